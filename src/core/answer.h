@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Answer: what was at an address of a process at a time, or the reason why that is not known
+ */
+
+#include "core/tracker.h"
+
+typedef enum AnswerStatus {
+        ANSWER_OK,
+        ANSWER_NO_PROCESS,
+        ANSWER_NO_METHOD, /* nothing was ever there */
+        ANSWER_UNLOADED,  /* something was, earlier */
+        ANSWER_NOT_YET,   /* something is, later */
+        ANSWER_AMBIGUOUS, /* several have been there, or several processes are meant */
+        ANSWER_PENDING,   /* the time is past the horizon, and nothing is known there */
+        ANSWER_INVALID,   /* the question is none */
+        _ANSWER_STATUS_MAX,
+} AnswerStatus;
+
+/* From best to worst. */
+typedef enum Confidence {
+        CONFIDENCE_EXACT,
+        CONFIDENCE_ASSUMED,     /* its start of life, or its end, was not seen */
+        CONFIDENCE_PROVISIONAL, /* the time is past the horizon: news may change it */
+        CONFIDENCE_GAP,         /* events that could change it may have been lost */
+        _CONFIDENCE_MAX,
+} Confidence;
+
+typedef struct Question {
+        int32_t pid;
+        bool has_pid_ns; /* else any namespace, if only one has the pid */
+        uint64_t pid_ns;
+        uint64_t address;
+        bool has_time; /* else the newest state */
+        uint64_t time;
+} Question;
+
+/* Whose processes may be seen: all, or those of one user. */
+typedef struct Viewer {
+        bool sees_all;
+        uint32_t uid;
+} Viewer;
+
+typedef struct Answer {
+        AnswerStatus status;
+        Confidence confidence;
+        const Process *process; /* borrowed; NULL with NO_PROCESS and among several processes */
+        const Body *body;       /* with OK */
+        const Body *nearest;    /* with UNLOADED, NOT_YET, and PENDING where there is one */
+        /* ns from the time asked to the nearest body's life: negative if that is over. */
+        int64_t distance;
+        GPtrArray *bodies;    /* owned or NULL; AMBIGUOUS: newest first */
+        GPtrArray *processes; /* owned or NULL; AMBIGUOUS: one of each namespace */
+        uint64_t horizon;
+} Answer;
+
+void answer_question(const Tracker *tracker, const Viewer *viewer, const Question *question,
+                     Answer *ret_answer);
+void answer_clear(Answer *answer);
+
+bool viewer_sees(const Viewer *viewer, const Process *process);
+
+const char *answer_status_name(AnswerStatus status);
+const char *confidence_name(Confidence confidence);
+const char *body_source_name(BodySource source);

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/event.h"
+
+#include <glib.h>
+#include <string.h>
+
+static const char *const PROVIDER_NAMES[_PROVIDER_MAX] = {
+        [PROVIDER_RUNTIME] = "DotNETRuntime",
+        [PROVIDER_RUNDOWN] = "DotNETRuntimeRundown",
+};
+
+static const char *const FIELD_NAMES[_FIELD_NAME_MAX] = {
+#define FIELD(name) #name,
+#include "core/field-names.inc"
+#undef FIELD
+};
+
+/* clang-format off: tables read best as tables */
+#define F(name, type)                                                                              \
+        {                                                                                          \
+                FIELD_##name, FIELD_TYPE_##type                                                    \
+        }
+
+/* Field lists. Versions of an event share one list: an earlier version has fewer of its fields. */
+static const Field method[] = {
+        F(MethodID, U64),    F(ModuleID, U64),    F(MethodStartAddress, U64), F(MethodSize, U32),
+        F(MethodToken, U32), F(MethodFlags, U32), F(ClrInstanceID, U16),      F(ReJITID, U64),
+};
+
+static const Field method_verbose[] = {
+        F(MethodID, U64),
+        F(ModuleID, U64),
+        F(MethodStartAddress, U64),
+        F(MethodSize, U32),
+        F(MethodToken, U32),
+        F(MethodFlags, U32),
+        F(MethodNamespace, WSTRING),
+        F(MethodName, WSTRING),
+        F(MethodSignature, WSTRING),
+        F(ClrInstanceID, U16),
+        F(ReJITID, U64),
+};
+
+static const Field jitting_started[] = {
+        F(MethodID, U64),
+        F(ModuleID, U64),
+        F(MethodToken, U32),
+        F(MethodILSize, U32),
+        F(MethodNamespace, WSTRING),
+        F(MethodName, WSTRING),
+        F(MethodSignature, WSTRING),
+        F(ClrInstanceID, U16),
+};
+
+static const Field jit_memory[] = {
+        F(MethodID, U64),
+        F(ModuleID, U64),
+        F(JitHotCodeRequestSize, U64),
+        F(JitRODataRequestSize, U64),
+        F(AllocatedSizeForJitCode, U64),
+        F(JitAllocFlag, U32),
+        F(ClrInstanceID, U16),
+};
+
+static const Field method_details[] = {
+        F(MethodID, U64),           F(TypeID, U64),         F(MethodToken, U32),
+        F(TypeParameterCount, U32), F(LoaderModuleID, U64), F(TypeParameters, U64_ARRAY),
+};
+
+static const Field r2r_entry[] = {
+        F(MethodID, U64),       F(MethodNamespace, WSTRING),
+        F(MethodName, WSTRING), F(MethodSignature, WSTRING),
+        F(EntryPoint, U64),     F(ClrInstanceID, U16),
+};
+
+static const Field r2r_entry_start[] = {
+        F(MethodID, U64),
+        F(ClrInstanceID, U16),
+};
+
+static const Field inlining[] = {
+        F(MethodBeingCompiledNamespace, WSTRING),
+        F(MethodBeingCompiledName, WSTRING),
+        F(MethodBeingCompiledNameSignature, WSTRING),
+        F(InlinerNamespace, WSTRING),
+        F(InlinerName, WSTRING),
+        F(InlinerNameSignature, WSTRING),
+        F(InlineeNamespace, WSTRING),
+        F(InlineeName, WSTRING),
+        F(InlineeNameSignature, WSTRING),
+        F(ClrInstanceID, U16),
+};
+
+static const Field inlining_failed[] = {
+        F(MethodBeingCompiledNamespace, WSTRING),
+        F(MethodBeingCompiledName, WSTRING),
+        F(MethodBeingCompiledNameSignature, WSTRING),
+        F(InlinerNamespace, WSTRING),
+        F(InlinerName, WSTRING),
+        F(InlinerNameSignature, WSTRING),
+        F(InlineeNamespace, WSTRING),
+        F(InlineeName, WSTRING),
+        F(InlineeNameSignature, WSTRING),
+        F(FailAlways, BOOL),
+        F(FailReason, WSTRING),
+        F(ClrInstanceID, U16),
+};
+
+static const Field inlining_failed_ansi[] = {
+        F(MethodBeingCompiledNamespace, WSTRING),
+        F(MethodBeingCompiledName, WSTRING),
+        F(MethodBeingCompiledNameSignature, WSTRING),
+        F(InlinerNamespace, WSTRING),
+        F(InlinerName, WSTRING),
+        F(InlinerNameSignature, WSTRING),
+        F(InlineeNamespace, WSTRING),
+        F(InlineeName, WSTRING),
+        F(InlineeNameSignature, WSTRING),
+        F(FailAlways, BOOL),
+        F(FailReason, ASTRING),
+        F(ClrInstanceID, U16),
+};
+
+static const Field tail_call[] = {
+        F(MethodBeingCompiledNamespace, WSTRING),
+        F(MethodBeingCompiledName, WSTRING),
+        F(MethodBeingCompiledNameSignature, WSTRING),
+        F(CallerNamespace, WSTRING),
+        F(CallerName, WSTRING),
+        F(CallerNameSignature, WSTRING),
+        F(CalleeNamespace, WSTRING),
+        F(CalleeName, WSTRING),
+        F(CalleeNameSignature, WSTRING),
+        F(TailPrefix, BOOL),
+        F(TailCallType, U32),
+        F(ClrInstanceID, U16),
+};
+
+static const Field tail_call_failed[] = {
+        F(MethodBeingCompiledNamespace, WSTRING),
+        F(MethodBeingCompiledName, WSTRING),
+        F(MethodBeingCompiledNameSignature, WSTRING),
+        F(CallerNamespace, WSTRING),
+        F(CallerName, WSTRING),
+        F(CallerNameSignature, WSTRING),
+        F(CalleeNamespace, WSTRING),
+        F(CalleeName, WSTRING),
+        F(CalleeNameSignature, WSTRING),
+        F(TailPrefix, BOOL),
+        F(FailReason, WSTRING),
+        F(ClrInstanceID, U16),
+};
+
+static const Field tail_call_failed_ansi[] = {
+        F(MethodBeingCompiledNamespace, WSTRING),
+        F(MethodBeingCompiledName, WSTRING),
+        F(MethodBeingCompiledNameSignature, WSTRING),
+        F(CallerNamespace, WSTRING),
+        F(CallerName, WSTRING),
+        F(CallerNameSignature, WSTRING),
+        F(CalleeNamespace, WSTRING),
+        F(CalleeName, WSTRING),
+        F(CalleeNameSignature, WSTRING),
+        F(TailPrefix, BOOL),
+        F(FailReason, ASTRING),
+        F(ClrInstanceID, U16),
+};
+
+static const Field il_map[] = {
+        F(MethodID, U64),          F(ReJITID, U64),          F(MethodExtent, U8),
+        F(CountOfMapEntries, U16), F(ILOffsets, IL_OFFSETS), F(NativeOffsets, U32_ARRAY),
+        F(ClrInstanceID, U16),     F(ILVersionID, U64),
+};
+
+static const Field module[] = {
+        F(ModuleID, U64),
+        F(AssemblyID, U64),
+        F(ModuleFlags, U32),
+        F(Reserved1, U32),
+        F(ModuleILPath, WSTRING),
+        F(ModuleNativePath, WSTRING),
+        F(ClrInstanceID, U16),
+        F(ManagedPdbSignature, GUID),
+        F(ManagedPdbAge, U32),
+        F(ManagedPdbBuildPath, WSTRING),
+        F(NativePdbSignature, GUID),
+        F(NativePdbAge, U32),
+        F(NativePdbBuildPath, WSTRING),
+};
+
+static const Field domain_module[] = {
+        F(ModuleID, U64),
+        F(AssemblyID, U64),
+        F(AppDomainID, U64),
+        F(ModuleFlags, U32),
+        F(Reserved1, U32),
+        F(ModuleILPath, WSTRING),
+        F(ModuleNativePath, WSTRING),
+        F(ClrInstanceID, U16),
+};
+
+static const Field module_range[] = {
+        F(ClrInstanceID, U16), F(ModuleID, U64), F(RangeBegin, U32),
+        F(RangeSize, U32),     F(RangeType, U8),
+};
+
+static const Field assembly[] = {
+        F(AssemblyID, U64),
+        F(AppDomainID, U64),
+        F(AssemblyFlags, U32),
+        F(FullyQualifiedAssemblyName, WSTRING),
+};
+
+static const Field assembly_v1[] = {
+        F(AssemblyID, U64),
+        F(AppDomainID, U64),
+        F(BindingID, U64),
+        F(AssemblyFlags, U32),
+        F(FullyQualifiedAssemblyName, WSTRING),
+        F(ClrInstanceID, U16),
+};
+
+static const Field app_domain[] = {
+        F(AppDomainID, U64),    F(AppDomainFlags, U32), F(AppDomainName, WSTRING),
+        F(AppDomainIndex, U32), F(ClrInstanceID, U16),
+};
+
+static const Field runtime_information[] = {
+        F(ClrInstanceID, U16),      F(Sku, U16),
+        F(BclMajorVersion, U16),    F(BclMinorVersion, U16),
+        F(BclBuildNumber, U16),     F(BclQfeNumber, U16),
+        F(VMMajorVersion, U16),     F(VMMinorVersion, U16),
+        F(VMBuildNumber, U16),      F(VMQfeNumber, U16),
+        F(StartupFlags, U32),       F(StartupMode, U8),
+        F(CommandLine, WSTRING),    F(ComObjectGuid, GUID),
+        F(RuntimeDllPath, WSTRING),
+};
+
+static const Field il_stub_generated[] = {
+        F(ClrInstanceID, U16),
+        F(ModuleID, U64),
+        F(StubMethodID, U64),
+        F(StubFlags, U32),
+        F(ManagedInteropMethodToken, U32),
+        F(ManagedInteropMethodNamespace, WSTRING),
+        F(ManagedInteropMethodName, WSTRING),
+        F(ManagedInteropMethodSignature, WSTRING),
+        F(NativeMethodSignature, WSTRING),
+        F(StubMethodSignature, WSTRING),
+        F(StubMethodILCode, WSTRING),
+};
+
+static const Field tiered_settings[] = {
+        F(ClrInstanceID, U16),
+        F(Flags, U32),
+};
+
+static const Field tiered_resume[] = {
+        F(ClrInstanceID, U16),
+        F(NewMethodCount, U32),
+};
+
+static const Field background_jit[] = {
+        F(ClrInstanceID, U16),
+        F(PendingMethodCount, U32),
+        F(JittedMethodCount, U32),
+};
+
+static const Field instance[] = {
+        F(ClrInstanceID, U16),
+};
+
+#define E(provider, id, version, kind, name, fields, n)                                            \
+        {                                                                                          \
+                PROVIDER_##provider, id, version, EVENT_KIND_##kind, name, fields, n               \
+        }
+
+/* Sorted by (provider, id, version): event_by_id() searches it. */
+const Event event_table[] = {
+        E(RUNTIME, 72, 0, SHOWN, "MethodDetails", method_details, 6),
+        E(RUNTIME, 88, 0, SHOWN, "ILStubGenerated", il_stub_generated, 11),
+        E(RUNTIME, 135, 0, SHOWN, "DCStartCompleteV2", instance, 0),
+        E(RUNTIME, 136, 0, RUNDOWN_COMPLETE, "DCEndCompleteV2", instance, 0),
+        E(RUNTIME, 137, 0, METHOD_RUNDOWN, "MethodDCStartV2", method, 6),
+        E(RUNTIME, 138, 0, METHOD_RUNDOWN, "MethodDCEndV2", method, 6),
+        E(RUNTIME, 139, 0, METHOD_RUNDOWN, "MethodDCStartVerboseV2", method_verbose, 9),
+        E(RUNTIME, 140, 0, METHOD_RUNDOWN, "MethodDCEndVerboseV2", method_verbose, 9),
+        E(RUNTIME, 141, 0, METHOD_LOAD, "MethodLoad", method, 6),
+        E(RUNTIME, 141, 1, METHOD_LOAD, "MethodLoad_V1", method, 7),
+        E(RUNTIME, 141, 2, METHOD_LOAD, "MethodLoad_V2", method, 8),
+        E(RUNTIME, 142, 0, METHOD_UNLOAD, "MethodUnload", method, 6),
+        E(RUNTIME, 142, 1, METHOD_UNLOAD, "MethodUnload_V1", method, 7),
+        E(RUNTIME, 142, 2, METHOD_UNLOAD, "MethodUnload_V2", method, 8),
+        E(RUNTIME, 143, 0, METHOD_LOAD, "MethodLoadVerbose", method_verbose, 9),
+        E(RUNTIME, 143, 1, METHOD_LOAD, "MethodLoadVerbose_V1", method_verbose, 10),
+        E(RUNTIME, 143, 2, METHOD_LOAD, "MethodLoadVerbose_V2", method_verbose, 11),
+        E(RUNTIME, 144, 0, METHOD_UNLOAD, "MethodUnloadVerbose", method_verbose, 9),
+        E(RUNTIME, 144, 1, METHOD_UNLOAD, "MethodUnloadVerbose_V1", method_verbose, 10),
+        E(RUNTIME, 144, 2, METHOD_UNLOAD, "MethodUnloadVerbose_V2", method_verbose, 11),
+        E(RUNTIME, 145, 0, JITTING_STARTED, "MethodJittingStarted", jitting_started, 7),
+        E(RUNTIME, 145, 1, JITTING_STARTED, "MethodJittingStarted_V1", jitting_started, 8),
+        E(RUNTIME, 146, 0, SHOWN, "MethodJitMemoryAllocatedForCode", jit_memory, 7),
+        E(RUNTIME, 149, 0, MODULE_RUNDOWN, "ModuleDCStartV2", module, 6),
+        E(RUNTIME, 150, 0, MODULE_RUNDOWN, "ModuleDCEndV2", module, 6),
+        E(RUNTIME, 151, 0, SHOWN, "DomainModuleLoad", domain_module, 7),
+        E(RUNTIME, 151, 1, SHOWN, "DomainModuleLoad_V1", domain_module, 8),
+        E(RUNTIME, 152, 0, MODULE_LOAD, "ModuleLoad", module, 6),
+        E(RUNTIME, 152, 1, MODULE_LOAD, "ModuleLoad_V1", module, 7),
+        E(RUNTIME, 152, 2, MODULE_LOAD, "ModuleLoad_V2", module, 13),
+        E(RUNTIME, 153, 0, MODULE_UNLOAD, "ModuleUnload", module, 6),
+        E(RUNTIME, 153, 1, MODULE_UNLOAD, "ModuleUnload_V1", module, 7),
+        E(RUNTIME, 153, 2, MODULE_UNLOAD, "ModuleUnload_V2", module, 13),
+        E(RUNTIME, 154, 0, SHOWN, "AssemblyLoad", assembly, 4),
+        E(RUNTIME, 154, 1, SHOWN, "AssemblyLoad_V1", assembly_v1, 6),
+        E(RUNTIME, 155, 0, SHOWN, "AssemblyUnload", assembly, 4),
+        E(RUNTIME, 155, 1, SHOWN, "AssemblyUnload_V1", assembly_v1, 6),
+        E(RUNTIME, 156, 0, SHOWN, "AppDomainLoad", app_domain, 3),
+        E(RUNTIME, 156, 1, SHOWN, "AppDomainLoad_V1", app_domain, 5),
+        E(RUNTIME, 157, 0, APP_DOMAIN_UNLOAD, "AppDomainUnload", app_domain, 3),
+        E(RUNTIME, 157, 1, APP_DOMAIN_UNLOAD, "AppDomainUnload_V1", app_domain, 5),
+        E(RUNTIME, 158, 0, SHOWN, "ModuleRangeLoad", module_range, 5),
+        E(RUNTIME, 159, 0, R2R_ENTRY, "R2RGetEntryPoint", r2r_entry, 6),
+        E(RUNTIME, 160, 0, SHOWN, "R2RGetEntryPointStart", r2r_entry_start, 2),
+        E(RUNTIME, 185, 0, SHOWN, "MethodJitInliningSucceeded", inlining, 10),
+        E(RUNTIME, 186, 0, SHOWN, "MethodJitInliningFailedAnsi", inlining_failed_ansi, 12),
+        E(RUNTIME, 187, 0, RUNTIME_START, "RuntimeInformationStart", runtime_information, 15),
+        E(RUNTIME, 188, 0, SHOWN, "MethodJitTailCallSucceeded", tail_call, 12),
+        E(RUNTIME, 189, 0, SHOWN, "MethodJitTailCallFailedAnsi", tail_call_failed_ansi, 12),
+        E(RUNTIME, 190, 0, IL_MAP, "MethodILToNativeMap", il_map, 7),
+        E(RUNTIME, 190, 1, IL_MAP, "MethodILToNativeMap_V1", il_map, 8),
+        E(RUNTIME, 191, 0, SHOWN, "MethodJitTailCallFailed", tail_call_failed, 12),
+        E(RUNTIME, 192, 0, SHOWN, "MethodJitInliningFailed", inlining_failed, 12),
+        E(RUNTIME, 280, 0, SHOWN, "TieredCompilationSettings", tiered_settings, 2),
+        E(RUNTIME, 281, 0, SHOWN, "TieredCompilationPause", instance, 1),
+        E(RUNTIME, 282, 0, SHOWN, "TieredCompilationResume", tiered_resume, 2),
+        E(RUNTIME, 283, 0, SHOWN, "TieredCompilationBackgroundJitStart", background_jit, 2),
+        E(RUNTIME, 284, 0, SHOWN, "TieredCompilationBackgroundJitStop", background_jit, 3),
+        E(RUNDOWN, 141, 0, METHOD_RUNDOWN, "MethodDCStart", method, 6),
+        E(RUNDOWN, 141, 1, METHOD_RUNDOWN, "MethodDCStart_V1", method, 7),
+        E(RUNDOWN, 141, 2, METHOD_RUNDOWN, "MethodDCStart_V2", method, 8),
+        E(RUNDOWN, 142, 0, METHOD_RUNDOWN, "MethodDCEnd", method, 6),
+        E(RUNDOWN, 142, 1, METHOD_RUNDOWN, "MethodDCEnd_V1", method, 7),
+        E(RUNDOWN, 142, 2, METHOD_RUNDOWN, "MethodDCEnd_V2", method, 8),
+        E(RUNDOWN, 143, 0, METHOD_RUNDOWN, "MethodDCStartVerbose", method_verbose, 9),
+        E(RUNDOWN, 143, 1, METHOD_RUNDOWN, "MethodDCStartVerbose_V1", method_verbose, 10),
+        E(RUNDOWN, 143, 2, METHOD_RUNDOWN, "MethodDCStartVerbose_V2", method_verbose, 11),
+        E(RUNDOWN, 144, 0, METHOD_RUNDOWN, "MethodDCEndVerbose", method_verbose, 9),
+        E(RUNDOWN, 144, 1, METHOD_RUNDOWN, "MethodDCEndVerbose_V1", method_verbose, 10),
+        E(RUNDOWN, 144, 2, METHOD_RUNDOWN, "MethodDCEndVerbose_V2", method_verbose, 11),
+        E(RUNDOWN, 145, 0, SHOWN, "DCStartComplete", instance, 0),
+        E(RUNDOWN, 145, 1, SHOWN, "DCStartComplete_V1", instance, 1),
+        E(RUNDOWN, 146, 0, RUNDOWN_COMPLETE, "DCEndComplete", instance, 0),
+        E(RUNDOWN, 146, 1, RUNDOWN_COMPLETE, "DCEndComplete_V1", instance, 1),
+        E(RUNDOWN, 147, 0, SHOWN, "DCStartInit", instance, 0),
+        E(RUNDOWN, 147, 1, SHOWN, "DCStartInit_V1", instance, 1),
+        E(RUNDOWN, 148, 0, RUNDOWN_INIT, "DCEndInit", instance, 0),
+        E(RUNDOWN, 148, 1, RUNDOWN_INIT, "DCEndInit_V1", instance, 1),
+        E(RUNDOWN, 149, 0, IL_MAP, "MethodDCStartILToNativeMap", il_map, 7),
+        E(RUNDOWN, 149, 1, IL_MAP, "MethodDCStartILToNativeMap_V1", il_map, 8),
+        E(RUNDOWN, 150, 0, IL_MAP, "MethodDCEndILToNativeMap", il_map, 7),
+        E(RUNDOWN, 150, 1, IL_MAP, "MethodDCEndILToNativeMap_V1", il_map, 8),
+        E(RUNDOWN, 151, 0, SHOWN, "DomainModuleDCStart", domain_module, 7),
+        E(RUNDOWN, 151, 1, SHOWN, "DomainModuleDCStart_V1", domain_module, 8),
+        E(RUNDOWN, 152, 0, SHOWN, "DomainModuleDCEnd", domain_module, 7),
+        E(RUNDOWN, 152, 1, SHOWN, "DomainModuleDCEnd_V1", domain_module, 8),
+        E(RUNDOWN, 153, 0, MODULE_RUNDOWN, "ModuleDCStart", module, 6),
+        E(RUNDOWN, 153, 1, MODULE_RUNDOWN, "ModuleDCStart_V1", module, 7),
+        E(RUNDOWN, 153, 2, MODULE_RUNDOWN, "ModuleDCStart_V2", module, 13),
+        E(RUNDOWN, 154, 0, MODULE_RUNDOWN, "ModuleDCEnd", module, 6),
+        E(RUNDOWN, 154, 1, MODULE_RUNDOWN, "ModuleDCEnd_V1", module, 7),
+        E(RUNDOWN, 154, 2, MODULE_RUNDOWN, "ModuleDCEnd_V2", module, 13),
+        E(RUNDOWN, 155, 0, SHOWN, "AssemblyDCStart", assembly, 4),
+        E(RUNDOWN, 155, 1, SHOWN, "AssemblyDCStart_V1", assembly_v1, 6),
+        E(RUNDOWN, 156, 0, SHOWN, "AssemblyDCEnd", assembly, 4),
+        E(RUNDOWN, 156, 1, SHOWN, "AssemblyDCEnd_V1", assembly_v1, 6),
+        E(RUNDOWN, 157, 0, SHOWN, "AppDomainDCStart", app_domain, 3),
+        E(RUNDOWN, 157, 1, SHOWN, "AppDomainDCStart_V1", app_domain, 5),
+        E(RUNDOWN, 158, 0, SHOWN, "AppDomainDCEnd", app_domain, 3),
+        E(RUNDOWN, 158, 1, SHOWN, "AppDomainDCEnd_V1", app_domain, 5),
+        E(RUNDOWN, 160, 0, SHOWN, "ModuleRangeDCStart", module_range, 5),
+        E(RUNDOWN, 161, 0, SHOWN, "ModuleRangeDCEnd", module_range, 5),
+        E(RUNDOWN, 187, 0, RUNTIME_RUNDOWN, "RuntimeInformationDCStart", runtime_information, 15),
+        E(RUNDOWN, 280, 0, SHOWN, "TieredCompilationSettingsDCStart", tiered_settings, 2),
+};
+/* clang-format on */
+
+const size_t n_event_table = G_N_ELEMENTS(event_table);
+
+const char *provider_name(Provider provider)
+{
+        return PROVIDER_NAMES[provider];
+}
+
+const char *field_name(FieldName name)
+{
+        return FIELD_NAMES[name];
+}
+
+bool event_name_is_dotnet(const char *lttng_name)
+{
+        return g_str_has_prefix(lttng_name, "DotNETRuntime");
+}
+
+const Event *event_by_name(const char *lttng_name)
+{
+        const char *colon = strchr(lttng_name, ':');
+        size_t i;
+
+        if (!colon)
+                return NULL;
+        for (i = 0; i < n_event_table; i++) {
+                const char *provider = PROVIDER_NAMES[event_table[i].provider];
+                size_t n = (size_t)(colon - lttng_name);
+
+                if (strlen(provider) == n && !memcmp(provider, lttng_name, n) &&
+                    !strcmp(event_table[i].name, colon + 1))
+                        return &event_table[i];
+        }
+        return NULL;
+}
+
+const Event *event_by_id(unsigned provider, unsigned id, unsigned version)
+{
+        size_t low = 0, high = n_event_table;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                const Event *event = &event_table[middle];
+
+                if (event->provider < provider ||
+                    (event->provider == provider &&
+                     (event->id < id || (event->id == id && event->version < version))))
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        if (low == n_event_table || event_table[low].provider != provider ||
+            event_table[low].id != id || event_table[low].version != version)
+                return NULL;
+        return &event_table[low];
+}
+
+int event_field(const Event *event, FieldName name)
+{
+        unsigned i;
+
+        for (i = 0; i < event->n_fields; i++)
+                if (event->fields[i].name == name)
+                        return (int)i;
+        return -1;
+}
+
+int event_count_field(const Event *event, unsigned i)
+{
+        while (i-- > 0)
+                if (event->fields[i].name == FIELD_CountOfMapEntries ||
+                    event->fields[i].name == FIELD_TypeParameterCount)
+                        return (int)i;
+        return -1;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Process: one generation of a traced process, with its modules and its code map
+ *
+ * A generation begins with the first event of a (pid namespace, pid), and again when that pid is
+ * given to another program.
+ */
+
+#include "core/codemap.h"
+#include "core/record.h"
+#include "core/trace.h"
+
+/* A compilation that has begun on a thread. */
+typedef struct Jitting {
+        uint64_t method_id;
+        uint64_t time;
+        GRefString *name_space; /* owned */
+        GRefString *name;
+        GRefString *signature;
+} Jitting;
+
+/* A complete rundown: everything alive was listed between the two times. */
+typedef struct Rundown {
+        uint64_t begin;
+        uint64_t end;
+} Rundown;
+
+typedef struct Process {
+        ProcessKey key;
+        unsigned generation; /* counted from 1 */
+        bool is_from_start;  /* its runtime's start was seen: nothing of it came before */
+        uint64_t begin;
+        uint64_t last;          /* latest event */
+        uint64_t exit;          /* its exit unload; CODEMAP_FOREVER: not seen */
+        uint64_t rundown_begin; /* of the rundown under way; 0: none */
+        char *runtime_version;  /* owned or NULL: "10.0.12" */
+        char *runtime_path;     /* owned or NULL */
+        char *command;          /* owned or NULL */
+        CodeMap *map;           /* owned */
+        GPtrArray *all_modules; /* owned Modules, each life of an id its own */
+        GHashTable *modules;    /* borrowed id -> borrowed Module: the living ones */
+        GHashTable *methods;    /* borrowed Body by (method id, native code version): living ones */
+        GHashTable *jitting;    /* tid -> owned Jitting */
+        GHashTable *rundown_maps; /* owned MethodKey -> owned IlMap, until their method's row */
+        GArray *rundowns;         /* of Rundown, in order */
+        GPtrArray *traces;        /* borrowed Traces that its events came from */
+} Process;
+
+typedef struct MethodKey {
+        uint64_t method_id;
+        uint64_t rejit_id;
+} MethodKey;
+
+Process *process_new(ProcessKey key, unsigned generation, uint64_t begin);
+void process_free(Process *process);
+
+/* The living module of that id; made if there is none. NULL for id 0. */
+Module *process_module(Process *process, uint64_t id, uint64_t time);
+void process_end_module(Process *process, Module *module, uint64_t time);
+
+/* The living body of that native code version, or NULL. */
+Body *process_method(const Process *process, uint64_t method_id, uint64_t rejit_id);
+
+/* Inserts into the code map and keeps module and method index in step. */
+Body *process_insert(Process *process, Body *body, uint64_t module_id, uint64_t time);
+void process_end_body(Process *process, Body *body, uint64_t time, BodyEnd end);
+
+void process_begin_jitting(Process *process, int32_t tid, Jitting *jitting);
+const Jitting *process_jitting(const Process *process, int32_t tid, uint64_t method_id);
+
+/* Time up to which all streams that the process can appear in are in. */
+uint64_t process_horizon(const Process *process);
+/* True if events of the process may have been lost in [begin, end]. */
+bool process_has_gap(const Process *process, uint64_t begin, uint64_t end);
+/* True if TIME is before the first event of a process whose start was not seen. */
+bool process_is_before(const Process *process, uint64_t time);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/symbol.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The "(...)" that ends a signature such as "class System.String  (int32,bool)". */
+static const char *arguments(const char *signature)
+{
+        size_t n = strlen(signature);
+        int depth = 0;
+
+        if (!n || signature[n - 1] != ')')
+                return NULL;
+        while (n-- > 0) {
+                depth += signature[n] == ')' ? 1 : signature[n] == '(' ? -1 : 0;
+                if (!depth)
+                        return signature + n;
+        }
+        return NULL;
+}
+
+static void append_printable(GString *out, const char *text)
+{
+        for (; *text; text = g_utf8_next_char(text)) {
+                gunichar c = g_utf8_get_char(text);
+
+                if (c == ' ' || (g_unichar_isprint(c) && g_unichar_type(c) != G_UNICODE_FORMAT))
+                        g_string_append_unichar(out, c);
+                else
+                        g_string_append_printf(out, "\\u{%x}", c);
+        }
+}
+
+void symbol_append(GString *out, const Body *body)
+{
+        const char *args;
+
+        if (!body->name) {
+                g_string_append_printf(out, "method 0x%" PRIx64, body->method_id);
+                return;
+        }
+        if (body->name_space && *body->name_space) {
+                append_printable(out, body->name_space);
+                g_string_append_c(out, '.');
+        }
+        append_printable(out, body->name);
+        args = body->signature ? arguments(body->signature) : NULL;
+        append_printable(out, args ? args : "()");
+}

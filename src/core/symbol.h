@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Symbol: a body's name for people
+ */
+
+#include "core/codemap.h"
+
+/*
+ * "Namespace.Type.Method(args)" as the runtime writes types; control characters and what is not
+ * printable are escaped, for the names are the traced program's. "method 0x..." where no event
+ * gave a name. Appends to OUT.
+ */
+void symbol_append(GString *out, const Body *body);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Times as people and perf write them
+ *
+ * Inside, a time is CLOCK_MONOTONIC in ns. Written: seconds, a point and nine digits,
+ * "473.414890639": exact in every JSON reader, and perf's own spelling.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TIME_TEXT_SIZE 32
+
+/* Writes TIME as "S.NNNNNNNNN"; returns BUFFER. */
+char *time_to_text(uint64_t time, char buffer[TIME_TEXT_SIZE]);
+
+/* What the relative forms refer to. */
+typedef struct TimeContext {
+        uint64_t now;         /* what "now" and "-5s" mean */
+        bool has_offset;      /* is clock_offset known? */
+        int64_t clock_offset; /* realtime = time + clock_offset, ns */
+        uint64_t begin, end;  /* what is covered: picks the day of "HH:MM:SS" */
+} TimeContext;
+
+/*
+ * Accepts "S.FRAC" (perf's trailing colon too), integer ns, "now", "-5s" (also ms, us, m, h),
+ * "@UNIXTIME[.frac]", "HH:MM:SS[.frac]" and "YYYY-MM-DD HH:MM:SS[.frac]" (local time; also with a
+ * T between). Returns NULL, or what is wrong with TEXT, for people (static).
+ */
+const char *time_from_text(const char *text, const TimeContext *context, uint64_t *ret_time);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/trace.h"
+
+#include <string.h>
+
+Trace *trace_new(const IngestStream *identity)
+{
+        Trace *trace = g_new0(Trace, 1);
+
+        memcpy(trace->uuid, identity->trace_uuid, sizeof(trace->uuid));
+        trace->scheme = identity->scheme;
+        trace->uid = identity->uid;
+        trace->hostname = g_strdup(identity->hostname->str);
+        trace->boot_id = g_strdup(identity->boot_id->str);
+        trace->clock_offset = identity->clock_offset;
+        trace->streams = g_ptr_array_new_with_free_func(g_free);
+        trace->gaps = g_array_new(FALSE, FALSE, sizeof(Gap));
+        return trace;
+}
+
+void trace_free(Trace *trace)
+{
+        if (!trace)
+                return;
+        g_free(trace->hostname);
+        g_free(trace->boot_id);
+        g_ptr_array_unref(trace->streams);
+        g_array_unref(trace->gaps);
+        g_free(trace);
+}
+
+TrackerStream *trace_stream(Trace *trace, uint64_t class_id, uint64_t stream_id)
+{
+        TrackerStream *stream;
+        guint i;
+
+        for (i = 0; i < trace->streams->len; i++) {
+                stream = trace->streams->pdata[i];
+                if (stream->class_id == class_id && stream->stream_id == stream_id)
+                        return stream;
+        }
+        stream = g_new0(TrackerStream, 1);
+        stream->trace = trace;
+        stream->class_id = class_id;
+        stream->stream_id = stream_id;
+        g_ptr_array_add(trace->streams, stream);
+        return stream;
+}
+
+/* Kept sorted and disjoint: losses come in bursts on every stream at once. */
+void trace_add_gap(Trace *trace, uint64_t begin, uint64_t end)
+{
+        Gap gap = {begin, MAX(begin, end)};
+        guint i = trace->gaps->len, n = 0;
+
+        while (i > 0 && g_array_index(trace->gaps, Gap, i - 1).end >= gap.begin)
+                i--;
+        while (i + n < trace->gaps->len &&
+               g_array_index(trace->gaps, Gap, i + n).begin <= gap.end) {
+                gap.begin = MIN(gap.begin, g_array_index(trace->gaps, Gap, i + n).begin);
+                gap.end = MAX(gap.end, g_array_index(trace->gaps, Gap, i + n).end);
+                n++;
+        }
+        if (n)
+                g_array_remove_range(trace->gaps, i, n);
+        g_array_insert_val(trace->gaps, i, gap);
+}
+
+bool trace_has_gap(const Trace *trace, uint64_t begin, uint64_t end)
+{
+        guint low = 0, high = trace->gaps->len;
+
+        while (low < high) {
+                guint middle = low + (high - low) / 2;
+
+                if (g_array_index(trace->gaps, Gap, middle).end < begin)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low < trace->gaps->len && g_array_index(trace->gaps, Gap, low).begin <= end;
+}
+
+uint64_t trace_horizon(const Trace *trace)
+{
+        uint64_t open = UINT64_MAX, ended = 0;
+        guint i;
+
+        for (i = 0; i < trace->streams->len; i++) {
+                const TrackerStream *stream = trace->streams->pdata[i];
+
+                if (stream->has_ended)
+                        ended = MAX(ended, stream->progress);
+                else
+                        open = MIN(open, stream->progress);
+        }
+        return open == UINT64_MAX ? ended : open;
+}

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/tracker.h"
+
+#include "core/method-flags.h"
+
+#include <string.h>
+
+/*
+ * Rules of life and death are in the handlers below, one for each kind of event. Two things hold
+ * for all of them: a load or a rundown row over a live body of another identity ends that one, for
+ * its unload must have been lost; and an unload of a body that was never seen makes it known after
+ * the fact, so that questions about earlier have their answer.
+ *
+ * Which generation of a (pid namespace, pid) an event belongs to: the runtime's start begins one.
+ * After the exit unload of a runtime's one AppDomain its other threads still emit for some ms; what
+ * comes later than EXIT_GRACE after it belongs to another program that has the pid now.
+ */
+
+/* No program has code in the upper half of the address space. */
+#define ADDRESS_LIMIT (UINT64_C(1) << 63)
+/* ns. Real runtimes were seen to emit for up to 12 ms after their exit unload. */
+#define EXIT_GRACE UINT64_C(1000000000)
+/* ns. Two sessions that trace one process give its start two times, microseconds apart. */
+#define SAME_START UINT64_C(1000000000)
+
+struct Tracker {
+        GPtrArray *traces;    /* owned Traces */
+        GPtrArray *processes; /* owned Processes, in order of appearance */
+        GHashTable *newest;   /* borrowed ProcessKey (of its value) -> borrowed newest Process */
+        TrackerStats stats;
+        Trace *last_trace; /* borrowed: of the newest stream */
+        uint64_t batch;    /* number of the batch that is being applied */
+};
+
+static guint process_key_hash(gconstpointer data)
+{
+        const ProcessKey *key = data;
+
+        return g_int64_hash(&key->pid_ns) ^ (guint)key->pid;
+}
+
+static gboolean process_key_equal(gconstpointer a, gconstpointer b)
+{
+        const ProcessKey *x = a, *y = b;
+
+        return x->pid_ns == y->pid_ns && x->pid == y->pid;
+}
+
+static void trace_destroy(gpointer data)
+{
+        trace_free(data);
+}
+
+static void process_destroy(gpointer data)
+{
+        process_free(data);
+}
+
+Tracker *tracker_new(void)
+{
+        Tracker *tracker = g_new0(Tracker, 1);
+
+        tracker->traces = g_ptr_array_new_with_free_func(trace_destroy);
+        tracker->processes = g_ptr_array_new_with_free_func(process_destroy);
+        tracker->newest = g_hash_table_new(process_key_hash, process_key_equal);
+        tracker->batch = 1;
+        return tracker;
+}
+
+void tracker_free(Tracker *tracker)
+{
+        if (!tracker)
+                return;
+        g_hash_table_unref(tracker->newest);
+        g_ptr_array_unref(tracker->processes);
+        g_ptr_array_unref(tracker->traces);
+        g_free(tracker);
+}
+
+TrackerStream *tracker_stream_open(Tracker *tracker, const IngestStream *identity)
+{
+        static const uint8_t NO_UUID[16];
+        bool has_uuid = memcmp(identity->trace_uuid, NO_UUID, sizeof(NO_UUID)) != 0;
+        Trace *trace = NULL;
+        TrackerStream *stream;
+        guint i;
+
+        for (i = 0; has_uuid && i < tracker->traces->len; i++) {
+                Trace *known = tracker->traces->pdata[i];
+
+                if (!memcmp(known->uuid, identity->trace_uuid, sizeof(known->uuid)))
+                        trace = known;
+        }
+        if (!trace) {
+                trace = trace_new(identity);
+                g_ptr_array_add(tracker->traces, trace);
+        }
+        tracker->last_trace = trace;
+        stream = trace_stream(trace, identity->class_id, identity->stream_id);
+        stream->is_resumed = stream->progress > 0 && !stream->n_feeders && !stream->has_ended;
+        stream->has_ended = false;
+        stream->n_feeders++;
+        return stream;
+}
+
+void tracker_stream_close(Tracker *tracker, TrackerStream *stream)
+{
+        if (stream->n_feeders && --stream->n_feeders == 0)
+                stream->has_ended = true;
+}
+
+void tracker_stream_detach(Tracker *tracker, TrackerStream *stream)
+{
+        if (stream->n_feeders)
+                stream->n_feeders--;
+}
+
+uint64_t tracker_stream_watermark(const TrackerStream *stream)
+{
+        return stream->watermark;
+}
+
+/* Something of the stream came: does it follow on what was there before its feeder vanished? */
+static void stream_resume(TrackerStream *stream, uint64_t time)
+{
+        if (!stream->is_resumed)
+                return;
+        stream->is_resumed = false;
+        if (time > stream->progress)
+                trace_add_gap(stream->trace, stream->progress, time - 1);
+}
+
+static Process *generation_new(Tracker *tracker, ProcessKey key, uint64_t time)
+{
+        Process *previous = g_hash_table_lookup(tracker->newest, &key);
+        Process *process = process_new(key, previous ? previous->generation + 1 : 1, time);
+
+        g_ptr_array_add(tracker->processes, process);
+        g_hash_table_replace(tracker->newest, &process->key, process);
+        return process;
+}
+
+static bool begins_generation(const Process *process, const TrackerStream *stream,
+                              const Record *record)
+{
+        if (record->time < process->begin)
+                return false;
+        if (process->exit != CODEMAP_FOREVER && record->time > process->exit &&
+            record->time - process->exit > EXIT_GRACE)
+                return true;
+        if (record->event->kind != EVENT_KIND_RUNTIME_START)
+                return false;
+        /* The same start, seen by a second session. */
+        return !(process->is_from_start && record->time - process->begin < SAME_START &&
+                 !g_ptr_array_find(process->traces, stream->trace, NULL));
+}
+
+/* The generation that an event belongs to. An event can be late: from another feeder. */
+static Process *process_of(Tracker *tracker, TrackerStream *stream, const Record *record)
+{
+        Process *process = g_hash_table_lookup(tracker->newest, &record->process);
+        guint i;
+
+        if (!process || begins_generation(process, stream, record))
+                process = generation_new(tracker, record->process, record->time);
+        if (record->time < process->begin && process->generation > 1) {
+                for (i = tracker->processes->len; i-- > 0;) {
+                        Process *older = tracker->processes->pdata[i];
+
+                        if (process_key_equal(&older->key, &record->process) &&
+                            (older->begin <= record->time || older->generation == 1)) {
+                                process = older;
+                                break;
+                        }
+                }
+        }
+        process->begin = MIN(process->begin, record->time);
+        process->last = MAX(process->last, record->time);
+        if (!g_ptr_array_find(process->traces, stream->trace, NULL))
+                g_ptr_array_add(process->traces, stream->trace);
+        return process;
+}
+
+static GRefString *intern(const Value *value)
+{
+        g_autofree char *copy = NULL;
+        char small[512];
+
+        if (!value)
+                return NULL;
+        if (value->n < sizeof(small)) {
+                memcpy(small, value->data, value->n);
+                small[value->n] = '\0';
+                return g_ref_string_new_intern(small);
+        }
+        copy = g_strndup((const char *)value->data, value->n);
+        return g_ref_string_new_intern(copy);
+}
+
+static char *value_text(const Value *value)
+{
+        return value && value->n ? g_strndup((const char *)value->data, value->n) : NULL;
+}
+
+/* The body that an event of the method family describes; names are owned by it. */
+static bool body_from_record(const Record *record, BodySource source, Body *body)
+{
+        *body = (Body){
+                .source = source,
+                .start = record_u64(record, FIELD_MethodStartAddress),
+                .size = (uint32_t)record_u64(record, FIELD_MethodSize),
+                .method_id = record_u64(record, FIELD_MethodID),
+                .rejit_id = record_u64(record, FIELD_ReJITID),
+                .flags = (uint32_t)record_u64(record, FIELD_MethodFlags),
+                .token = (uint32_t)record_u64(record, FIELD_MethodToken),
+        };
+        if (body->start >= ADDRESS_LIMIT || body->start + body_extent(body) > ADDRESS_LIMIT)
+                return false;
+        body->name_space = intern(record_value(record, FIELD_MethodNamespace));
+        body->name = intern(record_value(record, FIELD_MethodName));
+        body->signature = intern(record_value(record, FIELD_MethodSignature));
+        return true;
+}
+
+static void body_release_names(Body *body)
+{
+        g_clear_pointer(&body->name_space, g_ref_string_release);
+        g_clear_pointer(&body->name, g_ref_string_release);
+        g_clear_pointer(&body->signature, g_ref_string_release);
+}
+
+/* Never by flags (a load has some that its unload lacks); a body of unknown extent fits any size.
+ */
+static bool same_identity(const Body *a, const Body *b)
+{
+        return a->start == b->start && a->method_id == b->method_id && a->rejit_id == b->rejit_id &&
+               (a->size == b->size || !a->size || !b->size);
+}
+
+static void confirm(Body *body, uint64_t time)
+{
+        guint i;
+
+        body->confirmed = MAX(body->confirmed, time);
+        if (!body->confirmations)
+                body->confirmations = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+        i = body->confirmations->len;
+        while (i > 0 && g_array_index(body->confirmations, uint64_t, i - 1) > time)
+                i--;
+        g_array_insert_val(body->confirmations, i, time);
+}
+
+/* What a later event of a living body knows better than the one that made it known. */
+static void complete(Process *process, Body *body, Body *news, uint64_t module_id, uint64_t time)
+{
+        if (!body->size && news->size) {
+                codemap_resize(process->map, body, news->size, time);
+                body->flags = news->flags;
+                body->token = news->token;
+                body->source =
+                        news->source == BODY_SOURCE_LOAD ? BODY_SOURCE_RUNDOWN : news->source;
+        }
+        if (!body->name) {
+                body->name_space = g_steal_pointer(&news->name_space);
+                body->name = g_steal_pointer(&news->name);
+                body->signature = g_steal_pointer(&news->signature);
+        }
+        if (!body->module && module_id) {
+                body->module = process_module(process, module_id, time);
+                g_ptr_array_add(body->module->bodies, body);
+        }
+        body_release_names(news);
+}
+
+static void on_method_load(Tracker *tracker, Process *process, const Record *record)
+{
+        const Jitting *jitting =
+                process_jitting(process, record->tid, record_u64(record, FIELD_MethodID));
+        uint64_t module_id = record_u64(record, FIELD_ModuleID);
+        Body news, *body;
+
+        if (!body_from_record(record, BODY_SOURCE_LOAD, &news)) {
+                tracker->stats.impossible++;
+                return;
+        }
+        if (jitting) {
+                news.jit_begin = jitting->time;
+                if (!news.name) { /* the load without names follows its verbose compilation */
+                        news.name_space = g_ref_string_acquire(jitting->name_space);
+                        news.name = g_ref_string_acquire(jitting->name);
+                        news.signature = g_ref_string_acquire(jitting->signature);
+                }
+        }
+        body = codemap_live_at_start(process->map, news.start);
+        if (body && body->since <= record->time && same_identity(body, &news)) {
+                /* Two threads raced to compile: both tell of the winner. */
+                confirm(body, record->time);
+                complete(process, body, &news, module_id, record->time);
+                return;
+        }
+        process_insert(process, &news, module_id, record->time);
+}
+
+/* True if that unload is known: a second session's, or of a body that another has evicted. */
+static bool unload_is_known(const Process *process, const Body *news, uint64_t time)
+{
+        Body *before, *after;
+
+        codemap_neighbours(process->map, news->start, time, &before, &after);
+        return before && same_identity(before, news) && before->name == news->name &&
+               (before->end == BODY_END_UNLOAD || before->end == BODY_END_EVICTED ||
+                before->end == BODY_END_MODULE);
+}
+
+static void on_method_unload(Tracker *tracker, Process *process, const Record *record)
+{
+        uint64_t module_id = record_u64(record, FIELD_ModuleID);
+        Body news, *body;
+
+        if (!body_from_record(record, BODY_SOURCE_UNLOAD, &news)) {
+                tracker->stats.impossible++;
+                return;
+        }
+        body = codemap_live_at_start(process->map, news.start);
+        if (body && same_identity(body, &news)) {
+                complete(process, body, &news, module_id, record->time);
+                confirm(body, record->time);
+                process_end_body(process, body, record->time, BODY_END_UNLOAD);
+        } else if (unload_is_known(process, &news, record->time)) {
+                body_release_names(&news);
+        } else {
+                process_insert(process, &news, module_id, record->time);
+        }
+}
+
+static void on_method_rundown(Tracker *tracker, Process *process, const Record *record)
+{
+        const MethodKey key = {record_u64(record, FIELD_MethodID),
+                               record_u64(record, FIELD_ReJITID)};
+        uint64_t module_id = record_u64(record, FIELD_ModuleID);
+        gpointer stolen_key, stolen_map;
+        Body news, *body;
+
+        if (!body_from_record(record, BODY_SOURCE_RUNDOWN, &news)) {
+                tracker->stats.impossible++;
+                return;
+        }
+        body = codemap_live_at_start(process->map, news.start);
+        if (body && same_identity(body, &news)) {
+                confirm(body, record->time);
+                complete(process, body, &news, module_id, record->time);
+        } else {
+                body = process_insert(process, &news, module_id, record->time);
+        }
+        /* In a rundown the IL map comes before its method. */
+        if (g_hash_table_steal_extended(process->rundown_maps, &key, &stolen_key, &stolen_map)) {
+                g_free(stolen_key);
+                if (body && !body->il_map)
+                        body->il_map = stolen_map;
+                else
+                        ilmap_free(stolen_map);
+        }
+}
+
+static void on_jitting_started(Tracker *tracker, Process *process, const Record *record)
+{
+        Jitting *jitting = g_new0(Jitting, 1);
+
+        jitting->method_id = record_u64(record, FIELD_MethodID);
+        jitting->time = record->time;
+        jitting->name_space = intern(record_value(record, FIELD_MethodNamespace));
+        jitting->name = intern(record_value(record, FIELD_MethodName));
+        jitting->signature = intern(record_value(record, FIELD_MethodSignature));
+        process_begin_jitting(process, record->tid, jitting);
+}
+
+static void on_il_map(Tracker *tracker, Process *process, const Record *record)
+{
+        const Value *il = record_value(record, FIELD_ILOffsets);
+        const Value *native = record_value(record, FIELD_NativeOffsets);
+        const MethodKey key = {record_u64(record, FIELD_MethodID),
+                               record_u64(record, FIELD_ReJITID)};
+        IlMap *map = ilmap_new(il->data, native->data, MIN(il->n, native->n),
+                               record_u64(record, FIELD_ILVersionID));
+        Body *body = process_method(process, key.method_id, key.rejit_id);
+
+        if (record->event->provider == PROVIDER_RUNDOWN) {
+                g_hash_table_replace(process->rundown_maps, g_memdup2(&key, sizeof(key)), map);
+        } else if (body) {
+                ilmap_free(body->il_map);
+                body->il_map = map;
+        } else {
+                ilmap_free(map); /* its load was lost */
+        }
+}
+
+static void on_r2r_entry(Tracker *tracker, Process *process, const Record *record)
+{
+        Body news, *body;
+
+        body_from_record(record, BODY_SOURCE_R2R_ENTRY, &news);
+        news.start = record_u64(record, FIELD_EntryPoint);
+        if (!news.start || news.start >= ADDRESS_LIMIT) { /* 0: there is no usable code */
+                tracker->stats.impossible += news.start != 0;
+                body_release_names(&news);
+                return;
+        }
+        body = codemap_live_at_start(process->map, news.start);
+        if (body && same_identity(body, &news)) {
+                confirm(body, record->time);
+                complete(process, body, &news, 0, record->time);
+        } else {
+                process_insert(process, &news, 0, record->time);
+        }
+}
+
+static void on_module(Tracker *tracker, Process *process, const Record *record)
+{
+        uint64_t id = record_u64(record, FIELD_ModuleID);
+        bool is_load = record->event->kind == EVENT_KIND_MODULE_LOAD;
+        Module *module = process_module(process, id, record->time);
+        g_autofree char *path = value_text(record_value(record, FIELD_ModuleILPath));
+
+        if (!module)
+                return;
+        if (is_load && module->has_load && record->time > module->loaded &&
+            g_strcmp0(module->path, path)) {
+                /* The id stands for another module now: the unload of the first was lost. */
+                process_end_module(process, module, record->time);
+                module = process_module(process, id, record->time);
+        }
+        if (is_load && !module->has_load) {
+                module->has_load = true;
+                module->loaded = record->time;
+        }
+        if (!module->path)
+                module->path = g_steal_pointer(&path);
+}
+
+static void on_module_unload(Tracker *tracker, Process *process, const Record *record)
+{
+        Module *module = process_module(process, record_u64(record, FIELD_ModuleID), record->time);
+
+        if (!module)
+                return;
+        if (!module->path)
+                module->path = value_text(record_value(record, FIELD_ModuleILPath));
+        process_end_module(process, module, record->time);
+}
+
+static void on_runtime(Tracker *tracker, Process *process, const Record *record)
+{
+        if (record->event->kind == EVENT_KIND_RUNTIME_START)
+                process->is_from_start = true;
+        if (process->runtime_version)
+                return;
+        process->runtime_version =
+                g_strdup_printf("%u.%u.%u", (unsigned)record_u64(record, FIELD_BclMajorVersion),
+                                (unsigned)record_u64(record, FIELD_BclMinorVersion),
+                                (unsigned)record_u64(record, FIELD_BclBuildNumber));
+        process->runtime_path = value_text(record_value(record, FIELD_RuntimeDllPath));
+        process->command = value_text(record_value(record, FIELD_CommandLine));
+}
+
+static void on_app_domain_unload(Tracker *tracker, Process *process, const Record *record)
+{
+        process->exit = record->time;
+}
+
+static void on_rundown_init(Tracker *tracker, Process *process, const Record *record)
+{
+        process->rundown_begin = record->time;
+}
+
+/* What was compiled before a complete rundown and is not in it is gone. */
+static void on_rundown_complete(Tracker *tracker, Process *process, const Record *record)
+{
+        Rundown rundown = {process->rundown_begin, record->time};
+        size_t i;
+
+        process->rundown_begin = 0;
+        g_hash_table_remove_all(process->rundown_maps);
+        if (!rundown.begin || process_has_gap(process, rundown.begin, rundown.end))
+                return;
+        g_array_append_val(process->rundowns, rundown);
+        for (i = 0; i < codemap_n_bodies(process->map); i++) {
+                Body *body = codemap_body(process->map, i);
+
+                /* Precompiled code stays as long as its image: a rundown lists what was called. */
+                if (body->until == CODEMAP_FOREVER && (body->flags & METHOD_FLAG_JITTED) &&
+                    body->confirmed < rundown.begin)
+                        process_end_body(process, body, rundown.begin, BODY_END_RUNDOWN);
+        }
+}
+
+static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Record *) = {
+        [EVENT_KIND_METHOD_LOAD] = on_method_load,
+        [EVENT_KIND_METHOD_UNLOAD] = on_method_unload,
+        [EVENT_KIND_METHOD_RUNDOWN] = on_method_rundown,
+        [EVENT_KIND_JITTING_STARTED] = on_jitting_started,
+        [EVENT_KIND_IL_MAP] = on_il_map,
+        [EVENT_KIND_R2R_ENTRY] = on_r2r_entry,
+        [EVENT_KIND_MODULE_LOAD] = on_module,
+        [EVENT_KIND_MODULE_UNLOAD] = on_module_unload,
+        [EVENT_KIND_MODULE_RUNDOWN] = on_module,
+        [EVENT_KIND_RUNTIME_START] = on_runtime,
+        [EVENT_KIND_RUNTIME_RUNDOWN] = on_runtime,
+        [EVENT_KIND_APP_DOMAIN_UNLOAD] = on_app_domain_unload,
+        [EVENT_KIND_RUNDOWN_INIT] = on_rundown_init,
+        [EVENT_KIND_RUNDOWN_COMPLETE] = on_rundown_complete,
+};
+
+void tracker_apply_record(Tracker *tracker, TrackerStream *stream, const Record *record)
+{
+        EventKind kind = record->event->kind;
+
+        stream_resume(stream, record->time);
+        if (record->time < stream->watermark ||
+            (record->time == stream->watermark && stream->batch != tracker->batch)) {
+                tracker->stats.known++;
+                return;
+        }
+        stream->watermark = record->time;
+        stream->batch = tracker->batch;
+        stream->progress = MAX(stream->progress, record->time);
+        if (!HANDLERS[kind])
+                return;
+        tracker->stats.records[kind]++;
+        HANDLERS[kind](tracker, process_of(tracker, stream, record), record);
+}
+
+void tracker_apply_gap(Tracker *tracker, TrackerStream *stream, const IngestGap *gap)
+{
+        stream_resume(stream, gap->begin);
+        if (gap->end <= stream->gap_end[gap->kind]) {
+                tracker->stats.known++;
+                return;
+        }
+        stream->gap_end[gap->kind] = gap->end;
+        trace_add_gap(stream->trace, gap->begin, gap->end);
+        tracker->stats.gaps++;
+        if (gap->count == INGEST_COUNT_UNKNOWN)
+                return;
+        if (gap->kind == GAP_EVENTS)
+                tracker->stats.discarded_events += gap->count;
+        else
+                tracker->stats.discarded_packets += gap->count;
+}
+
+void tracker_apply_progress(Tracker *tracker, TrackerStream *stream, uint64_t time)
+{
+        stream_resume(stream, time);
+        stream->progress = MAX(stream->progress, time);
+}
+
+void tracker_commit(Tracker *tracker)
+{
+        tracker->batch++;
+}
+
+const GPtrArray *tracker_processes(const Tracker *tracker)
+{
+        return tracker->processes;
+}
+
+const TrackerStats *tracker_stats(const Tracker *tracker)
+{
+        return &tracker->stats;
+}
+
+bool tracker_clock_offset(const Tracker *tracker, int64_t *ret_offset)
+{
+        if (!tracker->last_trace)
+                return false;
+        *ret_offset = tracker->last_trace->clock_offset;
+        return true;
+}

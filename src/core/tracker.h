@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Tracker: every traced process, and what the runtime's events mean
+ *
+ * The only code that knows what load, unload, rundown, module unload and exit mean; it turns
+ * records into operations on the code map of their process. Records come by stream, each stream in
+ * time order; see wire/ingest.h for the identity of a stream and for watermarks.
+ */
+
+#include "core/process.h"
+#include "core/record.h"
+#include "wire/ingest.h"
+
+typedef struct Tracker Tracker;
+
+Tracker *tracker_new(void);
+void tracker_free(Tracker *tracker);
+
+/*
+ * The stream of that identity, new or known from an earlier connection (then it goes on where it
+ * was). Owned by the tracker, valid until tracker_free().
+ */
+TrackerStream *tracker_stream_open(Tracker *tracker, const IngestStream *identity);
+/* Its feeder has said that the stream is over: it is in as a whole. */
+void tracker_stream_close(Tracker *tracker, TrackerStream *stream);
+/* Its feeder vanished. What comes until it is fed again is a gap, unless that goes back far enough.
+ */
+void tracker_stream_detach(Tracker *tracker, TrackerStream *stream);
+/* Time of the last record applied, 0 if none was: what is at or below it is known. */
+uint64_t tracker_stream_watermark(const TrackerStream *stream);
+
+/* These drop what is known already, by watermark. The record's views are copied as needed. */
+void tracker_apply_record(Tracker *tracker, TrackerStream *stream, const Record *record);
+void tracker_apply_gap(Tracker *tracker, TrackerStream *stream, const IngestGap *gap);
+void tracker_apply_progress(Tracker *tracker, TrackerStream *stream, uint64_t time);
+/* Ends a batch: from here on, what is at a watermark is known, not only what is below. */
+void tracker_commit(Tracker *tracker);
+
+/* Processes by key, then by generation; borrowed array, owned by the tracker. */
+const GPtrArray *tracker_processes(const Tracker *tracker);
+
+/* Counters since the start, for `clrsym status`. */
+typedef struct TrackerStats {
+        uint64_t records[_EVENT_KIND_MAX];
+        uint64_t known;      /* dropped: at or below a watermark */
+        uint64_t impossible; /* dropped: code at addresses where no program has any */
+        uint64_t gaps;
+        uint64_t discarded_events; /* sum of the gaps with a known count */
+        uint64_t discarded_packets;
+} TrackerStats;
+
+const TrackerStats *tracker_stats(const Tracker *tracker);
+
+/* Raw clock to realtime, in ns, of the newest stream; false if there was no stream yet. */
+bool tracker_clock_offset(const Tracker *tracker, int64_t *ret_offset);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/decode.h"
+
+#include <string.h>
+
+enum {
+        REPLACEMENT = 0xfffd,
+};
+
+static uint8_t *put_utf8(uint8_t *out, uint32_t c)
+{
+        if (c < 0x80) {
+                *out++ = (uint8_t)c;
+        } else if (c < 0x800) {
+                *out++ = (uint8_t)(0xc0 | c >> 6);
+                *out++ = (uint8_t)(0x80 | (c & 0x3f));
+        } else if (c < 0x10000) {
+                *out++ = (uint8_t)(0xe0 | c >> 12);
+                *out++ = (uint8_t)(0x80 | (c >> 6 & 0x3f));
+                *out++ = (uint8_t)(0x80 | (c & 0x3f));
+        } else {
+                *out++ = (uint8_t)(0xf0 | c >> 18);
+                *out++ = (uint8_t)(0x80 | (c >> 12 & 0x3f));
+                *out++ = (uint8_t)(0x80 | (c >> 6 & 0x3f));
+                *out++ = (uint8_t)(0x80 | (c & 0x3f));
+        }
+        return out;
+}
+
+static uint32_t unit_at(const uint8_t *in, size_t i)
+{
+        return (uint32_t)(in[2 * i] | in[2 * i + 1] << 8);
+}
+
+size_t utf16le_to_utf8(const uint8_t *in, size_t n_units, uint8_t *out)
+{
+        uint8_t *begin = out;
+        size_t i = 0;
+
+        while (i < n_units) {
+                uint32_t c = unit_at(in, i++);
+
+                if (c < 0x80) {
+                        *out++ = (uint8_t)c;
+                        continue;
+                }
+                if (c >= 0xd800 && c < 0xe000) {
+                        uint32_t low = i < n_units ? unit_at(in, i) : 0;
+
+                        if (c < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
+                                c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+                                i++;
+                        } else {
+                                c = REPLACEMENT;
+                        }
+                }
+                out = put_utf8(out, c);
+        }
+        return (size_t)(out - begin);
+}
+
+/* Bytes of the well-formed sequence at the start of IN (N > 0 bytes), 0 if there is none. */
+static size_t utf8_sequence(const uint8_t *in, size_t n)
+{
+        uint8_t low = 0x80, high = 0xbf;
+        size_t size, i;
+
+        if (in[0] < 0x80)
+                return 1;
+        if (in[0] >= 0xc2 && in[0] <= 0xdf) {
+                size = 2;
+        } else if (in[0] >= 0xe0 && in[0] <= 0xef) {
+                size = 3;
+                /* No overlong forms, no surrogates. */
+                if (in[0] == 0xe0)
+                        low = 0xa0;
+                else if (in[0] == 0xed)
+                        high = 0x9f;
+        } else if (in[0] >= 0xf0 && in[0] <= 0xf4) {
+                size = 4;
+                /* No overlong forms, nothing above U+10FFFF. */
+                if (in[0] == 0xf0)
+                        low = 0x90;
+                else if (in[0] == 0xf4)
+                        high = 0x8f;
+        } else {
+                return 0;
+        }
+        if (n < size || in[1] < low || in[1] > high)
+                return 0;
+        for (i = 2; i < size; i++)
+                if (in[i] < 0x80 || in[i] > 0xbf)
+                        return 0;
+        return size;
+}
+
+size_t utf8_make_valid(const uint8_t *in, size_t n, uint8_t *out)
+{
+        uint8_t *begin = out;
+        size_t i = 0;
+
+        while (i < n) {
+                size_t size = utf8_sequence(in + i, n - i);
+
+                if (size == 1) {
+                        *out++ = in[i++];
+                } else if (size > 1) {
+                        memcpy(out, in + i, size);
+                        out += size;
+                        i += size;
+                } else {
+                        out = put_utf8(out, REPLACEMENT);
+                        i++;
+                }
+        }
+        return (size_t)(out - begin);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include "query/answer-json.h"
+
+#include "core/json-text.h"
+#include "core/method-flags.h"
+#include "core/symbol.h"
+
+static void key(GString *out, const char *name)
+{
+        if (out->str[out->len - 1] != '{')
+                g_string_append_c(out, ',');
+        g_string_append_c(out, '"');
+        g_string_append(out, name);
+        g_string_append(out, "\":");
+}
+
+static void put_string(GString *out, const char *name, const char *text)
+{
+        key(out, name);
+        json_append_string(out, text);
+}
+
+static void put_hex(GString *out, const char *name, uint64_t u)
+{
+        key(out, name);
+        json_append_hex(out, u);
+}
+
+static void put_u64(GString *out, const char *name, uint64_t u)
+{
+        key(out, name);
+        json_append_u64(out, u);
+}
+
+static void put_bool(GString *out, const char *name, bool is_true)
+{
+        key(out, name);
+        g_string_append(out, is_true ? "true" : "false");
+}
+
+static void put_null(GString *out, const char *name)
+{
+        key(out, name);
+        g_string_append(out, "null");
+}
+
+/* A time, or null where there is none. */
+static void put_time(GString *out, const char *name, bool is_known, uint64_t time)
+{
+        key(out, name);
+        if (is_known)
+                json_append_time(out, time);
+        else
+                g_string_append(out, "null");
+}
+
+static void put_il(GString *out, const Body *body, uint64_t offset)
+{
+        static const struct {
+                int32_t il;
+                const char *kind;
+        } KINDS[] = {{IL_OFFSET_NO_MAPPING, "no-mapping"},
+                     {IL_OFFSET_PROLOG, "prolog"},
+                     {IL_OFFSET_EPILOG, "epilog"}};
+        const char *kind = "exact";
+        int32_t il;
+        size_t i;
+
+        if (!body->il_map || !ilmap_lookup(body->il_map, (uint32_t)offset, &il)) {
+                put_null(out, "il_offset");
+                put_null(out, "il_kind");
+                return;
+        }
+        for (i = 0; i < G_N_ELEMENTS(KINDS); i++)
+                if (il == KINDS[i].il)
+                        kind = KINDS[i].kind;
+        key(out, "il_offset");
+        if (il < 0)
+                g_string_append(out, "null");
+        else
+                json_append_u64(out, (uint64_t)il);
+        put_string(out, "il_kind", kind);
+}
+
+/* ADDRESS: the one asked for, or NULL for the body as such. */
+static void put_body(GString *out, const Body *body, const uint64_t *address)
+{
+        key(out, "symbol");
+        {
+                g_autoptr(GString) symbol = g_string_new(NULL);
+
+                symbol_append(symbol, body);
+                json_append_text(out, symbol->str, symbol->len);
+        }
+        key(out, "method");
+        g_string_append_c(out, '{');
+        put_hex(out, "id", body->method_id);
+        put_string(out, "namespace", body->name_space);
+        put_string(out, "name", body->name);
+        put_string(out, "signature", body->signature);
+        if (body->source == BODY_SOURCE_R2R_ENTRY)
+                put_null(out, "token");
+        else {
+                char token[16];
+
+                g_snprintf(token, sizeof(token), "0x%08x", body->token);
+                put_string(out, "token", token);
+        }
+        g_string_append_c(out, '}');
+        put_hex(out, "start", body->start);
+        if (body->size)
+                put_u64(out, "size", body->size);
+        else
+                put_null(out, "size");
+        if (address)
+                put_u64(out, "offset", *address - body->start);
+        if (body->source == BODY_SOURCE_R2R_ENTRY)
+                put_null(out, "flags");
+        else
+                put_u64(out, "flags", body->flags);
+        key(out, "version");
+        g_string_append_c(out, '{');
+        put_u64(out, "rejit_id", body->rejit_id);
+        if (body->il_map)
+                put_u64(out, "il_version", ilmap_version(body->il_map));
+        else
+                put_null(out, "il_version");
+        put_string(out, "tier", tier_name(body->flags));
+        g_string_append_c(out, '}');
+        key(out, "module");
+        if (body->module) {
+                g_string_append_c(out, '{');
+                put_hex(out, "id", body->module->id);
+                put_string(out, "path", body->module->path);
+                g_string_append_c(out, '}');
+        } else {
+                g_string_append(out, "null");
+        }
+        if (address)
+                put_il(out, body, *address - body->start);
+        put_time(out, "loaded", body->source == BODY_SOURCE_LOAD, body->since);
+        put_time(out, "unloaded", body->until != CODEMAP_FOREVER, body->until);
+        put_string(out, "source", body_source_name(body->source));
+}
+
+/* Seconds, signed, exact. */
+static void put_distance(GString *out, int64_t ns)
+{
+        uint64_t u = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+
+        key(out, "distance");
+        g_string_append_printf(out, "%s%" G_GUINT64_FORMAT ".%09" G_GUINT64_FORMAT,
+                               ns < 0 ? "-" : "", (guint64)(u / 1000000000),
+                               (guint64)(u % 1000000000));
+}
+
+static void put_candidates(GString *out, const Question *question, const Answer *answer)
+{
+        guint i;
+
+        key(out, "candidates");
+        g_string_append_c(out, '[');
+        for (i = 0; answer->bodies && i < answer->bodies->len; i++) {
+                g_string_append(out, i ? ",{" : "{");
+                put_body(out, answer->bodies->pdata[i], &question->address);
+                g_string_append_c(out, '}');
+        }
+        for (i = 0; answer->processes && i < answer->processes->len; i++) {
+                const Process *process = answer->processes->pdata[i];
+
+                g_string_append(out, i ? ",{" : "{");
+                put_u64(out, "pid", (uint64_t)process->key.pid);
+                put_u64(out, "pid_ns", process->key.pid_ns);
+                g_string_append_c(out, '}');
+        }
+        g_string_append_c(out, ']');
+}
+
+void answer_json_append(GString *out, const Question *question, const Answer *answer)
+{
+        g_string_append_c(out, '{');
+        put_u64(out, "pid", (uint64_t)question->pid);
+        if (answer->process)
+                put_u64(out, "pid_ns", answer->process->key.pid_ns);
+        else if (question->has_pid_ns)
+                put_u64(out, "pid_ns", question->pid_ns);
+        else
+                put_null(out, "pid_ns");
+        put_hex(out, "addr", question->address);
+        put_time(out, "time", question->has_time, question->time);
+        put_string(out, "status", answer_status_name(answer->status));
+        if (answer->body)
+                put_body(out, answer->body, &question->address);
+        if (answer->nearest) {
+                key(out, "nearest");
+                g_string_append_c(out, '{');
+                put_body(out, answer->nearest, &question->address);
+                put_distance(out, answer->distance);
+                g_string_append_c(out, '}');
+        }
+        if (answer->status == ANSWER_AMBIGUOUS)
+                put_candidates(out, question, answer);
+        if (answer->process)
+                put_string(out, "confidence", confidence_name(answer->confidence));
+        else
+                put_null(out, "confidence");
+        put_time(out, "horizon", answer->process != NULL, answer->horizon);
+        g_string_append_c(out, '}');
+}
+
+void answer_json_append_invalid(GString *out, const char *address, const char *reason)
+{
+        g_string_append_c(out, '{');
+        put_null(out, "pid");
+        put_null(out, "pid_ns");
+        put_string(out, "addr", address);
+        put_null(out, "time");
+        put_string(out, "status", answer_status_name(ANSWER_INVALID));
+        put_string(out, "reason", reason);
+        put_null(out, "confidence");
+        put_null(out, "horizon");
+        g_string_append_c(out, '}');
+}
+
+void body_json_append(GString *out, const Process *process, const Body *body)
+{
+        g_string_append_c(out, '{');
+        put_u64(out, "pid", (uint64_t)process->key.pid);
+        put_u64(out, "pid_ns", process->key.pid_ns);
+        put_u64(out, "generation", process->generation);
+        put_body(out, body, NULL);
+        g_string_append_c(out, '}');
+}
+
+void process_json_append(GString *out, const Process *process)
+{
+        g_string_append_c(out, '{');
+        put_u64(out, "pid", (uint64_t)process->key.pid);
+        put_u64(out, "pid_ns", process->key.pid_ns);
+        put_u64(out, "generation", process->generation);
+        put_string(out, "state", process->exit == CODEMAP_FOREVER ? "running" : "exited");
+        put_string(out, "runtime", process->runtime_version);
+        put_string(out, "runtime_path", process->runtime_path);
+        put_string(out, "command", process->command);
+        put_u64(out, "bodies", codemap_n_bodies(process->map));
+        put_u64(out, "live", codemap_n_live(process->map));
+        put_u64(out, "modules", process->all_modules->len);
+        put_time(out, "since", true, process->begin);
+        put_bool(out, "from_start", process->is_from_start);
+        put_time(out, "last", true, process->last);
+        put_time(out, "exited", process->exit != CODEMAP_FOREVER, process->exit);
+        put_time(out, "horizon", true, process_horizon(process));
+        put_u64(out, "epoch", codemap_epoch(process->map));
+        g_string_append_c(out, '}');
+}

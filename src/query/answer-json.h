@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Answers, bodies and processes as JSON objects
+ *
+ * Unknown parts are null, never invented. Addresses and 64-bit ids are "0x.." strings, times are
+ * "S.NNNNNNNNN" strings of CLOCK_MONOTONIC.
+ */
+
+#include "core/answer.h"
+
+void answer_json_append(GString *out, const Question *question, const Answer *answer);
+
+/* A question that is none: what was asked comes back as it was, with the reason. */
+void answer_json_append_invalid(GString *out, const char *address, const char *reason);
+
+/* One row of ListMethods: the process, then the body's fields as in an answer. */
+void body_json_append(GString *out, const Process *process, const Body *body);
+
+void process_json_append(GString *out, const Process *process);

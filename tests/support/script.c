@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/script.h"
+
+#include "support/suite.h"
+
+#include <string.h>
+
+enum { N_STREAMS = 40 };
+
+typedef struct Script {
+        Tracker *tracker;
+        TrackerStream *streams[N_STREAMS];
+        GPtrArray *values; /* owned bytes of the record that is being put together */
+        const char *line;
+} Script;
+
+static const struct {
+        const char *brief;
+        const char *field;
+} BRIEF[] = {
+        {"id", "MethodID"},       {"start", "MethodStartAddress"}, {"size", "MethodSize"},
+        {"rejit", "ReJITID"},     {"flags", "MethodFlags"},        {"module", "ModuleID"},
+        {"name", "MethodName"},   {"ns", "MethodNamespace"},       {"token", "MethodToken"},
+        {"path", "ModuleILPath"}, {"entry", "EntryPoint"},         {"ilversion", "ILVersionID"},
+};
+
+static uint64_t number(const Script *script, const char *text)
+{
+        char *end;
+        uint64_t u = text ? g_ascii_strtoull(text, &end, 0) : 0;
+
+        ck_assert_msg(text && *text && !*end, "not a number in: %s", script->line);
+        return u;
+}
+
+static TrackerStream *open_stream(Script *script, unsigned n)
+{
+        IngestStream *identity = ingest_stream_new();
+
+        identity->trace_uuid[0] = (uint8_t)(1 + n / 10);
+        identity->stream_id = n;
+        identity->scheme = BUFFER_SCHEME_PER_UID;
+        identity->uid = 1000;
+        script->streams[n] = tracker_stream_open(script->tracker, identity);
+        ingest_stream_free(identity);
+        return script->streams[n];
+}
+
+static uint8_t *keep(const Script *script, gpointer bytes)
+{
+        g_ptr_array_add(script->values, bytes);
+        return bytes;
+}
+
+/* "1,2,3" as packed 32-bit numbers. */
+static void set_array(const Script *script, Value *value, const char *text)
+{
+        g_auto(GStrv) parts = g_strsplit(text, ",", -1);
+        guint i;
+
+        value->n = g_strv_length(parts);
+        value->data = keep(script, g_malloc0(4 * MAX(value->n, 1)));
+        for (i = 0; i < value->n; i++) {
+                int32_t element = (int32_t)g_ascii_strtoll(parts[i], NULL, 0);
+
+                memcpy((uint8_t *)value->data + 4 * i, &element, 4);
+        }
+}
+
+static void set_field(const Script *script, Record *record, const char *name, const char *text)
+{
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(BRIEF); i++)
+                if (!strcmp(name, BRIEF[i].brief))
+                        name = BRIEF[i].field;
+        for (i = 0; i < record->event->n_fields; i++) {
+                const Field *field = &record->event->fields[i];
+                Value *value = &record->values[i];
+
+                if (strcmp(name, field_name(field->name)))
+                        continue;
+                if (field_type_element_size(field->type)) {
+                        set_array(script, value, text);
+                } else if (field_type_is_string(field->type)) {
+                        value->data = keep(script, g_strdup(text));
+                        value->n = (uint32_t)strlen(text);
+                } else {
+                        value->u = number(script, text);
+                }
+                return;
+        }
+        ck_abort_msg("no field %s in: %s", name, script->line);
+}
+
+static void run_event(Script *script, TrackerStream *stream, char **words)
+{
+        Record record = {.time = number(script, words[0]), .process = {0, 100}, .tid = 100};
+        g_autofree char *full = strchr(words[1], ':')
+                                        ? g_strdup(words[1])
+                                        : g_strconcat("DotNETRuntime:", words[1], NULL);
+        unsigned i;
+
+        record.event = event_by_name(full);
+        ck_assert_msg(record.event, "no event in: %s", script->line);
+        for (i = 0; i < record.event->n_fields; i++)
+                record.values[i].data = (const uint8_t *)"";
+        for (words += 2; *words; words++) {
+                char *value = strchr(*words, '=');
+
+                ck_assert_msg(value, "no value in: %s", script->line);
+                *value++ = '\0';
+                if (!strcmp(*words, "pid"))
+                        record.process.pid = (int32_t)number(script, value);
+                else if (!strcmp(*words, "pid_ns"))
+                        record.process.pid_ns = number(script, value);
+                else if (!strcmp(*words, "tid"))
+                        record.tid = (int32_t)number(script, value);
+                else
+                        set_field(script, &record, *words, value);
+        }
+        tracker_apply_record(script->tracker, stream, &record);
+        g_ptr_array_set_size(script->values, 0);
+}
+
+static void run_question(Script *script, char **words)
+{
+        const Viewer viewer = {.sees_all = true};
+        Question question = {.pid = 100};
+        g_autoptr(GString) got = g_string_new(NULL);
+        g_autofree char *expected = NULL;
+        const Body *body;
+        Answer answer;
+
+        if (g_str_has_prefix(*words, "pid="))
+                question.pid = (int32_t)number(script, *words++ + 4);
+        question.address = number(script, *words++);
+        question.has_time = strcmp(*words, "=") != 0;
+        if (question.has_time)
+                question.time = number(script, *words++);
+        ck_assert_msg(*words && !strcmp(*words, "="), "no '=' in: %s", script->line);
+        answer_question(script->tracker, &viewer, &question, &answer);
+        body = answer.body ? answer.body : answer.nearest;
+        g_string_append(got, answer_status_name(answer.status));
+        if (body)
+                g_string_append_printf(got, " %s", body->name && *body->name ? body->name : "-");
+        if (answer.status == ANSWER_AMBIGUOUS)
+                g_string_append_printf(got, " %u",
+                                       answer.bodies ? answer.bodies->len : answer.processes->len);
+        else if (answer.confidence != CONFIDENCE_EXACT)
+                g_string_append_printf(got, " %s", confidence_name(answer.confidence));
+        answer_clear(&answer);
+        expected = g_strjoinv(" ", words + 1);
+        ck_assert_msg(!strcmp(got->str, expected), "got '%s' for: %s", got->str, script->line);
+}
+
+static void run_line(Script *script, char **words)
+{
+        unsigned n = 0;
+        TrackerStream *stream;
+
+        if (g_str_has_suffix(*words, ":"))
+                n = (unsigned)atoi(*words++);
+        ck_assert_uint_lt(n, N_STREAMS);
+        stream = script->streams[n] ? script->streams[n] : open_stream(script, n);
+        if (!strcmp(*words, "?"))
+                run_question(script, words + 1);
+        else if (!strcmp(*words, "gap"))
+                tracker_apply_gap(script->tracker, stream,
+                                  &(IngestGap){.begin = number(script, words[1]),
+                                               .end = number(script, words[2]),
+                                               .count = number(script, words[3])});
+        else if (!strcmp(*words, "progress"))
+                tracker_apply_progress(script->tracker, stream, number(script, words[1]));
+        else if (!strcmp(*words, "close"))
+                tracker_stream_close(script->tracker, stream);
+        else if (!strcmp(*words, "detach"))
+                tracker_stream_detach(script->tracker, stream);
+        else if (!strcmp(*words, "open"))
+                open_stream(script, n);
+        else if (!strcmp(*words, "commit"))
+                tracker_commit(script->tracker);
+        else
+                run_event(script, stream, words);
+}
+
+Tracker *script_tracker(const char *text)
+{
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+        Script script = {.tracker = tracker_new(),
+                         .values = g_ptr_array_new_with_free_func(g_free)};
+        guint i;
+
+        for (i = 0; lines[i]; i++) {
+                g_auto(GStrv) words = NULL;
+                g_autofree char *line = g_strdup(g_strstrip(lines[i]));
+
+                if (!*line || *line == '#')
+                        continue;
+                script.line = lines[i];
+                words = g_strsplit(line, " ", -1);
+                run_line(&script, words);
+        }
+        g_ptr_array_unref(script.values);
+        return script.tracker;
+}
+
+void script_run(const char *text)
+{
+        tracker_free(script_tracker(text));
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The code map against a naive list of everything, under random operations; and the rules of
+ * eviction by example.
+ */
+
+#include "core/codemap.h"
+
+#include "support/suite.h"
+
+/* The same rules, by the dumbest means: an array that is searched from end to end. */
+typedef struct Naive {
+        uint64_t start, size, since, until;
+        Body *body;
+} Naive;
+
+static bool naive_overlaps(const Naive *n, uint64_t start, uint64_t size)
+{
+        return n->start < start + size && start < n->start + n->size;
+}
+
+static const Naive *naive_at(const GArray *list, uint64_t address, uint64_t time)
+{
+        const Naive *found = NULL;
+        guint i;
+
+        for (i = 0; i < list->len; i++) {
+                const Naive *n = &g_array_index(list, Naive, i);
+
+                if (address - n->start < n->size && n->since <= time && time < n->until) {
+                        ck_assert_msg(!found, "two bodies at one address and time");
+                        found = n;
+                }
+        }
+        return found;
+}
+
+static void naive_load(GArray *list, Body *body, uint64_t time)
+{
+        Naive news = {body->start, body_extent(body), time, CODEMAP_FOREVER, body};
+        guint i;
+
+        for (i = 0; i < list->len; i++) {
+                Naive *n = &g_array_index(list, Naive, i);
+
+                if (!naive_overlaps(n, news.start, news.size))
+                        continue;
+                if (n->since > time)
+                        news.until = MIN(news.until, n->since);
+                else if (n->until > time)
+                        n->until = time;
+        }
+        g_array_append_val(list, news);
+}
+
+static void check_same(const CodeMap *map, const GArray *list, uint64_t address, uint64_t time)
+{
+        const Naive *expected = naive_at(list, address, time);
+        const Body *got = codemap_at(map, address, time);
+
+        ck_assert_ptr_eq(got, expected ? expected->body : NULL);
+        if (time == CODEMAP_FOREVER - 1)
+                ck_assert_ptr_eq(codemap_live(map, address), got);
+}
+
+static void check_neighbours(const CodeMap *map, const GArray *list, uint64_t address,
+                             uint64_t time)
+{
+        uint64_t before = 0, after = CODEMAP_FOREVER;
+        Body *got_before, *got_after;
+        guint i;
+
+        for (i = 0; i < list->len; i++) {
+                const Naive *n = &g_array_index(list, Naive, i);
+
+                if (address - n->start >= n->size || n->since == n->until)
+                        continue;
+                if (n->until <= time)
+                        before = MAX(before, n->until);
+                if (n->since > time)
+                        after = MIN(after, n->since);
+        }
+        codemap_neighbours(map, address, time, &got_before, &got_after);
+        ck_assert_uint_eq(got_before ? got_before->until : 0, before);
+        ck_assert_uint_eq(got_after ? got_after->since : CODEMAP_FOREVER, after);
+}
+
+/* Each row: how crowded, how large the bodies, how many loads come late. */
+static const struct {
+        uint64_t span;
+        uint32_t max_size;
+        int late_percent;
+} MODELS[] = {
+        {1 << 8, 64, 0},   {1 << 12, 300, 0},    {1 << 16, 5000, 0}, {1 << 20, 1 << 19, 0},
+        {1 << 10, 40, 30}, {1 << 14, 2000, 100}, {4, 1, 10},
+};
+
+START_TEST(test_model)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(1000 + (guint32)_i);
+        g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(Naive));
+        const uint64_t base = UINT64_C(0x7f12345600f0);
+        CodeMap *map = codemap_new();
+        uint64_t now = 1000;
+        int step;
+
+        for (step = 0; step < 4000; step++) {
+                uint64_t address = base + g_rand_int(rand) % MODELS[_i].span, time;
+                const Naive *n;
+
+                now += g_rand_int(rand) % 3;
+                switch (g_rand_int(rand) % 4) {
+                case 0:
+                case 1: {
+                        Body news = {.start = address,
+                                     .size = 1 + g_rand_int(rand) % MODELS[_i].max_size,
+                                     .source = BODY_SOURCE_LOAD};
+
+                        time = now;
+                        if ((int)(g_rand_int(rand) % 100) < MODELS[_i].late_percent)
+                                time -= g_rand_int(rand) % 500;
+                        naive_load(list, codemap_insert(map, &news, time), time);
+                        break;
+                }
+                case 2:
+                        n = naive_at(list, address, CODEMAP_FOREVER - 1);
+                        if (!n)
+                                break;
+                        codemap_end(map, n->body, now, BODY_END_UNLOAD);
+                        ((Naive *)n)->until = MAX(now, n->since);
+                        break;
+                default:
+                        break;
+                }
+                time = 900 + g_rand_int(rand) % (uint32_t)(now - 800);
+                address = base + g_rand_int(rand) % MODELS[_i].span;
+                check_same(map, list, address, time);
+                check_same(map, list, address, now);
+                check_same(map, list, address, CODEMAP_FOREVER - 1);
+                check_neighbours(map, list, address, time);
+        }
+        ck_assert_uint_eq(codemap_n_bodies(map), list->len);
+        codemap_free(map);
+}
+END_TEST
+
+static Body *insert(CodeMap *map, BodySource source, uint64_t start, uint32_t size, uint64_t time)
+{
+        const Body body = {.start = start, .size = size, .source = source};
+
+        return codemap_insert(map, &body, time);
+}
+
+START_TEST(test_unload_only)
+{
+        CodeMap *map = codemap_new();
+        Body *a = insert(map, BODY_SOURCE_LOAD, 0x1000, 0x10, 10), *b;
+
+        codemap_end(map, a, 20, BODY_END_UNLOAD);
+        /* Known from its unload at 50: it was there before, but not while A was. */
+        b = insert(map, BODY_SOURCE_UNLOAD, 0x1008, 0x10, 50);
+        ck_assert_ptr_eq(codemap_at(map, 0x1008, 15), a);
+        ck_assert_ptr_eq(codemap_at(map, 0x1008, 20), b);
+        ck_assert_ptr_eq(codemap_at(map, 0x1008, 49), b);
+        ck_assert_ptr_null(codemap_at(map, 0x1008, 50));
+        ck_assert_uint_eq(codemap_n_live(map), 0);
+        codemap_free(map);
+}
+END_TEST
+
+START_TEST(test_unload_under_living)
+{
+        CodeMap *map = codemap_new();
+        Body *live = insert(map, BODY_SOURCE_LOAD, 0x1000, 0x10, 10);
+        Body *old = insert(map, BODY_SOURCE_UNLOAD, 0x1000, 0x20, 50);
+
+        /* The unload is of somebody who must have gone before the living one came. */
+        ck_assert_ptr_eq(codemap_at(map, 0x1000, 5), old);
+        ck_assert_ptr_eq(codemap_at(map, 0x1000, 30), live);
+        ck_assert_ptr_eq(codemap_live(map, 0x1000), live);
+        codemap_free(map);
+}
+END_TEST
+
+START_TEST(test_rundown_reaches_back)
+{
+        CodeMap *map = codemap_new();
+        Body *a = insert(map, BODY_SOURCE_LOAD, 0x1000, 0x10, 10);
+        Body *b = insert(map, BODY_SOURCE_RUNDOWN, 0x1000, 0x40, 100);
+
+        ck_assert_ptr_eq(codemap_at(map, 0x1000, 99), a);
+        ck_assert_int_eq(a->end, BODY_END_EVICTED);
+        ck_assert_ptr_eq(codemap_at(map, 0x1000, 100), b);
+        ck_assert_uint_eq(b->since, 100);
+        b = insert(map, BODY_SOURCE_RUNDOWN, 0x2000, 0x40, 100);
+        ck_assert_ptr_eq(codemap_at(map, 0x2010, 1), b);
+        codemap_free(map);
+}
+END_TEST
+
+START_TEST(test_extent)
+{
+        CodeMap *map = codemap_new();
+        Body *entry = insert(map, BODY_SOURCE_R2R_ENTRY, 0x1000, 0, 10);
+
+        ck_assert_ptr_eq(codemap_at(map, 0x1000, 10), entry);
+        ck_assert_ptr_null(codemap_at(map, 0x1001, 10));
+        codemap_resize(map, entry, 0x100, 20);
+        ck_assert_ptr_eq(codemap_at(map, 0x10ff, 10), entry);
+        ck_assert_ptr_eq(codemap_live(map, 0x10ff), entry);
+        ck_assert_ptr_null(codemap_live(map, 0x1100));
+        codemap_free(map);
+}
+END_TEST
+
+START_TEST(test_edges_of_the_address_space)
+{
+        CodeMap *map = codemap_new();
+        const uint64_t last = (UINT64_C(1) << 63) - 1;
+        Body *low = insert(map, BODY_SOURCE_LOAD, 0, 1, 1);
+        Body *high = insert(map, BODY_SOURCE_LOAD, last - UINT32_MAX, UINT32_MAX, 1);
+
+        ck_assert_ptr_eq(codemap_live(map, 0), low);
+        ck_assert_ptr_eq(codemap_live(map, last - 1), high);
+        ck_assert_ptr_null(codemap_live(map, last));
+        ck_assert_ptr_null(codemap_live(map, UINT64_MAX));
+        ck_assert_ptr_null(codemap_at(map, UINT64_MAX, 5));
+        codemap_free(map);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("codemap");
+        TCase *tcase = tcase_create("codemap");
+
+        tcase_set_timeout(tcase, 60);
+        tcase_add_loop_test(tcase, test_model, 0, G_N_ELEMENTS(MODELS));
+        tcase_add_test(tcase, test_unload_only);
+        tcase_add_test(tcase, test_unload_under_living);
+        tcase_add_test(tcase, test_rundown_reaches_back);
+        tcase_add_test(tcase, test_extent);
+        tcase_add_test(tcase, test_edges_of_the_address_space);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}

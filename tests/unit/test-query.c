@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Calls and their replies, as text: what a client sees.
+ */
+
+#include "query/query.h"
+
+#include "support/script.h"
+#include "support/suite.h"
+
+#include <string.h>
+
+static const char HISTORY[] =
+        "1000000000 RuntimeInformationStart BclMajorVersion=10 BclBuildNumber=12\n"
+        "1000000001 ModuleLoad_V2 module=0x77 path=/a/b.dll\n"
+        "2000000000 MethodLoadVerbose_V1 id=0x1 start=0x1000 size=16 flags=0x188 token=0x6000001 "
+        "module=0x77 ns=N.T name=A MethodSignature=()\n"
+        "2000000001 MethodILToNativeMap_V1 id=0x1 CountOfMapEntries=3 ILOffsets=-2,0,-1 "
+        "NativeOffsets=0,4,8\n"
+        "3000000000 MethodUnloadVerbose_V1 id=0x1 start=0x1000 size=16 name=A\n"
+        "3500000000 R2RGetEntryPoint id=0x9 entry=0x9000 name=P\n"
+        "progress 4000000000\n";
+
+#define RESOLVE(queries)                                                                           \
+        "{\"method\":\"org.clrsym.Symbolizer.Resolve\",\"parameters\":{\"queries\":[" queries "]}" \
+                                                                                              "}"
+
+#define A_FIELDS                                                                                   \
+        "\"symbol\":\"N.T.A()\",\"method\":{\"id\":\"0x1\",\"namespace\":\"N.T\",\"name\":\"A\","  \
+        "\"signature\":\"()\",\"token\":\"0x06000001\"},\"start\":\"0x1000\",\"size\":16,"
+#define A_VERSION                                                                                  \
+        "\"flags\":392,\"version\":{\"rejit_id\":0,\"il_version\":0,\"tier\":\"QuickJitted\"},"    \
+        "\"module\":{\"id\":\"0x77\",\"path\":\"/a/b.dll\"},"
+#define A_LIFE "\"loaded\":\"2.000000000\",\"unloaded\":\"3.000000000\",\"source\":\"load\""
+
+static const struct {
+        const char *call;
+        const char *reply; /* the whole, or if it ends in ... how it begins */
+} ROWS[] = {
+        {"", "{\"error\":\"org.clrsym.Symbolizer.InvalidCall\",..."},
+        {"[]", "{\"error\":\"org.clrsym.Symbolizer.InvalidCall\",..."},
+        {"{\"method\":\"\xff\"}", "{\"error\":\"org.clrsym.Symbolizer.InvalidCall\",..."},
+        {"{}",
+         "{\"error\":\"org.varlink.service.MethodNotFound\",\"parameters\":{\"method\":null}}"},
+        {"{\"method\":\"x.Y\"}",
+         "{\"error\":\"org.varlink.service.MethodNotFound\",\"parameters\":{\"method\":\"x.Y\"}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.Resolve\"}",
+         "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":"
+         "\"queries\"}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.Resolve\",\"parameters\":{\"queries\":[],"
+         "\"wait_ms\":-1}}",
+         "{\"error\":\"org.varlink.service.InvalidParameter\",..."},
+        {RESOLVE(""), "{\"parameters\":{\"answers\":[]}}"},
+        {RESOLVE("7,{\"pid\":0,\"addr\":\"1\"},{\"pid\":100},{\"pid\":100,\"addr\":\"0x\"},"
+                 "{\"pid\":100,\"addr\":\"1\",\"time\":\"x\"}"),
+         "{\"parameters\":{\"answers\":["
+         "{\"pid\":null,\"pid_ns\":null,\"addr\":null,\"time\":null,\"status\":\"invalid\","
+         "\"reason\":\"a query is an object\",\"confidence\":null,\"horizon\":null},..."},
+        {RESOLVE("{\"pid\":7,\"addr\":\"1000\"}"),
+         "{\"parameters\":{\"answers\":[{\"pid\":7,\"pid_ns\":null,\"addr\":\"0x1000\","
+         "\"time\":null,\"status\":\"no-process\",\"confidence\":null,\"horizon\":null}]}}"},
+        {RESOLVE("{\"pid\":100,\"addr\":\"0x1005\",\"time\":\"2.5\"}"),
+         "{\"parameters\":{\"answers\":[{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x1005\","
+         "\"time\":\"2.500000000\",\"status\":\"ok\"," A_FIELDS "\"offset\":5," A_VERSION
+         "\"il_offset\":0,\"il_kind\":\"exact\"," A_LIFE
+         ",\"confidence\":\"exact\",\"horizon\":\"4.000000000\"}]}}"},
+        {RESOLVE("{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x1008\",\"time\":3500000000}"),
+         "{\"parameters\":{\"answers\":[{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x1008\","
+         "\"time\":\"3.500000000\",\"status\":\"unloaded\",\"nearest\":{" A_FIELDS
+         "\"offset\":8," A_VERSION "\"il_offset\":null,\"il_kind\":\"no-mapping\"," A_LIFE
+         ",\"distance\":-0.500000000},\"confidence\":\"exact\",\"horizon\":\"4.000000000\"}]}}"},
+        {RESOLVE("{\"pid\":100,\"addr\":\"0x9000\"}"),
+         "{\"parameters\":{\"answers\":[{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x9000\","
+         "\"time\":null,\"status\":\"ok\",\"symbol\":\"P()\",\"method\":{\"id\":\"0x9\","
+         "\"namespace\":\"\",\"name\":\"P\",\"signature\":\"\",\"token\":null},"
+         "\"start\":\"0x9000\",\"size\":null,\"offset\":0,\"flags\":null,\"version\":{"
+         "\"rejit_id\":0,\"il_version\":null,\"tier\":\"ReadyToRun\"},\"module\":null,"
+         "\"il_offset\":null,\"il_kind\":null,\"loaded\":null,\"unloaded\":null,"
+         "\"source\":\"r2r-entry\",\"confidence\":\"exact\",\"horizon\":\"4.000000000\"}]}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.ListMethods\",\"parameters\":{\"all\":true,"
+         "\"pid\":100}}",
+         "{\"parameters\":{\"methods\":[{\"pid\":100,\"pid_ns\":0,\"generation\":1," A_FIELDS
+                 A_VERSION A_LIFE "},..."},
+        {"{\"method\":\"org.clrsym.Symbolizer.ListProcesses\"}",
+         "{\"parameters\":{\"processes\":[{\"pid\":100,\"pid_ns\":0,\"generation\":1,"
+         "\"state\":\"running\",\"runtime\":\"10.0.12\",..."},
+        {"{\"method\":\"org.clrsym.Symbolizer.Status\"}", "{\"parameters\":{\"version\":..."},
+};
+
+static GString *call(const char *text, const QueryContext *context, unsigned *ret_wait)
+{
+        GString *out = g_string_new(NULL);
+
+        *ret_wait = query_call(context, text, strlen(text), out);
+        return out;
+}
+
+START_TEST(test_call)
+{
+        Tracker *tracker = script_tracker(HISTORY);
+        const QueryContext context = {.tracker = tracker, .sees_all = true};
+        size_t n = strlen(ROWS[_i].reply);
+        g_autoptr(GString) out = NULL;
+        unsigned wait;
+
+        out = call(ROWS[_i].call, &context, &wait);
+        ck_assert_uint_eq(wait, 0);
+        if (g_str_has_suffix(ROWS[_i].reply, "..."))
+                g_string_truncate(out, MIN(out->len, n -= 3));
+        ck_assert_msg(out->len == n && !memcmp(out->str, ROWS[_i].reply, n), "got %s", out->str);
+        tracker_free(tracker);
+}
+END_TEST
+
+START_TEST(test_wait)
+{
+        static const char CALL[] =
+                "{\"method\":\"org.clrsym.Symbolizer.Resolve\",\"parameters\":{\"queries\":[{"
+                "\"pid\":100,\"addr\":\"1000\",\"time\":\"4.5\"}],\"wait_ms\":250}}";
+        Tracker *tracker = script_tracker(HISTORY);
+        QueryContext context = {.tracker = tracker, .sees_all = true};
+        unsigned wait;
+
+        g_string_free(call(CALL, &context, &wait), TRUE);
+        ck_assert_uint_eq(wait, 250);
+        context.is_final = true;
+        g_string_free(call(CALL, &context, &wait), TRUE);
+        ck_assert_uint_eq(wait, 0);
+        tracker_free(tracker);
+}
+END_TEST
+
+/* A user sees the processes of that uid; the others do not exist. */
+START_TEST(test_visibility)
+{
+        static const char CALL[] = RESOLVE("{\"pid\":100,\"addr\":\"1000\"}");
+        Tracker *tracker = script_tracker(HISTORY);
+        const struct {
+                QueryContext context;
+                const char *status;
+        } rows[] = {
+                {{.tracker = tracker, .uid = 1001}, "\"no-process\""},
+                {{.tracker = tracker, .uid = 1000}, "\"ok\""},
+                {{.tracker = tracker, .sees_all = true}, "\"ok\""},
+        };
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(rows); i++) {
+                unsigned wait;
+                g_autoptr(GString) out = call(CALL, &rows[i].context, &wait);
+
+                ck_assert_msg(strstr(out->str, rows[i].status), "got %s", out->str);
+        }
+        tracker_free(tracker);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("query");
+        TCase *tcase = tcase_create("query");
+
+        tcase_add_loop_test(tcase, test_call, 0, G_N_ELEMENTS(ROWS));
+        tcase_add_test(tcase, test_wait);
+        tcase_add_test(tcase, test_visibility);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/symbol.h"
+
+#include "support/suite.h"
+
+static const struct {
+        const char *name_space, *name, *signature, *symbol;
+} ROWS[] = {
+        {"System.Threading.Thread", "GetThreadStaticsBase", "value class ThreadLocalData*  ()",
+         "System.Threading.Thread.GetThreadStaticsBase()"},
+        {"A", "B", "instance class C  (class System.Object,pMT: 0x1<class D>)",
+         "A.B(class System.Object,pMT: 0x1<class D>)"},
+        {"A", "Invoke", "void  (class F`1<method void *(int32)>,int32)",
+         "A.Invoke(class F`1<method void *(int32)>,int32)"},
+        {"", "IL_STUB", "", "IL_STUB()"},
+        {NULL, "Helper", NULL, "Helper()"},
+        {"dynamicClass", "Dyn_é漢😀", "int64  (int64)", "dynamicClass.Dyn_é漢😀(int64)"},
+        {"A", "x\n\x1b[31m\xe2\x80\xae", "void  ()", "A.x\\u{a}\\u{1b}[31m\\u{202e}()"},
+        {"A", "B", "not a signature)", "A.B()"},
+        {NULL, NULL, NULL, "method 0xabc"},
+};
+
+static GRefString *intern(const char *text)
+{
+        return text ? g_ref_string_new_intern(text) : NULL;
+}
+
+START_TEST(test_symbol)
+{
+        Body body = {.method_id = 0xabc,
+                     .name_space = intern(ROWS[_i].name_space),
+                     .name = intern(ROWS[_i].name),
+                     .signature = intern(ROWS[_i].signature)};
+        g_autoptr(GString) out = g_string_new(NULL);
+
+        symbol_append(out, &body);
+        ck_assert_str_eq(out->str, ROWS[_i].symbol);
+        g_clear_pointer(&body.name_space, g_ref_string_release);
+        g_clear_pointer(&body.name, g_ref_string_release);
+        g_clear_pointer(&body.signature, g_ref_string_release);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("symbol");
+        TCase *tcase = tcase_create("symbol");
+
+        tcase_add_loop_test(tcase, test_symbol, 0, G_N_ELEMENTS(ROWS));
+        suite_add_tcase(suite, tcase);
+        return suite;
+}

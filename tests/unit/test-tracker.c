@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * What the runtime's events mean, and what is answered: one script a rule.
+ */
+
+#include "support/script.h"
+#include "support/suite.h"
+
+static const char *const SCRIPTS[] = {
+        /* A body is alive in [load, unload). */
+        "10 RuntimeInformationStart\n"
+        "20 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "30 MethodUnloadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "progress 100\n"
+        "? 0x1000 19 = not-yet A\n"
+        "? 0x1000 20 = ok A\n"
+        "? 0x100f 29 = ok A\n"
+        "? 0x1010 29 = no-method\n"
+        "? 0x1000 30 = unloaded A\n"
+        "? 0x1000 = ok A assumed\n"
+        "? 0x2000 = no-method\n"
+        "? pid=7 0x1000 = no-process\n",
+
+        /* The same address twice: a time decides; without one there are two candidates. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "20 MethodUnloadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "30 MethodLoadVerbose_V1 id=1 start=0x1008 size=16 name=B\n"
+        "40 MethodUnloadVerbose_V1 id=1 start=0x1008 size=16 name=B\n"
+        "progress 50\n"
+        "? 0x1008 15 = ok A\n"
+        "? 0x1008 24 = unloaded A\n"
+        "? 0x1008 26 = not-yet B\n"
+        "? 0x1008 35 = ok B\n"
+        "? 0x1008 = ambiguous 2\n"
+        "? 0x1000 = ok A assumed\n",
+
+        /* A load over a live body: its unload was lost. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "20 MethodLoadVerbose_V1 id=2 start=0x1010 size=32 name=B\n"
+        "progress 50\n"
+        "? 0x1000 15 = ok A assumed\n"
+        "? 0x1000 25 = unloaded A\n"
+        "? 0x1010 25 = ok B\n"
+        "# the unload that comes late is not B's\n"
+        "30 MethodUnloadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "progress 50\n"
+        "? 0x1010 35 = ok B\n"
+        "? 0x1000 25 = unloaded A\n",
+
+        /* Two threads race to compile and both tell of the winner. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "11 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A tid=101\n"
+        "20 MethodUnloadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "progress 50\n"
+        "? 0x1000 10 = ok A\n"
+        "? 0x1000 = ok A assumed\n",
+
+        /* Flags may differ between load and unload; versions do not. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A flags=0x1c8\n"
+        "12 MethodLoadVerbose_V2 id=1 start=0x2000 size=32 name=A2 rejit=1\n"
+        "20 MethodUnloadVerbose_V1 id=1 start=0x1000 size=32 name=A flags=0x188\n"
+        "progress 50\n"
+        "? 0x1000 25 = unloaded A\n"
+        "? 0x2000 25 = ok A2\n",
+
+        /* An unload without load: it was there before. */
+        "10 MethodUnloadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "progress 50\n"
+        "? 0x1000 5 = ok A assumed\n"
+        "? 0x1000 10 = unloaded A\n"
+        "? 0x1000 = ok A assumed\n",
+
+        /* A module's unload ends its bodies; the id names another module afterwards. */
+        "1 RuntimeInformationStart\n"
+        "5 ModuleLoad_V2 module=0x77 path=/a.dll\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A module=0x77\n"
+        "20 ModuleUnload_V2 module=0x77 path=/a.dll\n"
+        "25 ModuleLoad_V2 module=0x77 path=/b.dll\n"
+        "30 MethodLoadVerbose_V1 id=2 start=0x3000 size=32 name=B module=0x77\n"
+        "progress 50\n"
+        "? 0x1000 15 = ok A\n"
+        "? 0x1000 21 = unloaded A\n"
+        "? 0x3000 35 = ok B\n",
+
+        /* A rundown row reaches back; it confirms what is known, and evicts what it is not. */
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "11 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B\n"
+        "20 DotNETRuntimeRundown:DCEndInit_V1\n"
+        "21 DotNETRuntimeRundown:MethodDCEndVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "22 DotNETRuntimeRundown:MethodDCEndVerbose_V1 id=3 start=0x2000 size=32 name=C\n"
+        "23 DotNETRuntimeRundown:MethodDCEndVerbose_V2 id=4 start=0x4000 size=32 name=D rejit=1\n"
+        "progress 50\n"
+        "? 0x4000 5 = ok D assumed\n"
+        "? 0x4000 30 = ok D\n"
+        "? 0x1000 30 = ok A\n"
+        "? 0x2000 21 = ok B assumed\n"
+        "? 0x2000 30 = ok C\n",
+
+        /* What was compiled before a complete rundown and is not in it, is gone by then. */
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A flags=8\n"
+        "11 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B flags=8\n"
+        "20 DotNETRuntimeRundown:DCEndInit_V1\n"
+        "21 DotNETRuntimeRundown:MethodDCEndVerbose_V1 id=1 start=0x1000 size=32 name=A flags=8\n"
+        "22 MethodLoadVerbose_V1 id=3 start=0x3000 size=32 name=N flags=8\n"
+        "30 DotNETRuntimeRundown:DCEndComplete_V1\n"
+        "progress 50\n"
+        "? 0x2000 15 = ok B assumed\n"
+        "? 0x2000 40 = unloaded B\n"
+        "? 0x1000 40 = ok A\n"
+        "? 0x3000 40 = ok N\n"
+        "? 0x9000 40 = no-method\n"
+        "? 0x9000 5 = no-method gap\n",
+
+        /* Not so if events were lost in between. */
+        "10 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B flags=8\n"
+        "20 DotNETRuntimeRundown:DCEndInit_V1\n"
+        "gap 22 25 7\n"
+        "30 DotNETRuntimeRundown:DCEndComplete_V1\n"
+        "progress 50\n"
+        "? 0x2000 40 = ok B gap\n",
+
+        /* A loss taints only what it can have changed. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "15 MethodUnloadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "16 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B\n"
+        "gap 20 30 5\n"
+        "35 MethodLoadVerbose_V1 id=3 start=0x3000 size=32 name=C\n"
+        "40 MethodUnloadVerbose_V1 id=2 start=0x2000 size=32 name=B\n"
+        "progress 50\n"
+        "? 0x1000 12 = ok A\n"
+        "? 0x1000 17 = unloaded A\n"
+        "? 0x1000 25 = unloaded A gap\n"
+        "? 0x1000 45 = unloaded A gap\n"
+        "# alive at both ends of the loss, so alive in it? it can have gone and come again\n"
+        "? 0x2000 25 = ok B gap\n"
+        "? 0x3000 45 = ok C\n"
+        "? 0x3000 33 = not-yet C gap\n"
+        "? 0x3000 12 = not-yet C gap\n",
+
+        /* Past the horizon. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "1: progress 5\n"
+        "? 0x1000 10 = ok A provisional\n"
+        "? 0x2000 10 = pending provisional\n"
+        "? 0x1000 = ok A\n"
+        "1: progress 40\n"
+        "progress 20\n"
+        "? 0x1000 20 = ok A\n"
+        "? 0x1000 21 = ok A provisional\n"
+        "? 0x2000 20 = no-method\n"
+        "close\n"
+        "? 0x1000 40 = ok A\n"
+        "? 0x1000 41 = ok A provisional\n"
+        "1: close\n"
+        "? 0x1000 40 = ok A\n",
+
+        /* The pid goes to another program. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "20 AppDomainUnload_V1\n"
+        "# other threads of the old one are not done yet\n"
+        "21 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B\n"
+        "100 RuntimeInformationStart\n"
+        "110 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=N\n"
+        "progress 200\n"
+        "? 0x1000 15 = ok A\n"
+        "? 0x2000 22 = ok B\n"
+        "? 0x1000 115 = ok N\n"
+        "? 0x2000 115 = no-method\n"
+        "? 0x2000 = no-method\n",
+
+        /* The same without the new runtime's start: long after the exit it is another program. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "20 AppDomainUnload_V1\n"
+        "5000000000 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=N\n"
+        "progress 6000000000\n"
+        "? 0x1000 5000000001 = no-method gap\n"
+        "? 0x2000 5000000001 = ok N\n"
+        "? 0x1000 15 = ok A\n",
+
+        /* One pid in two pid namespaces. */
+        "10 MethodLoadVerbose_V1 pid=1 pid_ns=11 id=1 start=0x1000 size=32 name=A\n"
+        "11 MethodLoadVerbose_V1 pid=1 pid_ns=22 id=1 start=0x1000 size=32 name=B\n"
+        "? pid=1 0x1000 = ambiguous 2\n",
+
+        /* Precompiled code: the first address only, until a rundown gives the extent. */
+        "1 RuntimeInformationStart\n"
+        "10 R2RGetEntryPoint id=1 entry=0x1000 name=P\n"
+        "11 R2RGetEntryPoint id=2 entry=0 name=Q\n"
+        "progress 50\n"
+        "? 0x1000 10 = ok P\n"
+        "? 0x1000 5 = ok P assumed\n"
+        "? 0x1001 10 = no-method\n"
+        "20 DotNETRuntimeRundown:DCEndInit_V1\n"
+        "21 DotNETRuntimeRundown:MethodDCEndVerbose_V1 id=1 start=0x1000 size=32 name=P\n"
+        "30 DotNETRuntimeRundown:DCEndComplete_V1\n"
+        "? 0x1001 10 = ok P\n"
+        "? 0x1001 40 = ok P\n",
+
+        /* Known already: at or below the watermark, by an earlier batch. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "10 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B\n"
+        "commit\n"
+        "10 MethodLoadVerbose_V1 id=3 start=0x1000 size=32 name=X\n"
+        "9 MethodLoadVerbose_V1 id=3 start=0x2000 size=32 name=X\n"
+        "progress 50\n"
+        "? 0x1000 20 = ok A\n"
+        "? 0x2000 20 = ok B\n",
+
+        /* A feeder that was away: a gap, unless what it brings goes back far enough. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "commit\n"
+        "detach\n"
+        "open\n"
+        "30 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B\n"
+        "progress 50\n"
+        "? 0x1000 40 = ok A gap\n"
+        "? 0x2000 40 = ok B\n",
+
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "commit\n"
+        "detach\n"
+        "open\n"
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "30 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B\n"
+        "progress 50\n"
+        "? 0x1000 40 = ok A\n"
+        "? 0x2000 40 = ok B\n",
+
+        /* A load without names takes them from its compilation; by module id alone it has none. */
+        "1 RuntimeInformationStart\n"
+        "9 MethodJittingStarted_V1 id=1 name=A\n"
+        "10 MethodLoad_V1 id=1 start=0x1000 size=32\n"
+        "11 MethodLoad_V1 id=2 start=0x2000 size=32\n"
+        "progress 50\n"
+        "? 0x1000 40 = ok A\n"
+        "? 0x2000 40 = ok -\n",
+
+        /* Code where no program has any. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0xffffffffffffff00 size=32 name=A\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x7fffffffffffffff size=32 name=A\n"
+        "10 R2RGetEntryPoint id=1 entry=0xffffffffffffff00 name=A\n"
+        "progress 50\n"
+        "? 0xffffffffffffff00 40 = no-method\n",
+};
+
+START_TEST(test_script)
+{
+        script_run(SCRIPTS[_i]);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("tracker");
+        TCase *tcase = tcase_create("tracker");
+
+        tcase_add_loop_test(tcase, test_script, 0, G_N_ELEMENTS(SCRIPTS));
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
