@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/listener.h"
+
+#include <errno.h>
+#include <gio/gio.h>
+#include <glib-unix.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* When there are no descriptors left, accept() fails until one is closed: look again after so long. */
+#define EXHAUSTED_MS 200
+
+struct Listener {
+        int fd;
+        char *path; /* owned; NULL: the socket was handed over */
+        struct stat made; /* the socket file as it was made */
+        ListenerAccept accept;
+        void *data;
+        guint source; /* watches for callers, or waits for descriptors */
+};
+
+static bool set_error(GError **error, const char *format, const char *path)
+{
+        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), format, path,
+                    g_strerror(errno));
+        return false;
+}
+
+static bool is_listened_on(const struct sockaddr_un *address)
+{
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), r;
+
+        if (fd < 0)
+                return true;
+        r = connect(fd, (const struct sockaddr *)address, sizeof(*address));
+        close(fd);
+        return r == 0 || errno == EAGAIN;
+}
+
+static bool make_socket(Listener *listener, mode_t mode, GError **error)
+{
+        struct sockaddr_un address = {.sun_family = AF_UNIX};
+        g_autofree char *directory = g_path_get_dirname(listener->path);
+        struct stat st;
+
+        if (strlen(listener->path) >= sizeof(address.sun_path)) {
+                errno = ENAMETOOLONG;
+                return set_error(error, "%s: %s", listener->path);
+        }
+        strcpy(address.sun_path, listener->path);
+        if (g_mkdir_with_parents(directory, 0755) < 0)
+                return set_error(error, "cannot make the directory %s: %s", directory);
+        if (lstat(listener->path, &st) == 0 && !S_ISSOCK(st.st_mode)) {
+                g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS,
+                            "%s is there and is no socket: give another path", listener->path);
+                return false;
+        }
+        if (is_listened_on(&address)) {
+                g_set_error(error, G_IO_ERROR, G_IO_ERROR_ADDRESS_IN_USE,
+                            "somebody listens on %s already: stop that clrsymd, or give another "
+                            "path",
+                            listener->path);
+                return false;
+        }
+        unlink(listener->path);
+        listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (listener->fd < 0)
+                return set_error(error, "no socket for %s: %s", listener->path);
+        /* Nobody can connect before listen(), so the mode is right in time. */
+        if (bind(listener->fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+                return set_error(error, "cannot bind %s: %s", listener->path);
+        if (chmod(listener->path, mode) < 0 || lstat(listener->path, &listener->made) < 0 ||
+            listen(listener->fd, SOMAXCONN) < 0)
+                return set_error(error, "cannot listen on %s: %s", listener->path);
+        return true;
+}
+
+static gboolean on_caller(gint fd, GIOCondition condition, gpointer data);
+
+static gboolean on_exhausted_over(gpointer data)
+{
+        Listener *listener = data;
+
+        listener->source = g_unix_fd_add(listener->fd, G_IO_IN, on_caller, listener);
+        return G_SOURCE_REMOVE;
+}
+
+static gboolean on_caller(gint fd, GIOCondition condition, gpointer data)
+{
+        Listener *listener = data;
+        int caller = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+        if (caller >= 0) {
+                listener->accept(listener->data, caller);
+                return G_SOURCE_CONTINUE;
+        }
+        if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
+                return G_SOURCE_CONTINUE;
+        g_warning("cannot accept a caller: %s", g_strerror(errno));
+        listener->source = g_timeout_add(EXHAUSTED_MS, on_exhausted_over, listener);
+        return G_SOURCE_REMOVE;
+}
+
+Listener *listener_new(const char *path, mode_t mode, int fd, ListenerAccept accept, void *data,
+                       GError **error)
+{
+        Listener *listener = g_new0(Listener, 1);
+
+        listener->accept = accept;
+        listener->data = data;
+        listener->fd = fd;
+        if (fd < 0) {
+                listener->path = g_strdup(path);
+                if (!make_socket(listener, mode, error)) {
+                        listener_free(listener);
+                        return NULL;
+                }
+        }
+        listener_set_accepting(listener, true);
+        return listener;
+}
+
+void listener_free(Listener *listener)
+{
+        struct stat st;
+
+        if (!listener)
+                return;
+        if (listener->source)
+                g_source_remove(listener->source);
+        if (listener->fd >= 0)
+                close(listener->fd);
+        /* Not another's, who has taken the path since. */
+        if (listener->path && listener->made.st_ino && lstat(listener->path, &st) == 0 &&
+            st.st_ino == listener->made.st_ino && st.st_dev == listener->made.st_dev)
+                unlink(listener->path);
+        g_free(listener->path);
+        g_free(listener);
+}
+
+void listener_set_accepting(Listener *listener, bool accepting)
+{
+        if (accepting == (listener->source != 0))
+                return;
+        if (accepting)
+                listener->source = g_unix_fd_add(listener->fd, G_IO_IN, on_caller, listener);
+        else
+                g_clear_handle_id(&listener->source, g_source_remove);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Peer: one connected socket and its session
+ *
+ * Moves bytes between the socket and a session, without blocking. What the session is, is the
+ * role's business.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct Peer Peer;
+
+typedef struct PeerRole {
+        const char *name;
+        /* Takes bytes; false: hang up once the output is sent. */
+        bool (*feed)(void *session, const uint8_t *bytes, size_t n);
+        /* Turns what came into output; returns ms until it is to be called again, or -1. */
+        int (*run)(void *session, int64_t now_ms);
+        bool (*wants_input)(void *session);
+        /* True while the peer owes the rest of a message: it has TIMEOUT_MS for it. */
+        bool (*is_partial)(void *session);
+        /* What is to be sent, and how much of it there is. */
+        const uint8_t *(*output)(void *session, size_t *ret_n);
+        void (*sent)(void *session, size_t n);
+        void (*free)(void *session);
+        unsigned timeout_ms; /* for the rest of a message, and for output to be taken; 0: none */
+} PeerRole;
+
+/* FD and SESSION are the peer's; GONE is called, once, when it is over (it may free the peer). */
+Peer *peer_new(int fd, const PeerRole *role, void *session, void (*gone)(Peer *peer, void *data),
+               void *data);
+void peer_free(Peer *peer);
+
+/* Lets the session run: what it waited for may have come. */
+void peer_run(Peer *peer);
+/* Takes no more input, and is gone once the output is sent. */
+void peer_drain(Peer *peer);
+void *peer_session(const Peer *peer);
+const PeerRole *peer_role(const Peer *peer);
+
+/* The user at the other end (SO_PEERCRED), and whether that user is in GROUP. */
+bool peer_credentials(int fd, uid_t *ret_uid, const char *group, bool *ret_in_group);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Ingest session: one feeder's conversation, without the socket
+ *
+ * Bytes in, bytes out. What a batch holds is applied when its COMMIT has come and all of it has been
+ * read through; until then nothing of it is.
+ */
+
+#include "core/tracker.h"
+
+typedef struct IngestSession IngestSession;
+
+/* TRACKER is borrowed. With HOLD the feeder is told to wait until ingest_session_go(). */
+IngestSession *ingest_session_new(Tracker *tracker, bool hold);
+/* Drops what was not committed; streams that were not closed are detached. */
+void ingest_session_free(IngestSession *session);
+
+/*
+ * Takes N bytes from the feeder. False once the conversation is over, because the feeder broke the
+ * protocol: an INGEST_ERROR that says how is the last of the output.
+ */
+bool ingest_session_feed(IngestSession *session, const uint8_t *bytes, size_t n);
+void ingest_session_go(IngestSession *session);
+
+/* What is to be sent; the caller removes what it has sent. Owned by the session. */
+GByteArray *ingest_session_output(IngestSession *session);
+
+/* What the feeder last said of its counters. */
+const IngestReport *ingest_session_report(const IngestSession *session);
+/* Batches applied. */
+uint64_t ingest_session_n_commits(const IngestSession *session);
+/* NULL, or how the feeder broke the protocol. */
+const char *ingest_session_error(const IngestSession *session);

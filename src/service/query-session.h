@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Query session: one client's conversation, without the socket
+ *
+ * Calls are JSON objects, each ended by a NUL, and so are the replies, in order. A client may send
+ * many calls before it reads a reply.
+ */
+
+#include "query/query.h"
+
+/* One call, and what may lie unsent before no further call is answered. */
+#define QUERY_MAX_CALL   (1u << 20)
+#define QUERY_MAX_OUTPUT (4u << 20)
+
+typedef struct QuerySession QuerySession;
+
+/* CONTEXT is copied; what it points to is borrowed. */
+QuerySession *query_session_new(const QueryContext *context);
+void query_session_free(QuerySession *session);
+
+/* Takes N bytes of the client. False if a call is over QUERY_MAX_CALL: an error is the last reply. */
+bool query_session_feed(QuerySession *session, const uint8_t *bytes, size_t n);
+
+/*
+ * Answers what can be answered now: after bytes came, output was sent, the tracker changed, or
+ * NOW_MS (any steady clock) has passed the deadline. Returns the ms to that deadline if a call is
+ * waiting for events to come, else -1.
+ */
+int query_session_run(QuerySession *session, int64_t now_ms);
+
+/* True while a call is half received. */
+bool query_session_is_partial(const QuerySession *session);
+/* False while enough is unanswered: leave further bytes in the socket. */
+bool query_session_wants_input(const QuerySession *session);
+
+/* What is to be sent; the caller removes what it has sent. Owned by the session. */
+GString *query_session_output(QuerySession *session);

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT */
+#include "wire/ingest.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Fixed part of a RECORD: stream, time, pid_ns, pid, tid, provider, version, event id. */
+#define RECORD_HEAD_SIZE (4 + 8 + 8 + 4 + 4 + 1 + 1 + 2)
+
+/* Bytes of a number type on the wire, 0 for a type that is no number. */
+static unsigned number_size(FieldType type)
+{
+        switch (type) {
+        case FIELD_TYPE_U8:
+        case FIELD_TYPE_BOOL:
+                return 1;
+        case FIELD_TYPE_U16:
+                return 2;
+        case FIELD_TYPE_U32:
+                return 4;
+        case FIELD_TYPE_U64:
+                return 8;
+        default:
+                return 0;
+        }
+}
+
+IngestStream *ingest_stream_new(void)
+{
+        IngestStream *stream = g_new0(IngestStream, 1);
+
+        stream->uid = UINT32_MAX;
+        stream->hostname = g_string_new(NULL);
+        stream->boot_id = g_string_new(NULL);
+        stream->clock_name = g_string_new(NULL);
+        return stream;
+}
+
+void ingest_stream_free(IngestStream *stream)
+{
+        if (!stream)
+                return;
+        g_string_free(stream->hostname, TRUE);
+        g_string_free(stream->boot_id, TRUE);
+        g_string_free(stream->clock_name, TRUE);
+        g_free(stream);
+}
+
+/* Writing: a cursor over room that was made once for the whole frame. */
+
+static uint8_t *put_uint(uint8_t *at, uint64_t value, unsigned n_bytes)
+{
+        unsigned i;
+
+        for (i = 0; i < n_bytes; i++)
+                at[i] = (uint8_t)(value >> (8 * i));
+        return at + n_bytes;
+}
+
+static uint8_t *put_bytes(uint8_t *at, const void *bytes, size_t n_bytes)
+{
+        if (n_bytes > 0)
+                memcpy(at, bytes, n_bytes);
+        return at + n_bytes;
+}
+
+static uint8_t *put_string(uint8_t *at, const char *string, size_t n_bytes)
+{
+        at = put_uint(at, n_bytes, 4);
+        return put_bytes(at, string, n_bytes);
+}
+
+/* Appends a frame's header, makes room for the payload, and returns where it goes. */
+static uint8_t *put_frame(GByteArray *out, IngestType type, size_t n_payload)
+{
+        size_t start = out->len;
+        uint8_t *at;
+
+        g_byte_array_set_size(out, (guint)(start + INGEST_HEADER_SIZE + n_payload));
+        at = put_uint(out->data + start, n_payload, 4);
+        at = put_uint(at, type, 2);
+        return put_uint(at, 0, 2);
+}
+
+/* Longest start of STRING that fits into MAX bytes and cuts no character. */
+static size_t string_length(const char *string, size_t n_bytes, size_t max)
+{
+        const char *end;
+
+        g_utf8_validate_len(string, MIN(n_bytes, max), &end);
+        return (size_t)(end - string);
+}
+
+/* Strings that people wrote (program names, messages, host names) are cut here. */
+#define TEXT_MAX 4096
+
+void ingest_put_hello(GByteArray *out, uint32_t version, const char *program)
+{
+        size_t n = string_length(program, strlen(program), TEXT_MAX);
+        uint8_t *at = put_frame(out, INGEST_HELLO, 4 + 4 + n);
+
+        at = put_uint(at, version, 4);
+        put_string(at, program, n);
+}
+
+void ingest_put_stream_open(GByteArray *out, uint32_t number, const IngestStream *stream)
+{
+        const GString *const texts[] = {stream->hostname, stream->boot_id, stream->clock_name};
+        size_t n_text = 0, lengths[G_N_ELEMENTS(texts)], i;
+        uint8_t *at;
+
+        for (i = 0; i < G_N_ELEMENTS(texts); i++) {
+                lengths[i] = string_length(texts[i]->str, texts[i]->len, TEXT_MAX);
+                n_text += 4 + lengths[i];
+        }
+        at = put_frame(out, INGEST_STREAM_OPEN, 4 + 16 + 8 + 8 + 1 + 4 + 4 + n_text + 8);
+        at = put_uint(at, number, 4);
+        at = put_bytes(at, stream->trace_uuid, 16);
+        at = put_uint(at, stream->class_id, 8);
+        at = put_uint(at, stream->stream_id, 8);
+        at = put_uint(at, stream->scheme, 1);
+        at = put_uint(at, stream->uid, 4);
+        at = put_uint(at, (uint32_t)stream->pid, 4);
+        for (i = 0; i < G_N_ELEMENTS(texts); i++)
+                at = put_string(at, texts[i]->str, lengths[i]);
+        put_uint(at, (uint64_t)stream->clock_offset, 8);
+}
+
+/* Bytes of one value on the wire. */
+static size_t value_size(FieldType type, const Value *value)
+{
+        unsigned size = number_size(type);
+
+        if (size > 0)
+                return size;
+        if (type == FIELD_TYPE_GUID)
+                return 16;
+        if (field_type_is_string(type))
+                return 4 + (size_t)value->n;
+        return 4 + (size_t)value->n * field_type_element_size(type);
+}
+
+static uint8_t *put_value(uint8_t *at, FieldType type, const Value *value)
+{
+        unsigned size = number_size(type);
+
+        if (type == FIELD_TYPE_BOOL)
+                return put_uint(at, value->u != 0, 1);
+        if (size > 0)
+                return put_uint(at, value->u, size);
+        if (type == FIELD_TYPE_GUID)
+                return put_bytes(at, value->data, 16);
+        size = field_type_is_string(type) ? 1 : field_type_element_size(type);
+        at = put_uint(at, value->n, 4);
+        return put_bytes(at, value->data, (size_t)value->n * size);
+}
+
+bool ingest_put_record(GByteArray *out, uint32_t stream, const Record *record)
+{
+        const Event *event = record->event;
+        size_t n_payload = RECORD_HEAD_SIZE;
+        uint8_t *at;
+        unsigned i;
+
+        for (i = 0; i < event->n_fields; i++)
+                n_payload += value_size(event->fields[i].type, &record->values[i]);
+        if (n_payload > INGEST_MAX_PAYLOAD)
+                return false;
+
+        at = put_frame(out, INGEST_RECORD, n_payload);
+        at = put_uint(at, stream, 4);
+        at = put_uint(at, record->time, 8);
+        at = put_uint(at, record->process.pid_ns, 8);
+        at = put_uint(at, (uint32_t)record->process.pid, 4);
+        at = put_uint(at, (uint32_t)record->tid, 4);
+        at = put_uint(at, event->provider, 1);
+        at = put_uint(at, event->version, 1);
+        at = put_uint(at, event->id, 2);
+        for (i = 0; i < event->n_fields; i++)
+                at = put_value(at, event->fields[i].type, &record->values[i]);
+        return true;
+}
+
+void ingest_put_gap(GByteArray *out, uint32_t stream, const IngestGap *gap)
+{
+        uint8_t *at = put_frame(out, INGEST_GAP, 4 + 1 + 3 * 8);
+
+        at = put_uint(at, stream, 4);
+        at = put_uint(at, gap->kind, 1);
+        at = put_uint(at, gap->begin, 8);
+        at = put_uint(at, gap->end, 8);
+        put_uint(at, gap->count, 8);
+}
+
+static void put_stream_time(GByteArray *out, IngestType type, uint32_t stream, uint64_t time)
+{
+        uint8_t *at = put_frame(out, type, 4 + 8);
+
+        at = put_uint(at, stream, 4);
+        put_uint(at, time, 8);
+}
+
+void ingest_put_progress(GByteArray *out, uint32_t stream, uint64_t time)
+{
+        put_stream_time(out, INGEST_PROGRESS, stream, time);
+}
+
+void ingest_put_stream_close(GByteArray *out, uint32_t stream)
+{
+        put_uint(put_frame(out, INGEST_STREAM_CLOSE, 4), stream, 4);
+}
+
+void ingest_put_report(GByteArray *out, const IngestReport *report)
+{
+        uint8_t *at = put_frame(out, INGEST_REPORT, 4 * 8);
+
+        at = put_uint(at, report->events, 8);
+        at = put_uint(at, report->dotnet_events, 8);
+        at = put_uint(at, report->unknown_events, 8);
+        put_uint(at, report->decode_errors, 8);
+}
+
+void ingest_put_ack(GByteArray *out, uint32_t stream, uint64_t time)
+{
+        put_stream_time(out, INGEST_ACK, stream, time);
+}
+
+void ingest_put_error(GByteArray *out, const char *message)
+{
+        size_t n = string_length(message, strlen(message), TEXT_MAX);
+
+        put_string(put_frame(out, INGEST_ERROR, 4 + n), message, n);
+}
+
+void ingest_put_empty(GByteArray *out, IngestType type)
+{
+        put_frame(out, type, 0);
+}
+
+/* Reading: a cursor that fails once and for all, so that only its end needs a look. */
+typedef struct Reader {
+        const uint8_t *at;
+        size_t n_left;
+        bool is_bad;
+} Reader;
+
+static Reader reader_new(const IngestFrame *frame)
+{
+        return (Reader){.at = frame->payload, .n_left = frame->n_payload};
+}
+
+/* NULL if there are not that many bytes left. */
+static const uint8_t *read_bytes(Reader *reader, size_t n_bytes)
+{
+        const uint8_t *bytes = reader->at;
+
+        if (reader->is_bad || reader->n_left < n_bytes) {
+                reader->is_bad = true;
+                return NULL;
+        }
+        reader->at += n_bytes;
+        reader->n_left -= n_bytes;
+        return bytes;
+}
+
+static uint64_t read_uint(Reader *reader, unsigned n_bytes)
+{
+        const uint8_t *bytes = read_bytes(reader, n_bytes);
+        uint64_t value = 0;
+
+        if (!bytes)
+                return 0;
+        while (n_bytes-- > 0)
+                value = value << 8 | bytes[n_bytes];
+        return value;
+}
+
+/* The peer may be anyone: what goes on as a string is UTF-8 without NUL. */
+static const uint8_t *read_string(Reader *reader, uint32_t *ret_n)
+{
+        uint32_t n = (uint32_t)read_uint(reader, 4);
+        const uint8_t *bytes = read_bytes(reader, n);
+
+        *ret_n = 0;
+        if (!bytes)
+                return NULL;
+        if (!g_utf8_validate_len((const char *)bytes, n, NULL)) {
+                reader->is_bad = true;
+                return NULL;
+        }
+        *ret_n = n;
+        return bytes;
+}
+
+static void read_text(Reader *reader, GString *text)
+{
+        uint32_t n;
+        const uint8_t *bytes = read_string(reader, &n);
+
+        g_string_truncate(text, 0);
+        if (bytes)
+                g_string_append_len(text, (const char *)bytes, n);
+}
+
+/* A payload must be consumed whole. */
+static int reader_result(const Reader *reader)
+{
+        return reader->is_bad || reader->n_left > 0 ? -EBADMSG : 0;
+}
+
+ssize_t ingest_frame_next(const uint8_t *bytes, size_t n_bytes, IngestFrame *ret_frame)
+{
+        Reader reader = {.at = bytes, .n_left = MIN(n_bytes, (size_t)INGEST_HEADER_SIZE)};
+        uint32_t n_payload;
+        uint16_t type, zero;
+
+        if (n_bytes < INGEST_HEADER_SIZE)
+                return 0;
+        n_payload = (uint32_t)read_uint(&reader, 4);
+        type = (uint16_t)read_uint(&reader, 2);
+        zero = (uint16_t)read_uint(&reader, 2);
+        if (n_payload > INGEST_MAX_PAYLOAD || zero != 0)
+                return -EBADMSG;
+        if (n_bytes - INGEST_HEADER_SIZE < n_payload)
+                return 0;
+        ret_frame->type = (IngestType)type;
+        ret_frame->payload = bytes + INGEST_HEADER_SIZE;
+        ret_frame->n_payload = n_payload;
+        return (ssize_t)INGEST_HEADER_SIZE + n_payload;
+}
+
+int ingest_get_hello(const IngestFrame *frame, uint32_t *ret_version)
+{
+        Reader reader = reader_new(frame);
+        uint32_t n;
+
+        *ret_version = (uint32_t)read_uint(&reader, 4);
+        read_string(&reader, &n);
+        return reader_result(&reader);
+}
+
+int ingest_get_stream_open(const IngestFrame *frame, uint32_t *ret_number, IngestStream *stream)
+{
+        Reader reader = reader_new(frame);
+        const uint8_t *uuid;
+        uint8_t scheme;
+
+        *ret_number = (uint32_t)read_uint(&reader, 4);
+        uuid = read_bytes(&reader, 16);
+        if (!uuid)
+                return -EBADMSG;
+        memcpy(stream->trace_uuid, uuid, 16);
+        stream->class_id = read_uint(&reader, 8);
+        stream->stream_id = read_uint(&reader, 8);
+        scheme = (uint8_t)read_uint(&reader, 1);
+        stream->uid = (uint32_t)read_uint(&reader, 4);
+        stream->pid = (int32_t)read_uint(&reader, 4);
+        read_text(&reader, stream->hostname);
+        read_text(&reader, stream->boot_id);
+        read_text(&reader, stream->clock_name);
+        stream->clock_offset = (int64_t)read_uint(&reader, 8);
+        if (scheme >= _BUFFER_SCHEME_MAX)
+                return -EBADMSG;
+        stream->scheme = (BufferScheme)scheme;
+        return reader_result(&reader);
+}
+
+static void read_value(Reader *reader, FieldType type, Value *ret_value)
+{
+        unsigned size = number_size(type);
+
+        *ret_value = (Value){0};
+        if (size > 0) {
+                ret_value->u = read_uint(reader, size);
+                if (type == FIELD_TYPE_BOOL && ret_value->u > 1)
+                        reader->is_bad = true;
+        } else if (type == FIELD_TYPE_GUID) {
+                ret_value->data = read_bytes(reader, 16);
+                ret_value->n = 16;
+        } else if (field_type_is_string(type)) {
+                ret_value->data = read_string(reader, &ret_value->n);
+        } else {
+                uint32_t n = (uint32_t)read_uint(reader, 4);
+
+                /* 64 bits: a count that lies must not wrap to one that fits. */
+                ret_value->data = read_bytes(reader, (size_t)n * field_type_element_size(type));
+                ret_value->n = ret_value->data ? n : 0;
+        }
+}
+
+int ingest_get_record(const IngestFrame *frame, uint32_t *ret_stream, Record *ret_record)
+{
+        Reader reader = reader_new(frame);
+        unsigned provider, version, id, i;
+        const Event *event;
+
+        *ret_stream = (uint32_t)read_uint(&reader, 4);
+        ret_record->time = read_uint(&reader, 8);
+        ret_record->process.pid_ns = read_uint(&reader, 8);
+        ret_record->process.pid = (int32_t)read_uint(&reader, 4);
+        ret_record->tid = (int32_t)read_uint(&reader, 4);
+        provider = (unsigned)read_uint(&reader, 1);
+        version = (unsigned)read_uint(&reader, 1);
+        id = (unsigned)read_uint(&reader, 2);
+        if (reader.is_bad)
+                return -EBADMSG;
+        event = event_by_id(provider, id, version);
+        if (!event)
+                return -ENOENT;
+
+        ret_record->event = event;
+        for (i = 0; i < event->n_fields; i++) {
+                FieldType type = event->fields[i].type;
+                int count;
+
+                read_value(&reader, type, &ret_record->values[i]);
+                if (field_type_element_size(type) == 0)
+                        continue;
+                /* Two arrays of one count: whoever walks both relies on it. */
+                count = event_count_field(event, i);
+                if (count >= 0 && ret_record->values[count].u != ret_record->values[i].n)
+                        return -EBADMSG;
+        }
+        return reader_result(&reader);
+}
+
+int ingest_get_gap(const IngestFrame *frame, uint32_t *ret_stream, IngestGap *gap)
+{
+        Reader reader = reader_new(frame);
+        uint8_t kind;
+
+        *ret_stream = (uint32_t)read_uint(&reader, 4);
+        kind = (uint8_t)read_uint(&reader, 1);
+        gap->begin = read_uint(&reader, 8);
+        gap->end = read_uint(&reader, 8);
+        gap->count = read_uint(&reader, 8);
+        if (kind >= _GAP_KIND_MAX || gap->begin > gap->end)
+                return -EBADMSG;
+        gap->kind = (GapKind)kind;
+        return reader_result(&reader);
+}
+
+int ingest_get_stream_time(const IngestFrame *frame, uint32_t *ret_stream, uint64_t *ret_time)
+{
+        Reader reader = reader_new(frame);
+
+        *ret_stream = (uint32_t)read_uint(&reader, 4);
+        *ret_time = read_uint(&reader, 8);
+        return reader_result(&reader);
+}
+
+int ingest_get_stream_close(const IngestFrame *frame, uint32_t *ret_stream)
+{
+        Reader reader = reader_new(frame);
+
+        *ret_stream = (uint32_t)read_uint(&reader, 4);
+        return reader_result(&reader);
+}
+
+int ingest_get_report(const IngestFrame *frame, IngestReport *ret_report)
+{
+        Reader reader = reader_new(frame);
+
+        ret_report->events = read_uint(&reader, 8);
+        ret_report->dotnet_events = read_uint(&reader, 8);
+        ret_report->unknown_events = read_uint(&reader, 8);
+        ret_report->decode_errors = read_uint(&reader, 8);
+        return reader_result(&reader);
+}
+
+char *ingest_get_error(const IngestFrame *frame)
+{
+        Reader reader = reader_new(frame);
+        uint32_t n = (uint32_t)read_uint(&reader, 4);
+        const uint8_t *bytes = read_bytes(&reader, MIN(n, reader.n_left));
+        g_autofree char *text = NULL;
+
+        if (!bytes || n == 0)
+                return g_strdup("no reason given");
+        text = g_utf8_make_valid((const char *)bytes, (gssize)MIN(n, frame->n_payload - 4));
+        /* It goes to a terminal: no control characters, ours or a hostile peer's. */
+        for (char *at = text; *at; at++)
+                if ((unsigned char)*at < 0x20 || *at == 0x7f)
+                        *at = ' ';
+        return g_steal_pointer(&text);
+}
