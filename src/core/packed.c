@@ -17,7 +17,7 @@ enum {
         BOOL_SIZE = 4,
 };
 
-static uint64_t get_le(const uint8_t *bytes, unsigned n)
+static inline uint64_t get_le(const uint8_t *bytes, unsigned n)
 {
         uint64_t value = 0;
 
@@ -159,12 +159,18 @@ static DecodeResult packed_read(Source *source, unsigned index, FieldType type, 
 
         switch (type) {
         case FIELD_TYPE_U8:
+                ret_value->u = bytes[0];
+                break;
         case FIELD_TYPE_U16:
+                ret_value->u = get_le(bytes, 2);
+                break;
         case FIELD_TYPE_U32:
-        case FIELD_TYPE_U64:
-                ret_value->u = get_le(bytes, (unsigned)size);
+                ret_value->u = get_le(bytes, 4);
                 if (name == FIELD_MethodFlags)
                         packed->is_helper = ret_value->u & METHOD_FLAG_JIT_HELPER;
+                break;
+        case FIELD_TYPE_U64:
+                ret_value->u = get_le(bytes, 8);
                 break;
         case FIELD_TYPE_BOOL:
                 ret_value->u = get_le(bytes, BOOL_SIZE) != 0;

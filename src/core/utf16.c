@@ -32,14 +32,33 @@ static uint32_t unit_at(const uint8_t *in, size_t i)
         return (uint32_t)(in[2 * i] | in[2 * i + 1] << 8);
 }
 
+/* Are four units ASCII? */
+static bool is_ascii(const uint8_t *in)
+{
+        uint64_t units;
+
+        memcpy(&units, in, sizeof(units));
+        return !(GUINT64_FROM_LE(units) & UINT64_C(0xff80ff80ff80ff80));
+}
+
 size_t utf16le_to_utf8(const uint8_t *in, size_t n_units, uint8_t *out)
 {
         uint8_t *begin = out;
         size_t i = 0;
 
         while (i < n_units) {
-                uint32_t c = unit_at(in, i++);
+                uint32_t c;
 
+                /* Nearly all names are ASCII: four units at a time as long as they are. */
+                for (; i + 4 <= n_units && is_ascii(in + 2 * i); i += 4) {
+                        *out++ = in[2 * i];
+                        *out++ = in[2 * i + 2];
+                        *out++ = in[2 * i + 4];
+                        *out++ = in[2 * i + 6];
+                }
+                if (i == n_units)
+                        break;
+                c = unit_at(in, i++);
                 if (c < 0x80) {
                         *out++ = (uint8_t)c;
                         continue;

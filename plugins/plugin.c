@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#include "dump.h"
+#include "feed.h"
+
+BT_PLUGIN_MODULE();
+
+BT_PLUGIN(clrsym);
+BT_PLUGIN_DESCRIPTION("Names for addresses in .NET processes, from the runtime's LTTng events");
+BT_PLUGIN_AUTHOR("The clrsym authors");
+BT_PLUGIN_LICENSE("MIT");
+
+BT_PLUGIN_SINK_COMPONENT_CLASS(dump, dump_consume);
+BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION(
+        dump, "Print decoded .NET events as JSON lines, or a perf map of a process.");
+BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(dump, "See the babeltrace2-sink.clrsym.dump(7) manual page.");
+BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(dump, dump_initialize);
+BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(dump, dump_finalize);
+BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(dump, dump_graph_is_configured);
+
+BT_PLUGIN_SINK_COMPONENT_CLASS(feed, feed_consume);
+BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION(feed, "Send decoded .NET events to clrsymd.");
+BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(feed, "See the babeltrace2-sink.clrsym.feed(7) manual page.");
+BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(feed, feed_initialize);
+BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(feed, feed_finalize);
+BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(feed, feed_graph_is_configured);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "reader.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void reader_init(Reader *reader, bt_self_component *self, bool wants_shown)
+{
+        *reader = (Reader){.self = self, .classes = classes_new(wants_shown)};
+        streams_init(&reader->streams);
+}
+
+void reader_deinit(Reader *reader)
+{
+        bt_decoder_deinit(&reader->decoder);
+        streams_deinit(&reader->streams);
+        classes_free(reader->classes);
+        *reader = (Reader){0};
+}
+
+EventInfo *reader_event(Reader *reader, const bt_event *event)
+{
+        EventInfo *info = classes_info(reader->classes, bt_event_borrow_class_const(event));
+
+        reader->n_events++;
+        if (info->is_dotnet)
+                info->counts->n_events++;
+        return info->is_wanted ? info : NULL;
+}
+
+void reader_refuse_clockless(const Reader *reader, const StreamInfo *stream)
+{
+        g_autofree char *name = stream_trace_name(stream);
+
+        BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
+                reader->self,
+                "The .NET events of trace \"%s\" have no time: their stream has no default clock. "
+                "Record with lttng-ust, whose streams have one",
+                name);
+}
+
+static void refuse_without_process(const Reader *reader, const StreamInfo *stream)
+{
+        g_autofree char *name = stream_trace_name(stream);
+        g_autofree char *session = stream_session_name(stream);
+
+        BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
+                reader->self,
+                "The .NET events of trace \"%s\" do not say which process they are of: there is no "
+                "`vpid` context, and the buffers are not per process. Record again, with this "
+                "before `lttng start`:\n"
+                /* Short options: babeltrace2 breaks lines at 80 columns, and this is to be pasted.
+                 */
+                "lttng add-context -u -s %s -t vpid -t vtid -t pid_ns",
+                name, session);
+}
+
+static bool find_process(const Reader *reader, const EventInfo *info, const StreamInfo *stream,
+                         const bt_event *event, Record *record)
+{
+        const bt_field *context = bt_event_borrow_common_context_field_const(event);
+        int64_t value;
+
+        record->process = (ProcessKey){0};
+        record->tid = 0;
+        if (context && member_read_integer(info->pid_ns, context, &value))
+                record->process.pid_ns = (uint64_t)value;
+        if (context && member_read_integer(info->vtid, context, &value) && value > 0 &&
+            value <= INT32_MAX)
+                record->tid = (int32_t)value;
+        if (context && member_read_integer(info->vpid, context, &value) && value >= INT32_MIN &&
+            value <= INT32_MAX) {
+                record->process.pid = (int32_t)value;
+                return true;
+        }
+        record->process.pid = stream->pid;
+        return stream->has_pid;
+}
+
+ReadResult reader_read(Reader *reader, const EventInfo *info, const StreamInfo *stream,
+                       const bt_event *event, uint64_t time, Record *ret_record)
+{
+        DecodeResult result;
+
+        if (!find_process(reader, info, stream, event, ret_record)) {
+                refuse_without_process(reader, stream);
+                return READ_REFUSED;
+        }
+        ret_record->time = time;
+        result = bt_decoder_decode(&reader->decoder, &info->layout,
+                                   bt_event_borrow_payload_field_const(event), ret_record);
+        info->counts->n_results[result]++;
+        return result == DECODE_OK ? READ_RECORD : READ_SKIPPED;
+}
+
+static void add_to_report(const EventCounts *counts, void *data)
+{
+        IngestReport *report = data;
+        DecodeResult result;
+
+        report->dotnet_events += counts->n_events;
+        if (!counts->has_row)
+                report->unknown_events += counts->n_events;
+        for (result = DECODE_OK + 1; result < _DECODE_RESULT_MAX; result++)
+                report->decode_errors += counts->n_results[result];
+}
+
+void reader_report(const Reader *reader, IngestReport *ret_report)
+{
+        *ret_report = (IngestReport){.events = reader->n_events};
+        classes_foreach_counts(reader->classes, add_to_report, ret_report);
+}
+
+static void print_errors(const EventCounts *counts, void *data)
+{
+        DecodeResult result;
+
+        for (result = DECODE_OK + 1; result < _DECODE_RESULT_MAX; result++)
+                if (counts->n_results[result])
+                        fprintf(stderr,
+                                "clrsym: %s: %" PRIu64 " of %" PRIu64 " events not decoded: %s\n",
+                                counts->name, counts->n_results[result], counts->n_events,
+                                decode_result_name(result));
+}
+
+void reader_print_errors(const Reader *reader)
+{
+        classes_foreach_counts(reader->classes, print_errors, NULL);
+}
+
+static void print_unknown(const EventCounts *counts, void *data)
+{
+        g_autofree char *name = NULL;
+
+        if (counts->has_row || !counts->n_events)
+                return;
+        name = g_strescape(counts->name, NULL);
+        fprintf(stderr, "clrsym: %s: %" PRIu64 " events skipped: not an event that clrsym reads\n",
+                name, counts->n_events);
+}
+
+void reader_print_unknown(const Reader *reader)
+{
+        classes_foreach_counts(reader->classes, print_unknown, NULL);
+}
