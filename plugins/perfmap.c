@@ -6,9 +6,6 @@
 
 #include <inttypes.h>
 
-/* Longest exit: a guess; those seen took some milliseconds. */
-#define EXIT_NS UINT64_C(100000000)
-
 static bool keys_equal(ProcessKey a, ProcessKey b)
 {
         return a.pid == b.pid && a.pid_ns == b.pid_ns;
@@ -79,14 +76,14 @@ static const Process *choose_generation(const Tracker *tracker, const Process *f
 /* The event of the exit itself may not have been recorded: no jitted code is left either. */
 static bool has_exited(const Process *process)
 {
-        size_t i;
+        uint32_t i;
 
-        if (process->exit != CODEMAP_FOREVER)
+        if (process->exit != BODY_FOREVER)
                 return true;
-        for (i = 0; i < codemap_n_bodies(process->map); i++) {
+        for (i = 0; i < codemap_n_numbers(process->map); i++) {
                 const Body *body = codemap_body(process->map, i);
 
-                if (body->end == BODY_END_NONE && body->size > 0)
+                if (body && body->end == BODY_END_NONE && body->size > 0)
                         return false;
         }
         return true;
@@ -101,44 +98,35 @@ static int compare_changes(const void *a, const void *b)
 {
         const Change *first = a, *second = b;
 
-        return first->time < second->time ? -1 : first->time > second->time;
+        return first->time != second->time ? (first->time < second->time ? -1 : 1)
+                                           : first->n - second->n;
 }
 
-/*
- * An exiting runtime unloads all of its code within milliseconds, and may even compile meanwhile:
- * the time before that is when most of it was alive.
+/* The moment at which most of the code was alive: at its end an exiting runtime unloads all of it.
  */
-static uint64_t before_exit(const Process *process)
+static uint64_t fullest_moment(const Process *process)
 {
-        uint64_t exit = process->exit == CODEMAP_FOREVER ? process->last : process->exit;
-        uint64_t begin = exit > EXIT_NS ? exit - EXIT_NS : 0, best_time = exit;
         g_autoptr(GArray) changes = g_array_new(FALSE, FALSE, sizeof(Change));
+        uint64_t best_time = process->last;
         int64_t n_alive = 0, n_best = 0;
-        size_t i;
+        uint32_t i;
 
-        for (i = 0; i < codemap_n_bodies(process->map); i++) {
+        for (i = 0; i < codemap_n_numbers(process->map); i++) {
                 const Body *body = codemap_body(process->map, i);
-                const Change born = {body->since, 1}, died = {body->until, -1};
 
-                g_array_append_val(changes, born);
-                g_array_append_val(changes, died);
+                if (body) {
+                        const Change born = {body->since, 1}, died = {body->until, -1};
+
+                        g_array_append_val(changes, born);
+                        g_array_append_val(changes, died);
+                }
         }
         g_array_sort(changes, compare_changes);
         for (i = 0; i < changes->len; i++) {
-                const Change *change = &g_array_index(changes, Change, i);
-                bool is_last = i + 1 == changes->len || change[1].time != change->time;
-
-                if (change->time > exit)
-                        break;
-                n_alive += change->n;
-                if (is_last && n_alive >= n_best) {
+                n_alive += g_array_index(changes, Change, i).n;
+                if (n_alive > n_best) {
                         n_best = n_alive;
-                        best_time = change->time;
-                }
-                /* Whatever was alive when that time began counts as alive in it. */
-                if (i + 1 < changes->len && change->time < begin && change[1].time >= begin) {
-                        n_best = n_alive;
-                        best_time = begin;
+                        best_time = g_array_index(changes, Change, i).time;
                 }
         }
         return best_time;
@@ -154,12 +142,12 @@ static int compare_starts(const void *a, const void *b)
 static void append_bodies(GString *out, const Process *process, uint64_t time)
 {
         g_autoptr(GPtrArray) bodies = g_ptr_array_new();
-        size_t i;
+        uint32_t i;
 
-        for (i = 0; i < codemap_n_bodies(process->map); i++) {
+        for (i = 0; i < codemap_n_numbers(process->map); i++) {
                 Body *body = codemap_body(process->map, i);
 
-                if (body->since <= time && time < body->until)
+                if (body && body->since <= time && time < body->until)
                         g_ptr_array_add(bodies, body);
         }
         g_ptr_array_sort(bodies, compare_starts);
@@ -168,7 +156,7 @@ static void append_bodies(GString *out, const Process *process, uint64_t time)
 
                 g_string_append_printf(out, "%" PRIx64 " %" PRIx64 " ", body->start,
                                        body_extent(body));
-                symbol_append(out, body);
+                symbol_append(out, process, body);
                 g_string_append_c(out, '\n');
         }
 }
@@ -195,7 +183,7 @@ bool perfmap_append(GString *out, const Tracker *tracker, const PerfmapQuery *qu
         }
         process = choose_generation(tracker, process, time);
         if (!query->at && has_exited(process))
-                time = before_exit(process);
+                time = fullest_moment(process);
         append_bodies(out, process, time);
         return true;
 }

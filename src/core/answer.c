@@ -112,12 +112,12 @@ static void take_confirmation(uint64_t moment, uint64_t time, uint64_t *begin, u
 static Confidence body_confidence(const Process *process, const Body *body, uint64_t time)
 {
         uint64_t begin = 0, end = UINT64_MAX;
+        const GArray *confirmations = body->extra ? body->extra->confirmations : NULL;
         guint i;
 
-        take_confirmation(body->seen, time, &begin, &end);
-        for (i = 0; body->confirmations && i < body->confirmations->len; i++)
-                take_confirmation(g_array_index(body->confirmations, uint64_t, i), time, &begin,
-                                  &end);
+        take_confirmation(body_seen(body), time, &begin, &end);
+        for (i = 0; confirmations && i < confirmations->len; i++)
+                take_confirmation(g_array_index(confirmations, uint64_t, i), time, &begin, &end);
         if (body->end == BODY_END_UNLOAD)
                 take_confirmation(body->until, time, &begin, &end);
         if (process_has_gap(process, begin ? begin : time, end == UINT64_MAX ? time : end))
@@ -187,7 +187,7 @@ static void answer_newest(const Process *process, const Question *question, Answ
 
         answer->body = codemap_live(process->map, question->address);
         if (answer->body) {
-                answer->confidence = body_confidence(process, answer->body, CODEMAP_FOREVER - 1);
+                answer->confidence = body_confidence(process, answer->body, BODY_FOREVER - 1);
                 return;
         }
         history = g_ptr_array_new();
@@ -196,13 +196,13 @@ static void answer_newest(const Process *process, const Question *question, Answ
                 answer->body = history->pdata[0];
                 answer->confidence =
                         MAX(CONFIDENCE_ASSUMED,
-                            nothing_confidence(process, answer->body, NULL, CODEMAP_FOREVER - 1));
+                            nothing_confidence(process, answer->body, NULL, BODY_FOREVER - 1));
         } else if (history->len > 1) {
                 answer->status = ANSWER_AMBIGUOUS;
                 answer->bodies = g_steal_pointer(&history);
         } else {
                 answer->status = ANSWER_NO_METHOD;
-                answer->confidence = nothing_confidence(process, NULL, NULL, CODEMAP_FOREVER - 1);
+                answer->confidence = nothing_confidence(process, NULL, NULL, BODY_FOREVER - 1);
         }
 }
 

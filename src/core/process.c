@@ -6,17 +6,14 @@ static void module_destroy(gpointer data)
         Module *module = data;
 
         g_free(module->path);
-        g_ptr_array_unref(module->bodies);
         g_free(module);
 }
 
-static void jitting_destroy(gpointer data)
+static void jitting_free(Process *process, Jitting *jitting)
 {
-        Jitting *jitting = data;
-
-        g_clear_pointer(&jitting->name_space, g_ref_string_release);
-        g_clear_pointer(&jitting->name, g_ref_string_release);
-        g_clear_pointer(&jitting->signature, g_ref_string_release);
+        strtab_unref(process->names, jitting->name_space);
+        strtab_unref(process->names, jitting->name);
+        strtab_unref(process->names, jitting->signature);
         g_free(jitting);
 }
 
@@ -25,31 +22,11 @@ static void ilmap_destroy(gpointer data)
         ilmap_free(data);
 }
 
-static guint ids_hash(uint64_t method_id, uint64_t rejit_id)
-{
-        return (guint)(((method_id ^ (rejit_id << 48)) * UINT64_C(0x9e3779b97f4a7c15)) >> 32) ^
-               (guint)rejit_id;
-}
-
-static guint body_hash(gconstpointer data)
-{
-        const Body *body = data;
-
-        return ids_hash(body->method_id, body->rejit_id);
-}
-
-static gboolean body_equal(gconstpointer a, gconstpointer b)
-{
-        const Body *x = a, *y = b;
-
-        return x->method_id == y->method_id && x->rejit_id == y->rejit_id;
-}
-
 static guint key_hash(gconstpointer data)
 {
         const MethodKey *key = data;
 
-        return ids_hash(key->method_id, key->rejit_id);
+        return g_int64_hash(&key->method_id) ^ (guint)key->rejit_id;
 }
 
 static gboolean key_equal(gconstpointer a, gconstpointer b)
@@ -59,21 +36,20 @@ static gboolean key_equal(gconstpointer a, gconstpointer b)
         return x->method_id == y->method_id && x->rejit_id == y->rejit_id;
 }
 
-Process *process_new(ProcessKey key, unsigned generation, uint64_t begin)
+Process *process_new(Strtab *names, ProcessKey key, unsigned generation, uint64_t begin)
 {
         Process *process = g_new0(Process, 1);
 
+        process->names = names;
         process->key = key;
         process->generation = generation;
         process->begin = begin;
         process->last = begin;
-        process->exit = CODEMAP_FOREVER;
-        process->map = codemap_new();
+        process->exit = BODY_FOREVER;
+        process->map = codemap_new(names);
         process->all_modules = g_ptr_array_new_with_free_func(module_destroy);
         process->modules = g_hash_table_new(g_int64_hash, g_int64_equal);
-        process->methods = g_hash_table_new(body_hash, body_equal);
-        process->jitting =
-                g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, jitting_destroy);
+        process->jitting = g_hash_table_new(g_direct_hash, g_direct_equal);
         process->rundown_maps = g_hash_table_new_full(key_hash, key_equal, g_free, ilmap_destroy);
         process->rundowns = g_array_new(FALSE, FALSE, sizeof(Rundown));
         process->traces = g_ptr_array_new();
@@ -82,9 +58,14 @@ Process *process_new(ProcessKey key, unsigned generation, uint64_t begin)
 
 void process_free(Process *process)
 {
+        GHashTableIter iter;
+        gpointer jitting;
+
         if (!process)
                 return;
-        g_hash_table_unref(process->methods);
+        g_hash_table_iter_init(&iter, process->jitting);
+        while (g_hash_table_iter_next(&iter, NULL, &jitting))
+                jitting_free(process, jitting);
         g_hash_table_unref(process->modules);
         g_hash_table_unref(process->jitting);
         g_hash_table_unref(process->rundown_maps);
@@ -110,59 +91,51 @@ Module *process_module(Process *process, uint64_t id, uint64_t time)
         module = g_new0(Module, 1);
         module->id = id;
         module->loaded = time;
-        module->unloaded = CODEMAP_FOREVER;
-        module->bodies = g_ptr_array_new();
+        module->unloaded = BODY_FOREVER;
+        module->newest = BODY_NONE;
         g_ptr_array_add(process->all_modules, module);
+        module->number = process->all_modules->len;
         g_hash_table_insert(process->modules, &module->id, module);
         return module;
 }
 
 void process_end_module(Process *process, Module *module, uint64_t time)
 {
-        guint i;
+        uint32_t number = module->newest;
 
-        for (i = 0; i < module->bodies->len; i++) {
-                Body *body = module->bodies->pdata[i];
+        while (number != BODY_NONE) {
+                Body *body = codemap_body(process->map, number);
 
-                if (body->until == CODEMAP_FOREVER)
-                        process_end_body(process, body, time, BODY_END_MODULE);
+                if (body->until == BODY_FOREVER)
+                        codemap_end(process->map, body, time, BODY_END_MODULE);
+                number = body->next;
         }
         module->unloaded = time;
         g_hash_table_remove(process->modules, &module->id);
 }
 
-Body *process_method(const Process *process, uint64_t method_id, uint64_t rejit_id)
+const Module *process_body_module(const Process *process, const Body *body)
 {
-        const Body key = {.method_id = method_id, .rejit_id = rejit_id};
-        Body *body = g_hash_table_lookup(process->methods, &key);
-
-        return body && body->until == CODEMAP_FOREVER ? body : NULL;
+        return body->module ? process->all_modules->pdata[body->module - 1] : NULL;
 }
 
-Body *process_insert(Process *process, Body *template, uint64_t module_id, uint64_t time)
+void process_set_module(Process *process, Body *body, uint64_t module_id, uint64_t time)
 {
-        Body *body;
+        Module *module = process_module(process, module_id, time);
 
-        template->module = process_module(process, module_id, time);
-        body = codemap_insert(process->map, template, time);
-        if (!body)
-                return NULL;
-        if (body->module)
-                g_ptr_array_add(body->module->bodies, body);
-        if (body->until == CODEMAP_FOREVER)
-                g_hash_table_add(process->methods, body);
-        return body;
-}
-
-void process_end_body(Process *process, Body *body, uint64_t time, BodyEnd end)
-{
-        codemap_end(process->map, body, time, end);
-        if (g_hash_table_lookup(process->methods, body) == body)
-                g_hash_table_remove(process->methods, body);
+        if (!module)
+                return;
+        body->module = module->number;
+        body->next = module->newest;
+        module->newest = body->number;
 }
 
 void process_begin_jitting(Process *process, int32_t tid, Jitting *jitting)
 {
+        Jitting *earlier = g_hash_table_lookup(process->jitting, GINT_TO_POINTER(tid));
+
+        if (earlier)
+                jitting_free(process, earlier);
         g_hash_table_insert(process->jitting, GINT_TO_POINTER(tid), jitting);
 }
 

@@ -16,10 +16,20 @@
 typedef struct Jitting {
         uint64_t method_id;
         uint64_t time;
-        GRefString *name_space; /* owned */
-        GRefString *name;
-        GRefString *signature;
+        Str name_space; /* owned references */
+        Str name;
+        Str signature;
 } Jitting;
+
+typedef struct Module {
+        uint64_t id;
+        char *path; /* owned; NULL: not known (yet) */
+        uint64_t loaded;
+        uint64_t unloaded; /* BODY_FOREVER while it lives */
+        bool has_load;     /* `loaded` is its own load event's time */
+        uint32_t number;   /* in the process's modules, from 1 */
+        uint32_t newest;   /* number of its newest body; each has the next older; BODY_NONE */
+} Module;
 
 /* A complete rundown: everything alive was listed between the two times. */
 typedef struct Rundown {
@@ -28,12 +38,13 @@ typedef struct Rundown {
 } Rundown;
 
 typedef struct Process {
+        Strtab *names; /* borrowed */
         ProcessKey key;
         unsigned generation; /* counted from 1 */
         bool is_from_start;  /* its runtime's start was seen: nothing of it came before */
         uint64_t begin;
         uint64_t last;          /* latest event */
-        uint64_t exit;          /* its exit unload; CODEMAP_FOREVER: not seen */
+        uint64_t exit;          /* its exit unload; BODY_FOREVER: not seen */
         uint64_t rundown_begin; /* of the rundown under way; 0: none */
         char *runtime_version;  /* owned or NULL: "10.0.12" */
         char *runtime_path;     /* owned or NULL */
@@ -53,19 +64,16 @@ typedef struct MethodKey {
         uint64_t rejit_id;
 } MethodKey;
 
-Process *process_new(ProcessKey key, unsigned generation, uint64_t begin);
+Process *process_new(Strtab *names, ProcessKey key, unsigned generation, uint64_t begin);
 void process_free(Process *process);
 
 /* The living module of that id; made if there is none. NULL for id 0. */
 Module *process_module(Process *process, uint64_t id, uint64_t time);
 void process_end_module(Process *process, Module *module, uint64_t time);
 
-/* The living body of that native code version, or NULL. */
-Body *process_method(const Process *process, uint64_t method_id, uint64_t rejit_id);
-
-/* Inserts into the code map and keeps module and method index in step. */
-Body *process_insert(Process *process, Body *body, uint64_t module_id, uint64_t time);
-void process_end_body(Process *process, Body *body, uint64_t time, BodyEnd end);
+/* The module that a body is of, or NULL. */
+const Module *process_body_module(const Process *process, const Body *body);
+void process_set_module(Process *process, Body *body, uint64_t module_id, uint64_t time);
 
 void process_begin_jitting(Process *process, int32_t tid, Jitting *jitting);
 const Jitting *process_jitting(const Process *process, int32_t tid, uint64_t method_id);

@@ -32,19 +32,21 @@ static void append_printable(GString *out, const char *text)
         }
 }
 
-void symbol_append(GString *out, const Body *body)
+void symbol_append(GString *out, const Process *process, const Body *body)
 {
-        const char *args;
+        const char *name_space = strtab_text(process->names, body->name_space);
+        const char *name = strtab_text(process->names, body->name);
+        const char *signature = strtab_text(process->names, body->signature);
+        const char *args = signature ? arguments(signature) : NULL;
 
-        if (!body->name) {
+        if (!name) {
                 g_string_append_printf(out, "method 0x%" PRIx64, body->method_id);
                 return;
         }
-        if (body->name_space && *body->name_space) {
-                append_printable(out, body->name_space);
+        if (name_space && *name_space) {
+                append_printable(out, name_space);
                 g_string_append_c(out, '.');
         }
-        append_printable(out, body->name);
-        args = body->signature ? arguments(body->signature) : NULL;
+        append_printable(out, name);
         append_printable(out, args ? args : "()");
 }

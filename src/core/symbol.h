@@ -5,11 +5,11 @@
  * Symbol: a body's name for people
  */
 
-#include "core/codemap.h"
+#include "core/process.h"
 
 /*
  * "Namespace.Type.Method(args)" as the runtime writes types; control characters and what is not
  * printable are escaped, for the names are the traced program's. "method 0x..." where no event
  * gave a name. Appends to OUT.
  */
-void symbol_append(GString *out, const Body *body);
+void symbol_append(GString *out, const Process *process, const Body *body);

@@ -24,6 +24,7 @@
 #define SAME_START UINT64_C(1000000000)
 
 struct Tracker {
+        Strtab *names;        /* of all processes */
         GPtrArray *traces;    /* owned Traces */
         GPtrArray *processes; /* owned Processes, in order of appearance */
         GHashTable *newest;   /* borrowed ProcessKey (of its value) -> borrowed newest Process */
@@ -60,6 +61,7 @@ Tracker *tracker_new(void)
 {
         Tracker *tracker = g_new0(Tracker, 1);
 
+        tracker->names = strtab_new();
         tracker->traces = g_ptr_array_new_with_free_func(trace_destroy);
         tracker->processes = g_ptr_array_new_with_free_func(process_destroy);
         tracker->newest = g_hash_table_new(process_key_hash, process_key_equal);
@@ -74,6 +76,7 @@ void tracker_free(Tracker *tracker)
         g_hash_table_unref(tracker->newest);
         g_ptr_array_unref(tracker->processes);
         g_ptr_array_unref(tracker->traces);
+        strtab_free(tracker->names);
         g_free(tracker);
 }
 
@@ -133,7 +136,8 @@ static void stream_resume(TrackerStream *stream, uint64_t time)
 static Process *generation_new(Tracker *tracker, ProcessKey key, uint64_t time)
 {
         Process *previous = g_hash_table_lookup(tracker->newest, &key);
-        Process *process = process_new(key, previous ? previous->generation + 1 : 1, time);
+        Process *process =
+                process_new(tracker->names, key, previous ? previous->generation + 1 : 1, time);
 
         g_ptr_array_add(tracker->processes, process);
         g_hash_table_replace(tracker->newest, &process->key, process);
@@ -145,7 +149,7 @@ static bool begins_generation(const Process *process, const TrackerStream *strea
 {
         if (record->time < process->begin)
                 return false;
-        if (process->exit != CODEMAP_FOREVER && record->time > process->exit &&
+        if (process->exit != BODY_FOREVER && record->time > process->exit &&
             record->time - process->exit > EXIT_GRACE)
                 return true;
         if (record->event->kind != EVENT_KIND_RUNTIME_START)
@@ -181,20 +185,9 @@ static Process *process_of(Tracker *tracker, TrackerStream *stream, const Record
         return process;
 }
 
-static GRefString *intern(const Value *value)
+static Str intern(Process *process, const Value *value)
 {
-        g_autofree char *copy = NULL;
-        char small[512];
-
-        if (!value)
-                return NULL;
-        if (value->n < sizeof(small)) {
-                memcpy(small, value->data, value->n);
-                small[value->n] = '\0';
-                return g_ref_string_new_intern(small);
-        }
-        copy = g_strndup((const char *)value->data, value->n);
-        return g_ref_string_new_intern(copy);
+        return value ? strtab_add(process->names, (const char *)value->data, value->n) : 0;
 }
 
 static char *value_text(const Value *value)
@@ -202,31 +195,46 @@ static char *value_text(const Value *value)
         return value && value->n ? g_strndup((const char *)value->data, value->n) : NULL;
 }
 
-/* The body that an event of the method family describes; names are owned by it. */
-static bool body_from_record(const Record *record, BodySource source, Body *body)
+/*
+ * The body that an event of the method family describes; names are owned by it. False for one that
+ * no program can have.
+ */
+static bool body_from_record(Process *process, const Record *record, BodySource source, Body *body)
 {
+        uint64_t rejit_id = record_u64(record, FIELD_ReJITID);
+
         *body = (Body){
                 .source = source,
                 .start = record_u64(record, FIELD_MethodStartAddress),
                 .size = (uint32_t)record_u64(record, FIELD_MethodSize),
                 .method_id = record_u64(record, FIELD_MethodID),
-                .rejit_id = record_u64(record, FIELD_ReJITID),
+                .rejit_id = (uint32_t)rejit_id,
                 .flags = (uint32_t)record_u64(record, FIELD_MethodFlags),
                 .token = (uint32_t)record_u64(record, FIELD_MethodToken),
         };
-        if (body->start >= ADDRESS_LIMIT || body->start + body_extent(body) > ADDRESS_LIMIT)
+        if (body->start >= ADDRESS_LIMIT || body->start + body_extent(body) > ADDRESS_LIMIT ||
+            rejit_id > UINT32_MAX)
                 return false;
-        body->name_space = intern(record_value(record, FIELD_MethodNamespace));
-        body->name = intern(record_value(record, FIELD_MethodName));
-        body->signature = intern(record_value(record, FIELD_MethodSignature));
+        body->name_space = intern(process, record_value(record, FIELD_MethodNamespace));
+        body->name = intern(process, record_value(record, FIELD_MethodName));
+        body->signature = intern(process, record_value(record, FIELD_MethodSignature));
         return true;
 }
 
-static void body_release_names(Body *body)
+static void body_release_names(Process *process, Body *body)
 {
-        g_clear_pointer(&body->name_space, g_ref_string_release);
-        g_clear_pointer(&body->name, g_ref_string_release);
-        g_clear_pointer(&body->signature, g_ref_string_release);
+        strtab_unref(process->names, body->name_space);
+        strtab_unref(process->names, body->name);
+        strtab_unref(process->names, body->signature);
+}
+
+static Body *insert(Process *process, const Body *news, uint64_t module_id, uint64_t time)
+{
+        Body *body = codemap_insert(process->map, news, time);
+
+        if (body)
+                process_set_module(process, body, module_id, time);
+        return body;
 }
 
 /* Never by flags (a load has some that its unload lacks); a body of unknown extent fits any size.
@@ -235,19 +243,6 @@ static bool same_identity(const Body *a, const Body *b)
 {
         return a->start == b->start && a->method_id == b->method_id && a->rejit_id == b->rejit_id &&
                (a->size == b->size || !a->size || !b->size);
-}
-
-static void confirm(Body *body, uint64_t time)
-{
-        guint i;
-
-        body->confirmed = MAX(body->confirmed, time);
-        if (!body->confirmations)
-                body->confirmations = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-        i = body->confirmations->len;
-        while (i > 0 && g_array_index(body->confirmations, uint64_t, i - 1) > time)
-                i--;
-        g_array_insert_val(body->confirmations, i, time);
 }
 
 /* What a later event of a living body knows better than the one that made it known. */
@@ -261,15 +256,13 @@ static void complete(Process *process, Body *body, Body *news, uint64_t module_i
                         news->source == BODY_SOURCE_LOAD ? BODY_SOURCE_RUNDOWN : news->source;
         }
         if (!body->name) {
-                body->name_space = g_steal_pointer(&news->name_space);
-                body->name = g_steal_pointer(&news->name);
-                body->signature = g_steal_pointer(&news->signature);
+                body->name_space = strtab_ref(process->names, news->name_space);
+                body->name = strtab_ref(process->names, news->name);
+                body->signature = strtab_ref(process->names, news->signature);
         }
-        if (!body->module && module_id) {
-                body->module = process_module(process, module_id, time);
-                g_ptr_array_add(body->module->bodies, body);
-        }
-        body_release_names(news);
+        if (!body->module)
+                process_set_module(process, body, module_id, time);
+        body_release_names(process, news);
 }
 
 static void on_method_load(Tracker *tracker, Process *process, const Record *record)
@@ -279,26 +272,27 @@ static void on_method_load(Tracker *tracker, Process *process, const Record *rec
         uint64_t module_id = record_u64(record, FIELD_ModuleID);
         Body news, *body;
 
-        if (!body_from_record(record, BODY_SOURCE_LOAD, &news)) {
+        if (!body_from_record(process, record, BODY_SOURCE_LOAD, &news)) {
                 tracker->stats.impossible++;
                 return;
         }
         if (jitting) {
-                news.jit_begin = jitting->time;
+                news.jit_time = (uint32_t)MIN((record->time - jitting->time) / BODY_JIT_UNIT + 1,
+                                              UINT32_MAX);
                 if (!news.name) { /* the load without names follows its verbose compilation */
-                        news.name_space = g_ref_string_acquire(jitting->name_space);
-                        news.name = g_ref_string_acquire(jitting->name);
-                        news.signature = g_ref_string_acquire(jitting->signature);
+                        news.name_space = strtab_ref(process->names, jitting->name_space);
+                        news.name = strtab_ref(process->names, jitting->name);
+                        news.signature = strtab_ref(process->names, jitting->signature);
                 }
         }
         body = codemap_live_at_start(process->map, news.start);
         if (body && body->since <= record->time && same_identity(body, &news)) {
                 /* Two threads raced to compile: both tell of the winner. */
-                confirm(body, record->time);
+                codemap_confirm(process->map, body, record->time);
                 complete(process, body, &news, module_id, record->time);
                 return;
         }
-        process_insert(process, &news, module_id, record->time);
+        insert(process, &news, module_id, record->time);
 }
 
 /* True if that unload is known: a second session's, or of a body that another has evicted. */
@@ -317,19 +311,18 @@ static void on_method_unload(Tracker *tracker, Process *process, const Record *r
         uint64_t module_id = record_u64(record, FIELD_ModuleID);
         Body news, *body;
 
-        if (!body_from_record(record, BODY_SOURCE_UNLOAD, &news)) {
+        if (!body_from_record(process, record, BODY_SOURCE_UNLOAD, &news)) {
                 tracker->stats.impossible++;
                 return;
         }
         body = codemap_live_at_start(process->map, news.start);
         if (body && same_identity(body, &news)) {
                 complete(process, body, &news, module_id, record->time);
-                confirm(body, record->time);
-                process_end_body(process, body, record->time, BODY_END_UNLOAD);
+                codemap_end(process->map, body, record->time, BODY_END_UNLOAD);
         } else if (unload_is_known(process, &news, record->time)) {
-                body_release_names(&news);
+                body_release_names(process, &news);
         } else {
-                process_insert(process, &news, module_id, record->time);
+                insert(process, &news, module_id, record->time);
         }
 }
 
@@ -341,16 +334,16 @@ static void on_method_rundown(Tracker *tracker, Process *process, const Record *
         gpointer stolen_key, stolen_map;
         Body news, *body;
 
-        if (!body_from_record(record, BODY_SOURCE_RUNDOWN, &news)) {
+        if (!body_from_record(process, record, BODY_SOURCE_RUNDOWN, &news)) {
                 tracker->stats.impossible++;
                 return;
         }
         body = codemap_live_at_start(process->map, news.start);
         if (body && same_identity(body, &news)) {
-                confirm(body, record->time);
+                codemap_confirm(process->map, body, record->time);
                 complete(process, body, &news, module_id, record->time);
         } else {
-                body = process_insert(process, &news, module_id, record->time);
+                body = insert(process, &news, module_id, record->time);
         }
         /* In a rundown the IL map comes before its method. */
         if (g_hash_table_steal_extended(process->rundown_maps, &key, &stolen_key, &stolen_map)) {
@@ -368,9 +361,9 @@ static void on_jitting_started(Tracker *tracker, Process *process, const Record 
 
         jitting->method_id = record_u64(record, FIELD_MethodID);
         jitting->time = record->time;
-        jitting->name_space = intern(record_value(record, FIELD_MethodNamespace));
-        jitting->name = intern(record_value(record, FIELD_MethodName));
-        jitting->signature = intern(record_value(record, FIELD_MethodSignature));
+        jitting->name_space = intern(process, record_value(record, FIELD_MethodNamespace));
+        jitting->name = intern(process, record_value(record, FIELD_MethodName));
+        jitting->signature = intern(process, record_value(record, FIELD_MethodSignature));
         process_begin_jitting(process, record->tid, jitting);
 }
 
@@ -382,7 +375,7 @@ static void on_il_map(Tracker *tracker, Process *process, const Record *record)
                                record_u64(record, FIELD_ReJITID)};
         IlMap *map = ilmap_new(il->data, native->data, MIN(il->n, native->n),
                                record_u64(record, FIELD_ILVersionID));
-        Body *body = process_method(process, key.method_id, key.rejit_id);
+        Body *body = codemap_method(process->map, key.method_id, (uint32_t)key.rejit_id);
 
         if (record->event->provider == PROVIDER_RUNDOWN) {
                 g_hash_table_replace(process->rundown_maps, g_memdup2(&key, sizeof(key)), map);
@@ -398,19 +391,19 @@ static void on_r2r_entry(Tracker *tracker, Process *process, const Record *recor
 {
         Body news, *body;
 
-        body_from_record(record, BODY_SOURCE_R2R_ENTRY, &news);
+        body_from_record(process, record, BODY_SOURCE_R2R_ENTRY, &news);
         news.start = record_u64(record, FIELD_EntryPoint);
         if (!news.start || news.start >= ADDRESS_LIMIT) { /* 0: there is no usable code */
                 tracker->stats.impossible += news.start != 0;
-                body_release_names(&news);
+                body_release_names(process, &news);
                 return;
         }
         body = codemap_live_at_start(process->map, news.start);
         if (body && same_identity(body, &news)) {
-                confirm(body, record->time);
+                codemap_confirm(process->map, body, record->time);
                 complete(process, body, &news, 0, record->time);
         } else {
-                process_insert(process, &news, 0, record->time);
+                insert(process, &news, 0, record->time);
         }
 }
 
@@ -476,20 +469,20 @@ static void on_rundown_init(Tracker *tracker, Process *process, const Record *re
 static void on_rundown_complete(Tracker *tracker, Process *process, const Record *record)
 {
         Rundown rundown = {process->rundown_begin, record->time};
-        size_t i;
+        uint32_t i;
 
         process->rundown_begin = 0;
         g_hash_table_remove_all(process->rundown_maps);
         if (!rundown.begin || process_has_gap(process, rundown.begin, rundown.end))
                 return;
         g_array_append_val(process->rundowns, rundown);
-        for (i = 0; i < codemap_n_bodies(process->map); i++) {
+        for (i = 0; i < codemap_n_numbers(process->map); i++) {
                 Body *body = codemap_body(process->map, i);
 
                 /* Precompiled code stays as long as its image: a rundown lists what was called. */
-                if (body->until == CODEMAP_FOREVER && (body->flags & METHOD_FLAG_JITTED) &&
-                    body->confirmed < rundown.begin)
-                        process_end_body(process, body, rundown.begin, BODY_END_RUNDOWN);
+                if (body && body->until == BODY_FOREVER && (body->flags & METHOD_FLAG_JITTED) &&
+                    body_last_seen(body) < rundown.begin)
+                        codemap_end(process->map, body, rundown.begin, BODY_END_RUNDOWN);
         }
 }
 

@@ -83,21 +83,24 @@ static void put_il(GString *out, const Body *body, uint64_t offset)
 }
 
 /* ADDRESS: the one asked for, or NULL for the body as such. */
-static void put_body(GString *out, const Body *body, const uint64_t *address)
+static void put_body(GString *out, const Process *process, const Body *body,
+                     const uint64_t *address)
 {
+        const Module *module = process_body_module(process, body);
+
         key(out, "symbol");
         {
                 g_autoptr(GString) symbol = g_string_new(NULL);
 
-                symbol_append(symbol, body);
+                symbol_append(symbol, process, body);
                 json_append_text(out, symbol->str, symbol->len);
         }
         key(out, "method");
         g_string_append_c(out, '{');
         put_hex(out, "id", body->method_id);
-        put_string(out, "namespace", body->name_space);
-        put_string(out, "name", body->name);
-        put_string(out, "signature", body->signature);
+        put_string(out, "namespace", strtab_text(process->names, body->name_space));
+        put_string(out, "name", strtab_text(process->names, body->name));
+        put_string(out, "signature", strtab_text(process->names, body->signature));
         if (body->source == BODY_SOURCE_R2R_ENTRY)
                 put_null(out, "token");
         else {
@@ -128,10 +131,10 @@ static void put_body(GString *out, const Body *body, const uint64_t *address)
         put_string(out, "tier", tier_name(body->flags));
         g_string_append_c(out, '}');
         key(out, "module");
-        if (body->module) {
+        if (module) {
                 g_string_append_c(out, '{');
-                put_hex(out, "id", body->module->id);
-                put_string(out, "path", body->module->path);
+                put_hex(out, "id", module->id);
+                put_string(out, "path", module->path);
                 g_string_append_c(out, '}');
         } else {
                 g_string_append(out, "null");
@@ -139,8 +142,8 @@ static void put_body(GString *out, const Body *body, const uint64_t *address)
         if (address)
                 put_il(out, body, *address - body->start);
         put_time(out, "loaded", body->source == BODY_SOURCE_LOAD, body->since);
-        put_time(out, "unloaded", body->until != CODEMAP_FOREVER, body->until);
-        put_string(out, "source", body_source_name(body->source));
+        put_time(out, "unloaded", body->until != BODY_FOREVER, body->until);
+        put_string(out, "source", body_source_name((BodySource)body->source));
 }
 
 /* Seconds, signed, exact. */
@@ -162,7 +165,7 @@ static void put_candidates(GString *out, const Question *question, const Answer 
         g_string_append_c(out, '[');
         for (i = 0; answer->bodies && i < answer->bodies->len; i++) {
                 g_string_append(out, i ? ",{" : "{");
-                put_body(out, answer->bodies->pdata[i], &question->address);
+                put_body(out, answer->process, answer->bodies->pdata[i], &question->address);
                 g_string_append_c(out, '}');
         }
         for (i = 0; answer->processes && i < answer->processes->len; i++) {
@@ -190,11 +193,11 @@ void answer_json_append(GString *out, const Question *question, const Answer *an
         put_time(out, "time", question->has_time, question->time);
         put_string(out, "status", answer_status_name(answer->status));
         if (answer->body)
-                put_body(out, answer->body, &question->address);
+                put_body(out, answer->process, answer->body, &question->address);
         if (answer->nearest) {
                 key(out, "nearest");
                 g_string_append_c(out, '{');
-                put_body(out, answer->nearest, &question->address);
+                put_body(out, answer->process, answer->nearest, &question->address);
                 put_distance(out, answer->distance);
                 g_string_append_c(out, '}');
         }
@@ -228,7 +231,7 @@ void body_json_append(GString *out, const Process *process, const Body *body)
         put_u64(out, "pid", (uint64_t)process->key.pid);
         put_u64(out, "pid_ns", process->key.pid_ns);
         put_u64(out, "generation", process->generation);
-        put_body(out, body, NULL);
+        put_body(out, process, body, NULL);
         g_string_append_c(out, '}');
 }
 
@@ -238,7 +241,7 @@ void process_json_append(GString *out, const Process *process)
         put_u64(out, "pid", (uint64_t)process->key.pid);
         put_u64(out, "pid_ns", process->key.pid_ns);
         put_u64(out, "generation", process->generation);
-        put_string(out, "state", process->exit == CODEMAP_FOREVER ? "running" : "exited");
+        put_string(out, "state", process->exit == BODY_FOREVER ? "running" : "exited");
         put_string(out, "runtime", process->runtime_version);
         put_string(out, "runtime_path", process->runtime_path);
         put_string(out, "command", process->command);
@@ -248,7 +251,7 @@ void process_json_append(GString *out, const Process *process)
         put_time(out, "since", true, process->begin);
         put_bool(out, "from_start", process->is_from_start);
         put_time(out, "last", true, process->last);
-        put_time(out, "exited", process->exit != CODEMAP_FOREVER, process->exit);
+        put_time(out, "exited", process->exit != BODY_FOREVER, process->exit);
         put_time(out, "horizon", true, process_horizon(process));
         put_u64(out, "epoch", codemap_epoch(process->map));
         g_string_append_c(out, '}');

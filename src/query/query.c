@@ -198,8 +198,7 @@ static void list_methods(Call *call)
         bool has_pid_ns = has_member(call->parameters, "pid_ns");
         int64_t pid = 0, pid_ns = 0;
         const char *separator = "";
-        guint i;
-        size_t j;
+        uint32_t i, j;
 
         call->wrong = "pid";
         if (has_pid && !get_integer(call->parameters, "pid", 1, INT32_MAX, &pid))
@@ -216,10 +215,10 @@ static void list_methods(Call *call)
                     (has_pid_ns && process->key.pid_ns != (uint64_t)pid_ns) ||
                     !viewer_sees(&call->viewer, process))
                         continue;
-                for (j = 0; j < codemap_n_bodies(process->map); j++) {
+                for (j = 0; j < codemap_n_numbers(process->map); j++) {
                         const Body *body = codemap_body(process->map, j);
 
-                        if (!is_all && body->until != CODEMAP_FOREVER)
+                        if (!body || (!is_all && body->until != BODY_FOREVER))
                                 continue;
                         g_string_append(call->out, separator);
                         body_json_append(call->out, process, body);

@@ -123,6 +123,13 @@ static void run_event(Script *script, TrackerStream *stream, char **words)
         g_ptr_array_set_size(script->values, 0);
 }
 
+static const char *body_name(const Process *process, const Body *body)
+{
+        const char *name = strtab_text(process->names, body->name);
+
+        return name && *name ? name : "-";
+}
+
 static void run_question(Script *script, char **words)
 {
         const Viewer viewer = {.sees_all = true};
@@ -143,7 +150,7 @@ static void run_question(Script *script, char **words)
         body = answer.body ? answer.body : answer.nearest;
         g_string_append(got, answer_status_name(answer.status));
         if (body)
-                g_string_append_printf(got, " %s", body->name && *body->name ? body->name : "-");
+                g_string_append_printf(got, " %s", body_name(answer.process, body));
         if (answer.status == ANSWER_AMBIGUOUS)
                 g_string_append_printf(got, " %u",
                                        answer.bodies ? answer.bodies->len : answer.processes->len);

@@ -38,7 +38,7 @@ static const Naive *naive_at(const GArray *list, uint64_t address, uint64_t time
 
 static void naive_load(GArray *list, Body *body, uint64_t time)
 {
-        Naive news = {body->start, body_extent(body), time, CODEMAP_FOREVER, body};
+        Naive news = {body->start, body_extent(body), time, BODY_FOREVER, body};
         guint i;
 
         for (i = 0; i < list->len; i++) {
@@ -60,14 +60,14 @@ static void check_same(const CodeMap *map, const GArray *list, uint64_t address,
         const Body *got = codemap_at(map, address, time);
 
         ck_assert_ptr_eq(got, expected ? expected->body : NULL);
-        if (time == CODEMAP_FOREVER - 1)
+        if (time == BODY_FOREVER - 1)
                 ck_assert_ptr_eq(codemap_live(map, address), got);
 }
 
 static void check_neighbours(const CodeMap *map, const GArray *list, uint64_t address,
                              uint64_t time)
 {
-        uint64_t before = 0, after = CODEMAP_FOREVER;
+        uint64_t before = 0, after = BODY_FOREVER;
         Body *got_before, *got_after;
         guint i;
 
@@ -83,17 +83,26 @@ static void check_neighbours(const CodeMap *map, const GArray *list, uint64_t ad
         }
         codemap_neighbours(map, address, time, &got_before, &got_after);
         ck_assert_uint_eq(got_before ? got_before->until : 0, before);
-        ck_assert_uint_eq(got_after ? got_after->since : CODEMAP_FOREVER, after);
+        ck_assert_uint_eq(got_after ? got_after->since : BODY_FOREVER, after);
 }
 
-/* Each row: how crowded, how large the bodies, how many loads come late. */
+/* Each row: how crowded, how large the bodies, how many loads come late, are some forgotten. */
 static const struct {
         uint64_t span;
         uint32_t max_size;
         int late_percent;
+        bool forgets;
 } MODELS[] = {
-        {1 << 8, 64, 0},   {1 << 12, 300, 0},    {1 << 16, 5000, 0}, {1 << 20, 1 << 19, 0},
-        {1 << 10, 40, 30}, {1 << 14, 2000, 100}, {4, 1, 10},
+        {1 << 8, 64, 0, false},
+        {1 << 12, 300, 0, false},
+        {1 << 16, 5000, 0, true},
+        {1 << 20, 1 << 19, 0, false},
+        {1 << 10, 40, 30, false},
+        {1 << 14, 2000, 100, false},
+        {4, 1, 10, true},
+        {1 << 10, 100, 20, true},
+        {1 << 25, 1 << 18, 20, true},
+        {UINT32_MAX, 1 << 30, 0, true},
 };
 
 START_TEST(test_model)
@@ -101,7 +110,8 @@ START_TEST(test_model)
         g_autoptr(GRand) rand = g_rand_new_with_seed(1000 + (guint32)_i);
         g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(Naive));
         const uint64_t base = UINT64_C(0x7f12345600f0);
-        CodeMap *map = codemap_new();
+        Strtab *names = strtab_new();
+        CodeMap *map = codemap_new(names);
         uint64_t now = 1000;
         int step;
 
@@ -124,24 +134,33 @@ START_TEST(test_model)
                         break;
                 }
                 case 2:
-                        n = naive_at(list, address, CODEMAP_FOREVER - 1);
+                        n = naive_at(list, address, BODY_FOREVER - 1);
                         if (!n)
                                 break;
                         codemap_end(map, n->body, now, BODY_END_UNLOAD);
                         ((Naive *)n)->until = MAX(now, n->since);
                         break;
                 default:
+                        if (!list->len || !MODELS[_i].forgets)
+                                break;
+                        {
+                                guint i = g_rand_int(rand) % list->len;
+
+                                codemap_remove(map, g_array_index(list, Naive, i).body);
+                                g_array_remove_index(list, i);
+                        }
                         break;
                 }
                 time = 900 + g_rand_int(rand) % (uint32_t)(now - 800);
                 address = base + g_rand_int(rand) % MODELS[_i].span;
                 check_same(map, list, address, time);
                 check_same(map, list, address, now);
-                check_same(map, list, address, CODEMAP_FOREVER - 1);
+                check_same(map, list, address, BODY_FOREVER - 1);
                 check_neighbours(map, list, address, time);
         }
         ck_assert_uint_eq(codemap_n_bodies(map), list->len);
         codemap_free(map);
+        strtab_free(names);
 }
 END_TEST
 
@@ -154,7 +173,8 @@ static Body *insert(CodeMap *map, BodySource source, uint64_t start, uint32_t si
 
 START_TEST(test_unload_only)
 {
-        CodeMap *map = codemap_new();
+        Strtab *names = strtab_new();
+        CodeMap *map = codemap_new(names);
         Body *a = insert(map, BODY_SOURCE_LOAD, 0x1000, 0x10, 10), *b;
 
         codemap_end(map, a, 20, BODY_END_UNLOAD);
@@ -166,12 +186,14 @@ START_TEST(test_unload_only)
         ck_assert_ptr_null(codemap_at(map, 0x1008, 50));
         ck_assert_uint_eq(codemap_n_live(map), 0);
         codemap_free(map);
+        strtab_free(names);
 }
 END_TEST
 
 START_TEST(test_unload_under_living)
 {
-        CodeMap *map = codemap_new();
+        Strtab *names = strtab_new();
+        CodeMap *map = codemap_new(names);
         Body *live = insert(map, BODY_SOURCE_LOAD, 0x1000, 0x10, 10);
         Body *old = insert(map, BODY_SOURCE_UNLOAD, 0x1000, 0x20, 50);
 
@@ -180,12 +202,14 @@ START_TEST(test_unload_under_living)
         ck_assert_ptr_eq(codemap_at(map, 0x1000, 30), live);
         ck_assert_ptr_eq(codemap_live(map, 0x1000), live);
         codemap_free(map);
+        strtab_free(names);
 }
 END_TEST
 
 START_TEST(test_rundown_reaches_back)
 {
-        CodeMap *map = codemap_new();
+        Strtab *names = strtab_new();
+        CodeMap *map = codemap_new(names);
         Body *a = insert(map, BODY_SOURCE_LOAD, 0x1000, 0x10, 10);
         Body *b = insert(map, BODY_SOURCE_RUNDOWN, 0x1000, 0x40, 100);
 
@@ -196,12 +220,14 @@ START_TEST(test_rundown_reaches_back)
         b = insert(map, BODY_SOURCE_RUNDOWN, 0x2000, 0x40, 100);
         ck_assert_ptr_eq(codemap_at(map, 0x2010, 1), b);
         codemap_free(map);
+        strtab_free(names);
 }
 END_TEST
 
 START_TEST(test_extent)
 {
-        CodeMap *map = codemap_new();
+        Strtab *names = strtab_new();
+        CodeMap *map = codemap_new(names);
         Body *entry = insert(map, BODY_SOURCE_R2R_ENTRY, 0x1000, 0, 10);
 
         ck_assert_ptr_eq(codemap_at(map, 0x1000, 10), entry);
@@ -211,12 +237,14 @@ START_TEST(test_extent)
         ck_assert_ptr_eq(codemap_live(map, 0x10ff), entry);
         ck_assert_ptr_null(codemap_live(map, 0x1100));
         codemap_free(map);
+        strtab_free(names);
 }
 END_TEST
 
 START_TEST(test_edges_of_the_address_space)
 {
-        CodeMap *map = codemap_new();
+        Strtab *names = strtab_new();
+        CodeMap *map = codemap_new(names);
         const uint64_t last = (UINT64_C(1) << 63) - 1;
         Body *low = insert(map, BODY_SOURCE_LOAD, 0, 1, 1);
         Body *high = insert(map, BODY_SOURCE_LOAD, last - UINT32_MAX, UINT32_MAX, 1);
@@ -227,6 +255,7 @@ START_TEST(test_edges_of_the_address_space)
         ck_assert_ptr_null(codemap_live(map, UINT64_MAX));
         ck_assert_ptr_null(codemap_at(map, UINT64_MAX, 5));
         codemap_free(map);
+        strtab_free(names);
 }
 END_TEST
 

@@ -24,7 +24,7 @@ static const char HISTORY[] =
 
 #define RESOLVE(queries)                                                                           \
         "{\"method\":\"org.clrsym.Symbolizer.Resolve\",\"parameters\":{\"queries\":[" queries "]}" \
-                                                                                              "}"
+        "}"
 
 #define A_FIELDS                                                                                   \
         "\"symbol\":\"N.T.A()\",\"method\":{\"id\":\"0x1\",\"namespace\":\"N.T\",\"name\":\"A\","  \

@@ -3,6 +3,8 @@
 
 #include "support/suite.h"
 
+#include <string.h>
+
 static const struct {
         const char *name_space, *name, *signature, *symbol;
 } ROWS[] = {
@@ -20,24 +22,24 @@ static const struct {
         {NULL, NULL, NULL, "method 0xabc"},
 };
 
-static GRefString *intern(const char *text)
+static Str intern(Strtab *names, const char *text)
 {
-        return text ? g_ref_string_new_intern(text) : NULL;
+        return text ? strtab_add(names, text, strlen(text)) : 0;
 }
 
 START_TEST(test_symbol)
 {
-        Body body = {.method_id = 0xabc,
-                     .name_space = intern(ROWS[_i].name_space),
-                     .name = intern(ROWS[_i].name),
-                     .signature = intern(ROWS[_i].signature)};
+        Strtab *names = strtab_new();
+        const Process process = {.names = names};
+        const Body body = {.method_id = 0xabc,
+                           .name_space = intern(names, ROWS[_i].name_space),
+                           .name = intern(names, ROWS[_i].name),
+                           .signature = intern(names, ROWS[_i].signature)};
         g_autoptr(GString) out = g_string_new(NULL);
 
-        symbol_append(out, &body);
+        symbol_append(out, &process, &body);
         ck_assert_str_eq(out->str, ROWS[_i].symbol);
-        g_clear_pointer(&body.name_space, g_ref_string_release);
-        g_clear_pointer(&body.name, g_ref_string_release);
-        g_clear_pointer(&body.signature, g_ref_string_release);
+        strtab_free(names);
 }
 END_TEST
 

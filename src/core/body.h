@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Body: one native code body, and the store that bodies live in
+ *
+ * A body occupies [start, start + size) from `since` until `until`. Times are ns of
+ * CLOCK_MONOTONIC. There can be millions: fields are as narrow as they can be.
+ */
+
+#include "core/ilmap.h"
+#include "core/strtab.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* `until` of a body that is alive. */
+#define BODY_FOREVER UINT64_MAX
+/* Number of no body. */
+#define BODY_NONE UINT32_MAX
+
+/* What made a body known. */
+typedef enum BodySource {
+        BODY_SOURCE_LOAD,
+        BODY_SOURCE_RUNDOWN,   /* listed as alive: its start of life is unknown */
+        BODY_SOURCE_UNLOAD,    /* only its unload was seen */
+        BODY_SOURCE_R2R_ENTRY, /* only its first address is known: size 0 */
+        _BODY_SOURCE_MAX,
+} BodySource;
+
+typedef enum BodyEnd {
+        BODY_END_NONE,    /* alive */
+        BODY_END_UNLOAD,  /* its own unload */
+        BODY_END_EVICTED, /* another body took its place: its unload was lost */
+        BODY_END_MODULE,  /* its module was unloaded */
+        BODY_END_RUNDOWN, /* a complete rundown did not list it: unloaded by then */
+        BODY_END_FREE,    /* no body: the number is free */
+} BodyEnd;
+
+/* What only few bodies have: owned by the body. */
+typedef struct BodyExtra {
+        uint64_t seen;         /* time of the event that made it known, if that was no load */
+        GArray *confirmations; /* or NULL: times of rundown rows and repeated loads, sorted */
+} BodyExtra;
+
+typedef struct Body {
+        uint64_t start;
+        uint64_t since; /* start of the time in which nothing else was here and it may have been */
+        uint64_t until; /* end of life, exclusive */
+        uint64_t method_id;
+        IlMap *il_map;    /* owned or NULL */
+        BodyExtra *extra; /* owned or NULL */
+        uint32_t size;    /* 0: extent not known, the body is its first address alone */
+        uint32_t flags;
+        uint32_t token;
+        uint32_t rejit_id; /* native code version */
+        uint32_t jit_time; /* how long its compilation took, in BODY_JIT_UNIT; 0: not known */
+        uint32_t module;   /* number in the process's modules, 0: none */
+        uint32_t next;     /* next older body of the module, or BODY_NONE */
+        uint32_t number;   /* in the store */
+        Str name_space;
+        Str name;
+        Str signature;
+        uint8_t source; /* BodySource */
+        uint8_t end;    /* BodyEnd */
+} Body;
+
+/* ns. 32 bits of it are more than an hour. */
+#define BODY_JIT_UNIT 1000
+
+static inline uint64_t body_extent(const Body *body)
+{
+        return body->size ? body->size : 1;
+}
+
+static inline uint64_t body_last(const Body *body)
+{
+        return body->start + body_extent(body) - 1;
+}
+
+/* Time of the event that made it known. */
+static inline uint64_t body_seen(const Body *body)
+{
+        return body->extra && body->extra->seen ? body->extra->seen : body->since;
+}
+
+/* The last time that it was seen to be alive. */
+static inline uint64_t body_last_seen(const Body *body)
+{
+        const GArray *confirmations = body->extra ? body->extra->confirmations : NULL;
+
+        return confirmations ? g_array_index(confirmations, uint64_t, confirmations->len - 1)
+                             : body_seen(body);
+}
+
+static inline bool body_covers(const Body *body, uint64_t address)
+{
+        return address - body->start < body_extent(body);
+}
+
+/* Bodies by number; a body does not move while it is in the store. */
+#define BODY_CHUNK_BITS 10
+
+typedef struct BodyStore {
+        Body **chunks; /* owned arrays of 2^BODY_CHUNK_BITS bodies */
+        uint32_t n_chunks;
+        uint32_t n_used; /* numbers ever given */
+        uint32_t n_bodies;
+        uint32_t first_free; /* by their next; BODY_NONE: none */
+} BodyStore;
+
+#define BODY_STORE_INIT ((BodyStore){.first_free = BODY_NONE})
+
+void body_store_deinit(BodyStore *store, Strtab *names);
+/* A zeroed body, or NULL if there are too many. */
+Body *body_store_add(BodyStore *store);
+/* Gives back what the body owns. */
+void body_store_remove(BodyStore *store, Body *body, Strtab *names);
+size_t body_store_bytes(const BodyStore *store);
+
+static inline Body *body_store_get(const BodyStore *store, uint32_t number)
+{
+        return &store->chunks[number >> BODY_CHUNK_BITS][number & ((1u << BODY_CHUNK_BITS) - 1)];
+}
+
+/* True for a number that is free (again). */
+static inline bool body_is_free(const Body *body)
+{
+        return body->end == BODY_END_FREE;
+}

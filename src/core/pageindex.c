@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/pageindex.h"
+
+#include <string.h>
+
+/*
+ * The structure
+ *
+ * A body is a rectangle, addresses by time; no two overlap. The address space is cut into pages,
+ * and the time of a page into blocks: a block lists every body that overlaps its page and was alive
+ * at some moment of the block's time, in order of `since`. When a block is full and at least half
+ * of it has died, a new one begins with the living copied: so each block is about as long as what
+ * lives in a page, however many generations came before, and each body is in two or three blocks. A
+ * lookup hashes the page, searches the block of the time, and walks back in it to the first entry
+ * that covers the address: that one was the last to come, so it or nobody was alive there.
+ *
+ * Bodies over SMALL_MAX go on pages of another size, of which there are few. Their entries are in
+ * units too coarse to be exact: the body itself decides.
+ */
+
+typedef struct Entry {
+        uint64_t since;
+        uint32_t number;
+        uint16_t first; /* in units from the page's start, both inclusive */
+        uint16_t last;
+} Entry;
+
+typedef struct Block {
+        uint64_t begin; /* up to the next block's begin */
+        uint32_t n_entries;
+        uint32_t n_allocated;
+        Entry entries[];
+} Block;
+
+typedef struct Page {
+        uint64_t number;
+        union {
+                Block *one; /* while there is but one */
+                Block **many;
+        };
+        uint32_t n_blocks; /* 0: a free slot */
+        uint32_t n_allocated;
+} Page;
+
+/* Pages of one size: a hash table by number. */
+typedef struct Tier {
+        unsigned page_shift;
+        unsigned unit_shift;
+        Page *pages; /* open addressing */
+        unsigned n_bits;
+        size_t n_pages;
+} Tier;
+
+/* Largest body on small pages. Few methods are longer, and 16 entries are not many. */
+#define SMALL_MAX (UINT64_C(64) << 10)
+/* Entries of a page's first block: one, since precompiled code that is known is sparse. */
+enum { FIRST_ENTRIES = 1, SPARE_ENTRIES = 8 };
+
+struct PageIndex {
+        const BodyStore *store; /* borrowed */
+        Tier tiers[2];
+        size_t n_bytes;
+};
+
+PageIndex *pageindex_new(const BodyStore *store)
+{
+        PageIndex *index = g_new0(PageIndex, 1);
+
+        index->store = store;
+        index->tiers[0] = (Tier){.page_shift = 12, .unit_shift = 0};
+        index->tiers[1] = (Tier){.page_shift = 24, .unit_shift = 8};
+        return index;
+}
+
+static Block **page_blocks(Page *page)
+{
+        return page->n_allocated ? page->many : &page->one;
+}
+
+static Block *const *page_blocks_const(const Page *page)
+{
+        return page->n_allocated ? page->many : (Block *const *)&page->one;
+}
+
+void pageindex_free(PageIndex *index)
+{
+        size_t t, i;
+        uint32_t b;
+
+        if (!index)
+                return;
+        for (t = 0; t < G_N_ELEMENTS(index->tiers); t++) {
+                Tier *tier = &index->tiers[t];
+
+                for (i = 0; tier->pages && i < (size_t)1 << tier->n_bits; i++) {
+                        for (b = 0; b < tier->pages[i].n_blocks; b++)
+                                g_free(page_blocks(&tier->pages[i])[b]);
+                        if (tier->pages[i].n_allocated)
+                                g_free(tier->pages[i].many);
+                }
+                g_free(tier->pages);
+        }
+        g_free(index);
+}
+
+static size_t block_size(uint32_t n_entries)
+{
+        return sizeof(Block) + n_entries * sizeof(Entry);
+}
+
+static inline size_t page_hash(uint64_t number, unsigned n_bits)
+{
+        return (size_t)((number * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - n_bits));
+}
+
+/* The page, or NULL. */
+static Page *tier_find(const Tier *tier, uint64_t number)
+{
+        size_t mask = ((size_t)1 << tier->n_bits) - 1, i;
+
+        if (!tier->pages)
+                return NULL;
+        for (i = page_hash(number, tier->n_bits); tier->pages[i].n_blocks; i = (i + 1) & mask)
+                if (tier->pages[i].number == number)
+                        return &tier->pages[i];
+        return NULL;
+}
+
+static Page *tier_slot(const Tier *tier, uint64_t number)
+{
+        size_t mask = ((size_t)1 << tier->n_bits) - 1, i = page_hash(number, tier->n_bits);
+
+        while (tier->pages[i].n_blocks && tier->pages[i].number != number)
+                i = (i + 1) & mask;
+        return &tier->pages[i];
+}
+
+static void tier_grow(PageIndex *index, Tier *tier)
+{
+        Page *old = tier->pages;
+        size_t n = old ? (size_t)1 << tier->n_bits : 0, i;
+
+        tier->n_bits = old ? tier->n_bits + 1 : 4;
+        tier->pages = g_new0(Page, (size_t)1 << tier->n_bits);
+        index->n_bytes += ((size_t)1 << tier->n_bits) * sizeof(Page) - n * sizeof(Page);
+        for (i = 0; i < n; i++)
+                if (old[i].n_blocks)
+                        *tier_slot(tier, old[i].number) = old[i];
+        g_free(old);
+}
+
+static Block *block_new(PageIndex *index, uint64_t begin, uint32_t n_entries)
+{
+        Block *block = g_malloc(block_size(n_entries));
+
+        *block = (Block){.begin = begin, .n_allocated = n_entries};
+        index->n_bytes += block_size(n_entries);
+        return block;
+}
+
+static Block *block_resize(PageIndex *index, Block *block, uint32_t n_entries)
+{
+        index->n_bytes += block_size(n_entries) - block_size(block->n_allocated);
+        block = g_realloc(block, block_size(n_entries));
+        block->n_allocated = n_entries;
+        return block;
+}
+
+static Page *tier_make(PageIndex *index, Tier *tier, uint64_t number)
+{
+        Page *page = tier_find(tier, number);
+
+        if (page)
+                return page;
+        if (!tier->pages || (tier->n_pages + 1) * 4 > ((size_t)3 << tier->n_bits))
+                tier_grow(index, tier);
+        page = tier_slot(tier, number);
+        *page = (Page){.number = number, .one = block_new(index, 0, FIRST_ENTRIES), .n_blocks = 1};
+        tier->n_pages++;
+        return page;
+}
+
+/* Entries with since <= time. */
+static uint32_t block_upper_bound(const Block *block, uint64_t time)
+{
+        uint32_t low = 0, high = block->n_entries;
+
+        if (high && block->entries[high - 1].since <= time)
+                return high;
+        while (low < high) {
+                uint32_t middle = low + (high - low) / 2;
+
+                if (block->entries[middle].since <= time)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* The block that has TIME. */
+static uint32_t page_block_at(const Page *page, uint64_t time)
+{
+        Block *const *blocks = page_blocks_const(page);
+        uint32_t low = 0, high = page->n_blocks;
+
+        if (blocks[high - 1]->begin <= time)
+                return high - 1;
+        while (high - low > 1) {
+                uint32_t middle = low + (high - low) / 2;
+
+                if (blocks[middle]->begin <= time)
+                        low = middle;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+static void page_append_block(PageIndex *index, Page *page, Block *block)
+{
+        if (!page->n_allocated) {
+                Block *one = page->one;
+
+                page->many = g_new(Block *, 4);
+                page->many[0] = one;
+                page->n_allocated = 4;
+                index->n_bytes += 4 * sizeof(Block *);
+        } else if (page->n_blocks == page->n_allocated) {
+                index->n_bytes += page->n_allocated * sizeof(Block *);
+                page->n_allocated *= 2;
+                page->many = g_renew(Block *, page->many, page->n_allocated);
+        }
+        page->many[page->n_blocks++] = block;
+}
+
+static void block_insert(PageIndex *index, Block **block, const Entry *entry)
+{
+        uint32_t i;
+
+        if ((*block)->n_entries == (*block)->n_allocated)
+                *block = block_resize(index, *block,
+                                      (*block)->n_allocated + MAX(1, (*block)->n_allocated / 2));
+        i = block_upper_bound(*block, entry->since);
+        memmove((*block)->entries + i + 1, (*block)->entries + i,
+                ((*block)->n_entries - i) * sizeof(Entry));
+        (*block)->entries[i] = *entry;
+        (*block)->n_entries++;
+}
+
+/* Room in the newest block for a body that comes at TIME: if half of it is dead, in a new one. */
+static void page_make_room(PageIndex *index, Page *page, uint64_t time)
+{
+        Block **newest = &page_blocks(page)[page->n_blocks - 1], *block;
+        uint32_t n_live = 0, i;
+
+        if ((*newest)->n_entries < (*newest)->n_allocated || (*newest)->n_entries < SPARE_ENTRIES ||
+            time <= (*newest)->begin)
+                return;
+        for (i = 0; i < (*newest)->n_entries; i++)
+                n_live += body_store_get(index->store, (*newest)->entries[i].number)->until > time;
+        if (n_live * 2 > (*newest)->n_entries)
+                return;
+        block = block_new(index, time, n_live * 2 + SPARE_ENTRIES);
+        for (i = 0; i < (*newest)->n_entries; i++)
+                if (body_store_get(index->store, (*newest)->entries[i].number)->until > time)
+                        block->entries[block->n_entries++] = (*newest)->entries[i];
+        page_append_block(index, page, block);
+}
+
+static Tier *body_tier(const PageIndex *index, const Body *body)
+{
+        return (Tier *)&index->tiers[body_extent(body) > SMALL_MAX];
+}
+
+static void page_add(PageIndex *index, Tier *tier, uint64_t number, const Body *body,
+                     const Entry *template)
+{
+        Page *page = tier_make(index, tier, number);
+        uint64_t page_first = number << tier->page_shift;
+        uint64_t page_last = page_first + ((UINT64_C(1) << tier->page_shift) - 1);
+        Entry entry = *template;
+        uint32_t b;
+
+        entry.first = (uint16_t)((MAX(body->start, page_first) - page_first) >> tier->unit_shift);
+        entry.last = (uint16_t)((MIN(body_last(body), page_last) - page_first) >> tier->unit_shift);
+        if (body->since >= page_blocks(page)[page->n_blocks - 1]->begin)
+                page_make_room(index, page, body->since);
+        for (b = page_block_at(page, body->since); b < page->n_blocks; b++) {
+                Block **block = &page_blocks(page)[b];
+
+                if ((*block)->begin > body->since && (*block)->begin >= body->until)
+                        break;
+                block_insert(index, block, &entry);
+        }
+}
+
+void pageindex_add(PageIndex *index, uint32_t number)
+{
+        const Body *body = body_store_get(index->store, number);
+        const Entry entry = {.since = body->since, .number = number};
+        Tier *tier = body_tier(index, body);
+        uint64_t page;
+
+        for (page = body->start >> tier->page_shift; page <= body_last(body) >> tier->page_shift;
+             page++)
+                page_add(index, tier, page, body, &entry);
+}
+
+static bool block_remove(Block *block, uint32_t number)
+{
+        uint32_t i;
+
+        for (i = 0; i < block->n_entries; i++)
+                if (block->entries[i].number == number) {
+                        block->n_entries--;
+                        memmove(block->entries + i, block->entries + i + 1,
+                                (block->n_entries - i) * sizeof(Entry));
+                        return true;
+                }
+        return false;
+}
+
+/*
+ * The blocks that list a body are a run. It has the block of its since, but for a body that died in
+ * that very moment; and may be longer than the body's life, if that was cut short in hindsight.
+ */
+static void page_remove(Page *page, uint64_t since, uint32_t number)
+{
+        Block **blocks = page_blocks(page);
+        uint32_t at = page_block_at(page, since), b;
+
+        for (b = at; b < page->n_blocks && block_remove(blocks[b], number);)
+                b++;
+        for (b = at; b > 0 && block_remove(blocks[b - 1], number);)
+                b--;
+}
+
+/*
+ * Blocks that are empty go, but for the last: the block before an empty one may take over its time,
+ * for nobody in it was alive then, and entries are checked against their body anyway.
+ */
+static void page_drop_empty(PageIndex *index, Page *page)
+{
+        Block **blocks = page_blocks(page);
+        uint32_t b, n = 0;
+
+        if (page->n_blocks == 1)
+                return;
+        for (b = 0; b < page->n_blocks; b++) {
+                if (blocks[b]->n_entries || b + 1 == page->n_blocks) {
+                        blocks[n++] = blocks[b];
+                        continue;
+                }
+                index->n_bytes -= block_size(blocks[b]->n_allocated);
+                g_free(blocks[b]);
+        }
+        page->n_blocks = n;
+        blocks[0]->begin = 0;
+}
+
+void pageindex_remove(PageIndex *index, uint32_t number)
+{
+        const Body *body = body_store_get(index->store, number);
+        Tier *tier = body_tier(index, body);
+        uint64_t i;
+
+        for (i = body->start >> tier->page_shift; i <= body_last(body) >> tier->page_shift; i++) {
+                Page *page = tier_find(tier, i);
+
+                page_remove(page, body->since, number);
+                page_drop_empty(index, page);
+        }
+}
+
+Body *pageindex_at(const PageIndex *index, uint64_t address, uint64_t time)
+{
+        size_t t;
+
+        for (t = 0; t < G_N_ELEMENTS(index->tiers); t++) {
+                const Tier *tier = &index->tiers[t];
+                const Page *page = tier_find(tier, address >> tier->page_shift);
+                const Block *block;
+                uint16_t unit;
+                uint32_t i;
+
+                if (!page)
+                        continue;
+                unit = (uint16_t)((address & ((UINT64_C(1) << tier->page_shift) - 1)) >>
+                                  tier->unit_shift);
+                block = page_blocks_const(page)[page_block_at(page, time)];
+                for (i = block_upper_bound(block, time); i-- > 0;) {
+                        const Entry *entry = &block->entries[i];
+                        Body *body;
+
+                        if ((uint16_t)(unit - entry->first) >
+                            (uint16_t)(entry->last - entry->first))
+                                continue;
+                        body = body_store_get(index->store, entry->number);
+                        if (tier->unit_shift && !body_covers(body, address))
+                                continue;
+                        if (time < body->until)
+                                return body;
+                        break;
+                }
+        }
+        return NULL;
+}
+
+/* A body that was replaced in the very moment of its load never was. */
+static bool has_lived_at(const Body *body, uint64_t address)
+{
+        return body->since < body->until && body_covers(body, address);
+}
+
+static Body *page_before(const PageIndex *index, const Page *page, uint64_t address, uint64_t time)
+{
+        uint32_t b = page_block_at(page, time) + 1, i;
+
+        while (b-- > 0) {
+                const Block *block = page_blocks_const(page)[b];
+
+                for (i = block_upper_bound(block, time); i-- > 0;) {
+                        Body *body = body_store_get(index->store, block->entries[i].number);
+
+                        /* One that ended before the block began is there in error: see page_remove.
+                         */
+                        if (body->until <= time && (!b || body->until > block->begin) &&
+                            has_lived_at(body, address))
+                                return body;
+                }
+        }
+        return NULL;
+}
+
+static Body *page_after(const PageIndex *index, const Page *page, uint64_t address, uint64_t time)
+{
+        uint32_t b, i;
+
+        for (b = page_block_at(page, time); b < page->n_blocks; b++) {
+                const Block *block = page_blocks_const(page)[b];
+                uint64_t end =
+                        b + 1 < page->n_blocks ? page_blocks_const(page)[b + 1]->begin : UINT64_MAX;
+
+                for (i = block_upper_bound(block, time); i < block->n_entries; i++) {
+                        Body *body = body_store_get(index->store, block->entries[i].number);
+
+                        if (body->since >=
+                            end) /* the next block has it too, and maybe earlier ones */
+                                break;
+                        if (has_lived_at(body, address))
+                                return body;
+                }
+        }
+        return NULL;
+}
+
+void pageindex_neighbours(const PageIndex *index, uint64_t address, uint64_t time,
+                          Body **ret_before, Body **ret_after)
+{
+        size_t t;
+
+        *ret_before = NULL;
+        *ret_after = NULL;
+        for (t = 0; t < G_N_ELEMENTS(index->tiers); t++) {
+                const Tier *tier = &index->tiers[t];
+                const Page *page = tier_find(tier, address >> tier->page_shift);
+                Body *before, *after;
+
+                if (!page)
+                        continue;
+                before = page_before(index, page, address, time);
+                after = page_after(index, page, address, time);
+                if (before && (!*ret_before || before->until > (*ret_before)->until))
+                        *ret_before = before;
+                if (after && (!*ret_after || after->since < (*ret_after)->since))
+                        *ret_after = after;
+        }
+}
+
+/* A body is listed in several blocks and pages. Mostly there is little to look through. */
+static void append_once(GPtrArray *out, guint first, GHashTable **seen, Body *body)
+{
+        guint i;
+
+        if (out->len - first < 32) {
+                for (i = out->len; i-- > first;)
+                        if (out->pdata[i] == body)
+                                return;
+        } else {
+                if (!*seen) {
+                        *seen = g_hash_table_new(NULL, NULL);
+                        for (i = first; i < out->len; i++)
+                                g_hash_table_add(*seen, out->pdata[i]);
+                }
+                if (!g_hash_table_add(*seen, body))
+                        return;
+        }
+        g_ptr_array_add(out, body);
+}
+
+typedef struct Overlaps {
+        const BodyStore *store;
+        uint64_t first, last, time;
+        GHashTable *seen;
+        GPtrArray *out;
+        guint n_before; /* in OUT */
+} Overlaps;
+
+static void page_overlaps(Overlaps *overlaps, const Page *page)
+{
+        uint32_t b, i;
+
+        for (b = page_block_at(page, overlaps->time); b < page->n_blocks; b++) {
+                const Block *block = page_blocks_const(page)[b];
+
+                for (i = 0; i < block->n_entries; i++) {
+                        Body *body = body_store_get(overlaps->store, block->entries[i].number);
+
+                        if (body->start <= overlaps->last && body_last(body) >= overlaps->first &&
+                            body->until > overlaps->time)
+                                append_once(overlaps->out, overlaps->n_before, &overlaps->seen,
+                                            body);
+                }
+        }
+}
+
+void pageindex_overlaps(const PageIndex *index, uint64_t first, uint64_t last, uint64_t time,
+                        GPtrArray *out)
+{
+        Overlaps overlaps = {index->store, first, last, time, NULL, out, out->len};
+        size_t t, i;
+
+        for (t = 0; t < G_N_ELEMENTS(index->tiers); t++) {
+                const Tier *tier = &index->tiers[t];
+                uint64_t from = first >> tier->page_shift, to = last >> tier->page_shift, number;
+
+                if (!tier->pages)
+                        continue;
+                if (to - from < tier->n_pages) {
+                        for (number = from; number <= to; number++) {
+                                const Page *page = tier_find(tier, number);
+
+                                if (page)
+                                        page_overlaps(&overlaps, page);
+                        }
+                        continue;
+                }
+                for (i = 0; i < (size_t)1 << tier->n_bits; i++)
+                        if (tier->pages[i].n_blocks && tier->pages[i].number >= from &&
+                            tier->pages[i].number <= to)
+                                page_overlaps(&overlaps, &tier->pages[i]);
+        }
+        g_clear_pointer(&overlaps.seen, g_hash_table_unref);
+}
+
+size_t pageindex_bytes(const PageIndex *index)
+{
+        return sizeof(*index) + index->n_bytes;
+}

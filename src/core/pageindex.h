@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Page index: which body is at an address at a time
+ *
+ * Knows bodies by their number in the store; pageindex.c explains the structure.
+ */
+
+#include "core/body.h"
+
+#include <glib.h>
+
+typedef struct PageIndex PageIndex;
+
+PageIndex *pageindex_new(const BodyStore *store);
+void pageindex_free(PageIndex *index);
+
+/* The body's start, size, since and until must be set; only until may change afterwards. */
+void pageindex_add(PageIndex *index, uint32_t number);
+void pageindex_remove(PageIndex *index, uint32_t number);
+
+/* The body alive at TIME that covers ADDRESS, or NULL. */
+Body *pageindex_at(const PageIndex *index, uint64_t address, uint64_t time);
+
+/*
+ * Of the bodies that ever covered ADDRESS: the last one that ended at or before TIME, and the first
+ * that began after it. Either may be NULL.
+ */
+void pageindex_neighbours(const PageIndex *index, uint64_t address, uint64_t time,
+                          Body **ret_before, Body **ret_after);
+
+/* Appends each body that ever overlapped [first, last] and was alive after TIME, once. */
+void pageindex_overlaps(const PageIndex *index, uint64_t first, uint64_t last, uint64_t time,
+                        GPtrArray *out);
+
+/* Bytes allocated. */
+size_t pageindex_bytes(const PageIndex *index);

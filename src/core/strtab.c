@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/strtab.h"
+
+#include <string.h>
+
+typedef struct Entry {
+        uint32_t n_refs;
+        uint32_t hash;
+        uint32_t n;
+        char text[]; /* n bytes and a NUL */
+} Entry;
+
+struct Strtab {
+        Entry **entries; /* by number - 1; owned; a freed one is NULL */
+        uint32_t n_entries;
+        uint32_t n_allocated;
+        GArray *free; /* numbers to be given again */
+        Str *slots;   /* open addressing by hash; 0: free */
+        unsigned n_bits;
+        uint32_t n_strings;
+        size_t n_text_bytes;
+};
+
+/* FNV-1a by words would do; names are short and mostly hit. */
+static uint32_t text_hash(const char *text, size_t n)
+{
+        uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ n, word;
+
+        for (; n >= 8; n -= 8, text += 8) {
+                memcpy(&word, text, 8);
+                hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+                hash ^= hash >> 29;
+        }
+        for (word = 0; n > 0; n--)
+                word = word << 8 | (unsigned char)text[n - 1];
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        return (uint32_t)(hash >> 32);
+}
+
+Strtab *strtab_new(void)
+{
+        Strtab *tab = g_new0(Strtab, 1);
+
+        tab->free = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+        tab->n_bits = 8;
+        tab->slots = g_new0(Str, (size_t)1 << tab->n_bits);
+        return tab;
+}
+
+void strtab_free(Strtab *tab)
+{
+        uint32_t i;
+
+        if (!tab)
+                return;
+        for (i = 0; i < tab->n_entries; i++)
+                g_free(tab->entries[i]);
+        g_free(tab->entries);
+        g_array_unref(tab->free);
+        g_free(tab->slots);
+        g_free(tab);
+}
+
+static size_t slot_of(const Strtab *tab, const char *text, size_t n, uint32_t hash)
+{
+        size_t mask = ((size_t)1 << tab->n_bits) - 1, i = hash & mask;
+
+        for (; tab->slots[i]; i = (i + 1) & mask) {
+                const Entry *entry = tab->entries[tab->slots[i] - 1];
+
+                if (entry->hash == hash && entry->n == n && !memcmp(entry->text, text, n))
+                        break;
+        }
+        return i;
+}
+
+static void resize(Strtab *tab, unsigned n_bits)
+{
+        size_t mask = ((size_t)1 << n_bits) - 1, i;
+        Str *slots = g_new0(Str, mask + 1);
+        uint32_t number;
+
+        for (number = 1; number <= tab->n_entries; number++) {
+                const Entry *entry = tab->entries[number - 1];
+
+                if (!entry)
+                        continue;
+                for (i = entry->hash & mask; slots[i]; i = (i + 1) & mask)
+                        ;
+                slots[i] = number;
+        }
+        g_free(tab->slots);
+        tab->slots = slots;
+        tab->n_bits = n_bits;
+}
+
+Str strtab_add(Strtab *tab, const char *text, size_t n)
+{
+        uint32_t hash = text_hash(text, n);
+        size_t i;
+        Entry *entry;
+        Str str;
+
+        if ((size_t)(tab->n_strings + 1) * 4 > ((size_t)3 << tab->n_bits))
+                resize(tab, tab->n_bits + 1);
+        i = slot_of(tab, text, n, hash);
+        if (tab->slots[i])
+                return strtab_ref(tab, tab->slots[i]);
+        if (tab->free->len) {
+                str = g_array_index(tab->free, uint32_t, tab->free->len - 1);
+                g_array_set_size(tab->free, tab->free->len - 1);
+        } else {
+                if (tab->n_entries == tab->n_allocated) {
+                        tab->n_allocated = tab->n_allocated ? tab->n_allocated * 2 : 256;
+                        tab->entries = g_renew(Entry *, tab->entries, tab->n_allocated);
+                }
+                str = ++tab->n_entries;
+        }
+        entry = g_malloc(sizeof(*entry) + n + 1);
+        *entry = (Entry){.n_refs = 1, .hash = hash, .n = (uint32_t)n};
+        memcpy(entry->text, text, n);
+        entry->text[n] = '\0';
+        tab->entries[str - 1] = entry;
+        tab->slots[i] = str;
+        tab->n_strings++;
+        tab->n_text_bytes += n + 1;
+        return str;
+}
+
+Str strtab_ref(Strtab *tab, Str str)
+{
+        if (str)
+                tab->entries[str - 1]->n_refs++;
+        return str;
+}
+
+/* Closes the hole in the probe sequence by moving up what may be moved. */
+static void slot_free(Strtab *tab, size_t i)
+{
+        size_t mask = ((size_t)1 << tab->n_bits) - 1, j = i;
+
+        for (;;) {
+                size_t home;
+
+                j = (j + 1) & mask;
+                if (!tab->slots[j])
+                        break;
+                home = tab->entries[tab->slots[j] - 1]->hash & mask;
+                if (((j - home) & mask) >= ((j - i) & mask)) {
+                        tab->slots[i] = tab->slots[j];
+                        i = j;
+                }
+        }
+        tab->slots[i] = 0;
+}
+
+void strtab_unref(Strtab *tab, Str str)
+{
+        Entry *entry;
+
+        if (!str)
+                return;
+        entry = tab->entries[str - 1];
+        if (--entry->n_refs)
+                return;
+        slot_free(tab, slot_of(tab, entry->text, entry->n, entry->hash));
+        tab->n_strings--;
+        tab->n_text_bytes -= entry->n + 1;
+        tab->entries[str - 1] = NULL;
+        g_array_append_val(tab->free, str);
+        g_free(entry);
+}
+
+const char *strtab_text(const Strtab *tab, Str str)
+{
+        return str ? tab->entries[str - 1]->text : NULL;
+}
+
+size_t strtab_n_strings(const Strtab *tab)
+{
+        return tab->n_strings;
+}
+
+/* What malloc adds to an entry. */
+#define MALLOC_OVERHEAD 16
+
+size_t strtab_bytes(const Strtab *tab)
+{
+        return sizeof(*tab) + tab->n_text_bytes +
+               tab->n_strings * (sizeof(Entry) + MALLOC_OVERHEAD) +
+               tab->n_allocated * sizeof(Entry *) + sizeof(Str) * ((size_t)1 << tab->n_bits) +
+               tab->free->len * sizeof(uint32_t);
+}

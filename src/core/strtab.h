@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * String table: names of the whole daemon, each once
+ *
+ * A name is a number of 32 bits. Names are counted: given back by everybody, they are gone.
+ */
+
+#include <glib.h>
+#include <stdint.h>
+
+/* 0 is no name. */
+typedef uint32_t Str;
+
+typedef struct Strtab Strtab;
+
+Strtab *strtab_new(void);
+void strtab_free(Strtab *tab);
+
+/* The number of a text (N bytes, not NULL), with one reference that is the caller's. */
+Str strtab_add(Strtab *tab, const char *text, size_t n);
+Str strtab_ref(Strtab *tab, Str str);
+void strtab_unref(Strtab *tab, Str str);
+
+/* NUL-terminated, valid as long as the name is; NULL for 0. */
+const char *strtab_text(const Strtab *tab, Str str);
+
+size_t strtab_n_strings(const Strtab *tab);
+/* Bytes allocated. */
+size_t strtab_bytes(const Strtab *tab);

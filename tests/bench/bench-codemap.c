@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * What a code map costs: loads and unloads, lookups at "now" and at random times, and bytes a body,
+ * by number of bodies and by how often the same memory is used again. Each figure is also printed as
+ * a ratio to the first row's.
+ */
+
+#include "core/codemap.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { N_LOOKUPS = 1 << 20 };
+
+static double now_ns(void)
+{
+        struct timespec t;
+
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* xorshift: fast, seeded, the same everywhere. */
+static uint64_t state = 88172645463325252u;
+
+static uint64_t next_random(void)
+{
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        return state;
+}
+
+/* Method sizes as a JIT makes them: many small ones, a long tail; aligned to 16. */
+static uint32_t random_size(void)
+{
+        uint64_t r = next_random();
+
+        return (uint32_t)(8 + r % (r % 16 ? 300 : 6000));
+}
+
+typedef struct Result {
+        double load, unload, live, now, past, bytes;
+} Result;
+
+/*
+ * N_GENERATIONS times a heap is filled with bodies of other sizes and emptied; the last generation
+ * lives. All in all about N_BODIES.
+ */
+static Result run(size_t n_bodies, size_t n_generations)
+{
+        size_t per_generation = n_bodies / n_generations, i, g, n = 0;
+        const uint64_t base = UINT64_C(0x7f1000000000);
+        uint64_t time = 1000, span = 0, begin_time = time;
+        Body **bodies = g_new(Body *, per_generation);
+        double t, load = 0, unload = 0;
+        size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+        Strtab *names = strtab_new();
+        CodeMap *map = codemap_new(names);
+        Result result = {0};
+        volatile uint64_t sink = 0;
+        static uint64_t address[N_LOOKUPS], when[N_LOOKUPS];
+
+        for (g = 0; g < n_generations; g++) {
+                uint64_t at = base;
+
+                t = now_ns();
+                for (i = 0; i < per_generation; i++) {
+                        Body body = {.start = at, .size = random_size(), .source = BODY_SOURCE_LOAD};
+
+                        at += (body.size + 31) & ~31u;
+                        bodies[i] = codemap_insert(map, &body, time++);
+                }
+                load += now_ns() - t;
+                span = MAX(span, at - base);
+                n += per_generation;
+                if (g + 1 == n_generations)
+                        break;
+                t = now_ns();
+                for (i = 0; i < per_generation; i++)
+                        codemap_end(map, bodies[i], time++, BODY_END_UNLOAD);
+                unload += now_ns() - t;
+        }
+        result.bytes = (double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / (double)n;
+        result.load = load / (double)n;
+        result.unload = n_generations > 1 ? unload / (double)(n - per_generation) : 0;
+        for (i = 0; i < N_LOOKUPS; i++) {
+                address[i] = base + next_random() % span;
+                when[i] = begin_time + next_random() % (time - begin_time);
+        }
+        t = now_ns();
+        for (i = 0; i < N_LOOKUPS; i++)
+                sink += (uintptr_t)codemap_live(map, address[i]);
+        result.live = (now_ns() - t) / N_LOOKUPS;
+        t = now_ns();
+        for (i = 0; i < N_LOOKUPS; i++)
+                sink += (uintptr_t)codemap_at(map, address[i], time);
+        result.now = (now_ns() - t) / N_LOOKUPS;
+        t = now_ns();
+        for (i = 0; i < N_LOOKUPS; i++)
+                sink += (uintptr_t)codemap_at(map, address[i], when[i]);
+        result.past = (now_ns() - t) / N_LOOKUPS;
+        codemap_free(map);
+        strtab_free(names);
+        g_free(bodies);
+        return result;
+}
+
+int main(void)
+{
+        static const struct {
+                size_t n_bodies, n_generations;
+        } ROWS[] = {{10000, 1},   {100000, 1},   {1000000, 1},   {100000, 30},
+                    {1000000, 30}, {1000000, 1000}};
+        Result first = {0};
+        size_t i;
+
+        printf("%9s %6s | %8s %8s %8s %8s %8s ns | %6s B | to first: live now past\n", "bodies",
+               "reuse", "load", "unload", "live", "now", "past", "body");
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++) {
+                Result r = run(ROWS[i].n_bodies, ROWS[i].n_generations);
+
+                if (!i)
+                        first = r;
+                printf("%9zu %6zu | %8.0f %8.0f %8.0f %8.0f %8.0f    | %6.0f   | %15.2f %4.2f %4.2f\n",
+                       ROWS[i].n_bodies, ROWS[i].n_generations, r.load, r.unload, r.live, r.now,
+                       r.past, r.bytes, r.live / first.live, r.now / first.now,
+                       r.past / first.past);
+        }
+        return 0;
+}
