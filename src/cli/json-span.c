@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/json-span.h"
+
+#include <string.h>
+
+static size_t skip_blanks(JsonSpan text, size_t at)
+{
+        while (at < text.n && strchr(" \t\r\n", text.at[at]) && text.at[at])
+                at++;
+        return at;
+}
+
+/* Behind the string that begins at AT; the text's end if it has none. */
+static size_t skip_string(JsonSpan text, size_t at)
+{
+        for (at++; at < text.n; at++) {
+                if (text.at[at] == '\\')
+                        at++;
+                else if (text.at[at] == '"')
+                        return at + 1;
+        }
+        return text.n;
+}
+
+/* Behind the value that begins at AT. */
+static size_t skip_value(JsonSpan text, size_t at)
+{
+        size_t depth = 0;
+
+        while (at < text.n) {
+                char c = text.at[at];
+
+                if (c == '"') {
+                        at = skip_string(text, at);
+                        if (depth == 0)
+                                return at;
+                        continue;
+                }
+                if (depth == 0 && (c == ',' || c == '}' || c == ']'))
+                        return at;
+                at++;
+                if (c == '{' || c == '[')
+                        depth++;
+                else if ((c == '}' || c == ']') && --depth == 0)
+                        return at;
+        }
+        return text.n;
+}
+
+/* Where an element begins: behind OPEN, or behind the comma; false at the end. */
+static bool next_start(JsonSpan text, size_t *at, char open)
+{
+        *at = skip_blanks(text, *at);
+        if (*at >= text.n || (text.at[*at] != open && text.at[*at] != ','))
+                return false;
+        *at = skip_blanks(text, *at + 1);
+        return *at < text.n && text.at[*at] != '}' && text.at[*at] != ']';
+}
+
+static JsonSpan value_at(JsonSpan text, size_t *at)
+{
+        size_t begin = *at, end = skip_value(text, begin);
+
+        *at = end;
+        while (end > begin && strchr(" \t\r\n", text.at[end - 1]))
+                end--;
+        return (JsonSpan){text.at + begin, end - begin};
+}
+
+bool json_span_member(JsonSpan object, const char *name, JsonSpan *ret_value)
+{
+        size_t n_name = strlen(name), at = 0;
+
+        while (next_start(object, &at, '{')) {
+                JsonSpan key;
+
+                if (object.at[at] != '"')
+                        return false;
+                key = value_at(object, &at);
+                at = skip_blanks(object, at);
+                if (at >= object.n || object.at[at] != ':')
+                        return false;
+                at = skip_blanks(object, at + 1);
+                *ret_value = value_at(object, &at);
+                if (key.n == n_name + 2 && !memcmp(key.at + 1, name, n_name))
+                        return true;
+        }
+        return false;
+}
+
+bool json_span_next(JsonSpan array, size_t *position, JsonSpan *ret_element)
+{
+        if (!next_start(array, position, '['))
+                return false;
+        *ret_element = value_at(array, position);
+        return ret_element->n > 0;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * clrsym resolve
+ *
+ * Every question gets one line, in order. Questions are gathered as long as more are at hand, up to
+ * what one call takes, and asked together; when the next one would have to be waited for, those at
+ * hand are asked and their answers flushed. So a person at a terminal, or a program that writes a
+ * line and reads the answer, gets it at once, and a file goes through in large calls.
+ */
+
+#include "cli/answer-text.h"
+#include "cli/verbs.h"
+#include "core/json-text.h"
+#include "query/answer-json.h"
+#include "query/query.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+        /* No line that makes sense is longer; more of it is not kept. */
+        MAX_LINE = 1024,
+        /* Bytes of one call: far below what the daemon takes. */
+        MAX_CALL = 256 * 1024,
+        READ_SIZE = 64 * 1024,
+};
+
+typedef struct Resolver {
+        Link *link; /* borrowed */
+        const Options *options;
+        GString *queries;   /* owned: of the call to be made */
+        GPtrArray *slots;   /* owned strings by question: its answer if known already, else NULL */
+        JsonParser *parser; /* owned */
+        GString *line;      /* owned: what is printed */
+} Resolver;
+
+static void add_invalid(Resolver *resolver, const char *text, const char *reason)
+{
+        GString *answer = g_string_new(NULL);
+
+        answer_json_append_invalid(answer, text, reason);
+        g_ptr_array_add(resolver->slots, g_string_free(answer, FALSE));
+}
+
+/* TIME may be NULL. */
+static void add_query(Resolver *resolver, const ProcessName *process, const char *address,
+                      const char *time)
+{
+        GString *queries = resolver->queries;
+
+        if (queries->len)
+                g_string_append_c(queries, ',');
+        g_string_append_c(queries, '{');
+        process_name_append(process, queries);
+        g_string_append(queries, ",\"addr\":");
+        json_append_string(queries, address);
+        if (time) {
+                g_string_append(queries, ",\"time\":");
+                json_append_string(queries, time);
+        }
+        g_string_append_c(queries, '}');
+        g_ptr_array_add(resolver->slots, NULL);
+}
+
+/* LINE is valid UTF-8. */
+static void add_line(Resolver *resolver, const char *line)
+{
+        const Options *options = resolver->options;
+        g_auto(GStrv) words = g_strsplit_set(line, " \t\r\v\f", -1);
+        const char *fields[4], *time = options->at;
+        ProcessName process = options->process;
+        unsigned n = 0, first = options->has_process ? 0 : 1;
+        size_t i;
+
+        for (i = 0; words[i]; i++)
+                if (*words[i] && n < G_N_ELEMENTS(fields))
+                        fields[n++] = words[i];
+        if (n == 0)
+                return add_invalid(resolver, line, "an empty line");
+        if (n < first + 1)
+                return add_invalid(resolver, line, "one field: without --pid a line is PID ADDR");
+        if (n > first + 2)
+                return add_invalid(resolver, line,
+                                   first ? "more fields than PID ADDR TIME"
+                                         : "more fields than ADDR TIME");
+        if (first && !process_name_from_text(fields[0], &process))
+                return add_invalid(resolver, fields[1], "not a PID or PIDNS:PID");
+        if (n == first + 2)
+                time = strcmp(fields[n - 1], "-") != 0 ? fields[n - 1] : NULL;
+        add_query(resolver, &process, fields[first], time);
+}
+
+static bool print_answer(Resolver *resolver, const char *answer, size_t n, GError **error)
+{
+        JsonNode *root;
+
+        if (resolver->options->is_json) {
+                printf("%.*s\n", (int)n, answer);
+                return true;
+        }
+        if (!json_parser_load_from_data(resolver->parser, answer, (gssize)n, error))
+                return false;
+        root = json_parser_get_root(resolver->parser);
+        g_string_truncate(resolver->line, 0);
+        if (root && JSON_NODE_HOLDS_OBJECT(root))
+                answer_text_append(resolver->line, json_node_get_object(root));
+        printf("%s\n", resolver->line->str);
+        return true;
+}
+
+/* Asks what was gathered and prints all answers to it. */
+static bool flush(Resolver *resolver, GError **error)
+{
+        JsonSpan reply, answers = {"", 0}, answer;
+        size_t position = 0;
+        guint i;
+
+        if (resolver->queries->len) {
+                g_autoptr(GString) parameters = g_string_new(NULL);
+
+                g_string_append_printf(parameters, "{\"wait_ms\":%u,\"queries\":[",
+                                       resolver->options->wait_ms);
+                g_string_append_len(parameters, resolver->queries->str,
+                                    (gssize)resolver->queries->len);
+                g_string_append(parameters, "]}");
+                if (!link_call(resolver->link, "Resolve", parameters->str,
+                               resolver->options->wait_ms, &reply, error))
+                        return false;
+                json_span_member(reply, "answers", &answers);
+        }
+        for (i = 0; i < resolver->slots->len; i++) {
+                const char *known = resolver->slots->pdata[i];
+
+                if (known) {
+                        if (!print_answer(resolver, known, strlen(known), error))
+                                return false;
+                        continue;
+                }
+                if (!json_span_next(answers, &position, &answer)) {
+                        g_set_error(error, LINK_ERROR, 0, "the reply has too few answers");
+                        return false;
+                }
+                if (!print_answer(resolver, answer.at, answer.n, error))
+                        return false;
+        }
+        g_ptr_array_set_size(resolver->slots, 0);
+        g_string_truncate(resolver->queries, 0);
+        /* What cannot be written is found by the caller; there is no point in asking on. */
+        return fflush(stdout) == 0;
+}
+
+static bool flush_if_full(Resolver *resolver, GError **error)
+{
+        if (resolver->slots->len < QUERY_MAX_BATCH && resolver->queries->len < MAX_CALL)
+                return true;
+        return flush(resolver, error);
+}
+
+/* Lines of input, of which the last may be incomplete. */
+typedef struct Input {
+        GString *line; /* owned: that last one, cut to MAX_LINE and a byte */
+        bool is_open;  /* the last line has begun */
+} Input;
+
+static void end_line(Resolver *resolver, Input *input)
+{
+        g_autofree char *text = g_utf8_make_valid(input->line->str, (gssize)input->line->len);
+
+        if (input->line->len > MAX_LINE)
+                add_invalid(resolver, text, "the line is too long");
+        else
+                add_line(resolver, text);
+        g_string_truncate(input->line, 0);
+        input->is_open = false;
+}
+
+static bool take_input(Resolver *resolver, Input *input, const char *bytes, size_t n,
+                       GError **error)
+{
+        while (n > 0) {
+                const char *end = memchr(bytes, '\n', n);
+                size_t n_line = end ? (size_t)(end - bytes) : n;
+                size_t room = MAX_LINE + 1 - input->line->len;
+
+                g_string_append_len(input->line, bytes, (gssize)MIN(n_line, room));
+                input->is_open = true;
+                if (!end)
+                        return true;
+                end_line(resolver, input);
+                if (!flush_if_full(resolver, error))
+                        return false;
+                bytes += n_line + 1;
+                n -= n_line + 1;
+        }
+        return true;
+}
+
+static bool resolve_input(Resolver *resolver, GError **error)
+{
+        g_autoptr(GString) line = g_string_new(NULL);
+        g_autofree char *bytes = g_malloc(READ_SIZE);
+        Input input = {.line = line};
+
+        for (;;) {
+                struct pollfd poll_fd = {.fd = STDIN_FILENO, .events = POLLIN};
+                ssize_t n;
+
+                /* Nothing at hand: whoever writes may be waiting for the answers. */
+                if (resolver->slots->len && poll(&poll_fd, 1, 0) == 0 && !flush(resolver, error))
+                        return false;
+                n = read(STDIN_FILENO, bytes, READ_SIZE);
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0) {
+                        g_set_error(error, LINK_ERROR, 0, "cannot read stdin: %s",
+                                    g_strerror(errno));
+                        return false;
+                }
+                if (n == 0)
+                        break;
+                if (!take_input(resolver, &input, bytes, (size_t)n, error))
+                        return false;
+        }
+        if (input.is_open)
+                end_line(resolver, &input);
+        return flush(resolver, error);
+}
+
+static bool resolve_arguments(Resolver *resolver, GError **error)
+{
+        char **argument;
+
+        for (argument = resolver->options->arguments; *argument; argument++) {
+                g_autofree char *text = g_utf8_make_valid(*argument, -1);
+
+                add_query(resolver, &resolver->options->process, text, resolver->options->at);
+                if (!flush_if_full(resolver, error))
+                        return false;
+        }
+        return flush(resolver, error);
+}
+
+bool verb_resolve(Link *link, const Options *options, GError **error)
+{
+        Resolver resolver = {
+                .link = link,
+                .options = options,
+                .queries = g_string_new(NULL),
+                .slots = g_ptr_array_new_with_free_func(g_free),
+                .parser = json_parser_new_immutable(),
+                .line = g_string_new(NULL),
+        };
+        bool ok = *options->arguments ? resolve_arguments(&resolver, error)
+                                      : resolve_input(&resolver, error);
+
+        g_string_free(resolver.queries, TRUE);
+        g_string_free(resolver.line, TRUE);
+        g_ptr_array_unref(resolver.slots);
+        g_object_unref(resolver.parser);
+        return ok;
+}
