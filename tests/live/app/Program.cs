@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Diagnostics;
+using System.IO;
+using System.Threading;
+
+namespace Live;
+
+/// <summary>
+/// Makes the runtime compile in every way that moves code: tiers, generics, dynamic methods that are
+/// collected, collectible contexts that are unloaded.
+///
+///     clrsym-live [ROUNDS]
+///
+/// Prints what it knows of its own code, "CODE NANOSECONDS ADDRESS TYPE METHOD": at that instant of
+/// CLOCK_MONOTONIC the method's code began at that address. Then "READY", and it waits for its
+/// standard input to end; what it printed after "LASTING" is still true while it waits.
+/// </summary>
+public static class Program
+{
+    public static int Main(string[] arguments)
+    {
+        int rounds = arguments.Length > 0 ? int.Parse(arguments[0]) : 20;
+
+        using var output = new StreamWriter(Console.OpenStandardOutput());
+        var report = new Report(output);
+
+        for (int round = 0; round < rounds; round++)
+        {
+            Tiers.Run();
+            Generics.Run();
+            DynamicMethods.Run(report, round);
+            Contexts.Run(report);
+        }
+        // Until the background compiler is through with what is hot.
+        for (int i = 0; i < 15; i++)
+        {
+            Tiers.Run();
+            Generics.Run();
+            Thread.Sleep(120);
+        }
+
+        output.WriteLine("LASTING");
+        Tiers.Tell(report);
+        Generics.Tell(report);
+        DynamicMethods.TellKept(report);
+        output.WriteLine("READY");
+        output.Flush();
+
+        while (Console.In.ReadLine() != null)
+        {
+        }
+        Tiers.Run();
+        output.WriteLine("DONE");
+        return 0;
+    }
+}
+
+/// <summary>The program's own account of where its code is.</summary>
+public sealed class Report(TextWriter output)
+{
+    public void Code(IntPtr entry, string type, string method)
+    {
+        nuint code = Native.FollowStubs(entry);
+        // The runtime's Stopwatch is CLOCK_MONOTONIC in ns on Linux.
+        if (Stopwatch.Frequency != 1_000_000_000)
+            throw new NotSupportedException("no nanosecond clock");
+        output.WriteLine($"CODE {Stopwatch.GetTimestamp()} 0x{(ulong)code:x} {type} {method}");
+    }
+}

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""A .NET program under a tracing session of its own: the session, the program, and what the program
+and its runtime say about its code. To be used inside of tests/support/lttng-sandbox."""
+
+import collections
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+TIMEOUT = 60
+
+RUNTIME_EVENTS = ('Method*', 'Module*', 'RuntimeInformation*', 'AppDomain*', 'Assembly*', 'Tiered*',
+                  'R2RGetEntryPoint*')
+# Loader, JIT, NGEN, end enumeration, IL maps, R2R entry points. A filter that matches no event
+# source keeps the runtime from turning everything on for its own listener.
+ENVIRONMENT = {
+    'DOTNET_LTTng': '1',
+    'DOTNET_EnableEventLog': '1',
+    'DOTNET_EventSourceFilter': 'ZZZ',
+    'DOTNET_LTTngConfig': 'Microsoft-Windows-DotNETRuntime:20000200B8:5',
+}
+
+# One method body as the runtime's perf map, and the daemon, name it.
+Name = collections.namedtuple('Name', 'type method tier size')
+# A line that the program printed: at TIME its TYPE.METHOD began at ADDRESS.
+Code = collections.namedtuple('Code', 'time address type method')
+
+PERF_MAP_LINE = re.compile(r'(?:0x)?([0-9a-f]+) ([0-9a-f]+) (.*)')
+PERF_MAP_METHOD = re.compile(r'(?:.* )?\[[^\[\]]+\] (?P<type>.+?)::(?P<method>[^(]+)\(.*'
+                             r'\[(?P<tier>\w+)\]')
+
+
+def missing():
+    """Why no live run is possible here, or None."""
+    for program in ('dotnet', 'lttng', 'lttng-sessiond', 'lttng-relayd'):
+        if not shutil.which(program):
+            return f'no {program} on PATH'
+    found = subprocess.run(['find', '/lib', '/usr/lib', '/usr/local/lib', '-name',
+                            'liblttng-ust.so.0', '-print', '-quit'],
+                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    return None if found.stdout else "no liblttng-ust.so.0, which the .NET runtime's provider needs"
+
+
+def tell(command):
+    """Called with each command that is part of the way; a demonstration shows it."""
+
+
+def run(*command, **options):
+    """Runs to the end; what it says is shown only if it fails."""
+    tell(command)
+    done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=TIMEOUT, check=False, **options)
+    if done.returncode != 0:
+        raise RuntimeError(f'{" ".join(map(str, command))}: exit {done.returncode}: {done.stdout}')
+    return done.stdout
+
+
+def wait_for(what, condition, process=None):
+    """Until CONDITION is true, which it returns; PROCESS must not end meanwhile."""
+    deadline = time.monotonic() + TIMEOUT
+    while not (value := condition()):
+        if process is not None and process.poll() is not None:
+            raise RuntimeError(f'{what}: the process ended with {process.returncode}')
+        if time.monotonic() > deadline:
+            raise RuntimeError(f'{what}: not within {TIMEOUT} s')
+        time.sleep(0.02)
+    return value
+
+
+@contextlib.contextmanager
+def child(command, stop=signal.SIGTERM, **options):
+    """A process that has ended when the `with` has."""
+    tell(command)
+    process = subprocess.Popen([str(word) for word in command], **options)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(stop)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def build(directory):
+    """The program's assembly, built now."""
+    run(HERE / 'build-app', directory)
+    return pathlib.Path(directory) / 'bin' / 'clrsym-live.dll'
+
+
+@contextlib.contextmanager
+def session(name, *create):
+    """A started session of the runtime's method events; stopped and destroyed in the end."""
+    run('lttng', 'create', name, *create)
+    try:
+        run('lttng', 'enable-channel', '-u', 'methods', '--subbuf-size=1M', '--num-subbuf=8')
+        events = ','.join('DotNETRuntime:' + event for event in RUNTIME_EVENTS)
+        run('lttng', 'enable-event', '-u', '-c', 'methods', events + ',DotNETRuntimeRundown:*')
+        run('lttng', 'add-context', '-u', '-c', 'methods', '-t', 'vpid', '-t', 'vtid',
+            '-t', 'procname', '-t', 'pid_ns')
+        run('lttng', 'start')
+        yield
+        run('lttng', 'stop')
+    finally:
+        run('lttng', 'destroy', name)
+
+
+def free_ports(n):
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(n)]
+        for one in sockets:
+            one.bind(('127.0.0.1', 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+class Relay:
+    """An lttng-relayd on ports of its own, for this machine only."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.control, self.data, self.live = free_ports(3)
+
+    @contextlib.contextmanager
+    def running(self):
+        def answers():
+            with socket.socket() as probe:
+                return probe.connect_ex(('127.0.0.1', self.live)) == 0
+
+        ports = [f'--{name}-port=tcp://127.0.0.1:{port}' for name, port in
+                 (('control', self.control), ('data', self.data), ('live', self.live))]
+        with child(['lttng-relayd', *ports, f'--output={self.directory}'],
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            wait_for('lttng-relayd', answers, process)
+            yield self
+
+    def session(self, name, timer_us):
+        return session(name, f'--live={timer_us}',
+                       f'--set-url=net://127.0.0.1:{self.control}:{self.data}')
+
+    def has_viewer(self):
+        said = run('babeltrace2', 'query', 'src.ctf.lttng-live', 'sessions', '-p',
+                   f'url="net://127.0.0.1:{self.live}"')
+        return re.search(r'client-count: [1-9]', said) is not None
+
+    def url(self, name):
+        return f'net://127.0.0.1:{self.live}/host/{socket.gethostname()}/{name}'
+
+
+class Program:
+    """The built program, running."""
+
+    def __init__(self, assembly, directory, rounds):
+        self.directory = pathlib.Path(directory)
+        self.command = ['dotnet', assembly, str(rounds)]
+        self.output = self.directory / 'output'
+        self.process = None
+
+    @contextlib.contextmanager
+    def ready(self):
+        """Has printed READY, and waits until its standard input is closed."""
+        environment = {**os.environ, **ENVIRONMENT, 'TMPDIR': str(self.directory),
+                       'DOTNET_PerfMapEnabled': '3',  # the map, no jitdump
+                       'DOTNET_PerfMapJitDumpPath': str(self.directory)}
+        with open(self.output, 'w', encoding='utf-8') as output, \
+             child(self.command, stdin=subprocess.PIPE, stdout=output, env=environment) as process:
+            self.process = process
+            wait_for('the program', lambda: 'READY' in self.lines(), process)
+            yield self
+            self.finish()
+
+    def finish(self):
+        self.process.stdin.close()
+        if self.process.wait(TIMEOUT) != 0:
+            raise RuntimeError(f'the program ended with {self.process.returncode}')
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def lines(self):
+        return self.output.read_text(encoding='utf-8').splitlines()
+
+    def codes(self):
+        """(code at its time, code that is there to stay)."""
+        passing, lasting = [], []
+        into = passing
+        for line in self.lines():
+            if line == 'LASTING':
+                into = lasting
+            elif line.startswith('CODE '):
+                moment, address, holder, method = line.split(' ')[1:]
+                into.append(Code(int(moment), int(address, 16), holder, method))
+        return passing, lasting
+
+    def perf_map(self):
+        """(start -> the bodies there in the order they came, lines that say no method)."""
+        bodies, odd = collections.defaultdict(list), []
+        path = self.directory / f'perf-{self.pid}.map'
+        for line in path.read_text(encoding='utf-8', errors='replace').splitlines():
+            start, size, text = PERF_MAP_LINE.fullmatch(line).groups()
+            if text.startswith('stub '):
+                continue
+            if method := PERF_MAP_METHOD.fullmatch(text):
+                name = Name(method['type'], method['method'], method['tier'], int(size, 16))
+                bodies[int(start, 16)].append(name)
+            else:
+                odd.append(line)
+        return bodies, odd

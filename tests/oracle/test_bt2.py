@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""The dump, line by line and field by field, against a reader of the same bytes that shares nothing
+with it but babeltrace2's CTF parser: python3-bt2 and the layout table of tests/traces/layout.py."""
+
+import json
+import os
+import pathlib
+import sys
+
+import bt2
+from bt2 import native_bt
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
+
+import recorded  # pylint: disable=wrong-import-position
+from layout import LAYOUT, shown, unpack_blob  # pylint: disable=wrong-import-position
+
+
+def blob_bytes(field):
+    """The bytes of a sequence of signed 8-bit numbers, without a Python object for each of them."""
+    element = native_bt.field_array_borrow_element_field_by_index_const
+    value = native_bt.field_integer_signed_get_value
+    array = field._ptr  # pylint: disable=protected-access
+    return bytes([value(element(array, i)) & 0xff for i in range(len(field))])
+
+
+def plain_value(kind, field):
+    if kind in ('W', 'A'):
+        # An empty string's value is what the previous event left there; its length is right.
+        return str(field) if len(field) else ''
+    if kind == 'bool':
+        return int(field) != 0
+    return shown(kind, int(field))
+
+
+def decode(event):
+    """The fields of one CTF event, packed or plain."""
+    payload = event.payload_field
+    if '__data__' in payload:
+        return unpack_blob(event.name, blob_bytes(payload['__data__']))
+    return {name: plain_value(kind, payload[name]) for name, kind in LAYOUT[event.name]}
+
+
+def context(event, name, absent):
+    for field in (event.common_context_field, event.specific_context_field):
+        if field is not None and name in field:
+            return int(field[name])
+    environment = event.stream.trace.environment
+    return int(environment[name]) if name in environment else absent
+
+
+def seconds(time):
+    return f'{time // 10**9}.{time % 10**9:09}'
+
+
+def expected(trace):
+    """The dump's lines as they should be, one object an event."""
+    for message in bt2.TraceCollectionMessageIterator(str(trace)):
+        if not isinstance(message, bt2._EventMessageConst):  # pylint: disable=protected-access
+            continue
+        event = message.event
+        if event.name in LAYOUT:
+            provider, name = event.name.split(':')
+            yield {'event': name, 'provider': provider,
+                   'time': seconds(message.default_clock_snapshot.value),
+                   'pid_ns': context(event, 'pid_ns', 0), 'pid': context(event, 'vpid', None),
+                   'tid': context(event, 'vtid', None), 'fields': decode(event)}
+
+
+def compare(tap, name, trace, lines):
+    n_events, n_fields, wrong = 0, 0, []
+    got, want = {}, {}
+    for line in lines:
+        record = json.loads(line)
+        if not record['event'].startswith('('):
+            got.setdefault(record['time'], []).append(record)
+    for record in expected(trace):
+        want.setdefault(record['time'], []).append(record)
+        n_events += 1
+        n_fields += len(record['fields'])
+    for time in sorted(got.keys() | want.keys()):
+        # Events of equal time in different streams may come in either order.
+        left, right = (sorted(records.get(time, []), key=lambda record: json.dumps(record))
+                       for records in (got, want))
+        # dict equality ignores the order of keys; the text form does not.
+        if [json.dumps(record) for record in left] != [json.dumps(record) for record in right]:
+            wrong.append((left, right))
+    tap.check(n_fields > 1000 and not wrong,
+              f'{name}: {n_events} events, {n_fields} fields as python3-bt2 reads them',
+              f'differences at {len(wrong)} times',
+              *[text for left, right in wrong[:3]
+                for text in (f'dump: {left}', f'bt2:  {right}')])
+
+
+def run(tap, programs, directory, names):
+    for name, trace in recorded.unpack(directory, names).items():
+        if name == recorded.REFUSED:
+            continue
+        output = os.path.join(directory, f'{name}.jsonl')
+        done = programs.dump(trace, output)
+        tap.equal(done.returncode, 0, f'{name}: dump succeeds')
+        with open(output, encoding='utf-8') as lines:
+            compare(tap, name, trace, lines)
+
+
+if __name__ == '__main__':
+    recorded.main(run)

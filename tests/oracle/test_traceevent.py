@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""The dump, field by field, against Microsoft.Diagnostics.Tracing.TraceEvent on the same bytes.
+
+It has a CTF reader, blob layouts and text conversion of its own. What it does not deliver, or
+delivers otherwise than the runtime wrote it, is listed here; all else must be there and equal.
+"""
+
+import collections
+import json
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
+
+import recorded  # pylint: disable=wrong-import-position
+import traceevent  # pylint: disable=wrong-import-position
+from layout import LAYOUT  # pylint: disable=wrong-import-position
+
+RUNTIME, RUNDOWN = 'Microsoft-Windows-DotNETRuntime', 'Microsoft-Windows-DotNETRuntimeRundown'
+# The manifest's ids. TraceEvent gives the failures the ids of their Ansi forms.
+IDS = {RUNTIME: {
+    72: 'MethodDetails', 88: 'ILStubGenerated', 141: 'MethodLoad', 142: 'MethodUnload',
+    143: 'MethodLoadVerbose', 144: 'MethodUnloadVerbose', 145: 'MethodJittingStarted',
+    151: 'DomainModuleLoad', 152: 'ModuleLoad', 153: 'ModuleUnload', 154: 'AssemblyLoad',
+    155: 'AssemblyUnload', 156: 'AppDomainLoad', 157: 'AppDomainUnload', 158: 'ModuleRangeLoad',
+    185: 'MethodJitInliningSucceeded', 186: 'MethodJitInliningFailed',
+    187: 'RuntimeInformationStart', 188: 'MethodJitTailCallSucceeded',
+    189: 'MethodJitTailCallFailed', 190: 'MethodILToNativeMap', 280: 'TieredCompilationSettings',
+    281: 'TieredCompilationPause', 282: 'TieredCompilationResume',
+    283: 'TieredCompilationBackgroundJitStart', 284: 'TieredCompilationBackgroundJitStop'},
+    RUNDOWN: {
+    141: 'MethodDCStart', 142: 'MethodDCEnd', 143: 'MethodDCStartVerbose',
+    144: 'MethodDCEndVerbose', 145: 'DCStartComplete', 146: 'DCEndComplete', 147: 'DCStartInit',
+    148: 'DCEndInit', 149: 'MethodDCStartILToNativeMap', 150: 'MethodDCEndILToNativeMap',
+    151: 'DomainModuleDCStart', 152: 'DomainModuleDCEnd', 153: 'ModuleDCStart',
+    154: 'ModuleDCEnd', 155: 'AssemblyDCStart', 156: 'AssemblyDCEnd', 157: 'AppDomainDCStart',
+    158: 'AppDomainDCEnd', 187: 'RuntimeInformationDCStart'}}
+# What TraceEvent 4.0.0 has no row for in its CTF table; all of them are in test_bt2.py.
+NOT_DELIVERED = ('DotNETRuntime:R2RGetEntryPoint', 'DotNETRuntime:R2RGetEntryPointStart',
+                 'DotNETRuntime:MethodJitMemoryAllocatedForCode', 'DotNETRuntimeRundown:')
+# It knows processes from contexts only, not from the environment of a per-PID trace.
+WITHOUT_PROCESS = ('perpid',)
+# It takes the tier's bits out of the flags, into a property with numbers of its own.
+TIER_MASK, TIER_SHIFT = 0x380, 7
+# It reads 16-bit text as 8-bit text here: the first letter of the reason is right, nothing after.
+MISREAD = {'MethodJitInliningFailed': ('FailReason', 'ClrInstanceID')}
+BITS = {'u8': 8, 'u16': 16, 'u32': 32, 'u64': 64, 'i32': 32}
+
+
+def signed_away(kind, value):
+    """A number of theirs, which may be signed, in the form that the dump has for that type."""
+    if kind in BITS and isinstance(value, int):
+        value &= (1 << BITS[kind]) - 1
+        return f'0x{value:x}' if kind == 'u64' else value
+    if '[' in kind:
+        element = kind.split('[')[0]
+        return [v if element == 'i32' else signed_away(element, v) for v in value]
+    return value
+
+
+def differences(name, ours, theirs):
+    """(fields compared, what differs)"""
+    kinds = dict(LAYOUT[name])
+    n_fields, wrong = 0, []
+    for field, value in theirs.items():
+        if field not in kinds:
+            continue
+        got = ours[field]
+        if field in MISREAD.get(name.split(':')[1], ()):
+            if field == 'FailReason' and got[:1] != value[:1]:
+                wrong.append(f'{name} {field}: dump {got!r}, TraceEvent {value!r}')
+            continue
+        if field == 'MethodFlags':
+            got &= ~TIER_MASK
+        n_fields += 1
+        if got != signed_away(kinds[field], value):
+            wrong.append(f'{name} {field}: dump {got!r}, TraceEvent {value!r}')
+    if 'OptimizationTier' in theirs and 'MethodFlags' in theirs and theirs['MethodFlags'] & 8:
+        n_fields += 1
+        if (ours['MethodFlags'] & TIER_MASK) >> TIER_SHIFT != theirs['OptimizationTier']:
+            wrong.append(f'{name} tier: {ours["MethodFlags"]:#x}, {theirs["OptimizationTier"]}')
+    return n_fields, wrong
+
+
+def name_of(event):
+    base = IDS.get(event['provider'], {}).get(event['id'])
+    provider = 'DotNETRuntimeRundown' if event['provider'] == RUNDOWN else 'DotNETRuntime'
+    version = f'_V{event["version"]}' if event['version'] else ''
+    return f'{provider}:{base}{version}' if base else None
+
+
+def key_of(trace, name, time, event):
+    process = () if trace in WITHOUT_PROCESS else (event['pid'], event['tid'])
+    return (name, time, *process)
+
+
+def check(tap, name, dumped, delivered):
+    ours = collections.defaultdict(list)
+    n_expected = 0
+    for event in dumped:
+        if event['event'].startswith('('):
+            continue
+        full_name = f'{event["provider"]}:{event["event"]}'
+        time = int(event['time'].replace('.', ''))
+        ours[key_of(name, full_name, time, event)].append(event['fields'])
+        n_expected += not full_name.startswith(NOT_DELIVERED)
+    n_events, n_fields, wrong = 0, 0, []
+    by_name = collections.Counter()
+    for event in delivered:
+        full_name = name_of(event)
+        if full_name is None:
+            continue
+        candidates = ours.get(key_of(name, full_name, event['time'], event))
+        if not candidates:
+            wrong.append(f'{full_name} at {event["time"]}: not in the dump')
+            continue
+        n, differs = differences(full_name, candidates.pop(0), event['fields'])
+        n_events, n_fields = n_events + 1, n_fields + n
+        wrong += differs
+        by_name[full_name] += 1
+    missing = collections.Counter(key[0] for key, left in ours.items() for _ in left
+                                  if not key[0].startswith(NOT_DELIVERED))
+    tap.check(n_events == n_expected and n_events > 0 and not missing and not wrong,
+              f'{name}: {n_events} events of {len(by_name)} kinds, {n_fields} fields as TraceEvent '
+              'reads them', f'{n_expected} expected; missing: {dict(missing)}',
+              f'{len(wrong)} differ', *wrong[:8])
+    return n_fields
+
+
+def run(tap, programs, directory, names):
+    command = traceevent.build(directory)
+    n_fields = 0
+    for name, trace in recorded.unpack(directory, names).items():
+        if name == recorded.REFUSED:
+            continue
+        output = os.path.join(directory, f'{name}.jsonl')
+        tap.equal(programs.dump(trace, output).returncode, 0, f'{name}: dump succeeds')
+        delivered = traceevent.read(command, traceevent.pack(trace, f'{output}.zip'))
+        with open(output, encoding='utf-8') as lines:
+            n_fields += check(tap, name, map(json.loads, lines), delivered)
+    if set(recorded.GOOD) <= set(names):
+        tap.check(n_fields > 1000000, f'{n_fields} fields compared')
+
+
+if __name__ == '__main__':
+    recorded.main(run)

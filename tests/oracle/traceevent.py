@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""Builds and runs the TraceEvent reader of traceevent/ for the tests and benchmarks on it."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
+
+import recorded  # pylint: disable=wrong-import-position
+
+SOURCE = pathlib.Path(__file__).resolve().parent / 'traceevent'
+ENVIRONMENT = {**os.environ, 'DOTNET_CLI_TELEMETRY_OPTOUT': '1', 'DOTNET_NOLOGO': '1',
+               'DOTNET_SKIP_FIRST_TIME_EXPERIENCE': '1', 'DOTNET_LTTng': '0'}
+
+
+def build(directory):
+    """Restores and builds; returns the command. Without a .NET SDK the test is skipped, but not in
+    CI, where nothing may be left out."""
+    dotnet = shutil.which('dotnet')
+    if not dotnet:
+        why = 'no `dotnet`: install a .NET SDK to compare with TraceEvent'
+        print(f'Bail out! {why}' if os.environ.get('CI') else f'1..0 # SKIP {why}', flush=True)
+        sys.exit(1 if os.environ.get('CI') else 0)
+    project = shutil.copytree(SOURCE, pathlib.Path(directory) / 'traceevent',
+                              ignore=shutil.ignore_patterns('bin', 'obj'))
+    output = project / 'out'
+    # No build server: nothing of it stays behind.
+    done = subprocess.run([dotnet, 'build', '--configuration', 'Release', '--output', output,
+                           '--disable-build-servers', '-nodeReuse:false',
+                           '-p:UseSharedCompilation=false', project],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+                          env=ENVIRONMENT, timeout=recorded.TIMEOUT, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        raise RuntimeError('dotnet build: ' + done.stdout[-2000:])
+    return [dotnet, str(output / 'traceevent.dll')]
+
+
+def pack(trace, path):
+    """The zip that TraceEvent wants: channel files are named channel*; nothing is compressed."""
+    with zipfile.ZipFile(path, 'w') as archive:
+        for ctf in recorded.ctf_directories(trace):
+            for file in sorted(ctf.iterdir()):
+                if file.is_file():
+                    name = file.name if file.name == 'metadata' else f'channel0_{file.name}'
+                    archive.write(file, ctf.relative_to(trace) / name)
+    return path
+
+
+def read(command, path):
+    """Every event that TraceEvent delivers, as dictionaries."""
+    done = subprocess.run([*command, path], capture_output=True, check=False, env=ENVIRONMENT,
+                          timeout=recorded.TIMEOUT)
+    if done.returncode != 0:
+        raise RuntimeError(f'traceevent {path}: {done.stderr.decode()[-2000:]}')
+    return [json.loads(line) for line in done.stdout.decode('utf-8').splitlines()]

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+//
+// Reads a zip of a CTF trace with Microsoft.Diagnostics.Tracing.TraceEvent.
+//
+//   traceevent ZIP           every event that it delivers, one JSON object a line
+//   traceevent --bench ZIP   names and extents of all loaded methods read; prints how many
+
+using System.Text.Encodings.Web;
+using System.Text.Json;
+using Microsoft.Diagnostics.Tracing;
+using Microsoft.Diagnostics.Tracing.Parsers;
+using Microsoft.Diagnostics.Tracing.Parsers.Clr;
+
+if (args is ["--bench", var benchPath])
+{
+    Bench(benchPath);
+    return 0;
+}
+if (args is [var path])
+{
+    Print(path);
+    return 0;
+}
+Console.Error.WriteLine("usage: traceevent [--bench] ZIP");
+return 2;
+
+static void Bench(string path)
+{
+    using var source = new CtfTraceEventSource(path);
+    long events = 0, loads = 0, bytes = 0, characters = 0;
+    source.Clr.All += _ => events++;
+    source.Clr.MethodLoadVerbose += load =>
+    {
+        loads++;
+        bytes += load.MethodSize;
+        characters += load.MethodNamespace.Length + load.MethodName.Length +
+                      load.MethodSignature.Length;
+    };
+    source.Process();
+    Console.WriteLine($"{events} events, {loads} method loads, {bytes} bytes of code, " +
+                      $"{characters} characters of names");
+}
+
+static void Print(string path)
+{
+    using var source = new CtfTraceEventSource(path);
+    using var output = new BufferedStream(Console.OpenStandardOutput(), 1 << 20);
+    var options = new JsonWriterOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+    using var writer = new Utf8JsonWriter(output, options);
+    void PrintEvent(TraceEvent data)
+    {
+        writer.WriteStartObject();
+        writer.WriteString("provider", data.ProviderName);
+        writer.WriteNumber("id", (int)data.ID);
+        writer.WriteNumber("version", data.Version);
+#pragma warning disable CS0618 // discouraged, but the only exact one: the clock's own value
+        writer.WriteNumber("time", data.TimeStampQPC);
+#pragma warning restore CS0618
+        writer.WriteNumber("pid", data.ProcessID);
+        writer.WriteNumber("tid", data.ThreadID);
+        writer.WriteStartObject("fields");
+        PrintFields(writer, data);
+        writer.WriteEndObject();
+        writer.WriteEndObject();
+        writer.Flush();
+        output.WriteByte((byte)'\n');
+        writer.Reset();
+    }
+    source.Clr.All += PrintEvent;
+    new ClrRundownTraceEventParser(source).All += PrintEvent;
+    source.Process();
+}
+
+// Arrays are no payload of theirs, and MethodDetails' payload list is one off: its typed
+// properties are right.
+static void PrintFields(Utf8JsonWriter writer, TraceEvent data)
+{
+    switch (data)
+    {
+        case MethodDetailsTraceData details:
+            PrintValue(writer, "MethodID", details.MethodID);
+            PrintValue(writer, "TypeID", details.TypeID);
+            PrintValue(writer, "MethodToken", details.MethodToken);
+            PrintValue(writer, "TypeParameterCount", details.TypeParameterCount);
+            PrintValue(writer, "LoaderModuleID", details.LoaderModuleID);
+            PrintArray(writer, "TypeParameters", details.TypeParameterCount,
+                       i => (long)details.TypeParameters(i));
+            return;
+        case MethodILToNativeMapTraceData map:
+            PrintArray(writer, "ILOffsets", map.CountOfMapEntries, i => map.ILOffset(i));
+            PrintArray(writer, "NativeOffsets", map.CountOfMapEntries, i => map.NativeOffset(i));
+            break;
+    }
+    for (int i = 0; i < data.PayloadNames.Length; i++)
+        PrintValue(writer, data.PayloadNames[i], data.PayloadValue(i));
+}
+
+static void PrintArray(Utf8JsonWriter writer, string name, int count, Func<int, long> element)
+{
+    writer.WriteStartArray(name);
+    for (int i = 0; i < count; i++)
+        writer.WriteNumberValue(element(i));
+    writer.WriteEndArray();
+}
+
+static void PrintValue(Utf8JsonWriter writer, string name, object? value)
+{
+    switch (value)
+    {
+        case null:
+            writer.WriteNull(name);
+            break;
+        case string text:
+            writer.WriteString(name, text);
+            break;
+        case bool isTrue:
+            writer.WriteBoolean(name, isTrue);
+            break;
+        case Guid guid:
+            writer.WriteString(name, guid);
+            break;
+        case ulong number:
+            writer.WriteNumber(name, number);
+            break;
+        default: // numbers of other types, and enumerations
+            writer.WriteNumber(name, Convert.ToInt64(value));
+            break;
+    }
+}

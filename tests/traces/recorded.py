@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""The recorded traces, the programs under test, and TAP output. Shared by the tests that read them.
+
+Every test is called with the paths of the built `clrsym`, `clrsymd` and the directory of the built
+babeltrace2 plugin.
+"""
+
+import argparse
+import collections
+import csv
+import json
+import lzma
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+
+DATA = pathlib.Path(__file__).resolve().parent / 'data'
+NAMES = sorted(entry.name for entry in DATA.iterdir() if entry.is_dir())
+# Cannot be attributed to processes: every program refuses it.
+REFUSED = 'noctx'
+GOOD = [name for name in NAMES if name != REFUSED]
+TIMEOUT = 300
+
+csv.field_size_limit(1 << 24)
+
+
+class Tap:
+    """One numbered line a check; the plan comes last, so that a crash in between is seen."""
+
+    def __init__(self):
+        self.n = 0
+        self.failed = 0
+
+    def check(self, ok, name, *details):
+        self.n += 1
+        self.failed += not ok
+        print(f'{"" if ok else "not "}ok {self.n} - {name}')
+        if not ok:
+            for detail in details:
+                for line in str(detail).splitlines()[:20]:
+                    print('#   ' + line[:400])
+        sys.stdout.flush()
+        return bool(ok)
+
+    def equal(self, got, want, name):
+        return self.check(got == want, name, f'got:  {got!r}', f'want: {want!r}')
+
+    def same_rows(self, got, want, name):
+        """Equal as multisets; shows what is missing and what is too much."""
+        got, want = collections.Counter(got), collections.Counter(want)
+        missing, surplus = want - got, got - want
+        return self.check(not missing and not surplus, f'{name} ({sum(want.values())} rows)',
+                          f'{sum(missing.values())} missing, {sum(surplus.values())} too much',
+                          *[f'missing: {row}' for row in list(missing)[:5]],
+                          *[f'surplus: {row}' for row in list(surplus)[:5]])
+
+    def skip(self, name, why):
+        self.n += 1
+        print(f'ok {self.n} - {name} # SKIP {why}')
+
+    def note(self, text):
+        print(f'# {text}', flush=True)
+
+    def finish(self):
+        print(f'1..{self.n}', flush=True)
+        sys.exit(1 if self.failed else 0)
+
+
+class Programs:
+    """The built programs, with an environment that finds the built plugin."""
+
+    def __init__(self, arguments):
+        self.clrsym, self.clrsymd = (os.path.abspath(path) for path in
+                                     (arguments.clrsym, arguments.clrsymd))
+        self.plugin_dir = arguments.plugin_dir
+        self.environment = {**os.environ, 'BABELTRACE_PLUGIN_PATH': self.plugin_dir,
+                            'LC_ALL': 'C.UTF-8', 'TZ': 'UTC'}
+        self.environment.pop('CLRSYM_SOCKET', None)
+
+    def run(self, command, text=None, **options):
+        """Runs to the end; the result has returncode, and stdout and stderr as text."""
+        options = {'timeout': TIMEOUT, 'env': self.environment, **options}
+        done = subprocess.run([str(word) for word in command], capture_output=True, check=False,
+                              input=None if text is None else text.encode(), **options)
+        done.stdout, done.stderr = (stream.decode('utf-8', 'replace')
+                                    for stream in (done.stdout, done.stderr))
+        return done
+
+    def babeltrace(self, trace, *arguments, **options):
+        return self.run(['babeltrace2', f'--plugin-path={self.plugin_dir}', trace, *arguments],
+                        **options)
+
+    def dump(self, trace, output, **options):
+        return self.babeltrace(trace, '-c', 'sink.clrsym.dump', '-p', f'output="{output}"',
+                               **options)
+
+    def feed_command(self, trace, socket):
+        return ['babeltrace2', f'--plugin-path={self.plugin_dir}', str(trace),
+                '-c', 'sink.clrsym.feed', '-p', f'socket="{socket}"']
+
+    def feed(self, trace, socket, **options):
+        return self.run(self.feed_command(trace, socket), **options)
+
+    def ask(self, source, verb, *arguments, text=None):
+        """One question of `clrsym --json`: a list of the lines it answered."""
+        done = self.run([self.clrsym, verb, *source, '--json', *arguments], text=text)
+        if done.returncode != 0 or done.stderr:
+            raise RuntimeError(f'clrsym {verb} {source}: exit {done.returncode}: {done.stderr}')
+        return done.stdout.splitlines()
+
+    def bodies(self, source):
+        return [json.loads(line) for line in self.ask(source, 'methods', '--all')]
+
+
+class Daemon:
+    """A clrsymd on sockets of its own, stopped at the end of the `with`."""
+
+    def __init__(self, programs, directory):
+        self.programs = programs
+        self.directory = pathlib.Path(tempfile.mkdtemp(dir=directory))
+        self.ingest, self.query = self.directory / 'ingest', self.directory / 'query'
+        self.source = ['--socket', str(self.query)]
+
+    def __enter__(self):
+        with open(self.directory / 'log', 'w', encoding='utf-8') as log:
+            self.process = subprocess.Popen(
+                [self.programs.clrsymd, '--ingest', self.ingest, '--query', self.query],
+                stderr=log, stdin=subprocess.DEVNULL, env=self.programs.environment)
+        deadline = time.monotonic() + 30
+        while not (self.ingest.exists() and self.query.exists()):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError('clrsymd does not start: ' + self.log())
+            time.sleep(0.01)
+        return self
+
+    def log(self):
+        return (self.directory / 'log').read_text(encoding='utf-8', errors='replace')
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        try:
+            self.status = self.process.wait(TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.status = self.process.wait()
+
+
+class Truth:
+    """What is known about one recorded trace from elsewhere."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def path(self, name):
+        return DATA / self.name / name
+
+    def text(self, name):
+        """A file's text, None if this trace has none. The runtime's perf map has broken bytes."""
+        if self.path(name + '.xz').exists():
+            data = lzma.open(self.path(name + '.xz')).read()
+        elif self.path(name).exists():
+            data = self.path(name).read_bytes()
+        else:
+            return None
+        return data.decode('utf-8', 'surrogateescape')
+
+    def rows(self, name):
+        """A table with a heading, as dictionaries."""
+        return list(csv.DictReader(self.text(name).split('\n'), delimiter='\t',
+                                   quoting=csv.QUOTE_NONE))
+
+    def counts(self):
+        """(events, the two figures in brackets)."""
+        lines = [line.split('\t') for line in self.text('counts.tsv').splitlines()]
+        counts = {name: int(count) for name, count in lines}
+        special = {name: counts.pop(name) for name in list(counts) if name.startswith('(')}
+        return counts, special
+
+
+def unpack(directory, names=NAMES):
+    """Unpacks traces; returns name -> the trace's own directory, as lttng made it."""
+    paths = {}
+    for name in names:
+        target = pathlib.Path(directory) / name
+        with tarfile.open(DATA / name / 'trace.tar.xz') as archive:
+            archive.extractall(target)
+        paths[name], = target.iterdir()
+    return paths
+
+
+def ctf_directories(trace):
+    """The CTF traces below a directory: where a metadata file is."""
+    return sorted(path.parent for path in pathlib.Path(trace).rglob('metadata'))
+
+
+def probe_line(row):
+    return f'{row["pid_ns"]}:{row["pid"]} {row["addr"]} {row["time_ns"]}'
+
+
+def says_add_context(message):
+    """The command that mends a trace without vpid. babeltrace2 breaks lines where it likes."""
+    return re.search(r'lttng add-context -u .*-t vpid', ' '.join(message.split())) is not None
+
+
+def main(run):
+    """Parses the arguments, and calls RUN with TAP output, programs and a directory to work in."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument('clrsym')
+    parser.add_argument('clrsymd')
+    parser.add_argument('plugin_dir')
+    parser.add_argument('traces', nargs='*', help='only these (default: all)')
+    arguments = parser.parse_args()
+    directory = tempfile.mkdtemp(prefix='clrsym-')
+    os.chmod(directory, 0o755)
+    tap = Tap()
+    try:
+        run(tap, Programs(arguments), directory, arguments.traces or NAMES)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    tap.finish()

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""What is no trace, no trace of .NET, or a damaged one: exit 1, and one line that says so."""
+
+import os
+import pathlib
+import shutil
+import struct
+
+import recorded
+
+NOBODY = 65534
+CTF_MAGIC = 0xc1fc1fc1
+METADATA = '''/* CTF 1.8 */
+typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
+typealias integer { size = 32; align = 8; signed = false; } := uint32_t;
+typealias integer { size = 64; align = 8; signed = false; } := uint64_t;
+trace {
+    major = 1; minor = 8; byte_order = le;
+    uuid = "5a1e4c66-8f0e-4e53-9d7b-2f1c3a4b5d6e";
+    packet.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; };
+};
+clock { name = "monotonic"; freq = 1000000000; offset = 0; };
+typealias integer { size = 64; align = 8; map = clock.monotonic.value; } := timestamp_t;
+stream {
+    id = 0;
+    event.header := struct { uint32_t id; timestamp_t timestamp; };
+    event.context := struct {
+        integer { size = 32; align = 8; signed = true; } _vpid;
+        integer { size = 32; align = 8; signed = true; } _vtid;
+    };
+    packet.context := struct { uint64_t content_size; uint64_t packet_size; };
+};
+event { id = 0; stream_id = 0; name = "shop:sale"; fields := struct { uint32_t _amount; }; };
+'''
+
+
+def forge(directory, n_events=3):
+    """A whole CTF trace of a program that is not .NET."""
+    os.makedirs(directory)
+    (directory / 'metadata').write_text(METADATA, encoding='ascii')
+    events = b''.join(struct.pack('<IQiiI', 0, 1000 + i, 4711, 4711, i) for i in range(n_events))
+    header = struct.pack('<I16sI', CTF_MAGIC,
+                         bytes.fromhex('5a1e4c668f0e4e539d7b2f1c3a4b5d6e'), 0)
+    size = 8 * (len(header) + 16 + len(events))
+    (directory / 'stream').write_bytes(header + struct.pack('<QQ', size, size) + events)
+    return directory
+
+
+def check_clear(tap, done, name, *words):
+    """One line that names what is wrong; no crash, no answer."""
+    missing = [word for word in words if word not in done.stderr]
+    tap.check(done.returncode == 1 and not missing and not done.stdout and
+              done.stderr.startswith('clrsym: ') and done.stderr.count('\n') == 1 and
+              done.stderr.endswith('\n'), name, f'exit {done.returncode}, lacks {missing}',
+              done.stderr, done.stdout)
+
+
+def check_all_verbs(tap, programs, trace, name, *words, **options):
+    for verb, text in (('resolve', '1 1000\n'), ('methods', None), ('processes', None)):
+        done = programs.run([programs.clrsym, verb, '--trace', trace], text=text, **options)
+        check_clear(tap, done, f'clrsym {verb}: {name}', *words)
+
+
+def check_babeltrace(tap, programs, trace, name, directory):
+    """The sinks by themselves: babeltrace2 fails as such; it does not crash."""
+    done = programs.dump(trace, os.path.join(directory, 'dump'))
+    tap.check(done.returncode == 1 and done.stderr, f'dump: {name}', done.returncode, done.stderr)
+    with recorded.Daemon(programs, directory) as daemon:
+        done = programs.feed(trace, daemon.ingest)
+        tap.check(done.returncode == 1 and done.stderr, f'feed: {name}', done.returncode,
+                  done.stderr)
+        tap.equal(daemon.process.poll(), None, f'feed: {name}: the daemon lives')
+
+
+def check_truncated(tap, programs, trace, directory):
+    """A stream file that was cut off: nothing is answered from the part that is left."""
+    for share in (0.999, 0.6, 0.01):
+        copy = pathlib.Path(directory) / f'cut-{share}'
+        shutil.copytree(trace, copy)
+        stream, = copy.rglob('ch_0')
+        os.truncate(stream, int(stream.stat().st_size * share))
+        name = f'a stream file cut to {share:.1%}'
+        check_all_verbs(tap, programs, copy, name, str(copy))
+        check_babeltrace(tap, programs, copy, name, directory)
+
+
+def check_garbage(tap, programs, trace, directory):
+    for name, content in (('empty', b''), ('garbage', bytes(range(256)) * 64),
+                          ('text that is no TSDL', b'/* CTF 1.8 */\nthis is not it\n')):
+        copy = pathlib.Path(directory) / f'metadata-{name[:4]}'
+        shutil.copytree(trace, copy)
+        metadata, = copy.rglob('metadata')
+        metadata.write_bytes(content)
+        check_all_verbs(tap, programs, copy, f'metadata: {name}', str(copy))
+        check_babeltrace(tap, programs, copy, f'metadata: {name}', directory)
+
+
+def check_unreadable(tap, programs, trace, directory):
+    """A directory of somebody else. Needs another user, so only root can try it."""
+    os.chmod(trace, 0o700)
+    command = [programs.clrsym, 'methods', '--trace', trace]
+    if os.getuid() != 0 or not shutil.which('setpriv'):
+        tap.skip('a directory that may not be read', 'needs root and setpriv')
+        return
+    nobody = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups']
+    # Nobody may not look into every home: the programs come along to where all may read.
+    if programs.run([*nobody, programs.clrsym, '--version']).returncode != 0:
+        tap.skip('a directory that may not be read', 'the build is not for others to run')
+        return
+    done = programs.run([*nobody, *command], cwd='/')
+    check_clear(tap, done, 'a directory that may not be read', str(trace), 'ermission denied')
+
+
+def run(tap, programs, directory, names):
+    trace = recorded.unpack(directory, ['tiered'])['tiered']
+    root = pathlib.Path(directory)
+    empty = root / 'empty'
+    empty.mkdir()
+    plain = root / 'plain-file'
+    plain.write_text('text\n', encoding='ascii')
+    check_all_verbs(tap, programs, root / 'missing', 'a missing directory', str(root / 'missing'),
+                    'o such file or directory')
+    check_all_verbs(tap, programs, empty, 'an empty directory', str(empty))
+    check_all_verbs(tap, programs, plain, 'a plain file', str(plain))
+    check_truncated(tap, programs, trace, directory)
+    check_garbage(tap, programs, trace, directory)
+    for n_events in (3, 0):
+        name = f'a trace with {n_events} events of something else'
+        forged = forge(root / f'forged-{n_events}', n_events)
+        counted = programs.babeltrace(forged, '-c', 'sink.utils.counter', '-p', 'step=+0')
+        tap.check(counted.returncode == 0 and f' {n_events} Event messages' in counted.stdout,
+                  f'babeltrace2 reads {name}', counted.stderr)
+        check_all_verbs(tap, programs, forged, name, str(forged), 'clrsym doctor')
+    check_unreadable(tap, programs, trace, directory)
+
+
+if __name__ == '__main__':
+    recorded.main(run)
