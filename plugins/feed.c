@@ -283,6 +283,28 @@ static Step add_record(Feed *feed, StreamInfo *stream, const Record *record, int
         return STEP_DONE;
 }
 
+/*
+ * Where the stream begins goes first: if that is not past what the daemon has of it, nothing was
+ * lost while nobody fed it, though what is known is skipped here.
+ */
+static void begin_stream(Feed *feed, StreamInfo *stream, uint64_t time)
+{
+        if (stream->has_begun || !stream->is_open)
+                return;
+        stream->has_begun = true;
+        if (time <= stream->watermark)
+                ingest_put_progress(feed->batch, stream->number, time);
+}
+
+static void handle_packet_beginning(Feed *feed, const bt_message *message)
+{
+        const bt_clock_snapshot *snapshot = message_clock_snapshot(message);
+        StreamInfo *stream = streams_info(&feed->reader.streams, message_stream(message));
+
+        if (snapshot)
+                begin_stream(feed, stream, stream_time(stream, snapshot));
+}
+
 static Step handle_event(Feed *feed, const bt_message *message)
 {
         const bt_event *event = bt_message_event_borrow_event_const(message);
@@ -305,6 +327,7 @@ static Step handle_event(Feed *feed, const bt_message *message)
         if (!snapshot_order(snapshot, &order))
                 order = feed->now;
         feed->now = MAX(feed->now, order);
+        begin_stream(feed, stream, time);
         if (time <= stream->watermark)
                 return STEP_DONE;
 
@@ -347,6 +370,10 @@ static Step handle_message(Feed *feed, const bt_message *message)
                 return handle_event(feed, message);
         case BT_MESSAGE_TYPE_STREAM_BEGINNING:
                 return open_stream(feed, message);
+        case BT_MESSAGE_TYPE_PACKET_BEGINNING:
+                advance(feed, message);
+                handle_packet_beginning(feed, message);
+                return STEP_DONE;
         case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
         case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
                 advance(feed, message);

@@ -21,8 +21,8 @@ typedef struct StreamInfo {
         /* The feed's */
         uint32_t number;    /* on the connection */
         bool is_open;       /* sent STREAM_OPEN, and not yet STREAM_CLOSE */
-        bool is_known;      /* the daemon has answered with the watermark */
         bool is_touched;    /* has records in the batch under way */
+        bool has_begun;     /* where it begins has been told */
         uint64_t watermark; /* what is at or below it is in the daemon */
         uint64_t progress;  /* last one sent */
 } StreamInfo;

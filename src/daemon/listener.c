@@ -10,12 +10,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* When there are no descriptors left, accept() fails until one is closed: look again after so long. */
+/* When there are no descriptors left, accept() fails until one is closed: look again after so long.
+ */
 #define EXHAUSTED_MS 200
 
 struct Listener {
         int fd;
-        char *path; /* owned; NULL: the socket was handed over */
+        char *path;       /* owned; NULL: the socket was handed over */
         struct stat made; /* the socket file as it was made */
         ListenerAccept accept;
         void *data;

@@ -25,7 +25,8 @@ struct Peer {
 
 static void update(Peer *peer);
 
-Peer *peer_new(int fd, const PeerRole *role, void *session, void (*gone)(Peer *, void *), void *data)
+Peer *peer_new(int fd, const PeerRole *role, void *session, void (*gone)(Peer *, void *),
+               void *data)
 {
         Peer *peer = g_new0(Peer, 1);
 

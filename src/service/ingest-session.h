@@ -4,8 +4,8 @@
 /*
  * Ingest session: one feeder's conversation, without the socket
  *
- * Bytes in, bytes out. What a batch holds is applied when its COMMIT has come and all of it has been
- * read through; until then nothing of it is.
+ * Bytes in, bytes out. What a batch holds is applied when its COMMIT has come and all of it has
+ * been read through; until then nothing of it is.
  */
 
 #include "core/tracker.h"

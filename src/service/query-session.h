@@ -20,7 +20,8 @@ typedef struct QuerySession QuerySession;
 QuerySession *query_session_new(const QueryContext *context);
 void query_session_free(QuerySession *session);
 
-/* Takes N bytes of the client. False if a call is over QUERY_MAX_CALL: an error is the last reply. */
+/* Takes N bytes of the client. False if a call is over QUERY_MAX_CALL: an error is the last reply.
+ */
 bool query_session_feed(QuerySession *session, const uint8_t *bytes, size_t n);
 
 /*

@@ -22,8 +22,12 @@ def show(command, directory):
     print('$', shlex.join(words).replace(str(directory), '$DIR'), flush=True)
 
 
-def ask(directory, pid, *arguments):
-    command = ['clrsym', 'resolve', '--pid', str(pid), '--wait=10', *arguments]
+def ask(directory, pid, codes):
+    """By the last one's time; what is told a moment after it happened may have to be waited for."""
+    last = codes[-1].time
+    command = ['clrsym', 'resolve', '--pid', str(pid), '--wait=10',
+               '--at', f'{last // 10**9}.{last % 10**9:09}',
+               *[f'{code.address:#x}' for code in codes]]
     show(command, directory)
     subprocess.run(command, check=True)
 
@@ -42,7 +46,8 @@ def demonstrate(directory):
              '-c', 'sink.clrsym.feed', '--params', f'socket="{directory}/ingest"'], signal.SIGINT))
         live.tell = lambda command: None
         live.wait_for('the feeder', relay.has_viewer, feeder)
-        show(program.command, directory)
+        show([f'{name}={value}' for name, value in live.ENVIRONMENT.items()] + program.command,
+             directory)
         with program.ready():
             passing, lasting = program.codes()
             told = lasting[:3] + lasting[5:6]
@@ -50,11 +55,10 @@ def demonstrate(directory):
             for code in told:
                 print(f'{code.address:#x} {code.type}.{code.method}')
             print('\nclrsym, while it runs:\n')
-            ask(directory, program.pid, *[f'{code.address:#x}' for code in told])
+            ask(directory, program.pid, told)
             code = passing[-2]
             print(f'\nA method that was collected meanwhile, {code.method}, at its time:\n')
-            moment = f'{code.time // 10**9}.{code.time % 10**9:09}'
-            ask(directory, program.pid, '--at', moment, f'{code.address:#x}')
+            ask(directory, program.pid, [code])
             print()
             show(['clrsym', 'ps'], directory)
             subprocess.run(['clrsym', 'ps'], check=True)

@@ -78,7 +78,7 @@ class Programs:
     def __init__(self, arguments):
         self.clrsym, self.clrsymd = (os.path.abspath(path) for path in
                                      (arguments.clrsym, arguments.clrsymd))
-        self.plugin_dir = arguments.plugin_dir
+        self.plugin_dir = os.path.abspath(arguments.plugin_dir)
         self.environment = {**os.environ, 'BABELTRACE_PLUGIN_PATH': self.plugin_dir,
                             'LC_ALL': 'C.UTF-8', 'TZ': 'UTC'}
         self.environment.pop('CLRSYM_SOCKET', None)

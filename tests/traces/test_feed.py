@@ -115,6 +115,10 @@ def check_killed(tap, programs, name, trace, want, directory):
         got = programs.ask(daemon.source, 'methods', '--all')
         tap.same_rows(got, want, f'{name}: after killed feeders and a whole one, the same bodies')
         tap.check(got == want, f'{name}: and in the same order')
+        tap.same_rows(list(enumerate(programs.ask(daemon.source, 'resolve', text=probes(name)))),
+                      list(enumerate(programs.ask(['--trace', trace], 'resolve',
+                                                  text=probes(name)))),
+                      f'{name}: and the same answers, none less certain')
 
 
 def check_all(tap, programs, traces, directory):
