@@ -36,9 +36,11 @@ static bool is_listened_on(const struct sockaddr_un *address)
 
         if (fd < 0)
                 return true;
-        r = connect(fd, (const struct sockaddr *)address, sizeof(*address));
+        /* Whatever keeps us from asking (no permission, a full backlog), a listener may be there.
+         */
+        r = connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ? errno : 0;
         close(fd);
-        return r == 0 || errno == EAGAIN;
+        return r != ECONNREFUSED && r != ENOENT;
 }
 
 static bool make_socket(Listener *listener, mode_t mode, GError **error)
@@ -79,6 +81,17 @@ static bool make_socket(Listener *listener, mode_t mode, GError **error)
         return true;
 }
 
+/* Anything else would fail in accept() for ever. */
+static bool is_listening(int fd)
+{
+        int type = 0, domain = 0, is_accepting = 0;
+        socklen_t n = sizeof(int);
+
+        return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &n) == 0 && domain == AF_UNIX &&
+               getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n) == 0 && type == SOCK_STREAM &&
+               getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &is_accepting, &n) == 0 && is_accepting;
+}
+
 static gboolean on_caller(gint fd, GIOCondition condition, gpointer data);
 
 static gboolean on_exhausted_over(gpointer data)
@@ -113,6 +126,14 @@ Listener *listener_new(const char *path, mode_t mode, int fd, ListenerAccept acc
         listener->accept = accept;
         listener->data = data;
         listener->fd = fd;
+        if (fd >= 0 && !is_listening(fd)) {
+                g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+                            "what was handed over for %s is no listening Unix socket: check "
+                            "clrsymd.socket",
+                            path);
+                listener_free(listener);
+                return NULL;
+        }
         if (fd < 0) {
                 listener->path = g_strdup(path);
                 if (!make_socket(listener, mode, error)) {

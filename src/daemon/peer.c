@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <glib-unix.h>
 #include <grp.h>
-#include <pwd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,9 +15,10 @@ struct Peer {
         void *session; /* owned */
         void (*gone)(Peer *peer, void *data);
         void *data;
-        guint in, out;  /* sources; 0: not watched */
-        guint timer;    /* runs the session again */
-        guint patience; /* ends the peer unless it moves */
+        guint in, out, hup; /* sources; 0: not watched */
+        guint timer;        /* runs the session again */
+        guint reading;      /* ends the peer unless the rest of a message comes */
+        guint writing;      /* ends it unless it takes some output */
         bool is_draining;
         bool is_gone;
 };
@@ -45,8 +45,10 @@ void peer_free(Peer *peer)
                 return;
         g_clear_handle_id(&peer->in, g_source_remove);
         g_clear_handle_id(&peer->out, g_source_remove);
+        g_clear_handle_id(&peer->hup, g_source_remove);
         g_clear_handle_id(&peer->timer, g_source_remove);
-        g_clear_handle_id(&peer->patience, g_source_remove);
+        g_clear_handle_id(&peer->reading, g_source_remove);
+        g_clear_handle_id(&peer->writing, g_source_remove);
         close(peer->fd);
         peer->role->free(peer->session);
         g_free(peer);
@@ -64,10 +66,15 @@ static gboolean on_impatience(gpointer data)
 {
         Peer *peer = data;
 
-        peer->patience = 0;
         g_message("%s peer took too long: hung up", peer->role->name);
         end(peer);
-        return G_SOURCE_REMOVE;
+        return G_SOURCE_CONTINUE; /* end() has removed it */
+}
+
+static gboolean on_hup(gint fd, GIOCondition condition, gpointer data)
+{
+        end(data);
+        return G_SOURCE_CONTINUE; /* end() has removed it */
 }
 
 /* Sends what the socket takes. Returns false if the peer is gone. */
@@ -85,7 +92,7 @@ static bool flush(Peer *peer)
                         return true;
                 if (sent < 0)
                         return false;
-                g_clear_handle_id(&peer->patience, g_source_remove);
+                g_clear_handle_id(&peer->writing, g_source_remove);
                 peer->role->sent(peer->session, (size_t)sent);
         }
         return true;
@@ -117,7 +124,6 @@ static gboolean on_input(gint fd, GIOCondition condition, gpointer data)
 
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
                 return G_SOURCE_CONTINUE;
-        g_clear_handle_id(&peer->patience, g_source_remove);
         if (n <= 0) {
                 /* A client may close its side and still wait for the replies. */
                 peer->in = 0;
@@ -129,48 +135,66 @@ static gboolean on_input(gint fd, GIOCondition condition, gpointer data)
                 return G_SOURCE_REMOVE;
         }
         peer->in = 0; /* the session may not want more: update() decides */
-        if (!peer->role->feed(peer->session, buffer, (size_t)n))
-                peer->is_draining = true;
+        peer->role->feed(peer->session, buffer, (size_t)n);
         peer_run(peer);
         return G_SOURCE_REMOVE;
+}
+
+/* Starts a timer that ends the peer, or stops it. */
+static void limit(Peer *peer, guint *timer, bool is_owing)
+{
+        if (!is_owing)
+                g_clear_handle_id(timer, g_source_remove);
+        else if (peer->role->timeout_ms && !*timer)
+                *timer = g_timeout_add(peer->role->timeout_ms, on_impatience, peer);
 }
 
 /* Watches what is to be watched, and ends a peer that has nothing left to do. */
 static void update(Peer *peer)
 {
-        bool wants_input = !peer->is_draining && peer->role->wants_input(peer->session);
+        bool is_ending = peer->is_draining || peer->role->is_over(peer->session);
+        bool wants_input = !is_ending && peer->role->wants_input(peer->session);
         size_t n_output;
 
         peer->role->output(peer->session, &n_output);
-        if (peer->is_draining && !n_output && !peer->timer) {
+        if (is_ending && !n_output && !peer->timer) {
                 end(peer);
                 return;
         }
-        if (wants_input && !peer->in)
-                peer->in = g_unix_fd_add(peer->fd, G_IO_IN | G_IO_HUP, on_input, peer);
-        else if (!wants_input)
+        /* Unwatched for input, it can still go away altogether: no reply is of use then. */
+        if (wants_input) {
+                g_clear_handle_id(&peer->hup, g_source_remove);
+                if (!peer->in)
+                        peer->in = g_unix_fd_add(peer->fd, G_IO_IN | G_IO_HUP, on_input, peer);
+        } else {
                 g_clear_handle_id(&peer->in, g_source_remove);
+                if (!peer->hup)
+                        peer->hup = g_unix_fd_add(peer->fd, G_IO_HUP, on_hup, peer);
+        }
         if (n_output && !peer->out)
                 peer->out = g_unix_fd_add(peer->fd, G_IO_OUT, on_output, peer);
-        if (peer->role->timeout_ms && !peer->patience &&
-            (n_output || peer->role->is_partial(peer->session)))
-                peer->patience = g_timeout_add(peer->role->timeout_ms, on_impatience, peer);
+        limit(peer, &peer->reading, wants_input && peer->role->is_partial(peer->session));
+        limit(peer, &peer->writing, n_output > 0);
 }
 
 void peer_run(Peer *peer)
 {
-        size_t n_before, n_after;
+        size_t n_before, n_ready, n_after;
         int wait_ms;
 
         do { /* output that was sent makes room for further answers */
-                wait_ms = peer->role->run(peer->session, g_get_monotonic_time() / 1000);
                 peer->role->output(peer->session, &n_before);
+                wait_ms = peer->role->run(peer->session, g_get_monotonic_time() / 1000);
+                peer->role->output(peer->session, &n_ready);
+                /* A message was whole, and answered: the next one has its own time. */
+                if (n_ready > n_before)
+                        g_clear_handle_id(&peer->reading, g_source_remove);
                 if (!flush(peer)) {
                         end(peer);
                         return;
                 }
                 peer->role->output(peer->session, &n_after);
-        } while (n_before && !n_after);
+        } while (n_ready && !n_after);
         g_clear_handle_id(&peer->timer, g_source_remove);
         if (wait_ms >= 0)
                 peer->timer = g_timeout_add((guint)wait_ms + 1, on_timer, peer);
@@ -195,24 +219,25 @@ const PeerRole *peer_role(const Peer *peer)
 
 bool peer_credentials(int fd, uid_t *ret_uid, const char *group, bool *ret_in_group)
 {
+        const struct group *wanted = getgrnam(group);
         struct ucred credentials;
-        socklen_t n = sizeof(credentials);
-        struct group *wanted;
-        struct passwd *user;
-        gid_t groups[256];
-        int n_groups = G_N_ELEMENTS(groups), i;
+        socklen_t n = sizeof(credentials), n_groups = 0;
+        g_autofree gid_t *groups = NULL;
+        size_t i;
 
         if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &n) < 0)
                 return false;
         *ret_uid = credentials.uid;
-        *ret_in_group = false;
-        wanted = getgrnam(group);
-        if (!wanted)
+        *ret_in_group = wanted && credentials.gid == wanted->gr_gid;
+        if (!wanted || *ret_in_group)
                 return true;
-        *ret_in_group = credentials.gid == wanted->gr_gid;
-        user = *ret_in_group ? NULL : getpwuid(credentials.uid);
-        if (user && getgrouplist(user->pw_name, credentials.gid, groups, &n_groups) >= 0)
-                for (i = 0; i < n_groups; i++)
-                        *ret_in_group |= groups[i] == wanted->gr_gid;
+        /* The groups that it runs with, not those that the user could have. */
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &n_groups) == 0 || errno != ERANGE)
+                return true;
+        groups = g_malloc(n_groups);
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &n_groups) < 0)
+                return true;
+        for (i = 0; i < n_groups / sizeof(*groups); i++)
+                *ret_in_group |= groups[i] == wanted->gr_gid;
         return true;
 }

@@ -17,11 +17,13 @@ typedef struct Peer Peer;
 
 typedef struct PeerRole {
         const char *name;
-        /* Takes bytes; false: hang up once the output is sent. */
-        bool (*feed)(void *session, const uint8_t *bytes, size_t n);
+        /* Takes bytes. */
+        void (*feed)(void *session, const uint8_t *bytes, size_t n);
         /* Turns what came into output; returns ms until it is to be called again, or -1. */
         int (*run)(void *session, int64_t now_ms);
         bool (*wants_input)(void *session);
+        /* True once the session takes no more: hang up when its last words are sent. */
+        bool (*is_over)(void *session);
         /* True while the peer owes the rest of a message: it has TIMEOUT_MS for it. */
         bool (*is_partial)(void *session);
         /* What is to be sent, and how much of it there is. */

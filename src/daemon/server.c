@@ -11,6 +11,8 @@
 
 /* Members see every process, as root does. */
 #define PRIVILEGED_GROUP "clrsym"
+/* Bytes of acknowledgements that a feeder may leave unread. */
+#define MAX_UNREAD_ACKS (1u << 20)
 /* ms that a drain may take. */
 #define DRAIN_MS 2000
 
@@ -39,15 +41,14 @@ typedef struct Feeder {
 
 static void wake_clients(Server *server);
 
-static bool feeder_feed(void *data, const uint8_t *bytes, size_t n)
+static void feeder_feed(void *data, const uint8_t *bytes, size_t n)
 {
         Feeder *feeder = data;
         uint64_t n_commits = ingest_session_n_commits(feeder->session);
-        bool ok = ingest_session_feed(feeder->session, bytes, n);
 
+        ingest_session_feed(feeder->session, bytes, n);
         if (ingest_session_n_commits(feeder->session) != n_commits)
                 wake_clients(feeder->server);
-        return ok;
 }
 
 static int feeder_run(void *session, int64_t now_ms)
@@ -55,9 +56,15 @@ static int feeder_run(void *session, int64_t now_ms)
         return -1;
 }
 
-static bool always(void *session)
+/* One that does not read what it is told is not listened to either. */
+static bool feeder_wants_input(void *data)
 {
-        return true;
+        return ingest_session_output(((Feeder *)data)->session)->len <= MAX_UNREAD_ACKS;
+}
+
+static bool feeder_is_over(void *data)
+{
+        return ingest_session_error(((Feeder *)data)->session) != NULL;
 }
 
 static bool never(void *session)
@@ -90,16 +97,17 @@ static const PeerRole FEEDER = {
         .name = "ingest",
         .feed = feeder_feed,
         .run = feeder_run,
-        .wants_input = always,
+        .wants_input = feeder_wants_input,
+        .is_over = feeder_is_over,
         .is_partial = never, /* a feeder may be quiet in the middle of a batch */
         .output = feeder_output,
         .sent = feeder_sent,
         .free = feeder_free,
 };
 
-static bool client_feed(void *data, const uint8_t *bytes, size_t n)
+static void client_feed(void *data, const uint8_t *bytes, size_t n)
 {
-        return query_session_feed(((Client *)data)->session, bytes, n);
+        query_session_feed(((Client *)data)->session, bytes, n);
 }
 
 static int client_run(void *data, int64_t now_ms)
@@ -110,6 +118,11 @@ static int client_run(void *data, int64_t now_ms)
 static bool client_wants_input(void *data)
 {
         return query_session_wants_input(((Client *)data)->session);
+}
+
+static bool client_is_over(void *data)
+{
+        return query_session_is_over(((Client *)data)->session);
 }
 
 static bool client_is_partial(void *data)
@@ -143,6 +156,7 @@ static const PeerRole CLIENT = {
         .feed = client_feed,
         .run = client_run,
         .wants_input = client_wants_input,
+        .is_over = client_is_over,
         .is_partial = client_is_partial,
         .output = client_output,
         .sent = client_sent,
@@ -244,7 +258,8 @@ static void on_client(void *data, int fd)
                 return;
         }
         context.uid = uid;
-        context.sees_all = uid == 0 || in_group;
+        /* Who could look into the daemon's memory need not be kept from its answers. */
+        context.sees_all = uid == 0 || uid == geteuid() || in_group;
         client = g_new(Client, 1);
         *client = (Client){query_session_new(&context), uid};
         g_ptr_array_add(server->clients, peer_new(fd, &CLIENT, client, on_client_gone, server));

@@ -39,11 +39,10 @@ static size_t call_length(const QuerySession *session)
         return end ? (size_t)(end - session->input->data) : SIZE_MAX;
 }
 
-bool query_session_feed(QuerySession *session, const uint8_t *bytes, size_t n)
+void query_session_feed(QuerySession *session, const uint8_t *bytes, size_t n)
 {
         if (!session->is_broken)
                 g_byte_array_append(session->input, bytes, (guint)n);
-        return !session->is_broken;
 }
 
 static void refuse_length(QuerySession *session)
@@ -56,11 +55,50 @@ static void refuse_length(QuerySession *session)
         session->is_broken = true;
 }
 
+/* Deepest nesting of a call; Resolve needs four. The JSON parser recurses: unbounded, any client
+ * could run it out of stack. */
+#define MAX_DEPTH 32
+
+/* True if TEXT nests no deeper than MAX_DEPTH, whatever else it may be. */
+static bool is_shallow(const char *text, size_t n)
+{
+        unsigned depth = 0;
+        bool in_string = false;
+        size_t i;
+
+        for (i = 0; i < n; i++) {
+                char c = text[i];
+
+                if (in_string) {
+                        if (c == '\\')
+                                i++;
+                        else if (c == '"')
+                                in_string = false;
+                } else if (c == '"') {
+                        in_string = true;
+                } else if (c == '[' || c == '{') {
+                        if (++depth > MAX_DEPTH)
+                                return false;
+                } else if ((c == ']' || c == '}') && depth > 0) {
+                        depth--;
+                }
+        }
+        return true;
+}
+
 /* Answers the call at the head of the input. False if it is to wait. */
 static bool answer(QuerySession *session, size_t n, int64_t now_ms)
 {
         unsigned wait_ms;
 
+        if (!is_shallow((const char *)session->input->data, n)) {
+                g_string_append(session->output,
+                                "{\"error\":\"org.clrsym.Symbolizer.InvalidCall\",\"parameters\":{"
+                                "\"reason\":\"nested too deeply\"}}");
+                g_string_append_c(session->output, '\0');
+                g_byte_array_remove_range(session->input, 0, (guint)n + 1);
+                return true;
+        }
         session->context.is_final = session->deadline && now_ms >= session->deadline;
         wait_ms = query_call(&session->context, (const char *)session->input->data, n,
                              session->output);
@@ -89,6 +127,11 @@ int query_session_run(QuerySession *session, int64_t now_ms)
                         break;
         }
         return session->deadline ? (int)MAX(0, session->deadline - now_ms) : -1;
+}
+
+bool query_session_is_over(const QuerySession *session)
+{
+        return session->is_broken;
 }
 
 bool query_session_is_partial(const QuerySession *session)

@@ -20,9 +20,8 @@ typedef struct QuerySession QuerySession;
 QuerySession *query_session_new(const QueryContext *context);
 void query_session_free(QuerySession *session);
 
-/* Takes N bytes of the client. False if a call is over QUERY_MAX_CALL: an error is the last reply.
- */
-bool query_session_feed(QuerySession *session, const uint8_t *bytes, size_t n);
+/* Takes N bytes of the client. */
+void query_session_feed(QuerySession *session, const uint8_t *bytes, size_t n);
 
 /*
  * Answers what can be answered now: after bytes came, output was sent, the tracker changed, or
@@ -31,6 +30,8 @@ bool query_session_feed(QuerySession *session, const uint8_t *bytes, size_t n);
  */
 int query_session_run(QuerySession *session, int64_t now_ms);
 
+/* True once a call was over QUERY_MAX_CALL: an error that says so is the last of the output. */
+bool query_session_is_over(const QuerySession *session);
 /* True while a call is half received. */
 bool query_session_is_partial(const QuerySession *session);
 /* False while enough is unanswered: leave further bytes in the socket. */

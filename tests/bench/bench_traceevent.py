@@ -26,19 +26,24 @@ def run(tap, programs, directory, names):
         rows = recorded.Truth(name).rows('probes.tsv')
         with open(questions, 'w', encoding='ascii') as output:
             output.writelines(recorded.probe_line(row) + '\n' for row in rows)
+        us = {'command': [programs.clrsym, 'resolve', '--trace', trace, '--json'],
+              'stdin': questions, 'environment': programs.environment}
+        them = {'command': [*command, '--bench', archive],
+                'environment': traceevent.ENVIRONMENT}
         ours, theirs = [], []
         for _ in range(N_RUNS):
-            ours.append(measure.run([programs.clrsym, 'resolve', '--trace', trace, '--json'],
-                                    stdin=questions, environment=programs.environment))
-            theirs.append(measure.run([*command, '--bench', archive],
-                                      environment=traceevent.ENVIRONMENT))
-        us, them = measure.median(ours), measure.median(theirs)
-        tap.check(us.cpu > 0 and them.cpu > 0,
-                  f'{name}: clrsym {us.wall * 1000:.0f} ms, {us.cpu * 1000:.0f} ms CPU, '
-                  f'{us.rss:.0f} MiB; TraceEvent {them.wall * 1000:.0f} ms, '
-                  f'{them.cpu * 1000:.0f} ms CPU, {them.rss:.0f} MiB')
-        tap.note(f'{name}: ratio of wall time {us.wall / them.wall:.2f}, CPU time '
-                 f'{us.cpu / them.cpu:.2f}, memory {us.rss / them.rss:.2f} '
+            ours.append(measure.run(**us))
+            theirs.append(measure.run(**them))
+        our_peak, their_peak = (measure.peak_memory(**who) for who in (us, them))
+        our, their = measure.median(ours), measure.median(theirs)
+        tap.check(all(our_peak) and all(their_peak),
+                  f'{name}: clrsym {our.wall * 1000:.0f} ms, {our.cpu * 1000:.0f} ms CPU, '
+                  f'{our_peak[0]:.0f} MiB ({our_peak[1]:.0f} anonymous); '
+                  f'TraceEvent {their.wall * 1000:.0f} ms, {their.cpu * 1000:.0f} ms CPU, '
+                  f'{their_peak[0]:.0f} MiB ({their_peak[1]:.0f})')
+        tap.note(f'{name}: ratio of wall time {our.wall / their.wall:.2f}, CPU time '
+                 f'{our.cpu / their.cpu:.2f}, memory {our_peak[0] / their_peak[0]:.2f}, '
+                 f'anonymous {our_peak[1] / their_peak[1]:.2f} '
                  f'(median of {N_RUNS}; {len(rows)} addresses resolved)')
 
 

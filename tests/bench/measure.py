@@ -9,20 +9,43 @@ import subprocess
 import threading
 import time
 
-SAMPLE_SECONDS = 0.005
+SAMPLE_SECONDS = 0.004
 
 
 @dataclasses.dataclass
 class Cost:
     wall: float
     cpu: float  # seconds, user and system, children included
-    rss: float  # MiB: the sum of the peaks of all processes, so never less than the real peak
 
 
 def median(costs):
     """Of each figure by itself."""
     return Cost(*(statistics.median(values)
                   for values in zip(*(dataclasses.astuple(cost) for cost in costs))))
+
+
+def start(command, stdin, environment):
+    with open(stdin or os.devnull, 'rb') as source:
+        return subprocess.Popen([str(word) for word in command], stdin=source,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                env=environment)
+
+
+def check(process, errors):
+    if process.returncode != 0:
+        raise RuntimeError(f'{process.args}: exit {process.returncode}: {errors.decode()}')
+
+
+def run(command, stdin=None, environment=None):
+    """Runs to the end; its output is thrown away. Fails if it fails."""
+    begin = time.monotonic()
+    process = start(command, stdin, environment)
+    errors = process.stderr.read()
+    # Unlike Popen.wait(): with the resources of it and of the children that it waited for.
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    check(process, errors)
+    return Cost(time.monotonic() - begin, usage.ru_utime + usage.ru_stime)
 
 
 def tree(pid):
@@ -37,41 +60,38 @@ def tree(pid):
     return pids
 
 
-def peaks(pid, into):
+def resident(pid):
+    """Memory, in MiB, of all processes below PID: (all, anonymous). What several of them share
+    counts once. A mapped trace counts in the first, though its pages are the page cache's."""
+    total = anonymous = 0
     for process in tree(pid):
         try:
-            for line in pathlib.Path(f'/proc/{process}/status').read_text().splitlines():
-                if line.startswith('VmHWM:'):
-                    into[process] = max(into.get(process, 0), int(line.split()[1]))
+            # Between fork and exec, a process is still the one that started it.
+            if os.path.samefile(f'/proc/{process}/exe', '/proc/self/exe'):
+                continue
+            text = pathlib.Path(f'/proc/{process}/smaps_rollup').read_text()
         except OSError:
-            pass
+            continue
+        figures = dict(line.split()[:2] for line in text.splitlines()[1:])
+        total += int(figures['Pss:'])
+        anonymous += int(figures['Pss_Anon:'])
+    return total / 1024, anonymous / 1024
 
 
-def run(command, stdin=None, environment=None):
-    """Runs to the end; its output is thrown away. Fails if it fails."""
-    into, is_over = {}, threading.Event()
-    begin = time.monotonic()
-    with open(stdin or os.devnull, 'rb') as source:
-        process = subprocess.Popen([str(word) for word in command], stdin=source,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                   env=environment)
+def peak_memory(command, stdin=None, environment=None):
+    """The most that a command and its children had at one time, of either. A run of its own:
+    looking so often takes time. (The kernel's ru_maxrss has the memory of whoever called fork.)"""
+    process = start(command, stdin, environment)
+    peak, is_over = [(0, 0)], threading.Event()
 
-    def sample():
+    def watch():
         while not is_over.wait(SAMPLE_SECONDS):
-            peaks(process.pid, into)
+            peak[0] = tuple(map(max, peak[0], resident(process.pid)))
 
-    sampler = threading.Thread(target=sample)
-    sampler.start()
-    errors = process.stderr.read()
-    # Unlike Popen.wait(): with the resources of it and of the children that it waited for.
-    _, status, usage = os.wait4(process.pid, 0)
-    wall = time.monotonic() - begin
-    process.returncode = os.waitstatus_to_exitcode(status)
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    errors = process.communicate()[1]
     is_over.set()
-    sampler.join()
-    if process.returncode != 0:
-        raise RuntimeError(f'{command}: exit {process.returncode}: {errors.decode()}')
-    # The sampler may have missed the end of the largest one; the kernel does not.
-    largest = max(into, key=into.get, default=process.pid)
-    into[largest] = max(into.get(largest, 0), usage.ru_maxrss)
-    return Cost(wall, usage.ru_utime + usage.ru_stime, sum(into.values()) / 1024)
+    watcher.join()
+    check(process, errors)
+    return peak[0]

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""The ingest protocol by hand: what a feeder in Python says, and hears."""
+
+import socket
+import struct
+
+HELLO, STREAM_OPEN, RECORD, GAP, PROGRESS, STREAM_CLOSE, COMMIT, REPORT = range(1, 9)
+ACK, COMMITTED, HOLD, GO, ERROR = range(64, 69)
+VERSION = 1
+NO_UID = 0xffffffff
+
+
+def frame(kind, payload=b''):
+    return struct.pack('<IHH', len(payload), kind, 0) + payload
+
+
+def string(text):
+    data = text.encode()
+    return struct.pack('<I', len(data)) + data
+
+
+def hello(version=VERSION):
+    return frame(HELLO, struct.pack('<I', version) + string('test'))
+
+
+def stream_open(number=0, stream_id=0, uuid=b'0123456789abcdef', uid=NO_UID, scheme=1):
+    return frame(STREAM_OPEN, struct.pack('<I16sQQBIi', number, uuid, 0, stream_id, scheme, uid, 0)
+                 + string('host') + string('') + string('monotonic') + struct.pack('<q', 0))
+
+
+def load(time, start, name='Main', pid=100, stream=0):
+    """MethodLoadVerbose_V1 of 16 bytes at START."""
+    head = struct.pack('<IQQiiBBH', stream, time, 0, pid, pid, 0, 1, 143)
+    return frame(RECORD, head + struct.pack('<QQQIII', start + 1, 0, start, 16, 0x06000001, 0x188)
+                 + string('N.T') + string(name) + string('()') + struct.pack('<H', 0))
+
+
+def progress(time, stream=0):
+    return frame(PROGRESS, struct.pack('<IQ', stream, time))
+
+
+def commit():
+    return frame(COMMIT)
+
+
+class Feeder:
+    """A connection to the ingest socket."""
+
+    def __init__(self, path, timeout=20):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.settimeout(timeout)
+        self.socket.connect(str(path))
+        self.input = b''
+
+    def send(self, *frames):
+        self.socket.sendall(b''.join(frames))
+
+    def receive(self):
+        """The next frame as (type, payload); None at the end."""
+        while True:
+            if len(self.input) >= 8:
+                n, kind, _ = struct.unpack_from('<IHH', self.input)
+                if len(self.input) >= 8 + n:
+                    payload, self.input = self.input[8:8 + n], self.input[8 + n:]
+                    return kind, payload
+            try:
+                data = self.socket.recv(65536)
+            except ConnectionResetError:  # hung up with our last bytes unread
+                data = b''
+            if not data:
+                return None
+            self.input += data
+
+    def receive_until(self, kind):
+        """Frames up to one of that type, as their types; raises at the end of the stream."""
+        kinds = []
+        while not kinds or kinds[-1] != kind:
+            got = self.receive()
+            if got is None:
+                raise EOFError(f'hung up after {kinds}')
+            kinds.append(got[0])
+        return kinds
+
+    def close(self):
+        self.socket.close()
