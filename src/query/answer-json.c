@@ -62,11 +62,12 @@ static void put_il(GString *out, const Body *body, uint64_t offset)
         } KINDS[] = {{IL_OFFSET_NO_MAPPING, "no-mapping"},
                      {IL_OFFSET_PROLOG, "prolog"},
                      {IL_OFFSET_EPILOG, "epilog"}};
+        const IlMap *map = body_il_map(body);
         const char *kind = "exact";
         int32_t il;
         size_t i;
 
-        if (!body->il_map || !ilmap_lookup(body->il_map, (uint32_t)offset, &il)) {
+        if (!map || !ilmap_lookup(map, (uint32_t)offset, &il)) {
                 put_null(out, "il_offset");
                 put_null(out, "il_kind");
                 return;
@@ -124,8 +125,8 @@ static void put_body(GString *out, const Process *process, const Body *body,
         key(out, "version");
         g_string_append_c(out, '{');
         put_u64(out, "rejit_id", body->rejit_id);
-        if (body->il_map)
-                put_u64(out, "il_version", ilmap_version(body->il_map));
+        if (body_il_map(body))
+                put_u64(out, "il_version", ilmap_version(body_il_map(body)));
         else
                 put_null(out, "il_version");
         put_string(out, "tier", tier_name(body->flags));
