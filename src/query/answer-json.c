@@ -83,6 +83,20 @@ static void put_il(GString *out, const Body *body, uint64_t offset)
         put_string(out, "il_kind", kind);
 }
 
+/* How long its compilation took, in ms. */
+static void put_jit_time(GString *out, const Body *body)
+{
+        uint64_t us = (uint64_t)body->jit_time * BODY_JIT_UNIT / 1000;
+
+        if (!body->jit_time) {
+                put_null(out, "jit_ms");
+                return;
+        }
+        key(out, "jit_ms");
+        g_string_append_printf(out, "%" G_GUINT64_FORMAT ".%03u", (guint64)(us / 1000),
+                               (unsigned)(us % 1000));
+}
+
 /* ADDRESS: the one asked for, or NULL for the body as such. */
 static void put_body(GString *out, const Process *process, const Body *body,
                      const uint64_t *address)
@@ -142,6 +156,7 @@ static void put_body(GString *out, const Process *process, const Body *body,
         }
         if (address)
                 put_il(out, body, *address - body->start);
+        put_jit_time(out, body);
         put_time(out, "loaded", body->source == BODY_SOURCE_LOAD, body->since);
         put_time(out, "unloaded", body->until != BODY_FOREVER, body->until);
         put_string(out, "source", body_source_name((BodySource)body->source));
@@ -226,13 +241,14 @@ void answer_json_append_invalid(GString *out, const char *address, const char *r
         g_string_append_c(out, '}');
 }
 
-void body_json_append(GString *out, const Process *process, const Body *body)
+void body_json_append(GString *out, const Process *process, const Body *body,
+                      const uint64_t *address)
 {
         g_string_append_c(out, '{');
         put_u64(out, "pid", (uint64_t)process->key.pid);
         put_u64(out, "pid_ns", process->key.pid_ns);
         put_u64(out, "generation", process->generation);
-        put_body(out, process, body, NULL);
+        put_body(out, process, body, address);
         g_string_append_c(out, '}');
 }
 
