@@ -9,6 +9,7 @@ static const char *const STATUS_NAMES[_ANSWER_STATUS_MAX] = {
         [ANSWER_NOT_YET] = "not-yet",
         [ANSWER_AMBIGUOUS] = "ambiguous",
         [ANSWER_PENDING] = "pending",
+        [ANSWER_EVICTED] = "evicted",
         [ANSWER_INVALID] = "invalid",
 };
 
@@ -176,6 +177,8 @@ static void answer_at(const Process *process, const Question *question, Answer *
                 }
                 if (is_late)
                         answer->status = ANSWER_PENDING;
+                else if (time < codemap_whole_since(process->map))
+                        answer->status = ANSWER_EVICTED;
         }
         if (is_late)
                 answer->confidence = MAX(answer->confidence, CONFIDENCE_PROVISIONAL);
@@ -192,7 +195,10 @@ static void answer_newest(const Process *process, const Question *question, Answ
         }
         history = g_ptr_array_new();
         codemap_history(process->map, question->address, history);
-        if (history->len == 1) {
+        if (history->len < 2 && codemap_whole_since(process->map)) {
+                answer->status = ANSWER_EVICTED;
+                answer->nearest = history->len ? history->pdata[0] : NULL;
+        } else if (history->len == 1) {
                 answer->body = history->pdata[0];
                 answer->confidence =
                         MAX(CONFIDENCE_ASSUMED,
@@ -213,7 +219,12 @@ void answer_question(const Tracker *tracker, const Viewer *viewer, const Questio
 
         *ret_answer = (Answer){.status = ANSWER_OK};
         if (!processes->len) {
-                ret_answer->status = ANSWER_NO_PROCESS;
+                const ProcessKey key = {question->pid_ns, question->pid};
+
+                ret_answer->status =
+                        viewer->sees_all && budget_has_dropped(tracker_budget(tracker), &key)
+                                ? ANSWER_EVICTED
+                                : ANSWER_NO_PROCESS;
                 return;
         }
         if (processes->len > 1) {
@@ -225,7 +236,10 @@ void answer_question(const Tracker *tracker, const Viewer *viewer, const Questio
         if (question->has_time)
                 ret_answer->process = generation_at(tracker, ret_answer->process, question->time);
         ret_answer->horizon = process_horizon(ret_answer->process);
-        if (question->has_time)
+        if (question->has_time && question->time < ret_answer->process->begin &&
+            budget_has_dropped(tracker_budget(tracker), &ret_answer->process->key))
+                ret_answer->status = ANSWER_EVICTED;
+        else if (question->has_time)
                 answer_at(ret_answer->process, question, ret_answer);
         else
                 answer_newest(ret_answer->process, question, ret_answer);

@@ -15,6 +15,7 @@ typedef enum AnswerStatus {
         ANSWER_NOT_YET,   /* something is, later */
         ANSWER_AMBIGUOUS, /* several have been there, or several processes are meant */
         ANSWER_PENDING,   /* the time is past the horizon, and nothing is known there */
+        ANSWER_EVICTED,   /* what was there has been forgotten, for want of memory */
         ANSWER_INVALID,   /* the question is none */
         _ANSWER_STATUS_MAX,
 } AnswerStatus;

@@ -8,6 +8,7 @@
  * CLOCK_MONOTONIC. There can be millions: fields are as narrow as they can be.
  */
 
+#include "core/account.h"
 #include "core/ilmap.h"
 #include "core/strtab.h"
 
@@ -38,10 +39,11 @@ typedef enum BodyEnd {
         BODY_END_FREE,    /* no body: the number is free */
 } BodyEnd;
 
-/* What only few bodies have: owned by the body. */
+/* What not every body has: owned by the body. */
 typedef struct BodyExtra {
         uint64_t seen;         /* time of the event that made it known, if that was no load */
         GArray *confirmations; /* or NULL: times of rundown rows and repeated loads, sorted */
+        IlMap *il_map;         /* owned or NULL */
 } BodyExtra;
 
 typedef struct Body {
@@ -49,7 +51,6 @@ typedef struct Body {
         uint64_t since; /* start of the time in which nothing else was here and it may have been */
         uint64_t until; /* end of life, exclusive */
         uint64_t method_id;
-        IlMap *il_map;    /* owned or NULL */
         BodyExtra *extra; /* owned or NULL */
         uint32_t size;    /* 0: extent not known, the body is its first address alone */
         uint32_t flags;
@@ -57,8 +58,10 @@ typedef struct Body {
         uint32_t rejit_id; /* native code version */
         uint32_t jit_time; /* how long its compilation took, in BODY_JIT_UNIT; 0: not known */
         uint32_t module;   /* number in the process's modules, 0: none */
-        uint32_t next;     /* next older body of the module, or BODY_NONE */
-        uint32_t number;   /* in the store */
+        /* Of the living: the module's other bodies; of the dead: who ended before and after. */
+        uint32_t next;
+        uint32_t previous;
+        uint32_t number; /* in the store */
         Str name_space;
         Str name;
         Str signature;
@@ -77,6 +80,11 @@ static inline uint64_t body_extent(const Body *body)
 static inline uint64_t body_last(const Body *body)
 {
         return body->start + body_extent(body) - 1;
+}
+
+static inline const IlMap *body_il_map(const Body *body)
+{
+        return body->extra ? body->extra->il_map : NULL;
 }
 
 /* Time of the event that made it known. */
@@ -103,21 +111,29 @@ static inline bool body_covers(const Body *body, uint64_t address)
 #define BODY_CHUNK_BITS 10
 
 typedef struct BodyStore {
-        Body **chunks; /* owned arrays of 2^BODY_CHUNK_BITS bodies */
+        Account *account; /* borrowed */
+        Body **chunks;    /* owned arrays of 2^BODY_CHUNK_BITS bodies */
         uint32_t n_chunks;
-        uint32_t n_used; /* numbers ever given */
+        uint32_t n_allocated; /* chunks that there is room for */
+        uint32_t n_used;      /* numbers ever given */
         uint32_t n_bodies;
         uint32_t first_free; /* by their next; BODY_NONE: none */
 } BodyStore;
 
-#define BODY_STORE_INIT ((BodyStore){.first_free = BODY_NONE})
+#define BODY_STORE_INIT(a) ((BodyStore){.account = (a), .first_free = BODY_NONE})
 
 void body_store_deinit(BodyStore *store, Strtab *names);
-/* A zeroed body, or NULL if there are too many. */
+/* A zeroed body. */
 Body *body_store_add(BodyStore *store);
+BodyExtra *body_get_extra(BodyStore *store, Body *body);
+/* The body was seen to be alive at TIME. */
+void body_confirm(BodyStore *store, Body *body, uint64_t time);
+/* Takes over MAP, which may be NULL, in place of an earlier one. */
+void body_set_il_map(BodyStore *store, Body *body, IlMap *map);
 /* Gives back what the body owns. */
 void body_store_remove(BodyStore *store, Body *body, Strtab *names);
-size_t body_store_bytes(const BodyStore *store);
+/* Bytes that the next body_store_add() may take. */
+size_t body_store_growth(const BodyStore *store);
 
 static inline Body *body_store_get(const BodyStore *store, uint32_t number)
 {

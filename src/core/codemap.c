@@ -12,15 +12,22 @@ struct CodeMap {
         uint32_t n_live;
         uint64_t newest; /* latest time of any insertion or end */
         uint64_t epoch;
-        size_t n_extra_bytes; /* IL maps and extras */
+        GArray *modules;     /* by number - 1: its newest living body */
+        uint32_t first_dead; /* ended first: BODY_NONE: nobody is dead */
+        uint32_t last_dead;
+        uint64_t whole_since;
+        uint32_t il_map_cursor; /* bodies before it have no IL map any more */
 };
 
-CodeMap *codemap_new(Strtab *names)
+CodeMap *codemap_new(Strtab *names, Account *account)
 {
         CodeMap *map = g_new0(CodeMap, 1);
 
         map->names = names;
-        map->store = BODY_STORE_INIT;
+        map->store = BODY_STORE_INIT(account);
+        map->modules = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+        map->first_dead = BODY_NONE;
+        map->last_dead = BODY_NONE;
         map->index = pageindex_new(&map->store);
         methodtable_init(&map->methods, &map->store);
         map->epoch = 1;
@@ -34,10 +41,68 @@ void codemap_free(CodeMap *map)
         pageindex_free(map->index);
         methodtable_deinit(&map->methods);
         body_store_deinit(&map->store, map->names);
+        account_remove(map->store.account, map->modules->len * sizeof(uint32_t));
+        g_array_unref(map->modules);
         g_free(map);
 }
 
-/* A body joins the living, and leaves them. */
+static Body *get(const CodeMap *map, uint32_t number)
+{
+        return number == BODY_NONE ? NULL : body_store_get(&map->store, number);
+}
+
+static void module_add(CodeMap *map, Body *body)
+{
+        uint32_t *newest = &g_array_index(map->modules, uint32_t, body->module - 1);
+        Body *other = get(map, *newest);
+
+        body->next = *newest;
+        body->previous = BODY_NONE;
+        if (other)
+                other->previous = body->number;
+        *newest = body->number;
+}
+
+static void module_remove(CodeMap *map, Body *body)
+{
+        Body *next = get(map, body->next), *previous = get(map, body->previous);
+
+        if (next)
+                next->previous = body->previous;
+        if (previous)
+                previous->next = body->next;
+        else
+                g_array_index(map->modules, uint32_t, body->module - 1) = body->next;
+}
+
+static void dead_add(CodeMap *map, Body *body)
+{
+        Body *last = get(map, map->last_dead);
+
+        body->next = BODY_NONE;
+        body->previous = map->last_dead;
+        if (last)
+                last->next = body->number;
+        else
+                map->first_dead = body->number;
+        map->last_dead = body->number;
+}
+
+static void dead_remove(CodeMap *map, Body *body)
+{
+        Body *next = get(map, body->next), *previous = get(map, body->previous);
+
+        if (next)
+                next->previous = body->previous;
+        else
+                map->last_dead = body->previous;
+        if (previous)
+                previous->next = body->next;
+        else
+                map->first_dead = body->next;
+}
+
+/* A body joins the living, and goes to the dead. */
 static void join(CodeMap *map, Body *body)
 {
         map->n_live++;
@@ -48,6 +113,9 @@ static void leave(CodeMap *map, Body *body)
 {
         map->n_live--;
         methodtable_remove(&map->methods, body);
+        if (body->module)
+                module_remove(map, body);
+        dead_add(map, body);
 }
 
 void codemap_end(CodeMap *map, Body *body, uint64_t time, BodyEnd end)
@@ -91,15 +159,6 @@ static void claim(CodeMap *map, Body *body, uint64_t time)
                 body->end = BODY_END_EVICTED;
 }
 
-static BodyExtra *body_extra(CodeMap *map, Body *body)
-{
-        if (!body->extra) {
-                body->extra = g_new0(BodyExtra, 1);
-                map->n_extra_bytes += sizeof(BodyExtra);
-        }
-        return body->extra;
-}
-
 Body *codemap_insert(CodeMap *map, const Body *template, uint64_t time)
 {
         Body *body = body_store_add(&map->store);
@@ -108,6 +167,7 @@ Body *codemap_insert(CodeMap *map, const Body *template, uint64_t time)
         *body = *template;
         body->number = number;
         body->next = BODY_NONE;
+        body->previous = BODY_NONE;
         body->end = body->source == BODY_SOURCE_UNLOAD ? BODY_END_UNLOAD : BODY_END_NONE;
         claim(map, body, time);
         if (body->source == BODY_SOURCE_UNLOAD && body->since >= body->until) {
@@ -115,10 +175,12 @@ Body *codemap_insert(CodeMap *map, const Body *template, uint64_t time)
                 return NULL;
         }
         if (body->since != time)
-                body_extra(map, body)->seen = time;
+                body_get_extra(&map->store, body)->seen = time;
         pageindex_add(map->index, number);
         if (body->until == BODY_FOREVER)
                 join(map, body);
+        else
+                dead_add(map, body);
         map->newest = MAX(map->newest, time);
         map->epoch++;
         return body;
@@ -130,8 +192,6 @@ void codemap_resize(CodeMap *map, Body *body, uint32_t size, uint64_t time)
         BodyEnd end = (BodyEnd)body->end;
 
         pageindex_remove(map->index, body->number);
-        if (until == BODY_FOREVER)
-                leave(map, body);
         body->size = size;
         claim(map, body, time);
         if (until < body->until) {
@@ -139,34 +199,110 @@ void codemap_resize(CodeMap *map, Body *body, uint32_t size, uint64_t time)
                 body->end = (uint8_t)end;
         }
         if (body->since != seen)
-                body_extra(map, body)->seen = seen;
+                body_get_extra(&map->store, body)->seen = seen;
         pageindex_add(map->index, body->number);
-        if (body->until == BODY_FOREVER)
-                join(map, body);
+        if (until == BODY_FOREVER && body->until != BODY_FOREVER)
+                leave(map, body);
+        map->epoch++;
+}
+
+void codemap_evict(CodeMap *map, uint64_t first, uint64_t last, uint64_t time)
+{
+        g_autoptr(GPtrArray) others = g_ptr_array_new();
+        guint i;
+
+        pageindex_overlaps(map->index, first, last, BODY_FOREVER - 1, others);
+        for (i = 0; i < others->len; i++)
+                codemap_end(map, others->pdata[i], time, BODY_END_EVICTED);
+}
+
+static void forget(CodeMap *map, Body *body)
+{
+        pageindex_remove(map->index, body->number);
+        body_store_remove(&map->store, body, map->names);
         map->epoch++;
 }
 
 void codemap_remove(CodeMap *map, Body *body)
 {
-        pageindex_remove(map->index, body->number);
         if (body->until == BODY_FOREVER)
                 leave(map, body);
-        body_store_remove(&map->store, body, map->names);
-        map->epoch++;
+        dead_remove(map, body);
+        forget(map, body);
+}
+
+const Body *codemap_oldest_dead(const CodeMap *map)
+{
+        return get(map, map->first_dead);
+}
+
+void codemap_forget_oldest_dead(CodeMap *map)
+{
+        Body *body = get(map, map->first_dead);
+
+        map->whole_since = MAX(map->whole_since, body->until);
+        dead_remove(map, body);
+        forget(map, body);
+}
+
+uint64_t codemap_whole_since(const CodeMap *map)
+{
+        return map->whole_since;
+}
+
+bool codemap_forget_il_maps(CodeMap *map, uint32_t count)
+{
+        bool has_found = false;
+
+        for (; count > 0 && map->il_map_cursor < map->store.n_used; map->il_map_cursor++) {
+                Body *body = body_store_get(&map->store, map->il_map_cursor);
+
+                if (body_is_free(body) || !body_il_map(body))
+                        continue;
+                body_set_il_map(&map->store, body, NULL);
+                has_found = true;
+                count--;
+        }
+        return has_found;
+}
+
+void codemap_set_module(CodeMap *map, Body *body, uint32_t module)
+{
+        const uint32_t none = BODY_NONE;
+
+        while (map->modules->len < module) {
+                g_array_append_val(map->modules, none);
+                account_change(map->store.account, (map->modules->len - 1) * sizeof(none),
+                               map->modules->len * sizeof(none));
+        }
+        body->module = module;
+        if (body->until == BODY_FOREVER)
+                module_add(map, body);
+}
+
+void codemap_end_module(CodeMap *map, uint32_t module, uint64_t time)
+{
+        while (module <= map->modules->len &&
+               g_array_index(map->modules, uint32_t, module - 1) != BODY_NONE)
+                codemap_end(map, get(map, g_array_index(map->modules, uint32_t, module - 1)), time,
+                            BODY_END_MODULE);
+}
+
+void codemap_set_il_map(CodeMap *map, Body *body, IlMap *il_map)
+{
+        body_set_il_map(&map->store, body, il_map);
+        map->il_map_cursor = MIN(map->il_map_cursor, body->number);
 }
 
 void codemap_confirm(CodeMap *map, Body *body, uint64_t time)
 {
-        BodyExtra *extra = body_extra(map, body);
-        guint i;
+        body_confirm(&map->store, body, time);
+}
 
-        if (!extra->confirmations)
-                extra->confirmations = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-        for (i = extra->confirmations->len; i > 0; i--)
-                if (g_array_index(extra->confirmations, uint64_t, i - 1) <= time)
-                        break;
-        g_array_insert_val(extra->confirmations, i, time);
-        map->n_extra_bytes += sizeof(uint64_t);
+size_t codemap_growth(const CodeMap *map)
+{
+        return body_store_growth(&map->store) + pageindex_growth(map->index) +
+               methodtable_growth(&map->methods);
 }
 
 Body *codemap_at(const CodeMap *map, uint64_t address, uint64_t time)
@@ -236,10 +372,4 @@ uint32_t codemap_n_live(const CodeMap *map)
 uint64_t codemap_epoch(const CodeMap *map)
 {
         return map->epoch;
-}
-
-size_t codemap_bytes(const CodeMap *map)
-{
-        return sizeof(*map) + body_store_bytes(&map->store) + pageindex_bytes(map->index) +
-               methodtable_bytes(&map->methods) + map->n_extra_bytes;
 }

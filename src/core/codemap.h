@@ -11,8 +11,8 @@
 
 typedef struct CodeMap CodeMap;
 
-/* NAMES is borrowed, and outlives the map. */
-CodeMap *codemap_new(Strtab *names);
+/* NAMES and ACCOUNT are borrowed, and outlive the map. */
+CodeMap *codemap_new(Strtab *names, Account *account);
 void codemap_free(CodeMap *map);
 
 /*
@@ -29,8 +29,19 @@ void codemap_end(CodeMap *map, Body *body, uint64_t time, BodyEnd end);
 /* Gives a body of unknown extent its size. */
 void codemap_resize(CodeMap *map, Body *body, uint32_t size, uint64_t time);
 
+/* Ends the life of every living body that overlaps [first, last]. */
+void codemap_evict(CodeMap *map, uint64_t first, uint64_t last, uint64_t time);
+
 /* Forgets a body as if it had never been. */
 void codemap_remove(CodeMap *map, Body *body);
+
+/* The body is of a module, given by number (from 1). */
+void codemap_set_module(CodeMap *map, Body *body, uint32_t module);
+/* Ends the lives of all of the module's bodies. */
+void codemap_end_module(CodeMap *map, uint32_t module, uint64_t time);
+
+/* Takes over IL_MAP, in place of an earlier one. */
+void codemap_set_il_map(CodeMap *map, Body *body, IlMap *il_map);
 
 /* The body was seen to be alive at TIME. */
 void codemap_confirm(CodeMap *map, Body *body, uint64_t time);
@@ -64,5 +75,15 @@ uint32_t codemap_n_live(const CodeMap *map);
 /* Changes whenever an answer given before could change. */
 uint64_t codemap_epoch(const CodeMap *map);
 
-/* Bytes allocated, without names. */
-size_t codemap_bytes(const CodeMap *map);
+/*
+ * Eviction. Of the bodies that are dead, the one that ended first; NULL if there is none.
+ */
+const Body *codemap_oldest_dead(const CodeMap *map);
+void codemap_forget_oldest_dead(CodeMap *map);
+/* Since when history is whole: nothing that was alive then has been forgotten. 0: always. */
+uint64_t codemap_whole_since(const CodeMap *map);
+/* Forgets about COUNT IL maps; false if none is left. */
+bool codemap_forget_il_maps(CodeMap *map, uint32_t count);
+
+/* Bytes that the next codemap_insert() may take at once. */
+size_t codemap_growth(const CodeMap *map);

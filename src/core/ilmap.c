@@ -94,6 +94,11 @@ uint64_t ilmap_version(const IlMap *map)
         return map->version;
 }
 
+size_t ilmap_size(const IlMap *map)
+{
+        return sizeof(*map) + map->n_bytes;
+}
+
 size_t ilmap_n_entries(const IlMap *map)
 {
         return map->n_entries;

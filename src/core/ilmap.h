@@ -27,3 +27,5 @@ uint64_t ilmap_version(const IlMap *map);
  */
 bool ilmap_lookup(const IlMap *map, uint32_t native_offset, int32_t *ret_il_offset);
 size_t ilmap_n_entries(const IlMap *map);
+/* Bytes allocated. */
+size_t ilmap_size(const IlMap *map);

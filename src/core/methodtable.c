@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/methodtable.h"
 
+static size_t slots_size(unsigned n_bits)
+{
+        return sizeof(uint32_t) << n_bits;
+}
+
 void methodtable_init(MethodTable *table, const BodyStore *store)
 {
         *table = (MethodTable){.store = store, .n_bits = 4};
         table->slots = g_new0(uint32_t, (size_t)1 << table->n_bits);
+        account_add(store->account, slots_size(table->n_bits));
 }
 
 void methodtable_deinit(MethodTable *table)
 {
+        account_remove(table->store->account, slots_size(table->n_bits));
         g_clear_pointer(&table->slots, g_free);
 }
 
@@ -49,6 +56,8 @@ static void grow(MethodTable *table)
         size_t n = (size_t)1 << table->n_bits, i;
 
         table->n_bits++;
+        account_change(table->store->account, slots_size(table->n_bits - 1),
+                       slots_size(table->n_bits));
         table->slots = g_new0(uint32_t, n * 2);
         for (i = 0; i < n; i++)
                 if (old[i]) {
@@ -101,7 +110,9 @@ Body *methodtable_find(const MethodTable *table, uint64_t method_id, uint32_t re
         return table->slots[i] ? slot_body(table, i) : NULL;
 }
 
-size_t methodtable_bytes(const MethodTable *table)
+size_t methodtable_growth(const MethodTable *table)
 {
-        return sizeof(uint32_t) << table->n_bits;
+        return (table->n_used + 1) * 4 > ((size_t)3 << table->n_bits)
+                       ? slots_size(table->n_bits + 1)
+                       : 0;
 }

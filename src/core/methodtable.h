@@ -24,4 +24,5 @@ void methodtable_add(MethodTable *table, const Body *body);
 /* Nothing happens if another body has its place. */
 void methodtable_remove(MethodTable *table, const Body *body);
 Body *methodtable_find(const MethodTable *table, uint64_t method_id, uint32_t rejit_id);
-size_t methodtable_bytes(const MethodTable *table);
+/* Bytes that the next methodtable_add() may take. */
+size_t methodtable_growth(const MethodTable *table);

@@ -58,8 +58,8 @@ enum { FIRST_ENTRIES = 1, SPARE_ENTRIES = 8 };
 
 struct PageIndex {
         const BodyStore *store; /* borrowed */
+        Account *account;       /* borrowed, the store's */
         Tier tiers[2];
-        size_t n_bytes;
 };
 
 PageIndex *pageindex_new(const BodyStore *store)
@@ -67,6 +67,7 @@ PageIndex *pageindex_new(const BodyStore *store)
         PageIndex *index = g_new0(PageIndex, 1);
 
         index->store = store;
+        index->account = store->account;
         index->tiers[0] = (Tier){.page_shift = 12, .unit_shift = 0};
         index->tiers[1] = (Tier){.page_shift = 24, .unit_shift = 8};
         return index;
@@ -82,30 +83,47 @@ static Block *const *page_blocks_const(const Page *page)
         return page->n_allocated ? page->many : (Block *const *)&page->one;
 }
 
+static size_t block_size(uint32_t n_entries)
+{
+        return sizeof(Block) + n_entries * sizeof(Entry);
+}
+
+static void page_free(PageIndex *index, Page *page)
+{
+        uint32_t b;
+
+        for (b = 0; b < page->n_blocks; b++) {
+                account_remove(index->account, block_size(page_blocks(page)[b]->n_allocated));
+                g_free(page_blocks(page)[b]);
+        }
+        if (page->n_allocated) {
+                account_remove(index->account, page->n_allocated * sizeof(Block *));
+                g_free(page->many);
+        }
+        *page = (Page){0};
+}
+
+static size_t tier_size(const Tier *tier)
+{
+        return tier->pages ? sizeof(Page) << tier->n_bits : 0;
+}
+
 void pageindex_free(PageIndex *index)
 {
         size_t t, i;
-        uint32_t b;
 
         if (!index)
                 return;
         for (t = 0; t < G_N_ELEMENTS(index->tiers); t++) {
                 Tier *tier = &index->tiers[t];
 
-                for (i = 0; tier->pages && i < (size_t)1 << tier->n_bits; i++) {
-                        for (b = 0; b < tier->pages[i].n_blocks; b++)
-                                g_free(page_blocks(&tier->pages[i])[b]);
-                        if (tier->pages[i].n_allocated)
-                                g_free(tier->pages[i].many);
-                }
+                for (i = 0; tier->pages && i < (size_t)1 << tier->n_bits; i++)
+                        if (tier->pages[i].n_blocks)
+                                page_free(index, &tier->pages[i]);
+                account_remove(index->account, tier_size(tier));
                 g_free(tier->pages);
         }
         g_free(index);
-}
-
-static size_t block_size(uint32_t n_entries)
-{
-        return sizeof(Block) + n_entries * sizeof(Entry);
 }
 
 static inline size_t page_hash(uint64_t number, unsigned n_bits)
@@ -138,11 +156,11 @@ static Page *tier_slot(const Tier *tier, uint64_t number)
 static void tier_grow(PageIndex *index, Tier *tier)
 {
         Page *old = tier->pages;
-        size_t n = old ? (size_t)1 << tier->n_bits : 0, i;
+        size_t n = old ? (size_t)1 << tier->n_bits : 0, old_size = tier_size(tier), i;
 
         tier->n_bits = old ? tier->n_bits + 1 : 4;
         tier->pages = g_new0(Page, (size_t)1 << tier->n_bits);
-        index->n_bytes += ((size_t)1 << tier->n_bits) * sizeof(Page) - n * sizeof(Page);
+        account_change(index->account, old_size, tier_size(tier));
         for (i = 0; i < n; i++)
                 if (old[i].n_blocks)
                         *tier_slot(tier, old[i].number) = old[i];
@@ -154,13 +172,13 @@ static Block *block_new(PageIndex *index, uint64_t begin, uint32_t n_entries)
         Block *block = g_malloc(block_size(n_entries));
 
         *block = (Block){.begin = begin, .n_allocated = n_entries};
-        index->n_bytes += block_size(n_entries);
+        account_add(index->account, block_size(n_entries));
         return block;
 }
 
 static Block *block_resize(PageIndex *index, Block *block, uint32_t n_entries)
 {
-        index->n_bytes += block_size(n_entries) - block_size(block->n_allocated);
+        account_change(index->account, block_size(block->n_allocated), block_size(n_entries));
         block = g_realloc(block, block_size(n_entries));
         block->n_allocated = n_entries;
         return block;
@@ -225,9 +243,10 @@ static void page_append_block(PageIndex *index, Page *page, Block *block)
                 page->many = g_new(Block *, 4);
                 page->many[0] = one;
                 page->n_allocated = 4;
-                index->n_bytes += 4 * sizeof(Block *);
+                account_add(index->account, 4 * sizeof(Block *));
         } else if (page->n_blocks == page->n_allocated) {
-                index->n_bytes += page->n_allocated * sizeof(Block *);
+                account_change(index->account, page->n_allocated * sizeof(Block *),
+                               2 * page->n_allocated * sizeof(Block *));
                 page->n_allocated *= 2;
                 page->many = g_renew(Block *, page->many, page->n_allocated);
         }
@@ -336,27 +355,50 @@ static void page_remove(Page *page, uint64_t since, uint32_t number)
                 b--;
 }
 
+/* A page without bodies goes; whoever may close the hole in the probe sequence moves up. */
+static void tier_remove(PageIndex *index, Tier *tier, Page *page)
+{
+        size_t mask = ((size_t)1 << tier->n_bits) - 1, i = (size_t)(page - tier->pages), j = i;
+
+        page_free(index, page);
+        tier->n_pages--;
+        for (;;) {
+                size_t home;
+
+                j = (j + 1) & mask;
+                if (!tier->pages[j].n_blocks)
+                        return;
+                home = page_hash(tier->pages[j].number, tier->n_bits);
+                if (((j - home) & mask) >= ((j - i) & mask)) {
+                        tier->pages[i] = tier->pages[j];
+                        tier->pages[j] = (Page){0};
+                        i = j;
+                }
+        }
+}
+
 /*
- * Blocks that are empty go, but for the last: the block before an empty one may take over its time,
- * for nobody in it was alive then, and entries are checked against their body anyway.
+ * Blocks that are empty go: the block before an empty one may take over its time, for nobody in it
+ * was alive then, and entries are checked against their body anyway. So does a page that is empty.
  */
-static void page_drop_empty(PageIndex *index, Page *page)
+static void page_drop_empty(PageIndex *index, Tier *tier, Page *page)
 {
         Block **blocks = page_blocks(page);
         uint32_t b, n = 0;
 
-        if (page->n_blocks == 1)
-                return;
         for (b = 0; b < page->n_blocks; b++) {
-                if (blocks[b]->n_entries || b + 1 == page->n_blocks) {
+                if (blocks[b]->n_entries) {
                         blocks[n++] = blocks[b];
                         continue;
                 }
-                index->n_bytes -= block_size(blocks[b]->n_allocated);
+                account_remove(index->account, block_size(blocks[b]->n_allocated));
                 g_free(blocks[b]);
         }
         page->n_blocks = n;
-        blocks[0]->begin = 0;
+        if (n)
+                blocks[0]->begin = 0;
+        else
+                tier_remove(index, tier, page);
 }
 
 void pageindex_remove(PageIndex *index, uint32_t number)
@@ -369,7 +411,7 @@ void pageindex_remove(PageIndex *index, uint32_t number)
                 Page *page = tier_find(tier, i);
 
                 page_remove(page, body->since, number);
-                page_drop_empty(index, page);
+                page_drop_empty(index, tier, page);
         }
 }
 
@@ -554,7 +596,16 @@ void pageindex_overlaps(const PageIndex *index, uint64_t first, uint64_t last, u
         g_clear_pointer(&overlaps.seen, g_hash_table_unref);
 }
 
-size_t pageindex_bytes(const PageIndex *index)
+size_t pageindex_growth(const PageIndex *index)
 {
-        return sizeof(*index) + index->n_bytes;
+        size_t growth = 0, t;
+
+        for (t = 0; t < G_N_ELEMENTS(index->tiers); t++) {
+                const Tier *tier = &index->tiers[t];
+
+                /* A body is on up to 256 pages, though hardly ever on more than two. */
+                if (tier->pages && (tier->n_pages + 256) * 4 > ((size_t)3 << tier->n_bits))
+                        growth += sizeof(Page) << (tier->n_bits + 1);
+        }
+        return growth;
 }

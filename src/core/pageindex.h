@@ -34,5 +34,5 @@ void pageindex_neighbours(const PageIndex *index, uint64_t address, uint64_t tim
 void pageindex_overlaps(const PageIndex *index, uint64_t first, uint64_t last, uint64_t time,
                         GPtrArray *out);
 
-/* Bytes allocated. */
-size_t pageindex_bytes(const PageIndex *index);
+/* Bytes that the next pageindex_add() may take at once, beyond a few for each page. */
+size_t pageindex_growth(const PageIndex *index);

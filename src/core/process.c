@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/process.h"
 
+#include <string.h>
+
 static void module_destroy(gpointer data)
 {
         Module *module = data;
@@ -9,11 +11,20 @@ static void module_destroy(gpointer data)
         g_free(module);
 }
 
+/* What an entry of a hash table takes, with the room that the table leaves. */
+#define TABLE_ENTRY 48
+
+static size_t module_size(const Module *module)
+{
+        return sizeof(*module) + TABLE_ENTRY + (module->path ? strlen(module->path) + 1 + 16 : 0);
+}
+
 static void jitting_free(Process *process, Jitting *jitting)
 {
         strtab_unref(process->names, jitting->name_space);
         strtab_unref(process->names, jitting->name);
         strtab_unref(process->names, jitting->signature);
+        account_remove(process->account, sizeof(*jitting) + TABLE_ENTRY);
         g_free(jitting);
 }
 
@@ -36,17 +47,24 @@ static gboolean key_equal(gconstpointer a, gconstpointer b)
         return x->method_id == y->method_id && x->rejit_id == y->rejit_id;
 }
 
-Process *process_new(Strtab *names, ProcessKey key, unsigned generation, uint64_t begin)
+/* The process, its empty code map and tables. */
+#define PROCESS_SIZE (sizeof(Process) + 2048)
+
+Process *process_new(Strtab *names, Account *account, ProcessKey key, unsigned generation,
+                     uint64_t begin)
 {
         Process *process = g_new0(Process, 1);
 
         process->names = names;
+        process->account = account;
+        process->refused_since = BODY_FOREVER;
+        account_add(account, PROCESS_SIZE);
         process->key = key;
         process->generation = generation;
         process->begin = begin;
         process->last = begin;
         process->exit = BODY_FOREVER;
-        process->map = codemap_new(names);
+        process->map = codemap_new(names, account);
         process->all_modules = g_ptr_array_new_with_free_func(module_destroy);
         process->modules = g_hash_table_new(g_int64_hash, g_int64_equal);
         process->jitting = g_hash_table_new(g_direct_hash, g_direct_equal);
@@ -60,12 +78,17 @@ void process_free(Process *process)
 {
         GHashTableIter iter;
         gpointer jitting;
+        guint i;
 
         if (!process)
                 return;
         g_hash_table_iter_init(&iter, process->jitting);
         while (g_hash_table_iter_next(&iter, NULL, &jitting))
                 jitting_free(process, jitting);
+        for (i = 0; i < process->all_modules->len; i++)
+                account_remove(process->account, module_size(process->all_modules->pdata[i]));
+        account_remove(process->account, PROCESS_SIZE);
+        process_drop_il_maps(process);
         g_hash_table_unref(process->modules);
         g_hash_table_unref(process->jitting);
         g_hash_table_unref(process->rundown_maps);
@@ -92,24 +115,24 @@ Module *process_module(Process *process, uint64_t id, uint64_t time)
         module->id = id;
         module->loaded = time;
         module->unloaded = BODY_FOREVER;
-        module->newest = BODY_NONE;
         g_ptr_array_add(process->all_modules, module);
         module->number = process->all_modules->len;
+        account_add(process->account, module_size(module));
         g_hash_table_insert(process->modules, &module->id, module);
         return module;
 }
 
+void process_set_module_path(Process *process, Module *module, char *path)
+{
+        account_remove(process->account, module_size(module));
+        g_free(module->path);
+        module->path = path;
+        account_add(process->account, module_size(module));
+}
+
 void process_end_module(Process *process, Module *module, uint64_t time)
 {
-        uint32_t number = module->newest;
-
-        while (number != BODY_NONE) {
-                Body *body = codemap_body(process->map, number);
-
-                if (body->until == BODY_FOREVER)
-                        codemap_end(process->map, body, time, BODY_END_MODULE);
-                number = body->next;
-        }
+        codemap_end_module(process->map, module->number, time);
         module->unloaded = time;
         g_hash_table_remove(process->modules, &module->id);
 }
@@ -123,11 +146,45 @@ void process_set_module(Process *process, Body *body, uint64_t module_id, uint64
 {
         Module *module = process_module(process, module_id, time);
 
-        if (!module)
-                return;
-        body->module = module->number;
-        body->next = module->newest;
-        module->newest = body->number;
+        if (module)
+                codemap_set_module(process->map, body, module->number);
+}
+
+static size_t kept_size(const IlMap *map)
+{
+        return ilmap_size(map) + sizeof(MethodKey) + TABLE_ENTRY;
+}
+
+void process_keep_il_map(Process *process, uint64_t method_id, uint64_t rejit_id, IlMap *map)
+{
+        const MethodKey key = {method_id, rejit_id};
+
+        ilmap_free(process_take_il_map(process, method_id, rejit_id));
+        account_add(process->account, kept_size(map));
+        g_hash_table_insert(process->rundown_maps, g_memdup2(&key, sizeof(key)), map);
+}
+
+IlMap *process_take_il_map(Process *process, uint64_t method_id, uint64_t rejit_id)
+{
+        const MethodKey key = {method_id, rejit_id};
+        gpointer stolen_key, map;
+
+        if (!g_hash_table_steal_extended(process->rundown_maps, &key, &stolen_key, &map))
+                return NULL;
+        g_free(stolen_key);
+        account_remove(process->account, kept_size(map));
+        return map;
+}
+
+void process_drop_il_maps(Process *process)
+{
+        GHashTableIter iter;
+        gpointer map;
+
+        g_hash_table_iter_init(&iter, process->rundown_maps);
+        while (g_hash_table_iter_next(&iter, NULL, &map))
+                account_remove(process->account, kept_size(map));
+        g_hash_table_remove_all(process->rundown_maps);
 }
 
 void process_begin_jitting(Process *process, int32_t tid, Jitting *jitting)
@@ -136,6 +193,7 @@ void process_begin_jitting(Process *process, int32_t tid, Jitting *jitting)
 
         if (earlier)
                 jitting_free(process, earlier);
+        account_add(process->account, sizeof(*jitting) + TABLE_ENTRY);
         g_hash_table_insert(process->jitting, GINT_TO_POINTER(tid), jitting);
 }
 
@@ -160,6 +218,8 @@ bool process_has_gap(const Process *process, uint64_t begin, uint64_t end)
 {
         guint i;
 
+        if (end >= process->refused_since)
+                return true;
         for (i = 0; i < process->traces->len; i++)
                 if (trace_has_gap(process->traces->pdata[i], begin, end))
                         return true;

@@ -28,7 +28,6 @@ typedef struct Module {
         uint64_t unloaded; /* BODY_FOREVER while it lives */
         bool has_load;     /* `loaded` is its own load event's time */
         uint32_t number;   /* in the process's modules, from 1 */
-        uint32_t newest;   /* number of its newest body; each has the next older; BODY_NONE */
 } Module;
 
 /* A complete rundown: everything alive was listed between the two times. */
@@ -38,7 +37,8 @@ typedef struct Rundown {
 } Rundown;
 
 typedef struct Process {
-        Strtab *names; /* borrowed */
+        Strtab *names;    /* borrowed */
+        Account *account; /* borrowed */
         ProcessKey key;
         unsigned generation; /* counted from 1 */
         bool is_from_start;  /* its runtime's start was seen: nothing of it came before */
@@ -57,6 +57,7 @@ typedef struct Process {
         GHashTable *rundown_maps; /* owned MethodKey -> owned IlMap, until their method's row */
         GArray *rundowns;         /* of Rundown, in order */
         GPtrArray *traces;        /* borrowed Traces that its events came from */
+        uint64_t refused_since;   /* bodies were refused for want of memory; BODY_FOREVER: none */
 } Process;
 
 typedef struct MethodKey {
@@ -64,16 +65,25 @@ typedef struct MethodKey {
         uint64_t rejit_id;
 } MethodKey;
 
-Process *process_new(Strtab *names, ProcessKey key, unsigned generation, uint64_t begin);
+Process *process_new(Strtab *names, Account *account, ProcessKey key, unsigned generation,
+                     uint64_t begin);
 void process_free(Process *process);
 
 /* The living module of that id; made if there is none. NULL for id 0. */
 Module *process_module(Process *process, uint64_t id, uint64_t time);
+/* Takes over PATH. */
+void process_set_module_path(Process *process, Module *module, char *path);
 void process_end_module(Process *process, Module *module, uint64_t time);
 
 /* The module that a body is of, or NULL. */
 const Module *process_body_module(const Process *process, const Body *body);
 void process_set_module(Process *process, Body *body, uint64_t module_id, uint64_t time);
+
+/* A map of a rundown, kept until the row of its method comes. Takes over MAP. */
+void process_keep_il_map(Process *process, uint64_t method_id, uint64_t rejit_id, IlMap *map);
+/* The map kept for a method, the caller's from now on; or NULL. */
+IlMap *process_take_il_map(Process *process, uint64_t method_id, uint64_t rejit_id);
+void process_drop_il_maps(Process *process);
 
 void process_begin_jitting(Process *process, int32_t tid, Jitting *jitting);
 const Jitting *process_jitting(const Process *process, int32_t tid, uint64_t method_id);

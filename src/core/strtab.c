@@ -11,15 +11,23 @@ typedef struct Entry {
 } Entry;
 
 struct Strtab {
-        Entry **entries; /* by number - 1; owned; a freed one is NULL */
+        Account *account; /* borrowed */
+        Entry **entries;  /* by number - 1; owned; a freed one is NULL */
         uint32_t n_entries;
         uint32_t n_allocated;
         GArray *free; /* numbers to be given again */
         Str *slots;   /* open addressing by hash; 0: free */
         unsigned n_bits;
         uint32_t n_strings;
-        size_t n_text_bytes;
 };
+
+/* A number's entry, and its place among the free ones, which there may be as many of. */
+#define NUMBER_SIZE (sizeof(Entry *) + 2 * sizeof(uint32_t))
+
+static size_t slots_size(unsigned n_bits)
+{
+        return sizeof(Str) << n_bits;
+}
 
 /* FNV-1a by words would do; names are short and mostly hit. */
 static uint32_t text_hash(const char *text, size_t n)
@@ -37,13 +45,15 @@ static uint32_t text_hash(const char *text, size_t n)
         return (uint32_t)(hash >> 32);
 }
 
-Strtab *strtab_new(void)
+Strtab *strtab_new(Account *account)
 {
         Strtab *tab = g_new0(Strtab, 1);
 
+        tab->account = account;
         tab->free = g_array_new(FALSE, FALSE, sizeof(uint32_t));
         tab->n_bits = 8;
         tab->slots = g_new0(Str, (size_t)1 << tab->n_bits);
+        account_add(account, slots_size(tab->n_bits));
         return tab;
 }
 
@@ -53,8 +63,13 @@ void strtab_free(Strtab *tab)
 
         if (!tab)
                 return;
-        for (i = 0; i < tab->n_entries; i++)
+        for (i = 0; i < tab->n_entries; i++) {
+                if (tab->entries[i])
+                        account_remove(tab->account, sizeof(Entry) + tab->entries[i]->n + 1);
                 g_free(tab->entries[i]);
+        }
+        account_remove(tab->account, tab->n_allocated * NUMBER_SIZE);
+        account_remove(tab->account, slots_size(tab->n_bits));
         g_free(tab->entries);
         g_array_unref(tab->free);
         g_free(tab->slots);
@@ -90,6 +105,7 @@ static void resize(Strtab *tab, unsigned n_bits)
                 slots[i] = number;
         }
         g_free(tab->slots);
+        account_change(tab->account, slots_size(tab->n_bits), slots_size(n_bits));
         tab->slots = slots;
         tab->n_bits = n_bits;
 }
@@ -111,7 +127,11 @@ Str strtab_add(Strtab *tab, const char *text, size_t n)
                 g_array_set_size(tab->free, tab->free->len - 1);
         } else {
                 if (tab->n_entries == tab->n_allocated) {
-                        tab->n_allocated = tab->n_allocated ? tab->n_allocated * 2 : 256;
+                        uint32_t more = MAX(256, tab->n_allocated / 2);
+
+                        account_change(tab->account, tab->n_allocated * NUMBER_SIZE,
+                                       (tab->n_allocated + more) * NUMBER_SIZE);
+                        tab->n_allocated += more;
                         tab->entries = g_renew(Entry *, tab->entries, tab->n_allocated);
                 }
                 str = ++tab->n_entries;
@@ -123,7 +143,7 @@ Str strtab_add(Strtab *tab, const char *text, size_t n)
         tab->entries[str - 1] = entry;
         tab->slots[i] = str;
         tab->n_strings++;
-        tab->n_text_bytes += n + 1;
+        account_add(tab->account, sizeof(*entry) + n + 1);
         return str;
 }
 
@@ -165,7 +185,7 @@ void strtab_unref(Strtab *tab, Str str)
                 return;
         slot_free(tab, slot_of(tab, entry->text, entry->n, entry->hash));
         tab->n_strings--;
-        tab->n_text_bytes -= entry->n + 1;
+        account_remove(tab->account, sizeof(*entry) + entry->n + 1);
         tab->entries[str - 1] = NULL;
         g_array_append_val(tab->free, str);
         g_free(entry);
@@ -181,13 +201,13 @@ size_t strtab_n_strings(const Strtab *tab)
         return tab->n_strings;
 }
 
-/* What malloc adds to an entry. */
-#define MALLOC_OVERHEAD 16
-
-size_t strtab_bytes(const Strtab *tab)
+size_t strtab_growth(const Strtab *tab, size_t n)
 {
-        return sizeof(*tab) + tab->n_text_bytes +
-               tab->n_strings * (sizeof(Entry) + MALLOC_OVERHEAD) +
-               tab->n_allocated * sizeof(Entry *) + sizeof(Str) * ((size_t)1 << tab->n_bits) +
-               tab->free->len * sizeof(uint32_t);
+        size_t growth = account_size(sizeof(Entry) + n + 1);
+
+        if ((size_t)(tab->n_strings + 4) * 4 > ((size_t)3 << tab->n_bits))
+                growth += slots_size(tab->n_bits + 1);
+        if (tab->free->len < 4 && tab->n_entries + 4 > tab->n_allocated)
+                growth += MAX(256, tab->n_allocated / 2) * NUMBER_SIZE;
+        return growth;
 }

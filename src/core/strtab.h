@@ -7,6 +7,8 @@
  * A name is a number of 32 bits. Names are counted: given back by everybody, they are gone.
  */
 
+#include "core/account.h"
+
 #include <glib.h>
 #include <stdint.h>
 
@@ -15,7 +17,8 @@ typedef uint32_t Str;
 
 typedef struct Strtab Strtab;
 
-Strtab *strtab_new(void);
+/* ACCOUNT is borrowed. */
+Strtab *strtab_new(Account *account);
 void strtab_free(Strtab *tab);
 
 /* The number of a text (N bytes, not NULL), with one reference that is the caller's. */
@@ -27,5 +30,5 @@ void strtab_unref(Strtab *tab, Str str);
 const char *strtab_text(const Strtab *tab, Str str);
 
 size_t strtab_n_strings(const Strtab *tab);
-/* Bytes allocated. */
-size_t strtab_bytes(const Strtab *tab);
+/* Bytes that the next strtab_add() of N bytes may take. */
+size_t strtab_growth(const Strtab *tab, size_t n);

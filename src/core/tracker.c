@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/tracker.h"
 
+#include "core/budget.h"
 #include "core/method-flags.h"
 
 #include <string.h>
@@ -20,14 +21,21 @@
 #define ADDRESS_LIMIT (UINT64_C(1) << 63)
 /* ns. Real runtimes were seen to emit for up to 12 ms after their exit unload. */
 #define EXIT_GRACE UINT64_C(1000000000)
+/*
+ * Bytes that one record may add besides what tables grow by: its names, its map, and the blocks of
+ * the pages that a body is on. The largest record there can be has a map of 65,535 entries.
+ */
+#define MAX_RECORD_GROWTH (2u << 20)
 /* ns. Two sessions that trace one process give its start two times, microseconds apart. */
 #define SAME_START UINT64_C(1000000000)
 
 struct Tracker {
+        Account account;
         Strtab *names;        /* of all processes */
         GPtrArray *traces;    /* owned Traces */
         GPtrArray *processes; /* owned Processes, in order of appearance */
         GHashTable *newest;   /* borrowed ProcessKey (of its value) -> borrowed newest Process */
+        Budget budget;
         TrackerStats stats;
         Trace *last_trace; /* borrowed: of the newest stream */
         uint64_t batch;    /* number of the batch that is being applied */
@@ -61,11 +69,13 @@ Tracker *tracker_new(void)
 {
         Tracker *tracker = g_new0(Tracker, 1);
 
-        tracker->names = strtab_new();
+        tracker->names = strtab_new(&tracker->account);
         tracker->traces = g_ptr_array_new_with_free_func(trace_destroy);
         tracker->processes = g_ptr_array_new_with_free_func(process_destroy);
         tracker->newest = g_hash_table_new(process_key_hash, process_key_equal);
         tracker->batch = 1;
+        budget_init(&tracker->budget, &tracker->account, tracker->names, tracker->processes,
+                    tracker->newest);
         return tracker;
 }
 
@@ -73,6 +83,7 @@ void tracker_free(Tracker *tracker)
 {
         if (!tracker)
                 return;
+        budget_deinit(&tracker->budget);
         g_hash_table_unref(tracker->newest);
         g_ptr_array_unref(tracker->processes);
         g_ptr_array_unref(tracker->traces);
@@ -136,8 +147,8 @@ static void stream_resume(TrackerStream *stream, uint64_t time)
 static Process *generation_new(Tracker *tracker, ProcessKey key, uint64_t time)
 {
         Process *previous = g_hash_table_lookup(tracker->newest, &key);
-        Process *process =
-                process_new(tracker->names, key, previous ? previous->generation + 1 : 1, time);
+        Process *process = process_new(tracker->names, &tracker->account, key,
+                                       previous ? previous->generation + 1 : 1, time);
 
         g_ptr_array_add(tracker->processes, process);
         g_hash_table_replace(tracker->newest, &process->key, process);
@@ -328,11 +339,9 @@ static void on_method_unload(Tracker *tracker, Process *process, const Record *r
 
 static void on_method_rundown(Tracker *tracker, Process *process, const Record *record)
 {
-        const MethodKey key = {record_u64(record, FIELD_MethodID),
-                               record_u64(record, FIELD_ReJITID)};
         uint64_t module_id = record_u64(record, FIELD_ModuleID);
-        gpointer stolen_key, stolen_map;
         Body news, *body;
+        IlMap *map;
 
         if (!body_from_record(process, record, BODY_SOURCE_RUNDOWN, &news)) {
                 tracker->stats.impossible++;
@@ -346,13 +355,12 @@ static void on_method_rundown(Tracker *tracker, Process *process, const Record *
                 body = insert(process, &news, module_id, record->time);
         }
         /* In a rundown the IL map comes before its method. */
-        if (g_hash_table_steal_extended(process->rundown_maps, &key, &stolen_key, &stolen_map)) {
-                g_free(stolen_key);
-                if (body && !body->il_map)
-                        body->il_map = stolen_map;
-                else
-                        ilmap_free(stolen_map);
-        }
+        map = process_take_il_map(process, record_u64(record, FIELD_MethodID),
+                                  record_u64(record, FIELD_ReJITID));
+        if (map && body && !body_il_map(body))
+                codemap_set_il_map(process->map, body, map);
+        else
+                ilmap_free(map);
 }
 
 static void on_jitting_started(Tracker *tracker, Process *process, const Record *record)
@@ -371,20 +379,20 @@ static void on_il_map(Tracker *tracker, Process *process, const Record *record)
 {
         const Value *il = record_value(record, FIELD_ILOffsets);
         const Value *native = record_value(record, FIELD_NativeOffsets);
-        const MethodKey key = {record_u64(record, FIELD_MethodID),
-                               record_u64(record, FIELD_ReJITID)};
+        uint64_t method_id = record_u64(record, FIELD_MethodID);
+        uint64_t rejit_id = record_u64(record, FIELD_ReJITID);
         IlMap *map = ilmap_new(il->data, native->data, MIN(il->n, native->n),
                                record_u64(record, FIELD_ILVersionID));
-        Body *body = codemap_method(process->map, key.method_id, (uint32_t)key.rejit_id);
+        Body *body = rejit_id > UINT32_MAX
+                             ? NULL
+                             : codemap_method(process->map, method_id, (uint32_t)rejit_id);
 
-        if (record->event->provider == PROVIDER_RUNDOWN) {
-                g_hash_table_replace(process->rundown_maps, g_memdup2(&key, sizeof(key)), map);
-        } else if (body) {
-                ilmap_free(body->il_map);
-                body->il_map = map;
-        } else {
+        if (record->event->provider == PROVIDER_RUNDOWN)
+                process_keep_il_map(process, method_id, rejit_id, map);
+        else if (body)
+                codemap_set_il_map(process->map, body, map);
+        else
                 ilmap_free(map); /* its load was lost */
-        }
 }
 
 static void on_r2r_entry(Tracker *tracker, Process *process, const Record *record)
@@ -426,8 +434,8 @@ static void on_module(Tracker *tracker, Process *process, const Record *record)
                 module->has_load = true;
                 module->loaded = record->time;
         }
-        if (!module->path)
-                module->path = g_steal_pointer(&path);
+        if (!module->path && path)
+                process_set_module_path(process, module, g_steal_pointer(&path));
 }
 
 static void on_module_unload(Tracker *tracker, Process *process, const Record *record)
@@ -437,7 +445,8 @@ static void on_module_unload(Tracker *tracker, Process *process, const Record *r
         if (!module)
                 return;
         if (!module->path)
-                module->path = value_text(record_value(record, FIELD_ModuleILPath));
+                process_set_module_path(process, module,
+                                        value_text(record_value(record, FIELD_ModuleILPath)));
         process_end_module(process, module, record->time);
 }
 
@@ -472,7 +481,7 @@ static void on_rundown_complete(Tracker *tracker, Process *process, const Record
         uint32_t i;
 
         process->rundown_begin = 0;
-        g_hash_table_remove_all(process->rundown_maps);
+        process_drop_il_maps(process);
         if (!rundown.begin || process_has_gap(process, rundown.begin, rundown.end))
                 return;
         g_array_append_val(process->rundowns, rundown);
@@ -484,6 +493,30 @@ static void on_rundown_complete(Tracker *tracker, Process *process, const Record
                     body_last_seen(body) < rundown.begin)
                         codemap_end(process->map, body, rundown.begin, BODY_END_RUNDOWN);
         }
+}
+
+static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Record *);
+
+/*
+ * No room, though all that may go has gone: the living alone are over the budget. Nothing new is
+ * taken, but what a new body lies on is known to be gone.
+ */
+static void refuse(Tracker *tracker, Process *process, const Record *record)
+{
+        EventKind kind = record->event->kind;
+        uint64_t start = record_u64(record, FIELD_MethodStartAddress);
+        uint32_t size = (uint32_t)record_u64(record, FIELD_MethodSize);
+
+        if (kind == EVENT_KIND_METHOD_UNLOAD || kind == EVENT_KIND_MODULE_UNLOAD ||
+            kind == EVENT_KIND_APP_DOMAIN_UNLOAD) {
+                HANDLERS[kind](tracker, process, record);
+                return;
+        }
+        tracker->stats.refused++;
+        process->refused_since = MIN(process->refused_since, record->time);
+        if ((kind == EVENT_KIND_METHOD_LOAD || kind == EVENT_KIND_METHOD_RUNDOWN) &&
+            start < ADDRESS_LIMIT && size && start + size <= ADDRESS_LIMIT)
+                codemap_evict(process->map, start, start + size - 1, record->time);
 }
 
 static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Record *) = {
@@ -506,6 +539,7 @@ static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Recor
 void tracker_apply_record(Tracker *tracker, TrackerStream *stream, const Record *record)
 {
         EventKind kind = record->event->kind;
+        Process *process;
 
         stream_resume(stream, record->time);
         if (record->time < stream->watermark ||
@@ -519,7 +553,11 @@ void tracker_apply_record(Tracker *tracker, TrackerStream *stream, const Record 
         if (!HANDLERS[kind])
                 return;
         tracker->stats.records[kind]++;
-        HANDLERS[kind](tracker, process_of(tracker, stream, record), record);
+        process = process_of(tracker, stream, record);
+        if (budget_make_room(&tracker->budget, process, MAX_RECORD_GROWTH))
+                HANDLERS[kind](tracker, process, record);
+        else
+                refuse(tracker, process, record);
 }
 
 void tracker_apply_gap(Tracker *tracker, TrackerStream *stream, const IngestGap *gap)
@@ -559,6 +597,16 @@ const GPtrArray *tracker_processes(const Tracker *tracker)
 const TrackerStats *tracker_stats(const Tracker *tracker)
 {
         return &tracker->stats;
+}
+
+void tracker_set_budget(Tracker *tracker, size_t n_bytes)
+{
+        tracker->budget.limit = n_bytes;
+}
+
+const Budget *tracker_budget(const Tracker *tracker)
+{
+        return &tracker->budget;
 }
 
 bool tracker_clock_offset(const Tracker *tracker, int64_t *ret_offset)

@@ -9,6 +9,7 @@
  * time order; see wire/ingest.h for the identity of a stream and for watermarks.
  */
 
+#include "core/budget.h"
 #include "core/process.h"
 #include "core/record.h"
 #include "wire/ingest.h"
@@ -46,12 +47,17 @@ typedef struct TrackerStats {
         uint64_t records[_EVENT_KIND_MAX];
         uint64_t known;      /* dropped: at or below a watermark */
         uint64_t impossible; /* dropped: code at addresses where no program has any */
+        uint64_t refused;    /* no room */
         uint64_t gaps;
         uint64_t discarded_events; /* sum of the gaps with a known count */
         uint64_t discarded_packets;
 } TrackerStats;
 
 const TrackerStats *tracker_stats(const Tracker *tracker);
+
+/* Most bytes that all code maps and names may take; 0: no limit, the default. */
+void tracker_set_budget(Tracker *tracker, size_t n_bytes);
+const Budget *tracker_budget(const Tracker *tracker);
 
 /* Raw clock to realtime, in ns, of the newest stream; false if there was no stream yet. */
 bool tracker_clock_offset(const Tracker *tracker, int64_t *ret_offset);

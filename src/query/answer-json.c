@@ -62,11 +62,12 @@ static void put_il(GString *out, const Body *body, uint64_t offset)
         } KINDS[] = {{IL_OFFSET_NO_MAPPING, "no-mapping"},
                      {IL_OFFSET_PROLOG, "prolog"},
                      {IL_OFFSET_EPILOG, "epilog"}};
+        const IlMap *map = body_il_map(body);
         const char *kind = "exact";
         int32_t il;
         size_t i;
 
-        if (!body->il_map || !ilmap_lookup(body->il_map, (uint32_t)offset, &il)) {
+        if (!map || !ilmap_lookup(map, (uint32_t)offset, &il)) {
                 put_null(out, "il_offset");
                 put_null(out, "il_kind");
                 return;
@@ -80,6 +81,20 @@ static void put_il(GString *out, const Body *body, uint64_t offset)
         else
                 json_append_u64(out, (uint64_t)il);
         put_string(out, "il_kind", kind);
+}
+
+/* How long its compilation took, in ms. */
+static void put_jit_time(GString *out, const Body *body)
+{
+        uint64_t us = (uint64_t)body->jit_time * BODY_JIT_UNIT / 1000;
+
+        if (!body->jit_time) {
+                put_null(out, "jit_ms");
+                return;
+        }
+        key(out, "jit_ms");
+        g_string_append_printf(out, "%" G_GUINT64_FORMAT ".%03u", (guint64)(us / 1000),
+                               (unsigned)(us % 1000));
 }
 
 /* ADDRESS: the one asked for, or NULL for the body as such. */
@@ -124,8 +139,8 @@ static void put_body(GString *out, const Process *process, const Body *body,
         key(out, "version");
         g_string_append_c(out, '{');
         put_u64(out, "rejit_id", body->rejit_id);
-        if (body->il_map)
-                put_u64(out, "il_version", ilmap_version(body->il_map));
+        if (body_il_map(body))
+                put_u64(out, "il_version", ilmap_version(body_il_map(body)));
         else
                 put_null(out, "il_version");
         put_string(out, "tier", tier_name(body->flags));
@@ -141,6 +156,7 @@ static void put_body(GString *out, const Process *process, const Body *body,
         }
         if (address)
                 put_il(out, body, *address - body->start);
+        put_jit_time(out, body);
         put_time(out, "loaded", body->source == BODY_SOURCE_LOAD, body->since);
         put_time(out, "unloaded", body->until != BODY_FOREVER, body->until);
         put_string(out, "source", body_source_name((BodySource)body->source));
@@ -225,13 +241,14 @@ void answer_json_append_invalid(GString *out, const char *address, const char *r
         g_string_append_c(out, '}');
 }
 
-void body_json_append(GString *out, const Process *process, const Body *body)
+void body_json_append(GString *out, const Process *process, const Body *body,
+                      const uint64_t *address)
 {
         g_string_append_c(out, '{');
         put_u64(out, "pid", (uint64_t)process->key.pid);
         put_u64(out, "pid_ns", process->key.pid_ns);
         put_u64(out, "generation", process->generation);
-        put_body(out, process, body, NULL);
+        put_body(out, process, body, address);
         g_string_append_c(out, '}');
 }
 

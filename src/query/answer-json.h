@@ -15,7 +15,11 @@ void answer_json_append(GString *out, const Question *question, const Answer *an
 /* A question that is none: what was asked comes back as it was, with the reason. */
 void answer_json_append_invalid(GString *out, const char *address, const char *reason);
 
-/* One row of ListMethods: the process, then the body's fields as in an answer. */
-void body_json_append(GString *out, const Process *process, const Body *body);
+/*
+ * One row of a list: the process, then the body's fields as in an answer; ADDRESS, or NULL, is the
+ * one that offsets are for.
+ */
+void body_json_append(GString *out, const Process *process, const Body *body,
+                      const uint64_t *address);
 
 void process_json_append(GString *out, const Process *process);

@@ -190,53 +190,201 @@ static void list_processes(Call *call)
         g_string_append(call->out, "]}");
 }
 
+/* Which processes a call is about: all, those of a pid, or of a pid in a namespace. */
+typedef struct ProcessFilter {
+        bool has_pid, has_pid_ns;
+        int64_t pid, pid_ns;
+} ProcessFilter;
+
+static bool get_process_filter(Call *call, ProcessFilter *filter)
+{
+        *filter = (ProcessFilter){.has_pid = has_member(call->parameters, "pid"),
+                                  .has_pid_ns = has_member(call->parameters, "pid_ns")};
+        call->wrong = "pid";
+        if (filter->has_pid && !get_integer(call->parameters, "pid", 1, INT32_MAX, &filter->pid))
+                return false;
+        call->wrong = "pid_ns";
+        if (filter->has_pid_ns &&
+            !get_integer(call->parameters, "pid_ns", 0, INT64_MAX, &filter->pid_ns))
+                return false;
+        call->wrong = NULL;
+        return true;
+}
+
+static bool process_matches(const Call *call, const ProcessFilter *filter, const Process *process)
+{
+        return (!filter->has_pid || process->key.pid == filter->pid) &&
+               (!filter->has_pid_ns || process->key.pid_ns == (uint64_t)filter->pid_ns) &&
+               viewer_sees(&call->viewer, process);
+}
+
+static void append_row(Call *call, const char **separator, const Process *process, const Body *body,
+                       const uint64_t *address)
+{
+        g_string_append(call->out, *separator);
+        body_json_append(call->out, process, body, address);
+        *separator = ",";
+}
+
 static void list_methods(Call *call)
 {
         const GPtrArray *processes = tracker_processes(call->context->tracker);
         bool is_all = get_bool(call->parameters, "all");
-        bool has_pid = has_member(call->parameters, "pid");
-        bool has_pid_ns = has_member(call->parameters, "pid_ns");
-        int64_t pid = 0, pid_ns = 0;
         const char *separator = "";
+        ProcessFilter filter;
         uint32_t i, j;
 
-        call->wrong = "pid";
-        if (has_pid && !get_integer(call->parameters, "pid", 1, INT32_MAX, &pid))
+        if (!get_process_filter(call, &filter))
                 return;
-        call->wrong = "pid_ns";
-        if (has_pid_ns && !get_integer(call->parameters, "pid_ns", 0, INT64_MAX, &pid_ns))
-                return;
-        call->wrong = NULL;
         g_string_append(call->out, "{\"methods\":[");
         for (i = 0; i < processes->len; i++) {
                 const Process *process = processes->pdata[i];
 
-                if ((has_pid && process->key.pid != pid) ||
-                    (has_pid_ns && process->key.pid_ns != (uint64_t)pid_ns) ||
-                    !viewer_sees(&call->viewer, process))
+                if (!process_matches(call, &filter, process))
                         continue;
                 for (j = 0; j < codemap_n_numbers(process->map); j++) {
                         const Body *body = codemap_body(process->map, j);
 
-                        if (!body || (!is_all && body->until != BODY_FOREVER))
-                                continue;
-                        g_string_append(call->out, separator);
-                        body_json_append(call->out, process, body);
-                        separator = ",";
+                        if (body && (is_all || body->until == BODY_FOREVER))
+                                append_row(call, &separator, process, body, NULL);
                 }
         }
         g_string_append(call->out, "]}");
+}
+
+/* What lived at an address, and when: newest first, generation by generation. */
+static void history(Call *call)
+{
+        const GPtrArray *processes = tracker_processes(call->context->tracker);
+        const char *text = call->parameters ? get_string(call->parameters, "addr") : NULL;
+        const char *separator = "";
+        ProcessFilter filter;
+        uint64_t address;
+        uint32_t i, j;
+
+        if (!get_process_filter(call, &filter))
+                return;
+        call->wrong = "addr";
+        if (!text || !parse_address(text, &address))
+                return;
+        call->wrong = NULL;
+        g_string_append(call->out, "{\"bodies\":[");
+        for (i = processes->len; i-- > 0;) {
+                const Process *process = processes->pdata[i];
+                g_autoptr(GPtrArray) bodies = g_ptr_array_new();
+
+                if (!process_matches(call, &filter, process))
+                        continue;
+                codemap_history(process->map, address, bodies);
+                for (j = 0; j < bodies->len; j++)
+                        append_row(call, &separator, process, bodies->pdata[j], &address);
+        }
+        g_string_append(call->out, "]}");
+}
+
+/* "Namespace.Type.Method", as symbols begin. */
+static bool has_name(const Process *process, const Body *body, const char *name)
+{
+        const char *name_space = strtab_text(process->names, body->name_space);
+        const char *own = strtab_text(process->names, body->name);
+        size_t n = name_space ? strlen(name_space) : 0;
+
+        if (!own)
+                return false;
+        if (n && (strncmp(name, name_space, n) || name[n] != '.'))
+                return false;
+        return !strcmp(name + (n ? n + 1 : 0), own);
+}
+
+/*
+ * Every native body of a method, by id or by name, in order of number: tier-up, OSR, ReJIT. With
+ * il_version only those of that IL: the profiling API's pair of FunctionID and ReJITID.
+ */
+static void versions(Call *call)
+{
+        const GPtrArray *processes = tracker_processes(call->context->tracker);
+        const char *method = call->parameters ? get_string(call->parameters, "method") : NULL;
+        bool has_il = has_member(call->parameters, "il_version");
+        const char *separator = "";
+        ProcessFilter filter;
+        int64_t il_version = 0;
+        uint64_t id = 0;
+        bool is_id;
+        uint32_t i, j;
+
+        if (!get_process_filter(call, &filter))
+                return;
+        call->wrong = "method";
+        if (!method)
+                return;
+        is_id = g_str_has_prefix(method, "0x");
+        if (is_id && !parse_address(method, &id))
+                return;
+        call->wrong = "il_version";
+        if (has_il && !get_integer(call->parameters, "il_version", 0, INT64_MAX, &il_version))
+                return;
+        call->wrong = NULL;
+        g_string_append(call->out, "{\"bodies\":[");
+        for (i = 0; i < processes->len; i++) {
+                const Process *process = processes->pdata[i];
+
+                if (!process_matches(call, &filter, process))
+                        continue;
+                for (j = 0; j < codemap_n_numbers(process->map); j++) {
+                        const Body *body = codemap_body(process->map, j);
+                        const IlMap *map = body ? body_il_map(body) : NULL;
+
+                        if (!body ||
+                            (is_id ? body->method_id != id : !has_name(process, body, method)))
+                                continue;
+                        if (has_il && (!map || ilmap_version(map) != (uint64_t)il_version))
+                                continue;
+                        append_row(call, &separator, process, body, NULL);
+                }
+        }
+        g_string_append(call->out, "]}");
+}
+
+typedef struct Totals {
+        uint64_t n_bodies, n_live;
+} Totals;
+
+static Totals count_bodies(const GPtrArray *processes)
+{
+        Totals totals = {0};
+        guint i;
+
+        for (i = 0; i < processes->len; i++) {
+                const Process *process = processes->pdata[i];
+
+                totals.n_bodies += codemap_n_bodies(process->map);
+                totals.n_live += codemap_n_live(process->map);
+        }
+        return totals;
 }
 
 static void status(Call *call)
 {
         const TrackerStats *stats = tracker_stats(call->context->tracker);
         const GPtrArray *processes = tracker_processes(call->context->tracker);
+        const Budget *budget = tracker_budget(call->context->tracker);
+        const Totals totals = count_bodies(processes);
         const struct {
                 const char *name;
                 uint64_t value;
         } COUNTERS[] = {
                 {"processes", processes->len},
+                {"bodies", totals.n_bodies},
+                {"live_bodies", totals.n_live},
+                {"bytes", budget->account->n_bytes},
+                {"memory_max", budget->limit},
+                {"names", strtab_n_strings(budget->names)},
+                {"il_maps_kept", budget->account->n_il_maps},
+                {"il_map_bytes", budget->account->n_il_map_bytes},
+                {"evicted_processes", budget->n_processes},
+                {"evicted_bodies", budget->n_bodies},
+                {"evicted_il_maps", budget->n_il_maps},
+                {"refused", stats->refused},
                 {"method_loads", stats->records[EVENT_KIND_METHOD_LOAD]},
                 {"method_unloads", stats->records[EVENT_KIND_METHOD_UNLOAD]},
                 {"method_rundowns", stats->records[EVENT_KIND_METHOD_RUNDOWN]},
@@ -268,6 +416,8 @@ static const struct {
         {"org.clrsym.Symbolizer.Resolve", resolve},
         {"org.clrsym.Symbolizer.ListProcesses", list_processes},
         {"org.clrsym.Symbolizer.ListMethods", list_methods},
+        {"org.clrsym.Symbolizer.History", history},
+        {"org.clrsym.Symbolizer.Versions", versions},
         {"org.clrsym.Symbolizer.Status", status},
 };
 

@@ -58,8 +58,9 @@ static Result run(size_t n_bodies, size_t n_generations)
         Body **bodies = g_new(Body *, per_generation);
         double t, load = 0, unload = 0;
         size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
-        Strtab *names = strtab_new();
-        CodeMap *map = codemap_new(names);
+        Account account = {0};
+        Strtab *names = strtab_new(&account);
+        CodeMap *map = codemap_new(names, &account);
         Result result = {0};
         volatile uint64_t sink = 0;
         static uint64_t address[N_LOOKUPS], when[N_LOOKUPS];

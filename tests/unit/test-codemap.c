@@ -110,8 +110,9 @@ START_TEST(test_model)
         g_autoptr(GRand) rand = g_rand_new_with_seed(1000 + (guint32)_i);
         g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(Naive));
         const uint64_t base = UINT64_C(0x7f12345600f0);
-        Strtab *names = strtab_new();
-        CodeMap *map = codemap_new(names);
+        Account account = {0};
+        Strtab *names = strtab_new(&account);
+        CodeMap *map = codemap_new(names, &account);
         uint64_t now = 1000;
         int step;
 
@@ -161,6 +162,7 @@ START_TEST(test_model)
         ck_assert_uint_eq(codemap_n_bodies(map), list->len);
         codemap_free(map);
         strtab_free(names);
+        ck_assert_uint_eq(account.n_bytes, 0);
 }
 END_TEST
 
@@ -173,8 +175,9 @@ static Body *insert(CodeMap *map, BodySource source, uint64_t start, uint32_t si
 
 START_TEST(test_unload_only)
 {
-        Strtab *names = strtab_new();
-        CodeMap *map = codemap_new(names);
+        Account account = {0};
+        Strtab *names = strtab_new(&account);
+        CodeMap *map = codemap_new(names, &account);
         Body *a = insert(map, BODY_SOURCE_LOAD, 0x1000, 0x10, 10), *b;
 
         codemap_end(map, a, 20, BODY_END_UNLOAD);
@@ -187,13 +190,15 @@ START_TEST(test_unload_only)
         ck_assert_uint_eq(codemap_n_live(map), 0);
         codemap_free(map);
         strtab_free(names);
+        ck_assert_uint_eq(account.n_bytes, 0);
 }
 END_TEST
 
 START_TEST(test_unload_under_living)
 {
-        Strtab *names = strtab_new();
-        CodeMap *map = codemap_new(names);
+        Account account = {0};
+        Strtab *names = strtab_new(&account);
+        CodeMap *map = codemap_new(names, &account);
         Body *live = insert(map, BODY_SOURCE_LOAD, 0x1000, 0x10, 10);
         Body *old = insert(map, BODY_SOURCE_UNLOAD, 0x1000, 0x20, 50);
 
@@ -203,13 +208,15 @@ START_TEST(test_unload_under_living)
         ck_assert_ptr_eq(codemap_live(map, 0x1000), live);
         codemap_free(map);
         strtab_free(names);
+        ck_assert_uint_eq(account.n_bytes, 0);
 }
 END_TEST
 
 START_TEST(test_rundown_reaches_back)
 {
-        Strtab *names = strtab_new();
-        CodeMap *map = codemap_new(names);
+        Account account = {0};
+        Strtab *names = strtab_new(&account);
+        CodeMap *map = codemap_new(names, &account);
         Body *a = insert(map, BODY_SOURCE_LOAD, 0x1000, 0x10, 10);
         Body *b = insert(map, BODY_SOURCE_RUNDOWN, 0x1000, 0x40, 100);
 
@@ -221,13 +228,15 @@ START_TEST(test_rundown_reaches_back)
         ck_assert_ptr_eq(codemap_at(map, 0x2010, 1), b);
         codemap_free(map);
         strtab_free(names);
+        ck_assert_uint_eq(account.n_bytes, 0);
 }
 END_TEST
 
 START_TEST(test_extent)
 {
-        Strtab *names = strtab_new();
-        CodeMap *map = codemap_new(names);
+        Account account = {0};
+        Strtab *names = strtab_new(&account);
+        CodeMap *map = codemap_new(names, &account);
         Body *entry = insert(map, BODY_SOURCE_R2R_ENTRY, 0x1000, 0, 10);
 
         ck_assert_ptr_eq(codemap_at(map, 0x1000, 10), entry);
@@ -238,13 +247,15 @@ START_TEST(test_extent)
         ck_assert_ptr_null(codemap_live(map, 0x1100));
         codemap_free(map);
         strtab_free(names);
+        ck_assert_uint_eq(account.n_bytes, 0);
 }
 END_TEST
 
 START_TEST(test_edges_of_the_address_space)
 {
-        Strtab *names = strtab_new();
-        CodeMap *map = codemap_new(names);
+        Account account = {0};
+        Strtab *names = strtab_new(&account);
+        CodeMap *map = codemap_new(names, &account);
         const uint64_t last = (UINT64_C(1) << 63) - 1;
         Body *low = insert(map, BODY_SOURCE_LOAD, 0, 1, 1);
         Body *high = insert(map, BODY_SOURCE_LOAD, last - UINT32_MAX, UINT32_MAX, 1);
@@ -256,6 +267,7 @@ START_TEST(test_edges_of_the_address_space)
         ck_assert_ptr_null(codemap_at(map, UINT64_MAX, 5));
         codemap_free(map);
         strtab_free(names);
+        ck_assert_uint_eq(account.n_bytes, 0);
 }
 END_TEST
 

@@ -32,7 +32,9 @@ static const char HISTORY[] =
 #define A_VERSION                                                                                  \
         "\"flags\":392,\"version\":{\"rejit_id\":0,\"il_version\":0,\"tier\":\"QuickJitted\"},"    \
         "\"module\":{\"id\":\"0x77\",\"path\":\"/a/b.dll\"},"
-#define A_LIFE "\"loaded\":\"2.000000000\",\"unloaded\":\"3.000000000\",\"source\":\"load\""
+#define A_LIFE                                                                                     \
+        "\"jit_ms\":null,\"loaded\":\"2.000000000\",\"unloaded\":\"3.000000000\",\"source\":"      \
+        "\"load\""
 
 static const struct {
         const char *call;
@@ -76,12 +78,30 @@ static const struct {
          "\"namespace\":\"\",\"name\":\"P\",\"signature\":\"\",\"token\":null},"
          "\"start\":\"0x9000\",\"size\":null,\"offset\":0,\"flags\":null,\"version\":{"
          "\"rejit_id\":0,\"il_version\":null,\"tier\":\"ReadyToRun\"},\"module\":null,"
-         "\"il_offset\":null,\"il_kind\":null,\"loaded\":null,\"unloaded\":null,"
+         "\"il_offset\":null,\"il_kind\":null,\"jit_ms\":null,\"loaded\":null,\"unloaded\":null,"
          "\"source\":\"r2r-entry\",\"confidence\":\"exact\",\"horizon\":\"4.000000000\"}]}}"},
         {"{\"method\":\"org.clrsym.Symbolizer.ListMethods\",\"parameters\":{\"all\":true,"
          "\"pid\":100}}",
          "{\"parameters\":{\"methods\":[{\"pid\":100,\"pid_ns\":0,\"generation\":1," A_FIELDS
                  A_VERSION A_LIFE "},..."},
+        {"{\"method\":\"org.clrsym.Symbolizer.History\",\"parameters\":{\"pid\":100}}",
+         "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":"
+         "\"addr\""
+         "}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.History\",\"parameters\":{\"addr\":\"0x1001\"}}",
+         "{\"parameters\":{\"bodies\":[{\"pid\":100,\"pid_ns\":0,\"generation\":1," A_FIELDS
+         "\"offset\":1,..."},
+        {"{\"method\":\"org.clrsym.Symbolizer.Versions\",\"parameters\":{\"method\":\"N.T.A\"}}",
+         "{\"parameters\":{\"bodies\":[{\"pid\":100,\"pid_ns\":0,\"generation\":1," A_FIELDS
+                 A_VERSION "..."},
+        {"{\"method\":\"org.clrsym.Symbolizer.Versions\",\"parameters\":{\"method\":\"0x1\","
+         "\"il_version\":0}}",
+         "{\"parameters\":{\"bodies\":[{\"pid\":100,..."},
+        {"{\"method\":\"org.clrsym.Symbolizer.Versions\",\"parameters\":{\"method\":\"0x1\","
+         "\"il_version\":5}}",
+         "{\"parameters\":{\"bodies\":[]}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.Versions\",\"parameters\":{\"method\":\"N.A\"}}",
+         "{\"parameters\":{\"bodies\":[]}}"},
         {"{\"method\":\"org.clrsym.Symbolizer.ListProcesses\"}",
          "{\"parameters\":{\"processes\":[{\"pid\":100,\"pid_ns\":0,\"generation\":1,"
          "\"state\":\"running\",\"runtime\":\"10.0.12\",..."},

@@ -29,7 +29,8 @@ static Str intern(Strtab *names, const char *text)
 
 START_TEST(test_symbol)
 {
-        Strtab *names = strtab_new();
+        Account account = {0};
+        Strtab *names = strtab_new(&account);
         const Process process = {.names = names};
         const Body body = {.method_id = 0xabc,
                            .name_space = intern(names, ROWS[_i].name_space),

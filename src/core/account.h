@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Account: what the code maps of all processes and their names take
+ *
+ * Every structure that can grow with what is traced books here what it has allocated, with what
+ * malloc adds. The budget is held against the sum.
+ */
+
+#include <stddef.h>
+
+typedef struct Account {
+        size_t n_bytes;
+        size_t n_il_maps;
+        size_t n_il_map_bytes; /* part of n_bytes */
+} Account;
+
+/* What an allocation of SIZE takes: malloc's header, and its granularity. */
+static inline size_t account_size(size_t size)
+{
+        return size ? (size + 8 + 15) & ~(size_t)15 : 0;
+}
+
+static inline void account_add(Account *account, size_t size)
+{
+        account->n_bytes += account_size(size);
+}
+
+static inline void account_remove(Account *account, size_t size)
+{
+        account->n_bytes -= account_size(size);
+}
+
+static inline void account_change(Account *account, size_t from, size_t to)
+{
+        account->n_bytes += account_size(to) - account_size(from);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/budget.h"
+
+/* Bodies that go at one time: looking for the oldest looks at every process. */
+enum { BODIES_AT_ONCE = 64, IL_MAPS_AT_ONCE = 64 };
+/* Dropped processes that are remembered. */
+enum { MAX_DROPPED = 65536 };
+
+static guint key_hash(gconstpointer data)
+{
+        const ProcessKey *key = data;
+
+        return g_int64_hash(&key->pid_ns) ^ (guint)key->pid;
+}
+
+static gboolean key_equal(gconstpointer a, gconstpointer b)
+{
+        const ProcessKey *x = a, *y = b;
+
+        return x->pid_ns == y->pid_ns && x->pid == y->pid;
+}
+
+void budget_init(Budget *budget, Account *account, Strtab *names, GPtrArray *processes,
+                 GHashTable *newest)
+{
+        *budget = (Budget){.account = account,
+                           .names = names,
+                           .processes = processes,
+                           .newest = newest,
+                           .dropped = g_hash_table_new_full(key_hash, key_equal, g_free, NULL)};
+}
+
+void budget_deinit(Budget *budget)
+{
+        g_clear_pointer(&budget->dropped, g_hash_table_unref);
+}
+
+bool budget_has_dropped(const Budget *budget, const ProcessKey *key)
+{
+        return g_hash_table_contains(budget->dropped, key);
+}
+
+/* It has exited, or another program has its pid. */
+static bool is_over(const Budget *budget, const Process *process)
+{
+        return process->exit != BODY_FOREVER ||
+               g_hash_table_lookup(budget->newest, &process->key) != process;
+}
+
+static bool drop_process(Budget *budget, const Process *spared)
+{
+        Process *oldest = NULL;
+        guint i;
+
+        for (i = 0; i < budget->processes->len; i++) {
+                Process *process = budget->processes->pdata[i];
+
+                if (process != spared && is_over(budget, process) &&
+                    (!oldest || process->last < oldest->last))
+                        oldest = process;
+        }
+        if (!oldest)
+                return false;
+        if (g_hash_table_size(budget->dropped) >= MAX_DROPPED)
+                g_hash_table_remove_all(budget->dropped);
+        g_hash_table_add(budget->dropped, g_memdup2(&oldest->key, sizeof(oldest->key)));
+        if (g_hash_table_lookup(budget->newest, &oldest->key) == oldest)
+                g_hash_table_remove(budget->newest, &oldest->key);
+        g_ptr_array_remove(budget->processes, oldest);
+        budget->n_processes++;
+        return true;
+}
+
+static bool forget_bodies(Budget *budget)
+{
+        Process *best = NULL;
+        const Body *oldest = NULL;
+        guint i;
+
+        for (i = 0; i < budget->processes->len; i++) {
+                Process *process = budget->processes->pdata[i];
+                const Body *body = codemap_oldest_dead(process->map);
+
+                if (body && (!oldest || body->until < oldest->until)) {
+                        oldest = body;
+                        best = process;
+                }
+        }
+        for (i = 0; best && i < BODIES_AT_ONCE && codemap_oldest_dead(best->map); i++) {
+                codemap_forget_oldest_dead(best->map);
+                budget->n_bodies++;
+        }
+        return best != NULL;
+}
+
+static bool forget_il_maps(Budget *budget)
+{
+        guint i;
+
+        for (i = 0; i < budget->processes->len; i++) {
+                Process *process = budget->processes->pdata[i];
+                size_t before = budget->account->n_il_maps;
+
+                if (codemap_forget_il_maps(process->map, IL_MAPS_AT_ONCE)) {
+                        budget->n_il_maps += before - budget->account->n_il_maps;
+                        return true;
+                }
+        }
+        return false;
+}
+
+bool budget_make_room(Budget *budget, const Process *process, size_t n)
+{
+        while (budget->limit && budget->account->n_bytes + n + codemap_growth(process->map) +
+                                                strtab_growth(budget->names, 0) >
+                                        budget->limit)
+                if (!drop_process(budget, process) && !forget_bodies(budget) &&
+                    !forget_il_maps(budget))
+                        return false;
+        return true;
+}

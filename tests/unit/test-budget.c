@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * What goes when memory runs out, in which order, and what is answered then.
+ */
+
+#include "core/answer.h"
+
+#include "support/suite.h"
+
+#include <string.h>
+
+enum { LIMIT = 6 << 20, PID = 100 };
+
+static const Viewer ALL = {.sees_all = true};
+
+typedef struct World {
+        Tracker *tracker;
+        TrackerStream *stream;
+        uint64_t time;
+} World;
+
+static World world_new(void)
+{
+        World world = {.tracker = tracker_new(), .time = 1000};
+        IngestStream *identity = ingest_stream_new();
+
+        identity->trace_uuid[0] = 1;
+        world.stream = tracker_stream_open(world.tracker, identity);
+        ingest_stream_free(identity);
+        tracker_set_budget(world.tracker, LIMIT);
+        return world;
+}
+
+static void put(Record *record, FieldName name, uint64_t u)
+{
+        record->values[event_field(record->event, name)].u = u;
+}
+
+static void put_text(Record *record, FieldName name, const char *text)
+{
+        Value *value = &record->values[event_field(record->event, name)];
+
+        value->data = (const uint8_t *)text;
+        value->n = (uint32_t)strlen(text);
+}
+
+static void emit(World *world, Record *record)
+{
+        const Budget *budget = tracker_budget(world->tracker);
+
+        record->time = world->time++;
+        tracker_apply_record(world->tracker, world->stream, record);
+        tracker_apply_progress(world->tracker, world->stream, world->time);
+        ck_assert_uint_le(budget->account->n_bytes, budget->limit);
+}
+
+static void method(World *world, const char *event, int32_t pid, uint64_t start, uint32_t size,
+                   uint64_t n)
+{
+        Record record = {.event = event_by_name(event), .process = {0, pid}, .tid = pid};
+        char name[32];
+
+        g_snprintf(name, sizeof(name), "M%" G_GUINT64_FORMAT, (guint64)n);
+        put(&record, FIELD_MethodID, n);
+        put(&record, FIELD_MethodStartAddress, start);
+        put(&record, FIELD_MethodSize, size);
+        put_text(&record, FIELD_MethodNamespace, "N");
+        put_text(&record, FIELD_MethodName, name);
+        put_text(&record, FIELD_MethodSignature, "void  ()");
+        emit(world, &record);
+}
+
+#define LOAD   "DotNETRuntime:MethodLoadVerbose_V1"
+#define UNLOAD "DotNETRuntime:MethodUnloadVerbose_V1"
+
+static void plain(World *world, const char *event, int32_t pid)
+{
+        Record record = {.event = event_by_name(event), .process = {0, pid}, .tid = pid};
+        unsigned i;
+
+        for (i = 0; i < record.event->n_fields; i++)
+                record.values[i].data = (const uint8_t *)"";
+        emit(world, &record);
+}
+
+static void il_map(World *world, int32_t pid, uint64_t n)
+{
+        static uint8_t offsets[4 * 1000];
+        Record record = {.event = event_by_name("DotNETRuntime:MethodILToNativeMap_V1"),
+                         .process = {0, pid}};
+        size_t i;
+
+        for (i = 0; i < sizeof(offsets); i++)
+                offsets[i] = (uint8_t)(i * 37);
+        put(&record, FIELD_MethodID, n);
+        record.values[event_field(record.event, FIELD_ILOffsets)] =
+                (Value){.data = offsets, .n = 1000};
+        record.values[event_field(record.event, FIELD_NativeOffsets)] =
+                (Value){.data = offsets, .n = 1000};
+        emit(world, &record);
+}
+
+static AnswerStatus ask(const World *world, int32_t pid, uint64_t address, uint64_t time,
+                        Confidence *ret_confidence)
+{
+        const Question question = {
+                .pid = pid, .address = address, .has_time = time != 0, .time = time};
+        AnswerStatus status;
+        Answer answer;
+
+        answer_question(world->tracker, &ALL, &question, &answer);
+        status = answer.status;
+        if (ret_confidence)
+                *ret_confidence = answer.confidence;
+        answer_clear(&answer);
+        return status;
+}
+
+/* Bodies come and go: the old ones are forgotten, and what is answered about them is "evicted". */
+START_TEST(test_churn)
+{
+        World world = world_new();
+        uint64_t first_time, i;
+
+        plain(&world, "DotNETRuntime:RuntimeInformationStart", PID);
+        method(&world, LOAD, PID, 0x500000, 64, 1);
+        first_time = world.time;
+        for (i = 0; i < 200000; i++) {
+                uint64_t start = 0x10000 + i % 1000 * 0x40;
+
+                method(&world, LOAD, PID, start, 32 + i % 7, 10 + i);
+                if (i % 50)
+                        method(&world, UNLOAD, PID, start, 32 + i % 7, 10 + i);
+                if (i == 500)
+                        ck_assert_int_eq(ask(&world, PID, 0x10000, first_time, NULL), ANSWER_OK);
+        }
+        ck_assert_uint_gt(tracker_budget(world.tracker)->n_bodies, 100000);
+        ck_assert_int_eq(ask(&world, PID, 0x10000, first_time, NULL), ANSWER_EVICTED);
+        ck_assert_int_eq(ask(&world, PID, 0x10001, 0, NULL), ANSWER_OK);
+        ck_assert_int_eq(ask(&world, PID, 0x10041, 0, NULL), ANSWER_AMBIGUOUS);
+        /* The living stay, however old; and what they say of any time is still so. */
+        ck_assert_int_eq(ask(&world, PID, 0x500000, first_time, NULL), ANSWER_OK);
+        ck_assert_int_eq(ask(&world, PID, 0x600000, world.time - 1, NULL), ANSWER_NO_METHOD);
+        ck_assert_int_eq(ask(&world, PID, 0x600000, first_time, NULL), ANSWER_EVICTED);
+        /* That only one ever was there cannot be said any more. */
+        method(&world, LOAD, PID, 0x700000, 64, 2);
+        method(&world, UNLOAD, PID, 0x700000, 64, 2);
+        ck_assert_int_eq(ask(&world, PID, 0x700000, 0, NULL), ANSWER_EVICTED);
+        tracker_free(world.tracker);
+}
+END_TEST
+
+START_TEST(test_finished_first)
+{
+        World world = world_new();
+        Confidence confidence;
+        uint64_t i;
+
+        plain(&world, "DotNETRuntime:RuntimeInformationStart", 7);
+        method(&world, LOAD, 7, 0x1000, 64, 1);
+        plain(&world, "DotNETRuntime:AppDomainUnload_V1", 7);
+        plain(&world, "DotNETRuntime:RuntimeInformationStart", PID);
+        method(&world, LOAD, PID, 0x1000, 64, 1);
+        method(&world, UNLOAD, PID, 0x1000, 64, 1);
+        for (i = 0; tracker_budget(world.tracker)->n_processes == 0 && i < 100000; i++)
+                method(&world, LOAD, PID, 0x10000 + i * 0x40, 32, 10 + i);
+        ck_assert_uint_eq(tracker_budget(world.tracker)->n_processes, 1);
+        ck_assert_int_eq(ask(&world, 7, 0x1000, 0, NULL), ANSWER_EVICTED);
+        ck_assert_int_eq(ask(&world, PID, 0x1000, 1004, &confidence), ANSWER_OK);
+        ck_assert_int_eq(confidence, CONFIDENCE_EXACT);
+        tracker_free(world.tracker);
+}
+END_TEST
+
+START_TEST(test_living_alone)
+{
+        World world = world_new();
+        uint64_t i, n_il_maps, refused_time, start;
+        Confidence confidence;
+
+        plain(&world, "DotNETRuntime:RuntimeInformationStart", PID);
+        for (i = 0; i < 500; i++) {
+                method(&world, LOAD, PID, 0x10000 + i * 0x40, 0x40, 10 + i);
+                il_map(&world, PID, 10 + i);
+        }
+        n_il_maps = tracker_budget(world.tracker)->account->n_il_maps;
+        for (; tracker_stats(world.tracker)->refused == 0 && i < 1000000; i++)
+                method(&world, LOAD, PID, 0x10000 + i * 0x40, 0x40, 10 + i);
+        refused_time = world.time - 1;
+        start = 0x10000 + (i - 1) * 0x40;
+        /* All IL maps went before anything was refused. */
+        ck_assert_uint_gt(n_il_maps, 0);
+        ck_assert_uint_eq(tracker_budget(world.tracker)->account->n_il_maps, 0);
+        /* The refused body has no name; from then on nothing is certain, what was before is. */
+        ck_assert_int_eq(ask(&world, PID, start, refused_time, &confidence), ANSWER_NO_METHOD);
+        ck_assert_int_eq(confidence, CONFIDENCE_GAP);
+        ck_assert_int_eq(ask(&world, PID, 0x10000, refused_time, &confidence), ANSWER_OK);
+        ck_assert_int_eq(confidence, CONFIDENCE_GAP);
+        ck_assert_int_eq(ask(&world, PID, 0x10000, refused_time - 1, &confidence), ANSWER_OK);
+        ck_assert_int_eq(confidence, CONFIDENCE_EXACT);
+        /* A load over a living one is that one's end, also where there is no room for the new. */
+        method(&world, LOAD, PID, 0x10010, 0x10, 5);
+        ck_assert_int_ne(ask(&world, PID, 0x10000, world.time - 1, NULL), ANSWER_OK);
+        tracker_free(world.tracker);
+}
+END_TEST
+
+/* Names are one for all processes, and go when nobody has them any more. */
+START_TEST(test_names)
+{
+        Account account = {0};
+        Strtab *names = strtab_new(&account);
+        size_t empty = account.n_bytes;
+        Str first[5000], second;
+        int i, j;
+
+        for (j = 0; j < 3; j++) {
+                for (i = 0; i < 5000; i++) {
+                        char name[32];
+
+                        g_snprintf(name, sizeof(name), "name %d", i);
+                        first[i] = strtab_add(names, name, strlen(name));
+                        second = strtab_add(names, name, strlen(name));
+                        ck_assert_uint_eq(first[i], second);
+                        ck_assert_str_eq(strtab_text(names, second), name);
+                        strtab_unref(names, second);
+                }
+                ck_assert_uint_eq(strtab_n_strings(names), 5000);
+                for (i = 0; i < 5000; i++)
+                        strtab_unref(names, first[i * 7 % 5000]);
+                ck_assert_uint_eq(strtab_n_strings(names), 0);
+        }
+        ck_assert_uint_lt(account.n_bytes - empty, 5000 * 64);
+        strtab_free(names);
+        ck_assert_uint_eq(account.n_bytes, 0);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("budget");
+        TCase *tcase = tcase_create("budget");
+
+        tcase_set_timeout(tcase, 120);
+        tcase_add_test(tcase, test_churn);
+        tcase_add_test(tcase, test_finished_first);
+        tcase_add_test(tcase, test_living_alone);
+        tcase_add_test(tcase, test_names);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
