@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/link.h"
 
+#include "cli/output.h"
 #include "cli/trace-reader.h"
 #include "query/query.h"
 
@@ -224,6 +225,6 @@ bool link_print_lines(Link *link, const char *method, const char *parameters, co
                 return false;
         }
         while (json_span_next(array, &position, &element))
-                printf("%.*s\n", (int)element.n, element.at);
+                output_line(element.at, element.n);
         return true;
 }

@@ -4,6 +4,7 @@
  * clrsym: names for addresses in .NET processes
  */
 
+#include "cli/output.h"
 #include "cli/verbs.h"
 
 #include <errno.h>
@@ -18,7 +19,6 @@ enum {
 
 typedef struct Verb {
         const char *name;
-        const char *alias; /* or NULL */
         bool (*run)(Link *link, const Options *options, GError **error);
         unsigned options;      /* OPTION_BITs */
         const char *arguments; /* how they are shown; NULL: it takes none */
@@ -26,14 +26,17 @@ typedef struct Verb {
 } Verb;
 
 static const Verb VERBS[] = {
-        {"resolve", NULL, verb_resolve,
+        {"resolve", verb_resolve,
          OPTIONS_COMMON | OPTION_BIT(OPTION_PID) | OPTION_BIT(OPTION_AT) | OPTION_BIT(OPTION_WAIT),
          "[ADDR...]", "name addresses; without ADDR, those on stdin: [PID] ADDR [TIME] a line"},
-        {"ps", "processes", verb_processes, OPTIONS_COMMON, NULL, "list the processes"},
-        {"methods", NULL, verb_methods,
-         OPTIONS_COMMON | OPTION_BIT(OPTION_PID) | OPTION_BIT(OPTION_ALL), NULL,
-         "list the code that is loaded"},
-        {"status", NULL, verb_status, OPTIONS_COMMON, NULL, "show counters"},
+        {"ps", verb_ps, OPTIONS_COMMON, NULL, "list the processes"},
+        {"methods", verb_methods, OPTIONS_COMMON | OPTION_BIT(OPTION_PID) | OPTION_BIT(OPTION_ALL),
+         NULL, "list the code that is loaded"},
+        {"history", verb_history, OPTIONS_COMMON | OPTION_BIT(OPTION_PID), "ADDR...",
+         "list what lived at an address, newest first"},
+        {"versions", verb_versions, OPTIONS_COMMON | OPTION_BIT(OPTION_PID), "METHOD...",
+         "list every native body of a method: Namespace.Type.Method, or its id 0x..."},
+        {"status", verb_status, OPTIONS_COMMON, NULL, "show counters"},
 };
 
 static void print_usage(FILE *file)
@@ -59,7 +62,7 @@ static const Verb *find_verb(const char *name)
         size_t i;
 
         for (i = 0; i < G_N_ELEMENTS(VERBS); i++)
-                if (!strcmp(name, VERBS[i].name) || !g_strcmp0(name, VERBS[i].alias))
+                if (!strcmp(name, VERBS[i].name))
                         return &VERBS[i];
         return NULL;
 }
@@ -70,20 +73,16 @@ static int fail_usage(const char *verb, const char *reason)
         return EXIT_USAGE;
 }
 
-/* Also what stdio kept until now has to get out. A reader that went away is no error to speak of.
- */
-static bool close_output(void)
+/* Says why the answers could not be written; a reader that went away is no error to speak of. */
+static int end_output(void)
 {
-        int error;
+        int error = output_flush() ? 0 : output_error();
 
-        errno = 0;
-        if (!ferror(stdout) && fflush(stdout) == 0 && fclose(stdout) == 0)
-                return true;
-        error = errno;
-        if (error != EPIPE)
-                fprintf(stderr, "clrsym: cannot write the answers: %s\n",
-                        error ? g_strerror(error) : "output failed");
-        return false;
+        if (!error && fflush(stdout) != 0)
+                error = errno;
+        if (error && error != EPIPE)
+                fprintf(stderr, "clrsym: cannot write the answers: %s\n", g_strerror(error));
+        return error ? EXIT_FAILED : EXIT_ANSWERED;
 }
 
 static int run(const Verb *verb, const Options *options)
@@ -91,11 +90,10 @@ static int run(const Verb *verb, const Options *options)
         g_autoptr(GError) error = NULL;
         g_autoptr(Link) link = link_open(options, &error);
 
-        if (link && verb->run(link, options, &error))
-                return close_output() ? EXIT_ANSWERED : EXIT_FAILED;
-        if (!error)
-                return close_output() ? EXIT_ANSWERED : EXIT_FAILED;
-        close_output();
+        /* False without an error: the output failed. */
+        if (link && (verb->run(link, options, &error) || !error))
+                return end_output();
+        end_output();
         fprintf(stderr, "clrsym: %s\n", error->message);
         return EXIT_FAILED;
 }
@@ -114,11 +112,11 @@ int main(int argc, char **argv)
         }
         if (!strcmp(argv[1], "--version")) {
                 printf("clrsym " CLRSYM_VERSION "\n");
-                return close_output() ? EXIT_ANSWERED : EXIT_FAILED;
+                return end_output();
         }
         if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
                 print_usage(stdout);
-                return close_output() ? EXIT_ANSWERED : EXIT_FAILED;
+                return end_output();
         }
         verb = find_verb(argv[1]);
         if (!verb) {
@@ -129,10 +127,12 @@ int main(int argc, char **argv)
                 return fail_usage(verb->name, reason);
         if (is_help) {
                 print_verb_usage(stdout, verb);
-                return close_output() ? EXIT_ANSWERED : EXIT_FAILED;
+                return end_output();
         }
         if (!verb->arguments && *options.arguments)
                 return fail_usage(verb->name, "it takes no arguments");
+        if (verb->arguments && *verb->arguments != '[' && !*options.arguments)
+                return fail_usage(verb->name, "it needs an argument");
         if (verb->run == verb_resolve && *options.arguments && !options.has_process)
                 return fail_usage(verb->name, "ADDR needs --pid PID");
         return run(verb, &options);

@@ -11,6 +11,7 @@
 
 #include "cli/answer-text.h"
 #include "cli/verbs.h"
+#include "cli/output.h"
 #include "core/json-text.h"
 #include "query/answer-json.h"
 #include "query/query.h"
@@ -65,12 +66,18 @@ static void add_query(Resolver *resolver, const ProcessName *process, const char
         g_ptr_array_add(resolver->slots, NULL);
 }
 
+static bool is_date(const char *text)
+{
+        return strlen(text) == 10 && text[4] == '-' && text[7] == '-';
+}
+
 /* LINE is valid UTF-8. */
 static void add_line(Resolver *resolver, const char *line)
 {
         const Options *options = resolver->options;
         g_auto(GStrv) words = g_strsplit_set(line, " \t\r\v\f", -1);
-        const char *fields[4], *time = options->at;
+        g_autofree char *date_time = NULL;
+        const char *fields[5], *time = options->at;
         ProcessName process = options->process;
         unsigned n = 0, first = options->has_process ? 0 : 1;
         size_t i;
@@ -82,6 +89,11 @@ static void add_line(Resolver *resolver, const char *line)
                 return add_invalid(resolver, line, "an empty line");
         if (n < first + 1)
                 return add_invalid(resolver, line, "one field: without --pid a line is PID ADDR");
+        if (n == first + 3 && is_date(fields[first + 1])) { /* "YYYY-MM-DD HH:MM:SS" */
+                date_time = g_strconcat(fields[first + 1], " ", fields[first + 2], NULL);
+                fields[first + 1] = date_time;
+                n--;
+        }
         if (n > first + 2)
                 return add_invalid(resolver, line,
                                    first ? "more fields than PID ADDR TIME"
@@ -98,7 +110,7 @@ static bool print_answer(Resolver *resolver, const char *answer, size_t n, GErro
         JsonNode *root;
 
         if (resolver->options->is_json) {
-                printf("%.*s\n", (int)n, answer);
+                output_line(answer, n);
                 return true;
         }
         if (!json_parser_load_from_data(resolver->parser, answer, (gssize)n, error))
@@ -107,7 +119,7 @@ static bool print_answer(Resolver *resolver, const char *answer, size_t n, GErro
         g_string_truncate(resolver->line, 0);
         if (root && JSON_NODE_HOLDS_OBJECT(root))
                 answer_text_append(resolver->line, json_node_get_object(root));
-        printf("%s\n", resolver->line->str);
+        output_print("%s\n", resolver->line->str);
         return true;
 }
 
@@ -149,7 +161,7 @@ static bool flush(Resolver *resolver, GError **error)
         g_ptr_array_set_size(resolver->slots, 0);
         g_string_truncate(resolver->queries, 0);
         /* What cannot be written is found by the caller; there is no point in asking on. */
-        return fflush(stdout) == 0;
+        return output_flush();
 }
 
 static bool flush_if_full(Resolver *resolver, GError **error)
@@ -236,7 +248,7 @@ static bool resolve_arguments(Resolver *resolver, GError **error)
         for (argument = resolver->options->arguments; *argument; argument++) {
                 g_autofree char *text = g_utf8_make_valid(*argument, -1);
 
-                add_query(resolver, &resolver->options->process, text, resolver->options->at);
+                add_line(resolver, text);
                 if (!flush_if_full(resolver, error))
                         return false;
         }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/answer-text.h"
 #include "cli/verbs.h"
-
-#include <stdio.h>
+#include "cli/output.h"
 
 static void print_member(JsonObject *object, const char *name, JsonNode *node, gpointer data)
 {
@@ -14,7 +13,7 @@ static void print_member(JsonObject *object, const char *name, JsonNode *node, g
         printable_append(line, name);
         g_string_append(line, ": ");
         printable_append(line, value);
-        printf("%s\n", line->str);
+        output_print("%s\n", line->str);
 }
 
 bool verb_status(Link *link, const Options *options, GError **error)
@@ -26,7 +25,7 @@ bool verb_status(Link *link, const Options *options, GError **error)
         if (!link_call(link, "Status", "{}", 0, &reply, error))
                 return false;
         if (options->is_json) {
-                printf("%.*s\n", (int)reply.n, reply.at);
+                output_line(reply.at, reply.n);
                 return true;
         }
         if (!json_parser_load_from_data(parser, reply.at, (gssize)reply.n, error))

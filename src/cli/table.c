@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/table.h"
-
-#include <stdio.h>
+#include "cli/output.h"
 
 struct Table {
         GPtrArray *cells; /* owned strings, row by row; the headings are the first row */
@@ -48,9 +47,9 @@ void table_print(const Table *table)
 
                 /* Nothing behind the last one: lines have no blanks at their end. */
                 if (column == table->n_columns - 1)
-                        printf("%s\n", text);
+                        output_print("%s\n", text);
                 else
-                        printf("%s%*s", text, (int)(widths[column] - g_utf8_strlen(text, -1) + 2),
-                               "");
+                        output_print("%s%*s", text,
+                                     (int)(widths[column] - g_utf8_strlen(text, -1) + 2), "");
         }
 }

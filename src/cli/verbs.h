@@ -8,6 +8,8 @@
 #include "cli/link.h"
 
 bool verb_resolve(Link *link, const Options *options, GError **error);
-bool verb_processes(Link *link, const Options *options, GError **error);
+bool verb_ps(Link *link, const Options *options, GError **error);
 bool verb_methods(Link *link, const Options *options, GError **error);
+bool verb_history(Link *link, const Options *options, GError **error);
+bool verb_versions(Link *link, const Options *options, GError **error);
 bool verb_status(Link *link, const Options *options, GError **error);

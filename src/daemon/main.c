@@ -8,11 +8,15 @@
 #include "daemon/systemd.h"
 
 #include <glib-unix.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static char *arg_ingest;
 static char *arg_query;
+static char *arg_memory_max;
 static gboolean arg_version;
 
 static const GOptionEntry OPTIONS[] = {
@@ -20,9 +24,32 @@ static const GOptionEntry OPTIONS[] = {
          "Socket for feeders (default /run/clrsym/ingest)", "PATH"},
         {"query", 0, 0, G_OPTION_ARG_FILENAME, &arg_query,
          "Socket for questions (default /run/clrsym/query)", "PATH"},
+        {"memory-max", 0, 0, G_OPTION_ARG_STRING, &arg_memory_max,
+         "Most memory for code maps: 512M, 2G (default 1G, 0 for no limit)", "SIZE"},
         {"version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Show the version", NULL},
         {0},
 };
+
+/* A budget must hold what one record can need. */
+#define MIN_MEMORY     (8u << 20)
+#define DEFAULT_MEMORY (UINT64_C(1) << 30)
+
+/* Bytes, or with K, M, G. */
+static bool parse_size(const char *text, uint64_t *ret_size)
+{
+        static const char UNITS[] = "KMG";
+        const char *unit;
+        char *end;
+        guint64 n = g_ascii_strtoull(text, &end, 10);
+
+        if (!g_ascii_isdigit(*text))
+                return false;
+        unit = *end ? strchr(UNITS, *end) : NULL;
+        if (*end && (!unit || end[1]))
+                return false;
+        return !__builtin_mul_overflow(n, unit ? UINT64_C(1024) << 10 * (unit - UNITS) : 1,
+                                       ret_size);
+}
 
 /* One line a message, for the journal and for people alike. */
 static GLogWriterOutput write_log(GLogLevelFlags level, const GLogField *fields, gsize n_fields,
@@ -66,6 +93,7 @@ int main(int argc, char **argv)
 {
         g_autoptr(GOptionContext) options = g_option_context_new(NULL);
         g_autoptr(GError) error = NULL;
+        uint64_t memory_max = DEFAULT_MEMORY;
         Daemon daemon;
 
         g_log_set_writer_func(write_log, NULL, NULL);
@@ -82,12 +110,19 @@ int main(int argc, char **argv)
                 printf("clrsymd %s\n", CLRSYM_VERSION);
                 return 0;
         }
+        if (arg_memory_max &&
+            (!parse_size(arg_memory_max, &memory_max) || (memory_max && memory_max < MIN_MEMORY))) {
+                fprintf(stderr, "clrsymd: --memory-max takes a size from 8M on, not '%s'\n",
+                        arg_memory_max);
+                return 2;
+        }
         daemon.server = server_new(arg_ingest ? arg_ingest : "/run/clrsym/ingest",
                                    arg_query ? arg_query : "/run/clrsym/query", &error);
         if (!daemon.server) {
                 fprintf(stderr, "clrsymd: %s\n", error->message);
                 return 1;
         }
+        server_set_memory_max(daemon.server, memory_max);
         daemon.loop = g_main_loop_new(NULL, FALSE);
         g_unix_signal_add(SIGTERM, on_signal, &daemon);
         g_unix_signal_add(SIGINT, on_signal, &daemon);
@@ -97,5 +132,6 @@ int main(int argc, char **argv)
         g_main_loop_unref(daemon.loop);
         g_free(arg_ingest);
         g_free(arg_query);
+        g_free(arg_memory_max);
         return 0;
 }

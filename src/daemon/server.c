@@ -291,6 +291,11 @@ Server *server_new(const char *ingest_path, const char *query_path, GError **err
         return server;
 }
 
+void server_set_memory_max(Server *server, size_t n_bytes)
+{
+        tracker_set_budget(server->tracker, n_bytes);
+}
+
 void server_free(Server *server)
 {
         if (!server)

@@ -20,5 +20,8 @@ typedef struct Server Server;
 Server *server_new(const char *ingest_path, const char *query_path, GError **error);
 void server_free(Server *server);
 
+/* Most bytes that all code maps and names may take; 0: no limit. */
+void server_set_memory_max(Server *server, size_t n_bytes);
+
 /* Takes no more callers or bytes, sends what is ready, then calls DONE. */
 void server_drain(Server *server, void (*done)(void *data), void *data);

@@ -28,6 +28,13 @@ def stream_open(number=0, stream_id=0, uuid=b'0123456789abcdef', uid=NO_UID, sch
                  + string('host') + string('') + string('monotonic') + struct.pack('<q', 0))
 
 
+def runtime_start(time, pid=100, stream=0):
+    """RuntimeInformationStart of 10.0.12: nothing of the process came before."""
+    head = struct.pack('<IQQiiBBH', stream, time, 0, pid, pid, 0, 0, 187)
+    return frame(RECORD, head + struct.pack('<10HIB', 0, 1, 10, 0, 12, 0, 10, 0, 12, 0, 0, 0)
+                 + string('app') + bytes(16) + string('/lib/libcoreclr.so'))
+
+
 def load(time, start, name='Main', pid=100, stream=0):
     """MethodLoadVerbose_V1 of 16 bytes at START."""
     head = struct.pack('<IQQiiBBH', stream, time, 0, pid, pid, 0, 1, 143)

@@ -56,7 +56,7 @@ def check_clear(tap, done, name, *words):
 
 
 def check_all_verbs(tap, programs, trace, name, *words, **options):
-    for verb, text in (('resolve', '1 1000\n'), ('methods', None), ('processes', None)):
+    for verb, text in (('resolve', '1 1000\n'), ('methods', None), ('ps', None)):
         done = programs.run([programs.clrsym, verb, '--trace', trace], text=text, **options)
         check_clear(tap, done, f'clrsym {verb}: {name}', *words)
 

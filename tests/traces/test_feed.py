@@ -80,10 +80,10 @@ def check_one(tap, programs, name, trace, directory):
         bodies = programs.ask(daemon.source, 'methods', '--all')
         tap.check(bodies == programs.ask(['--trace', trace], 'methods', '--all') and bodies,
                   f'{name}: the daemon lists the {len(bodies)} bodies of --trace')
-        processes = programs.ask(daemon.source, 'processes')
+        processes = programs.ask(daemon.source, 'ps')
         tap.equal(programs.feed(trace, daemon.ingest).returncode, 0, f'{name}: feed again')
         tap.check(programs.ask(daemon.source, 'methods', '--all') == bodies and
-                  programs.ask(daemon.source, 'processes') == processes and
+                  programs.ask(daemon.source, 'ps') == processes and
                   programs.ask(daemon.source, 'resolve', text=probes(name)) == got,
                   f'{name}: the same trace twice changes nothing')
     tap.equal(daemon.status, 0, f'{name}: the daemon stops when told to')

@@ -194,7 +194,7 @@ def check_refused(tap, programs, trace, directory):
     dump = programs.dump(trace, os.path.join(directory, 'refused.jsonl'))
     tap.check(dump.returncode == 1 and recorded.says_add_context(dump.stderr),
               'noctx: dump refuses it', dump.returncode, dump.stderr)
-    for verb in ('resolve', 'methods', 'processes'):
+    for verb in ('resolve', 'methods', 'ps'):
         done = programs.run([programs.clrsym, verb, '--trace', trace, '--json'], text='1 10\n')
         tap.check(done.returncode == 1 and recorded.says_add_context(done.stderr) and
                   not done.stdout and done.stderr.count('\n') == 1,

@@ -27,7 +27,7 @@ static void add_process(Table *table, JsonObject *process)
         add_text(table, process, "since");
 }
 
-bool verb_processes(Link *link, const Options *options, GError **error)
+bool verb_ps(Link *link, const Options *options, GError **error)
 {
         static const char *const HEADINGS[] = {"PID",    "NS",    "STATE", "RUNTIME",
                                                "BODIES", "SINCE", NULL};
