@@ -134,7 +134,7 @@ static Confidence nothing_confidence(const Process *process, const Body *before,
                                      uint64_t time)
 {
         uint64_t begin = process->is_from_start ? MIN(process->begin, time) : 0;
-        uint64_t end = after ? after->since : time;
+        uint64_t end = after ? after->since : UINT64_MAX;
         guint i;
 
         if (before && before->until <= time)
@@ -147,6 +147,8 @@ static Confidence nothing_confidence(const Process *process, const Body *before,
                 else if (rundown->begin >= time)
                         end = MIN(end, rundown->begin);
         }
+        if (end == UINT64_MAX)
+                end = time;
         if (process_is_before(process, begin) || process_has_gap(process, begin, MAX(begin, end)))
                 return CONFIDENCE_GAP;
         return CONFIDENCE_EXACT;

@@ -2,8 +2,8 @@
 
 /*
  * What a code map costs: loads and unloads, lookups at "now" and at random times, and bytes a body,
- * by number of bodies and by how often the same memory is used again. Each figure is also printed as
- * a ratio to the first row's.
+ * by number of bodies and by how often the same memory is used again. Each figure is also printed
+ * as a ratio to the first row's.
  */
 
 #include "core/codemap.h"
@@ -70,7 +70,8 @@ static Result run(size_t n_bodies, size_t n_generations)
 
                 t = now_ns();
                 for (i = 0; i < per_generation; i++) {
-                        Body body = {.start = at, .size = random_size(), .source = BODY_SOURCE_LOAD};
+                        Body body = {
+                                .start = at, .size = random_size(), .source = BODY_SOURCE_LOAD};
 
                         at += (body.size + 31) & ~31u;
                         bodies[i] = codemap_insert(map, &body, time++);
@@ -114,8 +115,8 @@ int main(void)
 {
         static const struct {
                 size_t n_bodies, n_generations;
-        } ROWS[] = {{10000, 1},   {100000, 1},   {1000000, 1},   {100000, 30},
-                    {1000000, 30}, {1000000, 1000}};
+        } ROWS[] = {{10000, 1},   {100000, 1},   {1000000, 1},
+                    {100000, 30}, {1000000, 30}, {1000000, 1000}};
         Result first = {0};
         size_t i;
 
@@ -126,7 +127,8 @@ int main(void)
 
                 if (!i)
                         first = r;
-                printf("%9zu %6zu | %8.0f %8.0f %8.0f %8.0f %8.0f    | %6.0f   | %15.2f %4.2f %4.2f\n",
+                printf("%9zu %6zu | %8.0f %8.0f %8.0f %8.0f %8.0f    | %6.0f   | %15.2f %4.2f "
+                       "%4.2f\n",
                        ROWS[i].n_bodies, ROWS[i].n_generations, r.load, r.unload, r.live, r.now,
                        r.past, r.bytes, r.live / first.live, r.now / first.now,
                        r.past / first.past);

@@ -463,7 +463,7 @@ START_TEST(test_frame)
         ck_assert_int_eq(decode(&frame), 0);
         n_payload = frame.n_payload;
         for (n = 0; n <= n_payload + 1; n++) {
-                g_autofree uint8_t *copy = g_malloc0(n);
+                g_autofree uint8_t *copy = g_malloc0(MAX(n, 1));
 
                 memcpy(copy, bytes->data + INGEST_HEADER_SIZE, MIN(n, n_payload));
                 frame = (IngestFrame){(IngestType)TYPES[_i], copy, (uint32_t)n};

@@ -255,6 +255,87 @@ static const char *const SCRIPTS[] = {
         "10 R2RGetEntryPoint id=1 entry=0xffffffffffffff00 name=A\n"
         "progress 50\n"
         "? 0xffffffffffffff00 40 = no-method\n",
+        /* Per-UID buffers: a loss taints every process in them, and none in others. */
+        "1 RuntimeInformationStart pid=100\n"
+        "2 RuntimeInformationStart pid=101\n"
+        "10: 3 RuntimeInformationStart pid=200\n"
+        "10 MethodLoadVerbose_V1 pid=100 id=1 start=0x1000 size=16 name=A\n"
+        "11 MethodLoadVerbose_V1 pid=101 id=1 start=0x1000 size=16 name=B\n"
+        "10: 12 MethodLoadVerbose_V1 pid=200 id=1 start=0x1000 size=16 name=C\n"
+        "1: gap 20 30 5\n"
+        "progress 50\n"
+        "1: progress 50\n"
+        "10: progress 50\n"
+        "? pid=100 0x1000 15 = ok A\n"
+        "? pid=100 0x1000 40 = ok A gap\n"
+        "? pid=101 0x1000 40 = ok B gap\n"
+        "? pid=200 0x1000 40 = ok C\n"
+        "? pid=200 0x1000 = ok C\n"
+        "? pid=100 0x1000 = ok A gap\n",
+
+        /* The horizon of a process is that of its own trace's streams. */
+        "1 RuntimeInformationStart pid=100\n"
+        "10: 3 RuntimeInformationStart pid=200\n"
+        "10 MethodLoadVerbose_V1 pid=100 id=1 start=0x1000 size=16 name=A\n"
+        "10: 12 MethodLoadVerbose_V1 pid=200 id=1 start=0x1000 size=16 name=C\n"
+        "10: progress 50\n"
+        "? pid=100 0x1000 40 = ok A provisional\n"
+        "? pid=200 0x1000 40 = ok C\n",
+
+        /* A rundown row is a confirmation: behind it a loss before it does not matter. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "gap 20 30 5\n"
+        "40 DotNETRuntimeRundown:MethodDCEndVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "progress 50\n"
+        "? 0x1000 25 = ok A gap\n"
+        "? 0x1000 40 = ok A\n"
+        "? 0x1000 45 = ok A\n"
+        "? 0x1000 = ok A\n",
+
+        /* Nothing there: a complete rundown behind the loss says so for certain. */
+        "1 RuntimeInformationStart\n"
+        "gap 20 30 5\n"
+        "35 DotNETRuntimeRundown:DCEndInit_V1\n"
+        "40 DotNETRuntimeRundown:DCEndComplete_V1\n"
+        "progress 50\n"
+        "? 0x1000 15 = no-method gap\n"
+        "? 0x1000 45 = no-method\n",
+
+        /* The first version that is seen need not be 0, and each version is a body of its own. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V2 id=1 start=0x1000 size=16 name=A rejit=1\n"
+        "20 MethodLoadVerbose_V1 id=1 start=0x2000 size=16 name=A\n"
+        "progress 50\n"
+        "? 0x1000 30 = ok A\n"
+        "? 0x2000 30 = ok A\n",
+
+        /* Two sessions that trace one process: one process, one life of each body. */
+        "1 RuntimeInformationStart\n"
+        "10: 2 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "10: 11 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "20 MethodUnloadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "10: 21 MethodUnloadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "progress 50\n"
+        "10: progress 50\n"
+        "? 0x1000 15 = ok A\n"
+        "? 0x1000 21 = unloaded A\n"
+        "? 0x1000 = ok A assumed\n",
+
+        /* A MethodID that is used again, at the same address, by another method. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "20 MethodUnloadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "30 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=B\n"
+        "40 MethodUnloadVerbose_V1 id=1 start=0x1000 size=16 name=B\n"
+        "# whose load was lost\n"
+        "45 MethodUnloadVerbose_V1 id=1 start=0x1000 size=16 name=C\n"
+        "progress 50\n"
+        "? 0x1000 15 = ok A\n"
+        "? 0x1000 25 = unloaded A\n"
+        "? 0x1000 35 = ok B\n"
+        "? 0x1000 42 = ok C assumed\n",
 };
 
 START_TEST(test_script)
