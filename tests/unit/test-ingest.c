@@ -236,6 +236,29 @@ START_TEST(test_record_count)
 }
 END_TEST
 
+/* Field and array agree on a count whose bytes, in 32 bits, are none. */
+START_TEST(test_record_wrap)
+{
+        const Event *event = event_by_id(PROVIDER_RUNTIME, 72, 0);
+        int count = event_field(event, FIELD_TypeParameterCount);
+        int array = event_field(event, FIELD_TypeParameters);
+        const uint32_t lie = GUINT32_TO_LE(0x20000000u);
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        g_autofree uint8_t *copy = NULL;
+        Record record, again;
+        uint32_t stream;
+
+        make_record(event, &record);
+        record.values[count].u = 0;
+        record.values[array].n = 0;
+        ck_assert(ingest_put_record(bytes, STREAM, &record));
+        /* MethodID, TypeID and MethodToken are before the one; the other is last. */
+        memcpy(bytes->data + VALUES_BEGIN + 8 + 8 + 4, &lie, sizeof(lie));
+        memcpy(bytes->data + bytes->len - sizeof(lie), &lie, sizeof(lie));
+        ck_assert_int_eq(read_record(bytes, &stream, &again, &copy), -EBADMSG);
+}
+END_TEST
+
 static const struct {
         const char *text;
         uint32_t n;
@@ -586,6 +609,7 @@ Suite *suite_new(void)
         tcase_add_loop_test(tcase, test_record_leftover, 0, (int)n_event_table);
         tcase_add_loop_test(tcase, test_record_lying, 0, (int)n_event_table);
         tcase_add_test(tcase, test_record_count);
+        tcase_add_test(tcase, test_record_wrap);
         tcase_add_test(tcase, test_record_bool);
         tcase_add_test(tcase, test_record_unknown);
         tcase_add_test(tcase, test_record_large);
