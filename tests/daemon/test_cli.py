@@ -366,7 +366,7 @@ def check_trace(tap, programs, directory):
               (1, 'clrsym: no babeltrace2, which reads traces: apt install babeltrace2\n'),
               'no babeltrace2')
     for name, script, words in (
-            ('dies', 'kill -SEGV $$', ('signal 11',)),
+            ('dies', 'kill -KILL $$', ('signal 9',)),
             ('fails without a word', 'exit 1', ('babeltrace2',)),
             ('talks for ever before it fails', 'yes | head -c 3000000 >&2; exit 1',
              ('babeltrace2',)),
