@@ -6,11 +6,6 @@
 
 #include <inttypes.h>
 
-static bool keys_equal(ProcessKey a, ProcessKey b)
-{
-        return a.pid == b.pid && a.pid_ns == b.pid_ns;
-}
-
 /* The one process that is meant; its first generation. */
 static const Process *choose_process(const Tracker *tracker, const PerfmapQuery *query,
                                      char **ret_error)
@@ -23,7 +18,7 @@ static const Process *choose_process(const Tracker *tracker, const PerfmapQuery 
         for (i = 0; i < processes->len; i++) {
                 const Process *process = processes->pdata[i];
 
-                if (previous && keys_equal(previous->key, process->key))
+                if (previous && process_key_equal(&previous->key, &process->key))
                         continue;
                 previous = process;
                 g_string_append_printf(names, "%s%" PRId32, names->len ? ", " : "",
@@ -67,7 +62,7 @@ static const Process *choose_generation(const Tracker *tracker, const Process *f
         for (i = 0; i < processes->len; i++) {
                 const Process *process = processes->pdata[i];
 
-                if (keys_equal(process->key, first->key) && process->begin <= time)
+                if (process_key_equal(&process->key, &first->key) && process->begin <= time)
                         found = process;
         }
         return found;

@@ -92,8 +92,7 @@ static const Process *generation_at(const Tracker *tracker, const Process *newes
         for (i = all->len; i-- > 0 && best->begin > time;) {
                 const Process *process = all->pdata[i];
 
-                if (process->key.pid == newest->key.pid &&
-                    process->key.pid_ns == newest->key.pid_ns &&
+                if (process_key_equal(&process->key, &newest->key) &&
                     process->generation < best->generation)
                         best = process;
         }

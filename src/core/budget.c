@@ -6,20 +6,6 @@ enum { BODIES_AT_ONCE = 64, IL_MAPS_AT_ONCE = 64 };
 /* Dropped processes that are remembered. */
 enum { MAX_DROPPED = 65536 };
 
-static guint key_hash(gconstpointer data)
-{
-        const ProcessKey *key = data;
-
-        return g_int64_hash(&key->pid_ns) ^ (guint)key->pid;
-}
-
-static gboolean key_equal(gconstpointer a, gconstpointer b)
-{
-        const ProcessKey *x = a, *y = b;
-
-        return x->pid_ns == y->pid_ns && x->pid == y->pid;
-}
-
 void budget_init(Budget *budget, Account *account, Strtab *names, GPtrArray *processes,
                  GHashTable *newest)
 {
@@ -27,7 +13,8 @@ void budget_init(Budget *budget, Account *account, Strtab *names, GPtrArray *pro
                            .names = names,
                            .processes = processes,
                            .newest = newest,
-                           .dropped = g_hash_table_new_full(key_hash, key_equal, g_free, NULL)};
+                           .dropped = g_hash_table_new_full(process_key_hash, process_key_equal,
+                                                            g_free, NULL)};
 }
 
 void budget_deinit(Budget *budget)

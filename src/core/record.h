@@ -9,11 +9,17 @@
 
 #include "core/event.h"
 
+#include <glib.h>
+
 /* pid_ns is the inode of the pid namespace (0: not recorded), pid the pid inside of it. */
 typedef struct ProcessKey {
         uint64_t pid_ns;
         int32_t pid;
 } ProcessKey;
+
+/* For GHashTables by ProcessKey. */
+guint process_key_hash(gconstpointer key);
+gboolean process_key_equal(gconstpointer a, gconstpointer b);
 
 /*
  * One field's value. Numbers and booleans: u. Strings: data = n bytes of UTF-8, no NUL at the end

@@ -41,20 +41,6 @@ struct Tracker {
         uint64_t batch;    /* number of the batch that is being applied */
 };
 
-static guint process_key_hash(gconstpointer data)
-{
-        const ProcessKey *key = data;
-
-        return g_int64_hash(&key->pid_ns) ^ (guint)key->pid;
-}
-
-static gboolean process_key_equal(gconstpointer a, gconstpointer b)
-{
-        const ProcessKey *x = a, *y = b;
-
-        return x->pid_ns == y->pid_ns && x->pid == y->pid;
-}
-
 static void trace_destroy(gpointer data)
 {
         trace_free(data);
