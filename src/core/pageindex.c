@@ -26,17 +26,22 @@ typedef struct Entry {
 } Entry;
 
 typedef struct Block {
-        uint64_t begin; /* up to the next block's begin */
         uint32_t n_entries;
         uint32_t n_allocated;
         Entry entries[];
 } Block;
 
+/* A block of a page, by the time it begins: a search for a time reads no block but the last. */
+typedef struct Span {
+        uint64_t begin; /* up to the next span's begin */
+        Block *block;   /* owned */
+} Span;
+
 typedef struct Page {
         uint64_t number;
         union {
-                Block *one; /* while there is but one */
-                Block **many;
+                Block *one; /* while there is but one, which begins at 0 */
+                Span *many;
         };
         uint32_t n_blocks; /* 0: a free slot */
         uint32_t n_allocated;
@@ -73,14 +78,20 @@ PageIndex *pageindex_new(const BodyStore *store)
         return index;
 }
 
-static Block **page_blocks(Page *page)
+/* Where the page has its block, so that it can be replaced by a larger one. */
+static Block **page_block(Page *page, uint32_t b)
 {
-        return page->n_allocated ? page->many : &page->one;
+        return page->n_allocated ? &page->many[b].block : &page->one;
 }
 
-static Block *const *page_blocks_const(const Page *page)
+static const Block *page_block_const(const Page *page, uint32_t b)
 {
-        return page->n_allocated ? page->many : (Block *const *)&page->one;
+        return page->n_allocated ? page->many[b].block : page->one;
+}
+
+static uint64_t page_begin(const Page *page, uint32_t b)
+{
+        return page->n_allocated ? page->many[b].begin : 0;
 }
 
 static size_t block_size(uint32_t n_entries)
@@ -93,11 +104,11 @@ static void page_free(PageIndex *index, Page *page)
         uint32_t b;
 
         for (b = 0; b < page->n_blocks; b++) {
-                account_remove(index->account, block_size(page_blocks(page)[b]->n_allocated));
-                g_free(page_blocks(page)[b]);
+                account_remove(index->account, block_size(page_block_const(page, b)->n_allocated));
+                g_free(*page_block(page, b));
         }
         if (page->n_allocated) {
-                account_remove(index->account, page->n_allocated * sizeof(Block *));
+                account_remove(index->account, page->n_allocated * sizeof(Span));
                 g_free(page->many);
         }
         *page = (Page){0};
@@ -167,11 +178,11 @@ static void tier_grow(PageIndex *index, Tier *tier)
         g_free(old);
 }
 
-static Block *block_new(PageIndex *index, uint64_t begin, uint32_t n_entries)
+static Block *block_new(PageIndex *index, uint32_t n_entries)
 {
         Block *block = g_malloc(block_size(n_entries));
 
-        *block = (Block){.begin = begin, .n_allocated = n_entries};
+        *block = (Block){.n_allocated = n_entries};
         account_add(index->account, block_size(n_entries));
         return block;
 }
@@ -193,7 +204,7 @@ static Page *tier_make(PageIndex *index, Tier *tier, uint64_t number)
         if (!tier->pages || (tier->n_pages + 1) * 4 > ((size_t)3 << tier->n_bits))
                 tier_grow(index, tier);
         page = tier_slot(tier, number);
-        *page = (Page){.number = number, .one = block_new(index, 0, FIRST_ENTRIES), .n_blocks = 1};
+        *page = (Page){.number = number, .one = block_new(index, FIRST_ENTRIES), .n_blocks = 1};
         tier->n_pages++;
         return page;
 }
@@ -219,15 +230,14 @@ static uint32_t block_upper_bound(const Block *block, uint64_t time)
 /* The block that has TIME. */
 static uint32_t page_block_at(const Page *page, uint64_t time)
 {
-        Block *const *blocks = page_blocks_const(page);
         uint32_t low = 0, high = page->n_blocks;
 
-        if (blocks[high - 1]->begin <= time)
+        if (page_begin(page, high - 1) <= time)
                 return high - 1;
         while (high - low > 1) {
                 uint32_t middle = low + (high - low) / 2;
 
-                if (blocks[middle]->begin <= time)
+                if (page_begin(page, middle) <= time)
                         low = middle;
                 else
                         high = middle;
@@ -235,22 +245,22 @@ static uint32_t page_block_at(const Page *page, uint64_t time)
         return low;
 }
 
-static void page_append_block(PageIndex *index, Page *page, Block *block)
+static void page_append_block(PageIndex *index, Page *page, uint64_t begin, Block *block)
 {
         if (!page->n_allocated) {
                 Block *one = page->one;
 
-                page->many = g_new(Block *, 4);
-                page->many[0] = one;
+                page->many = g_new(Span, 4);
+                page->many[0] = (Span){0, one};
                 page->n_allocated = 4;
-                account_add(index->account, 4 * sizeof(Block *));
+                account_add(index->account, 4 * sizeof(Span));
         } else if (page->n_blocks == page->n_allocated) {
-                account_change(index->account, page->n_allocated * sizeof(Block *),
-                               2 * page->n_allocated * sizeof(Block *));
+                account_change(index->account, page->n_allocated * sizeof(Span),
+                               2 * page->n_allocated * sizeof(Span));
                 page->n_allocated *= 2;
-                page->many = g_renew(Block *, page->many, page->n_allocated);
+                page->many = g_renew(Span, page->many, page->n_allocated);
         }
-        page->many[page->n_blocks++] = block;
+        page->many[page->n_blocks++] = (Span){begin, block};
 }
 
 static void block_insert(PageIndex *index, Block **block, const Entry *entry)
@@ -270,21 +280,21 @@ static void block_insert(PageIndex *index, Block **block, const Entry *entry)
 /* Room in the newest block for a body that comes at TIME: if half of it is dead, in a new one. */
 static void page_make_room(PageIndex *index, Page *page, uint64_t time)
 {
-        Block **newest = &page_blocks(page)[page->n_blocks - 1], *block;
+        Block **newest = page_block(page, page->n_blocks - 1), *block;
         uint32_t n_live = 0, i;
 
         if ((*newest)->n_entries < (*newest)->n_allocated || (*newest)->n_entries < SPARE_ENTRIES ||
-            time <= (*newest)->begin)
+            time <= page_begin(page, page->n_blocks - 1))
                 return;
         for (i = 0; i < (*newest)->n_entries; i++)
                 n_live += body_store_get(index->store, (*newest)->entries[i].number)->until > time;
         if (n_live * 2 > (*newest)->n_entries)
                 return;
-        block = block_new(index, time, n_live * 2 + SPARE_ENTRIES);
+        block = block_new(index, n_live * 2 + SPARE_ENTRIES);
         for (i = 0; i < (*newest)->n_entries; i++)
                 if (body_store_get(index->store, (*newest)->entries[i].number)->until > time)
                         block->entries[block->n_entries++] = (*newest)->entries[i];
-        page_append_block(index, page, block);
+        page_append_block(index, page, time, block);
 }
 
 static Tier *body_tier(const PageIndex *index, const Body *body)
@@ -303,14 +313,12 @@ static void page_add(PageIndex *index, Tier *tier, uint64_t number, const Body *
 
         entry.first = (uint16_t)((MAX(body->start, page_first) - page_first) >> tier->unit_shift);
         entry.last = (uint16_t)((MIN(body_last(body), page_last) - page_first) >> tier->unit_shift);
-        if (body->since >= page_blocks(page)[page->n_blocks - 1]->begin)
+        if (body->since >= page_begin(page, page->n_blocks - 1))
                 page_make_room(index, page, body->since);
         for (b = page_block_at(page, body->since); b < page->n_blocks; b++) {
-                Block **block = &page_blocks(page)[b];
-
-                if ((*block)->begin > body->since && (*block)->begin >= body->until)
+                if (page_begin(page, b) > body->since && page_begin(page, b) >= body->until)
                         break;
-                block_insert(index, block, &entry);
+                block_insert(index, page_block(page, b), &entry);
         }
 }
 
@@ -346,12 +354,11 @@ static bool block_remove(Block *block, uint32_t number)
  */
 static void page_remove(Page *page, uint64_t since, uint32_t number)
 {
-        Block **blocks = page_blocks(page);
         uint32_t at = page_block_at(page, since), b;
 
-        for (b = at; b < page->n_blocks && block_remove(blocks[b], number);)
+        for (b = at; b < page->n_blocks && block_remove(*page_block(page, b), number);)
                 b++;
-        for (b = at; b > 0 && block_remove(blocks[b - 1], number);)
+        for (b = at; b > 0 && block_remove(*page_block(page, b - 1), number);)
                 b--;
 }
 
@@ -383,22 +390,25 @@ static void tier_remove(PageIndex *index, Tier *tier, Page *page)
  */
 static void page_drop_empty(PageIndex *index, Tier *tier, Page *page)
 {
-        Block **blocks = page_blocks(page);
         uint32_t b, n = 0;
 
         for (b = 0; b < page->n_blocks; b++) {
-                if (blocks[b]->n_entries) {
-                        blocks[n++] = blocks[b];
+                Block *block = *page_block(page, b);
+
+                if (!block->n_entries) {
+                        account_remove(index->account, block_size(block->n_allocated));
+                        g_free(block);
                         continue;
                 }
-                account_remove(index->account, block_size(blocks[b]->n_allocated));
-                g_free(blocks[b]);
+                if (page->n_allocated)
+                        page->many[n] = page->many[b];
+                n++;
         }
         page->n_blocks = n;
-        if (n)
-                blocks[0]->begin = 0;
-        else
+        if (!n)
                 tier_remove(index, tier, page);
+        else if (page->n_allocated)
+                page->many[0].begin = 0;
 }
 
 void pageindex_remove(PageIndex *index, uint32_t number)
@@ -430,7 +440,7 @@ Body *pageindex_at(const PageIndex *index, uint64_t address, uint64_t time)
                         continue;
                 unit = (uint16_t)((address & ((UINT64_C(1) << tier->page_shift) - 1)) >>
                                   tier->unit_shift);
-                block = page_blocks_const(page)[page_block_at(page, time)];
+                block = page_block_const(page, page_block_at(page, time));
                 for (i = block_upper_bound(block, time); i-- > 0;) {
                         const Entry *entry = &block->entries[i];
                         Body *body;
@@ -460,14 +470,14 @@ static Body *page_before(const PageIndex *index, const Page *page, uint64_t addr
         uint32_t b = page_block_at(page, time) + 1, i;
 
         while (b-- > 0) {
-                const Block *block = page_blocks_const(page)[b];
+                const Block *block = page_block_const(page, b);
 
                 for (i = block_upper_bound(block, time); i-- > 0;) {
                         Body *body = body_store_get(index->store, block->entries[i].number);
 
                         /* One that ended before the block began is there in error: see page_remove.
                          */
-                        if (body->until <= time && (!b || body->until > block->begin) &&
+                        if (body->until <= time && (!b || body->until > page_begin(page, b)) &&
                             has_lived_at(body, address))
                                 return body;
                 }
@@ -480,9 +490,8 @@ static Body *page_after(const PageIndex *index, const Page *page, uint64_t addre
         uint32_t b, i;
 
         for (b = page_block_at(page, time); b < page->n_blocks; b++) {
-                const Block *block = page_blocks_const(page)[b];
-                uint64_t end =
-                        b + 1 < page->n_blocks ? page_blocks_const(page)[b + 1]->begin : UINT64_MAX;
+                const Block *block = page_block_const(page, b);
+                uint64_t end = b + 1 < page->n_blocks ? page_begin(page, b + 1) : UINT64_MAX;
 
                 for (i = block_upper_bound(block, time); i < block->n_entries; i++) {
                         Body *body = body_store_get(index->store, block->entries[i].number);
@@ -554,7 +563,7 @@ static void page_overlaps(Overlaps *overlaps, const Page *page)
         uint32_t b, i;
 
         for (b = page_block_at(page, overlaps->time); b < page->n_blocks; b++) {
-                const Block *block = page_blocks_const(page)[b];
+                const Block *block = page_block_const(page, b);
 
                 for (i = 0; i < block->n_entries; i++) {
                         Body *body = body_store_get(overlaps->store, block->entries[i].number);
