@@ -69,7 +69,7 @@ def demonstrate(directory):
 def main():
     directory = pathlib.Path(sys.argv[1])
     if os.environ.get(INSIDE):
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+        live.end_orderly()
         demonstrate(directory)
         return 0
     if reason := live.missing():

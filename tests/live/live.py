@@ -11,6 +11,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -89,6 +90,13 @@ def child(command, stop=signal.SIGTERM, **options):
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def end_orderly():
+    """What is under way is stopped on the way out. Started in the background by a shell, we would
+    ignore SIGINT, and so would our children, of which babeltrace2 needs it to stop."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(1))
 
 
 def build(directory):

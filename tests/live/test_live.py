@@ -215,8 +215,7 @@ def enter_sandbox():
 
 if __name__ == '__main__':
     if os.environ.get(INSIDE):
-        # What is under way is stopped on the way out.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+        live.end_orderly()
         recorded.main(test)
     else:
         sys.exit(enter_sandbox())
