@@ -26,6 +26,9 @@
  * the pages that a body is on. The largest record there can be has a map of 65,535 entries.
  */
 #define MAX_RECORD_GROWTH (2u << 20)
+/* ns. No runtime goes, and another comes up under its pid, in less: events that follow closer are
+ * of one. */
+#define LEAST_REPLACE_TIME UINT64_C(10000000)
 /* ns. Two sessions that trace one process give its start two times, microseconds apart. */
 #define SAME_START UINT64_C(1000000000)
 
@@ -36,6 +39,8 @@ struct Tracker {
         GPtrArray *processes; /* owned Processes, in order of appearance */
         GHashTable *newest;   /* borrowed ProcessKey (of its value) -> borrowed newest Process */
         Budget budget;
+        uint64_t own_pid_ns;                 /* of the processes that start_time knows */
+        uint64_t (*start_time)(int32_t pid); /* or NULL */
         TrackerStats stats;
         Trace *last_trace; /* borrowed: of the newest stream */
         uint64_t batch;    /* number of the batch that is being applied */
@@ -141,13 +146,29 @@ static Process *generation_new(Tracker *tracker, ProcessKey key, uint64_t time)
         return process;
 }
 
-static bool begins_generation(const Process *process, const TrackerStream *stream,
-                              const Record *record)
+/* True if the program that has the pid now was started after the process's last event. */
+static bool is_replaced(const Tracker *tracker, const Process *process, const TrackerStream *stream,
+                        const Record *record)
+{
+        uint64_t start;
+
+        if (!tracker->start_time || record->process.pid_ns != tracker->own_pid_ns ||
+            !*stream->trace->boot_id || record->time - process->last < LEAST_REPLACE_TIME)
+                return false;
+        start = tracker->start_time(record->process.pid);
+        /* Later than the event: it is of neither. */
+        return start > process->last && start <= record->time;
+}
+
+static bool begins_generation(const Tracker *tracker, const Process *process,
+                              const TrackerStream *stream, const Record *record)
 {
         if (record->time < process->begin)
                 return false;
         if (process->exit != BODY_FOREVER && record->time > process->exit &&
             record->time - process->exit > EXIT_GRACE)
+                return true;
+        if (record->time > process->last && is_replaced(tracker, process, stream, record))
                 return true;
         if (record->event->kind != EVENT_KIND_RUNTIME_START)
                 return false;
@@ -162,7 +183,7 @@ static Process *process_of(Tracker *tracker, TrackerStream *stream, const Record
         Process *process = g_hash_table_lookup(tracker->newest, &record->process);
         guint i;
 
-        if (!process || begins_generation(process, stream, record))
+        if (!process || begins_generation(tracker, process, stream, record))
                 process = generation_new(tracker, record->process, record->time);
         if (record->time < process->begin && process->generation > 1) {
                 for (i = tracker->processes->len; i-- > 0;) {
@@ -583,6 +604,12 @@ const GPtrArray *tracker_processes(const Tracker *tracker)
 const TrackerStats *tracker_stats(const Tracker *tracker)
 {
         return &tracker->stats;
+}
+
+void tracker_set_start_time(Tracker *tracker, uint64_t pid_ns, uint64_t (*start_time)(int32_t pid))
+{
+        tracker->own_pid_ns = pid_ns;
+        tracker->start_time = start_time;
 }
 
 void tracker_set_budget(Tracker *tracker, size_t n_bytes)

@@ -55,6 +55,13 @@ typedef struct TrackerStats {
 
 const TrackerStats *tracker_stats(const Tracker *tracker);
 
+/*
+ * For processes of this machine that run now, in pid namespace PID_NS: START_TIME tells when the
+ * program that has a pid now was started, on the clock of the events; 0: none has it. A program
+ * that was started after all events so far is another one.
+ */
+void tracker_set_start_time(Tracker *tracker, uint64_t pid_ns, uint64_t (*start_time)(int32_t pid));
+
 /* Most bytes that all code maps and names may take; 0: no limit, the default. */
 void tracker_set_budget(Tracker *tracker, size_t n_bytes);
 const Budget *tracker_budget(const Tracker *tracker);

@@ -3,6 +3,7 @@
 
 #include "daemon/listener.h"
 #include "daemon/peer.h"
+#include "daemon/proc.h"
 #include "daemon/systemd.h"
 #include "service/ingest-session.h"
 #include "service/query-session.h"
@@ -277,6 +278,7 @@ Server *server_new(const char *ingest_path, const char *query_path, GError **err
         Server *server = g_new0(Server, 1);
 
         server->tracker = tracker_new();
+        tracker_set_start_time(server->tracker, proc_own_pid_ns(), proc_start_time);
         server->feeders = g_ptr_array_new_with_free_func(peer_destroy);
         server->clients = g_ptr_array_new_with_free_func(peer_destroy);
         server->ingest = listener_new(ingest_path, 0660, systemd_listen_fd("ingest"), on_feeder,

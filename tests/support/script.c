@@ -41,6 +41,7 @@ static TrackerStream *open_stream(Script *script, unsigned n)
         identity->stream_id = n;
         identity->scheme = BUFFER_SCHEME_PER_UID;
         identity->uid = 1000;
+        g_string_assign(identity->boot_id, "this boot");
         script->streams[n] = tracker_stream_open(script->tracker, identity);
         ingest_stream_free(identity);
         return script->streams[n];
@@ -161,6 +162,13 @@ static void run_question(Script *script, char **words)
         ck_assert_msg(!strcmp(got->str, expected), "got '%s' for: %s", got->str, script->line);
 }
 
+static uint64_t started;
+
+static uint64_t start_time(int32_t pid)
+{
+        return started;
+}
+
 static void run_line(Script *script, char **words)
 {
         unsigned n = 0;
@@ -177,6 +185,8 @@ static void run_line(Script *script, char **words)
                                   &(IngestGap){.begin = number(script, words[1]),
                                                .end = number(script, words[2]),
                                                .count = number(script, words[3])});
+        else if (!strcmp(*words, "started"))
+                started = number(script, words[1]);
         else if (!strcmp(*words, "progress"))
                 tracker_apply_progress(script->tracker, stream, number(script, words[1]));
         else if (!strcmp(*words, "close"))
@@ -198,6 +208,8 @@ Tracker *script_tracker(const char *text)
                          .values = g_ptr_array_new_with_free_func(g_free)};
         guint i;
 
+        started = 0;
+        tracker_set_start_time(script.tracker, 0, start_time);
         for (i = 0; lines[i]; i++) {
                 g_auto(GStrv) words = NULL;
                 g_autofree char *line = g_strdup(g_strstrip(lines[i]));

@@ -7,6 +7,7 @@
  *   TIME EVENT [FIELD=VALUE ...]     an event by its LTTng name; provider DotNETRuntime unless
  *                                    given; fields left out are 0 or empty. Short names: id start
  *                                    size rejit flags module name ns token; pid pid_ns tid.
+ *   started TIME                     when the program was started that has the pids now
  *   gap BEGIN END COUNT              events lost
  *   progress TIME | close | detach | open | commit
  *   ? [pid=P] ADDR [TIME] = STATUS [NAME] [CONFIDENCE]

@@ -186,6 +186,20 @@ static const char *const SCRIPTS[] = {
         "? 0x2000 5000000001 = ok N\n"
         "? 0x1000 15 = ok A\n",
 
+        /* The same, where no exit was seen either, but the program was started since. */
+        "100000000 RuntimeInformationStart\n"
+        "200000000 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "started 50000000\n"
+        "300000000 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B\n"
+        "started 400000000\n"
+        "350000000 MethodLoadVerbose_V1 id=3 start=0x3000 size=32 name=C\n"
+        "500000000 MethodLoadVerbose_V1 id=4 start=0x4000 size=32 name=N\n"
+        "progress 600000000\n"
+        "? 0x2000 360000000 = ok B\n"
+        "? 0x3000 360000000 = ok C\n"
+        "? 0x4000 550000000 = ok N\n"
+        "? 0x2000 550000000 = no-method gap\n",
+
         /* One pid in two pid namespaces. */
         "10 MethodLoadVerbose_V1 pid=1 pid_ns=11 id=1 start=0x1000 size=32 name=A\n"
         "11 MethodLoadVerbose_V1 pid=1 pid_ns=22 id=1 start=0x1000 size=32 name=B\n"
