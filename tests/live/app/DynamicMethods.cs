@@ -52,7 +52,7 @@ public static class DynamicMethods
         }
     }
 
-    static DynamicMethod Make(string name, int length)
+    internal static DynamicMethod Make(string name, int length)
     {
         var method = new DynamicMethod(name, typeof(long), new[] { typeof(long) },
                                        typeof(DynamicMethods).Module);
@@ -69,7 +69,7 @@ public static class DynamicMethods
         return method;
     }
 
-    static void Tell(Report report, DynamicMethod method)
+    internal static void Tell(Report report, DynamicMethod method)
     {
         var handle = (RuntimeMethodHandle)descriptor.Invoke(method, null)!;
         report.Code(handle.GetFunctionPointer(), "dynamicClass", method.Name);

@@ -12,6 +12,9 @@ namespace Live;
 /// collected, collectible contexts that are unloaded.
 ///
 ///     clrsym-live [ROUNDS]
+///     clrsym-live churn SECONDS BODIES
+///
+/// With "churn" it makes so many dynamic methods, and takes so long for it, if it can.
 ///
 /// Prints what it knows of its own code, "CODE NANOSECONDS ADDRESS TYPE METHOD": at that instant of
 /// CLOCK_MONOTONIC the method's code began at that address. Then "READY", and it waits for its
@@ -21,11 +24,33 @@ public static class Program
 {
     public static int Main(string[] arguments)
     {
-        int rounds = arguments.Length > 0 ? int.Parse(arguments[0]) : 20;
-
         using var output = new StreamWriter(Console.OpenStandardOutput());
         var report = new Report(output);
 
+        if (arguments.Length == 3 && arguments[0] == "churn")
+            RunChurn(report, output, int.Parse(arguments[1]), int.Parse(arguments[2]));
+        else
+            RunAll(report, output, arguments.Length > 0 ? int.Parse(arguments[0]) : 20);
+        output.WriteLine("READY");
+        output.Flush();
+
+        while (Console.In.ReadLine() != null)
+        {
+        }
+        Tiers.Run();
+        output.WriteLine("DONE");
+        return 0;
+    }
+
+    static void RunChurn(Report report, StreamWriter output, int seconds, int bodies)
+    {
+        Churn.Run(report, output, seconds, bodies);
+        output.WriteLine("LASTING");
+        Churn.TellKept(report);
+    }
+
+    static void RunAll(Report report, StreamWriter output, int rounds)
+    {
         for (int round = 0; round < rounds; round++)
         {
             Tiers.Run();
@@ -45,15 +70,6 @@ public static class Program
         Tiers.Tell(report);
         Generics.Tell(report);
         DynamicMethods.TellKept(report);
-        output.WriteLine("READY");
-        output.Flush();
-
-        while (Console.In.ReadLine() != null)
-        {
-        }
-        Tiers.Run();
-        output.WriteLine("DONE");
-        return 0;
     }
 }
 

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""Ten million methods through a daemon with 64 MiB: what it keeps and what it takes stay within
+bounds all the while, and what it answers says what it no longer knows."""
+
+import collections
+import contextlib
+import json
+import pathlib
+import subprocess
+import sys
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'traces'))
+
+import recorded  # pylint: disable=wrong-import-position
+
+MIB = 1 << 20
+MEMORY_MAX = 64 * MIB
+RSS_MAX = MEMORY_MAX * 5 // 4 + 32 * MIB
+N_BODIES, N_ALIVE = 10**7, 20000
+# Far more than fit: none of these is ever unloaded.
+N_CROWD = 500_000
+CHURNING, CROWDED = 1000, 2000
+SAMPLE_S = 0.25
+MIN_SAMPLES = 20
+# s: for one feed.
+FEED_TIMEOUT = 200
+
+# What feed-churn told of a body.
+Told = collections.namedtuple('Told', 'start size loaded symbol')
+Fed = collections.namedtuple('Fed', 'records bodies il_maps ns end living early')
+Sample = collections.namedtuple('Sample', 'rss status')
+
+
+def rss(pid):
+    text = pathlib.Path(f'/proc/{pid}/status').read_text(encoding='ascii')
+    return int(text.split('VmRSS:')[1].split()[0]) * 1024
+
+
+def status(programs, daemon):
+    return json.loads(programs.ask(daemon.source, 'status')[0])
+
+
+@contextlib.contextmanager
+def sampling(programs, daemon):
+    """Samples are taken until the `with` ends; what went wrong in taking them is raised then."""
+    samples, failures, is_over = [], [], threading.Event()
+
+    def take():
+        try:
+            while not is_over.wait(SAMPLE_S):
+                samples.append(Sample(rss(daemon.process.pid), status(programs, daemon)))
+        except (OSError, RuntimeError, ValueError) as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    try:
+        yield samples
+    finally:
+        is_over.set()
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+def feed(program, daemon, **options):
+    """Runs feed-churn to its end: what it told."""
+    words = [word for name, value in options.items() for word in (f'--{name}', str(value))]
+    # run() kills it if it does not end in time.
+    done = subprocess.run([program, '--socket', daemon.ingest, *words], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=FEED_TIMEOUT, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f'{done.stderr} {daemon.log()}')
+    told = {'living': [], 'early': []}
+    for line in done.stdout.splitlines():
+        word, *rest = line.split(' ')
+        if word == 'sent':
+            figures = map(int, rest)
+        else:
+            told[word].append(Told(*map(int, rest[:3]), rest[3]))
+    return Fed(*figures, told['living'], told['early'])
+
+
+def resolve(programs, daemon, pid, questions):
+    """The answers to (address, time in ns) of one process."""
+    text = ''.join(f'{address:#x} {moment}\n' for address, moment in questions)
+    return [json.loads(line) for line in
+            programs.ask(daemon.source, 'resolve', '--pid', str(pid), text=text)]
+
+
+def says(answer, body):
+    return (answer['status'] == 'ok' and int(answer['start'], 16) == body.start and
+            answer['size'] == body.size and
+            answer['symbol'].startswith(body.symbol + '('))
+
+
+def check_bounds(tap, samples, fed, what):
+    max_bytes = max(sample.status['bytes'] for sample in samples)
+    max_rss = max(sample.rss for sample in samples)
+    tap.note(f'{what}: {fed.records} records of {fed.bodies} bodies, {fed.il_maps} IL maps, in '
+             f'{fed.ns / 1e9:.1f} s: {fed.records * 1e9 / fed.ns:,.0f} records a second')
+    tap.note(f'{what}: {len(samples)} samples; at most {max_bytes / MIB:.1f} MiB accounted of '
+             f'{MEMORY_MAX / MIB:.0f}, {max_rss / MIB:.1f} MiB resident of {RSS_MAX / MIB:.0f}')
+    tap.check(all(sample.status['memory_max'] == MEMORY_MAX for sample in samples),
+              f'{what}: the budget is what was asked for')
+    tap.check(max_bytes <= MEMORY_MAX, f'{what}: accounted bytes stay in the budget', max_bytes)
+    tap.check(max_rss <= RSS_MAX, f'{what}: the resident set stays in its bounds', max_rss)
+
+
+def check_living(tap, programs, daemon, fed):
+    """Each living body, at its first and last byte, at the newest time and without one."""
+    questions = [(address, fed.end) for body in fed.living
+                 for address in (body.start, body.start + body.size - 1)]
+    wanted = [body for body in fed.living for _ in range(2)]
+    answers = resolve(programs, daemon, CHURNING, questions)
+    wrong = [f'{body} answered: {answer}' for body, answer in zip(wanted, answers)
+             if not says(answer, body) or answer['confidence'] != 'exact']
+    tap.check(len(answers) == 2 * N_ALIVE and not wrong,
+              f'churn: {len(answers)} questions about the {len(fed.living)} that live', *wrong[:5])
+
+
+def check_evicted(tap, programs, daemon, fed):
+    """What went long ago is not there, and is not denied either."""
+    answers = resolve(programs, daemon, CHURNING,
+                      [(body.start, body.loaded) for body in fed.early])
+    statuses = collections.Counter(answer['status'] for answer in answers)
+    tap.equal(dict(statuses), {'evicted': len(fed.early)}, 'churn: what went first is evicted')
+
+
+def run_churn(tap, programs, program, daemon):
+    with sampling(programs, daemon) as samples:
+        fed = feed(program, daemon, bodies=N_BODIES, alive=N_ALIVE, seed=7, pid=CHURNING)
+    tap.check(len(samples) >= MIN_SAMPLES, f'churn: {len(samples)} samples while it was fed')
+    last = status(programs, daemon)
+    samples.append(Sample(rss(daemon.process.pid), last))
+    check_bounds(tap, samples, fed, 'churn')
+    tap.equal((last['method_loads'], last['method_unloads'], last['il_maps']),
+              (N_BODIES, N_BODIES - N_ALIVE, fed.il_maps), 'churn: every record was taken')
+    tap.equal((last['live_bodies'], last['refused']), (N_ALIVE, 0), 'churn: the living were kept')
+    tap.equal(last['evicted_bodies'], N_BODIES - last['bodies'],
+              'churn: what is not kept was evicted')
+    tap.check(last['evicted_bodies'] > N_BODIES / 2 and last['bodies'] > 2 * N_ALIVE,
+              f'churn: {last["evicted_bodies"]} were evicted, {last["bodies"]} are kept')
+    tap.note(f'churn: {last["names"]} names, {last["il_maps_kept"]} IL maps of '
+             f'{last["il_map_bytes"] / MIB:.1f} MiB are kept')
+    check_living(tap, programs, daemon, fed)
+    check_evicted(tap, programs, daemon, fed)
+    return fed
+
+
+def run_crowd(tap, programs, program, daemon, churn):
+    """The living alone are more than fit."""
+    with sampling(programs, daemon) as samples:
+        fed = feed(program, daemon, bodies=N_CROWD, alive=N_CROWD, seed=8, pid=CROWDED)
+    last = status(programs, daemon)
+    samples.append(Sample(rss(daemon.process.pid), last))
+    check_bounds(tap, samples, fed, 'crowd')
+    n_kept = last['live_bodies'] - N_ALIVE
+    tap.check(last['refused'] > 0 and 0 < n_kept < N_CROWD,
+              f'crowd: {n_kept} were kept, {last["refused"]} records refused', last)
+    tap.equal((last['bodies'], last['il_maps_kept']), (last['live_bodies'], 0),
+              'crowd: the dead and the IL maps had to go first')
+
+    # The first that were told are kept, and the last are not; which is which, the daemon says.
+    answers = resolve(programs, daemon, CROWDED, [(body.start, fed.end) for body in fed.living])
+    kept = [(body, answer) for body, answer in zip(fed.living, answers)
+            if answer['status'] == 'ok']
+    wrong = [f'{body} answered: {answer}' for body, answer in kept if not says(answer, body)]
+    tap.check(len(kept) == n_kept and not wrong, f'crowd: the {len(kept)} that are kept are named',
+              *wrong[:5])
+    denied = [answer for answer in answers if answer['status'] != 'ok']
+    tap.check(denied and all(answer['status'] == 'no-method' for answer in denied),
+              f'crowd: {len(denied)} others are not there',
+              collections.Counter(answer['status'] for answer in denied))
+    tap.check(all(answer['confidence'] == 'gap' for answer in answers),
+              'crowd: and every answer has the confidence of a gap',
+              collections.Counter(answer['confidence'] for answer in answers))
+    check_living(tap, programs, daemon, churn)
+
+
+def test(tap, programs, directory, rest):
+    program, = rest
+    begin = time.monotonic()
+    with recorded.Daemon(programs, directory, '--memory-max', '64M') as daemon:
+        churn = run_churn(tap, programs, program, daemon)
+        run_crowd(tap, programs, program, daemon, churn)
+    tap.equal(daemon.status, 0, 'the daemon ends in good order')
+    tap.note(f'{time.monotonic() - begin:.0f} s in all')
+
+
+if __name__ == '__main__':
+    recorded.main(test)
