@@ -6,7 +6,9 @@
 /* A GArray doubles: at most so much is allocated for each time in it. */
 #define CONFIRMATION_SIZE (2 * sizeof(uint64_t))
 
-#define CHUNK_SIZE (sizeof(Body) << BODY_CHUNK_BITS)
+/* A chunk's place, and its entry among the freed ones. */
+#define PLACE_SIZE (sizeof(BodyChunk *) + 2 * sizeof(uint32_t))
+#define CHUNK_SIZE sizeof(BodyChunk)
 
 BodyExtra *body_get_extra(BodyStore *store, Body *body)
 {
@@ -73,8 +75,8 @@ static void chunks_grow(BodyStore *store)
 {
         uint32_t n = store->n_allocated + MAX(4, store->n_allocated / 2);
 
-        store->chunks = g_renew(Body *, store->chunks, n);
-        account_change(store->account, store->n_allocated * sizeof(Body *), n * sizeof(Body *));
+        store->chunks = g_renew(BodyChunk *, store->chunks, n);
+        account_change(store->account, store->n_allocated * PLACE_SIZE, n * PLACE_SIZE);
         store->n_allocated = n;
 }
 
@@ -88,61 +90,119 @@ static void body_deinit(BodyStore *store, Body *body, Strtab *names)
         body->end = BODY_END_FREE;
 }
 
+void body_store_init(BodyStore *store, Account *account)
+{
+        *store = (BodyStore){.account = account, .first_open = BODY_NONE};
+        store->freed = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+}
+
+static void chunk_free(BodyStore *store, uint32_t i)
+{
+        account_remove(store->account, CHUNK_SIZE);
+        g_clear_pointer(&store->chunks[i], g_free);
+}
+
 void body_store_deinit(BodyStore *store, Strtab *names)
 {
         uint32_t i;
 
-        for (i = 0; i < store->n_used; i++)
-                if (!body_is_free(body_store_get(store, i)))
+        for (i = 0; i < body_store_end(store); i++)
+                if (body_store_find(store, i))
                         body_deinit(store, body_store_get(store, i), names);
-        for (i = 0; i < store->n_chunks; i++) {
-                account_remove(store->account, CHUNK_SIZE);
-                g_free(store->chunks[i]);
-        }
-        account_remove(store->account, store->n_allocated * sizeof(Body *));
+        for (i = 0; i < store->n_chunks; i++)
+                if (store->chunks[i])
+                        chunk_free(store, i);
+        account_remove(store->account, store->n_allocated * PLACE_SIZE);
         g_free(store->chunks);
-        *store = BODY_STORE_INIT(store->account);
+        g_array_unref(store->freed);
+        *store = (BodyStore){0};
+}
+
+static void open_add(BodyStore *store, uint32_t i)
+{
+        BodyChunk *chunk = store->chunks[i];
+
+        chunk->next_open = store->first_open;
+        chunk->previous_open = BODY_NONE;
+        if (chunk->next_open != BODY_NONE)
+                store->chunks[chunk->next_open]->previous_open = i;
+        store->first_open = i;
+}
+
+static void open_remove(BodyStore *store, uint32_t i)
+{
+        const BodyChunk *chunk = store->chunks[i];
+
+        if (chunk->next_open != BODY_NONE)
+                store->chunks[chunk->next_open]->previous_open = chunk->previous_open;
+        if (chunk->previous_open != BODY_NONE)
+                store->chunks[chunk->previous_open]->next_open = chunk->next_open;
+        else
+                store->first_open = chunk->next_open;
+}
+
+static void add_chunk(BodyStore *store)
+{
+        uint32_t i;
+
+        if (store->freed->len) {
+                i = g_array_index(store->freed, uint32_t, store->freed->len - 1);
+                g_array_set_size(store->freed, store->freed->len - 1);
+        } else {
+                if (store->n_chunks == store->n_allocated)
+                        chunks_grow(store);
+                i = store->n_chunks++;
+        }
+        store->chunks[i] = g_malloc(CHUNK_SIZE);
+        store->chunks[i]->n_bodies = 0;
+        store->chunks[i]->n_touched = 0;
+        store->chunks[i]->first_free = BODY_NONE;
+        account_add(store->account, CHUNK_SIZE);
+        open_add(store, i);
 }
 
 Body *body_store_add(BodyStore *store)
 {
-        uint32_t number = store->first_free;
-        Body *body;
+        BodyChunk *chunk;
+        uint32_t i;
 
-        if (number != BODY_NONE) {
-                body = body_store_get(store, number);
-                store->first_free = body->next;
-                memset(body, 0, sizeof(*body));
-        } else {
-                number = store->n_used;
-                if (number >> BODY_CHUNK_BITS == store->n_chunks) {
-                        if (store->n_chunks == store->n_allocated)
-                                chunks_grow(store);
-                        store->chunks[store->n_chunks++] = g_malloc0(CHUNK_SIZE);
-                        account_add(store->account, CHUNK_SIZE);
-                }
-                store->n_used++;
-                body = body_store_get(store, number);
-        }
+        if (store->first_open == BODY_NONE)
+                add_chunk(store);
+        chunk = store->chunks[store->first_open];
+        i = chunk->first_free;
+        if (i != BODY_NONE)
+                chunk->first_free = chunk->bodies[i].next;
+        else
+                i = chunk->n_touched++;
+        memset(&chunk->bodies[i], 0, sizeof(Body));
+        chunk->bodies[i].number = (store->first_open << BODY_CHUNK_BITS) + i;
+        if (++chunk->n_bodies == BODY_CHUNK)
+                open_remove(store, store->first_open);
         store->n_bodies++;
-        body->number = number;
-        return body;
+        return &chunk->bodies[i];
 }
 
 void body_store_remove(BodyStore *store, Body *body, Strtab *names)
 {
-        uint32_t number = body->number;
+        uint32_t i = body->number >> BODY_CHUNK_BITS;
+        BodyChunk *chunk = store->chunks[i];
 
         body_deinit(store, body, names);
-        body->next = store->first_free;
-        store->first_free = number;
+        body->next = chunk->first_free;
+        chunk->first_free = (uint32_t)(body - chunk->bodies);
         store->n_bodies--;
+        if (chunk->n_bodies-- == BODY_CHUNK)
+                open_add(store, i);
+        if (!chunk->n_bodies) {
+                open_remove(store, i);
+                chunk_free(store, i);
+                g_array_append_val(store->freed, i);
+        }
 }
 
 size_t body_store_growth(const BodyStore *store)
 {
-        if (store->first_free != BODY_NONE || store->n_used >> BODY_CHUNK_BITS < store->n_chunks)
+        if (store->first_open != BODY_NONE)
                 return 0;
-        return account_size(CHUNK_SIZE) +
-               account_size((store->n_allocated + 4) * 2 * sizeof(Body *));
+        return account_size(CHUNK_SIZE) + account_size(MAX(4, store->n_allocated / 2) * PLACE_SIZE);
 }

@@ -107,21 +107,33 @@ static inline bool body_covers(const Body *body, uint64_t address)
         return address - body->start < body_extent(body);
 }
 
-/* Bodies by number; a body does not move while it is in the store. */
+/*
+ * Bodies by number; a body does not move while it is in the store. They are kept in chunks, and a
+ * chunk goes when its last body does: what many bodies took is there for others when they are gone.
+ */
 #define BODY_CHUNK_BITS 10
+#define BODY_CHUNK      (1u << BODY_CHUNK_BITS)
+
+typedef struct BodyChunk {
+        Body bodies[BODY_CHUNK];
+        uint32_t n_bodies;
+        uint32_t n_touched;  /* from here on nobody ever was */
+        uint32_t first_free; /* below that: an index, and on by `next`; BODY_NONE: none */
+        uint32_t next_open;  /* chunks that have room; BODY_NONE: the last */
+        uint32_t previous_open;
+} BodyChunk;
 
 typedef struct BodyStore {
-        Account *account; /* borrowed */
-        Body **chunks;    /* owned arrays of 2^BODY_CHUNK_BITS bodies */
+        Account *account;   /* borrowed */
+        BodyChunk **chunks; /* owned; NULL: freed */
         uint32_t n_chunks;
         uint32_t n_allocated; /* chunks that there is room for */
-        uint32_t n_used;      /* numbers ever given */
         uint32_t n_bodies;
-        uint32_t first_free; /* by their next; BODY_NONE: none */
+        uint32_t first_open; /* a chunk that has room, or BODY_NONE */
+        GArray *freed;       /* owned: uint32_t, places in chunks to be used again */
 } BodyStore;
 
-#define BODY_STORE_INIT(a) ((BodyStore){.account = (a), .first_free = BODY_NONE})
-
+void body_store_init(BodyStore *store, Account *account);
 void body_store_deinit(BodyStore *store, Strtab *names);
 /* A zeroed body. */
 Body *body_store_add(BodyStore *store);
@@ -135,13 +147,25 @@ void body_store_remove(BodyStore *store, Body *body, Strtab *names);
 /* Bytes that the next body_store_add() may take. */
 size_t body_store_growth(const BodyStore *store);
 
+/* Of a number that is in use. */
 static inline Body *body_store_get(const BodyStore *store, uint32_t number)
 {
-        return &store->chunks[number >> BODY_CHUNK_BITS][number & ((1u << BODY_CHUNK_BITS) - 1)];
+        return &store->chunks[number >> BODY_CHUNK_BITS]->bodies[number & (BODY_CHUNK - 1)];
 }
 
-/* True for a number that is free (again). */
-static inline bool body_is_free(const Body *body)
+/* All numbers are below it. */
+static inline uint32_t body_store_end(const BodyStore *store)
 {
-        return body->end == BODY_END_FREE;
+        return store->n_chunks << BODY_CHUNK_BITS;
+}
+
+/* NULL for a number that is free. */
+static inline Body *body_store_find(const BodyStore *store, uint32_t number)
+{
+        BodyChunk *chunk = store->chunks[number >> BODY_CHUNK_BITS];
+        uint32_t i = number & (BODY_CHUNK - 1);
+
+        return chunk && i < chunk->n_touched && chunk->bodies[i].end != BODY_END_FREE
+                       ? &chunk->bodies[i]
+                       : NULL;
 }

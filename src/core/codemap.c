@@ -24,7 +24,7 @@ CodeMap *codemap_new(Strtab *names, Account *account)
         CodeMap *map = g_new0(CodeMap, 1);
 
         map->names = names;
-        map->store = BODY_STORE_INIT(account);
+        body_store_init(&map->store, account);
         map->modules = g_array_new(FALSE, FALSE, sizeof(uint32_t));
         map->first_dead = BODY_NONE;
         map->last_dead = BODY_NONE;
@@ -40,8 +40,8 @@ void codemap_free(CodeMap *map)
                 return;
         pageindex_free(map->index);
         methodtable_deinit(&map->methods);
-        body_store_deinit(&map->store, map->names);
         account_remove(map->store.account, map->modules->len * sizeof(uint32_t));
+        body_store_deinit(&map->store, map->names);
         g_array_unref(map->modules);
         g_free(map);
 }
@@ -254,10 +254,11 @@ bool codemap_forget_il_maps(CodeMap *map, uint32_t count)
 {
         bool has_found = false;
 
-        for (; count > 0 && map->il_map_cursor < map->store.n_used; map->il_map_cursor++) {
-                Body *body = body_store_get(&map->store, map->il_map_cursor);
+        for (; count > 0 && map->il_map_cursor < body_store_end(&map->store);
+             map->il_map_cursor++) {
+                Body *body = body_store_find(&map->store, map->il_map_cursor);
 
-                if (body_is_free(body) || !body_il_map(body))
+                if (!body || !body_il_map(body))
                         continue;
                 body_set_il_map(&map->store, body, NULL);
                 has_found = true;
@@ -349,14 +350,12 @@ Body *codemap_method(const CodeMap *map, uint64_t method_id, uint32_t rejit_id)
 
 uint32_t codemap_n_numbers(const CodeMap *map)
 {
-        return map->store.n_used;
+        return body_store_end(&map->store);
 }
 
 Body *codemap_body(const CodeMap *map, uint32_t number)
 {
-        Body *body = body_store_get(&map->store, number);
-
-        return body_is_free(body) ? NULL : body;
+        return body_store_find(&map->store, number);
 }
 
 uint32_t codemap_n_bodies(const CodeMap *map)

@@ -10,13 +10,19 @@ typedef struct Entry {
         char text[]; /* n bytes and a NUL */
 } Entry;
 
+/* The hash is here too: most entries that are passed by need not be read. */
+typedef struct Slot {
+        Str str; /* 0: free */
+        uint32_t hash;
+} Slot;
+
 struct Strtab {
         Account *account; /* borrowed */
         Entry **entries;  /* by number - 1; owned; a freed one is NULL */
         uint32_t n_entries;
         uint32_t n_allocated;
         GArray *free; /* numbers to be given again */
-        Str *slots;   /* open addressing by hash; 0: free */
+        Slot *slots;  /* open addressing by hash; 0: free */
         unsigned n_bits;
         uint32_t n_strings;
 };
@@ -26,7 +32,7 @@ struct Strtab {
 
 static size_t slots_size(unsigned n_bits)
 {
-        return sizeof(Str) << n_bits;
+        return sizeof(Slot) << n_bits;
 }
 
 /* FNV-1a by words would do; names are short and mostly hit. */
@@ -52,7 +58,7 @@ Strtab *strtab_new(Account *account)
         tab->account = account;
         tab->free = g_array_new(FALSE, FALSE, sizeof(uint32_t));
         tab->n_bits = 8;
-        tab->slots = g_new0(Str, (size_t)1 << tab->n_bits);
+        tab->slots = g_new0(Slot, (size_t)1 << tab->n_bits);
         account_add(account, slots_size(tab->n_bits));
         return tab;
 }
@@ -80,10 +86,13 @@ static size_t slot_of(const Strtab *tab, const char *text, size_t n, uint32_t ha
 {
         size_t mask = ((size_t)1 << tab->n_bits) - 1, i = hash & mask;
 
-        for (; tab->slots[i]; i = (i + 1) & mask) {
-                const Entry *entry = tab->entries[tab->slots[i] - 1];
+        for (; tab->slots[i].str; i = (i + 1) & mask) {
+                const Entry *entry;
 
-                if (entry->hash == hash && entry->n == n && !memcmp(entry->text, text, n))
+                if (tab->slots[i].hash != hash)
+                        continue;
+                entry = tab->entries[tab->slots[i].str - 1];
+                if (entry->n == n && !memcmp(entry->text, text, n))
                         break;
         }
         return i;
@@ -92,7 +101,7 @@ static size_t slot_of(const Strtab *tab, const char *text, size_t n, uint32_t ha
 static void resize(Strtab *tab, unsigned n_bits)
 {
         size_t mask = ((size_t)1 << n_bits) - 1, i;
-        Str *slots = g_new0(Str, mask + 1);
+        Slot *slots = g_new0(Slot, mask + 1);
         uint32_t number;
 
         for (number = 1; number <= tab->n_entries; number++) {
@@ -100,9 +109,9 @@ static void resize(Strtab *tab, unsigned n_bits)
 
                 if (!entry)
                         continue;
-                for (i = entry->hash & mask; slots[i]; i = (i + 1) & mask)
+                for (i = entry->hash & mask; slots[i].str; i = (i + 1) & mask)
                         ;
-                slots[i] = number;
+                slots[i] = (Slot){number, entry->hash};
         }
         g_free(tab->slots);
         account_change(tab->account, slots_size(tab->n_bits), slots_size(n_bits));
@@ -120,8 +129,8 @@ Str strtab_add(Strtab *tab, const char *text, size_t n)
         if ((size_t)(tab->n_strings + 1) * 4 > ((size_t)3 << tab->n_bits))
                 resize(tab, tab->n_bits + 1);
         i = slot_of(tab, text, n, hash);
-        if (tab->slots[i])
-                return strtab_ref(tab, tab->slots[i]);
+        if (tab->slots[i].str)
+                return strtab_ref(tab, tab->slots[i].str);
         if (tab->free->len) {
                 str = g_array_index(tab->free, uint32_t, tab->free->len - 1);
                 g_array_set_size(tab->free, tab->free->len - 1);
@@ -141,7 +150,7 @@ Str strtab_add(Strtab *tab, const char *text, size_t n)
         memcpy(entry->text, text, n);
         entry->text[n] = '\0';
         tab->entries[str - 1] = entry;
-        tab->slots[i] = str;
+        tab->slots[i] = (Slot){str, hash};
         tab->n_strings++;
         account_add(tab->account, sizeof(*entry) + n + 1);
         return str;
@@ -163,15 +172,15 @@ static void slot_free(Strtab *tab, size_t i)
                 size_t home;
 
                 j = (j + 1) & mask;
-                if (!tab->slots[j])
+                if (!tab->slots[j].str)
                         break;
-                home = tab->entries[tab->slots[j] - 1]->hash & mask;
+                home = tab->slots[j].hash & mask;
                 if (((j - home) & mask) >= ((j - i) & mask)) {
                         tab->slots[i] = tab->slots[j];
                         i = j;
                 }
         }
-        tab->slots[i] = 0;
+        tab->slots[i] = (Slot){0};
 }
 
 void strtab_unref(Strtab *tab, Str str)
