@@ -161,6 +161,29 @@ static char *socket_parameter(const char *path)
         return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
+/*
+ * Where the plugin is: where it is installed, or beside this program in the build tree, so that it
+ * can be tried without installing. NULL if it is in neither place.
+ */
+static char *plugin_path_option(void)
+{
+        g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
+        g_autofree char *directory = program ? g_path_get_dirname(program) : NULL;
+        g_autofree char *built =
+                directory ? g_build_filename(directory, "..", "..", "plugins", NULL) : NULL;
+        const char *const places[] = {CLRSYM_PLUGIN_DIR, built, NULL};
+        size_t i;
+
+        for (i = 0; places[i]; i++) {
+                g_autofree char *file =
+                        g_build_filename(places[i], "babeltrace-plugin-clrsym.so", NULL);
+
+                if (g_file_test(file, G_FILE_TEST_EXISTS))
+                        return g_strconcat("--plugin-path=", places[i], NULL);
+        }
+        return NULL;
+}
+
 static bool start_babeltrace(Reading *reading, GError **error)
 {
         g_autoptr(GPtrArray) argv = g_ptr_array_new();
@@ -168,13 +191,14 @@ static bool start_babeltrace(Reading *reading, GError **error)
         g_autofree char *directory = g_str_has_prefix(reading->directory, "-")
                                              ? g_strconcat("./", reading->directory, NULL)
                                              : g_strdup(reading->directory);
+        g_autofree char *plugin_path = plugin_path_option();
         g_autoptr(GError) spawn_error = NULL;
 
         g_ptr_array_add(argv, (char *)"babeltrace2");
+        /* An option of babeltrace2, not of its command. $BABELTRACE_PLUGIN_PATH goes before it. */
+        if (plugin_path)
+                g_ptr_array_add(argv, plugin_path);
         g_ptr_array_add(argv, (char *)"convert");
-        /* Not installed, $BABELTRACE_PLUGIN_PATH has to say it; it goes before this one. */
-        if (g_file_test(CLRSYM_PLUGIN_DIR, G_FILE_TEST_IS_DIR))
-                g_ptr_array_add(argv, (char *)"--plugin-path=" CLRSYM_PLUGIN_DIR);
         g_ptr_array_add(argv, directory);
         g_ptr_array_add(argv, (char *)"--component=sink.clrsym.feed");
         g_ptr_array_add(argv, (char *)"--params");

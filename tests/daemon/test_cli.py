@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import select
 import signal
 import socket
@@ -378,7 +379,11 @@ def check_trace(tap, programs, directory):
         tap.check(done.returncode == 1 and all(word in done.stderr for word in words) and
                   done.stderr.count('\n') == 1 and str(trace) in done.stderr,
                   f'a babeltrace2 that {name}', done.returncode, done.stderr)
-    done = programs.run(command, env={**environment, 'BABELTRACE_PLUGIN_PATH': ''})
+    bare = {**environment, 'BABELTRACE_PLUGIN_PATH': ''}
+    done = programs.run(command, env=bare)
+    tap.check(done.returncode == 0, 'the plugin of the build tree is found', done.stderr)
+    elsewhere = shutil.copy(programs.clrsym, directory)
+    done = programs.run([elsewhere, *command[1:]], env=bare)
     tap.check(done.returncode in (0, 1) and (done.returncode == 0 or
               'BABELTRACE_PLUGIN_PATH' in done.stderr and done.stderr.count('\n') == 1),
               'without the plugin (or with an installed one)', done.stderr)
