@@ -152,16 +152,7 @@ dump_graph_is_configured(bt_self_component_sink *self)
 {
         Dump *dump = bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
 
-        switch (bt_message_iterator_create_from_sink_component(
-                self, bt_self_component_sink_borrow_input_port_by_name(self, "in"),
-                &dump->iterator)) {
-        case BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_OK:
-                return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
-        case BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_MEMORY_ERROR:
-                return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_MEMORY_ERROR;
-        default:
-                return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
-        }
+        return reader_create_iterator(self, &dump->iterator);
 }
 
 static TrackerStream *tracked_stream(Dump *dump, StreamInfo *info)

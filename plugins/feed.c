@@ -130,16 +130,7 @@ feed_graph_is_configured(bt_self_component_sink *self)
                 feed->is_failed = true;
                 return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
         }
-        switch (bt_message_iterator_create_from_sink_component(
-                self, bt_self_component_sink_borrow_input_port_by_name(self, "in"),
-                &feed->iterator)) {
-        case BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_OK:
-                return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
-        case BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_MEMORY_ERROR:
-                return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_MEMORY_ERROR;
-        default:
-                return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
-        }
+        return reader_create_iterator(self, &feed->iterator);
 }
 
 /* Time since the epoch of a clock snapshot; false if it does not fit in 64 bits. */

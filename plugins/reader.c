@@ -18,6 +18,20 @@ void reader_deinit(Reader *reader)
         *reader = (Reader){0};
 }
 
+bt_component_class_sink_graph_is_configured_method_status
+reader_create_iterator(bt_self_component_sink *sink, bt_message_iterator **ret_iterator)
+{
+        switch (bt_message_iterator_create_from_sink_component(
+                sink, bt_self_component_sink_borrow_input_port_by_name(sink, "in"), ret_iterator)) {
+        case BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_OK:
+                return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
+        case BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_MEMORY_ERROR:
+                return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_MEMORY_ERROR;
+        default:
+                return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
+        }
+}
+
 EventInfo *reader_event(Reader *reader, const bt_event *event)
 {
         EventInfo *info = classes_info(reader->classes, bt_event_borrow_class_const(event));

@@ -25,6 +25,10 @@ typedef enum ReadResult {
 void reader_init(Reader *reader, bt_self_component *self, bool wants_shown);
 void reader_deinit(Reader *reader);
 
+/* A sink's iterator on its port "in", for its graph-is-configured method. */
+bt_component_class_sink_graph_is_configured_method_status
+reader_create_iterator(bt_self_component_sink *sink, bt_message_iterator **ret_iterator);
+
 /* Counts an event. Returns its info, NULL if it is not wanted. */
 EventInfo *reader_event(Reader *reader, const bt_event *event);
 
