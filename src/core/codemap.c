@@ -213,7 +213,8 @@ void codemap_evict(CodeMap *map, uint64_t first, uint64_t last, uint64_t time)
 
         pageindex_overlaps(map->index, first, last, BODY_FOREVER - 1, others);
         for (i = 0; i < others->len; i++)
-                codemap_end(map, others->pdata[i], time, BODY_END_EVICTED);
+                if (((const Body *)others->pdata[i])->since <= time)
+                        codemap_end(map, others->pdata[i], time, BODY_END_EVICTED);
 }
 
 static void forget(CodeMap *map, Body *body)

@@ -29,7 +29,7 @@ void codemap_end(CodeMap *map, Body *body, uint64_t time, BodyEnd end);
 /* Gives a body of unknown extent its size. */
 void codemap_resize(CodeMap *map, Body *body, uint32_t size, uint64_t time);
 
-/* Ends the life of every living body that overlaps [first, last]. */
+/* Ends the life of every living body that overlaps [first, last] and was there by TIME. */
 void codemap_evict(CodeMap *map, uint64_t first, uint64_t last, uint64_t time);
 
 /* Forgets a body as if it had never been. */

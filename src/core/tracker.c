@@ -511,8 +511,14 @@ static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Recor
 static void refuse(Tracker *tracker, Process *process, const Record *record)
 {
         EventKind kind = record->event->kind;
-        uint64_t start = record_u64(record, FIELD_MethodStartAddress);
-        uint32_t size = (uint32_t)record_u64(record, FIELD_MethodSize);
+        bool is_entry = kind == EVENT_KIND_R2R_ENTRY;
+        const Body news = {
+                .start = record_u64(record, is_entry ? FIELD_EntryPoint : FIELD_MethodStartAddress),
+                .size = (uint32_t)record_u64(record, FIELD_MethodSize),
+                .method_id = record_u64(record, FIELD_MethodID),
+                .rejit_id = (uint32_t)record_u64(record, FIELD_ReJITID),
+        };
+        const Body *body;
 
         if (kind == EVENT_KIND_METHOD_UNLOAD || kind == EVENT_KIND_MODULE_UNLOAD ||
             kind == EVENT_KIND_APP_DOMAIN_UNLOAD) {
@@ -521,9 +527,13 @@ static void refuse(Tracker *tracker, Process *process, const Record *record)
         }
         tracker->stats.refused++;
         process->refused_since = MIN(process->refused_since, record->time);
-        if ((kind == EVENT_KIND_METHOD_LOAD || kind == EVENT_KIND_METHOD_RUNDOWN) &&
-            start < ADDRESS_LIMIT && size && start + size <= ADDRESS_LIMIT)
-                codemap_evict(process->map, start, start + size - 1, record->time);
+        if ((kind != EVENT_KIND_METHOD_LOAD && kind != EVENT_KIND_METHOD_RUNDOWN && !is_entry) ||
+            !news.start || news.start >= ADDRESS_LIMIT ||
+            news.start + body_extent(&news) > ADDRESS_LIMIT)
+                return;
+        body = codemap_live_at_start(process->map, news.start);
+        if (!body || !same_identity(body, &news)) /* else it is known, not new */
+                codemap_evict(process->map, news.start, body_last(&news), record->time);
 }
 
 static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Record *) = {

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/naive.h"
+
+#include "core/method-flags.h"
+#include "support/suite.h"
+
+#include <string.h>
+
+#define SECOND UINT64_C(1000000000)
+
+const ProcessKey KEYS[N_KEYS] = {{0, 100}, {0, 101}, {7, 100}};
+const unsigned STREAM_TRACE[N_STREAMS] = {0, 0, 1};
+
+bool world_chance(World *w, unsigned percent)
+{
+        return g_rand_int(w->rand) % 100 < percent;
+}
+
+uint64_t world_below(World *w, uint64_t n)
+{
+        return g_rand_int(w->rand) % n;
+}
+
+uint64_t naive_extent(const NaiveBody *body)
+{
+        return MAX(body->size, 1);
+}
+
+static bool covers(const NaiveBody *body, uint64_t address)
+{
+        return address >= body->start && address - body->start < naive_extent(body);
+}
+
+static bool overlap(const NaiveBody *a, const NaiveBody *b)
+{
+        return a->start < b->start + naive_extent(b) && b->start < a->start + naive_extent(a);
+}
+
+/* A body is alive in [since, until). */
+static bool alive(const NaiveBody *body, uint64_t time)
+{
+        return body->since <= time && time < body->until;
+}
+
+bool naive_is_living(const NaiveBody *body)
+{
+        return body->until == BODY_FOREVER;
+}
+
+static bool same(const NaiveBody *a, const NaiveBody *b)
+{
+        return a->start == b->start && a->name == b->name &&
+               (a->size == b->size || !a->size || !b->size);
+}
+
+static void finish(NaiveBody *body, uint64_t time, BodyEnd end)
+{
+        body->until = MAX(time, body->since);
+        body->end = end;
+}
+
+static void sight(NaiveBody *body, uint64_t time)
+{
+        if (!body->sighted)
+                body->sighted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+        g_array_append_val(body->sighted, time);
+}
+
+static uint64_t last_sight(const NaiveBody *body)
+{
+        uint64_t last = body->seen;
+        guint i;
+
+        for (i = 0; body->sighted && i < body->sighted->len; i++)
+                last = MAX(last, g_array_index(body->sighted, uint64_t, i));
+        return last;
+}
+
+static void body_clear(gpointer data)
+{
+        NaiveBody *body = data;
+
+        g_clear_pointer(&body->sighted, g_array_unref);
+}
+
+Naive *naive_new(World *w, ProcessKey key, unsigned generation, uint64_t time)
+{
+        Naive *naive = g_new0(Naive, 1);
+
+        naive->key = key;
+        naive->generation = generation;
+        naive->begin = time;
+        naive->exit = BODY_FOREVER;
+        naive->refused_since = BODY_FOREVER;
+        naive->bodies = g_array_new(FALSE, FALSE, sizeof(NaiveBody));
+        g_array_set_clear_func(naive->bodies, body_clear);
+        naive->modules = g_array_new(FALSE, FALSE, sizeof(NaiveModule));
+        naive->rundowns = g_array_new(FALSE, FALSE, sizeof(Span));
+        g_ptr_array_add(w->lives, naive);
+        return naive;
+}
+
+void naive_free(gpointer data)
+{
+        Naive *naive = data;
+
+        g_array_unref(naive->bodies);
+        g_array_unref(naive->modules);
+        g_array_unref(naive->rundowns);
+        g_free(naive);
+}
+
+/* The last life that has the key, or NULL. */
+Naive *naive_newest_life(const World *w, ProcessKey key)
+{
+        guint i;
+
+        for (i = w->lives->len; i-- > 0;) {
+                Naive *naive = w->lives->pdata[i];
+
+                if (!naive->is_dropped && naive->key.pid == key.pid &&
+                    naive->key.pid_ns == key.pid_ns)
+                        return naive;
+        }
+        return NULL;
+}
+
+/* The life that had the key at a time; before all, the first. */
+Naive *naive_life_at(const World *w, ProcessKey key, uint64_t time)
+{
+        Naive *first = NULL;
+        guint i;
+
+        for (i = w->lives->len; i-- > 0;) {
+                Naive *naive = w->lives->pdata[i];
+
+                if (naive->key.pid != key.pid || naive->key.pid_ns != key.pid_ns)
+                        continue;
+                if (naive->begin <= time)
+                        return naive;
+                first = naive;
+        }
+        return first;
+}
+
+static bool lost(const World *w, const Naive *naive, uint64_t begin, uint64_t end)
+{
+        guint i;
+
+        for (i = 0; i < w->gaps->len; i++) {
+                const Span *gap = &g_array_index(w->gaps, Span, i);
+
+                if (naive->has_trace[gap->trace] && gap->begin <= end && begin <= gap->end)
+                        return true;
+        }
+        return naive->refused_since <= end;
+}
+
+/* The time up to which every stream of its traces is in. */
+uint64_t naive_horizon(const World *w, const Naive *naive)
+{
+        uint64_t least = UINT64_MAX;
+        unsigned trace, i;
+
+        for (trace = 0; trace < 2; trace++) {
+                uint64_t open = UINT64_MAX, ended = 0;
+
+                for (i = 0; i < N_STREAMS; i++) {
+                        const NaiveStream *stream = &w->naive_streams[i];
+
+                        if (STREAM_TRACE[i] != trace)
+                                continue;
+                        if (stream->has_ended)
+                                ended = MAX(ended, stream->progress);
+                        else
+                                open = MIN(open, stream->progress);
+                }
+                if (naive->has_trace[trace])
+                        least = MIN(least, open == UINT64_MAX ? ended : open);
+        }
+        return least;
+}
+
+/* --- What events do to it ------------------------------------------------------------------ */
+
+static NaiveBody *living_at_start(Naive *naive, uint64_t start)
+{
+        guint i;
+
+        for (i = 0; i < naive->bodies->len; i++)
+                if (naive_is_living(BODY(naive, i)) && BODY(naive, i)->start == start)
+                        return BODY(naive, i);
+        return NULL;
+}
+
+/*
+ * Gives NEWS, alive at TIME (an unloaded one: until TIME), its room in time. It ends who is there
+ * at that time; but an unload yields to who was there until then. Who came later limits it, and if
+ * its own beginning was not seen, who was there before does.
+ */
+static void settle(Naive *naive, NaiveBody *news, uint64_t time)
+{
+        bool is_unload = news->source == BODY_SOURCE_UNLOAD;
+        guint i;
+
+        news->since = news->source == BODY_SOURCE_LOAD ? time : 0;
+        news->until = is_unload ? time : BODY_FOREVER;
+        for (i = 0; i < naive->bodies->len; i++) {
+                NaiveBody *other = BODY(naive, i);
+
+                if (other == news || !overlap(other, news))
+                        continue;
+                if (!is_unload && alive(other, time))
+                        finish(other, time, BODY_END_EVICTED);
+                if (other->since > time || (is_unload && other->until >= time))
+                        news->until = MIN(news->until, other->since);
+                if (news->source != BODY_SOURCE_LOAD && other->until <= time)
+                        news->since = MAX(news->since, other->until);
+        }
+        news->end = is_unload                     ? BODY_END_UNLOAD
+                    : news->until == BODY_FOREVER ? BODY_END_NONE
+                                                  : BODY_END_EVICTED;
+}
+
+unsigned naive_living_module(Naive *naive, uint64_t id, uint64_t time)
+{
+        NaiveModule module = {.id = id, .is_living = true, .loaded = time};
+        guint i;
+
+        if (!id)
+                return 0;
+        for (i = 0; i < naive->modules->len; i++)
+                if (g_array_index(naive->modules, NaiveModule, i).id == id &&
+                    g_array_index(naive->modules, NaiveModule, i).is_living)
+                        return i + 1;
+        g_array_append_val(naive->modules, module);
+        return naive->modules->len;
+}
+
+static void insert(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
+{
+        NaiveBody body = *news;
+
+        settle(naive, &body, time);
+        if (body.source == BODY_SOURCE_UNLOAD && body.since >= body.until)
+                return;
+        body.seen = time;
+        body.module = naive_living_module(naive, module, time);
+        g_array_append_val(naive->bodies, body);
+}
+
+/* What is known of a body only now: its extent, its module. */
+static void complete(Naive *naive, NaiveBody *body, const NaiveBody *news, uint64_t module,
+                     uint64_t time)
+{
+        if (!body->size && news->size) {
+                body->size = news->size;
+                settle(naive, body, time);
+                body->is_jitted = news->is_jitted;
+                body->source =
+                        news->source == BODY_SOURCE_LOAD ? BODY_SOURCE_RUNDOWN : news->source;
+        }
+        if (!body->module)
+                body->module = naive_living_module(naive, module, time);
+}
+
+void naive_load(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
+{
+        NaiveBody *body = living_at_start(naive, news->start);
+
+        if (!body || !same(body, news) || body->since > time) {
+                insert(naive, news, module, time);
+                return;
+        }
+        sight(body, time);
+        complete(naive, body, news, module, time);
+}
+
+/* A rundown row, or the entry point of precompiled code. */
+void naive_sighting(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
+{
+        NaiveBody *body = living_at_start(naive, news->start);
+
+        if (!body || !same(body, news)) {
+                insert(naive, news, module, time);
+                return;
+        }
+        sight(body, time);
+        complete(naive, body, news, module, time);
+}
+
+static const NaiveBody *last_before(const Naive *naive, uint64_t address, uint64_t time)
+{
+        const NaiveBody *last = NULL;
+        guint i;
+
+        for (i = 0; i < naive->bodies->len; i++) {
+                const NaiveBody *body = BODY(naive, i);
+
+                if (covers(body, address) && body->since < body->until && body->until <= time &&
+                    (!last || body->until > last->until))
+                        last = body;
+        }
+        return last;
+}
+
+static const NaiveBody *first_after(const Naive *naive, uint64_t address, uint64_t time)
+{
+        const NaiveBody *first = NULL;
+        guint i;
+
+        for (i = 0; i < naive->bodies->len; i++) {
+                const NaiveBody *body = BODY(naive, i);
+
+                if (covers(body, address) && body->since < body->until && body->since > time &&
+                    (!first || body->since < first->since))
+                        first = body;
+        }
+        return first;
+}
+
+void naive_unload(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
+{
+        NaiveBody *body = living_at_start(naive, news->start);
+        const NaiveBody *before = last_before(naive, news->start, time);
+
+        if (body && same(body, news)) {
+                complete(naive, body, news, module, time);
+                finish(body, time, BODY_END_UNLOAD);
+        } else if (!before || !same(before, news) || before->end == BODY_END_RUNDOWN) {
+                insert(naive, news, module, time);
+        }
+}
+
+void naive_module_end(Naive *naive, unsigned module, uint64_t time)
+{
+        guint i;
+
+        for (i = 0; i < naive->bodies->len; i++)
+                if (naive_is_living(BODY(naive, i)) && BODY(naive, i)->module == module)
+                        finish(BODY(naive, i), time, BODY_END_MODULE);
+        g_array_index(naive->modules, NaiveModule, module - 1).is_living = false;
+}
+
+void naive_module_load(Naive *naive, uint64_t id, unsigned path, uint64_t time)
+{
+        unsigned number = naive_living_module(naive, id, time);
+        NaiveModule *module = &g_array_index(naive->modules, NaiveModule, number - 1);
+
+        if (module->has_load && time > module->loaded && module->path != path) {
+                naive_module_end(naive, number, time);
+                number = naive_living_module(naive, id, time);
+                module = &g_array_index(naive->modules, NaiveModule, number - 1);
+        }
+        if (!module->has_load)
+                module->loaded = time;
+        module->has_load = true;
+        if (!module->path)
+                module->path = path;
+}
+
+void naive_rundown_end(World *w, Naive *naive, uint64_t time)
+{
+        Span rundown = {naive->rundown_begin, time, 0};
+        guint i;
+
+        naive->rundown_begin = 0;
+        if (!rundown.begin || lost(w, naive, rundown.begin, rundown.end))
+                return;
+        g_array_append_val(naive->rundowns, rundown);
+        for (i = 0; i < naive->bodies->len; i++) {
+                NaiveBody *body = BODY(naive, i);
+
+                if (naive_is_living(body) && body->is_jitted && last_sight(body) < rundown.begin)
+                        finish(body, rundown.begin, BODY_END_RUNDOWN);
+        }
+}
+
+/* No room: who is in the way of what is new is gone all the same. */
+void naive_refuse(Naive *naive, EventKind kind, const NaiveBody *news, uint64_t time)
+{
+        const NaiveBody *there;
+        guint i;
+
+        naive->refused_since = MIN(naive->refused_since, time);
+        if (kind != EVENT_KIND_METHOD_LOAD && kind != EVENT_KIND_METHOD_RUNDOWN &&
+            kind != EVENT_KIND_R2R_ENTRY)
+                return;
+        there = living_at_start(naive, news->start);
+        if (there && same(there, news))
+                return; /* it is known, not new */
+        for (i = 0; i < naive->bodies->len; i++)
+                if (naive_is_living(BODY(naive, i)) && alive(BODY(naive, i), time) &&
+                    overlap(BODY(naive, i), news))
+                        finish(BODY(naive, i), time, BODY_END_EVICTED);
+}
+
+/* --- What is answered ---------------------------------------------------------------------- */
+
+/* Latest of the sightings up to TIME, and the first one after it. */
+static Confidence naive_confidence(const World *w, const Naive *naive, const NaiveBody *body,
+                                   uint64_t time)
+{
+        uint64_t first = 0, last = 0;
+        guint i, n = body->sighted ? body->sighted->len : 0;
+
+        for (i = 0; i < n + 2; i++) {
+                uint64_t sight = i < n ? g_array_index(body->sighted, uint64_t, i) : body->seen;
+
+                if (i == n + 1) {
+                        if (body->end != BODY_END_UNLOAD)
+                                continue;
+                        sight = body->until;
+                }
+                if (sight <= time)
+                        first = MAX(first, sight);
+                else if (!last || sight < last)
+                        last = sight;
+        }
+        if (lost(w, naive, first ? first : time, last ? last : time))
+                return CONFIDENCE_GAP;
+        if (!first)
+                return CONFIDENCE_ASSUMED;
+        return !last && (body->end == BODY_END_EVICTED || body->end == BODY_END_RUNDOWN)
+                       ? CONFIDENCE_ASSUMED
+                       : CONFIDENCE_EXACT;
+}
+
+/* That nothing is there is known from a start, an end or a complete rundown on. */
+static Confidence nothing_confidence(const World *w, const Naive *naive, const NaiveBody *before,
+                                     const NaiveBody *after, uint64_t time)
+{
+        uint64_t begin = naive->is_from_start ? MIN(naive->begin, time) : 0;
+        uint64_t end = after ? after->since : BODY_FOREVER;
+        guint i;
+
+        if (before)
+                begin = MAX(begin, before->until);
+        for (i = 0; i < naive->rundowns->len; i++) {
+                const Span *rundown = &g_array_index(naive->rundowns, Span, i);
+
+                if (rundown->end <= time)
+                        begin = MAX(begin, rundown->end);
+                else if (rundown->begin >= time)
+                        end = MIN(end, rundown->begin);
+        }
+        if (end == BODY_FOREVER)
+                end = time;
+        /* What was before a late attachment is lost. */
+        if (!naive->is_from_start && begin < naive->begin)
+                return CONFIDENCE_GAP;
+        return lost(w, naive, begin, MAX(begin, end)) ? CONFIDENCE_GAP : CONFIDENCE_EXACT;
+}
+
+static void expect_at(const World *w, const Question *question, uint64_t whole_since, Expected *e)
+{
+        uint64_t time = question->time;
+        bool is_late = time > naive_horizon(w, e->naive);
+        const NaiveBody *before, *after;
+        guint i;
+
+        for (i = 0; i < e->naive->bodies->len; i++)
+                if (covers(BODY(e->naive, i), question->address) && alive(BODY(e->naive, i), time))
+                        e->body = BODY(e->naive, i);
+        if (e->body) {
+                e->confidence = naive_confidence(w, e->naive, e->body, time);
+        } else {
+                before = last_before(e->naive, question->address, time);
+                after = first_after(e->naive, question->address, time);
+                e->confidence = nothing_confidence(w, e->naive, before, after, time);
+                e->status = ANSWER_NO_METHOD;
+                if (before && (!after || time - before->until <= after->since - time)) {
+                        e->status = ANSWER_UNLOADED;
+                        e->body = before;
+                        e->distance = -(int64_t)(time - before->until);
+                } else if (after) {
+                        e->status = ANSWER_NOT_YET;
+                        e->body = after;
+                        e->distance = (int64_t)(after->since - time);
+                }
+                if (is_late)
+                        e->status = ANSWER_PENDING;
+                else if (time < whole_since)
+                        e->status = ANSWER_EVICTED;
+        }
+        if (is_late)
+                e->confidence = MAX(e->confidence, CONFIDENCE_PROVISIONAL);
+}
+
+static void expect_newest(const World *w, const Question *question, uint64_t whole_since,
+                          Expected *e)
+{
+        const NaiveBody *only = NULL;
+        guint i;
+
+        for (i = 0; i < e->naive->bodies->len; i++) {
+                if (!covers(BODY(e->naive, i), question->address))
+                        continue;
+                only = BODY(e->naive, i);
+                e->n_bodies++;
+                if (naive_is_living(only))
+                        e->body = only;
+        }
+        if (e->body) {
+                e->confidence = naive_confidence(w, e->naive, e->body, BODY_FOREVER - 1);
+        } else if (e->n_bodies > 1) {
+                e->status = ANSWER_AMBIGUOUS;
+        } else if (whole_since) {
+                e->status = ANSWER_EVICTED;
+                e->body = only;
+        } else {
+                e->confidence = nothing_confidence(w, e->naive, only, NULL, BODY_FOREVER - 1);
+                e->status = only ? ANSWER_OK : ANSWER_NO_METHOD;
+                e->body = only;
+                if (only)
+                        e->confidence = MAX(e->confidence, CONFIDENCE_ASSUMED);
+        }
+}
+
+void naive_expect(const World *w, const Question *question, Expected *e)
+{
+        const ProcessKey key = {question->pid_ns, question->pid};
+        unsigned n_found = 0, i;
+        uint64_t whole_since;
+
+        *e = (Expected){.status = ANSWER_OK};
+        if (!question->has_pid_ns) {
+                for (i = 0; i < N_KEYS; i++)
+                        if (KEYS[i].pid == question->pid && naive_newest_life(w, KEYS[i])) {
+                                e->naive = naive_newest_life(w, KEYS[i]);
+                                n_found++;
+                        }
+                if (n_found != 1)
+                        e->naive = NULL;
+                if (n_found > 1)
+                        e->status = ANSWER_AMBIGUOUS;
+                else if (n_found == 0)
+                        e->status = ANSWER_NO_PROCESS;
+                if (n_found != 1)
+                        return;
+        } else {
+                e->naive = naive_newest_life(w, key);
+        }
+        if (!e->naive) {
+                e->status = naive_life_at(w, key, 0) ? ANSWER_EVICTED : ANSWER_NO_PROCESS;
+                return;
+        }
+        if (question->has_time)
+                e->naive = naive_life_at(w, e->naive->key, question->time);
+        if (e->naive->is_dropped) {
+                e->status = ANSWER_EVICTED;
+                return;
+        }
+        whole_since = codemap_whole_since(e->naive->real->map);
+        if (question->has_time)
+                expect_at(w, question, whole_since, e);
+        else
+                expect_newest(w, question, whole_since, e);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Naive model: the rules of life, death and confidence by the dumbest means, arrays that are
+ * searched from end to end
+ */
+
+#include "core/answer.h"
+
+enum { N_STREAMS = 3, N_KEYS = 3 };
+
+/* The processes, and the trace that a stream is of. */
+extern const ProcessKey KEYS[N_KEYS];
+extern const unsigned STREAM_TRACE[N_STREAMS];
+
+/* The chance of each kind of operation, and what it does it to. */
+typedef struct Mix {
+        unsigned n_episodes; /* each begins with nothing */
+        unsigned n_steps;
+        uint64_t span; /* of addresses */
+        uint32_t max_size;
+        unsigned load, race, unload, stranger, module, r2r, rundown, gap, away, life;
+        unsigned late_percent;  /* of the loads and strangers */
+        unsigned trace_percent; /* of the events come by the second trace */
+        size_t budget;
+        bool refuses; /* more lives than there is room for */
+} Mix;
+
+typedef struct NaiveBody {
+        uint32_t name; /* its method id, too */
+        uint64_t start;
+        uint32_t size; /* 0: not known */
+        uint64_t since, until;
+        uint64_t seen;   /* by the event that made it known */
+        GArray *sighted; /* or NULL: by later ones */
+        BodyEnd end;
+        BodySource source;
+        bool is_jitted;
+        unsigned module; /* life of a module, from 1 */
+} NaiveBody;
+
+typedef struct NaiveModule {
+        uint64_t id;
+        unsigned path;
+        bool is_living, has_load;
+        uint64_t loaded;
+} NaiveModule;
+
+typedef struct Span {
+        uint64_t begin, end;
+        unsigned trace;
+} Span;
+
+/* One generation. */
+typedef struct Naive {
+        const Process *real;
+        ProcessKey key;
+        unsigned generation;
+        bool is_from_start, is_dropped;
+        uint64_t begin, exit, rundown_begin, refused_since;
+        bool has_trace[2];
+        GArray *bodies, *modules, *rundowns;
+} Naive;
+
+typedef struct NaiveStream {
+        uint64_t watermark, batch, progress, gap_end;
+        bool is_away, has_ended;
+} NaiveStream;
+
+typedef struct World {
+        const Mix *mix;
+        GRand *rand;
+        Tracker *tracker;
+        TrackerStream *streams[N_STREAMS];
+        uint64_t now;
+        uint64_t batch;
+        uint32_t n_names;
+        NaiveStream naive_streams[N_STREAMS];
+        GPtrArray *lives; /* of Naive, in order of appearance */
+        GArray *gaps;     /* of Span */
+        uint64_t n_forgotten, n_dropped, n_refused;
+        GString *log; /* or NULL */
+        char *failure;
+        unsigned *n_answers; /* by status */
+} World;
+
+#define BODY(naive, i) (&g_array_index((naive)->bodies, NaiveBody, i))
+
+typedef struct Expected {
+        AnswerStatus status;
+        Confidence confidence;
+        const Naive *naive;
+        const NaiveBody *body; /* or the nearest one */
+        int64_t distance;
+        unsigned n_bodies;
+} Expected;
+
+bool world_chance(World *w, unsigned percent);
+uint64_t world_below(World *w, uint64_t n);
+uint64_t naive_extent(const NaiveBody *body);
+bool naive_is_living(const NaiveBody *body);
+void naive_free(gpointer naive);
+Naive *naive_new(World *w, ProcessKey key, unsigned generation, uint64_t time);
+Naive *naive_newest_life(const World *w, ProcessKey key);
+Naive *naive_life_at(const World *w, ProcessKey key, uint64_t time);
+uint64_t naive_horizon(const World *w, const Naive *naive);
+unsigned naive_living_module(Naive *naive, uint64_t id, uint64_t time);
+void naive_load(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time);
+void naive_sighting(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time);
+void naive_unload(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time);
+void naive_module_end(Naive *naive, unsigned module, uint64_t time);
+void naive_module_load(Naive *naive, uint64_t id, unsigned path, uint64_t time);
+void naive_rundown_end(World *w, Naive *naive, uint64_t time);
+void naive_refuse(Naive *naive, EventKind kind, const NaiveBody *news, uint64_t time);
+void naive_expect(const World *w, const Question *question, Expected *e);
