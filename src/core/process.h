@@ -43,17 +43,16 @@ typedef struct Process {
         unsigned generation; /* counted from 1 */
         bool is_from_start;  /* its runtime's start was seen: nothing of it came before */
         uint64_t begin;
-        uint64_t last;          /* latest event */
-        uint64_t exit;          /* its exit unload; BODY_FOREVER: not seen */
-        uint64_t rundown_begin; /* of the rundown under way; 0: none */
-        char *runtime_version;  /* owned or NULL: "10.0.12" */
-        char *runtime_path;     /* owned or NULL */
-        char *command;          /* owned or NULL */
-        CodeMap *map;           /* owned */
-        GPtrArray *all_modules; /* owned Modules, each life of an id its own */
-        GHashTable *modules;    /* borrowed id -> borrowed Module: the living ones */
-        GHashTable *methods;    /* borrowed Body by (method id, native code version): living ones */
-        GHashTable *jitting;    /* tid -> owned Jitting */
+        uint64_t last;            /* latest event */
+        uint64_t exit;            /* its exit unload; BODY_FOREVER: not seen */
+        uint64_t rundown_begin;   /* of the rundown under way; 0: none */
+        char *runtime_version;    /* owned or NULL: "10.0.12" */
+        char *runtime_path;       /* owned or NULL */
+        char *command;            /* owned or NULL */
+        CodeMap *map;             /* owned */
+        GPtrArray *all_modules;   /* owned Modules, each life of an id its own */
+        GHashTable *modules;      /* borrowed id -> borrowed Module: the living ones */
+        GHashTable *jitting;      /* tid -> owned Jitting */
         GHashTable *rundown_maps; /* owned MethodKey -> owned IlMap, until their method's row */
         GArray *rundowns;         /* of Rundown, in order */
         GPtrArray *traces;        /* borrowed Traces that its events came from */

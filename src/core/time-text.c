@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/time-text.h"
 
-#include <errno.h>
 #include <glib.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #define NS UINT64_C(1000000000)
-
-char *time_to_text(uint64_t time, char buffer[TIME_TEXT_SIZE])
-{
-        snprintf(buffer, TIME_TEXT_SIZE, "%" PRIu64 ".%09" PRIu64, time / NS, time % NS);
-        return buffer;
-}
 
 static bool parse_digits(const char **text, uint64_t *ret_u)
 {

@@ -11,11 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TIME_TEXT_SIZE 32
-
-/* Writes TIME as "S.NNNNNNNNN"; returns BUFFER. */
-char *time_to_text(uint64_t time, char buffer[TIME_TEXT_SIZE]);
-
 /* What the relative forms refer to. */
 typedef struct TimeContext {
         uint64_t now;         /* what "now" and "-5s" mean */

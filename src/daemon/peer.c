@@ -212,11 +212,6 @@ void *peer_session(const Peer *peer)
         return peer->session;
 }
 
-const PeerRole *peer_role(const Peer *peer)
-{
-        return peer->role;
-}
-
 bool peer_credentials(int fd, uid_t *ret_uid, const char *group, bool *ret_in_group)
 {
         const struct group *wanted = getgrnam(group);

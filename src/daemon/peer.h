@@ -43,7 +43,6 @@ void peer_run(Peer *peer);
 /* Takes no more input, and is gone once the output is sent. */
 void peer_drain(Peer *peer);
 void *peer_session(const Peer *peer);
-const PeerRole *peer_role(const Peer *peer);
 
 /* The user at the other end (SO_PEERCRED), and whether that user is in GROUP. */
 bool peer_credentials(int fd, uid_t *ret_uid, const char *group, bool *ret_in_group);

@@ -226,29 +226,46 @@ static void append_row(Call *call, const char **separator, const Process *proces
         *separator = ",";
 }
 
-static void list_methods(Call *call)
+/* Which bodies a list is of. */
+typedef bool (*BodyTest)(const Process *process, const Body *body, const void *data);
+
+static void append_bodies(Call *call, const ProcessFilter *filter, BodyTest is_wanted,
+                          const void *data)
 {
         const GPtrArray *processes = tracker_processes(call->context->tracker);
-        bool is_all = get_bool(call->parameters, "all");
         const char *separator = "";
-        ProcessFilter filter;
         uint32_t i, j;
 
-        if (!get_process_filter(call, &filter))
-                return;
-        g_string_append(call->out, "{\"methods\":[");
         for (i = 0; i < processes->len; i++) {
                 const Process *process = processes->pdata[i];
 
-                if (!process_matches(call, &filter, process))
+                if (!process_matches(call, filter, process))
                         continue;
                 for (j = 0; j < codemap_n_numbers(process->map); j++) {
                         const Body *body = codemap_body(process->map, j);
 
-                        if (body && (is_all || body->until == BODY_FOREVER))
+                        if (body && is_wanted(process, body, data))
                                 append_row(call, &separator, process, body, NULL);
                 }
         }
+}
+
+static bool is_listed(const Process *process, const Body *body, const void *data)
+{
+        const bool *is_all = data;
+
+        return *is_all || body->until == BODY_FOREVER;
+}
+
+static void list_methods(Call *call)
+{
+        bool is_all = get_bool(call->parameters, "all");
+        ProcessFilter filter;
+
+        if (!get_process_filter(call, &filter))
+                return;
+        g_string_append(call->out, "{\"methods\":[");
+        append_bodies(call, &filter, is_listed, &is_all);
         g_string_append(call->out, "]}");
 }
 
@@ -296,52 +313,51 @@ static bool has_name(const Process *process, const Body *body, const char *name)
         return !strcmp(name + (n ? n + 1 : 0), own);
 }
 
+/* The versions that are asked for: of a method by id or by name, of one IL or of any. */
+typedef struct VersionFilter {
+        const char *name; /* NULL: by id */
+        uint64_t id;
+        bool has_il_version;
+        int64_t il_version;
+} VersionFilter;
+
+static bool is_version(const Process *process, const Body *body, const void *data)
+{
+        const VersionFilter *filter = data;
+        const IlMap *map = body_il_map(body);
+
+        if (filter->name ? !has_name(process, body, filter->name) : body->method_id != filter->id)
+                return false;
+        return !filter->has_il_version ||
+               (map && ilmap_version(map) == (uint64_t)filter->il_version);
+}
+
 /*
- * Every native body of a method, by id or by name, in order of number: tier-up, OSR, ReJIT. With
- * il_version only those of that IL: the profiling API's pair of FunctionID and ReJITID.
+ * Every native body of a method, in order of number: tier-up, OSR, ReJIT. With il_version only
+ * those of that IL: the profiling API's pair of FunctionID and ReJITID.
  */
 static void versions(Call *call)
 {
-        const GPtrArray *processes = tracker_processes(call->context->tracker);
         const char *method = call->parameters ? get_string(call->parameters, "method") : NULL;
-        bool has_il = has_member(call->parameters, "il_version");
-        const char *separator = "";
+        VersionFilter version = {.has_il_version = has_member(call->parameters, "il_version")};
         ProcessFilter filter;
-        int64_t il_version = 0;
-        uint64_t id = 0;
-        bool is_id;
-        uint32_t i, j;
 
         if (!get_process_filter(call, &filter))
                 return;
         call->wrong = "method";
         if (!method)
                 return;
-        is_id = g_str_has_prefix(method, "0x");
-        if (is_id && !parse_address(method, &id))
+        if (!g_str_has_prefix(method, "0x"))
+                version.name = method;
+        else if (!parse_address(method, &version.id))
                 return;
         call->wrong = "il_version";
-        if (has_il && !get_integer(call->parameters, "il_version", 0, INT64_MAX, &il_version))
+        if (version.has_il_version &&
+            !get_integer(call->parameters, "il_version", 0, INT64_MAX, &version.il_version))
                 return;
         call->wrong = NULL;
         g_string_append(call->out, "{\"bodies\":[");
-        for (i = 0; i < processes->len; i++) {
-                const Process *process = processes->pdata[i];
-
-                if (!process_matches(call, &filter, process))
-                        continue;
-                for (j = 0; j < codemap_n_numbers(process->map); j++) {
-                        const Body *body = codemap_body(process->map, j);
-                        const IlMap *map = body ? body_il_map(body) : NULL;
-
-                        if (!body ||
-                            (is_id ? body->method_id != id : !has_name(process, body, method)))
-                                continue;
-                        if (has_il && (!map || ilmap_version(map) != (uint64_t)il_version))
-                                continue;
-                        append_row(call, &separator, process, body, NULL);
-                }
-        }
+        append_bodies(call, &filter, is_version, &version);
         g_string_append(call->out, "]}");
 }
 

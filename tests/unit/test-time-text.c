@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/time-text.h"
 
+#include "core/json-text.h"
 #include "support/suite.h"
 
 #include <stdlib.h>
@@ -99,11 +100,20 @@ END_TEST
 
 START_TEST(test_write)
 {
-        char text[TIME_TEXT_SIZE];
+        static const struct {
+                uint64_t time;
+                const char *text;
+        } TIMES[] = {{0, "\"0.000000000\""},
+                     {UINT64_C(473000000001), "\"473.000000001\""},
+                     {UINT64_MAX, "\"18446744073.709551615\""}};
+        size_t i;
 
-        ck_assert_str_eq(time_to_text(0, text), "0.000000000");
-        ck_assert_str_eq(time_to_text(UINT64_C(473000000001), text), "473.000000001");
-        ck_assert_str_eq(time_to_text(UINT64_MAX, text), "18446744073.709551615");
+        for (i = 0; i < G_N_ELEMENTS(TIMES); i++) {
+                g_autoptr(GString) text = g_string_new(NULL);
+
+                json_append_time(text, TIMES[i].time);
+                ck_assert_str_eq(text->str, TIMES[i].text);
+        }
 }
 END_TEST
 
