@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Bulk: the binary form of the query socket, for batches
+ *
+ * A connection changes to it by the call org.clrsym.Symbolizer.Bulk (with "upgrade": true). Then
+ * both sides send frames: a header, and a payload of `size` bytes. Everything is little-endian.
+ * The client sends QUERIES; for each of them, in order, come NAMES, FORGET and PROCESSES as needed,
+ * and then one ANSWERS with its tag. clrsym-protocol(7) describes it for those who write a client.
+ *
+ * Plain C, without GLib: the client library is built from it too.
+ */
+
+#include <assert.h>
+#include <endian.h>
+#include <stdint.h>
+
+#define BULK_VERSION     1
+#define BULK_MAX_QUERIES 4096
+/* What a client must be ready to keep: more than that is sent after a FORGET only. */
+#define BULK_MAX_NAMES      262144
+#define BULK_MAX_NAME_BYTES (64u << 20)
+
+typedef enum BulkType {
+        BULK_QUERIES = 1, /* client: BulkQuery[], at most BULK_MAX_QUERIES */
+        BULK_NAMES = 16,  /* BulkName, its bytes (no NUL), the next one ...: replaces older texts */
+        BULK_FORGET = 17, /* no payload: all names sent so far are void */
+        BULK_PROCESSES = 18, /* BulkProcess[]: what `process` in the next ANSWERS counts in */
+        BULK_ANSWERS = 19,   /* BulkAnswer[], one for each query, in order */
+        BULK_ERROR = 20,     /* a text: why the daemon hangs up */
+} BulkType;
+
+typedef struct BulkHeader {
+        uint32_t size; /* of the payload */
+        uint16_t type; /* BulkType */
+        uint16_t reserved;
+        uint32_t tag;     /* the client's choice, given back with ANSWERS; else 0 */
+        uint32_t wait_ms; /* QUERIES: how long to wait for events of the times asked for; else 0 */
+} BulkHeader;
+
+#define BULK_QUERY_PID_NS 1u
+#define BULK_QUERY_TIME   2u
+
+typedef struct BulkQuery {
+        uint64_t address;
+        uint64_t time;   /* ns of CLOCK_MONOTONIC, with BULK_QUERY_TIME */
+        uint64_t pid_ns; /* with BULK_QUERY_PID_NS */
+        int32_t pid;
+        uint32_t flags;
+} BulkQuery;
+
+typedef struct BulkName {
+        uint32_t id; /* never 0 */
+        uint32_t n;  /* bytes */
+} BulkName;
+
+typedef struct BulkProcess {
+        uint64_t pid_ns;
+        uint64_t epoch;
+        uint64_t horizon;
+        int32_t pid;
+        uint32_t generation;
+} BulkProcess;
+
+/* The body's fields below are filled: with status OK those of the body, else of the nearest. */
+#define BULK_ANSWER_BODY       1u
+#define BULK_ANSWER_IL_VERSION 2u
+#define BULK_ANSWER_NEAREST    4u
+
+#define BULK_NO_PROCESS UINT32_MAX
+
+typedef struct BulkAnswer {
+        uint8_t status;     /* clrsym_status */
+        uint8_t confidence; /* clrsym_confidence */
+        uint8_t source;     /* clrsym_source */
+        uint8_t tier;       /* clrsym_tier */
+        uint8_t il_kind;    /* clrsym_il_kind */
+        uint8_t flags;
+        uint16_t n_candidates; /* with AMBIGUOUS */
+        uint32_t process;      /* index in PROCESSES, or BULK_NO_PROCESS */
+        uint32_t size;         /* 0: not known */
+        int32_t il_offset;     /* with il_kind EXACT */
+        uint32_t method_flags;
+        uint32_t token;
+        uint32_t rejit_id;
+        uint32_t jit_us;     /* 0: not known */
+        uint32_t name_space; /* ids of NAMES; 0: none */
+        uint32_t name;
+        uint32_t signature;
+        uint32_t module_path;
+        uint32_t reserved;
+        uint64_t start;
+        uint64_t method_id;
+        uint64_t module_id;  /* 0: not known */
+        uint64_t loaded;     /* 0: not known */
+        uint64_t unloaded;   /* UINT64_MAX: alive */
+        uint64_t il_version; /* with BULK_ANSWER_IL_VERSION */
+        int64_t distance;    /* ns, with BULK_ANSWER_NEAREST */
+} BulkAnswer;
+
+static_assert(sizeof(BulkHeader) == 16, "as clrsym-protocol(7) has it");
+static_assert(sizeof(BulkQuery) == 32, "as clrsym-protocol(7) has it");
+static_assert(sizeof(BulkProcess) == 32, "as clrsym-protocol(7) has it");
+static_assert(sizeof(BulkAnswer) == 112, "as clrsym-protocol(7) has it");
+/* Rows are sent as they lie in memory. */
+static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "the rows need swapping on this machine");
