@@ -2,7 +2,6 @@
 #include "core/codemap.h"
 
 #include "core/methodtable.h"
-#include "core/pageindex.h"
 
 struct CodeMap {
         Strtab *names; /* borrowed */
@@ -307,6 +306,14 @@ size_t codemap_growth(const CodeMap *map)
                methodtable_growth(&map->methods);
 }
 
+/* Nobody ends in the last moment of all, so who is alive then is alive. */
+#define NOW (BODY_FOREVER - 1)
+
+Lookup codemap_lookup(const CodeMap *map, uint64_t address, uint64_t time)
+{
+        return (Lookup){.index = map->index, .address = address, .time = MIN(time, NOW)};
+}
+
 Body *codemap_at(const CodeMap *map, uint64_t address, uint64_t time)
 {
         return pageindex_at(map->index, address, time);
@@ -314,8 +321,7 @@ Body *codemap_at(const CodeMap *map, uint64_t address, uint64_t time)
 
 Body *codemap_live(const CodeMap *map, uint64_t address)
 {
-        /* Nobody ends in the last moment of all, so who is alive then is alive. */
-        return pageindex_at(map->index, address, BODY_FOREVER - 1);
+        return pageindex_at(map->index, address, NOW);
 }
 
 Body *codemap_live_at_start(const CodeMap *map, uint64_t start)

@@ -8,6 +8,7 @@
  */
 
 #include "core/body.h"
+#include "core/pageindex.h"
 
 typedef struct CodeMap CodeMap;
 
@@ -52,6 +53,10 @@ Body *codemap_live_at_start(const CodeMap *map, uint64_t start);
 Body *codemap_live(const CodeMap *map, uint64_t address);
 /* The body alive at TIME that covers ADDRESS, or NULL. */
 Body *codemap_at(const CodeMap *map, uint64_t address, uint64_t time);
+
+/* The question of codemap_at(), or for TIME BODY_FOREVER of codemap_live(): one of many that
+ * pageindex_look_up() answers together. */
+Lookup codemap_lookup(const CodeMap *map, uint64_t address, uint64_t time);
 
 /*
  * Of the bodies that ever covered ADDRESS: the last one that ended at or before TIME, and the

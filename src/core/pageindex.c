@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/pageindex.h"
 
-#include <string.h>
+#include "core/block.h"
 
 /*
  * The structure
@@ -17,19 +17,6 @@
  * Bodies over SMALL_MAX go on pages of another size, of which there are few. Their entries are in
  * units too coarse to be exact: the body itself decides.
  */
-
-typedef struct Entry {
-        uint64_t since;
-        uint32_t number;
-        uint16_t first; /* in units from the page's start, both inclusive */
-        uint16_t last;
-} Entry;
-
-typedef struct Block {
-        uint32_t n_entries;
-        uint32_t n_allocated;
-        Entry entries[];
-} Block;
 
 /* A block of a page, by the time it begins: a search for a time reads no block but the last. */
 typedef struct Span {
@@ -94,18 +81,13 @@ static uint64_t page_begin(const Page *page, uint32_t b)
         return page->n_allocated ? page->many[b].begin : 0;
 }
 
-static size_t block_size(uint32_t n_entries)
-{
-        return sizeof(Block) + n_entries * sizeof(Entry);
-}
-
 static void page_free(PageIndex *index, Page *page)
 {
         uint32_t b;
 
         for (b = 0; b < page->n_blocks; b++) {
                 account_remove(index->account, block_size(page_block_const(page, b)->n_allocated));
-                g_free(*page_block(page, b));
+                block_free(*page_block(page, b));
         }
         if (page->n_allocated) {
                 account_remove(index->account, page->n_allocated * sizeof(Span));
@@ -178,21 +160,16 @@ static void tier_grow(PageIndex *index, Tier *tier)
         g_free(old);
 }
 
-static Block *block_new(PageIndex *index, uint32_t n_entries)
+static Block *make_block(PageIndex *index, uint32_t n_entries)
 {
-        Block *block = g_malloc(block_size(n_entries));
-
-        *block = (Block){.n_allocated = n_entries};
         account_add(index->account, block_size(n_entries));
-        return block;
+        return block_new(n_entries);
 }
 
-static Block *block_resize(PageIndex *index, Block *block, uint32_t n_entries)
+static void drop_block(PageIndex *index, Block *block)
 {
-        account_change(index->account, block_size(block->n_allocated), block_size(n_entries));
-        block = g_realloc(block, block_size(n_entries));
-        block->n_allocated = n_entries;
-        return block;
+        account_remove(index->account, block_size(block->n_allocated));
+        block_free(block);
 }
 
 static Page *tier_make(PageIndex *index, Tier *tier, uint64_t number)
@@ -204,27 +181,14 @@ static Page *tier_make(PageIndex *index, Tier *tier, uint64_t number)
         if (!tier->pages || (tier->n_pages + 1) * 4 > ((size_t)3 << tier->n_bits))
                 tier_grow(index, tier);
         page = tier_slot(tier, number);
-        *page = (Page){.number = number, .one = block_new(index, FIRST_ENTRIES), .n_blocks = 1};
+        *page = (Page){.number = number, .one = make_block(index, FIRST_ENTRIES), .n_blocks = 1};
         tier->n_pages++;
         return page;
 }
 
-/* Entries with since <= time. */
-static uint32_t block_upper_bound(const Block *block, uint64_t time)
+static uint16_t tier_unit(const Tier *tier, uint64_t address)
 {
-        uint32_t low = 0, high = block->n_entries;
-
-        if (high && block->entries[high - 1].since <= time)
-                return high;
-        while (low < high) {
-                uint32_t middle = low + (high - low) / 2;
-
-                if (block->entries[middle].since <= time)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        return (uint16_t)((address & ((UINT64_C(1) << tier->page_shift) - 1)) >> tier->unit_shift);
 }
 
 /* The block that has TIME. */
@@ -263,37 +227,40 @@ static void page_append_block(PageIndex *index, Page *page, uint64_t begin, Bloc
         page->many[page->n_blocks++] = (Span){begin, block};
 }
 
-static void block_insert(PageIndex *index, Block **block, const Entry *entry)
+static void page_insert(PageIndex *index, Page *page, uint32_t b, const Entry *entry)
 {
-        uint32_t i;
+        Block **block = page_block(page, b);
+        uint32_t n = (*block)->n_allocated;
 
-        if ((*block)->n_entries == (*block)->n_allocated)
-                *block = block_resize(index, *block,
-                                      (*block)->n_allocated + MAX(1, (*block)->n_allocated / 2));
-        i = block_upper_bound(*block, entry->since);
-        memmove((*block)->entries + i + 1, (*block)->entries + i,
-                ((*block)->n_entries - i) * sizeof(Entry));
-        (*block)->entries[i] = *entry;
-        (*block)->n_entries++;
+        if ((*block)->n_entries == n) {
+                account_change(index->account, block_size(n), block_size(n + MAX(1, n / 2)));
+                *block = block_grow(*block, n + MAX(1, n / 2));
+        }
+        block_insert(*block, entry);
 }
 
 /* Room in the newest block for a body that comes at TIME: if half of it is dead, in a new one. */
 static void page_make_room(PageIndex *index, Page *page, uint64_t time)
 {
-        Block **newest = page_block(page, page->n_blocks - 1), *block;
+        const Block *newest = page_block_const(page, page->n_blocks - 1);
+        const uint32_t *numbers = block_numbers(newest);
         uint32_t n_live = 0, i;
+        Block *block;
 
-        if ((*newest)->n_entries < (*newest)->n_allocated || (*newest)->n_entries < SPARE_ENTRIES ||
+        if (newest->n_entries < newest->n_allocated || newest->n_entries < SPARE_ENTRIES ||
             time <= page_begin(page, page->n_blocks - 1))
                 return;
-        for (i = 0; i < (*newest)->n_entries; i++)
-                n_live += body_store_get(index->store, (*newest)->entries[i].number)->until > time;
-        if (n_live * 2 > (*newest)->n_entries)
+        for (i = 0; i < newest->n_entries; i++)
+                n_live += body_store_get(index->store, numbers[i])->until > time;
+        if (n_live * 2 > newest->n_entries)
                 return;
-        block = block_new(index, n_live * 2 + SPARE_ENTRIES);
-        for (i = 0; i < (*newest)->n_entries; i++)
-                if (body_store_get(index->store, (*newest)->entries[i].number)->until > time)
-                        block->entries[block->n_entries++] = (*newest)->entries[i];
+        block = make_block(index, n_live * 2 + SPARE_ENTRIES);
+        for (i = 0; i < newest->n_entries; i++)
+                if (body_store_get(index->store, numbers[i])->until > time) {
+                        const Entry entry = block_entry(newest, i);
+
+                        block_insert(block, &entry);
+                }
         page_append_block(index, page, time, block);
 }
 
@@ -312,13 +279,15 @@ static void page_add(PageIndex *index, Tier *tier, uint64_t number, const Body *
         uint32_t b;
 
         entry.first = (uint16_t)((MAX(body->start, page_first) - page_first) >> tier->unit_shift);
-        entry.last = (uint16_t)((MIN(body_last(body), page_last) - page_first) >> tier->unit_shift);
+        entry.width =
+                (uint16_t)(((MIN(body_last(body), page_last) - page_first) >> tier->unit_shift) -
+                           entry.first);
         if (body->since >= page_begin(page, page->n_blocks - 1))
                 page_make_room(index, page, body->since);
         for (b = page_block_at(page, body->since); b < page->n_blocks; b++) {
                 if (page_begin(page, b) > body->since && page_begin(page, b) >= body->until)
                         break;
-                block_insert(index, page_block(page, b), &entry);
+                page_insert(index, page, b, &entry);
         }
 }
 
@@ -332,20 +301,6 @@ void pageindex_add(PageIndex *index, uint32_t number)
         for (page = body->start >> tier->page_shift; page <= body_last(body) >> tier->page_shift;
              page++)
                 page_add(index, tier, page, body, &entry);
-}
-
-static bool block_remove(Block *block, uint32_t number)
-{
-        uint32_t i;
-
-        for (i = 0; i < block->n_entries; i++)
-                if (block->entries[i].number == number) {
-                        block->n_entries--;
-                        memmove(block->entries + i, block->entries + i + 1,
-                                (block->n_entries - i) * sizeof(Entry));
-                        return true;
-                }
-        return false;
 }
 
 /*
@@ -396,8 +351,7 @@ static void page_drop_empty(PageIndex *index, Tier *tier, Page *page)
                 Block *block = *page_block(page, b);
 
                 if (!block->n_entries) {
-                        account_remove(index->account, block_size(block->n_allocated));
-                        g_free(block);
+                        drop_block(index, block);
                         continue;
                 }
                 if (page->n_allocated)
@@ -425,38 +379,190 @@ void pageindex_remove(PageIndex *index, uint32_t number)
         }
 }
 
-Body *pageindex_at(const PageIndex *index, uint64_t address, uint64_t time)
+/* The body of a tier that was alive at TIME and covers ADDRESS, or NULL. */
+static Body *tier_at(const PageIndex *index, const Tier *tier, uint64_t address, uint64_t time)
 {
-        size_t t;
+        const Page *page = tier_find(tier, address >> tier->page_shift);
+        uint16_t unit = tier_unit(tier, address);
+        const Block *block;
+        uint32_t i;
 
-        for (t = 0; t < G_N_ELEMENTS(index->tiers); t++) {
-                const Tier *tier = &index->tiers[t];
-                const Page *page = tier_find(tier, address >> tier->page_shift);
-                const Block *block;
-                uint16_t unit;
-                uint32_t i;
+        if (!page)
+                return NULL;
+        block = page_block_const(page, page_block_at(page, time));
+        for (i = block->n_entries; (i = block_find(block, i, unit)) != BLOCK_NONE;) {
+                Body *body = body_store_get(index->store, block_numbers(block)[i]);
 
-                if (!page)
-                        continue;
-                unit = (uint16_t)((address & ((UINT64_C(1) << tier->page_shift) - 1)) >>
-                                  tier->unit_shift);
-                block = page_block_const(page, page_block_at(page, time));
-                for (i = block_upper_bound(block, time); i-- > 0;) {
-                        const Entry *entry = &block->entries[i];
-                        Body *body;
-
-                        if ((uint16_t)(unit - entry->first) >
-                            (uint16_t)(entry->last - entry->first))
-                                continue;
-                        body = body_store_get(index->store, entry->number);
-                        if (tier->unit_shift && !body_covers(body, address))
-                                continue;
-                        if (time < body->until)
-                                return body;
-                        break;
-                }
+                if (block_sinces(block)[i] <= time &&
+                    (!tier->unit_shift || body_covers(body, address)))
+                        return time < body->until ? body : NULL;
         }
         return NULL;
+}
+
+Body *pageindex_at(const PageIndex *index, uint64_t address, uint64_t time)
+{
+        Body *body = tier_at(index, &index->tiers[0], address, time);
+
+        return body ? body : tier_at(index, &index->tiers[1], address, time);
+}
+
+/*
+ * Many at once. In a large map a lookup is four reads that miss the cache, each of which has to
+ * wait for the one before: the slot of the page, its block, the entry, the body. So lookups go in
+ * groups, step by step, and each step fetches what the next one reads.
+ */
+enum { GROUP = 32, LINE = 64 };
+
+typedef struct Probe {
+        const Page *page;
+        const Span *span; /* of the spans that can have the time: the first, and how many */
+        uint32_t n_spans;
+        const Block *block;
+        uint32_t entry;
+        const Body *body;
+} Probe;
+
+static void prefetch_slot(const Tier *tier, uint64_t address)
+{
+        if (tier->pages)
+                __builtin_prefetch(
+                        &tier->pages[page_hash(address >> tier->page_shift, tier->n_bits)]);
+}
+
+static void probe_page(Probe *probe, const Lookup *lookup)
+{
+        const Tier *tier = &lookup->index->tiers[0];
+        const Page *page = tier_find(tier, lookup->address >> tier->page_shift);
+
+        *probe = (Probe){.page = page};
+        if (!page)
+                return;
+        if (!page->n_allocated) {
+                probe->block = page->one;
+                __builtin_prefetch(probe->block);
+                return;
+        }
+        probe->span = page->many;
+        probe->n_spans = page->n_blocks;
+        __builtin_prefetch(&page->many[page->n_blocks - 1]);
+}
+
+/* Most ask about the newest block. */
+static void probe_newest_span(Probe *probe, const Lookup *lookup)
+{
+        if (probe->n_spans && probe->span[probe->n_spans - 1].begin <= lookup->time) {
+                probe->span += probe->n_spans - 1;
+                probe->n_spans = 1;
+        }
+        if (probe->n_spans)
+                __builtin_prefetch(&probe->span[probe->n_spans / 2]);
+}
+
+/* A step of the search; false once the span is found. */
+static bool probe_span(Probe *probe, const Lookup *lookup)
+{
+        uint32_t half = probe->n_spans / 2;
+
+        if (!half)
+                return false;
+        probe->span += probe->span[half].begin <= lookup->time ? half : 0;
+        probe->n_spans -= half;
+        __builtin_prefetch(&probe->span[probe->n_spans / 2]);
+        return true;
+}
+
+static void probe_block(Probe *probe)
+{
+        if (probe->n_spans) {
+                probe->block = probe->span->block;
+                __builtin_prefetch(probe->block);
+        }
+}
+
+/* Where on the page the entries are. */
+static void probe_places(const Probe *probe)
+{
+        const char *p = (const char *)(probe->block + 1), *end;
+
+        if (!probe->block)
+                return;
+        end = p + 2 * sizeof(uint16_t) * probe->block->n_allocated;
+        for (p = (const char *)((uintptr_t)p | (LINE - 1)) + 1; p < end; p += LINE)
+                __builtin_prefetch(p);
+}
+
+static void probe_entry(Probe *probe, const Lookup *lookup)
+{
+        uint16_t unit = tier_unit(&lookup->index->tiers[0], lookup->address);
+
+        probe->entry =
+                probe->block ? block_find(probe->block, probe->block->n_entries, unit) : BLOCK_NONE;
+        if (probe->entry == BLOCK_NONE)
+                return;
+        __builtin_prefetch(&block_sinces(probe->block)[probe->entry]);
+        __builtin_prefetch(&block_numbers(probe->block)[probe->entry]);
+}
+
+static void probe_body(Probe *probe, const Lookup *lookup)
+{
+        uint16_t unit = tier_unit(&lookup->index->tiers[0], lookup->address);
+
+        while (probe->entry != BLOCK_NONE &&
+               block_sinces(probe->block)[probe->entry] > lookup->time)
+                probe->entry = block_find(probe->block, probe->entry, unit);
+        if (probe->entry == BLOCK_NONE)
+                return;
+        probe->body =
+                body_store_get(lookup->index->store, block_numbers(probe->block)[probe->entry]);
+        __builtin_prefetch(probe->body);
+        __builtin_prefetch((const char *)(probe->body + 1) - 1);
+}
+
+static void look_up_group(Lookup *lookups, size_t n)
+{
+        Probe probes[GROUP];
+        bool is_found;
+        size_t i;
+
+        for (i = 0; i < n; i++) {
+                prefetch_slot(&lookups[i].index->tiers[0], lookups[i].address);
+                prefetch_slot(&lookups[i].index->tiers[1], lookups[i].address);
+        }
+        for (i = 0; i < n; i++)
+                probe_page(&probes[i], &lookups[i]);
+        for (i = 0; i < n; i++)
+                probe_newest_span(&probes[i], &lookups[i]);
+        for (is_found = false; !is_found;) {
+                is_found = true;
+                for (i = 0; i < n; i++)
+                        is_found &= !probe_span(&probes[i], &lookups[i]);
+        }
+        for (i = 0; i < n; i++)
+                probe_block(&probes[i]);
+        for (i = 0; i < n; i++)
+                probe_places(&probes[i]);
+        for (i = 0; i < n; i++)
+                probe_entry(&probes[i], &lookups[i]);
+        for (i = 0; i < n; i++)
+                probe_body(&probes[i], &lookups[i]);
+        for (i = 0; i < n; i++) {
+                Lookup *lookup = &lookups[i];
+
+                if (probes[i].body && lookup->time < probes[i].body->until)
+                        lookup->body = (Body *)probes[i].body;
+                else
+                        lookup->body = tier_at(lookup->index, &lookup->index->tiers[1],
+                                               lookup->address, lookup->time);
+        }
+}
+
+void pageindex_look_up(Lookup *lookups, size_t n)
+{
+        size_t i;
+
+        for (i = 0; i < n; i += GROUP)
+                look_up_group(lookups + i, MIN(GROUP, n - i));
 }
 
 /* A body that was replaced in the very moment of its load never was. */
@@ -473,7 +579,7 @@ static Body *page_before(const PageIndex *index, const Page *page, uint64_t addr
                 const Block *block = page_block_const(page, b);
 
                 for (i = block_upper_bound(block, time); i-- > 0;) {
-                        Body *body = body_store_get(index->store, block->entries[i].number);
+                        Body *body = body_store_get(index->store, block_numbers(block)[i]);
 
                         /* One that ended before the block began is there in error: see page_remove.
                          */
@@ -494,7 +600,7 @@ static Body *page_after(const PageIndex *index, const Page *page, uint64_t addre
                 uint64_t end = b + 1 < page->n_blocks ? page_begin(page, b + 1) : UINT64_MAX;
 
                 for (i = block_upper_bound(block, time); i < block->n_entries; i++) {
-                        Body *body = body_store_get(index->store, block->entries[i].number);
+                        Body *body = body_store_get(index->store, block_numbers(block)[i]);
 
                         if (body->since >=
                             end) /* the next block has it too, and maybe earlier ones */
@@ -566,7 +672,7 @@ static void page_overlaps(Overlaps *overlaps, const Page *page)
                 const Block *block = page_block_const(page, b);
 
                 for (i = 0; i < block->n_entries; i++) {
-                        Body *body = body_store_get(overlaps->store, block->entries[i].number);
+                        Body *body = body_store_get(overlaps->store, block_numbers(block)[i]);
 
                         if (body->start <= overlaps->last && body_last(body) >= overlaps->first &&
                             body->until > overlaps->time)

@@ -23,6 +23,17 @@ void pageindex_remove(PageIndex *index, uint32_t number);
 /* The body alive at TIME that covers ADDRESS, or NULL. */
 Body *pageindex_at(const PageIndex *index, uint64_t address, uint64_t time);
 
+/* One of many lookups. */
+typedef struct Lookup {
+        const PageIndex *index;
+        uint64_t address;
+        uint64_t time;
+        Body *body; /* the answer: as of pageindex_at() */
+} Lookup;
+
+/* In a large map much faster than one by one; in any order. */
+void pageindex_look_up(Lookup *lookups, size_t n);
+
 /*
  * Of the bodies that ever covered ADDRESS: the last one that ended at or before TIME, and the first
  * that began after it. Either may be NULL.

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { N_LOOKUPS = 1 << 20 };
+enum { N_LOOKUPS = 1 << 20, BATCH = 4096 };
 
 static double now_ns(void)
 {
@@ -43,8 +43,41 @@ static uint32_t random_size(void)
 }
 
 typedef struct Result {
-        double load, unload, live, now, past, bytes;
+        double load, unload, bytes;
+        double live, past;             /* lookups, one by one */
+        double live_batch, past_batch; /* the same, many at once */
 } Result;
+
+/* ns a lookup. TIMES: of each, or NULL for now. */
+static double measure_single(const CodeMap *map, const uint64_t *addresses, const uint64_t *times)
+{
+        volatile uintptr_t sink = 0;
+        double t = now_ns();
+        size_t i;
+
+        for (i = 0; i < N_LOOKUPS; i++)
+                sink += (uintptr_t)(times ? codemap_at(map, addresses[i], times[i])
+                                          : codemap_live(map, addresses[i]));
+        return (now_ns() - t) / N_LOOKUPS;
+}
+
+static double measure_batch(const CodeMap *map, const uint64_t *addresses, const uint64_t *times)
+{
+        static Lookup lookups[BATCH];
+        volatile uintptr_t sink = 0;
+        double t = now_ns();
+        size_t i, j;
+
+        for (i = 0; i < N_LOOKUPS; i += BATCH) {
+                for (j = 0; j < BATCH; j++)
+                        lookups[j] = codemap_lookup(map, addresses[i + j],
+                                                    times ? times[i + j] : BODY_FOREVER);
+                pageindex_look_up(lookups, BATCH);
+                for (j = 0; j < BATCH; j++)
+                        sink += (uintptr_t)lookups[j].body;
+        }
+        return (now_ns() - t) / N_LOOKUPS;
+}
 
 /*
  * N_GENERATIONS times a heap is filled with bodies of other sizes and emptied; the last generation
@@ -62,7 +95,6 @@ static Result run(size_t n_bodies, size_t n_generations)
         Strtab *names = strtab_new(&account);
         CodeMap *map = codemap_new(names, &account);
         Result result = {0};
-        volatile uint64_t sink = 0;
         static uint64_t address[N_LOOKUPS], when[N_LOOKUPS];
 
         for (g = 0; g < n_generations; g++) {
@@ -93,18 +125,10 @@ static Result run(size_t n_bodies, size_t n_generations)
                 address[i] = base + next_random() % span;
                 when[i] = begin_time + next_random() % (time - begin_time);
         }
-        t = now_ns();
-        for (i = 0; i < N_LOOKUPS; i++)
-                sink += (uintptr_t)codemap_live(map, address[i]);
-        result.live = (now_ns() - t) / N_LOOKUPS;
-        t = now_ns();
-        for (i = 0; i < N_LOOKUPS; i++)
-                sink += (uintptr_t)codemap_at(map, address[i], time);
-        result.now = (now_ns() - t) / N_LOOKUPS;
-        t = now_ns();
-        for (i = 0; i < N_LOOKUPS; i++)
-                sink += (uintptr_t)codemap_at(map, address[i], when[i]);
-        result.past = (now_ns() - t) / N_LOOKUPS;
+        result.live = measure_single(map, address, NULL);
+        result.past = measure_single(map, address, when);
+        result.live_batch = measure_batch(map, address, NULL);
+        result.past_batch = measure_batch(map, address, when);
         codemap_free(map);
         strtab_free(names);
         g_free(bodies);
@@ -120,18 +144,18 @@ int main(void)
         Result first = {0};
         size_t i;
 
-        printf("%9s %6s | %8s %8s %8s %8s %8s ns | %6s B | to first: live now past\n", "bodies",
-               "reuse", "load", "unload", "live", "now", "past", "body");
+        printf("%9s %6s | %6s %6s | %6s %6s | %6s %6s | %6s | batches to first row\n", "bodies",
+               "reuse", "load", "unload", "live", "past", "live4k", "past4k", "B/body");
         for (i = 0; i < G_N_ELEMENTS(ROWS); i++) {
                 Result r = run(ROWS[i].n_bodies, ROWS[i].n_generations);
 
                 if (!i)
                         first = r;
-                printf("%9zu %6zu | %8.0f %8.0f %8.0f %8.0f %8.0f    | %6.0f   | %15.2f %4.2f "
-                       "%4.2f\n",
-                       ROWS[i].n_bodies, ROWS[i].n_generations, r.load, r.unload, r.live, r.now,
-                       r.past, r.bytes, r.live / first.live, r.now / first.now,
-                       r.past / first.past);
+                printf("%9zu %6zu | %6.0f %6.0f | %6.0f %6.0f | %6.0f %6.0f | %6.0f | %5.2f "
+                       "%5.2f\n",
+                       ROWS[i].n_bodies, ROWS[i].n_generations, r.load, r.unload, r.live, r.past,
+                       r.live_batch, r.past_batch, r.bytes, r.live_batch / first.live_batch,
+                       r.past_batch / first.past_batch);
         }
         return 0;
 }
