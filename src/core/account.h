@@ -2,18 +2,20 @@
 #pragma once
 
 /*
- * Account: what the code maps of all processes and their names take
+ * Account: what the code maps of all processes and their names take, and their epochs
  *
  * Every structure that can grow with what is traced books here what it has allocated, with what
  * malloc adds. The budget is held against the sum.
  */
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct Account {
         size_t n_bytes;
         size_t n_il_maps;
         size_t n_il_map_bytes; /* part of n_bytes */
+        uint64_t last_epoch;   /* given to any of the code maps */
 } Account;
 
 /* What an allocation of SIZE takes: malloc's header, and its granularity. */

@@ -76,3 +76,11 @@ static inline uint32_t block_find(const Block *block, uint32_t end, uint16_t uni
                         return end;
         return BLOCK_NONE;
 }
+
+/* True if entry I lies in part between the units FIRST and LAST. */
+static inline bool block_overlaps(const Block *block, uint32_t i, uint16_t first, uint16_t last)
+{
+        uint32_t begin = block_firsts(block)[i];
+
+        return begin <= last && begin + block_widths(block)[i] >= first;
+}

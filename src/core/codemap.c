@@ -11,12 +11,19 @@ struct CodeMap {
         uint32_t n_live;
         uint64_t newest; /* latest time of any insertion or end */
         uint64_t epoch;
+        GArray *changes;     /* borrowed or NULL: of CodeMapChange */
         GArray *modules;     /* by number - 1: its newest living body */
         uint32_t first_dead; /* ended first: BODY_NONE: nobody is dead */
         uint32_t last_dead;
         uint64_t whole_since;
         uint32_t il_map_cursor; /* bodies before it have no IL map any more */
 };
+
+/* No two states of any maps have the same. */
+static void change_epoch(CodeMap *map)
+{
+        map->epoch = ++map->store.account->last_epoch;
+}
 
 CodeMap *codemap_new(Strtab *names, Account *account)
 {
@@ -29,7 +36,7 @@ CodeMap *codemap_new(Strtab *names, Account *account)
         map->last_dead = BODY_NONE;
         map->index = pageindex_new(&map->store);
         methodtable_init(&map->methods, &map->store);
-        map->epoch = 1;
+        change_epoch(map);
         return map;
 }
 
@@ -117,6 +124,14 @@ static void leave(CodeMap *map, Body *body)
         dead_add(map, body);
 }
 
+static void note_change(CodeMap *map, const Body *body, bool is_end)
+{
+        const CodeMapChange change = {body->number, is_end};
+
+        if (map->changes)
+                g_array_append_val(map->changes, change);
+}
+
 void codemap_end(CodeMap *map, Body *body, uint64_t time, BodyEnd end)
 {
         if (body->until == BODY_FOREVER)
@@ -124,7 +139,8 @@ void codemap_end(CodeMap *map, Body *body, uint64_t time, BodyEnd end)
         body->until = MAX(time, body->since);
         body->end = (uint8_t)end;
         map->newest = MAX(map->newest, time);
-        map->epoch++;
+        change_epoch(map);
+        note_change(map, body, true);
 }
 
 /*
@@ -175,13 +191,16 @@ Body *codemap_insert(CodeMap *map, const Body *template, uint64_t time)
         }
         if (body->since != time)
                 body_get_extra(&map->store, body)->seen = time;
+        /* Where nothing ever was, no answer was a name: the epoch is about names. */
+        if (pageindex_was_used(map->index, body->start, body_last(body)))
+                change_epoch(map);
         pageindex_add(map->index, number);
         if (body->until == BODY_FOREVER)
                 join(map, body);
         else
                 dead_add(map, body);
         map->newest = MAX(map->newest, time);
-        map->epoch++;
+        note_change(map, body, false);
         return body;
 }
 
@@ -202,7 +221,7 @@ void codemap_resize(CodeMap *map, Body *body, uint32_t size, uint64_t time)
         pageindex_add(map->index, body->number);
         if (until == BODY_FOREVER && body->until != BODY_FOREVER)
                 leave(map, body);
-        map->epoch++;
+        change_epoch(map);
 }
 
 void codemap_evict(CodeMap *map, uint64_t first, uint64_t last, uint64_t time)
@@ -220,11 +239,11 @@ static void forget(CodeMap *map, Body *body)
 {
         pageindex_remove(map->index, body->number);
         body_store_remove(&map->store, body, map->names);
-        map->epoch++;
 }
 
 void codemap_remove(CodeMap *map, Body *body)
 {
+        change_epoch(map);
         if (body->until == BODY_FOREVER)
                 leave(map, body);
         dead_remove(map, body);
@@ -378,4 +397,17 @@ uint32_t codemap_n_live(const CodeMap *map)
 uint64_t codemap_epoch(const CodeMap *map)
 {
         return map->epoch;
+}
+
+void codemap_rename(CodeMap *map, Body *body, Str name_space, Str name, Str signature)
+{
+        body->name_space = strtab_ref(map->names, name_space);
+        body->name = strtab_ref(map->names, name);
+        body->signature = strtab_ref(map->names, signature);
+        change_epoch(map);
+}
+
+void codemap_set_changes(CodeMap *map, GArray *changes)
+{
+        map->changes = changes;
 }

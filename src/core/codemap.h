@@ -36,6 +36,9 @@ void codemap_evict(CodeMap *map, uint64_t first, uint64_t last, uint64_t time);
 /* Forgets a body as if it had never been. */
 void codemap_remove(CodeMap *map, Body *body);
 
+/* Names for a body that has none. */
+void codemap_rename(CodeMap *map, Body *body, Str name_space, Str name, Str signature);
+
 /* The body is of a module, given by number (from 1). */
 void codemap_set_module(CodeMap *map, Body *body, uint32_t module);
 /* Ends the lives of all of the module's bodies. */
@@ -77,8 +80,20 @@ Body *codemap_body(const CodeMap *map, uint32_t number);
 uint32_t codemap_n_bodies(const CodeMap *map);
 uint32_t codemap_n_live(const CodeMap *map);
 
-/* Changes whenever an answer given before could change. */
+/*
+ * Changes whenever an answer that was a name could change: by an end, an eviction, a load where
+ * something was before. Not by a load where nothing ever was, nor where the dead are forgotten.
+ */
 uint64_t codemap_epoch(const CodeMap *map);
+
+/* A body that came, or whose life ended. */
+typedef struct CodeMapChange {
+        uint32_t number;
+        bool is_end;
+} CodeMapChange;
+
+/* From now on changes are appended to CHANGES (borrowed; NULL: no longer). */
+void codemap_set_changes(CodeMap *map, GArray *changes);
 
 /*
  * Eviction. Of the bodies that are dead, the one that ended first; NULL if there is none.

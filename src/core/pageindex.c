@@ -656,41 +656,61 @@ static void append_once(GPtrArray *out, guint first, GHashTable **seen, Body *bo
         g_ptr_array_add(out, body);
 }
 
+/* A search for bodies by place. */
 typedef struct Overlaps {
         const BodyStore *store;
         uint64_t first, last, time;
+        bool (*found)(struct Overlaps *overlaps, Body *body); /* false: enough */
         GHashTable *seen;
         GPtrArray *out;
         guint n_before; /* in OUT */
 } Overlaps;
 
-static void page_overlaps(Overlaps *overlaps, const Page *page)
+static bool collect(Overlaps *overlaps, Body *body)
 {
+        append_once(overlaps->out, overlaps->n_before, &overlaps->seen, body);
+        return true;
+}
+
+static bool stop(Overlaps *overlaps, Body *body)
+{
+        return false;
+}
+
+static bool page_overlaps(Overlaps *overlaps, const Tier *tier, const Page *page)
+{
+        uint64_t page_first = page->number << tier->page_shift;
+        uint64_t page_last = page_first + ((UINT64_C(1) << tier->page_shift) - 1);
+        uint16_t first = tier_unit(tier, MAX(overlaps->first, page_first));
+        uint16_t last = tier_unit(tier, MIN(overlaps->last, page_last));
         uint32_t b, i;
 
         for (b = page_block_at(page, overlaps->time); b < page->n_blocks; b++) {
                 const Block *block = page_block_const(page, b);
 
                 for (i = 0; i < block->n_entries; i++) {
-                        Body *body = body_store_get(overlaps->store, block_numbers(block)[i]);
+                        Body *body;
 
+                        if (!block_overlaps(block, i, first, last))
+                                continue;
+                        body = body_store_get(overlaps->store, block_numbers(block)[i]);
                         if (body->start <= overlaps->last && body_last(body) >= overlaps->first &&
-                            body->until > overlaps->time)
-                                append_once(overlaps->out, overlaps->n_before, &overlaps->seen,
-                                            body);
+                            body->until > overlaps->time && !overlaps->found(overlaps, body))
+                                return false;
                 }
         }
+        return true;
 }
 
-void pageindex_overlaps(const PageIndex *index, uint64_t first, uint64_t last, uint64_t time,
-                        GPtrArray *out)
+/* False if it was ended early. */
+static bool find_overlaps(const PageIndex *index, Overlaps *overlaps)
 {
-        Overlaps overlaps = {index->store, first, last, time, NULL, out, out->len};
         size_t t, i;
 
         for (t = 0; t < G_N_ELEMENTS(index->tiers); t++) {
                 const Tier *tier = &index->tiers[t];
-                uint64_t from = first >> tier->page_shift, to = last >> tier->page_shift, number;
+                uint64_t from = overlaps->first >> tier->page_shift;
+                uint64_t to = overlaps->last >> tier->page_shift, number;
 
                 if (!tier->pages)
                         continue;
@@ -698,17 +718,40 @@ void pageindex_overlaps(const PageIndex *index, uint64_t first, uint64_t last, u
                         for (number = from; number <= to; number++) {
                                 const Page *page = tier_find(tier, number);
 
-                                if (page)
-                                        page_overlaps(&overlaps, page);
+                                if (page && !page_overlaps(overlaps, tier, page))
+                                        return false;
                         }
                         continue;
                 }
                 for (i = 0; i < (size_t)1 << tier->n_bits; i++)
                         if (tier->pages[i].n_blocks && tier->pages[i].number >= from &&
-                            tier->pages[i].number <= to)
-                                page_overlaps(&overlaps, &tier->pages[i]);
+                            tier->pages[i].number <= to &&
+                            !page_overlaps(overlaps, tier, &tier->pages[i]))
+                                return false;
         }
+        return true;
+}
+
+void pageindex_overlaps(const PageIndex *index, uint64_t first, uint64_t last, uint64_t time,
+                        GPtrArray *out)
+{
+        Overlaps overlaps = {.store = index->store,
+                             .first = first,
+                             .last = last,
+                             .time = time,
+                             .found = collect,
+                             .out = out,
+                             .n_before = out->len};
+
+        find_overlaps(index, &overlaps);
         g_clear_pointer(&overlaps.seen, g_hash_table_unref);
+}
+
+bool pageindex_was_used(const PageIndex *index, uint64_t first, uint64_t last)
+{
+        Overlaps overlaps = {.store = index->store, .first = first, .last = last, .found = stop};
+
+        return !find_overlaps(index, &overlaps);
 }
 
 size_t pageindex_growth(const PageIndex *index)

@@ -45,5 +45,8 @@ void pageindex_neighbours(const PageIndex *index, uint64_t address, uint64_t tim
 void pageindex_overlaps(const PageIndex *index, uint64_t first, uint64_t last, uint64_t time,
                         GPtrArray *out);
 
+/* True if any body ever overlapped [first, last]. */
+bool pageindex_was_used(const PageIndex *index, uint64_t first, uint64_t last);
+
 /* Bytes that the next pageindex_add() may take at once, beyond a few for each page. */
 size_t pageindex_growth(const PageIndex *index);

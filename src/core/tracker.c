@@ -273,11 +273,8 @@ static void complete(Process *process, Body *body, Body *news, uint64_t module_i
                 body->source =
                         news->source == BODY_SOURCE_LOAD ? BODY_SOURCE_RUNDOWN : news->source;
         }
-        if (!body->name) {
-                body->name_space = strtab_ref(process->names, news->name_space);
-                body->name = strtab_ref(process->names, news->name);
-                body->signature = strtab_ref(process->names, news->signature);
-        }
+        if (!body->name && news->name)
+                codemap_rename(process->map, body, news->name_space, news->name, news->signature);
         if (!body->module)
                 process_set_module(process, body, module_id, time);
         body_release_names(process, news);
@@ -620,6 +617,11 @@ void tracker_set_start_time(Tracker *tracker, uint64_t pid_ns, uint64_t (*start_
 {
         tracker->own_pid_ns = pid_ns;
         tracker->start_time = start_time;
+}
+
+void tracker_set_epoch(Tracker *tracker, uint64_t epoch)
+{
+        tracker->account.last_epoch = epoch;
 }
 
 void tracker_set_budget(Tracker *tracker, size_t n_bytes)

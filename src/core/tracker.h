@@ -62,6 +62,9 @@ const TrackerStats *tracker_stats(const Tracker *tracker);
  */
 void tracker_set_start_time(Tracker *tracker, uint64_t pid_ns, uint64_t (*start_time)(int32_t pid));
 
+/* Epochs count on from here, so that none of an earlier tracker is met again. Below 2^53. */
+void tracker_set_epoch(Tracker *tracker, uint64_t epoch);
+
 /* Most bytes that all code maps and names may take; 0: no limit, the default. */
 void tracker_set_budget(Tracker *tracker, size_t n_bytes);
 const Budget *tracker_budget(const Tracker *tracker);

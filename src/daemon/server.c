@@ -278,6 +278,8 @@ Server *server_new(const char *ingest_path, const char *query_path, GError **err
         Server *server = g_new0(Server, 1);
 
         server->tracker = tracker_new();
+        /* Less than a million changes a second: the next daemon begins behind this one's last. */
+        tracker_set_epoch(server->tracker, (uint64_t)g_get_real_time() / 1000000 << 20);
         tracker_set_start_time(server->tracker, proc_own_pid_ns(), proc_start_time);
         server->feeders = g_ptr_array_new_with_free_func(peer_destroy);
         server->clients = g_ptr_array_new_with_free_func(peer_destroy);
