@@ -46,7 +46,7 @@ bool viewer_sees(const Viewer *viewer, const Process *process)
 {
         guint i;
 
-        if (viewer->sees_all)
+        if (viewer->sees_all || (process->has_uid && process->uid == viewer->uid))
                 return true;
         for (i = 0; i < process->traces->len; i++) {
                 const Trace *trace = process->traces->pdata[i];
@@ -57,29 +57,81 @@ bool viewer_sees(const Viewer *viewer, const Process *process)
         return false;
 }
 
-/* The newest generation of each namespace that has the pid (and is the one asked for, if one is).
- */
-static GPtrArray *find_processes(const Tracker *tracker, const Viewer *viewer,
-                                 const Question *question)
+/* Which processes a question is about. */
+typedef struct Found {
+        int32_t pid; /* as in the question */
+        bool has_pid_ns;
+        uint64_t pid_ns;
+        const Process *process; /* the newest generation; NULL: none or several */
+        GPtrArray *several;     /* owned or NULL: one of each namespace */
+        bool was_dropped;       /* one was known once */
+        uint64_t horizon;
+} Found;
+
+static void found_add(Found *found, const Process *process)
+{
+        if (found->process) {
+                found->several = g_ptr_array_new();
+                g_ptr_array_add(found->several, (gpointer)found->process);
+                found->process = NULL;
+        }
+        if (found->several)
+                g_ptr_array_add(found->several, (gpointer)process);
+        else
+                found->process = process;
+}
+
+static bool find_key(const Tracker *tracker, const Viewer *viewer, ProcessKey key, Found *found)
+{
+        const Process *process = tracker_process(tracker, &key);
+
+        if (!process || !viewer_sees(viewer, process))
+                return false;
+        found_add(found, process);
+        return true;
+}
+
+/* Whoever has that pid, in any namespace. */
+static void find_pid(const Tracker *tracker, const Viewer *viewer, Found *found)
 {
         const GPtrArray *all = tracker_processes(tracker);
-        GPtrArray *found = g_ptr_array_new();
-        guint i, j;
+        guint i;
 
         for (i = all->len; i-- > 0;) {
-                Process *process = all->pdata[i];
+                const Process *process = all->pdata[i];
 
-                if (process->key.pid != question->pid ||
-                    (question->has_pid_ns && process->key.pid_ns != question->pid_ns) ||
-                    !viewer_sees(viewer, process))
-                        continue;
-                for (j = 0; j < found->len; j++)
-                        if (((Process *)found->pdata[j])->key.pid_ns == process->key.pid_ns)
-                                break;
-                if (j == found->len)
-                        g_ptr_array_add(found, process);
+                if (process->key.pid == found->pid && viewer_sees(viewer, process) &&
+                    tracker_process(tracker, &process->key) == process)
+                        found_add(found, process);
         }
-        return found;
+}
+
+static void find_process(const Tracker *tracker, const Viewer *viewer, const Question *question,
+                         Found *found)
+{
+        ProcessKey key = {question->pid_ns, question->pid};
+
+        g_clear_pointer(&found->several, g_ptr_array_unref);
+        *found = (Found){.pid = question->pid,
+                         .has_pid_ns = question->has_pid_ns,
+                         .pid_ns = question->pid_ns};
+        if (question->has_pid_ns) {
+                find_key(tracker, viewer, key, found);
+        } else if (viewer->pid_ns &&
+                   find_key(tracker, viewer, (ProcessKey){viewer->pid_ns, question->pid}, found)) {
+                /* It is of the asker's own namespace. */
+        } else if (viewer->find && viewer->find(viewer, question->pid, &key)) {
+                /* That one and no other, be it that its namespace was not told. */
+                if (!find_key(tracker, viewer, key, found))
+                        find_key(tracker, viewer, (ProcessKey){0, key.pid}, found);
+        } else {
+                find_pid(tracker, viewer, found);
+        }
+        if (found->process) {
+                key = found->process->key;
+                found->horizon = process_horizon(found->process);
+        }
+        found->was_dropped = budget_has_dropped(tracker_budget(tracker), &key);
 }
 
 /* The generation that had the pid at a time; before all of them, the first. */
@@ -153,13 +205,13 @@ static Confidence nothing_confidence(const Process *process, const Body *before,
         return CONFIDENCE_EXACT;
 }
 
+/* With the body that was looked up. */
 static void answer_at(const Process *process, const Question *question, Answer *answer)
 {
         uint64_t time = question->time;
         bool is_late = time > answer->horizon;
         Body *before, *after;
 
-        answer->body = codemap_at(process->map, question->address, time);
         if (answer->body) {
                 answer->confidence = body_confidence(process, answer->body, time);
         } else {
@@ -189,9 +241,8 @@ static void answer_newest(const Process *process, const Question *question, Answ
 {
         g_autoptr(GPtrArray) history = NULL;
 
-        answer->body = codemap_live(process->map, question->address);
         if (answer->body) {
-                answer->confidence = body_confidence(process, answer->body, BODY_FOREVER - 1);
+                answer->confidence = body_confidence(process, answer->body, BODY_NOW);
                 return;
         }
         history = g_ptr_array_new();
@@ -201,49 +252,101 @@ static void answer_newest(const Process *process, const Question *question, Answ
                 answer->nearest = history->len ? history->pdata[0] : NULL;
         } else if (history->len == 1) {
                 answer->body = history->pdata[0];
-                answer->confidence =
-                        MAX(CONFIDENCE_ASSUMED,
-                            nothing_confidence(process, answer->body, NULL, BODY_FOREVER - 1));
+                answer->confidence = MAX(CONFIDENCE_ASSUMED,
+                                         nothing_confidence(process, answer->body, NULL, BODY_NOW));
         } else if (history->len > 1) {
                 answer->status = ANSWER_AMBIGUOUS;
                 answer->bodies = g_steal_pointer(&history);
         } else {
                 answer->status = ANSWER_NO_METHOD;
-                answer->confidence = nothing_confidence(process, NULL, NULL, BODY_FOREVER - 1);
+                answer->confidence = nothing_confidence(process, NULL, NULL, BODY_NOW);
         }
+}
+
+/* The process of an answer; false where that is an answer already. */
+static bool begin_answer(const Tracker *tracker, const Viewer *viewer, const Question *question,
+                         Found *found, Answer *answer)
+{
+        *answer = (Answer){.status = ANSWER_OK};
+        if (found->pid != question->pid || found->has_pid_ns != question->has_pid_ns ||
+            found->pid_ns != question->pid_ns)
+                find_process(tracker, viewer, question, found);
+        if (found->several) {
+                answer->status = ANSWER_AMBIGUOUS;
+                answer->processes = g_ptr_array_ref(found->several);
+                return false;
+        }
+        if (!found->process) {
+                answer->status =
+                        found->was_dropped && viewer->sees_all ? ANSWER_EVICTED : ANSWER_NO_PROCESS;
+                return false;
+        }
+        answer->process = found->process;
+        answer->horizon = found->horizon;
+        if (!question->has_time || question->time >= found->process->begin)
+                return true;
+        answer->process = generation_at(tracker, found->process, question->time);
+        if (answer->process != found->process)
+                answer->horizon = process_horizon(answer->process);
+        if (question->time < answer->process->begin && found->was_dropped)
+                answer->status = ANSWER_EVICTED;
+        return answer->status == ANSWER_OK;
+}
+
+/* So many are looked up together: what is fetched for the last is still there for the first. */
+enum { GROUP = 64 };
+
+static void answer_group(const Tracker *tracker, const Viewer *viewer, const Question *questions,
+                         size_t n, Found *found, Answer *answers)
+{
+        Lookup lookups[GROUP];
+        Answer *of_lookups[GROUP];
+        size_t n_lookups = 0, i;
+
+        for (i = 0; i < n; i++) {
+                const Question *question = &questions[i];
+
+                if (!begin_answer(tracker, viewer, question, found, &answers[i]))
+                        continue;
+                of_lookups[n_lookups] = &answers[i];
+                lookups[n_lookups++] =
+                        codemap_lookup(answers[i].process->map, question->address,
+                                       question->has_time ? question->time : BODY_NOW);
+        }
+        pageindex_look_up(lookups, n_lookups);
+        for (i = 0; i < n_lookups; i++)
+                if (lookups[i].body)
+                        __builtin_prefetch(lookups[i].body->extra);
+        for (i = 0; i < n_lookups; i++) {
+                Answer *answer = of_lookups[i];
+                const Question *question = &questions[answer - answers];
+
+                answer->body = lookups[i].body;
+                if (answer->body && body_il_map(answer->body))
+                        __builtin_prefetch(body_il_map(answer->body));
+                if (question->has_time)
+                        answer_at(answer->process, question, answer);
+                else
+                        answer_newest(answer->process, question, answer);
+        }
+}
+
+void answer_questions(const Tracker *tracker, const Viewer *viewer, const Question *questions,
+                      size_t n, Answer *ret_answers)
+{
+        Found found = {.pid = -1};
+        size_t i;
+
+        for (i = 0; i < n; i += GROUP)
+                answer_group(tracker, viewer, questions + i, MIN(GROUP, n - i), &found,
+                             ret_answers + i);
+        g_clear_pointer(&found.several, g_ptr_array_unref);
 }
 
 void answer_question(const Tracker *tracker, const Viewer *viewer, const Question *question,
                      Answer *ret_answer)
 {
-        g_autoptr(GPtrArray) processes = find_processes(tracker, viewer, question);
-
-        *ret_answer = (Answer){.status = ANSWER_OK};
-        if (!processes->len) {
-                const ProcessKey key = {question->pid_ns, question->pid};
-
-                ret_answer->status =
-                        viewer->sees_all && budget_has_dropped(tracker_budget(tracker), &key)
-                                ? ANSWER_EVICTED
-                                : ANSWER_NO_PROCESS;
-                return;
-        }
-        if (processes->len > 1) {
-                ret_answer->status = ANSWER_AMBIGUOUS;
-                ret_answer->processes = g_steal_pointer(&processes);
-                return;
-        }
-        ret_answer->process = processes->pdata[0];
-        if (question->has_time)
-                ret_answer->process = generation_at(tracker, ret_answer->process, question->time);
-        ret_answer->horizon = process_horizon(ret_answer->process);
-        if (question->has_time && question->time < ret_answer->process->begin &&
-            budget_has_dropped(tracker_budget(tracker), &ret_answer->process->key))
-                ret_answer->status = ANSWER_EVICTED;
-        else if (question->has_time)
-                answer_at(ret_answer->process, question, ret_answer);
-        else
-                answer_newest(ret_answer->process, question, ret_answer);
+        answer_questions(tracker, viewer, question, 1, ret_answer);
 }
 
 void answer_clear(Answer *answer)

@@ -38,10 +38,17 @@ typedef struct Question {
         uint64_t time;
 } Question;
 
-/* Whose processes may be seen: all, or those of one user. */
+/* Who asks: whose processes may be seen, and what a pid without a namespace means. */
 typedef struct Viewer {
         bool sees_all;
-        uint32_t uid;
+        uint32_t uid;    /* else those of this user */
+        uint64_t pid_ns; /* the asker's own; 0: there is none to speak of, as in a trace */
+        int32_t pid;     /* the asker's, in our own pid namespace */
+        /*
+         * Or NULL: the running process that the asker calls PID. False if there is none: then
+         * whoever had that pid, in any namespace, is meant.
+         */
+        bool (*find)(const struct Viewer *viewer, int32_t pid, ProcessKey *ret_key);
 } Viewer;
 
 typedef struct Answer {
@@ -57,6 +64,9 @@ typedef struct Answer {
         uint64_t horizon;
 } Answer;
 
+/* Each answer is to be cleared. Many at once are answered much faster than one by one. */
+void answer_questions(const Tracker *tracker, const Viewer *viewer, const Question *questions,
+                      size_t n, Answer *ret_answers);
 void answer_question(const Tracker *tracker, const Viewer *viewer, const Question *question,
                      Answer *ret_answer);
 void answer_clear(Answer *answer);

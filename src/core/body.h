@@ -18,6 +18,8 @@
 
 /* `until` of a body that is alive. */
 #define BODY_FOREVER UINT64_MAX
+/* Who is alive then is alive now: nobody ends in the last moment of all. */
+#define BODY_NOW (BODY_FOREVER - 1)
 /* Number of no body. */
 #define BODY_NONE UINT32_MAX
 

@@ -229,7 +229,7 @@ void codemap_evict(CodeMap *map, uint64_t first, uint64_t last, uint64_t time)
         g_autoptr(GPtrArray) others = g_ptr_array_new();
         guint i;
 
-        pageindex_overlaps(map->index, first, last, BODY_FOREVER - 1, others);
+        pageindex_overlaps(map->index, first, last, BODY_NOW, others);
         for (i = 0; i < others->len; i++)
                 if (((const Body *)others->pdata[i])->since <= time)
                         codemap_end(map, others->pdata[i], time, BODY_END_EVICTED);
@@ -325,12 +325,9 @@ size_t codemap_growth(const CodeMap *map)
                methodtable_growth(&map->methods);
 }
 
-/* Nobody ends in the last moment of all, so who is alive then is alive. */
-#define NOW (BODY_FOREVER - 1)
-
 Lookup codemap_lookup(const CodeMap *map, uint64_t address, uint64_t time)
 {
-        return (Lookup){.index = map->index, .address = address, .time = MIN(time, NOW)};
+        return (Lookup){.index = map->index, .address = address, .time = time};
 }
 
 Body *codemap_at(const CodeMap *map, uint64_t address, uint64_t time)
@@ -340,7 +337,7 @@ Body *codemap_at(const CodeMap *map, uint64_t address, uint64_t time)
 
 Body *codemap_live(const CodeMap *map, uint64_t address)
 {
-        return pageindex_at(map->index, address, NOW);
+        return pageindex_at(map->index, address, BODY_NOW);
 }
 
 Body *codemap_live_at_start(const CodeMap *map, uint64_t start)

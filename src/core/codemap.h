@@ -57,7 +57,7 @@ Body *codemap_live(const CodeMap *map, uint64_t address);
 /* The body alive at TIME that covers ADDRESS, or NULL. */
 Body *codemap_at(const CodeMap *map, uint64_t address, uint64_t time);
 
-/* The question of codemap_at(), or for TIME BODY_FOREVER of codemap_live(): one of many that
+/* The question of codemap_at(), or with BODY_NOW of codemap_live(): one of many that
  * pageindex_look_up() answers together. */
 Lookup codemap_lookup(const CodeMap *map, uint64_t address, uint64_t time);
 

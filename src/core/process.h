@@ -41,6 +41,8 @@ typedef struct Process {
         Account *account; /* borrowed */
         ProcessKey key;
         unsigned generation; /* counted from 1 */
+        bool has_uid;        /* else its streams may tell whose it is */
+        uint32_t uid;        /* of its owner, as /proc had it */
         bool is_from_start;  /* its runtime's start was seen: nothing of it came before */
         uint64_t begin;
         uint64_t last;            /* latest event */

@@ -39,8 +39,7 @@ struct Tracker {
         GPtrArray *processes; /* owned Processes, in order of appearance */
         GHashTable *newest;   /* borrowed ProcessKey (of its value) -> borrowed newest Process */
         Budget budget;
-        uint64_t own_pid_ns;                 /* of the processes that start_time knows */
-        uint64_t (*start_time)(int32_t pid); /* or NULL */
+        TrackerHost host;
         TrackerStats stats;
         Trace *last_trace; /* borrowed: of the newest stream */
         uint64_t batch;    /* number of the batch that is being applied */
@@ -135,12 +134,17 @@ static void stream_resume(TrackerStream *stream, uint64_t time)
                 trace_add_gap(stream->trace, stream->progress, time - 1);
 }
 
-static Process *generation_new(Tracker *tracker, ProcessKey key, uint64_t time)
+static Process *generation_new(Tracker *tracker, const TrackerStream *stream, ProcessKey key,
+                               uint64_t time)
 {
         Process *previous = g_hash_table_lookup(tracker->newest, &key);
         Process *process = process_new(tracker->names, &tracker->account, key,
                                        previous ? previous->generation + 1 : 1, time);
 
+        /* Buffers of a user say whose it is; of others, only what runs here now can be asked. */
+        if (tracker->host.uid && *stream->trace->boot_id &&
+            stream->trace->scheme != BUFFER_SCHEME_PER_UID)
+                process->has_uid = tracker->host.uid(&key, &process->uid);
         g_ptr_array_add(tracker->processes, process);
         g_hash_table_replace(tracker->newest, &process->key, process);
         return process;
@@ -152,10 +156,10 @@ static bool is_replaced(const Tracker *tracker, const Process *process, const Tr
 {
         uint64_t start;
 
-        if (!tracker->start_time || record->process.pid_ns != tracker->own_pid_ns ||
+        if (!tracker->host.start_time || record->process.pid_ns != tracker->host.pid_ns ||
             !*stream->trace->boot_id || record->time - process->last < LEAST_REPLACE_TIME)
                 return false;
-        start = tracker->start_time(record->process.pid);
+        start = tracker->host.start_time(record->process.pid);
         /* Later than the event: it is of neither. */
         return start > process->last && start <= record->time;
 }
@@ -184,7 +188,7 @@ static Process *process_of(Tracker *tracker, TrackerStream *stream, const Record
         guint i;
 
         if (!process || begins_generation(tracker, process, stream, record))
-                process = generation_new(tracker, record->process, record->time);
+                process = generation_new(tracker, stream, record->process, record->time);
         if (record->time < process->begin && process->generation > 1) {
                 for (i = tracker->processes->len; i-- > 0;) {
                         Process *older = tracker->processes->pdata[i];
@@ -603,6 +607,11 @@ void tracker_commit(Tracker *tracker)
         tracker->batch++;
 }
 
+const Process *tracker_process(const Tracker *tracker, const ProcessKey *key)
+{
+        return g_hash_table_lookup(tracker->newest, key);
+}
+
 const GPtrArray *tracker_processes(const Tracker *tracker)
 {
         return tracker->processes;
@@ -613,10 +622,9 @@ const TrackerStats *tracker_stats(const Tracker *tracker)
         return &tracker->stats;
 }
 
-void tracker_set_start_time(Tracker *tracker, uint64_t pid_ns, uint64_t (*start_time)(int32_t pid))
+void tracker_set_host(Tracker *tracker, const TrackerHost *host)
 {
-        tracker->own_pid_ns = pid_ns;
-        tracker->start_time = start_time;
+        tracker->host = *host;
 }
 
 void tracker_set_epoch(Tracker *tracker, uint64_t epoch)

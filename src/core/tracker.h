@@ -39,6 +39,8 @@ void tracker_apply_progress(Tracker *tracker, TrackerStream *stream, uint64_t ti
 /* Ends a batch: from here on, what is at a watermark is known, not only what is below. */
 void tracker_commit(Tracker *tracker);
 
+/* The newest generation of a process, or NULL. */
+const Process *tracker_process(const Tracker *tracker, const ProcessKey *key);
 /* Processes by key, then by generation; borrowed array, owned by the tracker. */
 const GPtrArray *tracker_processes(const Tracker *tracker);
 
@@ -55,12 +57,19 @@ typedef struct TrackerStats {
 
 const TrackerStats *tracker_stats(const Tracker *tracker);
 
-/*
- * For processes of this machine that run now, in pid namespace PID_NS: START_TIME tells when the
- * program that has a pid now was started, on the clock of the events; 0: none has it. A program
- * that was started after all events so far is another one.
- */
-void tracker_set_start_time(Tracker *tracker, uint64_t pid_ns, uint64_t (*start_time)(int32_t pid));
+/* What is known of this machine's processes that run now, beside what their events tell. */
+typedef struct TrackerHost {
+        uint64_t pid_ns; /* of the processes that start_time knows */
+        /*
+         * When the program that has a pid now was started, on the clock of the events; 0: none has
+         * it. A program that was started after all events so far is another one.
+         */
+        uint64_t (*start_time)(int32_t pid);
+        /* Whose it is; false: not known. NULL: nobody asks. */
+        bool (*uid)(const ProcessKey *key, uint32_t *ret_uid);
+} TrackerHost;
+
+void tracker_set_host(Tracker *tracker, const TrackerHost *host);
 
 /* Epochs count on from here, so that none of an earlier tracker is met again. Below 2^53. */
 void tracker_set_epoch(Tracker *tracker, uint64_t epoch);

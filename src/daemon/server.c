@@ -280,7 +280,8 @@ Server *server_new(const char *ingest_path, const char *query_path, GError **err
         server->tracker = tracker_new();
         /* Less than a million changes a second: the next daemon begins behind this one's last. */
         tracker_set_epoch(server->tracker, (uint64_t)g_get_real_time() / 1000000 << 20);
-        tracker_set_start_time(server->tracker, proc_own_pid_ns(), proc_start_time);
+        tracker_set_host(server->tracker,
+                         &(TrackerHost){proc_own_pid_ns(), proc_start_time, NULL});
         server->feeders = g_ptr_array_new_with_free_func(peer_destroy);
         server->clients = g_ptr_array_new_with_free_func(peer_destroy);
         server->ingest = listener_new(ingest_path, 0660, systemd_listen_fd("ingest"), on_feeder,
