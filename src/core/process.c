@@ -1,23 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/process.h"
 
-#include <string.h>
-
-static void module_destroy(gpointer data)
-{
-        Module *module = data;
-
-        g_free(module->path);
-        g_free(module);
-}
-
 /* What an entry of a hash table takes, with the room that the table leaves. */
 #define TABLE_ENTRY 48
-
-static size_t module_size(const Module *module)
-{
-        return sizeof(*module) + TABLE_ENTRY + (module->path ? strlen(module->path) + 1 + 16 : 0);
-}
 
 static void jitting_free(Process *process, Jitting *jitting)
 {
@@ -65,7 +50,7 @@ Process *process_new(Strtab *names, Account *account, ProcessKey key, unsigned g
         process->last = begin;
         process->exit = BODY_FOREVER;
         process->map = codemap_new(names, account);
-        process->all_modules = g_ptr_array_new_with_free_func(module_destroy);
+        process->all_modules = g_ptr_array_new_with_free_func(g_free);
         process->modules = g_hash_table_new(g_int64_hash, g_int64_equal);
         process->jitting = g_hash_table_new(g_direct_hash, g_direct_equal);
         process->rundown_maps = g_hash_table_new_full(key_hash, key_equal, g_free, ilmap_destroy);
@@ -85,8 +70,10 @@ void process_free(Process *process)
         g_hash_table_iter_init(&iter, process->jitting);
         while (g_hash_table_iter_next(&iter, NULL, &jitting))
                 jitting_free(process, jitting);
-        for (i = 0; i < process->all_modules->len; i++)
-                account_remove(process->account, module_size(process->all_modules->pdata[i]));
+        for (i = 0; i < process->all_modules->len; i++) {
+                strtab_unref(process->names, ((Module *)process->all_modules->pdata[i])->path);
+                account_remove(process->account, sizeof(Module) + TABLE_ENTRY);
+        }
         account_remove(process->account, PROCESS_SIZE);
         process_drop_il_maps(process);
         g_hash_table_unref(process->modules);
@@ -117,17 +104,15 @@ Module *process_module(Process *process, uint64_t id, uint64_t time)
         module->unloaded = BODY_FOREVER;
         g_ptr_array_add(process->all_modules, module);
         module->number = process->all_modules->len;
-        account_add(process->account, module_size(module));
+        account_add(process->account, sizeof(Module) + TABLE_ENTRY);
         g_hash_table_insert(process->modules, &module->id, module);
         return module;
 }
 
-void process_set_module_path(Process *process, Module *module, char *path)
+void process_set_module_path(Process *process, Module *module, Str path)
 {
-        account_remove(process->account, module_size(module));
-        g_free(module->path);
+        strtab_unref(process->names, module->path);
         module->path = path;
-        account_add(process->account, module_size(module));
 }
 
 void process_end_module(Process *process, Module *module, uint64_t time)

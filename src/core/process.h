@@ -23,7 +23,7 @@ typedef struct Jitting {
 
 typedef struct Module {
         uint64_t id;
-        char *path; /* owned; NULL: not known (yet) */
+        Str path; /* owned reference; 0: not known (yet) */
         uint64_t loaded;
         uint64_t unloaded; /* BODY_FOREVER while it lives */
         bool has_load;     /* `loaded` is its own load event's time */
@@ -58,6 +58,7 @@ typedef struct Process {
         GHashTable *rundown_maps; /* owned MethodKey -> owned IlMap, until their method's row */
         GArray *rundowns;         /* of Rundown, in order */
         GPtrArray *traces;        /* borrowed Traces that its events came from */
+        uint64_t told_epoch;      /* of the map, as observers know it */
         uint64_t refused_since;   /* bodies were refused for want of memory; BODY_FOREVER: none */
 } Process;
 
@@ -72,8 +73,8 @@ void process_free(Process *process);
 
 /* The living module of that id; made if there is none. NULL for id 0. */
 Module *process_module(Process *process, uint64_t id, uint64_t time);
-/* Takes over PATH. */
-void process_set_module_path(Process *process, Module *module, char *path);
+/* Takes over the reference to PATH. */
+void process_set_module_path(Process *process, Module *module, Str path);
 void process_end_module(Process *process, Module *module, uint64_t time);
 
 /* The module that a body is of, or NULL. */

@@ -16,6 +16,9 @@ typedef struct Slot {
         uint32_t hash;
 } Slot;
 
+/* Reuses that are remembered. */
+enum { N_REUSED = 16384 };
+
 struct Strtab {
         Account *account; /* borrowed */
         Entry **entries;  /* by number - 1; owned; a freed one is NULL */
@@ -25,6 +28,8 @@ struct Strtab {
         Slot *slots;  /* open addressing by hash; 0: free */
         unsigned n_bits;
         uint32_t n_strings;
+        uint64_t n_reuses;
+        Str reused[N_REUSED]; /* the last ones */
 };
 
 /* A number's entry, and its place among the free ones, which there may be as many of. */
@@ -59,7 +64,7 @@ Strtab *strtab_new(Account *account)
         tab->free = g_array_new(FALSE, FALSE, sizeof(uint32_t));
         tab->n_bits = 8;
         tab->slots = g_new0(Slot, (size_t)1 << tab->n_bits);
-        account_add(account, slots_size(tab->n_bits));
+        account_add(account, sizeof(*tab) + slots_size(tab->n_bits));
         return tab;
 }
 
@@ -74,8 +79,8 @@ void strtab_free(Strtab *tab)
                         account_remove(tab->account, sizeof(Entry) + tab->entries[i]->n + 1);
                 g_free(tab->entries[i]);
         }
+        account_remove(tab->account, sizeof(*tab) + slots_size(tab->n_bits));
         account_remove(tab->account, tab->n_allocated * NUMBER_SIZE);
-        account_remove(tab->account, slots_size(tab->n_bits));
         g_free(tab->entries);
         g_array_unref(tab->free);
         g_free(tab->slots);
@@ -114,7 +119,8 @@ static void resize(Strtab *tab, unsigned n_bits)
                 slots[i] = (Slot){number, entry->hash};
         }
         g_free(tab->slots);
-        account_change(tab->account, slots_size(tab->n_bits), slots_size(n_bits));
+        account_change(tab->account, sizeof(*tab) + slots_size(tab->n_bits),
+                       sizeof(*tab) + slots_size(n_bits));
         tab->slots = slots;
         tab->n_bits = n_bits;
 }
@@ -134,6 +140,7 @@ Str strtab_add(Strtab *tab, const char *text, size_t n)
         if (tab->free->len) {
                 str = g_array_index(tab->free, uint32_t, tab->free->len - 1);
                 g_array_set_size(tab->free, tab->free->len - 1);
+                tab->reused[tab->n_reuses++ % N_REUSED] = str;
         } else {
                 if (tab->n_entries == tab->n_allocated) {
                         uint32_t more = MAX(256, tab->n_allocated / 2);
@@ -203,6 +210,19 @@ void strtab_unref(Strtab *tab, Str str)
 const char *strtab_text(const Strtab *tab, Str str)
 {
         return str ? tab->entries[str - 1]->text : NULL;
+}
+
+uint64_t strtab_n_reuses(const Strtab *tab)
+{
+        return tab->n_reuses;
+}
+
+bool strtab_reuse(const Strtab *tab, uint64_t i, Str *ret_str)
+{
+        if (tab->n_reuses - i > N_REUSED)
+                return false;
+        *ret_str = tab->reused[i % N_REUSED];
+        return true;
 }
 
 size_t strtab_n_strings(const Strtab *tab)

@@ -10,6 +10,7 @@
 #include "core/account.h"
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* 0 is no name. */
@@ -28,6 +29,14 @@ void strtab_unref(Strtab *tab, Str str);
 
 /* NUL-terminated, valid as long as the name is; NULL for 0. */
 const char *strtab_text(const Strtab *tab, Str str);
+
+/*
+ * A number that was given back stands for another name when it is given again. For those who
+ * remember numbers: how often that was, and which one it was the I-th time, counted from 0; false
+ * if that is too long ago to be known.
+ */
+uint64_t strtab_n_reuses(const Strtab *tab);
+bool strtab_reuse(const Strtab *tab, uint64_t i, Str *ret_str);
 
 size_t strtab_n_strings(const Strtab *tab);
 /* Bytes that the next strtab_add() of N bytes may take. */

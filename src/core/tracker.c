@@ -40,6 +40,8 @@ struct Tracker {
         GHashTable *newest;   /* borrowed ProcessKey (of its value) -> borrowed newest Process */
         Budget budget;
         TrackerHost host;
+        TrackerObserver observer;
+        GArray *changes; /* of CodeMapChange: by the record that is being applied */
         TrackerStats stats;
         Trace *last_trace; /* borrowed: of the newest stream */
         uint64_t batch;    /* number of the batch that is being applied */
@@ -63,6 +65,7 @@ Tracker *tracker_new(void)
         tracker->traces = g_ptr_array_new_with_free_func(trace_destroy);
         tracker->processes = g_ptr_array_new_with_free_func(process_destroy);
         tracker->newest = g_hash_table_new(process_key_hash, process_key_equal);
+        tracker->changes = g_array_new(FALSE, FALSE, sizeof(CodeMapChange));
         tracker->batch = 1;
         budget_init(&tracker->budget, &tracker->account, tracker->names, tracker->processes,
                     tracker->newest);
@@ -78,6 +81,7 @@ void tracker_free(Tracker *tracker)
         g_ptr_array_unref(tracker->processes);
         g_ptr_array_unref(tracker->traces);
         strtab_free(tracker->names);
+        g_array_unref(tracker->changes);
         g_free(tracker);
 }
 
@@ -145,6 +149,9 @@ static Process *generation_new(Tracker *tracker, const TrackerStream *stream, Pr
         if (tracker->host.uid && *stream->trace->boot_id &&
             stream->trace->scheme != BUFFER_SCHEME_PER_UID)
                 process->has_uid = tracker->host.uid(&key, &process->uid);
+        process->told_epoch = codemap_epoch(process->map);
+        if (tracker->observer.body)
+                codemap_set_changes(process->map, tracker->changes);
         g_ptr_array_add(tracker->processes, process);
         g_hash_table_replace(tracker->newest, &process->key, process);
         return process;
@@ -423,17 +430,24 @@ static void on_r2r_entry(Tracker *tracker, Process *process, const Record *recor
         }
 }
 
+static Str module_path(Process *process, const Record *record)
+{
+        const Value *path = record_value(record, FIELD_ModuleILPath);
+
+        return path && path->n ? intern(process, path) : 0;
+}
+
 static void on_module(Tracker *tracker, Process *process, const Record *record)
 {
         uint64_t id = record_u64(record, FIELD_ModuleID);
         bool is_load = record->event->kind == EVENT_KIND_MODULE_LOAD;
         Module *module = process_module(process, id, record->time);
-        g_autofree char *path = value_text(record_value(record, FIELD_ModuleILPath));
+        Str path;
 
         if (!module)
                 return;
-        if (is_load && module->has_load && record->time > module->loaded &&
-            g_strcmp0(module->path, path)) {
+        path = module_path(process, record);
+        if (is_load && module->has_load && record->time > module->loaded && module->path != path) {
                 /* The id stands for another module now: the unload of the first was lost. */
                 process_end_module(process, module, record->time);
                 module = process_module(process, id, record->time);
@@ -442,8 +456,10 @@ static void on_module(Tracker *tracker, Process *process, const Record *record)
                 module->has_load = true;
                 module->loaded = record->time;
         }
-        if (!module->path && path)
-                process_set_module_path(process, module, g_steal_pointer(&path));
+        if (!module->path)
+                process_set_module_path(process, module, path);
+        else
+                strtab_unref(process->names, path);
 }
 
 static void on_module_unload(Tracker *tracker, Process *process, const Record *record)
@@ -453,8 +469,7 @@ static void on_module_unload(Tracker *tracker, Process *process, const Record *r
         if (!module)
                 return;
         if (!module->path)
-                process_set_module_path(process, module,
-                                        value_text(record_value(record, FIELD_ModuleILPath)));
+                process_set_module_path(process, module, module_path(process, record));
         process_end_module(process, module, record->time);
 }
 
@@ -554,6 +569,22 @@ static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Recor
         [EVENT_KIND_RUNDOWN_COMPLETE] = on_rundown_complete,
 };
 
+/* Tells what the record has changed. A body may have come and gone with it. */
+static void tell_changes(Tracker *tracker, const Process *process)
+{
+        const TrackerObserver *observer = &tracker->observer;
+        guint i;
+
+        for (i = 0; i < tracker->changes->len; i++) {
+                const CodeMapChange *change = &g_array_index(tracker->changes, CodeMapChange, i);
+                const Body *body = codemap_body(process->map, change->number);
+
+                if (body)
+                        observer->body(observer->data, process, body, change->is_end);
+        }
+        g_array_set_size(tracker->changes, 0);
+}
+
 void tracker_apply_record(Tracker *tracker, TrackerStream *stream, const Record *record)
 {
         EventKind kind = record->event->kind;
@@ -576,6 +607,8 @@ void tracker_apply_record(Tracker *tracker, TrackerStream *stream, const Record 
                 HANDLERS[kind](tracker, process, record);
         else
                 refuse(tracker, process, record);
+        if (tracker->changes->len)
+                tell_changes(tracker, process);
 }
 
 void tracker_apply_gap(Tracker *tracker, TrackerStream *stream, const IngestGap *gap)
@@ -604,7 +637,34 @@ void tracker_apply_progress(Tracker *tracker, TrackerStream *stream, uint64_t ti
 
 void tracker_commit(Tracker *tracker)
 {
+        const TrackerObserver *observer = &tracker->observer;
+        guint i;
+
         tracker->batch++;
+        if (!observer->body)
+                return;
+        for (i = 0; i < tracker->processes->len; i++) {
+                Process *process = tracker->processes->pdata[i];
+
+                if (process->told_epoch == codemap_epoch(process->map))
+                        continue;
+                process->told_epoch = codemap_epoch(process->map);
+                observer->epoch(observer->data, process);
+        }
+        observer->committed(observer->data);
+}
+
+void tracker_observe(Tracker *tracker, const TrackerObserver *observer)
+{
+        guint i;
+
+        tracker->observer = observer ? *observer : (TrackerObserver){0};
+        for (i = 0; i < tracker->processes->len; i++) {
+                Process *process = tracker->processes->pdata[i];
+
+                process->told_epoch = codemap_epoch(process->map);
+                codemap_set_changes(process->map, observer ? tracker->changes : NULL);
+        }
 }
 
 const Process *tracker_process(const Tracker *tracker, const ProcessKey *key)

@@ -57,6 +57,19 @@ typedef struct TrackerStats {
 
 const TrackerStats *tracker_stats(const Tracker *tracker);
 
+/* Who wants to know what changes, as it is applied. */
+typedef struct TrackerObserver {
+        /* A body came, or its life ended (also: it was over when it was made known). */
+        void (*body)(void *data, const Process *process, const Body *body, bool is_end);
+        /* At the end of a batch: for each process, that its epoch is another one. Then once: */
+        void (*epoch)(void *data, const Process *process);
+        void (*committed)(void *data);
+        void *data;
+} TrackerObserver;
+
+/* In place of an earlier one; NULL: nobody, the default. */
+void tracker_observe(Tracker *tracker, const TrackerObserver *observer);
+
 /* What is known of this machine's processes that run now, beside what their events tell. */
 typedef struct TrackerHost {
         uint64_t pid_ns; /* of the processes that start_time knows */

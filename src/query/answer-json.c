@@ -149,7 +149,7 @@ static void put_body(GString *out, const Process *process, const Body *body,
         if (module) {
                 g_string_append_c(out, '{');
                 put_hex(out, "id", module->id);
-                put_string(out, "path", module->path);
+                put_string(out, "path", strtab_text(process->names, module->path));
                 g_string_append_c(out, '}');
         } else {
                 g_string_append(out, "null");

@@ -58,13 +58,13 @@ static const Mix MIXES[] = {
         {400, 600, 1 << 25, 1 << 18, ALL_KINDS, .trace_percent = 5},
         /* Little memory: for the dead, also late ones; for the living; for many processes. */
         {3, 60000, 1 << 16, 300, .load = 40, .race = 5, .unload = 40, .stranger = 2, .module = 4,
-         .r2r = 4, .budget = 2600 << 10},
+         .r2r = 4, .budget = 2664 << 10},
         {4, 40000, 1 << 15, 200, .load = 40, .race = 5, .unload = 30, .stranger = 4, .module = 4,
-         .r2r = 4, .gap = 1, .late_percent = 10, .budget = 2550 << 10},
+         .r2r = 4, .gap = 1, .late_percent = 10, .budget = 2614 << 10},
         {4, 12000, 1 << 21, 200, .load = 40, .race = 5, .unload = 10, .stranger = 2, .rundown = 1,
-         .r2r = 10, .gap = 1, .late_percent = 5, .budget = 2600 << 10, .refuses = true},
+         .r2r = 10, .gap = 1, .late_percent = 5, .budget = 2664 << 10, .refuses = true},
         {40, 5000, 1 << 14, 300, .load = 40, .race = 5, .unload = 30, .stranger = 2, .module = 4,
-         .r2r = 4, .rundown = 1, .gap = 1, .life = 8, .budget = 2500 << 10},
+         .r2r = 4, .rundown = 1, .gap = 1, .life = 8, .budget = 2564 << 10},
 };
 
 /* --- The two side by side ------------------------------------------------------------------ */
