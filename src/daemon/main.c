@@ -4,6 +4,7 @@
  * clrsymd: keeps the code maps of traced .NET processes, fed by babeltrace2, asked by everybody
  */
 
+#include "daemon/config.h"
 #include "daemon/server.h"
 #include "daemon/systemd.h"
 
@@ -16,7 +17,9 @@
 
 static char *arg_ingest;
 static char *arg_query;
+static char *arg_config;
 static char *arg_memory_max;
+static char *arg_metrics_file;
 static gboolean arg_version;
 
 static const GOptionEntry OPTIONS[] = {
@@ -24,31 +27,45 @@ static const GOptionEntry OPTIONS[] = {
          "Socket for feeders (default /run/clrsym/ingest)", "PATH"},
         {"query", 0, 0, G_OPTION_ARG_FILENAME, &arg_query,
          "Socket for questions (default /run/clrsym/query)", "PATH"},
+        {"config", 0, 0, G_OPTION_ARG_FILENAME, &arg_config,
+         "Configuration, with FILE.d/*.conf (default " CONFIG_FILE ")", "FILE"},
         {"memory-max", 0, 0, G_OPTION_ARG_STRING, &arg_memory_max,
          "Most memory for code maps: 512M, 2G (default 1G, 0 for no limit)", "SIZE"},
+        {"metrics-file", 0, 0, G_OPTION_ARG_FILENAME, &arg_metrics_file,
+         "Write metrics there, again and again (default: nowhere)", "PATH"},
         {"version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Show the version", NULL},
         {0},
 };
 
-/* A budget must hold what one record can need. */
-#define MIN_MEMORY     (8u << 20)
-#define DEFAULT_MEMORY (UINT64_C(1) << 30)
+/* What goes before the configuration file. */
+static const struct {
+        const char *option;
+        const char *key;
+        char **text;
+} OVERRIDES[] = {
+        {"--memory-max", "MemoryMax", &arg_memory_max},
+        {"--metrics-file", "MetricsFile", &arg_metrics_file},
+};
 
-/* Bytes, or with K, M, G. */
-static bool parse_size(const char *text, uint64_t *ret_size)
+static bool load_config(Config *ret_config, GError **error)
 {
-        static const char UNITS[] = "KMG";
-        const char *unit;
-        char *end;
-        guint64 n = g_ascii_strtoull(text, &end, 10);
+        g_auto(Config) config = {0};
+        char *relative = arg_metrics_file;
+        size_t i;
 
-        if (!g_ascii_isdigit(*text))
+        if (relative && *relative) {
+                arg_metrics_file = g_canonicalize_filename(relative, NULL);
+                g_free(relative);
+        }
+        if (!config_load(arg_config, &config, error))
                 return false;
-        unit = *end ? strchr(UNITS, *end) : NULL;
-        if (*end && (!unit || end[1]))
-                return false;
-        return !__builtin_mul_overflow(n, unit ? UINT64_C(1024) << 10 * (unit - UNITS) : 1,
-                                       ret_size);
+        for (i = 0; i < G_N_ELEMENTS(OVERRIDES); i++)
+                if (*OVERRIDES[i].text && !config_set(&config, OVERRIDES[i].key, *OVERRIDES[i].text,
+                                                      OVERRIDES[i].option, error))
+                        return false;
+        *ret_config = config;
+        config = (Config){0};
+        return true;
 }
 
 /* One line a message, for the journal and for people alike. */
@@ -93,7 +110,7 @@ int main(int argc, char **argv)
 {
         g_autoptr(GOptionContext) options = g_option_context_new(NULL);
         g_autoptr(GError) error = NULL;
-        uint64_t memory_max = DEFAULT_MEMORY;
+        g_auto(Config) config = {0};
         Daemon daemon;
 
         g_log_set_writer_func(write_log, NULL, NULL);
@@ -110,10 +127,8 @@ int main(int argc, char **argv)
                 printf("clrsymd %s\n", CLRSYM_VERSION);
                 return 0;
         }
-        if (arg_memory_max &&
-            (!parse_size(arg_memory_max, &memory_max) || (memory_max && memory_max < MIN_MEMORY))) {
-                fprintf(stderr, "clrsymd: --memory-max takes a size from 8M on, not '%s'\n",
-                        arg_memory_max);
+        if (!load_config(&config, &error)) {
+                fprintf(stderr, "clrsymd: %s\n", error->message);
                 return 2;
         }
         daemon.server = server_new(arg_ingest ? arg_ingest : "/run/clrsym/ingest",
@@ -122,7 +137,7 @@ int main(int argc, char **argv)
                 fprintf(stderr, "clrsymd: %s\n", error->message);
                 return 1;
         }
-        server_set_memory_max(daemon.server, memory_max);
+        server_set_memory_max(daemon.server, config.memory_max);
         daemon.loop = g_main_loop_new(NULL, FALSE);
         g_unix_signal_add(SIGTERM, on_signal, &daemon);
         g_unix_signal_add(SIGINT, on_signal, &daemon);
@@ -132,6 +147,8 @@ int main(int argc, char **argv)
         g_main_loop_unref(daemon.loop);
         g_free(arg_ingest);
         g_free(arg_query);
+        g_free(arg_config);
         g_free(arg_memory_max);
+        g_free(arg_metrics_file);
         return 0;
 }
