@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/proc.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <glib.h>
+#include <linux/nsfs.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,12 +15,180 @@
 /* Of /proc/PID/stat, counted from the one behind the command: proc(5) has it as the 22nd of all. */
 enum { FIELD_STARTTIME = 19 };
 
+/* A status lists up to 65536 groups of ten digits in front of the pids. */
+#define MAX_FILE  (1u << 20)
+#define READ_SIZE (4u << 10)
+
+/* A file descriptor that is closed at the end of its scope; -1: none. */
+typedef int Fd;
+
+static void fd_close(Fd fd)
+{
+        close(fd);
+}
+
+G_DEFINE_AUTO_CLEANUP_FREE_FUNC(Fd, fd_close, -1)
+
 static int64_t clock_ns(clockid_t id)
 {
         struct timespec now;
 
         clock_gettime(id, &now);
         return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* A whole file below a process's directory. NULL: it cannot be read, or the process is gone. */
+static char *read_text(int directory, const char *name)
+{
+        g_autoptr(GString) text = g_string_sized_new(READ_SIZE);
+        g_auto(Fd) fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
+        gsize n = 0;
+        ssize_t got;
+
+        if (fd < 0)
+                return NULL;
+        do {
+                g_string_set_size(text, n + READ_SIZE);
+                got = read(fd, text->str + n, READ_SIZE);
+                if (got < 0 && errno == EINTR)
+                        continue;
+                if (got < 0)
+                        return NULL;
+                n += (gsize)got;
+        } while (got != 0 && n < MAX_FILE);
+        g_string_truncate(text, n);
+        return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+/*
+ * The numbers of a line of a status, at most MAX. Returns how many; 0: there is no such line.
+ * Nobody can forge a line: the kernel escapes a newline in a name.
+ */
+static unsigned status_numbers(const char *status, const char *name, uint32_t *numbers,
+                               unsigned max)
+{
+        g_autofree char *head = g_strdup_printf("\n%s:", name);
+        const char *at = strstr(status, head);
+        unsigned n = 0;
+        char *end;
+
+        for (at = at ? at + strlen(head) : ""; n < max; at = end) {
+                at += strspn(at, " \t");
+                if (!g_ascii_isdigit(*at))
+                        break;
+                numbers[n++] = (uint32_t)g_ascii_strtoull(at, &end, 10);
+        }
+        return n;
+}
+
+/*
+ * Is /proc that of our own namespace? In a container that sees the host's, pids mean other
+ * processes there than they do for us. That does not change while we run.
+ */
+static bool has_own_proc(void)
+{
+        static enum { UNKNOWN, OWN, FOREIGN } state;
+        g_autofree char *status = NULL;
+        uint32_t pids[PROC_MAX_LEVELS];
+
+        if (state == UNKNOWN) {
+                status = read_text(AT_FDCWD, "/proc/self/status");
+                state = status && status_numbers(status, "NSpid", pids, PROC_MAX_LEVELS) == 1
+                                ? OWN
+                                : FOREIGN;
+        }
+        return state == OWN;
+}
+
+/*
+ * What is opened below the directory is of the process that has the pid now, or it fails: it never
+ * is of a later one with that pid.
+ */
+static Fd open_process(pid_t pid)
+{
+        char path[32];
+
+        if (pid <= 0 || !has_own_proc())
+                return -1;
+        g_snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+        return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static uint64_t read_start(int directory)
+{
+        g_autofree char *text = read_text(directory, "stat");
+        g_auto(GStrv) fields = NULL;
+        const char *behind;
+        int64_t start;
+
+        behind = text ? strrchr(text, ')') : NULL; /* the command may hold anything */
+        fields = behind && behind[1] ? g_strsplit(behind + 2, " ", FIELD_STARTTIME + 2) : NULL;
+        if (!fields || g_strv_length(fields) < FIELD_STARTTIME + 1)
+                return 0;
+        /* Ticks since boot, and boot includes the time that the machine was suspended. */
+        start = g_ascii_strtoll(fields[FIELD_STARTTIME], NULL, 10) *
+                        (1000000000 / sysconf(_SC_CLK_TCK)) -
+                (clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC));
+        return start > 0 ? (uint64_t)start : 1;
+}
+
+/* The status of a process that PID is the pid of, not only of one of its threads; else NULL. */
+static char *read_status(int directory, pid_t pid)
+{
+        g_autofree char *status = read_text(directory, "status");
+        uint32_t leader;
+
+        if (!status || status_numbers(status, "Tgid", &leader, 1) != 1 || leader != (uint32_t)pid)
+                return NULL;
+        return g_steal_pointer(&status);
+}
+
+/* The namespaces from the process's own up to ours. False without permission. */
+static bool read_namespaces(int directory, ProcInfo *info)
+{
+        uint64_t own = proc_own_pid_ns();
+        g_auto(Fd) ns = -1;
+        struct stat st;
+        unsigned i;
+
+        /* No permission is needed to tell a process of our own namespace. */
+        info->levels[0].pid_ns = own;
+        if (info->n_levels == 1)
+                return true;
+        ns = openat(directory, "ns/pid", O_RDONLY | O_CLOEXEC);
+        for (i = info->n_levels; ns >= 0 && fstat(ns, &st) == 0;) {
+                int parent;
+
+                info->levels[--i].pid_ns = st.st_ino;
+                if (i == 0)
+                        return st.st_ino == own;
+                parent = ioctl(ns, NS_GET_PARENT);
+                close(ns);
+                ns = parent;
+        }
+        return false;
+}
+
+bool proc_read(pid_t pid, ProcInfo *ret_info)
+{
+        g_auto(Fd) directory = open_process(pid);
+        g_autofree char *status = directory >= 0 ? read_status(directory, pid) : NULL;
+        ProcInfo info = {.host_pid = pid};
+        uint32_t pids[PROC_MAX_LEVELS];
+        unsigned i;
+
+        if (!status || status_numbers(status, "Uid", &info.uid, 1) != 1)
+                return false;
+        info.n_levels = status_numbers(status, "NSpid", pids, PROC_MAX_LEVELS);
+        for (i = 0; i < info.n_levels; i++)
+                info.levels[i].pid = (int32_t)pids[i];
+        if (info.n_levels == 0 || !read_namespaces(directory, &info))
+                return false;
+        info.start = read_start(directory);
+        if (info.start == 0)
+                return false;
+        *ret_info = info;
+        return true;
 }
 
 uint64_t proc_own_pid_ns(void)
@@ -28,20 +200,15 @@ uint64_t proc_own_pid_ns(void)
 
 uint64_t proc_start_time(int32_t pid)
 {
-        g_autofree char *path = g_strdup_printf("/proc/%d/stat", (int)pid), *text = NULL;
-        g_auto(GStrv) fields = NULL;
-        const char *behind;
-        int64_t start;
+        g_auto(Fd) directory = open_process(pid);
 
-        if (!g_file_get_contents(path, &text, NULL, NULL))
-                return 0;
-        behind = strrchr(text, ')'); /* the command may hold anything */
-        fields = behind ? g_strsplit(behind + 2, " ", FIELD_STARTTIME + 2) : NULL;
-        if (!fields || g_strv_length(fields) < FIELD_STARTTIME + 1)
-                return 0;
-        /* Ticks since boot, and boot includes the time that the machine was suspended. */
-        start = g_ascii_strtoll(fields[FIELD_STARTTIME], NULL, 10) *
-                        (1000000000 / sysconf(_SC_CLK_TCK)) -
-                (clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC));
-        return start > 0 ? (uint64_t)start : 1;
+        return directory >= 0 ? read_start(directory) : 0;
+}
+
+bool proc_uid(int32_t pid, uint32_t *ret_uid)
+{
+        g_auto(Fd) directory = open_process(pid);
+        g_autofree char *status = directory >= 0 ? read_status(directory, pid) : NULL;
+
+        return status && status_numbers(status, "Uid", ret_uid, 1) == 1;
 }

@@ -2,13 +2,44 @@
 #pragma once
 
 /*
- * What /proc tells of the processes that run now, in our own pid namespace
+ * What /proc tells of one process that runs now
+ *
+ * Pids are those of our own pid namespace unless said otherwise, and /proc must be mounted for that
+ * namespace: else nothing is found. A thread is not a process. One that has ended but was not yet
+ * waited for is, since it still holds its pid. proc-ns.h finds processes by pids of other
+ * namespaces.
  */
 
+#include "core/record.h"
+
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+/* The kernel nests 32 pid namespaces in the first one. */
+#define PROC_MAX_LEVELS 33
+
+typedef struct ProcInfo {
+        pid_t host_pid; /* the pid in our own namespace */
+        uint32_t uid;   /* real; users that our user namespace does not map look all the same */
+        uint64_t start; /* as of proc_start_time() */
+        /* The same process in each namespace that has it: [0] ours, the last one its own. */
+        ProcessKey levels[PROC_MAX_LEVELS];
+        unsigned n_levels;
+} ProcInfo;
 
 /* Inode of our own pid namespace, as the LTTng context pid_ns has it; 0: not known. */
 uint64_t proc_own_pid_ns(void);
 
 /* When the process was started, in ns of CLOCK_MONOTONIC, to a clock tick; 0: there is none. */
 uint64_t proc_start_time(int32_t pid);
+
+/* The real user of a running process. False: there is no such process. */
+bool proc_uid(int32_t pid, uint32_t *ret_uid);
+
+/*
+ * All of the above of one and the same process, even if the pid is given to another one meanwhile.
+ * False: there is no such process, or it is in another namespace and we may not look into that one
+ * (ptrace(2), "access mode checking").
+ */
+bool proc_read(pid_t pid, ProcInfo *ret_info);
