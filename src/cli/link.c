@@ -168,10 +168,11 @@ static void answer_here(Link *link, const GString *call)
         const QueryContext context = {
                 .tracker = link->tracker,
                 .is_final = true,
-                .sees_all = true,
+                .viewer = {.sees_all = true},
         };
+        QueryProgress progress = {0};
 
-        query_call(&context, call->str, call->len, link->reply);
+        query_call(&context, call->str, call->len, &progress, link->reply);
 }
 
 /* An error reply in words. */

@@ -34,6 +34,17 @@ static bool is_over(const Budget *budget, const Process *process)
                g_hash_table_lookup(budget->newest, &process->key) != process;
 }
 
+void budget_drop(Budget *budget, Process *process)
+{
+        if (g_hash_table_size(budget->dropped) >= MAX_DROPPED)
+                g_hash_table_remove_all(budget->dropped);
+        g_hash_table_add(budget->dropped, g_memdup2(&process->key, sizeof(process->key)));
+        if (g_hash_table_lookup(budget->newest, &process->key) == process)
+                g_hash_table_remove(budget->newest, &process->key);
+        g_ptr_array_remove(budget->processes, process);
+        budget->n_processes++;
+}
+
 static bool drop_process(Budget *budget, const Process *spared)
 {
         Process *oldest = NULL;
@@ -46,16 +57,9 @@ static bool drop_process(Budget *budget, const Process *spared)
                     (!oldest || process->last < oldest->last))
                         oldest = process;
         }
-        if (!oldest)
-                return false;
-        if (g_hash_table_size(budget->dropped) >= MAX_DROPPED)
-                g_hash_table_remove_all(budget->dropped);
-        g_hash_table_add(budget->dropped, g_memdup2(&oldest->key, sizeof(oldest->key)));
-        if (g_hash_table_lookup(budget->newest, &oldest->key) == oldest)
-                g_hash_table_remove(budget->newest, &oldest->key);
-        g_ptr_array_remove(budget->processes, oldest);
-        budget->n_processes++;
-        return true;
+        if (oldest)
+                budget_drop(budget, oldest);
+        return oldest != NULL;
 }
 
 static bool forget_bodies(Budget *budget)

@@ -30,5 +30,8 @@ void budget_deinit(Budget *budget);
  */
 bool budget_make_room(Budget *budget, const Process *process, size_t n);
 
+/* Forgets the process. */
+void budget_drop(Budget *budget, Process *process);
+
 /* True if a generation of that process was dropped. */
 bool budget_has_dropped(const Budget *budget, const ProcessKey *key);

@@ -58,6 +58,8 @@ typedef struct Process {
         GHashTable *rundown_maps; /* owned MethodKey -> owned IlMap, until their method's row */
         GArray *rundowns;         /* of Rundown, in order */
         GPtrArray *traces;        /* borrowed Traces that its events came from */
+        unsigned age;             /* rounds of tracker_age() since it was over */
+        uint64_t aged_last;       /* its last event as of the round before */
         uint64_t told_epoch;      /* of the map, as observers know it */
         uint64_t refused_since;   /* bodies were refused for want of memory; BODY_FOREVER: none */
 } Process;

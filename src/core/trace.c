@@ -81,6 +81,21 @@ bool trace_has_gap(const Trace *trace, uint64_t begin, uint64_t end)
         return low < trace->gaps->len && g_array_index(trace->gaps, Gap, low).begin <= end;
 }
 
+uint64_t trace_gap_time(const Trace *trace)
+{
+        uint64_t sum = 0;
+        guint i;
+
+        for (i = 0; i < trace->gaps->len; i++) {
+                const Gap *gap = &g_array_index(trace->gaps, Gap, i);
+
+                /* Where the tracer does not say when, there is nothing to add up. */
+                if (gap->begin && gap->end != UINT64_MAX)
+                        sum += gap->end - gap->begin;
+        }
+        return sum;
+}
+
 uint64_t trace_horizon(const Trace *trace)
 {
         uint64_t open = UINT64_MAX, ended = 0;

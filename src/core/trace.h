@@ -53,5 +53,8 @@ void trace_add_gap(Trace *trace, uint64_t begin, uint64_t end);
 /* True if a gap touches [begin, end]. */
 bool trace_has_gap(const Trace *trace, uint64_t begin, uint64_t end);
 
+/* How long the gaps are together, in ns. */
+uint64_t trace_gap_time(const Trace *trace);
+
 /* The time up to which every stream is in. */
 uint64_t trace_horizon(const Trace *trace);

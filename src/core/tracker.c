@@ -651,7 +651,6 @@ void tracker_commit(Tracker *tracker)
                 process->told_epoch = codemap_epoch(process->map);
                 observer->epoch(observer->data, process);
         }
-        observer->committed(observer->data);
 }
 
 void tracker_observe(Tracker *tracker, const TrackerObserver *observer)
@@ -682,9 +681,48 @@ const TrackerStats *tracker_stats(const Tracker *tracker)
         return &tracker->stats;
 }
 
+double tracker_gap_seconds(const Tracker *tracker)
+{
+        double seconds = 0;
+        guint i;
+
+        for (i = 0; i < tracker->traces->len; i++)
+                seconds += (double)trace_gap_time(tracker->traces->pdata[i]) / 1e9;
+        return seconds;
+}
+
 void tracker_set_host(Tracker *tracker, const TrackerHost *host)
 {
         tracker->host = *host;
+}
+
+static bool is_over(const Tracker *tracker, const Process *process)
+{
+        guint i;
+
+        if (process->exit != BODY_FOREVER)
+                return true;
+        /* Of another machine or boot, nobody here knows. */
+        for (i = 0; i < process->traces->len; i++)
+                if (!*((const Trace *)process->traces->pdata[i])->boot_id)
+                        return false;
+        return tracker->host.is_running && !tracker->host.is_running(&process->key);
+}
+
+void tracker_age(Tracker *tracker, unsigned max_age)
+{
+        guint i;
+
+        for (i = tracker->processes->len; i-- > 0;) {
+                Process *process = tracker->processes->pdata[i];
+
+                process->age = process->last == process->aged_last && is_over(tracker, process)
+                                       ? process->age + 1
+                                       : 0;
+                process->aged_last = process->last;
+                if (process->age > max_age)
+                        budget_drop(&tracker->budget, process);
+        }
 }
 
 void tracker_set_epoch(Tracker *tracker, uint64_t epoch)

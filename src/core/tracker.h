@@ -56,14 +56,15 @@ typedef struct TrackerStats {
 } TrackerStats;
 
 const TrackerStats *tracker_stats(const Tracker *tracker);
+/* How long events of any trace were lost. */
+double tracker_gap_seconds(const Tracker *tracker);
 
 /* Who wants to know what changes, as it is applied. */
 typedef struct TrackerObserver {
         /* A body came, or its life ended (also: it was over when it was made known). */
         void (*body)(void *data, const Process *process, const Body *body, bool is_end);
-        /* At the end of a batch: for each process, that its epoch is another one. Then once: */
+        /* At the end of a batch: for each process, that its epoch is another one. */
         void (*epoch)(void *data, const Process *process);
-        void (*committed)(void *data);
         void *data;
 } TrackerObserver;
 
@@ -80,12 +81,20 @@ typedef struct TrackerHost {
         uint64_t (*start_time)(int32_t pid);
         /* Whose it is; false: not known. NULL: nobody asks. */
         bool (*uid)(const ProcessKey *key, uint32_t *ret_uid);
+        /* True if it runs here now. NULL: nobody knows. */
+        bool (*is_running)(const ProcessKey *key);
 } TrackerHost;
 
 void tracker_set_host(Tracker *tracker, const TrackerHost *host);
 
 /* Epochs count on from here, so that none of an earlier tracker is met again. Below 2^53. */
 void tracker_set_epoch(Tracker *tracker, uint64_t epoch);
+
+/*
+ * A round of ageing: processes that have been over for MAX_AGE rounds are forgotten. One is over
+ * when its exit was seen, or when it does not run here any more and nothing came of it.
+ */
+void tracker_age(Tracker *tracker, unsigned max_age);
 
 /* Most bytes that all code maps and names may take; 0: no limit, the default. */
 void tracker_set_budget(Tracker *tracker, size_t n_bytes);

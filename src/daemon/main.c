@@ -132,12 +132,11 @@ int main(int argc, char **argv)
                 return 2;
         }
         daemon.server = server_new(arg_ingest ? arg_ingest : "/run/clrsym/ingest",
-                                   arg_query ? arg_query : "/run/clrsym/query", &error);
+                                   arg_query ? arg_query : "/run/clrsym/query", &config, &error);
         if (!daemon.server) {
                 fprintf(stderr, "clrsymd: %s\n", error->message);
                 return 1;
         }
-        server_set_memory_max(daemon.server, config.memory_max);
         daemon.loop = g_main_loop_new(NULL, FALSE);
         g_unix_signal_add(SIGTERM, on_signal, &daemon);
         g_unix_signal_add(SIGINT, on_signal, &daemon);

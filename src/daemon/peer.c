@@ -212,7 +212,7 @@ void *peer_session(const Peer *peer)
         return peer->session;
 }
 
-bool peer_credentials(int fd, uid_t *ret_uid, const char *group, bool *ret_in_group)
+bool peer_credentials(int fd, const char *group, PeerCredentials *ret_credentials)
 {
         const struct group *wanted = getgrnam(group);
         struct ucred credentials;
@@ -222,17 +222,16 @@ bool peer_credentials(int fd, uid_t *ret_uid, const char *group, bool *ret_in_gr
 
         if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &n) < 0)
                 return false;
-        *ret_uid = credentials.uid;
-        *ret_in_group = wanted && credentials.gid == wanted->gr_gid;
-        if (!wanted || *ret_in_group)
+        *ret_credentials = (PeerCredentials){credentials.pid, credentials.uid,
+                                             wanted && credentials.gid == wanted->gr_gid};
+        if (!wanted || ret_credentials->is_in_group)
                 return true;
-        /* The groups that it runs with, not those that the user could have. */
         if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &n_groups) == 0 || errno != ERANGE)
                 return true;
         groups = g_malloc(n_groups);
         if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &n_groups) < 0)
                 return true;
         for (i = 0; i < n_groups / sizeof(*groups); i++)
-                *ret_in_group |= groups[i] == wanted->gr_gid;
+                ret_credentials->is_in_group |= groups[i] == wanted->gr_gid;
         return true;
 }

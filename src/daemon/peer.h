@@ -44,5 +44,11 @@ void peer_run(Peer *peer);
 void peer_drain(Peer *peer);
 void *peer_session(const Peer *peer);
 
-/* The user at the other end (SO_PEERCRED), and whether that user is in GROUP. */
-bool peer_credentials(int fd, uid_t *ret_uid, const char *group, bool *ret_in_group);
+/* Who is at the other end: SO_PEERCRED, as of when it connected. */
+typedef struct PeerCredentials {
+        pid_t pid; /* in our own pid namespace; 0: it is outside of that */
+        uid_t uid;
+        bool is_in_group; /* of those that it runs with, not of those that the user could have */
+} PeerCredentials;
+
+bool peer_credentials(int fd, const char *group, PeerCredentials *ret_credentials);

@@ -1,168 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/server.h"
 
+#include "daemon/client.h"
+#include "daemon/feeder.h"
 #include "daemon/listener.h"
-#include "daemon/peer.h"
+#include "daemon/metrics-file.h"
+#include "daemon/proc-ns.h"
 #include "daemon/proc.h"
 #include "daemon/systemd.h"
-#include "service/ingest-session.h"
-#include "service/query-session.h"
 
 #include <unistd.h>
 
 /* Members see every process, as root does. */
 #define PRIVILEGED_GROUP "clrsym"
-/* Bytes of acknowledgements that a feeder may leave unread. */
-#define MAX_UNREAD_ACKS (1u << 20)
 /* ms that a drain may take. */
 #define DRAIN_MS 2000
+/* s between looks for finished processes that are kept long enough. */
+#define RETENTION_INTERVAL 10
 
 struct Server {
         Tracker *tracker; /* owned */
+        QueryStats stats;
+        unsigned max_clients, max_clients_user, max_feeders;
+        uint64_t retention; /* s */
         Listener *ingest, *query;
-        GPtrArray *feeders;   /* owned Peers */
-        GPtrArray *clients;   /* owned Peers */
-        guint wake;           /* runs clients that wait, after the tracker changed */
-        void (*done)(void *); /* of a drain; NULL: none is under way */
+        GPtrArray *feeders; /* owned Peers */
+        GPtrArray *clients; /* owned Peers */
+        bool is_watched;    /* by one of the clients at least */
+        guint wake;         /* runs clients that wait, after the tracker changed */
+        guint retention_timer;
+        MetricsFile *metrics_file; /* owned or NULL */
+        void (*done)(void *);      /* of a drain; NULL: none is under way */
         void *done_data;
         guint drain_timer;
-};
-
-/* A client of the query socket: its session, and whose it is. */
-typedef struct Client {
-        QuerySession *session;
-        uid_t uid;
-} Client;
-
-/* A feeder: its session, and who is to know when a batch was applied. */
-typedef struct Feeder {
-        IngestSession *session;
-        Server *server; /* borrowed */
-} Feeder;
-
-static void wake_clients(Server *server);
-
-static void feeder_feed(void *data, const uint8_t *bytes, size_t n)
-{
-        Feeder *feeder = data;
-        uint64_t n_commits = ingest_session_n_commits(feeder->session);
-
-        ingest_session_feed(feeder->session, bytes, n);
-        if (ingest_session_n_commits(feeder->session) != n_commits)
-                wake_clients(feeder->server);
-}
-
-static int feeder_run(void *session, int64_t now_ms)
-{
-        return -1;
-}
-
-/* One that does not read what it is told is not listened to either. */
-static bool feeder_wants_input(void *data)
-{
-        return ingest_session_output(((Feeder *)data)->session)->len <= MAX_UNREAD_ACKS;
-}
-
-static bool feeder_is_over(void *data)
-{
-        return ingest_session_error(((Feeder *)data)->session) != NULL;
-}
-
-static bool never(void *session)
-{
-        return false;
-}
-
-static const uint8_t *feeder_output(void *data, size_t *ret_n)
-{
-        const GByteArray *output = ingest_session_output(((Feeder *)data)->session);
-
-        *ret_n = output->len;
-        return output->data;
-}
-
-static void feeder_sent(void *data, size_t n)
-{
-        g_byte_array_remove_range(ingest_session_output(((Feeder *)data)->session), 0, (guint)n);
-}
-
-static void feeder_free(void *data)
-{
-        Feeder *feeder = data;
-
-        ingest_session_free(feeder->session);
-        g_free(feeder);
-}
-
-static const PeerRole FEEDER = {
-        .name = "ingest",
-        .feed = feeder_feed,
-        .run = feeder_run,
-        .wants_input = feeder_wants_input,
-        .is_over = feeder_is_over,
-        .is_partial = never, /* a feeder may be quiet in the middle of a batch */
-        .output = feeder_output,
-        .sent = feeder_sent,
-        .free = feeder_free,
-};
-
-static void client_feed(void *data, const uint8_t *bytes, size_t n)
-{
-        query_session_feed(((Client *)data)->session, bytes, n);
-}
-
-static int client_run(void *data, int64_t now_ms)
-{
-        return query_session_run(((Client *)data)->session, now_ms);
-}
-
-static bool client_wants_input(void *data)
-{
-        return query_session_wants_input(((Client *)data)->session);
-}
-
-static bool client_is_over(void *data)
-{
-        return query_session_is_over(((Client *)data)->session);
-}
-
-static bool client_is_partial(void *data)
-{
-        return query_session_is_partial(((Client *)data)->session);
-}
-
-static const uint8_t *client_output(void *data, size_t *ret_n)
-{
-        const GString *output = query_session_output(((Client *)data)->session);
-
-        *ret_n = output->len;
-        return (const uint8_t *)output->str;
-}
-
-static void client_sent(void *data, size_t n)
-{
-        g_string_erase(query_session_output(((Client *)data)->session), 0, (gssize)n);
-}
-
-static void client_free(void *data)
-{
-        Client *client = data;
-
-        query_session_free(client->session);
-        g_free(client);
-}
-
-static const PeerRole CLIENT = {
-        .name = "query",
-        .feed = client_feed,
-        .run = client_run,
-        .wants_input = client_wants_input,
-        .is_over = client_is_over,
-        .is_partial = client_is_partial,
-        .output = client_output,
-        .sent = client_sent,
-        .free = client_free,
-        .timeout_ms = SERVER_TIMEOUT_MS,
 };
 
 static void drain_step(Server *server)
@@ -171,6 +41,52 @@ static void drain_step(Server *server)
                 g_clear_handle_id(&server->drain_timer, g_source_remove);
                 server->done(server->done_data);
         }
+}
+
+static QueryContext server_context(Server *server)
+{
+        return (QueryContext){.tracker = server->tracker, .is_live = true, .stats = &server->stats};
+}
+
+static QuerySession *session_of(const Peer *peer)
+{
+        return client_session(peer_session(peer));
+}
+
+static void on_body(void *data, const Process *process, const Body *body, bool is_end)
+{
+        Server *server = data;
+        guint i;
+
+        for (i = 0; i < server->clients->len; i++)
+                if (query_session_is_watching(session_of(server->clients->pdata[i])))
+                        query_session_note_body(session_of(server->clients->pdata[i]), process,
+                                                body, is_end);
+}
+
+static void on_epoch(void *data, const Process *process)
+{
+        Server *server = data;
+        guint i;
+
+        for (i = 0; i < server->clients->len; i++)
+                if (query_session_is_watching(session_of(server->clients->pdata[i])))
+                        query_session_note_epoch(session_of(server->clients->pdata[i]), process);
+}
+
+/* The tracker only tells what changes if somebody wants to know. */
+static void update_watching(void *data)
+{
+        Server *server = data;
+        const TrackerObserver observer = {on_body, on_epoch, server};
+        bool is_watched = false;
+        guint i;
+
+        for (i = 0; i < server->clients->len; i++)
+                is_watched |= query_session_is_watching(session_of(server->clients->pdata[i]));
+        if (is_watched != server->is_watched)
+                tracker_observe(server->tracker, is_watched ? &observer : NULL);
+        server->is_watched = is_watched;
 }
 
 static gboolean on_wake(gpointer data)
@@ -185,8 +101,10 @@ static gboolean on_wake(gpointer data)
 }
 
 /* The tracker may have changed: who waits for events is answered, soon and not once a batch. */
-static void wake_clients(Server *server)
+static void wake_clients(void *data)
 {
+        Server *server = data;
+
         if (!server->wake && server->clients->len)
                 server->wake = g_timeout_add(1, on_wake, server);
 }
@@ -194,7 +112,7 @@ static void wake_clients(Server *server)
 static void on_feeder_gone(Peer *peer, void *data)
 {
         Server *server = data;
-        const IngestSession *session = ((Feeder *)peer_session(peer))->session;
+        const IngestSession *session = feeder_session(peer_session(peer));
         const IngestReport *report = ingest_session_report(session);
         const char *error = ingest_session_error(session);
 
@@ -207,6 +125,7 @@ static void on_feeder_gone(Peer *peer, void *data)
                   (guint64)report->dotnet_events, (guint64)report->unknown_events,
                   (guint64)report->decode_errors);
         g_ptr_array_remove_fast(server->feeders, peer);
+        server->stats.n_feeders = server->feeders->len;
         if (!server->done)
                 listener_set_accepting(server->ingest, true);
         wake_clients(server);
@@ -218,6 +137,8 @@ static void on_client_gone(Peer *peer, void *data)
         Server *server = data;
 
         g_ptr_array_remove_fast(server->clients, peer);
+        server->stats.n_clients = server->clients->len;
+        update_watching(server);
         if (!server->done)
                 listener_set_accepting(server->query, true);
         drain_step(server);
@@ -226,12 +147,13 @@ static void on_client_gone(Peer *peer, void *data)
 static void on_feeder(void *data, int fd)
 {
         Server *server = data;
-        Feeder *feeder = g_new(Feeder, 1);
+        Feeder *feeder = feeder_new(server->tracker, &server->stats, wake_clients, server);
 
-        *feeder = (Feeder){ingest_session_new(server->tracker, false), server};
-        g_ptr_array_add(server->feeders, peer_new(fd, &FEEDER, feeder, on_feeder_gone, server));
+        g_ptr_array_add(server->feeders,
+                        peer_new(fd, &FEEDER_ROLE, feeder, on_feeder_gone, server));
+        server->stats.n_feeders = server->feeders->len;
         g_message("feeder came: feeders=%u", server->feeders->len);
-        if (server->feeders->len == SERVER_MAX_FEEDERS)
+        if (server->feeders->len >= server->max_feeders)
                 listener_set_accepting(server->ingest, false);
 }
 
@@ -241,31 +163,41 @@ static unsigned n_clients_of(const Server *server, uid_t uid)
         guint i;
 
         for (i = 0; i < server->clients->len; i++)
-                n += ((Client *)peer_session(server->clients->pdata[i]))->uid == uid;
+                n += client_uid(peer_session(server->clients->pdata[i])) == uid;
         return n;
 }
 
 static void on_client(void *data, int fd)
 {
         Server *server = data;
-        QueryContext context = {.tracker = server->tracker, .is_live = true};
-        Client *client;
-        bool in_group;
-        uid_t uid;
+        const QueryContext context = server_context(server);
+        Client *client = client_new(fd, &context, PRIVILEGED_GROUP, update_watching, server);
+        Peer *peer;
 
-        if (!peer_credentials(fd, &uid, PRIVILEGED_GROUP, &in_group) ||
-            (uid != 0 && n_clients_of(server, uid) >= SERVER_MAX_CLIENTS_USER)) {
+        if (!client) {
                 close(fd);
                 return;
         }
-        context.uid = uid;
-        /* Who could look into the daemon's memory need not be kept from its answers. */
-        context.sees_all = uid == 0 || uid == geteuid() || in_group;
-        client = g_new(Client, 1);
-        *client = (Client){query_session_new(&context), uid};
-        g_ptr_array_add(server->clients, peer_new(fd, &CLIENT, client, on_client_gone, server));
-        if (server->clients->len == SERVER_MAX_CLIENTS)
+        peer = peer_new(fd, &CLIENT_ROLE, client, on_client_gone, server);
+        if (client_uid(client) != 0 &&
+            n_clients_of(server, client_uid(client)) >= server->max_clients_user) {
+                peer_free(peer);
+                return;
+        }
+        g_ptr_array_add(server->clients, peer);
+        server->stats.n_clients = server->clients->len;
+        if (server->clients->len >= server->max_clients)
                 listener_set_accepting(server->query, false);
+}
+
+static gboolean on_retention(gpointer data)
+{
+        Server *server = data;
+
+        if (server->retention)
+                tracker_age(server->tracker,
+                            (unsigned)MIN(server->retention / RETENTION_INTERVAL, UINT_MAX));
+        return G_SOURCE_CONTINUE;
 }
 
 static void peer_destroy(gpointer data)
@@ -273,15 +205,35 @@ static void peer_destroy(gpointer data)
         peer_free(data);
 }
 
-Server *server_new(const char *ingest_path, const char *query_path, GError **error)
+static bool uid_of(const ProcessKey *key, uint32_t *ret_uid)
 {
+        pid_t pid;
+
+        return proc_host_pid(key->pid_ns, key->pid, &pid) && proc_uid(pid, ret_uid);
+}
+
+static bool is_running(const ProcessKey *key)
+{
+        pid_t pid;
+
+        return proc_host_pid(key->pid_ns, key->pid, &pid);
+}
+
+Server *server_new(const char *ingest_path, const char *query_path, const Config *config,
+                   GError **error)
+{
+        const TrackerHost host = {proc_own_pid_ns(), proc_start_time, uid_of, is_running};
         Server *server = g_new0(Server, 1);
 
+        server->max_clients = (unsigned)config->max_clients;
+        server->max_clients_user = (unsigned)config->max_clients_user;
+        server->max_feeders = (unsigned)config->max_feeders;
+        server->retention = config->retention;
         server->tracker = tracker_new();
+        tracker_set_budget(server->tracker, config->memory_max);
         /* Less than a million changes a second: the next daemon begins behind this one's last. */
         tracker_set_epoch(server->tracker, (uint64_t)g_get_real_time() / 1000000 << 20);
-        tracker_set_host(server->tracker,
-                         &(TrackerHost){proc_own_pid_ns(), proc_start_time, NULL});
+        tracker_set_host(server->tracker, &host);
         server->feeders = g_ptr_array_new_with_free_func(peer_destroy);
         server->clients = g_ptr_array_new_with_free_func(peer_destroy);
         server->ingest = listener_new(ingest_path, 0660, systemd_listen_fd("ingest"), on_feeder,
@@ -293,20 +245,25 @@ Server *server_new(const char *ingest_path, const char *query_path, GError **err
                 server_free(server);
                 return NULL;
         }
-        return server;
-}
+        server->retention_timer = g_timeout_add_seconds(RETENTION_INTERVAL, on_retention, server);
+        if (config->metrics_file) {
+                QueryContext context = server_context(server);
 
-void server_set_memory_max(Server *server, size_t n_bytes)
-{
-        tracker_set_budget(server->tracker, n_bytes);
+                context.viewer.sees_all = true;
+                server->metrics_file = metrics_file_new(
+                        config->metrics_file, (unsigned)config->metrics_interval, &context);
+        }
+        return server;
 }
 
 void server_free(Server *server)
 {
         if (!server)
                 return;
+        metrics_file_free(server->metrics_file);
         g_clear_handle_id(&server->wake, g_source_remove);
         g_clear_handle_id(&server->drain_timer, g_source_remove);
+        g_clear_handle_id(&server->retention_timer, g_source_remove);
         listener_free(server->ingest);
         listener_free(server->query);
         g_ptr_array_unref(server->feeders);

@@ -241,23 +241,63 @@ void answer_json_append_invalid(GString *out, const char *address, const char *r
         g_string_append_c(out, '}');
 }
 
+static void put_process_key(GString *out, const Process *process)
+{
+        put_u64(out, "pid", (uint64_t)process->key.pid);
+        put_u64(out, "pid_ns", process->key.pid_ns);
+        put_u64(out, "generation", process->generation);
+}
+
 void body_json_append(GString *out, const Process *process, const Body *body,
                       const uint64_t *address)
 {
         g_string_append_c(out, '{');
-        put_u64(out, "pid", (uint64_t)process->key.pid);
-        put_u64(out, "pid_ns", process->key.pid_ns);
-        put_u64(out, "generation", process->generation);
+        put_process_key(out, process);
         put_body(out, process, body, address);
+        g_string_append_c(out, '}');
+}
+
+void process_key_json_append(GString *out, const Process *process)
+{
+        g_string_append_c(out, '{');
+        put_process_key(out, process);
+        put_u64(out, "epoch", codemap_epoch(process->map));
+        put_time(out, "horizon", true, process_horizon(process));
+        g_string_append_c(out, '}');
+}
+
+void module_json_append(GString *out, const Process *process, const Module *module,
+                        uint64_t n_bodies, uint64_t n_live, uint64_t n_bytes)
+{
+        g_string_append_c(out, '{');
+        put_process_key(out, process);
+        put_hex(out, "id", module->id);
+        put_string(out, "path", strtab_text(process->names, module->path));
+        put_u64(out, "bodies", n_bodies);
+        put_u64(out, "live", n_live);
+        put_u64(out, "live_bytes", n_bytes);
+        put_time(out, "loaded", module->has_load, module->loaded);
+        put_time(out, "unloaded", module->unloaded != BODY_FOREVER, module->unloaded);
+        g_string_append_c(out, '}');
+}
+
+void event_json_append(GString *out, const char *event, const Process *process, const Body *body)
+{
+        g_string_append_c(out, '{');
+        put_string(out, "event", event);
+        if (process) {
+                put_process_key(out, process);
+                put_u64(out, "epoch", codemap_epoch(process->map));
+        }
+        if (body)
+                put_body(out, process, body, NULL);
         g_string_append_c(out, '}');
 }
 
 void process_json_append(GString *out, const Process *process)
 {
         g_string_append_c(out, '{');
-        put_u64(out, "pid", (uint64_t)process->key.pid);
-        put_u64(out, "pid_ns", process->key.pid_ns);
-        put_u64(out, "generation", process->generation);
+        put_process_key(out, process);
         put_string(out, "state", process->exit == BODY_FOREVER ? "running" : "exited");
         put_string(out, "runtime", process->runtime_version);
         put_string(out, "runtime_path", process->runtime_path);

@@ -23,3 +23,12 @@ void body_json_append(GString *out, const Process *process, const Body *body,
                       const uint64_t *address);
 
 void process_json_append(GString *out, const Process *process);
+/* The process, its epoch and its horizon: what goes with answers. */
+void process_key_json_append(GString *out, const Process *process);
+
+/* N_BODIES are known of the module, N_LIVE of them loaded, which take N_BYTES. */
+void module_json_append(GString *out, const Process *process, const Module *module,
+                        uint64_t n_bodies, uint64_t n_live, uint64_t n_bytes);
+
+/* News, as Watch sends them; PROCESS and BODY may be NULL. */
+void event_json_append(GString *out, const char *event, const Process *process, const Body *body);

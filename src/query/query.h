@@ -2,29 +2,73 @@
 #pragma once
 
 /*
- * Query: one Varlink call in, one reply out
+ * Query: one Varlink call in, its reply out
  *
- * The same code answers on the daemon's query socket and inside `clrsym --trace`. A call and a
- * reply are one JSON object each; the NUL that frames them on the socket is the caller's.
+ * The same code answers on the daemon's query socket and for a trace. A call and a reply are one
+ * JSON object each; the NUL that frames them on the socket is the caller's.
  */
 
-#include "core/tracker.h"
+#include "core/answer.h"
 
 /* Most queries in one Resolve. */
 #define QUERY_MAX_BATCH 4096
 
+/* What the service counts beside the tracker. */
+typedef struct QueryStats {
+        uint64_t answers[_ANSWER_STATUS_MAX];
+        unsigned n_clients;
+        unsigned n_feeders;
+        /* Of what feeders reported that are gone; and of those that are there. */
+        uint64_t decode_errors;
+        uint64_t unknown_events;
+} QueryStats;
+
 typedef struct QueryContext {
         const Tracker *tracker;
-        bool is_live;  /* a daemon: "now" is CLOCK_MONOTONIC; else the end of the trace */
-        bool is_final; /* answer now, even where the caller asked to wait */
-        /* Who asks. A user sees the processes of that uid; root and the privileged all. */
-        uint32_t uid;
-        bool sees_all;
+        Viewer viewer;     /* who asks */
+        bool is_live;      /* a daemon: "now" is CLOCK_MONOTONIC; else the end of the trace */
+        bool is_final;     /* answer now, even where the caller asked to wait */
+        QueryStats *stats; /* or NULL */
 } QueryContext;
 
+/* Which processes a call is about: all, those of a pid, or of a pid in a namespace. */
+typedef struct ProcessFilter {
+        bool has_pid, has_pid_ns;
+        int64_t pid, pid_ns;
+} ProcessFilter;
+
+bool process_filter_matches(const ProcessFilter *filter, const Viewer *viewer,
+                            const Process *process);
+
+/* What is to be done after query_call(). */
+typedef enum QueryNext {
+        QUERY_DONE,
+        /* Nothing was appended. Call again when records or progress have come, and with is_final
+         * once WAIT_MS are over. */
+        QUERY_WAIT,
+        QUERY_MORE,  /* a part of the reply was appended: call again for the next one */
+        QUERY_WATCH, /* from now on news of FILTER are to be sent, with "continues" */
+        QUERY_BULK,  /* the reply is the last of its kind: binary frames follow */
+} QueryNext;
+
+/* Of one call; zero before it is called first. */
+typedef struct QueryProgress {
+        unsigned wait_ms;
+        ProcessFilter filter;
+        /* Where a list goes on. */
+        bool is_begun;
+        ProcessKey key;
+        unsigned generation;
+        uint32_t number;
+        uint64_t time;
+} QueryProgress;
+
 /*
- * Appends the reply to OUT (an error is a reply too). Returns 0; or, with OUT as it was, for how
- * many ms the caller is ready to wait for an answer that is not in yet: ask again when records or
- * progress have come, and with is_final once that time is over.
+ * Appends the reply to OUT; an error is a reply too, and nothing is appended to a call that wants
+ * none ("oneway").
  */
-unsigned query_call(const QueryContext *context, const char *call, size_t n_call, GString *out);
+QueryNext query_call(const QueryContext *context, const char *call, size_t n_call,
+                     QueryProgress *progress, GString *out);
+
+/* Appends {"error":ERROR,"parameters":{KEY:VALUE}}; KEY may be NULL. */
+void query_append_error(GString *out, const char *error, const char *key, const char *value);

@@ -5,7 +5,8 @@
  * Query session: one client's conversation, without the socket
  *
  * Calls are JSON objects, each ended by a NUL, and so are the replies, in order. A client may send
- * many calls before it reads a reply.
+ * many calls before it reads a reply. It may change to binary frames (Bulk), or listen to news from
+ * then on (Watch).
  */
 
 #include "query/query.h"
@@ -30,7 +31,14 @@ void query_session_feed(QuerySession *session, const uint8_t *bytes, size_t n);
  */
 int query_session_run(QuerySession *session, int64_t now_ms);
 
-/* True once a call was over QUERY_MAX_CALL: an error that says so is the last of the output. */
+/* News for one that watches, as of TrackerObserver; then run it. */
+bool query_session_is_watching(const QuerySession *session);
+void query_session_note_body(QuerySession *session, const Process *process, const Body *body,
+                             bool is_end);
+void query_session_note_epoch(QuerySession *session, const Process *process);
+
+/* True once the client has sent what is none of its words: an error that says so is the last of the
+ * output. */
 bool query_session_is_over(const QuerySession *session);
 /* True while a call is half received. */
 bool query_session_is_partial(const QuerySession *session);

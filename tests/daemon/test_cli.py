@@ -137,7 +137,7 @@ def check_json(tap, cli):
     while not reply.endswith(b'\0'):
         reply += client.recv(65536)
     client.close()
-    want = reply[:-1].decode().removeprefix('{"parameters":{"answers":[').removesuffix(']}}')
+    want = reply.decode().removeprefix('{"parameters":{"answers":[').partition('],"processes":')[0]
     done = cli.run('resolve', '--json', text='100 0x2004 19.5\n7\n100 0x2004 19.5\n')
     lines = done.stdout.split('\n')
     tap.check(lines[0] == want and lines[2] == want, 'json: the very bytes of the daemon', want,

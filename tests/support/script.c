@@ -209,7 +209,7 @@ Tracker *script_tracker(const char *text)
         guint i;
 
         started = 0;
-        tracker_set_host(script.tracker, &(TrackerHost){0, start_time, NULL});
+        tracker_set_host(script.tracker, &(TrackerHost){.start_time = start_time});
         for (i = 0; lines[i]; i++) {
                 g_auto(GStrv) words = NULL;
                 g_autofree char *line = g_strdup(g_strstrip(lines[i]));

@@ -19,12 +19,15 @@ static char *knowledge(const Tracker *tracker)
                 "{\"method\":\"org.clrsym.Symbolizer.ListMethods\",\"parameters\":{\"all\":true}}",
                 "{\"method\":\"org.clrsym.Symbolizer.Status\"}",
         };
-        const QueryContext context = {.tracker = tracker, .is_final = true, .sees_all = true};
+        const QueryContext context = {.tracker = tracker, .is_final = true, .viewer = {.sees_all = true}};
         GString *text = g_string_new(NULL);
         size_t i;
 
-        for (i = 0; i < G_N_ELEMENTS(CALLS); i++)
-                query_call(&context, CALLS[i], strlen(CALLS[i]), text);
+        for (i = 0; i < G_N_ELEMENTS(CALLS); i++) {
+                QueryProgress progress = {0};
+
+                query_call(&context, CALLS[i], strlen(CALLS[i]), &progress, text);
+        }
         return g_string_free(text, FALSE);
 }
 

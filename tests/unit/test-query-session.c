@@ -25,7 +25,7 @@ static const char HISTORY[] = "10 RuntimeInformationStart\n"
 
 static QuerySession *session_new(const Tracker *tracker)
 {
-        const QueryContext context = {.tracker = tracker, .sees_all = true};
+        const QueryContext context = {.tracker = tracker, .viewer = {.sees_all = true}};
 
         return query_session_new(&context);
 }

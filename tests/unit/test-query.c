@@ -53,7 +53,7 @@ static const struct {
         {"{\"method\":\"org.clrsym.Symbolizer.Resolve\",\"parameters\":{\"queries\":[],"
          "\"wait_ms\":-1}}",
          "{\"error\":\"org.varlink.service.InvalidParameter\",..."},
-        {RESOLVE(""), "{\"parameters\":{\"answers\":[]}}"},
+        {RESOLVE(""), "{\"parameters\":{\"answers\":[],\"processes\":[]}}"},
         {RESOLVE("7,{\"pid\":0,\"addr\":\"1\"},{\"pid\":100},{\"pid\":100,\"addr\":\"0x\"},"
                  "{\"pid\":100,\"addr\":\"1\",\"time\":\"x\"}"),
          "{\"parameters\":{\"answers\":["
@@ -61,17 +61,21 @@ static const struct {
          "\"reason\":\"a query is an object\",\"confidence\":null,\"horizon\":null},..."},
         {RESOLVE("{\"pid\":7,\"addr\":\"1000\"}"),
          "{\"parameters\":{\"answers\":[{\"pid\":7,\"pid_ns\":null,\"addr\":\"0x1000\","
-         "\"time\":null,\"status\":\"no-process\",\"confidence\":null,\"horizon\":null}]}}"},
+         "\"time\":null,\"status\":\"no-process\",\"confidence\":null,\"horizon\":null}],"
+         "\"processes\":[]}}"},
         {RESOLVE("{\"pid\":100,\"addr\":\"0x1005\",\"time\":\"2.5\"}"),
          "{\"parameters\":{\"answers\":[{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x1005\","
          "\"time\":\"2.500000000\",\"status\":\"ok\"," A_FIELDS "\"offset\":5," A_VERSION
          "\"il_offset\":0,\"il_kind\":\"exact\"," A_LIFE
-         ",\"confidence\":\"exact\",\"horizon\":\"4.000000000\"}]}}"},
+         ",\"confidence\":\"exact\",\"horizon\":\"4.000000000\"}],\"processes\":[{\"pid\":100,"
+         "\"pid_ns\":0,\"generation\":1,\"epoch\":2,\"horizon\":\"4.000000000\"}]}}"},
         {RESOLVE("{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x1008\",\"time\":3500000000}"),
          "{\"parameters\":{\"answers\":[{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x1008\","
          "\"time\":\"3.500000000\",\"status\":\"unloaded\",\"nearest\":{" A_FIELDS
          "\"offset\":8," A_VERSION "\"il_offset\":null,\"il_kind\":\"no-mapping\"," A_LIFE
-         ",\"distance\":-0.500000000},\"confidence\":\"exact\",\"horizon\":\"4.000000000\"}]}}"},
+         ",\"distance\":-0.500000000},\"confidence\":\"exact\",\"horizon\":\"4.000000000\"}],"
+         "\"processes\":[{\"pid\":100,"
+         "\"pid_ns\":0,\"generation\":1,\"epoch\":2,\"horizon\":\"4.000000000\"}]}}"},
         {RESOLVE("{\"pid\":100,\"addr\":\"0x9000\"}"),
          "{\"parameters\":{\"answers\":[{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x9000\","
          "\"time\":null,\"status\":\"ok\",\"symbol\":\"P()\",\"method\":{\"id\":\"0x9\","
@@ -79,7 +83,9 @@ static const struct {
          "\"start\":\"0x9000\",\"size\":null,\"offset\":0,\"flags\":null,\"version\":{"
          "\"rejit_id\":0,\"il_version\":null,\"tier\":\"ReadyToRun\"},\"module\":null,"
          "\"il_offset\":null,\"il_kind\":null,\"jit_ms\":null,\"loaded\":null,\"unloaded\":null,"
-         "\"source\":\"r2r-entry\",\"confidence\":\"exact\",\"horizon\":\"4.000000000\"}]}}"},
+         "\"source\":\"r2r-entry\",\"confidence\":\"exact\",\"horizon\":\"4.000000000\"}],"
+         "\"processes\":[{\"pid\":100,"
+         "\"pid_ns\":0,\"generation\":1,\"epoch\":2,\"horizon\":\"4.000000000\"}]}}"},
         {"{\"method\":\"org.clrsym.Symbolizer.ListMethods\",\"parameters\":{\"all\":true,"
          "\"pid\":100}}",
          "{\"parameters\":{\"methods\":[{\"pid\":100,\"pid_ns\":0,\"generation\":1," A_FIELDS
@@ -112,14 +118,18 @@ static GString *call(const char *text, const QueryContext *context, unsigned *re
 {
         GString *out = g_string_new(NULL);
 
-        *ret_wait = query_call(context, text, strlen(text), out);
+        QueryProgress progress = {0};
+
+        *ret_wait = query_call(context, text, strlen(text), &progress, out) == QUERY_WAIT
+                            ? progress.wait_ms
+                            : 0;
         return out;
 }
 
 START_TEST(test_call)
 {
         Tracker *tracker = script_tracker(HISTORY);
-        const QueryContext context = {.tracker = tracker, .sees_all = true};
+        const QueryContext context = {.tracker = tracker, .viewer = {.sees_all = true}};
         size_t n = strlen(ROWS[_i].reply);
         g_autoptr(GString) out = NULL;
         unsigned wait;
@@ -139,7 +149,7 @@ START_TEST(test_wait)
                 "{\"method\":\"org.clrsym.Symbolizer.Resolve\",\"parameters\":{\"queries\":[{"
                 "\"pid\":100,\"addr\":\"1000\",\"time\":\"4.5\"}],\"wait_ms\":250}}";
         Tracker *tracker = script_tracker(HISTORY);
-        QueryContext context = {.tracker = tracker, .sees_all = true};
+        QueryContext context = {.tracker = tracker, .viewer = {.sees_all = true}};
         unsigned wait;
 
         g_string_free(call(CALL, &context, &wait), TRUE);
@@ -160,9 +170,9 @@ START_TEST(test_visibility)
                 QueryContext context;
                 const char *status;
         } rows[] = {
-                {{.tracker = tracker, .uid = 1001}, "\"no-process\""},
-                {{.tracker = tracker, .uid = 1000}, "\"ok\""},
-                {{.tracker = tracker, .sees_all = true}, "\"ok\""},
+                {{.tracker = tracker, .viewer = {.uid = 1001}}, "\"no-process\""},
+                {{.tracker = tracker, .viewer = {.uid = 1000}}, "\"ok\""},
+                {{.tracker = tracker, .viewer = {.sees_all = true}}, "\"ok\""},
         };
         size_t i;
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/metrics-file.h"
+
+#include "query/status.h"
+
+#include <glib/gstdio.h>
+
+struct MetricsFile {
+        char *path; /* owned */
+        QueryContext context;
+        guint timer;
+        bool has_failed; /* and said so */
+};
+
+/* By rename: who reads it sees all of it, or all of the one before. */
+static gboolean on_timer(gpointer data)
+{
+        MetricsFile *file = data;
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_autoptr(GError) error = NULL;
+
+        metrics_append(text, &file->context);
+        if (g_file_set_contents_full(file->path, text->str, (gssize)text->len,
+                                     G_FILE_SET_CONTENTS_CONSISTENT, 0644, &error)) {
+                file->has_failed = false;
+        } else if (!file->has_failed) {
+                file->has_failed = true;
+                g_warning("cannot write the metrics: %s", error->message);
+        }
+        return G_SOURCE_CONTINUE;
+}
+
+MetricsFile *metrics_file_new(const char *path, unsigned interval, const QueryContext *context)
+{
+        MetricsFile *file = g_new(MetricsFile, 1);
+
+        *file = (MetricsFile){.path = g_strdup(path), .context = *context};
+        on_timer(file);
+        file->timer = g_timeout_add_seconds(interval, on_timer, file);
+        return file;
+}
+
+void metrics_file_free(MetricsFile *file)
+{
+        if (!file)
+                return;
+        g_source_remove(file->timer);
+        g_unlink(file->path);
+        g_free(file->path);
+        g_free(file);
+}

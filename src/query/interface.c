@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The interface's description, in Varlink's own language, for org.varlink.service
+ */
+
+#include "core/json-text.h"
+#include "query/call.h"
+
+#include <string.h>
+
+static const char SYMBOLIZER[] =
+        "# Names addresses in .NET processes. clrsym-protocol(7) says what it all means.\n"
+        "# Addresses and ids are \"0x...\" strings; times are \"S.NNNNNNNNN\" strings of\n"
+        "# CLOCK_MONOTONIC; where one is asked for, text as clrsym(1) takes it, or integer ns.\n"
+        "# Members that are not known are null. Members and methods may be added.\n"
+        "interface org.clrsym.Symbolizer\n"
+        "\n"
+        "type Query (pid: int, pid_ns: ?int, addr: string, time: ?string)\n"
+        "\n"
+        "type Method (id: string, namespace: ?string, name: ?string, signature: ?string,\n"
+        "  token: ?string)\n"
+        "\n"
+        "type Version (rejit_id: int, il_version: ?int, tier: string)\n"
+        "\n"
+        "type ModuleName (id: string, path: ?string)\n"
+        "\n"
+        "# A native code body. distance: with a nearest one, in seconds from the time asked.\n"
+        "type Body (pid: ?int, pid_ns: ?int, generation: ?int, symbol: string, method: Method,\n"
+        "  start: string, size: ?int, offset: ?int, flags: ?int, version: Version,\n"
+        "  module: ?ModuleName, il_offset: ?int, il_kind: ?string, jit_ms: ?float,\n"
+        "  loaded: ?string, unloaded: ?string, source: string, distance: ?float)\n"
+        "\n"
+        "# status: ok, no-process, no-method, unloaded, not-yet, ambiguous, pending, evicted,\n"
+        "# invalid; confidence: exact, assumed, provisional, gap. With status ok the members of\n"
+        "# the body are here, too.\n"
+        "type Answer (pid: ?int, pid_ns: ?int, addr: ?string, time: ?string, status: string,\n"
+        "  reason: ?string, symbol: ?string, method: ?Method, start: ?string, size: ?int,\n"
+        "  offset: ?int, flags: ?int, version: ?Version, module: ?ModuleName, il_offset: ?int,\n"
+        "  il_kind: ?string, jit_ms: ?float, loaded: ?string, unloaded: ?string,\n"
+        "  source: ?string, nearest: ?Body, candidates: ?[]object, confidence: ?string,\n"
+        "  horizon: ?string)\n"
+        "\n"
+        "# An answer ok of a body that is not unloaded may be kept for [start, start + size)\n"
+        "# until the epoch of its process is another one.\n"
+        "type ProcessState (pid: int, pid_ns: int, generation: int, epoch: int,\n"
+        "  horizon: string)\n"
+        "\n"
+        "type Process (pid: int, pid_ns: int, generation: int, state: string, runtime: ?string,\n"
+        "  runtime_path: ?string, command: ?string, bodies: int, live: int, modules: int,\n"
+        "  since: string, from_start: bool, last: string, exited: ?string, horizon: string,\n"
+        "  epoch: int)\n"
+        "\n"
+        "type Module (pid: int, pid_ns: int, generation: int, id: string, path: ?string,\n"
+        "  bodies: int, live: int, live_bytes: int, loaded: ?string, unloaded: ?string)\n"
+        "\n"
+        "# event: load, unload (the members of a Body are here, too), epoch, resync.\n"
+        "type Event (event: string, pid: ?int, pid_ns: ?int, generation: ?int, epoch: ?int)\n"
+        "\n"
+        "# At most 4096 queries. Waits up to wait_ms for events of times that are not in yet.\n"
+        "method Resolve(queries: []Query, wait_ms: ?int)\n"
+        "  -> (answers: []Answer, processes: []ProcessState)\n"
+        "\n"
+        "method ParseTime(text: string) -> (time: string)\n"
+        "\n"
+        "# With \"more\", lists come in parts.\n"
+        "method ListProcesses(pid: ?int, pid_ns: ?int) -> (processes: []Process)\n"
+        "method ListMethods(pid: ?int, pid_ns: ?int, all: ?bool, time: ?string)\n"
+        "  -> (methods: []Body)\n"
+        "method ListModules(pid: ?int, pid_ns: ?int, all: ?bool) -> (modules: []Module)\n"
+        "method History(addr: string, pid: ?int, pid_ns: ?int) -> (bodies: []Body)\n"
+        "method Versions(method: string, pid: ?int, pid_ns: ?int, il_version: ?int)\n"
+        "  -> (bodies: []Body)\n"
+        "\n"
+        "method Status() -> (version: string, processes: int, bodies: int, live_bodies: int)\n"
+        "# OpenMetrics 1.0.\n"
+        "method Metrics() -> (text: string)\n"
+        "\n"
+        "# Only with \"more\": goes on until one side hangs up.\n"
+        "method Watch(pid: ?int, pid_ns: ?int) -> (events: []Event)\n"
+        "\n"
+        "# Only with \"upgrade\": binary frames follow, see clrsym-protocol(7).\n"
+        "method Bulk(version: int)\n"
+        "  -> (version: int, max_queries: int, max_names: int, max_name_bytes: int)\n"
+        "\n"
+        "error InvalidCall (reason: string)\n"
+        "error LimitExceeded (limit: string)\n"
+        "error PermissionDenied (reason: string)\n"
+        "error MoreExpected ()\n"
+        "error UpgradeExpected ()\n";
+
+static const char SERVICE[] =
+        "# Every Varlink service has this interface.\n"
+        "interface org.varlink.service\n"
+        "\n"
+        "method GetInfo() -> (vendor: string, product: string, version: string, url: string,\n"
+        "  interfaces: []string)\n"
+        "method GetInterfaceDescription(interface: string) -> (description: string)\n"
+        "\n"
+        "error InterfaceNotFound (interface: string)\n"
+        "error MethodNotFound (method: string)\n"
+        "error MethodNotImplemented (method: string)\n"
+        "error InvalidParameter (parameter: string)\n";
+
+static const struct {
+        const char *name;
+        const char *description;
+} INTERFACES[] = {{"org.varlink.service", SERVICE}, {"org.clrsym.Symbolizer", SYMBOLIZER}};
+
+void call_get_info(Call *call)
+{
+        size_t i;
+
+        g_string_append(
+                call->out,
+                "{\"vendor\":\"clrsym\",\"product\":\"clrsymd\",\"version\":\"" CLRSYM_VERSION
+                "\",\"url\":\"\",\"interfaces\":[");
+        for (i = 0; i < G_N_ELEMENTS(INTERFACES); i++)
+                g_string_append_printf(call->out, "%s\"%s\"", i ? "," : "", INTERFACES[i].name);
+        g_string_append(call->out, "]}");
+}
+
+void call_get_interface_description(Call *call)
+{
+        const char *name = param_string(call->parameters, "interface");
+        size_t i;
+
+        call->wrong = "interface";
+        if (!name)
+                return;
+        call->wrong = NULL;
+        for (i = 0; i < G_N_ELEMENTS(INTERFACES); i++) {
+                if (strcmp(name, INTERFACES[i].name))
+                        continue;
+                g_string_append(call->out, "{\"description\":");
+                json_append_string(call->out, INTERFACES[i].description);
+                g_string_append_c(call->out, '}');
+                return;
+        }
+        call->error = "org.varlink.service.InterfaceNotFound";
+        call->error_key = "interface";
+        call->error_value = name;
+}

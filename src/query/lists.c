@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Lists: processes, modules and bodies
+ *
+ * A caller that takes several replies gets a list in parts: each goes on behind the last row of the
+ * part before, whatever has changed meanwhile.
+ */
+
+#include "core/json-text.h"
+#include "query/answer-json.h"
+#include "query/call.h"
+
+#include <string.h>
+
+/* Rows of a part; and bytes of a list that is sent as a whole. */
+#define MAX_ROWS  1000
+#define MAX_BYTES (16u << 20)
+
+typedef struct List {
+        Call *call;
+        unsigned n_rows;
+} List;
+
+static void list_begin(List *list, Call *call, const char *member)
+{
+        *list = (List){.call = call};
+        g_string_append_printf(call->out, "{\"%s\":[", member);
+}
+
+/* False if the list ends here, with the row not in it: for now, or because it is too long. */
+static bool list_row(List *list)
+{
+        Call *call = list->call;
+
+        if (call->is_more && list->n_rows == MAX_ROWS) {
+                call->next = QUERY_MORE;
+                return false;
+        }
+        if (call->out->len > MAX_BYTES) {
+                call->error = "org.clrsym.Symbolizer.LimitExceeded";
+                call->error_key = "limit";
+                call->error_value = "16 MiB a reply: set \"more\", then a list comes in parts";
+                return false;
+        }
+        if (list->n_rows++)
+                g_string_append_c(call->out, ',');
+        return true;
+}
+
+static void list_end(List *list)
+{
+        g_string_append(list->call->out, "]}");
+}
+
+void call_list_processes(Call *call)
+{
+        const GPtrArray *processes = tracker_processes(call->context->tracker);
+        ProcessFilter filter;
+        List list;
+        guint i;
+
+        if (!call_get_filter(call, &filter))
+                return;
+        list_begin(&list, call, "processes");
+        for (i = 0; i < processes->len; i++)
+                if (process_filter_matches(&filter, &call->context->viewer, processes->pdata[i]) &&
+                    list_row(&list))
+                        process_json_append(call->out, processes->pdata[i]);
+        call->next = QUERY_DONE;
+        list_end(&list);
+}
+
+/* Where the list goes on in PROCESS: false if it is beyond it. The process may be gone by now. */
+static bool goes_on_in(const Call *call, const Process *process, bool *has_met)
+{
+        if (!call->progress->is_begun || *has_met)
+                return true;
+        *has_met = process_key_equal(&process->key, &call->progress->key) &&
+                   process->generation == call->progress->generation;
+        return *has_met;
+}
+
+static void remember_process(Call *call, const Process *process)
+{
+        call->progress->is_begun = true;
+        call->progress->key = process->key;
+        call->progress->generation = process->generation;
+}
+
+/* Which bodies a list is of. */
+typedef bool (*BodyTest)(const Process *process, const Body *body, const void *data);
+
+/* False if the list ends within the process. */
+static bool list_bodies_of(List *list, const Process *process, uint32_t first, BodyTest is_wanted,
+                           const void *data)
+{
+        uint32_t i;
+
+        for (i = first; i < codemap_n_numbers(process->map); i++) {
+                const Body *body = codemap_body(process->map, i);
+
+                if (!body || !is_wanted(process, body, data))
+                        continue;
+                if (!list_row(list)) {
+                        remember_process(list->call, process);
+                        list->call->progress->number = i;
+                        return false;
+                }
+                body_json_append(list->call->out, process, body, NULL);
+        }
+        return true;
+}
+
+static void list_bodies(Call *call, const char *member, const ProcessFilter *filter,
+                        BodyTest is_wanted, const void *data)
+{
+        const GPtrArray *processes = tracker_processes(call->context->tracker);
+        bool has_met = false;
+        List list;
+        guint i;
+
+        list_begin(&list, call, member);
+        for (i = 0; i < processes->len; i++) {
+                const Process *process = processes->pdata[i];
+                bool was_met = has_met;
+                uint32_t first;
+
+                if (!process_filter_matches(filter, &call->context->viewer, process) ||
+                    !goes_on_in(call, process, &has_met))
+                        continue;
+                first = call->progress->is_begun && !was_met ? call->progress->number : 0;
+                if (!list_bodies_of(&list, process, first, is_wanted, data))
+                        break;
+                has_met = true;
+        }
+        list_end(&list);
+}
+
+typedef struct MethodFilter {
+        bool is_all;
+        bool has_time;
+        uint64_t time;
+} MethodFilter;
+
+static bool is_listed(const Process *process, const Body *body, const void *data)
+{
+        const MethodFilter *filter = data;
+
+        if (filter->has_time)
+                return body->since <= filter->time && filter->time < body->until;
+        return filter->is_all || body->until == BODY_FOREVER;
+}
+
+void call_list_methods(Call *call)
+{
+        MethodFilter method = {.is_all = param_bool(call->parameters, "all")};
+        ProcessFilter filter;
+
+        if (!call_get_filter(call, &filter))
+                return;
+        method.has_time = call_get_time(call, "time", &method.time);
+        if (!call->wrong)
+                list_bodies(call, "methods", &filter, is_listed, &method);
+}
+
+/* "Namespace.Type.Method", as symbols begin. */
+static bool has_name(const Process *process, const Body *body, const char *name)
+{
+        const char *name_space = strtab_text(process->names, body->name_space);
+        const char *own = strtab_text(process->names, body->name);
+        size_t n = name_space ? strlen(name_space) : 0;
+
+        if (!own)
+                return false;
+        if (n && (strncmp(name, name_space, n) || name[n] != '.'))
+                return false;
+        return !strcmp(name + (n ? n + 1 : 0), own);
+}
+
+/* The versions that are asked for: of a method by id or by name, of one IL or of any. */
+typedef struct VersionFilter {
+        const char *name; /* NULL: by id */
+        uint64_t id;
+        bool has_il_version;
+        int64_t il_version;
+} VersionFilter;
+
+static bool is_version(const Process *process, const Body *body, const void *data)
+{
+        const VersionFilter *filter = data;
+        const IlMap *map = body_il_map(body);
+
+        if (filter->name ? !has_name(process, body, filter->name) : body->method_id != filter->id)
+                return false;
+        return !filter->has_il_version ||
+               (map && ilmap_version(map) == (uint64_t)filter->il_version);
+}
+
+/*
+ * Every native body of a method, in order of number: tier-up, OSR, ReJIT. With il_version only
+ * those of that IL: the profiling API's pair of FunctionID and ReJITID.
+ */
+void call_versions(Call *call)
+{
+        const char *method = param_string(call->parameters, "method");
+        VersionFilter version = {.has_il_version = param_has(call->parameters, "il_version")};
+        ProcessFilter filter;
+
+        if (!call_get_filter(call, &filter))
+                return;
+        call->wrong = "method";
+        if (!method)
+                return;
+        if (!g_str_has_prefix(method, "0x"))
+                version.name = method;
+        else if (!param_address(method, &version.id))
+                return;
+        call->wrong = "il_version";
+        if (version.has_il_version &&
+            !param_integer(call->parameters, "il_version", 0, INT64_MAX, &version.il_version))
+                return;
+        call->wrong = NULL;
+        list_bodies(call, "bodies", &filter, is_version, &version);
+}
+
+/* What lived at an address in one process, newest first; of one moment there is but one. */
+static bool history_of(List *list, const Process *process, uint64_t address, uint64_t before)
+{
+        g_autoptr(GPtrArray) bodies = g_ptr_array_new();
+        guint i;
+
+        codemap_history(process->map, address, bodies);
+        for (i = 0; i < bodies->len; i++) {
+                const Body *body = bodies->pdata[i];
+
+                if (body->since > before)
+                        continue;
+                if (!list_row(list)) {
+                        remember_process(list->call, process);
+                        list->call->progress->time = body->since;
+                        return false;
+                }
+                body_json_append(list->call->out, process, body, &address);
+        }
+        return true;
+}
+
+/* What lived at an address, and when: newest first, generation by generation. */
+void call_history(Call *call)
+{
+        const GPtrArray *processes = tracker_processes(call->context->tracker);
+        const char *text = param_string(call->parameters, "addr");
+        bool has_met = false;
+        ProcessFilter filter;
+        uint64_t address;
+        List list;
+        guint i;
+
+        if (!call_get_filter(call, &filter))
+                return;
+        call->wrong = "addr";
+        if (!text || !param_address(text, &address))
+                return;
+        call->wrong = NULL;
+        list_begin(&list, call, "bodies");
+        for (i = processes->len; i-- > 0;) {
+                const Process *process = processes->pdata[i];
+                bool was_met = has_met;
+                uint64_t before;
+
+                if (!process_filter_matches(&filter, &call->context->viewer, process) ||
+                    !goes_on_in(call, process, &has_met))
+                        continue;
+                before = call->progress->is_begun && !was_met ? call->progress->time : UINT64_MAX;
+                if (!history_of(&list, process, address, before))
+                        break;
+                has_met = true;
+        }
+        list_end(&list);
+}
+
+/* What a module has in the code map. */
+typedef struct ModuleSum {
+        uint64_t n_bodies, n_live, n_bytes;
+} ModuleSum;
+
+static ModuleSum *sum_modules(const Process *process)
+{
+        ModuleSum *sums = g_new0(ModuleSum, process->all_modules->len + 1);
+        uint32_t i;
+
+        for (i = 0; i < codemap_n_numbers(process->map); i++) {
+                const Body *body = codemap_body(process->map, i);
+
+                if (!body)
+                        continue;
+                sums[body->module].n_bodies++;
+                if (body->until != BODY_FOREVER)
+                        continue;
+                sums[body->module].n_live++;
+                sums[body->module].n_bytes += body->size;
+        }
+        return sums;
+}
+
+static bool list_modules_of(List *list, const Process *process, uint32_t first, bool is_all)
+{
+        g_autofree ModuleSum *sums = sum_modules(process);
+        uint32_t i;
+
+        for (i = first; i < process->all_modules->len; i++) {
+                const Module *module = process->all_modules->pdata[i];
+                const ModuleSum *sum = &sums[module->number];
+
+                if (!is_all && module->unloaded != BODY_FOREVER)
+                        continue;
+                if (!list_row(list)) {
+                        remember_process(list->call, process);
+                        list->call->progress->number = i;
+                        return false;
+                }
+                module_json_append(list->call->out, process, module, sum->n_bodies, sum->n_live,
+                                   sum->n_bytes);
+        }
+        return true;
+}
+
+void call_list_modules(Call *call)
+{
+        const GPtrArray *processes = tracker_processes(call->context->tracker);
+        bool is_all = param_bool(call->parameters, "all"), has_met = false;
+        ProcessFilter filter;
+        List list;
+        guint i;
+
+        if (!call_get_filter(call, &filter))
+                return;
+        list_begin(&list, call, "modules");
+        for (i = 0; i < processes->len; i++) {
+                const Process *process = processes->pdata[i];
+                bool was_met = has_met;
+                uint32_t first;
+
+                if (!process_filter_matches(&filter, &call->context->viewer, process) ||
+                    !goes_on_in(call, process, &has_met))
+                        continue;
+                first = call->progress->is_begun && !was_met ? call->progress->number : 0;
+                if (!list_modules_of(&list, process, first, is_all))
+                        break;
+                has_met = true;
+        }
+        list_end(&list);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Parameters of a call: members of a JSON object that are what they should be
+ *
+ * A member that is null is absent; OBJECT may be NULL, and then has none.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+bool param_has(const json_t *object, const char *name);
+/* False if there is none, or none that is an integer in [min, max]. */
+bool param_integer(const json_t *object, const char *name, int64_t min, int64_t max,
+                   int64_t *ret_value);
+/* Borrowed; NULL if there is none. */
+const char *param_string(const json_t *object, const char *name);
+bool param_bool(const json_t *object, const char *name);
+/* Hexadecimal, with or without 0x. */
+bool param_address(const char *text, uint64_t *ret_address);

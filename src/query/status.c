@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Status and Metrics: counters, as JSON and as OpenMetrics
+ */
+
+#include "query/status.h"
+
+#include "core/json-text.h"
+#include "query/call.h"
+
+typedef struct Totals {
+        uint64_t n_processes, n_bodies, n_live;
+        uint64_t horizon; /* of the running process that is farthest behind; UINT64_MAX: none */
+} Totals;
+
+static Totals count(const QueryContext *context)
+{
+        const GPtrArray *processes = tracker_processes(context->tracker);
+        Totals totals = {.horizon = UINT64_MAX};
+        guint i;
+
+        for (i = 0; i < processes->len; i++) {
+                const Process *process = processes->pdata[i];
+
+                if (!viewer_sees(&context->viewer, process))
+                        continue;
+                totals.n_processes++;
+                totals.n_bodies += codemap_n_bodies(process->map);
+                totals.n_live += codemap_n_live(process->map);
+                if (process->exit == BODY_FOREVER)
+                        totals.horizon = MIN(totals.horizon, process_horizon(process));
+        }
+        return totals;
+}
+
+void call_status(Call *call)
+{
+        const TrackerStats *stats = tracker_stats(call->context->tracker);
+        const Budget *budget = tracker_budget(call->context->tracker);
+        const Totals totals = count(call->context);
+        const struct {
+                const char *name;
+                uint64_t value;
+                bool is_public; /* else of the whole daemon: for those who see all */
+        } COUNTERS[] = {
+                {"processes", totals.n_processes, true},
+                {"bodies", totals.n_bodies, true},
+                {"live_bodies", totals.n_live, true},
+                {"bytes", budget->account->n_bytes, false},
+                {"memory_max", budget->limit, false},
+                {"names", strtab_n_strings(budget->names), false},
+                {"il_maps_kept", budget->account->n_il_maps, false},
+                {"il_map_bytes", budget->account->n_il_map_bytes, false},
+                {"evicted_processes", budget->n_processes, false},
+                {"evicted_bodies", budget->n_bodies, false},
+                {"evicted_il_maps", budget->n_il_maps, false},
+                {"refused", stats->refused, false},
+                {"method_loads", stats->records[EVENT_KIND_METHOD_LOAD], false},
+                {"method_unloads", stats->records[EVENT_KIND_METHOD_UNLOAD], false},
+                {"method_rundowns", stats->records[EVENT_KIND_METHOD_RUNDOWN], false},
+                {"r2r_entries", stats->records[EVENT_KIND_R2R_ENTRY], false},
+                {"il_maps", stats->records[EVENT_KIND_IL_MAP], false},
+                {"module_loads", stats->records[EVENT_KIND_MODULE_LOAD], false},
+                {"module_unloads", stats->records[EVENT_KIND_MODULE_UNLOAD], false},
+                {"known_before", stats->known, false},
+                {"impossible", stats->impossible, false},
+                {"gaps", stats->gaps, false},
+                {"discarded_events", stats->discarded_events, false},
+                {"discarded_packets", stats->discarded_packets, false},
+        };
+        size_t i;
+
+        g_string_append(call->out, "{\"version\":");
+        json_append_string(call->out, CLRSYM_VERSION);
+        for (i = 0; i < G_N_ELEMENTS(COUNTERS); i++) {
+                if (!COUNTERS[i].is_public && !call->context->viewer.sees_all)
+                        continue;
+                g_string_append_printf(call->out, ",\"%s\":", COUNTERS[i].name);
+                json_append_u64(call->out, COUNTERS[i].value);
+        }
+        g_string_append_c(call->out, '}');
+}
+
+/* A sample. LABELS: NULL, or as they stand between braces. */
+static void sample(GString *out, const char *name, const char *labels, double value)
+{
+        char number[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_string_append_printf(out, "clrsym_%s", name);
+        if (labels)
+                g_string_append_printf(out, "{%s}", labels);
+        g_string_append_printf(out, " %s\n", g_ascii_dtostr(number, sizeof(number), value));
+}
+
+static void family(GString *out, const char *name, const char *type, const char *unit,
+                   const char *help)
+{
+        g_string_append_printf(out, "# HELP clrsym_%s %s\n# TYPE clrsym_%s %s\n", name, help, name,
+                               type);
+        if (unit)
+                g_string_append_printf(out, "# UNIT clrsym_%s %s\n", name, unit);
+}
+
+static void gauge(GString *out, const char *name, const char *unit, const char *help, double value)
+{
+        family(out, name, "gauge", unit, help);
+        sample(out, name, NULL, value);
+}
+
+/* A counter's family has no "_total", its samples have. */
+static void counter(GString *out, const char *name, const char *help, uint64_t value)
+{
+        g_autofree char *total = g_strconcat(name, "_total", NULL);
+
+        family(out, name, "counter", NULL, help);
+        sample(out, total, NULL, (double)value);
+}
+
+typedef struct LabelRow {
+        const char *labels;
+        uint64_t value;
+} LabelRow;
+
+static void rows(GString *out, const char *name, const char *type, const char *help,
+                 const LabelRow *values, size_t n)
+{
+        g_autofree char *sample_name =
+                g_strconcat(name, g_str_equal(type, "counter") ? "_total" : "", NULL);
+        size_t i;
+
+        family(out, name, type, NULL, help);
+        for (i = 0; i < n; i++)
+                sample(out, sample_name, values[i].labels, (double)values[i].value);
+}
+
+#define ROWS(out, name, type, help, ...)                                                           \
+        rows(out, name, type, help, (const LabelRow[]){__VA_ARGS__},                               \
+             G_N_ELEMENTS(((const LabelRow[]){__VA_ARGS__})))
+
+/* Metrics of the code maps, and of what came in. */
+static void append_tracker(GString *out, const QueryContext *context)
+{
+        const TrackerStats *stats = tracker_stats(context->tracker);
+        const Budget *budget = tracker_budget(context->tracker);
+        const Totals totals = count(context);
+        const uint64_t *records = stats->records;
+
+        gauge(out, "processes", NULL, "Processes known, running and finished.",
+              (double)totals.n_processes);
+        ROWS(out, "bodies", "gauge", "Native code bodies known.", {"state=\"live\"", totals.n_live},
+             {"state=\"unloaded\"", totals.n_bodies - totals.n_live});
+        gauge(out, "names", NULL, "Names kept, each once.",
+              (double)strtab_n_strings(budget->names));
+        gauge(out, "il_maps", NULL, "IL maps kept.", (double)budget->account->n_il_maps);
+        gauge(out, "memory_bytes", "bytes", "What code maps and names take.",
+              (double)budget->account->n_bytes);
+        gauge(out, "memory_limit_bytes", "bytes", "Most that they may take; 0: no limit.",
+              (double)budget->limit);
+        ROWS(out, "evicted", "counter", "Forgotten for want of memory.",
+             {"what=\"process\"", budget->n_processes}, {"what=\"body\"", budget->n_bodies},
+             {"what=\"il_map\"", budget->n_il_maps});
+        counter(out, "refused_events", "Events not taken, for the living alone fill the memory.",
+                stats->refused);
+        ROWS(out, "events", "counter", "Events applied, by kind.",
+             {"kind=\"method_load\"", records[EVENT_KIND_METHOD_LOAD]},
+             {"kind=\"method_unload\"", records[EVENT_KIND_METHOD_UNLOAD]},
+             {"kind=\"method_rundown\"", records[EVENT_KIND_METHOD_RUNDOWN]},
+             {"kind=\"r2r_entry\"", records[EVENT_KIND_R2R_ENTRY]},
+             {"kind=\"il_map\"", records[EVENT_KIND_IL_MAP]},
+             {"kind=\"module_load\"", records[EVENT_KIND_MODULE_LOAD]},
+             {"kind=\"module_unload\"", records[EVENT_KIND_MODULE_UNLOAD]});
+        counter(out, "known_events", "Events that were known already.", stats->known);
+        counter(out, "impossible_events", "Events of code where no program can have any.",
+                stats->impossible);
+        counter(out, "gaps", "Times in which events were lost.", stats->gaps);
+        family(out, "gap_seconds", "counter", "seconds", "How long events were lost.");
+        sample(out, "gap_seconds_total", NULL, tracker_gap_seconds(context->tracker));
+        counter(out, "discarded_events", "Events that the tracer discarded, where it counted.",
+                stats->discarded_events);
+        counter(out, "discarded_packets", "Packets that the tracer discarded.",
+                stats->discarded_packets);
+        if (!context->is_live || totals.horizon == UINT64_MAX)
+                return;
+        gauge(out, "ingest_lag_seconds", "seconds",
+              "How far the running process that is farthest behind is behind now.",
+              MAX(0, (double)(g_get_monotonic_time() * 1000 - (int64_t)totals.horizon) / 1e9));
+}
+
+static void append_service(GString *out, const QueryStats *stats)
+{
+        int i;
+
+        family(out, "lookups", "counter", NULL, "Questions answered, by status of the answer.");
+        for (i = 0; i < _ANSWER_STATUS_MAX; i++) {
+                g_autofree char *label =
+                        g_strdup_printf("status=\"%s\"", answer_status_name((AnswerStatus)i));
+
+                sample(out, "lookups_total", label, (double)stats->answers[i]);
+        }
+        gauge(out, "clients", NULL, "Connections on the query socket.", stats->n_clients);
+        gauge(out, "feeders", NULL, "Connections on the ingest socket.", stats->n_feeders);
+        counter(out, "decode_errors", "Events that could not be decoded, as feeders report them.",
+                stats->decode_errors);
+        counter(out, "unknown_events", "Events of the runtime that are not known.",
+                stats->unknown_events);
+}
+
+void metrics_append(GString *out, const QueryContext *context)
+{
+        family(out, "build", "info", NULL, "The program.");
+        sample(out, "build_info", "version=\"" CLRSYM_VERSION "\"", 1);
+        append_tracker(out, context);
+        if (context->stats)
+                append_service(out, context->stats);
+        g_string_append(out, "# EOF\n");
+}
+
+/* OpenMetrics is of the whole daemon. */
+void call_metrics(Call *call)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        if (!call->context->viewer.sees_all) {
+                call->error = "org.clrsym.Symbolizer.PermissionDenied";
+                call->error_key = "reason";
+                call->error_value = "metrics are for root and the group clrsym";
+                return;
+        }
+        metrics_append(text, call->context);
+        g_string_append(call->out, "{\"text\":");
+        json_append_text(call->out, text->str, text->len);
+        g_string_append_c(call->out, '}');
+}
