@@ -7,6 +7,7 @@
 #include "daemon/config.h"
 #include "daemon/server.h"
 #include "daemon/systemd.h"
+#include "daemon/trace-mode.h"
 
 #include <glib-unix.h>
 #include <stdbool.h>
@@ -114,6 +115,8 @@ int main(int argc, char **argv)
         Daemon daemon;
 
         g_log_set_writer_func(write_log, NULL, NULL);
+        if (trace_mode_is_wanted(argc, argv))
+                return trace_mode_main(argc, argv);
         g_option_context_set_summary(options,
                                      "Names addresses in .NET processes: keeps their code maps, "
                                      "and answers on a Unix socket.");

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/trace-mode.h"
+
+#include "daemon/peer.h"
+#include "daemon/trace-client.h"
+#include "daemon/trace-reader.h"
+
+#include <fcntl.h>
+#include <glib-unix.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static char *arg_trace;
+static char *arg_save;
+static gboolean arg_jit_events;
+static int arg_fd = -1;
+
+static const GOptionEntry OPTIONS[] = {
+        {"trace", 0, 0, G_OPTION_ARG_FILENAME, &arg_trace,
+         "Read the traces in this directory, or this snapshot", "PATH"},
+        {"fd", 0, 0, G_OPTION_ARG_INT, &arg_fd, "The client is at this inherited socket", "N"},
+        {"save", 0, 0, G_OPTION_ARG_FILENAME, &arg_save, "Save a snapshot of what was read",
+         "FILE"},
+        {"jit-events", 0, 0, G_OPTION_ARG_NONE, &arg_jit_events,
+         "Read the events about the JIT's work too", NULL},
+        {0},
+};
+
+/* Those that ask the program to end; then there may be something to clean up. */
+static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
+
+typedef struct TraceMode {
+        GMainLoop *loop;
+        Tracker *tracker;
+        TraceReader *reader; /* NULL: not begun, or over */
+        Peer *peer;
+        TraceClient *client; /* the peer's */
+        int owner;           /* pidfd of who made the socket, or -1 */
+        int signal;          /* that came, or 0 */
+        bool is_unreadable;
+} TraceMode;
+
+bool trace_mode_is_wanted(int argc, char **argv)
+{
+        int i;
+
+        for (i = 1; i < argc && strcmp(argv[i], "--"); i++)
+                if (!strcmp(argv[i], "--trace") || g_str_has_prefix(argv[i], "--trace="))
+                        return true;
+        return false;
+}
+
+static void refuse(TraceMode *mode, GError *error)
+{
+        mode->is_unreadable = true;
+        trace_client_fail(mode->client, error->message);
+        g_error_free(error);
+}
+
+static void on_read(void *data, GError *error)
+{
+        TraceMode *mode = data;
+        uint64_t read, total;
+
+        trace_reader_progress(mode->reader, &read, &total);
+        g_clear_pointer(&mode->reader, trace_reader_free);
+        if (error)
+                refuse(mode, error);
+        else
+                trace_client_ready(mode->client, total);
+        peer_run(mode->peer);
+}
+
+static void client_read(void *data)
+{
+        TraceMode *mode = data;
+        TraceReaderOptions options = {arg_trace, arg_save, arg_jit_events};
+        GError *error = NULL;
+
+        mode->reader = trace_reader_new(&options, mode->tracker, on_read, mode, &error);
+        if (!mode->reader)
+                refuse(mode, error);
+}
+
+static void client_progress(void *data, uint64_t *ret_read, uint64_t *ret_total)
+{
+        trace_reader_progress(((TraceMode *)data)->reader, ret_read, ret_total);
+}
+
+static const TraceClientCalls CALLS = {
+        .read = client_read,
+        .progress = client_progress,
+};
+
+static void on_gone(Peer *peer, void *data)
+{
+        g_main_loop_quit(((TraceMode *)data)->loop);
+}
+
+static gboolean on_owner_died(gint fd, GIOCondition condition, gpointer data)
+{
+        g_main_loop_quit(((TraceMode *)data)->loop);
+        return G_SOURCE_CONTINUE;
+}
+
+/*
+ * Our end of the socket hangs up when the last copy of the other is closed, but a child of the
+ * client can have inherited one. The socket remembers whose it is: that is the client, whoever our
+ * parent may be.
+ */
+static int open_owner(int fd)
+{
+        struct ucred credentials;
+        socklen_t n = sizeof(credentials);
+
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &n) < 0 || credentials.pid <= 0)
+                return -1;
+        return (int)syscall(SYS_pidfd_open, credentials.pid, 0);
+}
+
+static gboolean on_signal(TraceMode *mode, int number)
+{
+        mode->signal = number;
+        g_main_loop_quit(mode->loop);
+        return G_SOURCE_CONTINUE;
+}
+
+static gboolean on_interrupt(gpointer mode)
+{
+        return on_signal(mode, SIGINT);
+}
+
+static gboolean on_termination(gpointer mode)
+{
+        return on_signal(mode, SIGTERM);
+}
+
+static gboolean on_hangup(gpointer mode)
+{
+        return on_signal(mode, SIGHUP);
+}
+
+static void watch_signals(TraceMode *mode)
+{
+        static const GSourceFunc HANDLERS[] = {on_interrupt, on_termination, on_hangup};
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(SIGNALS); i++) {
+                struct sigaction action;
+
+                /* nohup(1) means us too. */
+                if (sigaction(SIGNALS[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+                        g_unix_signal_add(SIGNALS[i], HANDLERS[i], mode);
+        }
+        signal(SIGXFSZ, SIG_IGN); /* a snapshot over the limit is an error like a full disk */
+}
+
+/* True if FD is a connected stream socket: fit to serve a client. */
+static bool is_client(int fd)
+{
+        struct sockaddr_storage address;
+        socklen_t n_type = sizeof(int), n_address = sizeof(address);
+        int type;
+
+        return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n_type) == 0 && type == SOCK_STREAM &&
+               getpeername(fd, (struct sockaddr *)&address, &n_address) == 0;
+}
+
+static bool parse_options(int argc, char **argv)
+{
+        g_autoptr(GOptionContext) options = g_option_context_new(NULL);
+        g_autoptr(GError) error = NULL;
+        const char *wrong = NULL;
+
+        g_option_context_set_summary(options, "Reads a trace, and answers one client about it.");
+        g_option_context_add_main_entries(options, OPTIONS, NULL);
+        if (!g_option_context_parse(options, &argc, &argv, &error))
+                wrong = error->message;
+        else if (argc > 1)
+                wrong = "takes no arguments";
+        else if (!is_client(arg_fd))
+                wrong = "--trace takes --fd with it, the number of a connected socket";
+        if (wrong)
+                fprintf(stderr, "clrsymd: %s (see clrsymd --trace PATH --help)\n", wrong);
+        return !wrong;
+}
+
+static void serve(TraceMode *mode)
+{
+        const QueryContext context = {
+                .tracker = mode->tracker,
+                .is_final = true,
+                .sees_all = true,
+        };
+
+        fcntl(arg_fd, F_SETFD, FD_CLOEXEC);
+        g_unix_set_fd_nonblocking(arg_fd, TRUE, NULL);
+        mode->client = trace_client_new(&context, &CALLS, mode);
+        mode->peer = peer_new(arg_fd, &TRACE_CLIENT_ROLE, mode->client, on_gone, mode);
+        if (mode->owner >= 0)
+                g_unix_fd_add(mode->owner, G_IO_IN, on_owner_died, mode);
+        watch_signals(mode);
+        g_main_loop_run(mode->loop);
+        trace_reader_free(mode->reader);
+        peer_free(mode->peer);
+}
+
+int trace_mode_main(int argc, char **argv)
+{
+        TraceMode mode = {0};
+
+        if (!parse_options(argc, argv))
+                return 2;
+        mode.loop = g_main_loop_new(NULL, FALSE);
+        mode.tracker = tracker_new();
+        mode.owner = open_owner(arg_fd);
+        serve(&mode);
+        if (mode.owner >= 0)
+                close(mode.owner);
+        tracker_free(mode.tracker);
+        g_main_loop_unref(mode.loop);
+        g_free(arg_trace);
+        g_free(arg_save);
+        if (mode.signal) {
+                signal(mode.signal, SIG_DFL);
+                raise(mode.signal);
+        }
+        return mode.is_unreadable;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Trace progress: the stream files of a directory's traces, and how far they have been read
+ *
+ * babeltrace2 does not tell. But it maps a piece of each file, one after the other, and touches the
+ * pages as it reads: where the piece begins, and how much of it is resident, is in
+ * /proc/PID/smaps, to some 64 KiB. A file that it has closed (inotify tells) has been read whole.
+ */
+
+#include <glib.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct TraceProgress TraceProgress;
+
+/*
+ * Looks for traces in DIRECTORY, here or below. NULL with ERROR set if there is none, or not all of
+ * it may be looked at.
+ */
+TraceProgress *trace_progress_new(const char *directory, GError **error);
+void trace_progress_free(TraceProgress *progress);
+
+/* From here on what is read is read for good, no longer to look what there is. */
+void trace_progress_begin(TraceProgress *progress);
+
+/*
+ * How many bytes the process PID has read, never less than before, and how many there are. Where
+ * the machine does not tell, as many as before.
+ */
+void trace_progress_update(TraceProgress *progress, pid_t pid, uint64_t *ret_read,
+                           uint64_t *ret_total);
