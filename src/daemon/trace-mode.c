@@ -194,7 +194,7 @@ static void serve(TraceMode *mode)
         const QueryContext context = {
                 .tracker = mode->tracker,
                 .is_final = true,
-                .sees_all = true,
+                .viewer = {.sees_all = true},
         };
 
         fcntl(arg_fd, F_SETFD, FD_CLOEXEC);

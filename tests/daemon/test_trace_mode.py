@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: MIT
+"""clrsymd --trace: reading a trace for one client, its progress, its errors, and its end."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
+
+import recorded  # pylint: disable=wrong-import-position
+import traceserver  # pylint: disable=wrong-import-position
+from traceserver import INTERFACE, READ_TRACE, TraceServer, wait_for  # pylint: disable=wrong-import-position
+
+NOBODY = 65534
+TRACES = ('hello', 'perpid', 'pidns')
+# Replies about the progress, in a second.
+MAX_RATE = 10
+
+
+def check_answers(tap, programs, name, trace):
+    """The whole of a trace is there, and its last progress is its size."""
+    rows = recorded.Truth(name).rows('probes.tsv')
+    total = traceserver.stream_bytes(trace)
+    with TraceServer(programs, trace) as server:
+        reply = server.read()
+        tap.equal(reply, {'parameters': {'read': total, 'total': total}}, f'{name}: it is read')
+        got = [answer for reply in traceserver.answers(server, rows)[:-3]
+               for answer in json.loads(reply)['parameters']['answers']]
+        right = sum(answer.get('start') == row['start'] for answer, row in zip(got, rows))
+        wanted = sum(bool(row['start']) for row in rows)
+        # What is not is told by tests/traces; here, that they are of no other trace.
+        tap.check(len(got) == len(rows) and wanted and right > 0.7 * wanted,
+                  f'{name}: the answers are of that trace', right, wanted)
+        status = json.loads(server.ask('Status'))['parameters']
+        tap.check(status['bodies'] > 100, f'{name}: and so are the counters', status)
+        tap.equal((server.end(), server.said), (0, ''), f'{name}: it ends with its client, quietly')
+
+
+def check_progress(tap, programs, directory, trace):
+    """Never back, never more than there is, and not more often than is of use."""
+    rotated = traceserver.forge(os.path.join(directory, 'rotated'), 100, 12000)
+    for source, name in ((trace, 'a big trace'), (rotated, 'a stream of 100 files')):
+        total = traceserver.stream_bytes(source)
+        begin = time.monotonic()
+        with TraceServer(programs, source) as server:
+            reply = server.read()
+            seconds = time.monotonic() - begin
+        read = [progress['read'] for progress in server.progress]
+        tap.note(f'{name}: {seconds:.2f} s, read: {[round(n / total, 2) for n in read]}')
+        tap.check(read and read[0] == 0 and read == sorted(read) and read[-1] <= total and
+                  all(progress['total'] == total for progress in server.progress),
+                  f'{name}: the progress goes forward', read, total, reply)
+        tap.check(sum(0 < n < total for n in read) >= min(3, int(MAX_RATE * seconds / 2)) and
+                  len(read) <= seconds * MAX_RATE + 2, f'{name}: in steps', read, seconds)
+        # Where the time has gone is where the bytes have gone.
+        middle = read[len(read) // 2] / total
+        tap.check(len(read) < 6 or 0.2 < middle < 0.8, f'{name}: evenly', read, total)
+
+
+def check_slow_reader(tap, programs, directory, trace):
+    """Who does not read about the progress does not stop it, and misses only some of it."""
+    slow = traceserver.fake_babeltrace(os.path.join(directory, 'slow'),
+                                       'sleep 3; exec babeltrace2 "$@"')
+    env = {**programs.environment, 'PATH': slow}
+    with TraceServer(programs, trace, send_buffer=1, env=env) as server:
+        server.send(READ_TRACE)
+        tap.check(wait_for(lambda: traceserver.children(server.process.pid)) and
+                  wait_for(lambda: not traceserver.children(server.process.pid)),
+                  'no reply is read: the trace is read to its end')
+        reply = server.read(send=False)
+        tap.check(reply and reply['parameters']['read'] == reply['parameters']['total'] and
+                  0 < len(server.progress) <= 15, 'and the replies are there afterwards', reply,
+                  server.progress)
+
+
+def check_calls(tap, programs, trace):
+    """The opening call, and what can be wrong with it."""
+    with TraceServer(programs, trace) as server:
+        for call, error in ((b'', 'InvalidCall'), (b'{', 'InvalidCall'), (b'[]', 'InvalidCall'),
+                            (b'{"method":7}', 'InvalidCall'), (b'\xff\xfe', 'InvalidCall'),
+                            (b'[' * 100000, 'InvalidCall'),
+                            (b'{"method":"org.clrsym.Symbolizer.Status"}', 'InvalidCall'),
+                            (READ_TRACE[:-1].replace(b'true', b'false'), 'ExpectedMore'),
+                            (READ_TRACE[:-1].replace(b', "more": true', b''), 'ExpectedMore')):
+            server.send(call + b'\0')
+            reply = server.reply()
+            tap.equal(reply.get('error', '').rpartition('.')[2], error,
+                      f'before the trace is read: {call[:50]!r}')
+        for byte in READ_TRACE[:-1]:
+            server.send(bytes([byte]))
+            time.sleep(0.001)
+        server.send(b'\0')
+        reply = server.read(send=False)
+        tap.check(reply and 'error' not in reply, 'then ReadTrace, byte by byte', reply)
+        again = json.loads(server.ask('ReadTrace'))
+        tap.check('error' in again, 'ReadTrace again is an error', again)
+        tap.check('parameters' in json.loads(server.ask('Status')), 'and no more than that')
+    with TraceServer(programs, trace) as server:
+        try:
+            server.send(b'x' * (3 << 20))
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        reply = server.reply()
+        tap.equal(reply and reply.get('error'), f'{INTERFACE}.LimitExceeded', 'a call of 3 MiB')
+    with TraceServer(programs, trace) as server:
+        status = json.dumps({'method': f'{INTERFACE}.Status'}).encode() + b'\0'
+        processes = status.replace(b'Status', b'ListProcesses')
+        server.send(READ_TRACE + status + processes + status)
+        server.socket.shutdown(socket.SHUT_WR)
+        reply = server.read(send=False)
+        got = [next(iter(server.reply()['parameters'])) for _ in range(3)]
+        tap.equal((got, server.reply(), server.process.wait(30)),
+                  (['version', 'processes', 'version'], None, 0),
+                  'calls behind ReadTrace, and half a hang-up: answered in order')
+    with TraceServer(programs, trace) as server:
+        server.read()
+        begin = time.monotonic()
+        server.call('Resolve', wait_ms=3600000,
+                    queries=[{'pid': 1, 'addr': '0x1000', 'time': 1 << 60}])
+        server.call('Resolve', wait_ms=3600000,
+                    queries=[{'pid': 1, 'addr': '0x1000', 'time': 1 << 60}])
+        got = [len(server.reply()['parameters']['answers']) for _ in range(2)]
+        tap.check(got == [1, 1] and time.monotonic() - begin < 10,
+                  'there is nothing to wait for after the end of a trace')
+
+
+def check_clear(tap, message, name, *words):
+    missing = [word for word in words if word not in (message or '')]
+    tap.check(message and not missing and '\n' not in message, name, missing, message)
+
+
+def check_refused(tap, programs, path, name, *words, **options):
+    with TraceServer(programs, path, **options) as server:
+        check_clear(tap, server.error(), name, *words)
+        tap.equal((server.reply(), server.process.wait(30)), (None, 1),
+                  f'{name}: and that is the end of it')
+
+
+def check_bad(tap, programs, directory, trace):
+    root = pathlib.Path(directory)
+    (root / 'empty').mkdir()
+    (root / 'plain').write_text('text\n', encoding='ascii')
+    (root / 'nothing').touch()
+    os.mkfifo(root / 'pipe')
+    (root / 'odd\udcff\n"name').mkdir()
+    check_refused(tap, programs, root / 'missing', 'a missing directory', str(root / 'missing'),
+                  'o such file or directory')
+    check_refused(tap, programs, root / 'empty', 'an empty directory', str(root / 'empty'),
+                  '"metadata"')
+    for name in ('plain', 'nothing', 'pipe'):
+        check_refused(tap, programs, root / name, f'no directory and no snapshot: {name}',
+                      str(root / name), 'neither a snapshot nor a directory')
+    with TraceServer(programs, os.fsencode(root / 'odd\udcff\n"name').decode(
+            'utf-8', 'surrogateescape')) as server:
+        tap.check('no CTF trace' in (server.error() or ''), 'a directory with an odd name')
+    cut = shutil.copytree(trace, root / 'cut')
+    stream = max(cut.rglob('ch_*'), key=lambda path: path.stat().st_size)
+    os.truncate(stream, stream.stat().st_size // 2)
+    check_refused(tap, programs, cut, 'a stream file that was cut off', str(cut))
+    broken = shutil.copytree(trace, root / 'broken')
+    next(broken.rglob('metadata')).write_text('/* CTF 1.8 */ nonsense', encoding='ascii')
+    check_refused(tap, programs, broken, 'metadata that makes no sense', str(broken))
+    check_refused(tap, programs, traceserver.forge(root / 'foreign', 1, 3),
+                  'a trace of something else', str(root / 'foreign'), 'clrsym doctor')
+
+    os.chmod(root / 'empty', 0o700)
+    if os.getuid() != 0 or not shutil.which('setpriv'):
+        tap.skip('a directory that may not be read', 'needs root and setpriv')
+        return
+    nobody = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups']
+    if programs.run([*nobody, programs.clrsymd, '--version']).returncode != 0:
+        tap.skip('a directory that may not be read', 'the build is not for others to run')
+        return
+    check_refused(tap, programs, root / 'empty', 'a directory that may not be read',
+                  str(root / 'empty'), 'ermission denied', wrap=nobody, cwd='/')
+    parts = root / 'parts'
+    shutil.copytree(root / 'foreign', parts / 'one')
+    (parts / 'two').mkdir(mode=0o700)
+    check_refused(tap, programs, parts, 'a directory of which a part may not be read',
+                  str(parts), str(parts / 'two'), 'ermission denied', wrap=nobody, cwd='/')
+
+
+def check_babeltrace(tap, programs, directory, trace):
+    """babeltrace2 itself can be missing, or at fault."""
+    temporary = pathlib.Path(directory) / 'a "temporary\\ place'
+    temporary.mkdir()
+    tools = pathlib.Path(directory) / 'tools'
+    environment = {**programs.environment, 'TMPDIR': str(temporary)}
+
+    with TraceServer(programs, trace, env=environment) as server:
+        reply = server.read()
+        tap.check(reply and 'error' not in reply and not list(temporary.iterdir()),
+                  'a directory for temporary files with an odd name', reply)
+    check_refused(tap, programs, trace, 'one that is not there', 'none',
+                  env={**environment, 'TMPDIR': os.path.join(directory, 'none')})
+    tools.mkdir()
+    with TraceServer(programs, trace, env={**environment, 'PATH': str(tools)}) as server:
+        tap.equal(server.error(), 'no babeltrace2, which reads traces: apt install babeltrace2',
+                  'no babeltrace2')
+    for name, script, words in (
+            ('dies', 'kill -KILL $$', ('signal 9',)),
+            ('fails without a word', 'exit 1', ('babeltrace2',)),
+            ('talks for ever before it fails', 'yes | head -c 3000000 >&2; exit 1',
+             ('babeltrace2',)),
+            ('does nothing', 'exit 0', ('clrsym doctor',)),
+            ('leaves somebody behind', 'sleep 5 & exit 1', ('babeltrace2',))):
+        traceserver.fake_babeltrace(tools, script)
+        check_refused(tap, programs, trace, f'a babeltrace2 that {name}', str(trace), *words,
+                      env={**environment, 'PATH': str(tools)})
+    tap.equal(list(temporary.iterdir()), [], 'no socket is left')
+
+    for options, jit in (((), False), (('--jit-events',), True)):
+        traceserver.fake_babeltrace(tools, f'printf "%s\\n" "$@" >"{tools}/arguments"')
+        with TraceServer(programs, trace, *options,
+                         env={**environment, 'PATH': str(tools)}) as server:
+            server.read()
+        words = (tools / 'arguments').read_text(encoding='utf-8').splitlines()
+        tap.check(str(trace) in words and words[-1].startswith('socket="') and
+                  words[-1].endswith('",jit=yes') == jit and ('jit' in words[-1]) == jit,
+                  f'what babeltrace2 is told with {options}', words)
+
+    bare = {**environment, 'BABELTRACE_PLUGIN_PATH': ''}
+    with TraceServer(programs, trace, env=bare) as server:
+        reply = server.read()
+        tap.check(reply and 'error' not in reply, 'the plugin of the build tree is found', reply)
+
+
+def check_nothing_left(tap, name, temporary, pids):
+    gone = wait_for(lambda: not any(traceserver.is_running(pid) for pid in pids))
+    tap.check(pids and gone and not list(temporary.iterdir()), f'{name}: nothing is left', pids,
+              list(temporary.iterdir()))
+
+
+def check_ends(tap, programs, directory, trace):
+    """However it ends, babeltrace2 and the socket go with it; so does a snapshot half written."""
+    temporary = pathlib.Path(directory) / 'temporary'
+    saved = pathlib.Path(directory) / 'saved'
+    temporary.mkdir()
+    saved.mkdir()
+    sleeps = traceserver.fake_babeltrace(os.path.join(directory, 'sleeps'), 'exec sleep 1000')
+    environment = {**programs.environment, 'TMPDIR': str(temporary)}
+
+    for kind, path in (('before babeltrace2 connects', sleeps), ('while it reads', None)):
+        for kill in (None, *traceserver.SIGNALS, signal.SIGKILL):
+            name = f'{kill.name if kill else "a hang-up"} {kind}'
+            env = {**environment, **({'PATH': path} if path else {})}
+            with TraceServer(programs, trace, '--save', saved / 'snapshot', env=env) as server:
+                server.send(READ_TRACE)
+                pids = wait_for(lambda: traceserver.children(server.process.pid))
+                if not path:
+                    wait_for(lambda: (reply := server.reply()) and reply['parameters']['read'])
+                status = server.end(kill)
+                tap.equal(status, -kill if kill else 0, name)
+            if kill == signal.SIGKILL:  # it cannot clean up, but babeltrace2 does not outlive it
+                for left in (*temporary.iterdir(), *saved.iterdir()):
+                    shutil.rmtree(left) if left.is_dir() else left.unlink()
+            check_nothing_left(tap, name, temporary, [server.process.pid, *pids])
+            tap.equal(list(saved.iterdir()), [], f'{name}: and no half of a snapshot')
+
+    # A client that is gone in the middle of its questions, and one that asks nothing.
+    with TraceServer(programs, trace) as server:
+        tap.equal(server.end(), 0, 'a client that never asks')
+    small = recorded.unpack(os.path.join(directory, 'small'), ['tiered'])['tiered']
+    with TraceServer(programs, small) as server:
+        server.read()
+        for _ in range(50):
+            server.call('ListMethods', all=True)
+        tap.equal(server.end(), 0, 'a client that asks much and reads nothing')
+
+
+OWNER = '''
+import os, socket, subprocess, sys, time
+ours, theirs = socket.socketpair()
+server = subprocess.Popen([*sys.argv[1:], '--fd', str(theirs.fileno())],
+                          pass_fds=[theirs.fileno()])
+theirs.close()
+ours.sendall({call!r})
+holder = os.fork()
+if holder == 0:  # has the client's end open, and nothing to do with it
+    os.closerange(0, 3)
+    time.sleep(60)
+    os._exit(0)
+print(server.pid, holder, flush=True)
+time.sleep(60)
+'''
+
+
+def check_owner(tap, programs, directory, trace):
+    """It goes with its client also where another process has the client's end of the socket."""
+    env = {**programs.environment,
+           'PATH': traceserver.fake_babeltrace(os.path.join(directory, 'sleeps'),
+                                               'exec sleep 1000')}
+    with subprocess.Popen([sys.executable, '-c', OWNER.format(call=READ_TRACE), programs.clrsymd,
+                           '--trace', trace], stdout=subprocess.PIPE, env=env) as owner:
+        server, holder = (int(word) for word in owner.stdout.readline().split())
+        try:
+            reader = wait_for(lambda: traceserver.children(server))
+            tap.check(reader and traceserver.is_running(server), 'it runs while its client does')
+            owner.kill()
+            gone = wait_for(lambda: not traceserver.is_running(server) and
+                            not traceserver.is_running(reader[0]), 10)
+            tap.check(gone and traceserver.is_running(holder),
+                      'it ends when its client dies, whoever still has the socket')
+        finally:
+            os.kill(holder, signal.SIGKILL)
+
+
+def check_usage(tap, programs, trace):
+    for options in ((), ('--fd', '77'), ('--fd', '1'), ('--fd', 'x'), ('--fd',),
+                    ('--fd', '0', 'word'), ('--nonsense',)):
+        done = programs.run([programs.clrsymd, '--trace', trace, *options])
+        tap.check(done.returncode == 2 and not done.stdout and done.stderr.count('\n') == 1 and
+                  done.stderr.startswith('clrsymd: '), f'usage: --trace {options}',
+                  done.returncode, done.stderr)
+    done = programs.run([programs.clrsymd, '--trace', trace, '--help'])
+    tap.check(done.returncode == 0 and '--save' in done.stdout, '--trace --help', done.stdout)
+
+
+def run(tap, programs, directory, names):
+    traces = recorded.unpack(directory, [*TRACES, 'perf'])
+    for name in TRACES:
+        check_answers(tap, programs, name, traces[name])
+    check_progress(tap, programs, directory, traces['perf'])
+    check_slow_reader(tap, programs, directory, traces['hello'])
+    check_calls(tap, programs, traces['hello'])
+    check_bad(tap, programs, directory, traces['hello'])
+    check_babeltrace(tap, programs, directory, traces['hello'])
+    check_ends(tap, programs, directory, traces['perf'])
+    check_owner(tap, programs, directory, traces['hello'])
+    check_usage(tap, programs, traces['hello'])
+
+
+if __name__ == '__main__':
+    recorded.main(run)

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""`clrsymd --trace` at the other end of a socket pair, for the tests of it."""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import struct
+import subprocess
+import time
+
+INTERFACE = 'org.clrsym.Symbolizer'
+READ_TRACE = json.dumps({'method': f'{INTERFACE}.ReadTrace', 'more': True}).encode() + b'\0'
+CTF_MAGIC = 0xc1fc1fc1
+UUID = bytes.fromhex('5a1e4c668f0e4e539d7b2f1c3a4b5d6e')
+METADATA = '''/* CTF 1.8 */
+typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
+typealias integer { size = 32; align = 8; signed = false; } := uint32_t;
+typealias integer { size = 64; align = 8; signed = false; } := uint64_t;
+trace {
+    major = 1; minor = 8; byte_order = le;
+    uuid = "5a1e4c66-8f0e-4e53-9d7b-2f1c3a4b5d6e";
+    packet.header := struct {
+        uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; uint64_t stream_instance_id;
+    };
+};
+clock { name = "monotonic"; freq = 1000000000; offset = 0; };
+typealias integer { size = 64; align = 8; map = clock.monotonic.value; } := timestamp_t;
+stream {
+    id = 0;
+    event.header := struct { uint32_t id; timestamp_t timestamp; };
+    event.context := struct { integer { size = 32; align = 8; signed = true; } _vpid; };
+    packet.context := struct {
+        timestamp_t timestamp_begin; timestamp_t timestamp_end;
+        uint64_t content_size; uint64_t packet_size;
+    };
+};
+event { id = 0; stream_id = 0; name = "shop:sale"; fields := struct { uint32_t _amount; }; };
+'''
+
+
+def forge(directory, n_files, n_events):
+    """A trace whose one stream was cut into files as with --tracefile-size; no event is of .NET."""
+    directory = pathlib.Path(directory)
+    directory.mkdir()
+    (directory / 'metadata').write_text(METADATA, encoding='ascii')
+    for number in range(n_files):
+        begin = 1000 + number * n_events
+        events = b''.join(struct.pack('<IQiI', 0, begin + i, 4711, i) for i in range(n_events))
+        header = struct.pack('<I16sIQ', CTF_MAGIC, UUID, 0, 0)
+        size = 8 * (len(header) + 32 + len(events))
+        (directory / f'ch_0_{number}').write_bytes(
+            header + struct.pack('<QQQQ', begin, begin + n_events - 1, size, size) + events)
+    return directory
+
+
+def stream_bytes(trace):
+    """What the stream files of a directory's traces come to."""
+    return sum(path.stat().st_size for metadata in pathlib.Path(trace).rglob('metadata')
+               for path in metadata.parent.iterdir()
+               if path.is_file() and path.name != 'metadata' and path.name[0] != '.')
+
+
+def children(pid):
+    try:
+        return [int(word) for word in pathlib.Path(f'/proc/{pid}/task/{pid}/children')
+                .read_text(encoding='ascii').split()]
+    except FileNotFoundError:
+        return []
+
+
+def wait_for(condition, seconds=30):
+    """What CONDITION returns once that is true, or in the end."""
+    deadline = time.monotonic() + seconds
+    while not (value := condition()) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return value
+
+
+class TraceServer:
+    """A trace server and its client. The options go to clrsymd; WRAP goes before it."""
+
+    def __init__(self, programs, trace, *options, wrap=(), timeout=300, **more):
+        self.socket, other = socket.socketpair()
+        self.socket.settimeout(timeout)
+        if 'send_buffer' in more:
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, more.pop('send_buffer'))
+        self.input = b''
+        self.progress = []
+        with other:
+            self.process = subprocess.Popen(
+                [str(word) for word in (*wrap, programs.clrsymd, '--trace', trace, *options,
+                                        '--fd', other.fileno())],
+                pass_fds=[other.fileno()], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                **{'env': programs.environment, **more})
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def call(self, method, **parameters):
+        self.send(json.dumps({'method': f'{INTERFACE}.{method}',
+                              'parameters': parameters}).encode() + b'\0')
+
+    def raw_reply(self):
+        """The bytes of the next reply, None at the end."""
+        while b'\0' not in self.input:
+            try:
+                data = self.socket.recv(1 << 20)
+            except ConnectionResetError:  # it hung up, with calls of ours unread
+                data = b''
+            if not data:
+                return None
+            self.input += data
+        reply, _, self.input = self.input.partition(b'\0')
+        return reply
+
+    def reply(self):
+        reply = self.raw_reply()
+        return reply and json.loads(reply)
+
+    def ask(self, method, **parameters):
+        """The bytes of the reply."""
+        self.call(method, **parameters)
+        return self.raw_reply()
+
+    def read(self, send=True):
+        """Until the trace is read: the last reply of ReadTrace; what came before is in progress."""
+        if send:
+            self.send(READ_TRACE)
+        while (reply := self.reply()) and reply.get('continues'):
+            self.progress.append(reply['parameters'])
+        return reply
+
+    def error(self):
+        """What is wrong with the trace; None if it was read, or the server went without a word."""
+        reply = self.read()
+        if not reply or reply.get('error') != f'{INTERFACE}.TraceUnreadable':
+            return None
+        return reply['parameters']['message']
+
+    def end(self, kill=None):
+        """Hangs up, or sends the signal KILL; returns the exit status, and keeps its last words."""
+        if kill:
+            self.process.send_signal(kill)
+        else:
+            self.socket.close()
+        try:
+            self.said = self.process.communicate(timeout=60)[1].decode()
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.said = 'it did not end'
+            self.process.communicate()
+            return None
+        except ValueError:  # it has ended before
+            pass
+        self.socket.close()
+        return self.process.returncode
+
+
+def sample_calls(rows, batch=1000):
+    """Calls whose replies say all that a trace says: its probes, and every list."""
+    for at in range(0, len(rows), batch):
+        yield 'Resolve', {'queries': [{'pid': int(row['pid']), 'pid_ns': int(row['pid_ns']),
+                                       'addr': row['addr'], 'time': int(row['time_ns'])}
+                                      for row in rows[at:at + batch]]}
+    yield 'ListProcesses', {}
+    yield 'ListMethods', {'all': True}
+    yield 'Status', {}
+
+
+def answers(server, rows):
+    """The bytes of all replies."""
+    return [server.ask(method, **parameters) for method, parameters in sample_calls(rows)]
+
+
+def fake_babeltrace(directory, script):
+    """A directory for $PATH with a babeltrace2 that does that."""
+    directory = pathlib.Path(directory)
+    directory.mkdir(exist_ok=True)
+    fake = directory / 'babeltrace2'
+    fake.write_text(f'#!/bin/sh\nPATH={os.environ["PATH"]}\n{script}\n', encoding='ascii')
+    fake.chmod(0o755)
+    return str(directory)
+
+
+def is_running(pid):
+    """Zombies do not run."""
+    try:
+        with open(f'/proc/{pid}/stat', encoding='ascii') as stat:
+            return stat.read().rpartition(')')[2].split()[0] != 'Z'
+    except FileNotFoundError:
+        return False
+
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
