@@ -28,6 +28,10 @@
 extern "C" {
 #endif
 
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
 /* Most queries that go to the daemon at once; clrsym_resolve() takes any number. */
 #define CLRSYM_BATCH 4096
 
@@ -294,6 +298,10 @@ int clrsym_time(clrsym *handle, const char *text, uint64_t *ret_time);
 
 /* Version of the library. Static. */
 const char *clrsym_version(void);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }

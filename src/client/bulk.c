@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+#include "client/bulk.h"
+
+#include "client/answer.h"
+#include "client/endpoint.h"
+#include "client/varlink.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Frames that are sent before the first is answered: while the daemon works on one, the next is on
+ * its way.
+ */
+#define MAX_IN_FLIGHT 2
+/* Of a daemon's last words. */
+#define MAX_ERROR (64u << 10)
+
+/* A frame that is not answered yet. */
+typedef struct Flight {
+        uint32_t tag;
+        size_t n;
+} Flight;
+
+/* One bulk_resolve(). */
+typedef struct Exchange {
+        const clrsym_query *queries;
+        clrsym_answer *answers;
+        size_t n, n_asked, n_answered;
+        Flight flights[MAX_IN_FLIGHT]; /* the oldest first */
+        unsigned n_flights;
+        int64_t wait_deadline;
+        int64_t deadline; /* of the next answers */
+} Exchange;
+
+static int refuse(Bulk *bulk, const char *detail)
+{
+        snprintf(bulk->detail, sizeof(bulk->detail), "%s", detail);
+        return -EBADMSG;
+}
+
+int bulk_upgrade(Bulk *bulk, int64_t deadline)
+{
+        json_int_t version, max_queries;
+        Reply reply;
+        int r;
+
+        r = varlink_send(&bulk->connection, "Bulk", "{\"version\":1}", "upgrade", deadline);
+        if (r == 0)
+                r = varlink_receive(&bulk->connection, deadline, &reply);
+        if (r == -EBADMSG)
+                return refuse(bulk, "the answer to Bulk is no reply");
+        if (r < 0)
+                return r;
+        version = json_integer_value(json_object_get(reply.parameters, "version"));
+        max_queries = json_integer_value(json_object_get(reply.parameters, "max_queries"));
+        if (reply.error) {
+                snprintf(bulk->detail, sizeof(bulk->detail), "%s", json_string_value(reply.error));
+                r = -EREMOTEIO;
+        } else if (version != BULK_VERSION || max_queries < 1 || reply.continues) {
+                r = refuse(bulk, "another version of batches");
+        }
+        reply_take(&reply, &bulk->connection);
+        if (r < 0)
+                return r;
+        bulk->max_queries =
+                max_queries < BULK_MAX_QUERIES ? (uint32_t)max_queries : BULK_MAX_QUERIES;
+        bulk->is_upgraded = true;
+        return 0;
+}
+
+static int flush(Bulk *bulk)
+{
+        size_t n;
+        int r = connection_send_some(&bulk->connection, bulk->output + bulk->n_sent,
+                                     bulk->n_output - bulk->n_sent, &n);
+
+        /* It may have said why it hung up: that is read next. */
+        if (r == -ECONNRESET)
+                n = bulk->n_output - bulk->n_sent;
+        else if (r < 0)
+                return r;
+        bulk->n_sent += n;
+        if (bulk->n_sent == bulk->n_output)
+                bulk->n_sent = bulk->n_output = 0;
+        return 0;
+}
+
+/* The next frame of queries into the output, which is empty. */
+static int ask(Bulk *bulk, Exchange *exchange)
+{
+        size_t i, n = exchange->n - exchange->n_asked;
+        const clrsym_query *query = exchange->queries + exchange->n_asked;
+        BulkHeader header = {.type = BULK_QUERIES, .tag = ++bulk->last_tag};
+        char *at;
+
+        if (!bulk->output)
+                bulk->output = malloc(sizeof(header) + BULK_MAX_QUERIES * sizeof(BulkQuery));
+        if (!bulk->output)
+                return -ENOMEM;
+        if (n > bulk->max_queries)
+                n = bulk->max_queries;
+        header.size = (uint32_t)(n * sizeof(BulkQuery));
+        if (exchange->wait_deadline)
+                header.wait_ms = (uint32_t)ms_until(exchange->wait_deadline);
+        memcpy(bulk->output, &header, sizeof(header));
+        at = bulk->output + sizeof(header);
+        for (i = 0; i < n; i++, query++, at += sizeof(BulkQuery)) {
+                const BulkQuery row = {
+                        .address = query->address,
+                        .time = query->has_time ? query->time : 0,
+                        .pid_ns = query->has_pid_ns ? query->pid_ns : 0,
+                        .pid = query->pid,
+                        .flags = (query->has_time ? BULK_QUERY_TIME : 0) |
+                                 (query->has_pid_ns ? BULK_QUERY_PID_NS : 0),
+                };
+
+                memcpy(at, &row, sizeof(row));
+        }
+        bulk->n_output = sizeof(header) + header.size;
+        exchange->flights[exchange->n_flights++] = (Flight){header.tag, n};
+        exchange->n_asked += n;
+        return flush(bulk);
+}
+
+static int take_names(Bulk *bulk, const char *at, size_t n)
+{
+        while (n) {
+                BulkName name;
+                int r;
+
+                if (n < sizeof(name))
+                        return refuse(bulk, "half a name");
+                memcpy(&name, at, sizeof(name));
+                at += sizeof(name);
+                n -= sizeof(name);
+                if (name.n > n || name.id == 0)
+                        return refuse(bulk, "a name that is none");
+                bulk->n_name_bytes += sizeof(name) + name.n;
+                r = names_set(&bulk->names, name.id, at, name.n);
+                if (r == -EBADMSG)
+                        return refuse(bulk, "a name that is no text");
+                if (r == -ENOBUFS || bulk->n_name_bytes > 2 * BULK_MAX_NAME_BYTES)
+                        return refuse(bulk, "more names than agreed");
+                if (r < 0)
+                        return r;
+                at += name.n;
+                n -= name.n;
+        }
+        return 0;
+}
+
+static int take_processes(Bulk *bulk, const char *at, size_t n)
+{
+        if (n % sizeof(BulkProcess))
+                return refuse(bulk, "half a process");
+        if (!bulk->processes)
+                bulk->processes = malloc(BULK_MAX_QUERIES * sizeof(BulkProcess));
+        if (!bulk->processes)
+                return -ENOMEM;
+        memcpy(bulk->processes, at, n);
+        bulk->n_processes = (uint32_t)(n / sizeof(BulkProcess));
+        return 0;
+}
+
+static int take_answers(Bulk *bulk, Exchange *exchange, const BulkHeader *header, const char *at)
+{
+        Flight flight = exchange->flights[0];
+        size_t i;
+
+        if (!exchange->n_flights || header->tag != flight.tag)
+                return refuse(bulk, "answers to no question");
+        if (header->size != flight.n * sizeof(BulkAnswer))
+                return refuse(bulk, "not one answer a question");
+        for (i = 0; i < flight.n; i++, at += sizeof(BulkAnswer)) {
+                const AnswerContext context = {&bulk->names, bulk->processes, bulk->n_processes};
+                size_t j = exchange->n_answered + i;
+                const char *wrong;
+                BulkAnswer row;
+
+                memcpy(&row, at, sizeof(row));
+                wrong = answer_from_row(&context, &row, &exchange->queries[j],
+                                        &exchange->answers[j]);
+                if (wrong)
+                        return refuse(bulk, wrong);
+        }
+        exchange->n_answered += flight.n;
+        exchange->flights[0] = exchange->flights[1];
+        exchange->n_flights--;
+        exchange->deadline = 0;
+        bulk->n_name_bytes = 0;
+        return 0;
+}
+
+/* Most bytes of a payload; 0: there is no such frame, or it has none. */
+static size_t max_size(uint16_t type)
+{
+        switch (type) {
+        case BULK_NAMES:
+                return 2 * BULK_MAX_NAME_BYTES;
+        case BULK_PROCESSES:
+                return BULK_MAX_QUERIES * sizeof(BulkProcess);
+        case BULK_ANSWERS:
+                return BULK_MAX_QUERIES * sizeof(BulkAnswer);
+        case BULK_ERROR:
+                return MAX_ERROR;
+        default:
+                return 0;
+        }
+}
+
+static int take_payload(Bulk *bulk, Exchange *exchange, const BulkHeader *header, const char *at)
+{
+        switch (header->type) {
+        case BULK_NAMES:
+                return take_names(bulk, at, header->size);
+        case BULK_FORGET:
+                names_forget(&bulk->names);
+                return 0;
+        case BULK_PROCESSES:
+                return take_processes(bulk, at, header->size);
+        case BULK_ANSWERS:
+                return take_answers(bulk, exchange, header, at);
+        case BULK_ERROR:
+                snprintf(bulk->detail, sizeof(bulk->detail), "%.*s", (int)header->size, at);
+                return -EREMOTEIO;
+        default:
+                snprintf(bulk->detail, sizeof(bulk->detail), "a frame of type %" PRIu16,
+                         header->type);
+                return -EBADMSG;
+        }
+}
+
+/* The next frame; -EAGAIN if it is not here whole. */
+static int take_frame(Bulk *bulk, Exchange *exchange)
+{
+        size_t n;
+        const char *at = connection_bytes(&bulk->connection, &n);
+        BulkHeader header;
+        int r;
+
+        if (n < sizeof(header))
+                return -EAGAIN;
+        memcpy(&header, at, sizeof(header));
+        if (header.size > max_size(header.type))
+                return refuse(bulk, "a frame that is too long");
+        if (n - sizeof(header) < header.size)
+                return -EAGAIN;
+        r = take_payload(bulk, exchange, &header, at + sizeof(header));
+        connection_take(&bulk->connection, sizeof(header) + header.size);
+        return r;
+}
+
+/* Waits for something to come, and sends meanwhile. */
+static int wait_more(Bulk *bulk, Exchange *exchange)
+{
+        struct pollfd poll_fd = {.fd = bulk->connection.fd, .events = POLLIN | POLLOUT};
+        int r;
+
+        if (!exchange->deadline) {
+                exchange->deadline = clock_ms() + SILENCE_MS;
+                if (exchange->wait_deadline)
+                        exchange->deadline += ms_until(exchange->wait_deadline);
+        }
+        if (!bulk->n_output)
+                return connection_receive(&bulk->connection, exchange->deadline);
+        r = poll(&poll_fd, 1, ms_until(exchange->deadline));
+        if (r < 0)
+                return errno == EINTR ? 0 : -errno;
+        if (r == 0)
+                return -ETIMEDOUT;
+        if (poll_fd.revents & POLLOUT)
+                r = flush(bulk);
+        if (r >= 0 && poll_fd.revents & ~POLLOUT)
+                r = connection_receive_some(&bulk->connection);
+        return r == -EAGAIN || r > 0 ? 0 : r;
+}
+
+int bulk_resolve(Bulk *bulk, const clrsym_query *queries, size_t n, int64_t wait_deadline,
+                 clrsym_answer *answers, size_t *ret_n_answered)
+{
+        Exchange exchange = {
+                .queries = queries, .answers = answers, .n = n, .wait_deadline = wait_deadline};
+        int r = 0;
+
+        while (r == 0 && exchange.n_answered < n) {
+                if (exchange.n_flights < MAX_IN_FLIGHT && exchange.n_asked < n && !bulk->n_output) {
+                        r = ask(bulk, &exchange);
+                        continue;
+                }
+                r = take_frame(bulk, &exchange);
+                if (r == -EAGAIN)
+                        r = wait_more(bulk, &exchange);
+        }
+        *ret_n_answered = exchange.n_answered;
+        return r;
+}
+
+void bulk_release(Bulk *bulk)
+{
+        names_release(&bulk->names);
+}
+
+bool bulk_is_bloated(const Bulk *bulk)
+{
+        return bulk->names.n_stored > 2 * BULK_MAX_NAME_BYTES;
+}
+
+void bulk_close(Bulk *bulk)
+{
+        connection_close(&bulk->connection);
+        names_forget(&bulk->names);
+        bulk->is_upgraded = false;
+        bulk->n_processes = 0;
+        bulk->n_output = bulk->n_sent = 0;
+        bulk->n_name_bytes = 0;
+}
+
+void bulk_deinit(Bulk *bulk)
+{
+        bulk_close(bulk);
+        names_release(&bulk->names);
+        free(bulk->processes);
+        free(bulk->output);
+        *bulk = BULK_NONE;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "client/handle.h"
+#include "client/row.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Caller {
+        clrsym_reply_fn fn;
+        void *data;
+} Caller;
+
+static int hand_on(const Reply *reply, void *data)
+{
+        const Caller *caller = data;
+
+        return caller->fn ? caller->fn(reply->text, reply->n_text, caller->data) : 0;
+}
+
+/* As a method can be called: no letters that would end the string that it is put into. */
+static bool is_method_name(const char *text)
+{
+        return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                           "0123456789.-_")];
+}
+
+static int call(clrsym *handle, const char *method, const char *parameters, unsigned flags,
+                unsigned wait_ms, clrsym_reply_fn fn, void *data)
+{
+        Caller caller = {fn, data};
+        HandleCall request = {
+                .method = method,
+                .parameters = parameters,
+                .is_more = flags & CLRSYM_MORE,
+                .wait_ms = wait_ms,
+                .fn = hand_on,
+                .data = &caller,
+        };
+        int r;
+
+        if (!is_method_name(method))
+                return message_set(&handle->message, -EINVAL, "%s: no name of a method", method);
+        r = handle_call(handle, &request);
+        return r < 0 ? r : request.result;
+}
+
+int clrsym_call(clrsym *handle, const char *method, const char *parameters, unsigned flags,
+                unsigned wait_ms, clrsym_reply_fn fn, void *data)
+{
+        int r = handle_begin(handle);
+
+        if (r < 0)
+                return r;
+        return handle_end(handle, call(handle, method, parameters, flags, wait_ms, fn, data));
+}
+
+static int take_time(const Reply *reply, void *data)
+{
+        const char *text = json_string_value(json_object_get(reply->parameters, "time"));
+
+        return text && row_time_from_text(text, data) ? 0 : -EBADMSG;
+}
+
+static int parse_time(clrsym *handle, const char *text, uint64_t *ret_time)
+{
+        HandleCall request = {.method = "ParseTime", .fn = take_time, .data = ret_time};
+        json_t *parameters = json_pack("{s:s}", "text", text);
+        char *json = parameters ? json_dumps(parameters, JSON_COMPACT) : NULL;
+        int r;
+
+        json_decref(parameters);
+        if (!json)
+                return message_set(&handle->message, -EINVAL, "%s: no time", text);
+        request.parameters = json;
+        r = handle_call(handle, &request);
+        free(json);
+        if (r == -EINVAL)
+                return message_set(&handle->message, -EINVAL,
+                                   "%s: no time: 473.414890639, now, -5s, @UNIXTIME, HH:MM:SS or "
+                                   "\"YYYY-MM-DD HH:MM:SS\"",
+                                   text);
+        if (r == 0 && request.result < 0)
+                return endpoint_explain(&handle->endpoint, -EBADMSG, "a time that is none",
+                                        &handle->message);
+        return r;
+}
+
+int clrsym_time(clrsym *handle, const char *text, uint64_t *ret_time)
+{
+        int r = handle_begin(handle);
+
+        return r < 0 ? r : handle_end(handle, parse_time(handle, text, ret_time));
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "client/filter.h"
+#include "client/handle.h"
+#include "client/row.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A list that is being read; either function is set. */
+typedef struct List {
+        const char *member; /* the array of its replies */
+        clrsym_process_fn process_fn;
+        clrsym_body_fn body_fn;
+        void *data;
+        const char *wrong; /* member of a row, or of the reply */
+} List;
+
+static int take_row(List *list, const json_t *row)
+{
+        clrsym_process process;
+        clrsym_body body;
+
+        list->wrong =
+                list->process_fn ? row_process(row, &process) : row_body(row, &process, &body);
+        if (list->wrong)
+                return -EBADMSG;
+        return list->process_fn ? list->process_fn(&process, list->data)
+                                : list->body_fn(&process, &body, list->data);
+}
+
+static int take_rows(const Reply *reply, void *data)
+{
+        List *list = data;
+        const json_t *rows = json_object_get(reply->parameters, list->member);
+        size_t i;
+        int r = 0;
+
+        if (!json_is_array(rows)) {
+                list->wrong = list->member;
+                return -EBADMSG;
+        }
+        for (i = 0; r == 0 && i < json_array_size(rows); i++)
+                r = take_row(list, json_array_get(rows, i));
+        return r;
+}
+
+/* Takes over PARAMETERS; NULL: there was no memory for them. */
+static int list_rows(clrsym *handle, const char *method, json_t *parameters, List *list)
+{
+        char *json = parameters ? json_dumps(parameters, JSON_COMPACT) : NULL;
+        HandleCall call = {.method = method,
+                           .parameters = json,
+                           .is_more = true,
+                           .fn = take_rows,
+                           .data = list};
+        int r;
+
+        json_decref(parameters);
+        if (!json)
+                return message_set_no_memory(&handle->message);
+        r = handle_call(handle, &call);
+        free(json);
+        if (list->wrong) {
+                char detail[64];
+
+                snprintf(detail, sizeof(detail), "%s: \"%s\" makes no sense", method, list->wrong);
+                return endpoint_explain(&handle->endpoint, -EBADMSG, detail, &handle->message);
+        }
+        return r < 0 ? r : call.result;
+}
+
+static int list_bodies(clrsym *handle, const char *method, json_t *parameters, const char *member,
+                       clrsym_body_fn fn, void *data)
+{
+        List list = {.member = member, .body_fn = fn, .data = data};
+
+        return list_rows(handle, method, parameters, &list);
+}
+
+int clrsym_processes(clrsym *handle, clrsym_process_fn fn, void *data)
+{
+        List list = {.member = "processes", .process_fn = fn, .data = data};
+        int r = handle_begin(handle);
+
+        return r < 0 ? r
+                     : handle_end(handle, list_rows(handle, "ListProcesses", json_object(), &list));
+}
+
+int clrsym_methods(clrsym *handle, const clrsym_filter *filter, clrsym_body_fn fn, void *data)
+{
+        json_t *parameters;
+        int r = handle_begin(handle);
+
+        if (r < 0)
+                return r;
+        r = filter_parameters(filter, true, &parameters, &handle->message);
+        if (r == 0)
+                r = list_bodies(handle, "ListMethods", parameters, "methods", fn, data);
+        return handle_end(handle, r);
+}
+
+int clrsym_history(clrsym *handle, const clrsym_filter *filter, uint64_t address, clrsym_body_fn fn,
+                   void *data)
+{
+        char text[32];
+        json_t *parameters;
+        int r = handle_begin(handle);
+
+        if (r < 0)
+                return r;
+        snprintf(text, sizeof(text), "0x%" PRIx64, address);
+        r = filter_parameters(filter, false, &parameters, &handle->message);
+        if (r == 0)
+                r = filter_add_text(parameters, "addr", text, &handle->message);
+        if (r == 0)
+                r = list_bodies(handle, "History", parameters, "bodies", fn, data);
+        return handle_end(handle, r);
+}
+
+int clrsym_versions(clrsym *handle, const clrsym_filter *filter, const char *method,
+                    clrsym_body_fn fn, void *data)
+{
+        json_t *parameters;
+        int r = handle_begin(handle);
+
+        if (r < 0)
+                return r;
+        r = filter_parameters(filter, false, &parameters, &handle->message);
+        if (r == 0)
+                r = filter_add_text(parameters, "method", method, &handle->message);
+        if (r == 0)
+                r = list_bodies(handle, "Versions", parameters, "bodies", fn, data);
+        return handle_end(handle, r);
+}

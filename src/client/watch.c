@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * A watch has a connection of its own. Its descriptor is an epoll's, which stays the same when the
+ * daemon is restarted: in it is the connection, or the timer of the attempts to make a new one.
+ */
+
+#include "client/filter.h"
+#include "client/handle.h"
+#include "client/row.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+struct clrsym_watch {
+        Endpoint endpoint;
+        Message message;
+        Connection connection;
+        char *parameters; /* owned: of the call */
+        int epoll_fd;
+        int timer_fd;
+        int64_t give_up; /* while there is no connection: until when to try */
+        json_t *events;  /* owned: those that came last; the texts handed out are in it */
+        size_t n_taken;
+        bool is_resync; /* what was told before is void: to be told next */
+        int error;      /* it is over */
+};
+
+static int fail(clrsym_watch *watch, int error, const char *detail)
+{
+        watch->error = error;
+        connection_close(&watch->connection);
+        return endpoint_explain(&watch->endpoint, error, detail, &watch->message);
+}
+
+/* Makes the call on a new connection. */
+static int begin(clrsym_watch *watch)
+{
+        struct epoll_event event = {.events = EPOLLIN};
+
+        if (epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, watch->connection.fd, &event) < 0)
+                return -errno;
+        return varlink_send(&watch->connection, "Watch", watch->parameters, "more",
+                            clock_ms() + SILENCE_MS);
+}
+
+static int set_timer(clrsym_watch *watch, long ms)
+{
+        const struct timespec pause = {.tv_nsec = ms * 1000000};
+        const struct itimerspec spec = {.it_interval = pause, .it_value = pause};
+
+        return timerfd_settime(watch->timer_fd, 0, &spec, NULL) < 0 ? -errno : 0;
+}
+
+/* The connection is lost. */
+static int begin_again(clrsym_watch *watch)
+{
+        int r;
+
+        if (!watch->endpoint.reconnect_ms)
+                return fail(watch, -ECONNRESET, NULL);
+        connection_close(&watch->connection);
+        watch->give_up = clock_ms() + watch->endpoint.reconnect_ms;
+        r = set_timer(watch, PAUSE_MS);
+        return r < 0 ? fail(watch, r, NULL) : 1;
+}
+
+/* 1: there is a connection again; 0: not yet. */
+static int reconnect(clrsym_watch *watch)
+{
+        uint64_t n;
+        int r;
+
+        /* Paced by the timer: a daemon that hangs up at once is not asked at full speed. */
+        if (read(watch->timer_fd, &n, sizeof(n)) < 0)
+                return errno == EAGAIN || errno == EINTR ? 0 : fail(watch, -errno, NULL);
+        r = connection_open(&watch->connection, watch->endpoint.path, 0);
+        if (r == 0)
+                r = set_timer(watch, 0);
+        if (r == 0)
+                r = begin(watch);
+        if (r < 0) {
+                connection_close(&watch->connection);
+                return clock_ms() >= watch->give_up ? fail(watch, r, NULL) : 0;
+        }
+        watch->is_resync = true;
+        return 1;
+}
+
+/* 1: EVENTS are those of the next reply; 0: none has come. */
+static int take_reply(clrsym_watch *watch)
+{
+        json_t *events;
+        Reply reply;
+        int r = varlink_next(&watch->connection, &reply);
+
+        if (r == -EAGAIN) {
+                r = connection_receive_some(&watch->connection);
+                return r == 0             ? 1
+                       : r == -EAGAIN     ? 0
+                       : r == -ECONNRESET ? begin_again(watch)
+                                          : fail(watch, r, NULL);
+        }
+        if (r < 0)
+                return fail(watch, r, NULL);
+        if (reply.error) {
+                watch->error = reply_explain(&reply, &watch->message);
+                reply_take(&reply, &watch->connection);
+                connection_close(&watch->connection);
+                return watch->error;
+        }
+        events = json_object_get(reply.parameters, "events");
+        if (json_is_array(events) && reply.continues) {
+                json_decref(watch->events);
+                watch->events = json_incref(events);
+                watch->n_taken = 0;
+                r = 1;
+        }
+        reply_take(&reply, &watch->connection);
+        return r == 1 ? 1 : fail(watch, -EBADMSG, "Watch: \"events\" makes no sense");
+}
+
+/* 1: RET is set; 0: nothing is known that was not told. */
+static int take_event(clrsym_watch *watch, clrsym_event *ret)
+{
+        const char *wrong;
+        char detail[64];
+
+        if (watch->is_resync) {
+                watch->is_resync = false;
+                *ret = (clrsym_event){.type = CLRSYM_EVENT_RESYNC};
+                return 1;
+        }
+        if (watch->n_taken == json_array_size(watch->events))
+                return 0;
+        wrong = row_event(json_array_get(watch->events, watch->n_taken++), ret);
+        if (!wrong)
+                return 1;
+        snprintf(detail, sizeof(detail), "Watch: \"%s\" makes no sense", wrong);
+        return fail(watch, -EBADMSG, detail);
+}
+
+int clrsym_watch_next(clrsym_watch *watch, int timeout_ms, clrsym_event *ret_event)
+{
+        int64_t deadline = timeout_ms < 0 ? INT64_MAX : clock_ms() + timeout_ms;
+        int r;
+
+        if (watch->error)
+                return watch->error;
+        for (;;) {
+                struct pollfd poll_fd = {.fd = watch->epoll_fd, .events = POLLIN};
+
+                r = take_event(watch, ret_event);
+                if (r != 0)
+                        return r;
+                r = watch->connection.fd >= 0 ? take_reply(watch) : reconnect(watch);
+                if (r < 0)
+                        return r;
+                if (r > 0)
+                        continue;
+                if (timeout_ms >= 0 && clock_ms() >= deadline)
+                        return 0;
+                r = poll(&poll_fd, 1, timeout_ms < 0 ? -1 : ms_until(deadline));
+                if (r < 0)
+                        return errno == EINTR ? 0 : fail(watch, -errno, NULL);
+        }
+}
+
+/* Waits for the first reply, which comes at once: whether the daemon can be watched is known then.
+ */
+static int wait_first(clrsym_watch *watch)
+{
+        int64_t deadline = clock_ms() + SILENCE_MS;
+
+        while (!watch->events && !watch->is_resync) {
+                struct pollfd poll_fd = {.fd = watch->epoll_fd, .events = POLLIN};
+                int r = watch->connection.fd >= 0 ? take_reply(watch) : reconnect(watch);
+
+                if (r < 0)
+                        return r;
+                if (r > 0)
+                        continue;
+                if (clock_ms() >= deadline)
+                        return fail(watch, -ETIMEDOUT, NULL);
+                if (poll(&poll_fd, 1, ms_until(deadline)) < 0 && errno != EINTR)
+                        return fail(watch, -errno, NULL);
+        }
+        return 0;
+}
+
+static int open_files(clrsym_watch *watch)
+{
+        struct epoll_event event = {.events = EPOLLIN};
+
+        watch->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+        watch->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+        if (watch->epoll_fd < 0 || watch->timer_fd < 0 ||
+            epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, watch->timer_fd, &event) < 0)
+                return fail(watch, -errno, NULL);
+        return 0;
+}
+
+static int start(clrsym_watch *watch, const Endpoint *endpoint, const clrsym_filter *filter)
+{
+        json_t *parameters;
+        int r = endpoint_copy(&watch->endpoint, endpoint, &watch->message);
+
+        if (r < 0)
+                return r;
+        r = filter_parameters(filter, false, &parameters, &watch->message);
+        if (r < 0)
+                return r;
+        watch->parameters = json_dumps(parameters, JSON_COMPACT);
+        json_decref(parameters);
+        if (!watch->parameters)
+                return message_set_no_memory(&watch->message);
+        r = open_files(watch);
+        if (r == 0)
+                r = endpoint_connect(&watch->endpoint, &watch->connection,
+                                     watch->endpoint.reconnect_ms, &watch->message);
+        if (r < 0)
+                return r;
+        r = begin(watch);
+        return r < 0 ? fail(watch, r, NULL) : wait_first(watch);
+}
+
+int clrsym_watch_open(clrsym *handle, const clrsym_filter *filter, clrsym_watch **ret)
+{
+        clrsym_watch *watch;
+        int r = handle_begin(handle);
+
+        *ret = NULL;
+        if (r < 0)
+                return r;
+        if (handle->endpoint.is_trace)
+                return handle_end(handle, message_set(&handle->message, -EOPNOTSUPP,
+                                                      "%s: nothing comes to a trace any more: "
+                                                      "there is nothing to watch",
+                                                      handle->endpoint.path));
+        watch = malloc(sizeof(*watch));
+        if (!watch)
+                return handle_end(handle, message_set_no_memory(&handle->message));
+        *watch = (clrsym_watch){
+                .endpoint = {.child = TRACE_CHILD_NONE},
+                .connection = CONNECTION_NONE,
+                .epoll_fd = -1,
+                .timer_fd = -1,
+        };
+        r = start(watch, &handle->endpoint, filter);
+        if (r < 0) {
+                /* The watch's words, in the message of the handle. */
+                handle->message = watch->message;
+                watch->message = (Message){0};
+                clrsym_watch_close(watch);
+        } else {
+                *ret = watch;
+        }
+        return handle_end(handle, r);
+}
+
+int clrsym_watch_fd(const clrsym_watch *watch)
+{
+        return watch->epoll_fd;
+}
+
+const char *clrsym_watch_message(const clrsym_watch *watch)
+{
+        return message_text(&watch->message);
+}
+
+void clrsym_watch_close(clrsym_watch *watch)
+{
+        if (!watch)
+                return;
+        connection_close(&watch->connection);
+        if (watch->epoll_fd >= 0)
+                close(watch->epoll_fd);
+        if (watch->timer_fd >= 0)
+                close(watch->timer_fd);
+        json_decref(watch->events);
+        free(watch->parameters);
+        endpoint_deinit(&watch->endpoint);
+        message_clear(&watch->message);
+        free(watch);
+}
