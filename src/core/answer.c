@@ -120,7 +120,7 @@ static void find_process(const Tracker *tracker, const Viewer *viewer, const Que
         } else if (viewer->pid_ns &&
                    find_key(tracker, viewer, (ProcessKey){viewer->pid_ns, question->pid}, found)) {
                 /* It is of the asker's own namespace. */
-        } else if (viewer->find && viewer->find(viewer, question->pid, &key)) {
+        } else if (viewer->find && viewer->find(viewer->data, question->pid, &key)) {
                 /* That one and no other, be it that its namespace was not told. */
                 if (!find_key(tracker, viewer, key, found))
                         find_key(tracker, viewer, (ProcessKey){0, key.pid}, found);

@@ -43,13 +43,12 @@ typedef struct Viewer {
         bool sees_all;
         uint32_t uid;    /* else those of this user */
         uint64_t pid_ns; /* the asker's own; 0: there is none to speak of, as in a trace */
-        int32_t pid;     /* the asker's, in our own pid namespace; and when it was started */
-        uint64_t pid_start;
         /*
          * Or NULL: the running process that the asker calls PID. False if there is none: then
          * whoever had that pid, in any namespace, is meant.
          */
-        bool (*find)(const struct Viewer *viewer, int32_t pid, ProcessKey *ret_key);
+        bool (*find)(void *data, int32_t pid, ProcessKey *ret_key);
+        void *data;
 } Viewer;
 
 typedef struct Answer {

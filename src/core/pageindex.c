@@ -430,6 +430,13 @@ static void prefetch_slot(const Tier *tier, uint64_t address)
                         &tier->pages[page_hash(address >> tier->page_shift, tier->n_bits)]);
 }
 
+/* Its head, and the places of as many entries as most blocks have. */
+static void prefetch_block(const Block *block)
+{
+        __builtin_prefetch(block);
+        __builtin_prefetch((const char *)block + LINE);
+}
+
 static void probe_page(Probe *probe, const Lookup *lookup)
 {
         const Tier *tier = &lookup->index->tiers[0];
@@ -440,7 +447,7 @@ static void probe_page(Probe *probe, const Lookup *lookup)
                 return;
         if (!page->n_allocated) {
                 probe->block = page->one;
-                __builtin_prefetch(probe->block);
+                prefetch_block(probe->block);
                 return;
         }
         probe->span = page->many;
@@ -476,7 +483,7 @@ static void probe_block(Probe *probe)
 {
         if (probe->n_spans) {
                 probe->block = probe->span->block;
-                __builtin_prefetch(probe->block);
+                prefetch_block(probe->block);
         }
 }
 
@@ -488,7 +495,7 @@ static void probe_places(const Probe *probe)
         if (!probe->block)
                 return;
         end = p + 2 * sizeof(uint16_t) * probe->block->n_allocated;
-        for (p = (const char *)((uintptr_t)p | (LINE - 1)) + 1; p < end; p += LINE)
+        for (p += 2 * LINE - sizeof(Block); p < end; p += LINE)
                 __builtin_prefetch(p);
 }
 
@@ -500,7 +507,8 @@ static void probe_entry(Probe *probe, const Lookup *lookup)
                 probe->block ? block_find(probe->block, probe->block->n_entries, unit) : BLOCK_NONE;
         if (probe->entry == BLOCK_NONE)
                 return;
-        __builtin_prefetch(&block_sinces(probe->block)[probe->entry]);
+        if (lookup->time != BODY_NOW)
+                __builtin_prefetch(&block_sinces(probe->block)[probe->entry]);
         __builtin_prefetch(&block_numbers(probe->block)[probe->entry]);
 }
 
@@ -508,7 +516,8 @@ static void probe_body(Probe *probe, const Lookup *lookup)
 {
         uint16_t unit = tier_unit(&lookup->index->tiers[0], lookup->address);
 
-        while (probe->entry != BLOCK_NONE &&
+        /* Now, all have come. */
+        while (probe->entry != BLOCK_NONE && lookup->time != BODY_NOW &&
                block_sinces(probe->block)[probe->entry] > lookup->time)
                 probe->entry = block_find(probe->block, probe->entry, unit);
         if (probe->entry == BLOCK_NONE)

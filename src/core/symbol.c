@@ -20,15 +20,24 @@ static const char *arguments(const char *signature)
         return NULL;
 }
 
+/* Printable ASCII, which nearly all names are made of, goes as it is. */
 static void append_printable(GString *out, const char *text)
 {
-        for (; *text; text = g_utf8_next_char(text)) {
-                gunichar c = g_utf8_get_char(text);
+        const char *begin = text;
 
-                if (c == ' ' || (g_unichar_isprint(c) && g_unichar_type(c) != G_UNICODE_FORMAT))
-                        g_string_append_unichar(out, c);
-                else
-                        g_string_append_printf(out, "\\u{%x}", c);
+        for (;; text = g_utf8_next_char(text)) {
+                gunichar c;
+
+                if (*text >= ' ' && *text <= '~')
+                        continue;
+                c = *text ? g_utf8_get_char(text) : 0;
+                if (c > '~' && g_unichar_isprint(c) && g_unichar_type(c) != G_UNICODE_FORMAT)
+                        continue;
+                g_string_append_len(out, begin, text - begin);
+                if (!c)
+                        return;
+                g_string_append_printf(out, "\\u{%x}", c);
+                begin = g_utf8_next_char(text);
         }
 }
 

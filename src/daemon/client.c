@@ -4,29 +4,87 @@
 #include "daemon/proc-ns.h"
 #include "daemon/proc.h"
 
+#include <errno.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ms that a client has for the rest of a message, or to take what it asked for. */
 #define TIMEOUT_MS 5000
 
+/* What a pid of the asker's stands for, as long as that process lives. */
+typedef struct Known {
+        int32_t pid; /* 0: nothing */
+        int pidfd;
+        ProcessKey key;
+} Known;
+
+enum { N_KNOWN = 64 };
+
 struct Client {
         QuerySession *session;
         uid_t uid;
+        pid_t pid;         /* in our own pid namespace */
+        int pidfd;         /* -1: it is gone, or outside of that */
+        bool is_neighbour; /* its pid namespace is our own */
+        Known known[N_KNOWN];
         bool is_watching;
         void (*watching)(void *data);
         void *data;
 };
 
-/* The running process that the asker calls PID, where that takes /proc to know. */
-static bool find(const Viewer *viewer, int32_t pid, ProcessKey *ret_key)
+static int open_pidfd(pid_t pid)
 {
-        ProcKey key;
+        return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+}
+
+static bool lives(int pidfd)
+{
+        return pidfd >= 0 &&
+               (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0 || errno == EPERM);
+}
+
+static void forget(Known *known)
+{
+        if (known->pid)
+                close(known->pidfd);
+        *known = (Known){0};
+}
+
+/* The running process that the asker calls PID. To look it up in /proc takes longer than all else.
+ */
+static bool find(void *data, int32_t pid, ProcessKey *ret_key)
+{
+        Client *client = data;
+        Known *known = &client->known[pid % N_KNOWN];
+        ProcKey key, again;
+        int pidfd;
 
         /* Whoever connected may be gone, and its pid another's by now. */
-        if (proc_start_time(viewer->pid) != viewer->pid_start ||
-            !proc_find_key(viewer->pid, pid, &key))
+        if (!lives(client->pidfd))
+                return false;
+        if (known->pid == pid && lives(known->pidfd)) {
+                *ret_key = known->key;
+                return true;
+        }
+        forget(known);
+        /* Of what has ended, the kernel says so at once. */
+        if (client->is_neighbour) {
+                pidfd = open_pidfd(pid);
+                if (pidfd < 0)
+                        return false;
+                close(pidfd);
+        }
+        if (!proc_find_key(client->pid, pid, &key))
                 return false;
         *ret_key = key.key;
+        pidfd = open_pidfd(key.host_pid);
+        /* It is kept if the pid still stood for it when it could not be given to another any more.
+         */
+        if (pidfd >= 0 && proc_find_key(client->pid, pid, &again) &&
+            again.host_pid == key.host_pid && process_key_equal(&again.key, &key.key))
+                *known = (Known){pid, pidfd, key.key};
+        else if (pidfd >= 0)
+                close(pidfd);
         return true;
 }
 
@@ -40,23 +98,25 @@ Client *client_new(int fd, const QueryContext *template, const char *group,
 
         if (!peer_credentials(fd, group, &credentials))
                 return NULL;
+        client = g_new0(Client, 1);
+        client->uid = credentials.uid;
+        client->pid = credentials.pid;
+        client->pidfd = open_pidfd(credentials.pid);
+        client->watching = watching;
+        client->data = data;
         context.viewer = (Viewer){
                 .uid = credentials.uid,
                 /* Who could look into the daemon's memory need not be kept from its answers. */
                 .sees_all = credentials.uid == 0 || credentials.uid == geteuid() ||
                             credentials.is_in_group,
         };
-        if (proc_read(credentials.pid, &info)) {
-                context.viewer.pid = credentials.pid;
-                context.viewer.pid_start = info.start;
+        if (client->pidfd >= 0 && proc_read(credentials.pid, &info) && lives(client->pidfd)) {
                 context.viewer.pid_ns = info.levels[info.n_levels - 1].pid_ns;
+                client->is_neighbour = info.n_levels == 1;
                 context.viewer.find = find;
+                context.viewer.data = client;
         }
-        client = g_new(Client, 1);
-        *client = (Client){.session = query_session_new(&context),
-                           .uid = credentials.uid,
-                           .watching = watching,
-                           .data = data};
+        client->session = query_session_new(&context);
         return client;
 }
 
@@ -118,8 +178,13 @@ static void client_sent(void *data, size_t n)
 static void client_free(void *data)
 {
         Client *client = data;
+        size_t i;
 
         query_session_free(client->session);
+        for (i = 0; i < N_KNOWN; i++)
+                forget(&client->known[i]);
+        if (client->pidfd >= 0)
+                close(client->pidfd);
         g_free(client);
 }
 

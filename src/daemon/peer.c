@@ -9,49 +9,38 @@
 
 #define READ_SIZE (64u << 10)
 
+/*
+ * One source for all that a peer waits for, and changed only where that changes: for one short
+ * question, sources that come and go would cost more than the answer.
+ */
+typedef struct PeerSource {
+        GSource source;
+        Peer *peer;
+        gpointer tag; /* of the socket */
+        GIOCondition condition;
+        gint64 ready_time; /* us, or -1 */
+} PeerSource;
+
+/* Deadlines are in ms of the steady clock; 0: there is none. */
 struct Peer {
         int fd;
         const PeerRole *role;
         void *session; /* owned */
         void (*gone)(Peer *peer, void *data);
         void *data;
-        guint in, out, hup; /* sources; 0: not watched */
-        guint timer;        /* runs the session again */
-        guint reading;      /* ends the peer unless the rest of a message comes */
-        guint writing;      /* ends it unless it takes some output */
+        PeerSource *source; /* owned */
+        int64_t again;      /* then the session is to run again */
+        int64_t reading;    /* then the rest of a message must have come */
+        int64_t writing;    /* then some output must have been taken */
         bool is_draining;
         bool is_gone;
 };
 
 static void update(Peer *peer);
 
-Peer *peer_new(int fd, const PeerRole *role, void *session, void (*gone)(Peer *, void *),
-               void *data)
+static int64_t now_ms(void)
 {
-        Peer *peer = g_new0(Peer, 1);
-
-        peer->fd = fd;
-        peer->role = role;
-        peer->session = session;
-        peer->gone = gone;
-        peer->data = data;
-        update(peer);
-        return peer;
-}
-
-void peer_free(Peer *peer)
-{
-        if (!peer)
-                return;
-        g_clear_handle_id(&peer->in, g_source_remove);
-        g_clear_handle_id(&peer->out, g_source_remove);
-        g_clear_handle_id(&peer->hup, g_source_remove);
-        g_clear_handle_id(&peer->timer, g_source_remove);
-        g_clear_handle_id(&peer->reading, g_source_remove);
-        g_clear_handle_id(&peer->writing, g_source_remove);
-        close(peer->fd);
-        peer->role->free(peer->session);
-        g_free(peer);
+        return g_get_monotonic_time() / 1000;
 }
 
 static void end(Peer *peer)
@@ -60,21 +49,6 @@ static void end(Peer *peer)
                 return;
         peer->is_gone = true;
         peer->gone(peer, peer->data);
-}
-
-static gboolean on_impatience(gpointer data)
-{
-        Peer *peer = data;
-
-        g_message("%s peer took too long: hung up", peer->role->name);
-        end(peer);
-        return G_SOURCE_CONTINUE; /* end() has removed it */
-}
-
-static gboolean on_hup(gint fd, GIOCondition condition, gpointer data)
-{
-        end(data);
-        return G_SOURCE_CONTINUE; /* end() has removed it */
 }
 
 /* Sends what the socket takes. Returns false if the peer is gone. */
@@ -92,61 +66,107 @@ static bool flush(Peer *peer)
                         return true;
                 if (sent < 0)
                         return false;
-                g_clear_handle_id(&peer->writing, g_source_remove);
+                peer->writing = 0;
                 peer->role->sent(peer->session, (size_t)sent);
         }
         return true;
 }
 
-static gboolean on_timer(gpointer data)
-{
-        Peer *peer = data;
-
-        peer->timer = 0;
-        peer_run(peer);
-        return G_SOURCE_REMOVE;
-}
-
-static gboolean on_output(gint fd, GIOCondition condition, gpointer data)
-{
-        Peer *peer = data;
-
-        peer->out = 0;
-        peer_run(peer);
-        return G_SOURCE_REMOVE;
-}
-
-static gboolean on_input(gint fd, GIOCondition condition, gpointer data)
+/* False if the peer is gone. */
+static bool receive(Peer *peer)
 {
         static uint8_t buffer[READ_SIZE];
-        Peer *peer = data;
-        ssize_t n = recv(fd, buffer, sizeof(buffer), 0);
+        ssize_t n = recv(peer->fd, buffer, sizeof(buffer), 0);
 
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
-                return G_SOURCE_CONTINUE;
-        if (n <= 0) {
-                /* A client may close its side and still wait for the replies. */
-                peer->in = 0;
-                if (n == 0) {
-                        peer_drain(peer);
-                        return G_SOURCE_REMOVE;
-                }
-                end(peer);
-                return G_SOURCE_REMOVE;
-        }
-        peer->in = 0; /* the session may not want more: update() decides */
-        peer->role->feed(peer->session, buffer, (size_t)n);
-        peer_run(peer);
-        return G_SOURCE_REMOVE;
+                return true;
+        if (n < 0)
+                return false;
+        if (n == 0) /* a client may close its side and still wait for the replies */
+                peer->is_draining = true;
+        else
+                peer->role->feed(peer->session, buffer, (size_t)n);
+        return true;
 }
 
-/* Starts a timer that ends the peer, or stops it. */
-static void limit(Peer *peer, guint *timer, bool is_owing)
+static bool is_over(int64_t deadline, int64_t now)
+{
+        return deadline && now >= deadline;
+}
+
+static gboolean dispatch(GSource *source, GSourceFunc callback, gpointer user_data)
+{
+        PeerSource *self = (PeerSource *)source;
+        Peer *peer = self->peer;
+        GIOCondition events = g_source_query_unix_fd(source, self->tag);
+        int64_t now = now_ms();
+
+        /* Not watched for input, it can still go away altogether: no reply is of use then. */
+        if (events & self->condition & G_IO_IN ? !receive(peer) : events & (G_IO_HUP | G_IO_ERR)) {
+                end(peer);
+        } else if (is_over(peer->reading, now) || is_over(peer->writing, now)) {
+                g_message("%s peer took too long: hung up", peer->role->name);
+                end(peer);
+        } else {
+                peer_run(peer);
+        }
+        return G_SOURCE_CONTINUE;
+}
+
+static GSourceFuncs SOURCE_FUNCS = {.dispatch = dispatch};
+
+Peer *peer_new(int fd, const PeerRole *role, void *session, void (*gone)(Peer *, void *),
+               void *data)
+{
+        Peer *peer = g_new0(Peer, 1);
+
+        peer->fd = fd;
+        peer->role = role;
+        peer->session = session;
+        peer->gone = gone;
+        peer->data = data;
+        peer->source = (PeerSource *)g_source_new(&SOURCE_FUNCS, sizeof(PeerSource));
+        peer->source->peer = peer;
+        peer->source->condition = 0;
+        peer->source->ready_time = -1;
+        peer->source->tag = g_source_add_unix_fd(&peer->source->source, fd, 0);
+        /* It never does, but to be kept from it costs two system calls a dispatch. */
+        g_source_set_can_recurse(&peer->source->source, TRUE);
+        g_source_attach(&peer->source->source, NULL);
+        update(peer);
+        return peer;
+}
+
+void peer_free(Peer *peer)
+{
+        if (!peer)
+                return;
+        g_source_destroy(&peer->source->source);
+        g_source_unref(&peer->source->source);
+        close(peer->fd);
+        peer->role->free(peer->session);
+        g_free(peer);
+}
+
+/* A time for what the peer owes, from when it begins to owe it. */
+static void limit(const Peer *peer, int64_t *deadline, bool is_owing, int64_t now)
 {
         if (!is_owing)
-                g_clear_handle_id(timer, g_source_remove);
-        else if (peer->role->timeout_ms && !*timer)
-                *timer = g_timeout_add(peer->role->timeout_ms, on_impatience, peer);
+                *deadline = 0;
+        else if (peer->role->timeout_ms && !*deadline)
+                *deadline = now + peer->role->timeout_ms;
+}
+
+static void watch(PeerSource *source, GIOCondition condition, int64_t deadline)
+{
+        gint64 ready_time = deadline == INT64_MAX ? -1 : deadline * 1000;
+
+        if (condition != source->condition)
+                g_source_modify_unix_fd(&source->source, source->tag, condition);
+        if (ready_time != source->ready_time)
+                g_source_set_ready_time(&source->source, ready_time);
+        source->condition = condition;
+        source->ready_time = ready_time;
 }
 
 /* Watches what is to be watched, and ends a peer that has nothing left to do. */
@@ -154,27 +174,22 @@ static void update(Peer *peer)
 {
         bool is_ending = peer->is_draining || peer->role->is_over(peer->session);
         bool wants_input = !is_ending && peer->role->wants_input(peer->session);
-        size_t n_output;
+        int64_t now = now_ms(), deadline = INT64_MAX;
+        const int64_t *deadlines[] = {&peer->again, &peer->reading, &peer->writing};
+        size_t n_output, i;
 
         peer->role->output(peer->session, &n_output);
-        if (is_ending && !n_output && !peer->timer) {
+        if (is_ending && !n_output && !peer->again) {
                 end(peer);
                 return;
         }
-        /* Unwatched for input, it can still go away altogether: no reply is of use then. */
-        if (wants_input) {
-                g_clear_handle_id(&peer->hup, g_source_remove);
-                if (!peer->in)
-                        peer->in = g_unix_fd_add(peer->fd, G_IO_IN | G_IO_HUP, on_input, peer);
-        } else {
-                g_clear_handle_id(&peer->in, g_source_remove);
-                if (!peer->hup)
-                        peer->hup = g_unix_fd_add(peer->fd, G_IO_HUP, on_hup, peer);
-        }
-        if (n_output && !peer->out)
-                peer->out = g_unix_fd_add(peer->fd, G_IO_OUT, on_output, peer);
-        limit(peer, &peer->reading, wants_input && peer->role->is_partial(peer->session));
-        limit(peer, &peer->writing, n_output > 0);
+        limit(peer, &peer->reading, wants_input && peer->role->is_partial(peer->session), now);
+        limit(peer, &peer->writing, n_output > 0, now);
+        for (i = 0; i < G_N_ELEMENTS(deadlines); i++)
+                if (*deadlines[i])
+                        deadline = MIN(deadline, *deadlines[i]);
+        watch(peer->source, (wants_input ? G_IO_IN : 0) | (n_output ? G_IO_OUT : 0) | G_IO_HUP,
+              deadline);
 }
 
 void peer_run(Peer *peer)
@@ -184,20 +199,18 @@ void peer_run(Peer *peer)
 
         do { /* output that was sent makes room for further answers */
                 peer->role->output(peer->session, &n_before);
-                wait_ms = peer->role->run(peer->session, g_get_monotonic_time() / 1000);
+                wait_ms = peer->role->run(peer->session, now_ms());
                 peer->role->output(peer->session, &n_ready);
                 /* A message was whole, and answered: the next one has its own time. */
                 if (n_ready > n_before)
-                        g_clear_handle_id(&peer->reading, g_source_remove);
+                        peer->reading = 0;
                 if (!flush(peer)) {
                         end(peer);
                         return;
                 }
                 peer->role->output(peer->session, &n_after);
         } while (n_ready && !n_after);
-        g_clear_handle_id(&peer->timer, g_source_remove);
-        if (wait_ms >= 0)
-                peer->timer = g_timeout_add((guint)wait_ms + 1, on_timer, peer);
+        peer->again = wait_ms >= 0 ? now_ms() + wait_ms + 1 : 0;
         update(peer);
 }
 

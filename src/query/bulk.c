@@ -20,8 +20,6 @@ struct Bulk {
         size_t n_names, n_bytes; /* that the client keeps */
         GByteArray *names;       /* owned: to be sent */
         GPtrArray *processes;    /* owned: borrowed Processes of the answers being made */
-        Question *questions;     /* owned, of one frame */
-        Answer *answers;
 };
 
 Bulk *bulk_new(const QueryContext *context)
@@ -31,8 +29,6 @@ Bulk *bulk_new(const QueryContext *context)
         bulk->context = *context;
         bulk->names = g_byte_array_new();
         bulk->processes = g_ptr_array_new();
-        bulk->questions = g_new(Question, BULK_MAX_QUERIES);
-        bulk->answers = g_new(Answer, BULK_MAX_QUERIES);
         bulk->n_reuses = strtab_n_reuses(tracker_budget(context->tracker)->names);
         return bulk;
 }
@@ -44,8 +40,6 @@ void bulk_free(Bulk *bulk)
         g_free(bulk->sent);
         g_byte_array_unref(bulk->names);
         g_ptr_array_unref(bulk->processes);
-        g_free(bulk->questions);
-        g_free(bulk->answers);
         g_free(bulk);
 }
 
@@ -210,8 +204,55 @@ static void append_processes(Bulk *bulk, GString *out)
         }
 }
 
+static Question question_of(const BulkQuery *query)
+{
+        return (Question){
+                .pid = query->pid,
+                .has_pid_ns = query->flags & BULK_QUERY_PID_NS,
+                .pid_ns = query->flags & BULK_QUERY_PID_NS ? query->pid_ns : 0,
+                .address = query->address,
+                .has_time = query->flags & BULK_QUERY_TIME,
+                .time = query->time,
+        };
+}
+
+/* So many are answered and turned into rows together: what the one has read the other finds in the
+ * processor's cache. */
+enum { GROUP = 64 };
+
+/* True if one of the answers could be another once more has come in. */
+static bool answer_group(Bulk *bulk, const BulkQuery *queries, size_t n, BulkAnswer *rows)
+{
+        Question questions[GROUP];
+        Answer answers[GROUP];
+        bool is_late = false;
+        size_t i;
+
+        for (i = 0; i < n; i++)
+                questions[i] = question_of(&queries[i]);
+        answer_questions(bulk->context.tracker, &bulk->context.viewer, questions, n, answers);
+        for (i = 0; i < n; i++) {
+                is_late |= questions[i].has_time && questions[i].time > answers[i].horizon;
+                if (rows)
+                        rows[i] = make_row(bulk, &questions[i], &answers[i]);
+                answer_clear(&answers[i]);
+        }
+        return is_late;
+}
+
+static bool is_late(Bulk *bulk, const BulkQuery *queries, size_t n)
+{
+        size_t i;
+
+        for (i = 0; i < n; i += GROUP)
+                if (answer_group(bulk, queries + i, MIN(GROUP, n - i), NULL))
+                        return true;
+        return false;
+}
+
 /* What rows refer to goes before them. False if their names are more than a client keeps. */
-static bool append_answers(Bulk *bulk, size_t n, uint32_t tag, GString *out)
+static bool append_answers(Bulk *bulk, const BulkQuery *queries, size_t n, uint32_t tag,
+                           GString *out)
 {
         g_autofree BulkAnswer *rows = g_new(BulkAnswer, n);
         size_t i;
@@ -221,8 +262,8 @@ static bool append_answers(Bulk *bulk, size_t n, uint32_t tag, GString *out)
                 forget(bulk, out);
         g_byte_array_set_size(bulk->names, 0);
         g_ptr_array_set_size(bulk->processes, 0);
-        for (i = 0; i < n; i++)
-                rows[i] = make_row(bulk, &bulk->questions[i], &bulk->answers[i]);
+        for (i = 0; i < n; i += GROUP)
+                answer_group(bulk, queries + i, MIN(GROUP, n - i), rows + i);
         if (bulk->n_bytes > BULK_MAX_NAME_BYTES)
                 return false;
         if (bulk->names->len) {
@@ -232,30 +273,9 @@ static bool append_answers(Bulk *bulk, size_t n, uint32_t tag, GString *out)
         append_processes(bulk, out);
         append_header(out, BULK_ANSWERS, n * sizeof(BulkAnswer), tag);
         g_string_append_len(out, (const char *)rows, (gssize)(n * sizeof(BulkAnswer)));
+        for (i = 0; bulk->context.stats && i < n; i++)
+                bulk->context.stats->answers[rows[i].status]++;
         return true;
-}
-
-/* True if an answer could be another once more has come in. */
-static bool ask(Bulk *bulk, const BulkQuery *queries, size_t n)
-{
-        bool is_late = false;
-        size_t i;
-
-        for (i = 0; i < n; i++)
-                bulk->questions[i] = (Question){
-                        .pid = queries[i].pid,
-                        .has_pid_ns = queries[i].flags & BULK_QUERY_PID_NS,
-                        .pid_ns = queries[i].flags & BULK_QUERY_PID_NS ? queries[i].pid_ns : 0,
-                        .address = queries[i].address,
-                        .has_time = queries[i].flags & BULK_QUERY_TIME,
-                        .time = queries[i].time,
-                };
-        answer_questions(bulk->context.tracker, &bulk->context.viewer, bulk->questions, n,
-                         bulk->answers);
-        for (i = 0; i < n; i++)
-                is_late |= bulk->questions[i].has_time &&
-                           bulk->questions[i].time > bulk->answers[i].horizon;
-        return is_late;
 }
 
 static ssize_t refuse(GString *out, const char *why)
@@ -268,10 +288,9 @@ static ssize_t refuse(GString *out, const char *why)
 ssize_t bulk_run(Bulk *bulk, const uint8_t *bytes, size_t n_bytes, bool is_final,
                  unsigned *ret_wait_ms, GString *out)
 {
-        QueryStats *stats = bulk->context.stats;
+        g_autofree BulkQuery *queries = NULL;
         BulkHeader header;
-        bool is_late, is_answered = true;
-        size_t n, i;
+        size_t n;
 
         *ret_wait_ms = 0;
         if (n_bytes < sizeof(header))
@@ -284,23 +303,14 @@ ssize_t bulk_run(Bulk *bulk, const uint8_t *bytes, size_t n_bytes, bool is_final
                 return refuse(out, "the payload is up to 4096 queries of 32 bytes");
         if (n_bytes < sizeof(header) + header.size)
                 return 0;
-        {
-                g_autofree BulkQuery *queries = g_memdup2(bytes + sizeof(header), header.size);
-
-                is_late = ask(bulk, queries, n);
-        }
-        if (is_late && header.wait_ms && !is_final) {
+        queries = g_memdup2(bytes + sizeof(header), header.size); /* aligned */
+        if (header.wait_ms && !is_final && is_late(bulk, queries, n)) {
                 *ret_wait_ms = MIN(header.wait_ms, G_MAXINT32);
-        } else {
-                is_answered = append_answers(bulk, n, header.tag, out);
-                for (i = 0; stats && i < n; i++)
-                        stats->answers[bulk->answers[i].status]++;
+                return 0;
         }
-        for (i = 0; i < n; i++)
-                answer_clear(&bulk->answers[i]);
-        if (!is_answered)
+        if (!append_answers(bulk, queries, n, header.tag, out))
                 return refuse(out, "64 MiB of names in one batch: ask for less at once");
-        return *ret_wait_ms ? 0 : (ssize_t)(sizeof(header) + header.size);
+        return (ssize_t)(sizeof(header) + header.size);
 }
 
 /* A client may only have learned of the caps from here. */
