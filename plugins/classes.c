@@ -14,7 +14,7 @@ typedef struct Recent {
 } Recent;
 
 struct Classes {
-        bool wants_shown;
+        EventUse use;
         /* borrowed const bt_event_class -> owned EventInfo; until the trace class dies */
         GHashTable *infos;
         /* borrowed const bt_trace_class -> owned bt_listener_id; until the trace class dies */
@@ -32,11 +32,11 @@ static void event_counts_free(void *data)
         g_free(counts);
 }
 
-Classes *classes_new(bool wants_shown)
+Classes *classes_new(EventUse use)
 {
         Classes *classes = g_new0(Classes, 1);
 
-        classes->wants_shown = wants_shown;
+        classes->use = use;
         classes->infos = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         classes->trace_classes = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         classes->counts = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, event_counts_free);
@@ -119,7 +119,7 @@ static EventInfo *classify(Classes *classes, const bt_event_class *event_class)
         event = event_by_name(name);
         info->is_dotnet = true;
         info->counts = counts_of(classes, name, event != NULL);
-        if (!event || (event->kind == EVENT_KIND_SHOWN && !classes->wants_shown))
+        if (!event || !event_kind_is_wanted(event->kind, classes->use))
                 return info;
 
         info->is_wanted = true;

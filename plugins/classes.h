@@ -30,7 +30,7 @@ typedef struct EventInfo {
 typedef struct Classes Classes;
 
 /* WANTS_SHOWN: rows that are only for people are wanted too. */
-Classes *classes_new(bool wants_shown);
+Classes *classes_new(EventUse use);
 void classes_free(Classes *classes);
 
 /* Valid until the event class dies. */

@@ -120,7 +120,7 @@ dump_initialize(bt_self_component_sink *self_sink,
                 dump_free(dump);
                 return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
         }
-        reader_init(&dump->reader, self, !dump->tracker);
+        reader_init(&dump->reader, self, dump->tracker ? EVENT_USE_CODE_MAPS : EVENT_USE_ALL);
         if (bt_self_component_sink_add_input_port(self_sink, "in", NULL, NULL) !=
             BT_SELF_COMPONENT_ADD_PORT_STATUS_OK) {
                 dump_free(dump);

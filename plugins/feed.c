@@ -71,6 +71,7 @@ typedef enum Step {
 
 static const Param PARAMS[] = {
         {"socket", PARAM_STRING},
+        {"jit", PARAM_BOOL},
 };
 
 static Feed *feed_of(bt_self_component_sink *self)
@@ -115,7 +116,8 @@ feed_initialize(bt_self_component_sink *self_sink,
         feed->now = INT64_MIN;
         feed->sent_now = INT64_MIN;
         feed->last_order = INT64_MIN;
-        reader_init(&feed->reader, self, false);
+        reader_init(&feed->reader, self,
+                    params_bool(params, "jit") ? EVENT_USE_JIT : EVENT_USE_CODE_MAPS);
         bt_self_component_set_data(self, feed);
         return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
 }

@@ -8,6 +8,7 @@ static const char *const TYPE_NAMES[] = {
         [PARAM_STRING] = "a string",
         [PARAM_INTEGER] = "an integer",
         [PARAM_TIME] = "a time: a string (quoted: \"12.5\") or an integer of nanoseconds",
+        [PARAM_BOOL] = "yes or no",
 };
 
 typedef struct Check {
@@ -16,12 +17,21 @@ typedef struct Check {
         char *error; /* owned; NULL: all is well */
 } Check;
 
+static const bool FITS[][3] = {
+        /* string, integer, bool */
+        [PARAM_STRING] = {true, false, false},
+        [PARAM_INTEGER] = {false, true, false},
+        [PARAM_TIME] = {true, true, false},
+        [PARAM_BOOL] = {false, false, true},
+};
+
 static bool type_fits(const bt_value *value, ParamType type)
 {
         bool is_string = bt_value_is_string(value);
         bool is_integer = bt_value_is_signed_integer(value) || bt_value_is_unsigned_integer(value);
 
-        return (is_string && type != PARAM_INTEGER) || (is_integer && type != PARAM_STRING);
+        return (is_string && FITS[type][0]) || (is_integer && FITS[type][1]) ||
+               (bt_value_is_bool(value) && FITS[type][2]);
 }
 
 static bt_value_map_foreach_entry_const_func_status check_entry(const char *name,
@@ -64,6 +74,13 @@ bool params_check(bt_self_component *self, const bt_value *params, const Param *
         BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(self, "%s", check.error);
         g_free(check.error);
         return false;
+}
+
+bool params_bool(const bt_value *params, const char *name)
+{
+        const bt_value *value = bt_value_map_borrow_entry_value_const(params, name);
+
+        return value && bt_value_is_bool(value) && bt_value_bool_get(value);
 }
 
 const char *params_string(const bt_value *params, const char *name)

@@ -13,6 +13,7 @@ typedef enum ParamType {
         PARAM_STRING,
         PARAM_INTEGER, /* signed or not */
         PARAM_TIME,    /* a string, or an integer of ns */
+        PARAM_BOOL,
 } ParamType;
 
 typedef struct Param {
@@ -27,6 +28,8 @@ typedef struct Param {
 bool params_check(bt_self_component *self, const bt_value *params, const Param *known,
                   size_t n_known);
 
+/* False if it is not given. */
+bool params_bool(const bt_value *params, const char *name);
 /* The parameter, or NULL. Borrowed of PARAMS. */
 const char *params_string(const bt_value *params, const char *name);
 /* False if it is not given, or (*RET_VALUE untouched) not in INT64_MIN .. INT64_MAX. */

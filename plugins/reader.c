@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void reader_init(Reader *reader, bt_self_component *self, bool wants_shown)
+void reader_init(Reader *reader, bt_self_component *self, EventUse use)
 {
-        *reader = (Reader){.self = self, .classes = classes_new(wants_shown)};
+        *reader = (Reader){.self = self, .classes = classes_new(use)};
         streams_init(&reader->streams);
 }
 

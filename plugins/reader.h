@@ -22,7 +22,7 @@ typedef enum ReadResult {
         READ_REFUSED, /* a trace whose events cannot be told apart; an error cause is set */
 } ReadResult;
 
-void reader_init(Reader *reader, bt_self_component *self, bool wants_shown);
+void reader_init(Reader *reader, bt_self_component *self, EventUse use);
 void reader_deinit(Reader *reader);
 
 /* A sink's iterator on its port "in", for its graph-is-configured method. */

@@ -321,20 +321,24 @@ const Event event_table[] = {
         E(RUNTIME, 158, 0, SHOWN, "ModuleRangeLoad", module_range, 5),
         E(RUNTIME, 159, 0, R2R_ENTRY, "R2RGetEntryPoint", r2r_entry, 6),
         E(RUNTIME, 160, 0, SHOWN, "R2RGetEntryPointStart", r2r_entry_start, 2),
-        E(RUNTIME, 185, 0, SHOWN, "MethodJitInliningSucceeded", inlining, 10),
-        E(RUNTIME, 186, 0, SHOWN, "MethodJitInliningFailedAnsi", inlining_failed_ansi, 12),
+        E(RUNTIME, 185, 0, JIT_INLINED, "MethodJitInliningSucceeded", inlining, 10),
+        E(RUNTIME, 186, 0, JIT_NOT_INLINED, "MethodJitInliningFailedAnsi", inlining_failed_ansi,
+          12),
         E(RUNTIME, 187, 0, RUNTIME_START, "RuntimeInformationStart", runtime_information, 15),
-        E(RUNTIME, 188, 0, SHOWN, "MethodJitTailCallSucceeded", tail_call, 12),
-        E(RUNTIME, 189, 0, SHOWN, "MethodJitTailCallFailedAnsi", tail_call_failed_ansi, 12),
+        E(RUNTIME, 188, 0, JIT_TAIL_CALL, "MethodJitTailCallSucceeded", tail_call, 12),
+        E(RUNTIME, 189, 0, JIT_NO_TAIL_CALL, "MethodJitTailCallFailedAnsi", tail_call_failed_ansi,
+          12),
         E(RUNTIME, 190, 0, IL_MAP, "MethodILToNativeMap", il_map, 7),
         E(RUNTIME, 190, 1, IL_MAP, "MethodILToNativeMap_V1", il_map, 8),
-        E(RUNTIME, 191, 0, SHOWN, "MethodJitTailCallFailed", tail_call_failed, 12),
-        E(RUNTIME, 192, 0, SHOWN, "MethodJitInliningFailed", inlining_failed, 12),
+        E(RUNTIME, 191, 0, JIT_NO_TAIL_CALL, "MethodJitTailCallFailed", tail_call_failed, 12),
+        E(RUNTIME, 192, 0, JIT_NOT_INLINED, "MethodJitInliningFailed", inlining_failed, 12),
         E(RUNTIME, 280, 0, SHOWN, "TieredCompilationSettings", tiered_settings, 2),
-        E(RUNTIME, 281, 0, SHOWN, "TieredCompilationPause", instance, 1),
+        E(RUNTIME, 281, 0, JIT_PAUSE, "TieredCompilationPause", instance, 1),
         E(RUNTIME, 282, 0, SHOWN, "TieredCompilationResume", tiered_resume, 2),
-        E(RUNTIME, 283, 0, SHOWN, "TieredCompilationBackgroundJitStart", background_jit, 2),
-        E(RUNTIME, 284, 0, SHOWN, "TieredCompilationBackgroundJitStop", background_jit, 3),
+        E(RUNTIME, 283, 0, JIT_BACKGROUND_START, "TieredCompilationBackgroundJitStart",
+          background_jit, 2),
+        E(RUNTIME, 284, 0, JIT_BACKGROUND_STOP, "TieredCompilationBackgroundJitStop",
+          background_jit, 3),
         E(RUNDOWN, 141, 0, METHOD_RUNDOWN, "MethodDCStart", method, 6),
         E(RUNDOWN, 141, 1, METHOD_RUNDOWN, "MethodDCStart_V1", method, 7),
         E(RUNDOWN, 141, 2, METHOD_RUNDOWN, "MethodDCStart_V2", method, 8),
@@ -438,6 +442,13 @@ const Event *event_by_id(unsigned provider, unsigned id, unsigned version)
             event_table[low].id != id || event_table[low].version != version)
                 return NULL;
         return &event_table[low];
+}
+
+bool event_kind_is_wanted(EventKind kind, EventUse use)
+{
+        if (kind == EVENT_KIND_SHOWN)
+                return use == EVENT_USE_ALL;
+        return kind < EVENT_KIND_JIT_INLINED || use != EVENT_USE_CODE_MAPS;
 }
 
 int event_field(const Event *event, FieldName name)

@@ -73,6 +73,13 @@ typedef enum EventKind {
         EVENT_KIND_APP_DOMAIN_UNLOAD,
         EVENT_KIND_RUNDOWN_INIT,
         EVENT_KIND_RUNDOWN_COMPLETE,
+        EVENT_KIND_JIT_INLINED, /* from here on: sent to the daemon only when asked for */
+        EVENT_KIND_JIT_NOT_INLINED,
+        EVENT_KIND_JIT_TAIL_CALL,
+        EVENT_KIND_JIT_NO_TAIL_CALL,
+        EVENT_KIND_JIT_BACKGROUND_START,
+        EVENT_KIND_JIT_BACKGROUND_STOP,
+        EVENT_KIND_JIT_PAUSE,
         _EVENT_KIND_MAX,
 } EventKind;
 
@@ -110,6 +117,16 @@ const Event *event_by_id(unsigned provider, unsigned id, unsigned version);
 
 /* True if NAME belongs to one of the runtime's LTTng providers (also DotNETRuntimePrivate ...). */
 bool event_name_is_dotnet(const char *lttng_name);
+
+/* Who decodes events, and for what. */
+typedef enum EventUse {
+        EVENT_USE_CODE_MAPS,
+        EVENT_USE_JIT, /* code maps, and statistics of the JIT */
+        EVENT_USE_ALL,
+} EventUse;
+
+/* True if events of that kind are of use. */
+bool event_kind_is_wanted(EventKind kind, EventUse use);
 
 /* Index of a field in the row's fields, -1 if the row has none of that name. */
 int event_field(const Event *event, FieldName name);

@@ -79,6 +79,7 @@ void process_free(Process *process)
         g_hash_table_unref(process->modules);
         g_hash_table_unref(process->jitting);
         g_hash_table_unref(process->rundown_maps);
+        jitstats_free(process->jit_stats);
         codemap_free(process->map);
         g_ptr_array_unref(process->all_modules);
         g_array_unref(process->rundowns);

@@ -9,6 +9,7 @@
  */
 
 #include "core/codemap.h"
+#include "core/jitstats.h"
 #include "core/record.h"
 #include "core/trace.h"
 
@@ -61,6 +62,7 @@ typedef struct Process {
         unsigned age;             /* rounds of tracker_age() since it was over */
         uint64_t aged_last;       /* its last event as of the round before */
         uint64_t told_epoch;      /* of the map, as observers know it */
+        JitStats *jit_stats;      /* owned; NULL: none of their events came */
         uint64_t refused_since;   /* bodies were refused for want of memory; BODY_FOREVER: none */
 } Process;
 

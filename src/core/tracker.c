@@ -518,6 +518,13 @@ static void on_rundown_complete(Tracker *tracker, Process *process, const Record
         }
 }
 
+static void on_jit(Tracker *tracker, Process *process, const Record *record)
+{
+        if (!process->jit_stats)
+                process->jit_stats = jitstats_new(process->names, process->account);
+        jitstats_add(process->jit_stats, record);
+}
+
 static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Record *);
 
 /*
@@ -542,6 +549,8 @@ static void refuse(Tracker *tracker, Process *process, const Record *record)
                 return;
         }
         tracker->stats.refused++;
+        if (kind >= EVENT_KIND_JIT_INLINED) /* no answer depends on it */
+                return;
         process->refused_since = MIN(process->refused_since, record->time);
         if ((kind != EVENT_KIND_METHOD_LOAD && kind != EVENT_KIND_METHOD_RUNDOWN && !is_entry) ||
             !news.start || news.start >= ADDRESS_LIMIT ||
@@ -567,6 +576,13 @@ static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Recor
         [EVENT_KIND_APP_DOMAIN_UNLOAD] = on_app_domain_unload,
         [EVENT_KIND_RUNDOWN_INIT] = on_rundown_init,
         [EVENT_KIND_RUNDOWN_COMPLETE] = on_rundown_complete,
+        [EVENT_KIND_JIT_INLINED] = on_jit,
+        [EVENT_KIND_JIT_NOT_INLINED] = on_jit,
+        [EVENT_KIND_JIT_TAIL_CALL] = on_jit,
+        [EVENT_KIND_JIT_NO_TAIL_CALL] = on_jit,
+        [EVENT_KIND_JIT_BACKGROUND_START] = on_jit,
+        [EVENT_KIND_JIT_BACKGROUND_STOP] = on_jit,
+        [EVENT_KIND_JIT_PAUSE] = on_jit,
 };
 
 /* Tells what the record has changed. A body may have come and gone with it. */

@@ -39,6 +39,7 @@ void call_list_methods(Call *call);
 void call_list_modules(Call *call);
 void call_history(Call *call);
 void call_versions(Call *call);
+void call_jit_statistics(Call *call);
 void call_status(Call *call);
 void call_metrics(Call *call);
 void call_watch(Call *call);

@@ -113,6 +113,7 @@ static const struct {
         {INTERFACE "ListModules", call_list_modules},
         {INTERFACE "History", call_history},
         {INTERFACE "Versions", call_versions},
+        {INTERFACE "JitStatistics", call_jit_statistics},
         {INTERFACE "Status", call_status},
         {INTERFACE "Metrics", call_metrics},
         {INTERFACE "Watch", call_watch},

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * JitStatistics: what the compiler did and did not do, by process
+ */
+
+#include "core/json-text.h"
+#include "query/call.h"
+
+static const char *const ATTEMPTS[_JIT_ATTEMPT_MAX][2] = {
+        [JIT_INLINING] = {"inlining_succeeded", "inlining_failed"},
+        [JIT_TAIL_CALL] = {"tail_calls_succeeded", "tail_calls_failed"},
+};
+
+static void append_attempt(GString *out, const Process *process, JitAttempt attempt)
+{
+        g_autofree JitReason *reasons = NULL;
+        size_t n, i;
+
+        if (!process->jit_stats) {
+                g_string_append_printf(out, ",\"%s\":null,\"%s\":null", ATTEMPTS[attempt][0],
+                                       ATTEMPTS[attempt][1]);
+                return;
+        }
+        reasons = jitstats_reasons(process->jit_stats, attempt, &n);
+        g_string_append_printf(out, ",\"%s\":%" G_GUINT64_FORMAT ",\"%s\":[", ATTEMPTS[attempt][0],
+                               (guint64)jitstats_n_succeeded(process->jit_stats, attempt),
+                               ATTEMPTS[attempt][1]);
+        for (i = 0; i < n; i++) {
+                g_string_append(out, i ? ",{\"reason\":" : "{\"reason\":");
+                json_append_string(out, strtab_text(process->names, reasons[i].reason));
+                g_string_append(out, ",\"count\":");
+                json_append_u64(out, reasons[i].count);
+                g_string_append_c(out, '}');
+        }
+        g_string_append_c(out, ']');
+}
+
+static void append_background(GString *out, const Process *process)
+{
+        JitBackground background;
+
+        if (!process->jit_stats) {
+                g_string_append(out, ",\"background_jit\":null");
+                return;
+        }
+        background = jitstats_background(process->jit_stats);
+        g_string_append_printf(out,
+                               ",\"background_jit\":{\"runs\":%" G_GUINT64_FORMAT
+                               ",\"ms\":%" G_GUINT64_FORMAT ".%06u,\"methods\":%" G_GUINT64_FORMAT
+                               ",\"pauses\":%" G_GUINT64_FORMAT "}",
+                               (guint64)background.n_runs, (guint64)(background.time / 1000000),
+                               (unsigned)(background.time % 1000000), (guint64)background.n_methods,
+                               (guint64)background.n_pauses);
+}
+
+void call_jit_statistics(Call *call)
+{
+        const GPtrArray *processes = tracker_processes(call->context->tracker);
+        const char *separator = "";
+        ProcessFilter filter;
+        guint i;
+        int j;
+
+        if (!call_get_filter(call, &filter))
+                return;
+        g_string_append(call->out, "{\"processes\":[");
+        for (i = 0; i < processes->len; i++) {
+                const Process *process = processes->pdata[i];
+
+                if (!process_filter_matches(&filter, &call->context->viewer, process))
+                        continue;
+                g_string_append_printf(call->out,
+                                       "%s{\"pid\":%d,\"pid_ns\":%" G_GUINT64_FORMAT
+                                       ",\"generation\":%u",
+                                       separator, (int)process->key.pid,
+                                       (guint64)process->key.pid_ns, process->generation);
+                for (j = 0; j < _JIT_ATTEMPT_MAX; j++)
+                        append_attempt(call->out, process, (JitAttempt)j);
+                append_background(call->out, process);
+                g_string_append_c(call->out, '}');
+                separator = ",";
+        }
+        g_string_append(call->out, "]}");
+}
