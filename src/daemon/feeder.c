@@ -87,6 +87,8 @@ static void feeder_free(void *data)
 
 const PeerRole FEEDER_ROLE = {
         .name = "ingest",
+        /* Some hundred records: that long a question waits behind them. */
+        .read_size = 16 << 10,
         .feed = feeder_feed,
         .run = feeder_run,
         .wants_input = feeder_wants_input,

@@ -76,7 +76,8 @@ static bool flush(Peer *peer)
 static bool receive(Peer *peer)
 {
         static uint8_t buffer[READ_SIZE];
-        ssize_t n = recv(peer->fd, buffer, sizeof(buffer), 0);
+        size_t size = peer->role->read_size ? peer->role->read_size : sizeof(buffer);
+        ssize_t n = recv(peer->fd, buffer, MIN(size, sizeof(buffer)), 0);
 
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
                 return true;

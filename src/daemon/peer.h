@@ -30,6 +30,7 @@ typedef struct PeerRole {
         const uint8_t *(*output)(void *session, size_t *ret_n);
         void (*sent)(void *session, size_t n);
         void (*free)(void *session);
+        unsigned read_size;  /* bytes fed at once, before others have their turn; 0: 64 KiB */
         unsigned timeout_ms; /* for the rest of a message, and for output to be taken; 0: none */
 } PeerRole;
 
