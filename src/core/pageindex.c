@@ -692,9 +692,10 @@ static bool page_overlaps(Overlaps *overlaps, const Tier *tier, const Page *page
         uint64_t page_last = page_first + ((UINT64_C(1) << tier->page_shift) - 1);
         uint16_t first = tier_unit(tier, MAX(overlaps->first, page_first));
         uint16_t last = tier_unit(tier, MIN(overlaps->last, page_last));
-        uint32_t b, i;
+        uint32_t first_block = page_block_at(page, overlaps->time), b, i;
 
-        for (b = page_block_at(page, overlaps->time); b < page->n_blocks; b++) {
+        /* From the newest on: that is at hand, and mostly has what ends a search early. */
+        for (b = page->n_blocks; b-- > first_block;) {
                 const Block *block = page_block_const(page, b);
 
                 for (i = 0; i < block->n_entries; i++) {
