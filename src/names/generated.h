@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Generated: a name that a C# compiler made
+ *
+ * It has the form <SOURCE>KIND ORDINALS, where SOURCE is the name of the method that it was made
+ * for, itself such a name at times.
+ */
+
+#include "names/writer.h"
+
+typedef enum GeneratedKind {
+        GENERATED_OTHER,         /* <Main>$, <PrivateImplementationDetails> */
+        GENERATED_CLOSURE,       /* <>c__DisplayClass15_0 */
+        GENERATED_EMPTY_CLOSURE, /* <>c, <>c__6 */
+        GENERATED_ANONYMOUS,     /* <>f__AnonymousType0 */
+        GENERATED_MACHINE,       /* <M>d__5, <M>d */
+        GENERATED_LAMBDA,        /* <M>b__0_1 */
+        GENERATED_LOCAL,         /* <M>g__Local|3_0 */
+} GeneratedKind;
+
+typedef struct Generated {
+        GeneratedKind kind;
+        Span token;
+        Span source;  /* of machines, lambdas and local functions */
+        Span word;    /* a local function's own name */
+        Span ordinal; /* "5", "15_0" */
+        Generic generic;
+} Generated;
+
+/* TOKEN without its arity. False if it has not that form. */
+bool generated_parse(Span token, Generated *ret_generated);
+/* The end of the "<...>" that TOKEN begins with; NULL if it begins with none. */
+const char *generated_source_end(Span token);
+bool generated_is_closure(const Generated *generated);
+/* Whether it is a lambda, a local function, or a machine of these: what closures hold. */
+bool generated_is_held(const Generated *generated);
+/* CLOSURE is what holds it, NULL for none; MACHINE is what a machine is called. */
+bool generated_append(Writer *writer, const Generated *generated, const Generated *closure,
+                      const char *machine);

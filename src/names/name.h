@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Name: a method for people
+ *
+ * Makes one line of the three texts by which the runtime names a method. Needs libc only, takes no
+ * memory, keeps no state and asks no locale: callable from everywhere, in any thread.
+ *
+ * The texts are the traced program's: any bytes will do. Control and format characters, line and
+ * paragraph separators and noncharacters become \u{HEX}, bytes that are not UTF-8 become \x{HEX}.
+ *
+ *   clr     Namespace.Type.Method(args), each text as the runtime writes it
+ *   csharp  the same as C# writes it: Ns.List<int>.Add(T1), Ns.Outer.Inner.Name.get()
+ *   short   csharp without namespaces and arguments: List<int>.Add. Overloads are equal in it.
+ *
+ * csharp, where it is not plain C#:
+ *
+ *   Main.lambda#0_1  Main.Local#3_0     a lambda or local function of Main; before a dot stands the
+ *                                       closure that it is in: lambda#c.0_1, Local#15_0.3
+ *   Load.async#5()  Items.iterator#6()  the steps of an async method or an iterator; any other
+ *                                       member of such a machine: Items.machine#6.Name
+ *   closure#15_0  anonymous#0<int>      a class that the compiler made
+ *   <Main>$                             other names that a compiler made, as they are
+ *   Type..ctor  Type..cctor             constructors, as every stack trace of .NET has them
+ *   T1, M1, Method<?>                   the first type parameter of the type, of the method; a
+ *                                       generic method: no event tells what it is instantiated with
+ *   __Canon                             code shared by all reference types
+ *   Type<,>                             a generic type that is not instantiated
+ *   ?<T1>.Enumerator                    an argument's type that is nested in a generic one of which
+ *                                       the runtime does not tell the name
+ *   ref T                               also what the source has as out or in: only virtual methods
+ *                                       tell an in
+ *   type:0x7f12                         the runtime's own handle of a type
+ *   [P/Invoke stub](int)                code that the runtime made
+ *   [dynamic] Name(int)                 a DynamicMethod
+ *   Name(?)                             the arguments are not told
+ *   @int, Name.@get                     is really called that, against the C# keyword or an
+ * accessor
+ *   ``text``                            was not understood: as the runtime writes it
+ *
+ * Names that differ in clr differ in csharp, but for what C# itself does not write: whether a type
+ * is nested (A+B) or in a namespace (A.B), and whether an argument's type is a class or a struct.
+ */
+
+#include <stddef.h>
+
+/* As the event has them; NULL or "" where it has none. NUL-terminated, borrowed for the call. */
+typedef struct RawName {
+        const char *name_space, *name, *signature;
+        /* Of an IL stub: the method that it stands for; NULL where no event told. */
+        const struct RawName *stub_target;
+} RawName;
+
+typedef enum NameStyle {
+        NAME_STYLE_CLR,
+        NAME_STYLE_CSHARP,
+        NAME_STYLE_SHORT,
+        _NAME_STYLE_MAX,
+} NameStyle;
+
+/* "clr", "csharp", "short"; NULL for what is no style. */
+const char *name_style_text(NameStyle style);
+
+/*
+ * Writes the name, NUL-terminated, and returns the bytes that the whole of it has without the NUL,
+ * like snprintf: if that is not below N, the name was cut, before a character. N 0 only measures,
+ * BUFFER may then be NULL. Without a name it writes "" and returns 0. Takes time in proportion to
+ * the length of the texts. What is written is UTF-8, at most 16 times as long as the texts.
+ */
+size_t name_format(const RawName *raw, NameStyle style, char *buffer, size_t n);

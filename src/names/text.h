@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Text: what is being written, and pieces of what was read
+ *
+ * A Text is cut at the size of its buffer and goes on counting. It may be copied, and the copy
+ * assigned back: what was written in between is taken back.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct Text {
+        char *buffer; /* borrowed */
+        size_t size;  /* of buffer */
+        size_t used;  /* of buffer */
+        size_t length;
+        bool is_cut;
+} Text;
+
+/* AT..END of a text that someone else owns. */
+typedef struct Span {
+        const char *at, *end;
+} Span;
+
+static inline Span span_of(const char *at, const char *end)
+{
+        return (Span){at, end};
+}
+
+static inline size_t span_length(Span span)
+{
+        return (size_t)(span.end - span.at);
+}
+
+/* The first byte, NUL if there is none. */
+static inline char span_first(Span span)
+{
+        return span.at < span.end ? *span.at : '\0';
+}
+
+Span span_of_text(const char *text);
+bool span_equal(Span span, const char *text);
+/* Takes PREFIX off, if SPAN begins with it. */
+bool span_skip(Span *span, const char *prefix);
+/* Takes a decimal number below 100000 without leading zero off, 0 itself included. */
+bool span_skip_number(Span *span, unsigned *ret_number);
+
+void text_init(Text *text, char *buffer, size_t size);
+/* Ends the buffer with a NUL. The length of all that was added. */
+size_t text_end(Text *text);
+/* Of printable ASCII. */
+void text_add(Text *text, const char *literal);
+void text_add_number(Text *text, unsigned number);
+/* Escaped as name.h tells. */
+void text_add_span(Text *text, Span span);
+/* The same between ``marks``, with a backslash before each backslash and mark. */
+void text_add_quoted(Text *text, Span span);
