@@ -16,6 +16,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 TIMEOUT = 60
+INSIDE = 'CLRSYM_TEST_LIVE'
 
 RUNTIME_EVENTS = ('Method*', 'Module*', 'RuntimeInformation*', 'AppDomain*', 'Assembly*', 'Tiered*',
                   'R2RGetEntryPoint*')
@@ -97,6 +98,32 @@ def end_orderly():
     ignore SIGINT, and so would our children, of which babeltrace2 needs it to stop."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     signal.signal(signal.SIGINT, lambda *_: sys.exit(1))
+
+
+def enter_sandbox():
+    """This program again, beside a session daemon of its own; skipped where that cannot be."""
+    reason = missing()
+    if reason is None:
+        sandbox = HERE.parent / 'support' / 'lttng-sandbox'
+        process = subprocess.Popen([sandbox, sys.executable, *sys.argv],
+                                   env={**os.environ, INSIDE: '1'})
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda caught, _: process.send_signal(caught))
+        code = process.wait()
+        if code != 77:
+            return code
+        reason = 'no private mounts'
+    print(f'1..0 # SKIP {reason}')
+    return 0
+
+
+def in_sandbox(run):
+    """RUN, in the sandbox."""
+    if os.environ.get(INSIDE):
+        end_orderly()
+        run()
+    else:
+        sys.exit(enter_sandbox())
 
 
 def build(directory):

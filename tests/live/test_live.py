@@ -5,10 +5,8 @@ its own code, and the runtime's own perf map, against the answers of the daemon.
 import collections
 import contextlib
 import json
-import os
 import pathlib
 import signal
-import subprocess
 import sys
 import time
 
@@ -18,7 +16,6 @@ sys.path.insert(0, str(HERE.parent / 'traces'))
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 
-INSIDE = 'CLRSYM_TEST_LIVE'
 ROUNDS = 20
 LIVE_TIMER_US = 100_000
 
@@ -196,26 +193,5 @@ def test(tap, programs, directory, _):
     run_live(tap, programs, assembly, directory / 'live')
 
 
-def enter_sandbox():
-    """This test again, beside a session daemon of its own."""
-    reason = live.missing()
-    if reason is None:
-        sandbox = HERE.parent / 'support' / 'lttng-sandbox'
-        process = subprocess.Popen([sandbox, sys.executable, *sys.argv],
-                                   env={**os.environ, INSIDE: '1'})
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda caught, _: process.send_signal(caught))
-        code = process.wait()
-        if code != 77:
-            return code
-        reason = 'no private mounts'
-    print(f'1..0 # SKIP {reason}')
-    return 0
-
-
 if __name__ == '__main__':
-    if os.environ.get(INSIDE):
-        live.end_orderly()
-        recorded.main(test)
-    else:
-        sys.exit(enter_sandbox())
+    live.in_sandbox(lambda: recorded.main(test))

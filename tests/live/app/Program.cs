@@ -13,8 +13,10 @@ namespace Live;
 ///
 ///     clrsym-live [ROUNDS]
 ///     clrsym-live churn SECONDS BODIES
+///     clrsym-live stacks
 ///
-/// With "churn" it makes so many dynamic methods, and takes so long for it, if it can.
+/// With "churn" it makes so many dynamic methods, and takes so long for it, if it can. With "stacks"
+/// it calls methods of every kind of name, and prints the stack in each.
 ///
 /// Prints what it knows of its own code, "CODE NANOSECONDS ADDRESS TYPE METHOD": at that instant of
 /// CLOCK_MONOTONIC the method's code began at that address. Then "READY", and it waits for its
@@ -29,6 +31,8 @@ public static class Program
 
         if (arguments.Length == 3 && arguments[0] == "churn")
             RunChurn(report, output, int.Parse(arguments[1]), int.Parse(arguments[2]));
+        else if (arguments.Length == 1 && arguments[0] == "stacks")
+            Stacks.Run(output);
         else
             RunAll(report, output, arguments.Length > 0 ? int.Parse(arguments[0]) : 20);
         output.WriteLine("READY");
