@@ -1,25 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/naive.h"
 
-#include "core/method-flags.h"
-#include "support/suite.h"
-
-#include <string.h>
-
-#define SECOND UINT64_C(1000000000)
+#include "support/world.h"
 
 const ProcessKey KEYS[N_KEYS] = {{0, 100}, {0, 101}, {7, 100}};
 const unsigned STREAM_TRACE[N_STREAMS] = {0, 0, 1};
-
-bool world_chance(World *w, unsigned percent)
-{
-        return g_rand_int(w->rand) % 100 < percent;
-}
-
-uint64_t world_below(World *w, uint64_t n)
-{
-        return g_rand_int(w->rand) % n;
-}
 
 uint64_t naive_extent(const NaiveBody *body)
 {

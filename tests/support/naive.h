@@ -8,24 +8,13 @@
 
 #include "core/answer.h"
 
+typedef struct World World;
+
 enum { N_STREAMS = 3, N_KEYS = 3 };
 
 /* The processes, and the trace that a stream is of. */
 extern const ProcessKey KEYS[N_KEYS];
 extern const unsigned STREAM_TRACE[N_STREAMS];
-
-/* The chance of each kind of operation, and what it does it to. */
-typedef struct Mix {
-        unsigned n_episodes; /* each begins with nothing */
-        unsigned n_steps;
-        uint64_t span; /* of addresses */
-        uint32_t max_size;
-        unsigned load, race, unload, stranger, module, r2r, rundown, gap, away, life;
-        unsigned late_percent;  /* of the loads and strangers */
-        unsigned trace_percent; /* of the events come by the second trace */
-        size_t budget;
-        bool refuses; /* more lives than there is room for */
-} Mix;
 
 typedef struct NaiveBody {
         uint32_t name; /* its method id, too */
@@ -68,23 +57,6 @@ typedef struct NaiveStream {
         bool is_away, has_ended;
 } NaiveStream;
 
-typedef struct World {
-        const Mix *mix;
-        GRand *rand;
-        Tracker *tracker;
-        TrackerStream *streams[N_STREAMS];
-        uint64_t now;
-        uint64_t batch;
-        uint32_t n_names;
-        NaiveStream naive_streams[N_STREAMS];
-        GPtrArray *lives; /* of Naive, in order of appearance */
-        GArray *gaps;     /* of Span */
-        uint64_t n_forgotten, n_dropped, n_refused;
-        GString *log; /* or NULL */
-        char *failure;
-        unsigned *n_answers; /* by status */
-} World;
-
 #define BODY(naive, i) (&g_array_index((naive)->bodies, NaiveBody, i))
 
 typedef struct Expected {
@@ -96,8 +68,6 @@ typedef struct Expected {
         unsigned n_bodies;
 } Expected;
 
-bool world_chance(World *w, unsigned percent);
-uint64_t world_below(World *w, uint64_t n);
 uint64_t naive_extent(const NaiveBody *body);
 bool naive_is_living(const NaiveBody *body);
 void naive_free(gpointer naive);

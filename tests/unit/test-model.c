@@ -11,11 +11,8 @@
 
 #include "core/method-flags.h"
 
-#include "support/naive.h"
 #include "support/suite.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "support/world.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { SLOWER = 4 };
@@ -23,12 +20,10 @@ enum { SLOWER = 4 };
 enum { SLOWER = 1 };
 #endif
 
-#define SECOND UINT64_C(1000000000)
-#define BASE   UINT64_C(0x7f1234560ff0)
+#define BASE UINT64_C(0x7f1234560ff0)
 
-/* What scripts call the streams. */
-static const unsigned STREAM_NAME[N_STREAMS] = {0, 1, 10};
-static const Viewer ALL = {.sees_all = true};
+/* Module ids and the files that they may be of, from 1 on; 0 is none. */
+enum { N_MODULES = 5, N_PATHS = 3 };
 
 #define ALL_KINDS                                                                                  \
         .load = 40, .race = 10, .unload = 30, .stranger = 4, .module = 6, .r2r = 6, .rundown = 1,  \
@@ -67,309 +62,6 @@ static const Mix MIXES[] = {
          .r2r = 4, .rundown = 1, .gap = 1, .life = 8, .budget = 2564 << 10},
 };
 
-/* --- The two side by side ------------------------------------------------------------------ */
-
-static void G_GNUC_PRINTF(2, 3) tell(World *w, const char *format, ...)
-{
-        va_list arguments;
-
-        if (!w->log)
-                return;
-        va_start(arguments, format);
-        g_string_append_vprintf(w->log, format, arguments);
-        va_end(arguments);
-}
-
-static void G_GNUC_PRINTF(2, 3) differ(World *w, const char *format, ...)
-{
-        va_list arguments;
-
-        if (w->failure)
-                return;
-        va_start(arguments, format);
-        w->failure = g_strdup_vprintf(format, arguments);
-        va_end(arguments);
-}
-
-static uint32_t body_number(const Process *process, const Body *body)
-{
-        return (uint32_t)atoi(strtab_text(process->names, body->name) + 1);
-}
-
-static bool is_same_body(const Process *process, const Body *got, const NaiveBody *body)
-{
-        if (!got || !body)
-                return !got && !body;
-        return body_number(process, got) == body->name && got->start == body->start &&
-               got->size == body->size && got->since == body->since && got->until == body->until &&
-               got->source == body->source && got->end == body->end;
-}
-
-static char *show_body(uint32_t name, uint64_t since, uint64_t until, int end)
-{
-        return g_strdup_printf("M%u [%" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT ") end %d", name,
-                               since, until, end);
-}
-
-static void ask(World *w, const Question *question)
-{
-        Expected e;
-        Answer answer;
-        const Body *got;
-        bool has_confidence, is_equal;
-
-        if (w->failure)
-                return;
-        naive_expect(w, question, &e);
-        answer_question(w->tracker, &ALL, question, &answer);
-        got = answer.body ? answer.body : answer.nearest;
-        has_confidence = e.status != ANSWER_AMBIGUOUS && e.status != ANSWER_EVICTED;
-        is_equal = answer.status == e.status &&
-                   (!has_confidence ||
-                    (answer.confidence == e.confidence && answer.distance == e.distance));
-        if (is_equal && e.status != ANSWER_EVICTED)
-                is_equal = is_same_body(answer.process, got, e.body) &&
-                           answer.process == (e.naive ? e.naive->real : NULL);
-        if (is_equal && answer.bodies)
-                is_equal = answer.bodies->len == e.n_bodies;
-        w->n_answers[e.status]++;
-        if (!is_equal) {
-                g_autofree char *a =
-                        e.body ? show_body(e.body->name, e.body->since, e.body->until, e.body->end)
-                               : NULL;
-                g_autofree char *b = got ? show_body(body_number(answer.process, got), got->since,
-                                                     got->until, got->end)
-                                         : NULL;
-
-                differ(w,
-                       "? pid=%d (ns %" G_GUINT64_FORMAT ") 0x%" G_GINT64_MODIFIER
-                       "x %" G_GUINT64_FORMAT "%s: expected %s %s %s, got %s %s %s",
-                       question->pid, question->pid_ns, question->address, question->time,
-                       question->has_time ? "" : " (no time)", answer_status_name(e.status), a,
-                       confidence_name(e.confidence), answer_status_name(answer.status), b,
-                       confidence_name(answer.confidence));
-        }
-        answer_clear(&answer);
-}
-
-/* By this a body is found in the real list, whatever the record at hand has just done to it. */
-static gpointer body_key(uint32_t name, uint64_t seen)
-{
-        return GSIZE_TO_POINTER((gsize)name << 40 | seen);
-}
-
-static guint count_of(GHashTable *counts, gpointer key)
-{
-        return GPOINTER_TO_UINT(g_hash_table_lookup(counts, key));
-}
-
-/* Who has gone for want of memory: only dead ones may. */
-static void observe_forgetting(World *w, Naive *naive)
-{
-        g_autoptr(GHashTable) there = g_hash_table_new(g_direct_hash, g_direct_equal);
-        const CodeMap *map = naive->real->map;
-        uint64_t whole_since = codemap_whole_since(map);
-        unsigned pass;
-        uint32_t i;
-
-        for (i = 0; i < codemap_n_numbers(map); i++) {
-                const Body *body = codemap_body(map, i);
-                gpointer key;
-
-                if (!body)
-                        continue;
-                key = body_key(body_number(naive->real, body), body_seen(body));
-                g_hash_table_insert(there, key, GUINT_TO_POINTER(count_of(there, key) + 1));
-        }
-        /* Of two alike, the one that must be there is. */
-        for (pass = 0; pass < 2; pass++)
-                for (i = naive->bodies->len; i-- > 0;) {
-                        const NaiveBody *body = BODY(naive, i);
-                        bool must_be = body->until > whole_since;
-                        gpointer key = body_key(body->name, body->seen);
-                        guint n = count_of(there, key);
-
-                        if (must_be != (pass == 0))
-                                continue;
-                        if (n)
-                                g_hash_table_insert(there, key, GUINT_TO_POINTER(n - 1));
-                        else if (must_be)
-                                differ(w, "M%u is forgotten", body->name);
-                        else
-                                g_array_remove_index(naive->bodies, i);
-                }
-}
-
-static void observe_budget(World *w)
-{
-        const Budget *budget = tracker_budget(w->tracker);
-        const GPtrArray *all = tracker_processes(w->tracker);
-        guint i;
-
-        if (!budget->limit)
-                return;
-        if (budget->account->n_bytes > budget->limit)
-                differ(w, "%zu bytes of %zu", budget->account->n_bytes, budget->limit);
-        if (budget->n_processes != w->n_dropped) {
-                w->n_dropped = budget->n_processes;
-                for (i = 0; i < w->lives->len; i++) {
-                        Naive *naive = w->lives->pdata[i];
-
-                        if (naive->is_dropped ||
-                            g_ptr_array_find((GPtrArray *)all, naive->real, NULL))
-                                continue;
-                        naive->is_dropped = true;
-                        if (naive_newest_life(w, naive->key) && naive->exit == BODY_FOREVER &&
-                            naive_newest_life(w, naive->key)->generation < naive->generation)
-                                differ(w, "a process that was not over has gone");
-                }
-        }
-        if (budget->n_bodies != w->n_forgotten) {
-                w->n_forgotten = budget->n_bodies;
-                for (i = 0; i < w->lives->len; i++)
-                        if (!((Naive *)w->lives->pdata[i])->is_dropped)
-                                observe_forgetting(w, w->lives->pdata[i]);
-        }
-}
-
-/* What was on its way while the stream's feeder was away is lost. */
-static void naive_resume(World *w, unsigned s, uint64_t time)
-{
-        NaiveStream *stream = &w->naive_streams[s];
-        Span gap = {stream->progress, time - 1, STREAM_TRACE[s]};
-
-        if (stream->is_away && time > stream->progress)
-                g_array_append_val(w->gaps, gap);
-        stream->is_away = false;
-}
-
-/* The life that an event belongs to. */
-static Naive *naive_life(World *w, unsigned s, const Record *record)
-{
-        Naive *naive = naive_newest_life(w, record->process), *older;
-        bool is_start = record->event->kind == EVENT_KIND_RUNTIME_START, is_again, is_later;
-
-        is_again = naive && naive->is_from_start && !naive->has_trace[STREAM_TRACE[s]] &&
-                   record->time - naive->begin < SECOND;
-        is_later = naive && naive->exit != BODY_FOREVER && record->time > naive->exit + SECOND;
-        if (!naive || (record->time >= naive->begin && (is_later || (is_start && !is_again))))
-                naive = naive_new(w, record->process, naive ? naive->generation + 1 : 1,
-                                  record->time);
-        older = naive_life_at(w, record->process, record->time);
-        if (!older->is_dropped)
-                naive = older;
-        naive->begin = MIN(naive->begin, record->time);
-        naive->has_trace[STREAM_TRACE[s]] = true;
-        return naive;
-}
-
-static void put(Record *record, FieldName name, uint64_t u)
-{
-        int i = event_field(record->event, name);
-
-        if (i >= 0)
-                record->values[i].u = u;
-}
-
-static void put_text(Record *record, FieldName name, const char *text)
-{
-        Value *value = &record->values[event_field(record->event, name)];
-
-        value->data = (const uint8_t *)text;
-        value->n = (uint32_t)strlen(text);
-}
-
-/*
- * Applies a record of an event that is about BODY or MODULE or neither to the tracker and, if it
- * was news, to the naive one.
- */
-static void emit(World *w, unsigned s, const char *event, unsigned k, const NaiveBody *body,
-                 uint64_t module, unsigned path, uint64_t time)
-{
-        NaiveStream *stream = &w->naive_streams[s];
-        Record record = {.event = event_by_name(event), .time = time, .process = KEYS[k], .tid = 1};
-        uint64_t n_refused = tracker_stats(w->tracker)->refused;
-        char name[16] = "", file[16] = "";
-        EventKind kind;
-        Naive *naive;
-        unsigned i;
-
-        if (w->failure)
-                return;
-        kind = record.event->kind;
-        for (i = 0; i < record.event->n_fields; i++)
-                record.values[i].data = (const uint8_t *)"";
-        tell(w, "%u: %" G_GUINT64_FORMAT " %s pid=%d pid_ns=%u", STREAM_NAME[s], time, event,
-             KEYS[k].pid, (unsigned)KEYS[k].pid_ns);
-        if (body) {
-                g_snprintf(name, sizeof(name), "M%u", body->name);
-                put(&record, FIELD_MethodID, body->name);
-                put(&record, FIELD_MethodStartAddress, body->start);
-                put(&record, FIELD_EntryPoint, body->start);
-                put(&record, FIELD_MethodSize, body->size);
-                put(&record, FIELD_MethodFlags, body->is_jitted ? METHOD_FLAG_JITTED : 0);
-                put_text(&record, FIELD_MethodName, name);
-                tell(w, " id=%u name=%s %s=0x%" G_GINT64_MODIFIER "x", body->name, name,
-                     kind == EVENT_KIND_R2R_ENTRY ? "entry" : "start", body->start);
-                if (kind != EVENT_KIND_R2R_ENTRY)
-                        tell(w, " size=%u flags=%u", body->size,
-                             body->is_jitted ? METHOD_FLAG_JITTED : 0);
-        }
-        if (module && kind != EVENT_KIND_R2R_ENTRY) {
-                put(&record, FIELD_ModuleID, module);
-                tell(w, " module=%u", (unsigned)module);
-        }
-        if (path) {
-                g_snprintf(file, sizeof(file), "/%u.dll", path);
-                put_text(&record, FIELD_ModuleILPath, file);
-                tell(w, " path=%s", file);
-        }
-        tell(w, "\n");
-
-        tracker_apply_record(w->tracker, w->streams[s], &record);
-        naive_resume(w, s, time);
-        if (time < stream->watermark || (time == stream->watermark && stream->batch != w->batch))
-                return;
-        stream->watermark = time;
-        stream->batch = w->batch;
-        stream->progress = MAX(stream->progress, time);
-        naive = naive_life(w, s, &record);
-        if (!naive->real) {
-                const GPtrArray *all = tracker_processes(w->tracker);
-
-                naive->real = all->pdata[all->len - 1];
-        }
-        observe_budget(w);
-        if (tracker_stats(w->tracker)->refused != n_refused) {
-                w->n_refused++;
-                tell(w, "# refused\n");
-                naive_refuse(naive, kind, body, time);
-        } else if (kind == EVENT_KIND_METHOD_LOAD) {
-                naive_load(naive, body, module, time);
-        } else if (kind == EVENT_KIND_METHOD_UNLOAD) {
-                naive_unload(naive, body, module, time);
-        } else if (kind == EVENT_KIND_METHOD_RUNDOWN) {
-                naive_sighting(naive, body, module, time);
-        } else if (kind == EVENT_KIND_R2R_ENTRY) {
-                naive_sighting(naive, body, 0, time);
-        } else if (kind == EVENT_KIND_MODULE_LOAD) {
-                naive_module_load(naive, module, path, time);
-        } else if (kind == EVENT_KIND_MODULE_UNLOAD) {
-                naive_module_end(naive, naive_living_module(naive, module, time), time);
-        } else if (kind == EVENT_KIND_RUNTIME_START) {
-                naive->is_from_start = true;
-        } else if (kind == EVENT_KIND_APP_DOMAIN_UNLOAD) {
-                naive->exit = time;
-        } else if (kind == EVENT_KIND_RUNDOWN_INIT) {
-                naive->rundown_begin = time;
-        } else if (kind == EVENT_KIND_RUNDOWN_COMPLETE) {
-                naive_rundown_end(w, naive, time);
-        }
-        if (codemap_n_bodies(naive->real->map) != naive->bodies->len)
-                differ(w, "%u bodies, not %u", codemap_n_bodies(naive->real->map),
-                       naive->bodies->len);
-}
-
 /* --- What happens -------------------------------------------------------------------------- */
 
 #define LOAD          "DotNETRuntime:MethodLoadVerbose_V2"
@@ -382,16 +74,6 @@ static void emit(World *w, unsigned s, const char *event, unsigned k, const Naiv
 #define INIT          "DotNETRuntimeRundown:DCEndInit_V1"
 #define ROW           "DotNETRuntimeRundown:MethodDCEndVerbose_V2"
 #define COMPLETE      "DotNETRuntimeRundown:DCEndComplete_V1"
-
-static void open_stream(World *w, unsigned s)
-{
-        IngestStream *identity = ingest_stream_new();
-
-        identity->trace_uuid[0] = (uint8_t)(1 + STREAM_TRACE[s]);
-        identity->stream_id = s;
-        w->streams[s] = tracker_stream_open(w->tracker, identity);
-        ingest_stream_free(identity);
-}
 
 /* The stream that is behind the others where some come late. */
 static unsigned pick_stream(World *w)
@@ -468,7 +150,7 @@ static NaiveBody mention(World *w, const NaiveBody *body, BodySource source)
 
 static uint64_t pick_module(World *w)
 {
-        return world_below(w, 6);
+        return world_below(w, N_MODULES + 1);
 }
 
 /* Something new; in a mix with late ones maybe so. */
@@ -478,9 +160,9 @@ static void do_fresh(World *w, unsigned k, const char *event, BodySource source)
         uint64_t module = pick_module(w);
 
         if (world_chance(w, w->mix->late_percent))
-                emit(w, 1, event, k, &body, module, 0, late_time(w, k));
+                world_emit(w, 1, event, k, &body, module, 0, late_time(w, k));
         else
-                emit(w, pick_stream(w), event, k, &body, module, 0, tick(w));
+                world_emit(w, pick_stream(w), event, k, &body, module, 0, tick(w));
 }
 
 /* Something about a body that is known: alive, or gone. */
@@ -496,7 +178,7 @@ static void do_known(World *w, unsigned k, const char *event, BodySource source,
                 body.size = 0;
                 body.is_jitted = false;
         }
-        emit(w, pick_stream(w), event, k, &body, pick_module(w), 0, tick(w));
+        world_emit(w, pick_stream(w), event, k, &body, pick_module(w), 0, tick(w));
 }
 
 static void do_gap(World *w)
@@ -506,10 +188,10 @@ static void do_gap(World *w)
         IngestGap gap = {GAP_EVENTS, begin, begin + world_below(w, 20), 1};
         Span span = {gap.begin, gap.end, STREAM_TRACE[s]};
 
-        tell(w, "%u: gap %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " 1\n", STREAM_NAME[s],
-             gap.begin, gap.end);
+        world_tell(w, "%u: gap %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " 1\n", STREAM_NAME[s],
+                   gap.begin, gap.end);
         tracker_apply_gap(w->tracker, w->streams[s], &gap);
-        naive_resume(w, s, gap.begin);
+        world_resume(w, s, gap.begin);
         if (gap.end <= w->naive_streams[s].gap_end)
                 return;
         w->naive_streams[s].gap_end = gap.end;
@@ -520,9 +202,9 @@ static void do_progress(World *w, unsigned s, uint64_t time)
 {
         NaiveStream *stream = &w->naive_streams[s];
 
-        tell(w, "%u: progress %" G_GUINT64_FORMAT "\n", STREAM_NAME[s], time);
+        world_tell(w, "%u: progress %" G_GUINT64_FORMAT "\n", STREAM_NAME[s], time);
         tracker_apply_progress(w->tracker, w->streams[s], time);
-        naive_resume(w, s, time);
+        world_resume(w, s, time);
         stream->progress = MAX(stream->progress, time);
 }
 
@@ -535,42 +217,42 @@ static void do_away(World *w)
         NaiveStream *stream = &w->naive_streams[s];
         bool is_over = world_chance(w, 50);
 
-        tell(w, "%u: %s\n", STREAM_NAME[s], is_over ? "close" : "detach");
+        world_tell(w, "%u: %s\n", STREAM_NAME[s], is_over ? "close" : "detach");
         if (is_over)
                 tracker_stream_close(w->tracker, w->streams[s]);
         else
                 tracker_stream_detach(w->tracker, w->streams[s]);
         stream->has_ended = is_over;
         do_lookups(w, 3);
-        tell(w, "%u: open\n", STREAM_NAME[s]);
-        open_stream(w, s);
+        world_tell(w, "%u: open\n", STREAM_NAME[s]);
+        world_open_stream(w, s);
         stream->is_away = stream->progress > 0 && !is_over;
         stream->has_ended = false;
 }
 
 static void do_module(World *w, unsigned k)
 {
-        uint64_t id = 1 + world_below(w, 5);
+        uint64_t id = 1 + world_below(w, N_MODULES);
 
         if (world_chance(w, 60))
-                emit(w, pick_stream(w), MODULE_LOAD, k, NULL, id, 1 + (unsigned)world_below(w, 3),
-                     tick(w));
+                world_emit(w, pick_stream(w), MODULE_LOAD, k, NULL, id,
+                           1 + (unsigned)world_below(w, N_PATHS), tick(w));
         else
-                emit(w, pick_stream(w), MODULE_UNLOAD, k, NULL, id, 0, tick(w));
+                world_emit(w, pick_stream(w), MODULE_UNLOAD, k, NULL, id, 0, tick(w));
 }
 
 /* An exit, and the pid for another program: at once, later, or without a word. */
 static void do_life(World *w, unsigned k)
 {
         if (world_chance(w, 60))
-                emit(w, pick_stream(w), EXIT, k, NULL, 0, 0, tick(w));
+                world_emit(w, pick_stream(w), EXIT, k, NULL, 0, 0, tick(w));
         if (world_chance(w, 30))
                 w->now += world_below(w, 2) ? 2 * SECOND : 10;
         if (world_chance(w, 50))
-                emit(w, pick_stream(w), START, k, NULL, 0, 0, tick(w));
+                world_emit(w, pick_stream(w), START, k, NULL, 0, 0, tick(w));
         /* Two sessions give one start two times. */
         if (world_chance(w, w->mix->trace_percent))
-                emit(w, 2, START, k, NULL, 0, 0, tick(w));
+                world_emit(w, 2, START, k, NULL, 0, 0, tick(w));
 }
 
 static void do_simple(World *w, unsigned k)
@@ -610,7 +292,7 @@ static void do_rundown(World *w, unsigned k)
         guint i;
 
         if (!world_chance(w, 5))
-                emit(w, pick_stream(w), INIT, k, NULL, 0, 0, tick(w));
+                world_emit(w, pick_stream(w), INIT, k, NULL, 0, 0, tick(w));
         for (i = 0; naive && i < naive->bodies->len && !w->failure; i++) {
                 const NaiveBody *body = BODY(naive, i);
                 NaiveBody row;
@@ -618,7 +300,7 @@ static void do_rundown(World *w, unsigned k)
                 if (!naive_is_living(body) || !world_chance(w, is_listed ? 95 : 40))
                         continue;
                 row = mention(w, body, BODY_SOURCE_RUNDOWN);
-                emit(w, pick_stream(w), ROW, k, &row, pick_module(w), 0, tick(w));
+                world_emit(w, pick_stream(w), ROW, k, &row, pick_module(w), 0, tick(w));
                 if (is_busy && world_chance(w, 20))
                         do_simple(w, world_chance(w, 50) ? k : (unsigned)world_below(w, N_KEYS));
                 if (world_chance(w, 5))
@@ -627,7 +309,7 @@ static void do_rundown(World *w, unsigned k)
                         return;
         }
         if (!world_chance(w, 15))
-                emit(w, pick_stream(w), COMPLETE, k, NULL, 0, 0, tick(w));
+                world_emit(w, pick_stream(w), COMPLETE, k, NULL, 0, 0, tick(w));
 }
 
 static uint64_t pick_time(World *w, const Naive *naive)
@@ -679,7 +361,7 @@ static void do_lookups(World *w, unsigned n)
                 question.has_time = !world_chance(w, 15);
                 if (question.has_time)
                         question.time = pick_time(w, naive);
-                ask(w, &question);
+                world_ask(w, &question);
         }
 }
 
@@ -714,13 +396,13 @@ static char *run(const Mix *mix, guint32 seed, Tally *tally, GString *log)
 
         tracker_set_budget(w.tracker, mix->budget);
         for (s = 0; s < N_STREAMS; s++) {
-                open_stream(&w, s);
-                tell(&w, "%u: progress 1\n", STREAM_NAME[s]);
+                world_open_stream(&w, s);
+                world_tell(&w, "%u: progress 1\n", STREAM_NAME[s]);
                 do_progress(&w, s, 1);
         }
         for (k = 0; k < N_KEYS; k++)
                 if (world_chance(&w, 60))
-                        emit(&w, 0, START, k, NULL, 0, 0, tick(&w));
+                        world_emit(&w, 0, START, k, NULL, 0, 0, tick(&w));
         for (step = 0; step < mix->n_steps && !w.failure; step++) {
                 k = world_chance(&w, 60) ? 0 : (unsigned)world_below(&w, N_KEYS);
                 if (world_below(&w, 1000) < 10 * mix->rundown)
@@ -728,7 +410,7 @@ static char *run(const Mix *mix, guint32 seed, Tally *tally, GString *log)
                 else
                         do_simple(&w, k);
                 if (world_chance(&w, 30)) {
-                        tell(&w, "commit\n");
+                        world_tell(&w, "commit\n");
                         tracker_commit(w.tracker);
                         w.batch++;
                 }

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * World: the tracker and the naive model side by side, for what happens and what is asked
+ *
+ * Each event goes to both, and each question is asked of both. The first difference is kept, and
+ * nothing happens after it.
+ */
+
+#include "support/naive.h"
+
+#define SECOND UINT64_C(1000000000)
+
+/* What scripts call the streams. */
+extern const unsigned STREAM_NAME[N_STREAMS];
+
+/* The chance of each kind of operation, and what it does it to. */
+typedef struct Mix {
+        unsigned n_episodes; /* each begins with nothing */
+        unsigned n_steps;
+        uint64_t span; /* of addresses */
+        uint32_t max_size;
+        unsigned load, race, unload, stranger, module, r2r, rundown, gap, away, life;
+        unsigned late_percent;  /* of the loads and strangers */
+        unsigned trace_percent; /* of the events come by the second trace */
+        size_t budget;
+        bool refuses; /* more lives than there is room for */
+} Mix;
+
+struct World {
+        const Mix *mix;
+        GRand *rand;
+        Tracker *tracker;
+        TrackerStream *streams[N_STREAMS];
+        uint64_t now;
+        uint64_t batch;
+        uint32_t n_names;
+        NaiveStream naive_streams[N_STREAMS];
+        GPtrArray *lives; /* of Naive, in order of appearance */
+        GArray *gaps;     /* of Span */
+        uint64_t n_forgotten, n_dropped, n_refused;
+        GString *log;        /* or NULL: a script of what happens (support/script.h) */
+        char *failure;       /* owned; NULL while both are the same */
+        unsigned *n_answers; /* by status */
+};
+
+bool world_chance(World *w, unsigned percent);
+/* A number from 0 to N - 1. */
+uint64_t world_below(World *w, uint64_t n);
+
+/* Writes into the script, if there is one. */
+void world_tell(World *w, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+void world_open_stream(World *w, unsigned s);
+/* Something of the stream comes: what was on its way while its feeder was away is lost. */
+void world_resume(World *w, unsigned s, uint64_t time);
+
+/*
+ * An event of process K on stream S, about BODY or MODULE or neither (NULL, 0); PATH 0 is none. The
+ * naive model learns of it if it is news to the stream.
+ */
+void world_emit(World *w, unsigned s, const char *event, unsigned k, const NaiveBody *body,
+                uint64_t module, unsigned path, uint64_t time);
+void world_ask(World *w, const Question *question);
