@@ -37,6 +37,22 @@ void body_confirm(BodyStore *store, Body *body, uint64_t time)
         store->account->n_bytes += CONFIRMATION_SIZE;
 }
 
+void body_hand_over(BodyStore *store, Body *body, Body *rest, uint64_t time)
+{
+        GArray *confirmations = body->extra ? body->extra->confirmations : NULL;
+        guint i, n = confirmations ? confirmations->len : 0;
+
+        for (i = n; i > 0 && g_array_index(confirmations, uint64_t, i - 1) > time; i--)
+                body_confirm(store, rest, g_array_index(confirmations, uint64_t, i - 1));
+        if (i < n)
+                g_array_set_size(confirmations, i);
+        store->account->n_bytes -= (n - i) * CONFIRMATION_SIZE;
+        if (body_il_map(body)) {
+                body_get_extra(store, rest)->il_map = body->extra->il_map;
+                body->extra->il_map = NULL;
+        }
+}
+
 void body_set_il_map(BodyStore *store, Body *body, IlMap *map)
 {
         BodyExtra *extra = map || body->extra ? body_get_extra(store, body) : NULL;

@@ -99,9 +99,24 @@ static inline uint64_t body_seen(const Body *body)
 static inline uint64_t body_last_seen(const Body *body)
 {
         const GArray *confirmations = body->extra ? body->extra->confirmations : NULL;
+        uint64_t last = confirmations && confirmations->len
+                                ? g_array_index(confirmations, uint64_t, confirmations->len - 1)
+                                : 0;
 
-        return confirmations ? g_array_index(confirmations, uint64_t, confirmations->len - 1)
-                             : body_seen(body);
+        return MAX(last, body_seen(body));
+}
+
+/* The first time after TIME that it was seen to be alive; BODY_FOREVER: none. */
+static inline uint64_t body_next_seen(const Body *body, uint64_t time)
+{
+        const GArray *confirmations = body->extra ? body->extra->confirmations : NULL;
+        uint64_t next = body_seen(body) > time ? body_seen(body) : BODY_FOREVER;
+        guint i;
+
+        for (i = 0; confirmations && i < confirmations->len; i++)
+                if (g_array_index(confirmations, uint64_t, i) > time)
+                        return MIN(next, g_array_index(confirmations, uint64_t, i));
+        return next;
 }
 
 static inline bool body_covers(const Body *body, uint64_t address)
@@ -142,6 +157,8 @@ Body *body_store_add(BodyStore *store);
 BodyExtra *body_get_extra(BodyStore *store, Body *body);
 /* The body was seen to be alive at TIME. */
 void body_confirm(BodyStore *store, Body *body, uint64_t time);
+/* What BODY was seen by after TIME, and its IL map, are REST's from now on. */
+void body_hand_over(BodyStore *store, Body *body, Body *rest, uint64_t time);
 /* Takes over MAP, which may be NULL, in place of an earlier one. */
 void body_set_il_map(BodyStore *store, Body *body, IlMap *map);
 /* Gives back what the body owns. */

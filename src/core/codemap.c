@@ -132,26 +132,117 @@ static void note_change(CodeMap *map, const Body *body, bool is_end)
                 g_array_append_val(map->changes, change);
 }
 
-void codemap_end(CodeMap *map, Body *body, uint64_t time, BodyEnd end)
+static void set_since(CodeMap *map, Body *body, uint64_t since)
 {
+        uint64_t seen = body_seen(body);
+
+        pageindex_remove(map->index, body->number);
+        body->since = since;
+        if (since != seen)
+                body_get_extra(&map->store, body)->seen = seen;
+        pageindex_add(map->index, body->number);
+        change_epoch(map);
+}
+
+/* Ends BODY at TIME. Returns the body that is the rest of its life, from SINCE on. */
+static Body *split(CodeMap *map, Body *body, uint64_t time, BodyEnd end, uint64_t since)
+{
+        Body *rest = body_store_add(&map->store);
+        uint32_t number = rest->number;
+
+        if (body->until == BODY_FOREVER)
+                leave(map, body);
+        *rest = *body;
+        rest->number = number;
+        rest->next = BODY_NONE;
+        rest->previous = BODY_NONE;
+        rest->extra = NULL;
+        rest->since = since;
+        if (rest->source != BODY_SOURCE_R2R_ENTRY)
+                rest->source = BODY_SOURCE_RUNDOWN;
+        rest->name_space = strtab_ref(map->names, body->name_space);
+        rest->name = strtab_ref(map->names, body->name);
+        rest->signature = strtab_ref(map->names, body->signature);
+        rest->jit_time = 0;
+        body_hand_over(&map->store, body, rest, time);
+        map->il_map_cursor = MIN(map->il_map_cursor, number);
+        body->until = time;
+        body->end = (uint8_t)end;
+        pageindex_add(map->index, number);
+        if (rest->until == BODY_FOREVER) {
+                join(map, rest);
+                if (rest->module)
+                        module_add(map, rest);
+        } else {
+                dead_add(map, rest);
+        }
+        change_epoch(map);
+        note_change(map, body, true);
+        note_change(map, rest, false);
+        return rest;
+}
+
+/* As codemap_end(). Returns the body that is the rest of its life, or NULL. */
+static Body *cut(CodeMap *map, Body *body, uint64_t time, BodyEnd end)
+{
+        uint64_t next = body_next_seen(body, time);
+
+        map->newest = MAX(map->newest, time);
+        if (next < body->until && end != BODY_END_UNLOAD && body_next_seen(body, 0) > time) {
+                set_since(map, body, next);
+                return NULL;
+        }
+        if (next < body->until)
+                return split(map, body, time, end, next);
         if (body->until == BODY_FOREVER)
                 leave(map, body);
         body->until = MAX(time, body->since);
         body->end = (uint8_t)end;
-        map->newest = MAX(map->newest, time);
         change_epoch(map);
         note_change(map, body, true);
+        return NULL;
+}
+
+void codemap_end(CodeMap *map, Body *body, uint64_t time, BodyEnd end)
+{
+        cut(map, body, time, end);
+}
+
+void codemap_begin(CodeMap *map, Body *body, uint64_t time)
+{
+        set_since(map, body, time);
+        body->source = BODY_SOURCE_LOAD;
+        body_confirm(&map->store, body, time);
+}
+
+Body *codemap_next(const CodeMap *map, const Body *body)
+{
+        g_autoptr(GPtrArray) others = g_ptr_array_new();
+        Body *next = NULL;
+        guint i;
+
+        pageindex_overlaps(map->index, body->start, body_last(body), body->since, others);
+        for (i = 0; i < others->len; i++) {
+                Body *other = others->pdata[i];
+
+                if (other == body || other->since <= body->since || other->since > body->until)
+                        continue;
+                if (next)
+                        return NULL;
+                next = other;
+        }
+        return next;
 }
 
 /*
  * Makes room in time for BODY, which is known to be alive at TIME (UNLOAD: up to TIME): cuts others
  * that claim that moment, sets its since, and cuts its until by what is known to come later.
  */
-static void claim(CodeMap *map, Body *body, uint64_t time)
+static void claim(CodeMap *map, Body *body, BodySource source, uint64_t time)
 {
         g_autoptr(GPtrArray) others = g_ptr_array_new();
-        bool is_load = body->source == BODY_SOURCE_LOAD;
-        bool is_unload = body->source == BODY_SOURCE_UNLOAD;
+        bool is_load = source == BODY_SOURCE_LOAD;
+        bool is_unload = source == BODY_SOURCE_UNLOAD;
         guint i;
 
         body->since = is_load ? time : 0;
@@ -159,14 +250,16 @@ static void claim(CodeMap *map, Body *body, uint64_t time)
         /* A load begins now: what ended before does not matter to it. */
         pageindex_overlaps(map->index, body->start, body_last(body), is_load ? time : 0, others);
         for (i = 0; i < others->len; i++) {
-                Body *other = others->pdata[i];
+                Body *other = others->pdata[i], *rest = NULL;
 
                 if (other == body)
                         continue;
+                if (!is_unload && other->since <= time && time < other->until)
+                        rest = cut(map, other, time, BODY_END_EVICTED);
+                if (rest)
+                        g_ptr_array_add(others, rest);
                 if (other->since > time || (is_unload && other->until >= time))
                         body->until = MIN(body->until, other->since);
-                else if (other->until > time)
-                        codemap_end(map, other, time, BODY_END_EVICTED);
                 if (!is_load && other->until <= time)
                         body->since = MAX(body->since, other->until);
         }
@@ -184,7 +277,7 @@ Body *codemap_insert(CodeMap *map, const Body *template, uint64_t time)
         body->next = BODY_NONE;
         body->previous = BODY_NONE;
         body->end = body->source == BODY_SOURCE_UNLOAD ? BODY_END_UNLOAD : BODY_END_NONE;
-        claim(map, body, time);
+        claim(map, body, (BodySource)body->source, time);
         if (body->source == BODY_SOURCE_UNLOAD && body->since >= body->until) {
                 body_store_remove(&map->store, body, map->names);
                 return NULL;
@@ -206,13 +299,14 @@ Body *codemap_insert(CodeMap *map, const Body *template, uint64_t time)
 
 void codemap_resize(CodeMap *map, Body *body, uint32_t size, uint64_t time)
 {
-        uint64_t until = body->until, seen = body_seen(body);
+        uint64_t since = body->since, until = body->until, seen = body_seen(body);
         BodyEnd end = (BodyEnd)body->end;
 
         pageindex_remove(map->index, body->number);
         body->size = size;
-        claim(map, body, time);
-        if (until < body->until) {
+        claim(map, body, BODY_SOURCE_RUNDOWN, time);
+        body->since = MAX(body->since, since);
+        if (until <= body->until) {
                 body->until = until;
                 body->end = (uint8_t)end;
         }
@@ -300,12 +394,37 @@ void codemap_set_module(CodeMap *map, Body *body, uint32_t module)
                 module_add(map, body);
 }
 
+static Body *newest_of(const CodeMap *map, uint32_t module)
+{
+        return module <= map->modules->len
+                       ? get(map, g_array_index(map->modules, uint32_t, module - 1))
+                       : NULL;
+}
+
 void codemap_end_module(CodeMap *map, uint32_t module, uint64_t time)
 {
-        while (module <= map->modules->len &&
-               g_array_index(map->modules, uint32_t, module - 1) != BODY_NONE)
-                codemap_end(map, get(map, g_array_index(map->modules, uint32_t, module - 1)), time,
-                            BODY_END_MODULE);
+        Body *body, *next;
+
+        for (body = newest_of(map, module); body; body = next) {
+                next = get(map, body->next);
+                if (body->since <= time)
+                        cut(map, body, time, BODY_END_MODULE);
+        }
+}
+
+void codemap_move_module(CodeMap *map, uint32_t from, uint32_t to)
+{
+        Body *body;
+
+        while ((body = newest_of(map, from))) {
+                module_remove(map, body);
+                codemap_set_module(map, body, to);
+        }
+}
+
+bool codemap_has_module(const CodeMap *map, uint32_t module)
+{
+        return newest_of(map, module) != NULL;
 }
 
 void codemap_set_il_map(CodeMap *map, Body *body, IlMap *il_map)

@@ -24,10 +24,22 @@ void codemap_free(CodeMap *map);
  */
 Body *codemap_insert(CodeMap *map, const Body *body, uint64_t time);
 
-/* Ends a live body's life. */
+/*
+ * Ends the life of a body that is alive at TIME. If it has been seen later (the end comes late), it
+ * was there again: from then on it is a body of its own, its start of life unknown. If it has been
+ * seen only later, its own life begins then; but an unload is a sighting, too.
+ */
 void codemap_end(CodeMap *map, Body *body, uint64_t time, BodyEnd end);
 
-/* Gives a body of unknown extent its size. */
+/*
+ * BODY was loaded at TIME, before it was first seen: its life begins then. From there on to its
+ * present beginning nothing else may be where it is.
+ */
+void codemap_begin(CodeMap *map, Body *body, uint64_t time);
+/* The one body, if it is one, that begins where BODY is before or when BODY ends. Or NULL. */
+Body *codemap_next(const CodeMap *map, const Body *body);
+
+/* Gives a body of unknown extent, alive at TIME, its size. */
 void codemap_resize(CodeMap *map, Body *body, uint32_t size, uint64_t time);
 
 /* Ends the life of every living body that overlaps [first, last] and was there by TIME. */
@@ -41,8 +53,12 @@ void codemap_rename(CodeMap *map, Body *body, Str name_space, Str name, Str sign
 
 /* The body is of a module, given by number (from 1). */
 void codemap_set_module(CodeMap *map, Body *body, uint32_t module);
-/* Ends the lives of all of the module's bodies. */
+/* Ends the lives of all of the module's bodies that were there by TIME. */
 void codemap_end_module(CodeMap *map, uint32_t module, uint64_t time);
+/* The module's living bodies are of another one. */
+void codemap_move_module(CodeMap *map, uint32_t from, uint32_t to);
+/* True if a living body is of the module. */
+bool codemap_has_module(const CodeMap *map, uint32_t module);
 
 /* Takes over IL_MAP, in place of an earlier one. */
 void codemap_set_il_map(CodeMap *map, Body *body, IlMap *il_map);

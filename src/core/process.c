@@ -119,8 +119,13 @@ void process_set_module_path(Process *process, Module *module, Str path)
 void process_end_module(Process *process, Module *module, uint64_t time)
 {
         codemap_end_module(process->map, module->number, time);
+        if (module->loaded > time)
+                return;
         module->unloaded = time;
         g_hash_table_remove(process->modules, &module->id);
+        if (codemap_has_module(process->map, module->number))
+                codemap_move_module(process->map, module->number,
+                                    process_module(process, module->id, time)->number);
 }
 
 const Module *process_body_module(const Process *process, const Body *body)

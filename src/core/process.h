@@ -79,6 +79,10 @@ void process_free(Process *process);
 Module *process_module(Process *process, uint64_t id, uint64_t time);
 /* Takes over the reference to PATH. */
 void process_set_module_path(Process *process, Module *module, Str path);
+/*
+ * Ends the module's bodies that were there by TIME. If the module itself is younger, another one
+ * had its id then, and it stays; else it ends, and younger bodies are of the next one of that id.
+ */
 void process_end_module(Process *process, Module *module, uint64_t time);
 
 /* The module that a body is of, or NULL. */

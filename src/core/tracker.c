@@ -7,10 +7,11 @@
 #include <string.h>
 
 /*
- * Rules of life and death are in the handlers below, one for each kind of event. Two things hold
+ * Rules of life and death are in the handlers below, one for each kind of event. Three things hold
  * for all of them: a load or a rundown row over a live body of another identity ends that one, for
- * its unload must have been lost; and an unload of a body that was never seen makes it known after
- * the fact, so that questions about earlier have their answer.
+ * its unload must have been lost; an unload of a body that was never seen makes it known after the
+ * fact, so that questions about earlier have their answer; and an event is about who was there at
+ * its own time: events come late where two sessions trace one process.
  *
  * Which generation of a (pid namespace, pid) an event belongs to: the runtime's start begins one.
  * After the exit unload of a runtime's one AppDomain its other threads still emit for some ms; what
@@ -274,7 +275,15 @@ static bool same_identity(const Body *a, const Body *b)
                (a->size == b->size || !a->size || !b->size);
 }
 
-/* What a later event of a living body knows better than the one that made it known. */
+/* The body that the event is about: of that identity, and alive at that time. Or NULL. */
+static Body *known_at(const Process *process, const Body *news, uint64_t time)
+{
+        Body *body = codemap_at(process->map, news->start, time);
+
+        return body && same_identity(body, news) ? body : NULL;
+}
+
+/* What another event of a body knows better than the one that made it known. */
 static void complete(Process *process, Body *body, Body *news, uint64_t module_id, uint64_t time)
 {
         if (!body->size && news->size) {
@@ -291,6 +300,26 @@ static void complete(Process *process, Body *body, Body *news, uint64_t module_i
         body_release_names(process, news);
 }
 
+/*
+ * BODY's load came late, and its life ends where another begins. If that one is the same, the two
+ * are one, and what made it known was the second of two loads.
+ */
+static void join_next(Process *process, Body *body, uint64_t module_id)
+{
+        Body *next = codemap_next(process->map, body);
+        Body news = *body;
+
+        if (!next || !same_identity(next, body) || next->size != body->size ||
+            (next->name && body->name && next->name != body->name))
+                return;
+        strtab_ref(process->names, news.name_space);
+        strtab_ref(process->names, news.name);
+        strtab_ref(process->names, news.signature);
+        codemap_remove(process->map, body);
+        codemap_begin(process->map, next, news.since);
+        complete(process, next, &news, module_id, news.since);
+}
+
 static void on_method_load(Tracker *tracker, Process *process, const Record *record)
 {
         const Jitting *jitting =
@@ -302,7 +331,7 @@ static void on_method_load(Tracker *tracker, Process *process, const Record *rec
                 tracker->stats.impossible++;
                 return;
         }
-        if (jitting) {
+        if (jitting && jitting->time <= record->time) {
                 news.jit_time = (uint32_t)MIN((record->time - jitting->time) / BODY_JIT_UNIT + 1,
                                               UINT32_MAX);
                 if (!news.name) { /* the load without names follows its verbose compilation */
@@ -311,14 +340,18 @@ static void on_method_load(Tracker *tracker, Process *process, const Record *rec
                         news.signature = strtab_ref(process->names, jitting->signature);
                 }
         }
-        body = codemap_live_at_start(process->map, news.start);
-        if (body && body->since <= record->time && same_identity(body, &news)) {
-                /* Two threads raced to compile: both tell of the winner. */
-                codemap_confirm(process->map, body, record->time);
+        body = known_at(process, &news, record->time);
+        if (body) {
+                if (body->source != BODY_SOURCE_LOAD && body_next_seen(body, 0) > record->time)
+                        codemap_begin(process->map, body, record->time);
+                else /* two threads raced to compile: both tell of the winner */
+                        codemap_confirm(process->map, body, record->time);
                 complete(process, body, &news, module_id, record->time);
                 return;
         }
-        insert(process, &news, module_id, record->time);
+        body = insert(process, &news, module_id, record->time);
+        if (body->until != BODY_FOREVER)
+                join_next(process, body, module_id);
 }
 
 /* True if that unload is known: a second session's, or of a body that another has evicted. */
@@ -341,8 +374,8 @@ static void on_method_unload(Tracker *tracker, Process *process, const Record *r
                 tracker->stats.impossible++;
                 return;
         }
-        body = codemap_live_at_start(process->map, news.start);
-        if (body && same_identity(body, &news)) {
+        body = known_at(process, &news, record->time);
+        if (body) {
                 complete(process, body, &news, module_id, record->time);
                 codemap_end(process->map, body, record->time, BODY_END_UNLOAD);
         } else if (unload_is_known(process, &news, record->time)) {
@@ -362,8 +395,8 @@ static void on_method_rundown(Tracker *tracker, Process *process, const Record *
                 tracker->stats.impossible++;
                 return;
         }
-        body = codemap_live_at_start(process->map, news.start);
-        if (body && same_identity(body, &news)) {
+        body = known_at(process, &news, record->time);
+        if (body) {
                 codemap_confirm(process->map, body, record->time);
                 complete(process, body, &news, module_id, record->time);
         } else {
@@ -404,10 +437,10 @@ static void on_il_map(Tracker *tracker, Process *process, const Record *record)
 
         if (record->event->provider == PROVIDER_RUNDOWN)
                 process_keep_il_map(process, method_id, rejit_id, map);
-        else if (body)
+        else if (body && body->since <= record->time)
                 codemap_set_il_map(process->map, body, map);
         else
-                ilmap_free(map); /* its load was lost */
+                ilmap_free(map); /* its load was lost, or it comes late and another has its id */
 }
 
 static void on_r2r_entry(Tracker *tracker, Process *process, const Record *record)
@@ -421,8 +454,8 @@ static void on_r2r_entry(Tracker *tracker, Process *process, const Record *recor
                 body_release_names(process, &news);
                 return;
         }
-        body = codemap_live_at_start(process->map, news.start);
-        if (body && same_identity(body, &news)) {
+        body = known_at(process, &news, record->time);
+        if (body) {
                 codemap_confirm(process->map, body, record->time);
                 complete(process, body, &news, 0, record->time);
         } else {
@@ -503,6 +536,8 @@ static void on_rundown_complete(Tracker *tracker, Process *process, const Record
         Rundown rundown = {process->rundown_begin, record->time};
         uint32_t i;
 
+        if (record->time < rundown.begin)
+                return; /* of another one, that comes late: this one goes on */
         process->rundown_begin = 0;
         process_drop_il_maps(process);
         if (!rundown.begin || process_has_gap(process, rundown.begin, rundown.end))
@@ -541,7 +576,6 @@ static void refuse(Tracker *tracker, Process *process, const Record *record)
                 .method_id = record_u64(record, FIELD_MethodID),
                 .rejit_id = (uint32_t)record_u64(record, FIELD_ReJITID),
         };
-        const Body *body;
 
         if (kind == EVENT_KIND_METHOD_UNLOAD || kind == EVENT_KIND_MODULE_UNLOAD ||
             kind == EVENT_KIND_APP_DOMAIN_UNLOAD) {
@@ -556,8 +590,7 @@ static void refuse(Tracker *tracker, Process *process, const Record *record)
             !news.start || news.start >= ADDRESS_LIMIT ||
             news.start + body_extent(&news) > ADDRESS_LIMIT)
                 return;
-        body = codemap_live_at_start(process->map, news.start);
-        if (!body || !same_identity(body, &news)) /* else it is known, not new */
+        if (!known_at(process, &news, record->time)) /* else it is not new */
                 codemap_evict(process->map, news.start, body_last(&news), record->time);
 }
 

@@ -22,7 +22,7 @@ static bool overlap(const NaiveBody *a, const NaiveBody *b)
 }
 
 /* A body is alive in [since, until). */
-static bool alive(const NaiveBody *body, uint64_t time)
+bool naive_is_alive(const NaiveBody *body, uint64_t time)
 {
         return body->since <= time && time < body->until;
 }
@@ -36,12 +36,6 @@ static bool same(const NaiveBody *a, const NaiveBody *b)
 {
         return a->start == b->start && a->name == b->name &&
                (a->size == b->size || !a->size || !b->size);
-}
-
-static void finish(NaiveBody *body, uint64_t time, BodyEnd end)
-{
-        body->until = MAX(time, body->since);
-        body->end = end;
 }
 
 static void sight(NaiveBody *body, uint64_t time)
@@ -61,11 +55,61 @@ static uint64_t last_sight(const NaiveBody *body)
         return last;
 }
 
-static void body_clear(gpointer data)
+/* The first sighting after a time, or BODY_FOREVER. */
+static uint64_t next_sight(const NaiveBody *body, uint64_t time)
+{
+        uint64_t next = body->seen > time ? body->seen : BODY_FOREVER;
+        guint i;
+
+        for (i = 0; body->sighted && i < body->sighted->len; i++) {
+                uint64_t sight = g_array_index(body->sighted, uint64_t, i);
+
+                if (sight > time)
+                        next = MIN(next, sight);
+        }
+        return next;
+}
+
+static void body_free(gpointer data)
 {
         NaiveBody *body = data;
 
         g_clear_pointer(&body->sighted, g_array_unref);
+        g_free(body);
+}
+
+/*
+ * Its life ends. Who was seen later on was there again from then on, as another body; who was seen
+ * only then (and an unload is a sighting) was not there before.
+ */
+static void finish(Naive *naive, NaiveBody *body, uint64_t time, BodyEnd end)
+{
+        uint64_t next = next_sight(body, time);
+        NaiveBody *rest;
+        guint i;
+
+        if (next < body->until && next_sight(body, 0) == next && end != BODY_END_UNLOAD) {
+                body->since = next;
+                return;
+        }
+        if (next < body->until) {
+                rest = g_memdup2(body, sizeof(*body));
+                rest->since = rest->seen = next;
+                rest->sighted = NULL;
+                if (rest->source != BODY_SOURCE_R2R_ENTRY)
+                        rest->source = BODY_SOURCE_RUNDOWN;
+                for (i = body->sighted ? body->sighted->len : 0; i-- > 0;) {
+                        uint64_t sight_time = g_array_index(body->sighted, uint64_t, i);
+
+                        if (sight_time <= time)
+                                continue;
+                        sight(rest, sight_time);
+                        g_array_remove_index(body->sighted, i);
+                }
+                g_ptr_array_add(naive->bodies, rest);
+        }
+        body->until = time;
+        body->end = end;
 }
 
 Naive *naive_new(World *w, ProcessKey key, unsigned generation, uint64_t time)
@@ -77,8 +121,7 @@ Naive *naive_new(World *w, ProcessKey key, unsigned generation, uint64_t time)
         naive->begin = time;
         naive->exit = BODY_FOREVER;
         naive->refused_since = BODY_FOREVER;
-        naive->bodies = g_array_new(FALSE, FALSE, sizeof(NaiveBody));
-        g_array_set_clear_func(naive->bodies, body_clear);
+        naive->bodies = g_ptr_array_new_with_free_func(body_free);
         naive->modules = g_array_new(FALSE, FALSE, sizeof(NaiveModule));
         naive->rundowns = g_array_new(FALSE, FALSE, sizeof(Span));
         g_ptr_array_add(w->lives, naive);
@@ -89,7 +132,7 @@ void naive_free(gpointer data)
 {
         Naive *naive = data;
 
-        g_array_unref(naive->bodies);
+        g_ptr_array_unref(naive->bodies);
         g_array_unref(naive->modules);
         g_array_unref(naive->rundowns);
         g_free(naive);
@@ -168,12 +211,13 @@ uint64_t naive_horizon(const World *w, const Naive *naive)
 
 /* --- What events do to it ------------------------------------------------------------------ */
 
-static NaiveBody *living_at_start(Naive *naive, uint64_t start)
+/* The body that an event is about: it was there at that time. */
+static NaiveBody *known(Naive *naive, const NaiveBody *news, uint64_t time)
 {
         guint i;
 
         for (i = 0; i < naive->bodies->len; i++)
-                if (naive_is_living(BODY(naive, i)) && BODY(naive, i)->start == start)
+                if (naive_is_alive(BODY(naive, i), time) && same(BODY(naive, i), news))
                         return BODY(naive, i);
         return NULL;
 }
@@ -183,23 +227,23 @@ static NaiveBody *living_at_start(Naive *naive, uint64_t start)
  * at that time; but an unload yields to who was there until then. Who came later limits it, and if
  * its own beginning was not seen, who was there before does.
  */
-static void settle(Naive *naive, NaiveBody *news, uint64_t time)
+static void settle(Naive *naive, NaiveBody *news, BodySource source, uint64_t time)
 {
-        bool is_unload = news->source == BODY_SOURCE_UNLOAD;
+        bool is_unload = source == BODY_SOURCE_UNLOAD;
         guint i;
 
-        news->since = news->source == BODY_SOURCE_LOAD ? time : 0;
+        news->since = source == BODY_SOURCE_LOAD ? time : 0;
         news->until = is_unload ? time : BODY_FOREVER;
-        for (i = 0; i < naive->bodies->len; i++) {
+        for (i = 0; i < naive->bodies->len; i++) { /* which grows if who ends was seen later */
                 NaiveBody *other = BODY(naive, i);
 
                 if (other == news || !overlap(other, news))
                         continue;
-                if (!is_unload && alive(other, time))
-                        finish(other, time, BODY_END_EVICTED);
+                if (!is_unload && naive_is_alive(other, time))
+                        finish(naive, other, time, BODY_END_EVICTED);
                 if (other->since > time || (is_unload && other->until >= time))
                         news->until = MIN(news->until, other->since);
-                if (news->source != BODY_SOURCE_LOAD && other->until <= time)
+                if (source != BODY_SOURCE_LOAD && other->until <= time)
                         news->since = MAX(news->since, other->until);
         }
         news->end = is_unload                     ? BODY_END_UNLOAD
@@ -226,21 +270,28 @@ static void insert(Naive *naive, const NaiveBody *news, uint64_t module, uint64_
 {
         NaiveBody body = *news;
 
-        settle(naive, &body, time);
+        settle(naive, &body, body.source, time);
         if (body.source == BODY_SOURCE_UNLOAD && body.since >= body.until)
                 return;
         body.seen = time;
         body.module = naive_living_module(naive, module, time);
-        g_array_append_val(naive->bodies, body);
+        g_ptr_array_add(naive->bodies, g_memdup2(&body, sizeof(body)));
 }
 
-/* What is known of a body only now: its extent, its module. */
+/* What is known of a body only now: its extent, for the time that it had room; its module. */
 static void complete(Naive *naive, NaiveBody *body, const NaiveBody *news, uint64_t module,
                      uint64_t time)
 {
         if (!body->size && news->size) {
+                const NaiveBody before = *body;
+
                 body->size = news->size;
-                settle(naive, body, time);
+                settle(naive, body, BODY_SOURCE_RUNDOWN, time);
+                body->since = MAX(body->since, before.since);
+                if (before.until <= body->until) {
+                        body->until = before.until;
+                        body->end = before.end;
+                }
                 body->is_jitted = news->is_jitted;
                 body->source =
                         news->source == BODY_SOURCE_LOAD ? BODY_SOURCE_RUNDOWN : news->source;
@@ -249,11 +300,11 @@ static void complete(Naive *naive, NaiveBody *body, const NaiveBody *news, uint6
                 body->module = naive_living_module(naive, module, time);
 }
 
-void naive_load(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
+/* BODY, or nobody, is known to be what was seen. */
+static void mention(Naive *naive, NaiveBody *body, const NaiveBody *news, uint64_t module,
+                    uint64_t time)
 {
-        NaiveBody *body = living_at_start(naive, news->start);
-
-        if (!body || !same(body, news) || body->since > time) {
+        if (!body) {
                 insert(naive, news, module, time);
                 return;
         }
@@ -261,17 +312,54 @@ void naive_load(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t t
         complete(naive, body, news, module, time);
 }
 
+/* Who comes next where the last one inserted is, and nobody else does: if it is the same. */
+static NaiveBody *next_of_last(Naive *naive)
+{
+        const NaiveBody *last = BODY(naive, naive->bodies->len - 1);
+        NaiveBody *next = NULL;
+        guint i;
+
+        if (naive_is_living(last))
+                return NULL;
+        for (i = 0; i < naive->bodies->len - 1; i++) {
+                NaiveBody *other = BODY(naive, i);
+
+                if (!overlap(other, last) || other->since <= last->since ||
+                    other->since > last->until)
+                        continue;
+                if (next)
+                        return NULL;
+                next = other;
+        }
+        return next && same(next, last) && next->size == last->size ? next : NULL;
+}
+
+/*
+ * One load more of who is there, or of who comes next (two threads tell of one body, or two
+ * sessions). The first thing that is known of it is its beginning.
+ */
+void naive_load(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
+{
+        NaiveBody *body = known(naive, news, time);
+
+        if (!body) {
+                insert(naive, news, module, time);
+                body = next_of_last(naive);
+                if (!body)
+                        return;
+                g_ptr_array_remove_index(naive->bodies, naive->bodies->len - 1);
+        }
+        if (next_sight(body, 0) > time) {
+                body->since = time;
+                body->source = BODY_SOURCE_LOAD;
+        }
+        mention(naive, body, news, module, time);
+}
+
 /* A rundown row, or the entry point of precompiled code. */
 void naive_sighting(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
 {
-        NaiveBody *body = living_at_start(naive, news->start);
-
-        if (!body || !same(body, news)) {
-                insert(naive, news, module, time);
-                return;
-        }
-        sight(body, time);
-        complete(naive, body, news, module, time);
+        mention(naive, known(naive, news, time), news, module, time);
 }
 
 static const NaiveBody *last_before(const Naive *naive, uint64_t address, uint64_t time)
@@ -306,25 +394,34 @@ static const NaiveBody *first_after(const Naive *naive, uint64_t address, uint64
 
 void naive_unload(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
 {
-        NaiveBody *body = living_at_start(naive, news->start);
+        NaiveBody *body = known(naive, news, time);
         const NaiveBody *before = last_before(naive, news->start, time);
 
-        if (body && same(body, news)) {
+        if (body) {
                 complete(naive, body, news, module, time);
-                finish(body, time, BODY_END_UNLOAD);
+                finish(naive, body, time, BODY_END_UNLOAD);
         } else if (!before || !same(before, news) || before->end == BODY_END_RUNDOWN) {
                 insert(naive, news, module, time);
         }
 }
 
-void naive_module_end(Naive *naive, unsigned module, uint64_t time)
+/* Who was there by then ends. A younger module stays; bodies that are younger have one, too. */
+void naive_module_end(Naive *naive, unsigned number, uint64_t time)
 {
+        NaiveModule *module = &g_array_index(naive->modules, NaiveModule, number - 1);
+        uint64_t id = module->id;
         guint i;
 
         for (i = 0; i < naive->bodies->len; i++)
-                if (naive_is_living(BODY(naive, i)) && BODY(naive, i)->module == module)
-                        finish(BODY(naive, i), time, BODY_END_MODULE);
-        g_array_index(naive->modules, NaiveModule, module - 1).is_living = false;
+                if (naive_is_living(BODY(naive, i)) && BODY(naive, i)->module == number &&
+                    BODY(naive, i)->since <= time)
+                        finish(naive, BODY(naive, i), time, BODY_END_MODULE);
+        if (module->loaded > time)
+                return;
+        module->is_living = false;
+        for (i = 0; i < naive->bodies->len; i++)
+                if (naive_is_living(BODY(naive, i)) && BODY(naive, i)->module == number)
+                        BODY(naive, i)->module = naive_living_module(naive, id, time);
 }
 
 void naive_module_load(Naive *naive, uint64_t id, unsigned path, uint64_t time)
@@ -349,6 +446,8 @@ void naive_rundown_end(World *w, Naive *naive, uint64_t time)
         Span rundown = {naive->rundown_begin, time, 0};
         guint i;
 
+        if (time < rundown.begin)
+                return;
         naive->rundown_begin = 0;
         if (!rundown.begin || lost(w, naive, rundown.begin, rundown.end))
                 return;
@@ -357,27 +456,25 @@ void naive_rundown_end(World *w, Naive *naive, uint64_t time)
                 NaiveBody *body = BODY(naive, i);
 
                 if (naive_is_living(body) && body->is_jitted && last_sight(body) < rundown.begin)
-                        finish(body, rundown.begin, BODY_END_RUNDOWN);
+                        finish(naive, body, rundown.begin, BODY_END_RUNDOWN);
         }
 }
 
 /* No room: who is in the way of what is new is gone all the same. */
 void naive_refuse(Naive *naive, EventKind kind, const NaiveBody *news, uint64_t time)
 {
-        const NaiveBody *there;
         guint i;
 
         naive->refused_since = MIN(naive->refused_since, time);
         if (kind != EVENT_KIND_METHOD_LOAD && kind != EVENT_KIND_METHOD_RUNDOWN &&
             kind != EVENT_KIND_R2R_ENTRY)
                 return;
-        there = living_at_start(naive, news->start);
-        if (there && same(there, news))
-                return; /* it is known, not new */
+        if (known(naive, news, time))
+                return;
         for (i = 0; i < naive->bodies->len; i++)
-                if (naive_is_living(BODY(naive, i)) && alive(BODY(naive, i), time) &&
+                if (naive_is_living(BODY(naive, i)) && naive_is_alive(BODY(naive, i), time) &&
                     overlap(BODY(naive, i), news))
-                        finish(BODY(naive, i), time, BODY_END_EVICTED);
+                        finish(naive, BODY(naive, i), time, BODY_END_EVICTED);
 }
 
 /* --- What is answered ---------------------------------------------------------------------- */
@@ -445,7 +542,8 @@ static void expect_at(const World *w, const Question *question, uint64_t whole_s
         guint i;
 
         for (i = 0; i < e->naive->bodies->len; i++)
-                if (covers(BODY(e->naive, i), question->address) && alive(BODY(e->naive, i), time))
+                if (covers(BODY(e->naive, i), question->address) &&
+                    naive_is_alive(BODY(e->naive, i), time))
                         e->body = BODY(e->naive, i);
         if (e->body) {
                 e->confidence = naive_confidence(w, e->naive, e->body, time);

@@ -49,7 +49,8 @@ typedef struct Naive {
         bool is_from_start, is_dropped;
         uint64_t begin, exit, rundown_begin, refused_since;
         bool has_trace[2];
-        GArray *bodies, *modules, *rundowns;
+        GPtrArray *bodies; /* owned NaiveBodies */
+        GArray *modules, *rundowns;
 } Naive;
 
 typedef struct NaiveStream {
@@ -57,7 +58,7 @@ typedef struct NaiveStream {
         bool is_away, has_ended;
 } NaiveStream;
 
-#define BODY(naive, i) (&g_array_index((naive)->bodies, NaiveBody, i))
+#define BODY(naive, i) ((NaiveBody *)(naive)->bodies->pdata[i])
 
 typedef struct Expected {
         AnswerStatus status;
@@ -70,6 +71,7 @@ typedef struct Expected {
 
 uint64_t naive_extent(const NaiveBody *body);
 bool naive_is_living(const NaiveBody *body);
+bool naive_is_alive(const NaiveBody *body, uint64_t time);
 void naive_free(gpointer naive);
 Naive *naive_new(World *w, ProcessKey key, unsigned generation, uint64_t time);
 Naive *naive_newest_life(const World *w, ProcessKey key);

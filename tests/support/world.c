@@ -155,7 +155,7 @@ static void observe_forgetting(World *w, Naive *naive)
                         else if (must_be)
                                 world_differ(w, "M%u is forgotten", body->name);
                         else
-                                g_array_remove_index(naive->bodies, i);
+                                g_ptr_array_remove_index(naive->bodies, i);
                 }
 }
 
