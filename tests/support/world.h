@@ -22,7 +22,7 @@ typedef struct Mix {
         uint64_t span; /* of addresses */
         uint32_t max_size;
         unsigned load, race, unload, stranger, module, r2r, rundown, gap, away, life;
-        unsigned late_percent;  /* of the loads and strangers */
+        unsigned late_percent;  /* of the events about bodies and modules, and of rundowns' ends */
         unsigned trace_percent; /* of the events come by the second trace */
         size_t budget;
         bool refuses; /* more lives than there is room for */
@@ -40,6 +40,7 @@ struct World {
         GPtrArray *lives; /* of Naive, in order of appearance */
         GArray *gaps;     /* of Span */
         uint64_t n_forgotten, n_dropped, n_refused;
+        uint64_t n_late;     /* events, late ones, of bodies that were there then */
         GString *log;        /* or NULL: a script of what happens (support/script.h) */
         char *failure;       /* owned; NULL while both are the same */
         unsigned *n_answers; /* by status */

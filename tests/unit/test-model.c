@@ -25,6 +25,9 @@ enum { SLOWER = 1 };
 /* Module ids and the files that they may be of, from 1 on; 0 is none. */
 enum { N_MODULES = 5, N_PATHS = 3 };
 
+/* The stream that is behind the others where some events come late. */
+enum { LATE_STREAM = 1 };
+
 #define ALL_KINDS                                                                                  \
         .load = 40, .race = 10, .unload = 30, .stranger = 4, .module = 6, .r2r = 6, .rundown = 1,  \
         .gap = 1, .away = 1, .life = 1
@@ -55,7 +58,7 @@ static const Mix MIXES[] = {
         {3, 60000, 1 << 16, 300, .load = 40, .race = 5, .unload = 40, .stranger = 2, .module = 4,
          .r2r = 4, .budget = 2664 << 10},
         {4, 40000, 1 << 15, 200, .load = 40, .race = 5, .unload = 30, .stranger = 4, .module = 4,
-         .r2r = 4, .gap = 1, .late_percent = 10, .budget = 2614 << 10},
+         .r2r = 4, .gap = 1, .late_percent = 10, .budget = 2664 << 10},
         {4, 12000, 1 << 21, 200, .load = 40, .race = 5, .unload = 10, .stranger = 2, .rundown = 1,
          .r2r = 10, .gap = 1, .late_percent = 5, .budget = 2664 << 10, .refuses = true},
         {40, 5000, 1 << 14, 300, .load = 40, .race = 5, .unload = 30, .stranger = 2, .module = 4,
@@ -75,12 +78,12 @@ static const Mix MIXES[] = {
 #define ROW           "DotNETRuntimeRundown:MethodDCEndVerbose_V2"
 #define COMPLETE      "DotNETRuntimeRundown:DCEndComplete_V1"
 
-/* The stream that is behind the others where some come late. */
+/* A stream that is not behind. */
 static unsigned pick_stream(World *w)
 {
         if (world_chance(w, w->mix->trace_percent))
                 return 2;
-        return w->mix->late_percent ? 0 : (unsigned)world_below(w, 2);
+        return w->mix->late_percent ? !LATE_STREAM : (unsigned)world_below(w, 2);
 }
 
 static uint64_t tick(World *w)
@@ -90,16 +93,34 @@ static uint64_t tick(World *w)
         return w->now;
 }
 
-/* Some time that is news to the stream that is behind. */
+/* Some time that is news to the stream that is behind: most often it stays far behind. */
 static uint64_t late_time(World *w, unsigned k)
 {
         const Naive *naive = naive_newest_life(w, KEYS[k]);
-        uint64_t time = w->naive_streams[1].watermark + 1 + world_below(w, 20);
+        uint64_t time = MAX(w->naive_streams[LATE_STREAM].watermark, 1000);
 
+        if (world_chance(w, 4))
+                time += world_below(w, w->now - time + 1);
+        else
+                time += world_below(w, 5);
         /* Of a life that was dropped nothing comes any more. */
         if (w->mix->budget && naive)
                 time = MAX(time, naive->begin);
         return MIN(time, w->now);
+}
+
+/* When and by which stream something comes. */
+typedef struct Moment {
+        unsigned stream;
+        uint64_t time;
+        bool is_late;
+} Moment;
+
+static Moment pick_moment(World *w, unsigned k)
+{
+        if (world_chance(w, w->mix->late_percent))
+                return (Moment){LATE_STREAM, late_time(w, k), true};
+        return (Moment){pick_stream(w), tick(w), false};
 }
 
 static const NaiveBody *pick_body(World *w, const Naive *naive, bool is_living)
@@ -113,6 +134,20 @@ static const NaiveBody *pick_body(World *w, const Naive *naive, bool is_living)
                         return body;
         }
         return NULL;
+}
+
+/* One that was there then, if such a one is found soon; else one of another time. */
+static const NaiveBody *pick_body_at(World *w, const Naive *naive, uint64_t time)
+{
+        const NaiveBody *body = NULL;
+        unsigned i;
+
+        for (i = 0; naive && naive->bodies->len && i < 8; i++) {
+                body = BODY(naive, world_below(w, naive->bodies->len));
+                if (naive_is_alive(body, time))
+                        break;
+        }
+        return body;
 }
 
 static NaiveBody fresh_body(World *w, unsigned k, BodySource source)
@@ -153,22 +188,22 @@ static uint64_t pick_module(World *w)
         return world_below(w, N_MODULES + 1);
 }
 
-/* Something new; in a mix with late ones maybe so. */
 static void do_fresh(World *w, unsigned k, const char *event, BodySource source)
 {
         NaiveBody body = fresh_body(w, k, source);
         uint64_t module = pick_module(w);
+        Moment moment = pick_moment(w, k);
 
-        if (world_chance(w, w->mix->late_percent))
-                world_emit(w, 1, event, k, &body, module, 0, late_time(w, k));
-        else
-                world_emit(w, pick_stream(w), event, k, &body, module, 0, tick(w));
+        world_emit(w, moment.stream, event, k, &body, module, 0, moment.time);
 }
 
-/* Something about a body that is known: alive, or gone. */
+/* Something about a body that is known: alive, or gone; in a mix with late ones maybe late. */
 static void do_known(World *w, unsigned k, const char *event, BodySource source, bool is_living)
 {
-        const NaiveBody *known = pick_body(w, naive_newest_life(w, KEYS[k]), is_living);
+        const Naive *naive = naive_newest_life(w, KEYS[k]);
+        Moment moment = pick_moment(w, k);
+        const NaiveBody *known = moment.is_late ? pick_body_at(w, naive, moment.time)
+                                                : pick_body(w, naive, is_living);
         NaiveBody body;
 
         if (!known)
@@ -178,7 +213,8 @@ static void do_known(World *w, unsigned k, const char *event, BodySource source,
                 body.size = 0;
                 body.is_jitted = false;
         }
-        world_emit(w, pick_stream(w), event, k, &body, pick_module(w), 0, tick(w));
+        w->n_late += moment.is_late && naive_is_alive(known, moment.time);
+        world_emit(w, moment.stream, event, k, &body, pick_module(w), 0, moment.time);
 }
 
 static void do_gap(World *w)
@@ -233,12 +269,13 @@ static void do_away(World *w)
 static void do_module(World *w, unsigned k)
 {
         uint64_t id = 1 + world_below(w, N_MODULES);
+        Moment moment = pick_moment(w, k);
 
         if (world_chance(w, 60))
-                world_emit(w, pick_stream(w), MODULE_LOAD, k, NULL, id,
-                           1 + (unsigned)world_below(w, N_PATHS), tick(w));
+                world_emit(w, moment.stream, MODULE_LOAD, k, NULL, id,
+                           1 + (unsigned)world_below(w, N_PATHS), moment.time);
         else
-                world_emit(w, pick_stream(w), MODULE_UNLOAD, k, NULL, id, 0, tick(w));
+                world_emit(w, moment.stream, MODULE_UNLOAD, k, NULL, id, 0, moment.time);
 }
 
 /* An exit, and the pid for another program: at once, later, or without a word. */
@@ -284,6 +321,13 @@ static void do_simple(World *w, unsigned k)
                 do_life(w, k);
 }
 
+static void do_rundown_bound(World *w, unsigned k, const char *event)
+{
+        Moment moment = pick_moment(w, k);
+
+        world_emit(w, moment.stream, event, k, NULL, 0, 0, moment.time);
+}
+
 /* A rundown: of most that lives and some that nobody knew, with what happens meanwhile. */
 static void do_rundown(World *w, unsigned k)
 {
@@ -292,15 +336,17 @@ static void do_rundown(World *w, unsigned k)
         guint i;
 
         if (!world_chance(w, 5))
-                world_emit(w, pick_stream(w), INIT, k, NULL, 0, 0, tick(w));
+                do_rundown_bound(w, k, INIT);
         for (i = 0; naive && i < naive->bodies->len && !w->failure; i++) {
                 const NaiveBody *body = BODY(naive, i);
                 NaiveBody row;
+                Moment moment;
 
                 if (!naive_is_living(body) || !world_chance(w, is_listed ? 95 : 40))
                         continue;
                 row = mention(w, body, BODY_SOURCE_RUNDOWN);
-                world_emit(w, pick_stream(w), ROW, k, &row, pick_module(w), 0, tick(w));
+                moment = pick_moment(w, k);
+                world_emit(w, moment.stream, ROW, k, &row, pick_module(w), 0, moment.time);
                 if (is_busy && world_chance(w, 20))
                         do_simple(w, world_chance(w, 50) ? k : (unsigned)world_below(w, N_KEYS));
                 if (world_chance(w, 5))
@@ -309,7 +355,7 @@ static void do_rundown(World *w, unsigned k)
                         return;
         }
         if (!world_chance(w, 15))
-                world_emit(w, pick_stream(w), COMPLETE, k, NULL, 0, 0, tick(w));
+                do_rundown_bound(w, k, COMPLETE);
 }
 
 static uint64_t pick_time(World *w, const Naive *naive)
@@ -369,7 +415,7 @@ static void do_lookups(World *w, unsigned n)
 
 typedef struct Tally {
         unsigned n_answers[_ANSWER_STATUS_MAX];
-        uint64_t n_forgotten, n_dropped, n_refused, n_steps;
+        uint64_t n_forgotten, n_dropped, n_refused, n_late, n_steps;
 } Tally;
 
 static void world_deinit(World *w)
@@ -423,6 +469,7 @@ static char *run(const Mix *mix, guint32 seed, Tally *tally, GString *log)
         tally->n_forgotten += w.n_forgotten;
         tally->n_dropped += w.n_dropped;
         tally->n_refused += w.n_refused;
+        tally->n_late += w.n_late;
         if (w.failure) {
                 char *failure = g_strdup_printf("at step %u: %s", step, w.failure);
 
@@ -446,6 +493,7 @@ static void check_tally(const Mix *mix, const Tally *tally)
         ck_assert_int_eq(tally->n_forgotten + tally->n_dropped > 0, mix->budget > 0);
         ck_assert_int_eq(tally->n_dropped > 0, mix->budget && mix->life);
         ck_assert_int_eq(tally->n_refused > 0, mix->refuses);
+        ck_assert_int_eq(tally->n_late > tally->n_steps / 100, mix->late_percent > 0);
 }
 
 START_TEST(test_model)
