@@ -350,6 +350,81 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 25 = unloaded A\n"
         "? 0x1000 35 = ok B\n"
         "? 0x1000 42 = ok C assumed\n",
+
+        /*
+         * A process forked from another has its code, but no event of its own says so: it gets no
+         * name from there. What it says itself is its own, and neither ends what the other has.
+         */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "11 MethodLoadVerbose_V1 id=2 start=0x2000 size=16 name=B\n"
+        "? pid=101 0x1000 12 = no-process\n"
+        "20 MethodLoadVerbose_V1 pid=101 id=3 start=0x3000 size=16 name=C\n"
+        "21 MethodLoadVerbose_V1 pid=101 id=4 start=0x2000 size=16 name=D\n"
+        "progress 30\n"
+        "? pid=101 0x1000 25 = no-method gap\n"
+        "? pid=101 0x1000 15 = no-method gap\n"
+        "? pid=101 0x1000 = no-method gap\n"
+        "? pid=101 0x3000 25 = ok C\n"
+        "? pid=101 0x2000 25 = ok D\n"
+        "? pid=101 0x2000 20 = not-yet D gap\n"
+        "? 0x3000 25 = no-method\n"
+        "? 0x2000 25 = ok B\n"
+        "40 MethodUnloadVerbose_V1 id=2 start=0x2000 size=16 name=B\n"
+        "41 MethodUnloadVerbose_V1 pid=101 id=3 start=0x3000 size=16 name=C\n"
+        "42 MethodLoadVerbose_V1 id=5 start=0x3000 size=16 name=E\n"
+        "progress 50\n"
+        "? 0x2000 45 = unloaded B\n"
+        "? pid=101 0x2000 45 = ok D\n"
+        "? pid=101 0x3000 45 = unloaded C\n"
+        "? 0x3000 45 = ok E\n"
+        "50 MethodUnloadVerbose_V1 pid=101 id=4 start=0x2000 size=16 name=D\n"
+        "# of what came with it: it was there\n"
+        "51 MethodUnloadVerbose_V1 pid=101 id=1 start=0x1000 size=16 name=A\n"
+        "52 AppDomainUnload_V1\n"
+        "progress 60\n"
+        "? pid=101 0x1000 30 = ok A assumed\n"
+        "? pid=101 0x1000 55 = unloaded A\n"
+        "? 0x1000 51 = ok A\n",
+
+        /* The same, with the same body in both. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "20 DotNETRuntimeRundown:MethodDCEndVerbose_V1 pid=101 id=1 start=0x1000 size=16 name=A\n"
+        "30 MethodUnloadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "progress 50\n"
+        "? 0x1000 40 = unloaded A\n"
+        "? pid=101 0x1000 40 = ok A\n"
+        "60 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "70 MethodUnloadVerbose_V1 pid=101 id=1 start=0x1000 size=16 name=A\n"
+        "progress 80\n"
+        "? 0x1000 75 = ok A\n"
+        "? pid=101 0x1000 75 = unloaded A\n",
+
+        /* Forked, and on to another program: that one is from its start, and nothing is older. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "20 RuntimeInformationStart pid=101\n"
+        "30 MethodLoadVerbose_V1 pid=101 id=1 start=0x2000 size=16 name=M\n"
+        "progress 50\n"
+        "? pid=101 0x1000 25 = no-method\n"
+        "? pid=101 0x1000 = no-method\n"
+        "? pid=101 0x2000 25 = not-yet M\n"
+        "? pid=101 0x2000 35 = ok M\n",
+
+        /* The same, where the copy has told of itself before it went on. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "15 MethodLoadVerbose_V1 pid=101 id=2 start=0x3000 size=16 name=C\n"
+        "20 RuntimeInformationStart pid=101\n"
+        "30 MethodLoadVerbose_V1 pid=101 id=1 start=0x2000 size=16 name=M\n"
+        "progress 50\n"
+        "? pid=101 0x1000 17 = no-method gap\n"
+        "? pid=101 0x3000 17 = ok C\n"
+        "? pid=101 0x3000 25 = no-method\n"
+        "? pid=101 0x3000 = no-method\n"
+        "? pid=101 0x1000 25 = no-method\n"
+        "? pid=101 0x2000 35 = ok M\n",
 };
 
 START_TEST(test_script)
