@@ -235,7 +235,9 @@ static bool body_from_record(Process *process, const Record *record, BodySource 
 
         *body = (Body){
                 .source = source,
-                .start = record_u64(record, FIELD_MethodStartAddress),
+                .start = record_u64(record, source == BODY_SOURCE_R2R_ENTRY
+                                                    ? FIELD_EntryPoint
+                                                    : FIELD_MethodStartAddress),
                 .size = (uint32_t)record_u64(record, FIELD_MethodSize),
                 .method_id = record_u64(record, FIELD_MethodID),
                 .rejit_id = (uint32_t)rejit_id,
@@ -267,12 +269,27 @@ static Body *insert(Process *process, const Body *news, uint64_t module_id, uint
         return body;
 }
 
-/* Never by flags (a load has some that its unload lacks); a body of unknown extent fits any size.
+/* True where both have been told. */
+static bool differ(const Strtab *names, Str a, Str b)
+{
+        return a && b && a != b && *strtab_text(names, a) && *strtab_text(names, b);
+}
+
+static bool same_names(const Strtab *names, const Body *a, const Body *b)
+{
+        return !differ(names, a->name, b->name) && !differ(names, a->name_space, b->name_space) &&
+               !differ(names, a->signature, b->signature);
+}
+
+/*
+ * Never by flags: a load has some that its unload lacks. A MethodID is given to another method when
+ * its first is gone, and with dynamic methods the address with it: names tell the two apart. A body
+ * of unknown extent fits any size; it is precompiled code, whose ids stay.
  */
-static bool same_identity(const Body *a, const Body *b)
+static bool same_identity(const Process *process, const Body *a, const Body *b)
 {
         return a->start == b->start && a->method_id == b->method_id && a->rejit_id == b->rejit_id &&
-               (a->size == b->size || !a->size || !b->size);
+               (!a->size || !b->size || (a->size == b->size && same_names(process->names, a, b)));
 }
 
 /* The body that the event is about: of that identity, and alive at that time. Or NULL. */
@@ -280,7 +297,7 @@ static Body *known_at(const Process *process, const Body *news, uint64_t time)
 {
         Body *body = codemap_at(process->map, news->start, time);
 
-        return body && same_identity(body, news) ? body : NULL;
+        return body && same_identity(process, body, news) ? body : NULL;
 }
 
 /* What another event of a body knows better than the one that made it known. */
@@ -309,8 +326,7 @@ static void join_next(Process *process, Body *body, uint64_t module_id)
         Body *next = codemap_next(process->map, body);
         Body news = *body;
 
-        if (!next || !same_identity(next, body) || next->size != body->size ||
-            (next->name && body->name && next->name != body->name))
+        if (!next || !same_identity(process, next, body) || next->size != body->size)
                 return;
         strtab_ref(process->names, news.name_space);
         strtab_ref(process->names, news.name);
@@ -360,7 +376,7 @@ static bool unload_is_known(const Process *process, const Body *news, uint64_t t
         Body *before, *after;
 
         codemap_neighbours(process->map, news->start, time, &before, &after);
-        return before && same_identity(before, news) && before->name == news->name &&
+        return before && same_identity(process, before, news) && before->name == news->name &&
                (before->end == BODY_END_UNLOAD || before->end == BODY_END_EVICTED ||
                 before->end == BODY_END_MODULE);
 }
@@ -447,10 +463,11 @@ static void on_r2r_entry(Tracker *tracker, Process *process, const Record *recor
 {
         Body news, *body;
 
-        body_from_record(process, record, BODY_SOURCE_R2R_ENTRY, &news);
-        news.start = record_u64(record, FIELD_EntryPoint);
-        if (!news.start || news.start >= ADDRESS_LIMIT) { /* 0: there is no usable code */
-                tracker->stats.impossible += news.start != 0;
+        if (!body_from_record(process, record, BODY_SOURCE_R2R_ENTRY, &news)) {
+                tracker->stats.impossible++;
+                return;
+        }
+        if (!news.start) { /* there is no usable code */
                 body_release_names(process, &news);
                 return;
         }
@@ -569,13 +586,9 @@ static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Recor
 static void refuse(Tracker *tracker, Process *process, const Record *record)
 {
         EventKind kind = record->event->kind;
-        bool is_entry = kind == EVENT_KIND_R2R_ENTRY;
-        const Body news = {
-                .start = record_u64(record, is_entry ? FIELD_EntryPoint : FIELD_MethodStartAddress),
-                .size = (uint32_t)record_u64(record, FIELD_MethodSize),
-                .method_id = record_u64(record, FIELD_MethodID),
-                .rejit_id = (uint32_t)record_u64(record, FIELD_ReJITID),
-        };
+        BodySource source =
+                kind == EVENT_KIND_R2R_ENTRY ? BODY_SOURCE_R2R_ENTRY : BODY_SOURCE_RUNDOWN;
+        Body news;
 
         if (kind == EVENT_KIND_METHOD_UNLOAD || kind == EVENT_KIND_MODULE_UNLOAD ||
             kind == EVENT_KIND_APP_DOMAIN_UNLOAD) {
@@ -586,12 +599,13 @@ static void refuse(Tracker *tracker, Process *process, const Record *record)
         if (kind >= EVENT_KIND_JIT_INLINED) /* no answer depends on it */
                 return;
         process->refused_since = MIN(process->refused_since, record->time);
-        if ((kind != EVENT_KIND_METHOD_LOAD && kind != EVENT_KIND_METHOD_RUNDOWN && !is_entry) ||
-            !news.start || news.start >= ADDRESS_LIMIT ||
-            news.start + body_extent(&news) > ADDRESS_LIMIT)
+        if ((kind != EVENT_KIND_METHOD_LOAD && kind != EVENT_KIND_METHOD_RUNDOWN &&
+             kind != EVENT_KIND_R2R_ENTRY) ||
+            !body_from_record(process, record, source, &news))
                 return;
-        if (!known_at(process, &news, record->time)) /* else it is not new */
+        if (news.start && !known_at(process, &news, record->time)) /* else it is not new */
                 codemap_evict(process->map, news.start, body_last(&news), record->time);
+        body_release_names(process, &news);
 }
 
 static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Record *) = {

@@ -34,8 +34,8 @@ bool naive_is_living(const NaiveBody *body)
 
 static bool same(const NaiveBody *a, const NaiveBody *b)
 {
-        return a->start == b->start && a->name == b->name &&
-               (a->size == b->size || !a->size || !b->size);
+        return a->start == b->start && a->id == b->id &&
+               (!a->size || !b->size || (a->size == b->size && a->name == b->name));
 }
 
 static void sight(NaiveBody *body, uint64_t time)
@@ -349,7 +349,7 @@ void naive_load(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t t
                         return;
                 g_ptr_array_remove_index(naive->bodies, naive->bodies->len - 1);
         }
-        if (next_sight(body, 0) > time) {
+        if (body->since > time || next_sight(body, 0) > time) {
                 body->since = time;
                 body->source = BODY_SOURCE_LOAD;
         }
@@ -400,7 +400,8 @@ void naive_unload(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t
         if (body) {
                 complete(naive, body, news, module, time);
                 finish(naive, body, time, BODY_END_UNLOAD);
-        } else if (!before || !same(before, news) || before->end == BODY_END_RUNDOWN) {
+        } else if (!before || !same(before, news) || before->name != news->name ||
+                   before->end == BODY_END_RUNDOWN) {
                 insert(naive, news, module, time);
         }
 }

@@ -17,7 +17,7 @@ extern const ProcessKey KEYS[N_KEYS];
 extern const unsigned STREAM_TRACE[N_STREAMS];
 
 typedef struct NaiveBody {
-        uint32_t name; /* its method id, too */
+        uint32_t name, id; /* of the method; an id can be given again */
         uint64_t start;
         uint32_t size; /* 0: not known */
         uint64_t since, until;

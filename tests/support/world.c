@@ -262,13 +262,13 @@ void world_emit(World *w, unsigned s, const char *event, unsigned k, const Naive
                    KEYS[k].pid, (unsigned)KEYS[k].pid_ns);
         if (body) {
                 g_snprintf(name, sizeof(name), "M%u", body->name);
-                put(&record, FIELD_MethodID, body->name);
+                put(&record, FIELD_MethodID, body->id);
                 put(&record, FIELD_MethodStartAddress, body->start);
                 put(&record, FIELD_EntryPoint, body->start);
                 put(&record, FIELD_MethodSize, body->size);
                 put(&record, FIELD_MethodFlags, body->is_jitted ? METHOD_FLAG_JITTED : 0);
                 put_text(&record, FIELD_MethodName, name);
-                world_tell(w, " id=%u name=%s %s=0x%" G_GINT64_MODIFIER "x", body->name, name,
+                world_tell(w, " id=%u name=%s %s=0x%" G_GINT64_MODIFIER "x", body->id, name,
                            kind == EVENT_KIND_R2R_ENTRY ? "entry" : "start", body->start);
                 if (kind != EVENT_KIND_R2R_ENTRY)
                         world_tell(w, " size=%u flags=%u", body->size,

@@ -153,7 +153,7 @@ static const NaiveBody *pick_body_at(World *w, const Naive *naive, uint64_t time
 static NaiveBody fresh_body(World *w, unsigned k, BodySource source)
 {
         const NaiveBody *other = pick_body(w, naive_newest_life(w, KEYS[k]), false);
-        NaiveBody body = {.name = ++w->n_names, .source = source};
+        NaiveBody body = {.name = ++w->n_names, .id = w->n_names, .source = source};
 
         body.is_jitted = source != BODY_SOURCE_R2R_ENTRY && world_chance(w, 85);
         body.size = source == BODY_SOURCE_R2R_ENTRY
@@ -164,6 +164,10 @@ static NaiveBody fresh_body(World *w, unsigned k, BodySource source)
                 body.start = other->start;
         else if (other && world_chance(w, 10))
                 body.start = other->start + naive_extent(other);
+        if (other && body.start == other->start && world_chance(w, 30)) {
+                body.id = other->id;
+                body.size = body.size ? other->size : 0;
+        }
         return body;
 }
 
@@ -171,6 +175,7 @@ static NaiveBody fresh_body(World *w, unsigned k, BodySource source)
 static NaiveBody mention(World *w, const NaiveBody *body, BodySource source)
 {
         NaiveBody news = {.name = body->name,
+                          .id = body->id,
                           .start = body->start,
                           .size = body->size,
                           .is_jitted = body->is_jitted,

@@ -351,6 +351,17 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 35 = ok B\n"
         "? 0x1000 42 = ok C assumed\n",
 
+        /* The same, where its unload was lost. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "30 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=B\n"
+        "# not its\n"
+        "35 MethodUnloadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+        "progress 50\n"
+        "? 0x1000 15 = ok A assumed\n"
+        "? 0x1000 32 = ok B\n"
+        "? 0x1000 40 = ok B\n",
+
         /*
          * A process forked from another has its code, but no event of its own says so: it gets no
          * name from there. What it says itself is its own, and neither ends what the other has.
