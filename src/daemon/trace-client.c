@@ -72,6 +72,11 @@ static void put_progress(TraceClient *client, uint64_t read, uint64_t total, boo
         g_string_append_c(client->output, '\0');
 }
 
+void trace_client_answer(TraceClient *client)
+{
+        client->state = STATE_ANSWERING;
+}
+
 void trace_client_ready(TraceClient *client, uint64_t total)
 {
         put_progress(client, total, total, false);

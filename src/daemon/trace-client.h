@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Trace client: the one connection that a trace server answers
+ * Trace client: a connection that a trace server answers
  *
- * Its first call is ReadTrace, answered with progress while the trace is read; from then on it is a
- * client like a daemon's, for whom no further events come.
+ * The first one's first call is ReadTrace, answered with progress while the trace is read; from
+ * then on it is a client like a daemon's, for whom no further events come. Others are so at once.
  */
 
 #include "daemon/peer.h"
@@ -26,6 +26,9 @@ extern const PeerRole TRACE_CLIENT_ROLE;
 /* CONTEXT is copied, and used once the trace is read; the rest is borrowed. */
 TraceClient *trace_client_new(const QueryContext *context, const TraceClientCalls *calls,
                               void *data);
+
+/* One that need not call ReadTrace, for the trace is in. */
+void trace_client_answer(TraceClient *client);
 
 /* All has been read, TOTAL bytes: the last reply of ReadTrace, and answers from here on. */
 void trace_client_ready(TraceClient *client, uint64_t total);

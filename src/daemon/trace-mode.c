@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <glib-unix.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,15 +15,35 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Connections of one client: libclrsym has one for calls, and one for batches. */
+#define MAX_FDS 8
+
 static char *arg_trace;
 static char *arg_save;
 static gboolean arg_jit_events;
-static int arg_fd = -1;
+static int arg_fds[MAX_FDS];
+static size_t n_fds;
+
+static gboolean add_fd(const char *option, const char *value, gpointer data, GError **error)
+{
+        guint64 fd;
+
+        if (!g_ascii_string_to_unsigned(value, 10, 0, INT_MAX, &fd, error))
+                return FALSE;
+        if (n_fds == MAX_FDS) {
+                g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                            "--fd is given at most %d times", MAX_FDS);
+                return FALSE;
+        }
+        arg_fds[n_fds++] = (int)fd;
+        return TRUE;
+}
 
 static const GOptionEntry OPTIONS[] = {
         {"trace", 0, 0, G_OPTION_ARG_FILENAME, &arg_trace,
          "Read the traces in this directory, or this snapshot", "PATH"},
-        {"fd", 0, 0, G_OPTION_ARG_INT, &arg_fd, "The client is at this inherited socket", "N"},
+        {"fd", 0, 0, G_OPTION_ARG_CALLBACK, add_fd,
+         "The client is at this inherited socket; again for one more connection of its own", "N"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &arg_save, "Save a snapshot of what was read",
          "FILE"},
         {"jit-events", 0, 0, G_OPTION_ARG_NONE, &arg_jit_events,
@@ -36,11 +57,12 @@ static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
 typedef struct TraceMode {
         GMainLoop *loop;
         Tracker *tracker;
-        TraceReader *reader; /* NULL: not begun, or over */
-        Peer *peer;
-        TraceClient *client; /* the peer's */
-        int owner;           /* pidfd of who made the socket, or -1 */
-        int signal;          /* that came, or 0 */
+        QueryContext context;
+        TraceReader *reader;  /* NULL: not begun, or over */
+        Peer *peers[MAX_FDS]; /* the first is the one that reads, and ends it all; NULL: gone */
+        TraceClient *client;  /* the first one's */
+        int owner;            /* pidfd of who made the socket, or -1 */
+        int signal;           /* that came, or 0 */
         bool is_unreadable;
 } TraceMode;
 
@@ -61,6 +83,32 @@ static void refuse(TraceMode *mode, GError *error)
         g_error_free(error);
 }
 
+/* A further connection went away: the client may go on with the others. */
+static void on_other_gone(Peer *peer, void *data)
+{
+        TraceMode *mode = data;
+        size_t i;
+
+        for (i = 1; i < n_fds; i++)
+                if (mode->peers[i] == peer)
+                        mode->peers[i] = NULL;
+        peer_free(peer);
+}
+
+static void begin_answers(TraceMode *mode, uint64_t total)
+{
+        size_t i;
+
+        trace_client_ready(mode->client, total);
+        for (i = 1; i < n_fds; i++) {
+                TraceClient *client = trace_client_new(&mode->context, NULL, NULL);
+
+                trace_client_answer(client);
+                mode->peers[i] =
+                        peer_new(arg_fds[i], &TRACE_CLIENT_ROLE, client, on_other_gone, mode);
+        }
+}
+
 static void on_read(void *data, GError *error)
 {
         TraceMode *mode = data;
@@ -71,8 +119,8 @@ static void on_read(void *data, GError *error)
         if (error)
                 refuse(mode, error);
         else
-                trace_client_ready(mode->client, total);
-        peer_run(mode->peer);
+                begin_answers(mode, total);
+        peer_run(mode->peers[0]);
 }
 
 static void client_read(void *data)
@@ -170,6 +218,16 @@ static bool is_client(int fd)
                getpeername(fd, (struct sockaddr *)&address, &n_address) == 0;
 }
 
+static bool are_clients(void)
+{
+        size_t i;
+
+        for (i = 0; i < n_fds; i++)
+                if (!is_client(arg_fds[i]))
+                        return false;
+        return n_fds > 0;
+}
+
 static bool parse_options(int argc, char **argv)
 {
         g_autoptr(GOptionContext) options = g_option_context_new(NULL);
@@ -182,7 +240,7 @@ static bool parse_options(int argc, char **argv)
                 wrong = error->message;
         else if (argc > 1)
                 wrong = "takes no arguments";
-        else if (!is_client(arg_fd))
+        else if (!are_clients())
                 wrong = "--trace takes --fd with it, the number of a connected socket";
         if (wrong)
                 fprintf(stderr, "clrsymd: %s (see clrsymd --trace PATH --help)\n", wrong);
@@ -191,22 +249,26 @@ static bool parse_options(int argc, char **argv)
 
 static void serve(TraceMode *mode)
 {
-        const QueryContext context = {
+        size_t i;
+
+        for (i = 0; i < n_fds; i++) {
+                fcntl(arg_fds[i], F_SETFD, FD_CLOEXEC);
+                g_unix_set_fd_nonblocking(arg_fds[i], TRUE, NULL);
+        }
+        mode->context = (QueryContext){
                 .tracker = mode->tracker,
                 .is_final = true,
                 .viewer = {.sees_all = true},
         };
-
-        fcntl(arg_fd, F_SETFD, FD_CLOEXEC);
-        g_unix_set_fd_nonblocking(arg_fd, TRUE, NULL);
-        mode->client = trace_client_new(&context, &CALLS, mode);
-        mode->peer = peer_new(arg_fd, &TRACE_CLIENT_ROLE, mode->client, on_gone, mode);
+        mode->client = trace_client_new(&mode->context, &CALLS, mode);
+        mode->peers[0] = peer_new(arg_fds[0], &TRACE_CLIENT_ROLE, mode->client, on_gone, mode);
         if (mode->owner >= 0)
                 g_unix_fd_add(mode->owner, G_IO_IN, on_owner_died, mode);
         watch_signals(mode);
         g_main_loop_run(mode->loop);
         trace_reader_free(mode->reader);
-        peer_free(mode->peer);
+        for (i = 0; i < n_fds; i++)
+                peer_free(mode->peers[i]);
 }
 
 int trace_mode_main(int argc, char **argv)
@@ -217,7 +279,7 @@ int trace_mode_main(int argc, char **argv)
                 return 2;
         mode.loop = g_main_loop_new(NULL, FALSE);
         mode.tracker = tracker_new();
-        mode.owner = open_owner(arg_fd);
+        mode.owner = open_owner(arg_fds[0]);
         serve(&mode);
         if (mode.owner >= 0)
                 close(mode.owner);

@@ -274,6 +274,29 @@ def check_ends(tap, programs, directory, trace):
         tap.equal(server.end(), 0, 'a client that asks much and reads nothing')
 
 
+def check_connections(tap, programs, trace):
+    """Further connections of the client are answered when the trace is read, until the first ends."""
+    pairs = [socket.socketpair() for _ in range(2)]
+    status = json.dumps({'method': f'{INTERFACE}.Status'}).encode() + b'\0'
+    with TraceServer(programs, trace, also=[theirs for _, theirs in pairs]) as server:
+        for ours, theirs in pairs:
+            theirs.close()
+            ours.settimeout(60)
+        pairs[0][0].sendall(status)
+        server.read()
+        want = server.ask('Status')
+        got = b''
+        while not got.endswith(b'\0'):
+            got += pairs[0][0].recv(65536)
+        tap.equal(got[:-1], want, 'another connection is answered alike')
+        pairs[0][0].close()
+        tap.equal(server.ask('Status'), want, 'and may go before the first')
+        pairs[1][0].sendall(status)
+        tap.check(pairs[1][0].recv(1), 'a third one')
+        tap.equal((server.end(), server.said), (0, ''), 'all is over with the first')
+    pairs[1][0].close()
+
+
 OWNER = '''
 import os, socket, subprocess, sys, time
 ours, theirs = socket.socketpair()
@@ -313,7 +336,7 @@ def check_owner(tap, programs, directory, trace):
 
 def check_usage(tap, programs, trace):
     for options in ((), ('--fd', '77'), ('--fd', '1'), ('--fd', 'x'), ('--fd',),
-                    ('--fd', '0', 'word'), ('--nonsense',)):
+                    ('--fd', '0', 'word'), ('--fd', '0') * 9, ('--nonsense',)):
         done = programs.run([programs.clrsymd, '--trace', trace, *options])
         tap.check(done.returncode == 2 and not done.stdout and done.stderr.count('\n') == 1 and
                   done.stderr.startswith('clrsymd: '), f'usage: --trace {options}',
@@ -333,6 +356,7 @@ def run(tap, programs, directory, names):
     check_babeltrace(tap, programs, directory, traces['hello'])
     check_ends(tap, programs, directory, traces['perf'])
     check_owner(tap, programs, directory, traces['hello'])
+    check_connections(tap, programs, traces['hello'])
     check_usage(tap, programs, traces['hello'])
 
 

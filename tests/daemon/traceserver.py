@@ -79,9 +79,10 @@ def wait_for(condition, seconds=30):
 
 
 class TraceServer:
-    """A trace server and its client. The options go to clrsymd; WRAP goes before it."""
+    """A trace server and its client. The options go to clrsymd; WRAP goes before it. ALSO are sockets
+    whose other ends the client has for further connections."""
 
-    def __init__(self, programs, trace, *options, wrap=(), timeout=300, **more):
+    def __init__(self, programs, trace, *options, wrap=(), timeout=300, also=(), **more):
         self.socket, other = socket.socketpair()
         self.socket.settimeout(timeout)
         if 'send_buffer' in more:
@@ -91,8 +92,9 @@ class TraceServer:
         with other:
             self.process = subprocess.Popen(
                 [str(word) for word in (*wrap, programs.clrsymd, '--trace', trace, *options,
-                                        '--fd', other.fileno())],
-                pass_fds=[other.fileno()], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                        '--fd', other.fileno(),
+                                        *[f'--fd={one.fileno()}' for one in also])],
+                pass_fds=[one.fileno() for one in (other, *also)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
                 **{'env': programs.environment, **more})
 
     def __enter__(self):
