@@ -6,18 +6,39 @@
  * libclrsym: which .NET method was at an address of a process at a time
  *
  * Asks a clrsymd over its socket, or a recorded trace. Link with `pkg-config --libs clrsym`.
+ * libclrsym(3) has an example; clrsym-answers(7) says what the answers mean.
  *
  * Times are ns of CLOCK_MONOTONIC, on the clock of the trace. Addresses are taken as they are: who
  * has a return address and means the call subtracts 1.
  *
  * Errors: functions return 0 or a negative errno value; clrsym_message() then says in one line what
- * is wrong, why, and what to do. Nothing here aborts or prints, and there is no global state.
+ * is wrong, why, and what to do. Nothing here aborts or prints, there is no global state, and no
+ * signal is touched or raised. What a daemon sends is checked: nothing of it is handed on if a part
+ * makes no sense.
  *
- * Threads: a handle is used by one thread at a time; different handles are independent.
+ *     -ENOENT, -ECONNREFUSED, ...  there is no daemon, or no program that reads traces
+ *     -EACCES                      this user may not ask it
+ *     -ECONNRESET                  it hung up
+ *     -ETIMEDOUT                   it has been silent for a minute
+ *     -EBADMSG                     it is no clrsymd, or none for this library
+ *     -EREMOTEIO                   it refused the question
+ *     -EINVAL                      the question is none
+ *     -EIO, -ECANCELED             the trace cannot be read; the progress function ended it
+ *     -EBUSY                       called from a callback of another call with the handle
+ *     -ENOMEM
  *
- * Ownership: strings in an answer, a process, a method or an event are the handle's, UTF-8,
- * NUL-terminated, and valid until the next call with that handle; NULL where not known. They are
- * the traced program's own words: escape them before they go to a terminal (clrsym_symbol() does).
+ * A handle can be used again after any of these; but a trace whose process has ended is opened
+ * again. All questions can be asked twice: if the daemon
+ * went away, a call waits for the next one and asks that (clrsym_options.reconnect_ms), unless a
+ * callback was called already.
+ *
+ * Threads: a handle is used by one thread at a time; different handles are independent. It is of no
+ * use in a child after fork().
+ *
+ * Ownership: strings in an answer are the handle's, and valid until the next call with it; those
+ * that a callback gets, until the callback returns; those of an event, until the next call with the
+ * watch. They are UTF-8 and NUL-terminated; NULL where not known. They are the traced program's own
+ * words: escape them before they go to a terminal (clrsym_symbol() does).
  */
 
 #include <stdbool.h>
@@ -108,7 +129,8 @@ typedef struct clrsym_options {
         const char *socket;
         /*
          * Instead of a daemon: a directory in or above one or several CTF traces, or a snapshot
-         * made by `clrsym save`. Read by a process of its own, which ends with the handle.
+         * made by `clrsym save`. Read by a process of its own, which ends with the handle: the
+         * program $CLRSYM_DAEMON, or the clrsymd that this library was installed with.
          */
         const char *trace;
         /* With `trace`: also write what was read to this file, a snapshot. */
@@ -116,14 +138,14 @@ typedef struct clrsym_options {
         /* With `trace`: also take the events that clrsym_call()'s method JitStatistics is about. */
         bool with_jit_events;
         /*
-         * Called now and then while a trace is read, with the bytes read and the bytes in all; not
-         * 0 ends the reading (-ECANCELED).
+         * Called several times a second while a trace is read, and after a signal, with the bytes
+         * read and the bytes in all (0 until that is known); not 0 ends the reading (-ECANCELED).
          */
         int (*progress)(uint64_t n_read, uint64_t n_total, void *data);
         void *data;
         /*
          * ms for which a call tries to reach a daemon again that went away (a restart). 0: 5000;
-         * -1: not at all.
+         * -1: not at all. clrsym_open() itself does not wait.
          */
         int reconnect_ms;
 } clrsym_options;
@@ -192,16 +214,17 @@ typedef struct clrsym_answer {
 } clrsym_answer;
 
 /*
- * Answers N queries, one each, in order; RET_ANSWERS is the caller's. Waits up to WAIT_MS for
- * events of times that are not in yet. On failure no answer is set.
+ * Answers N queries, one each, in order; RET_ANSWERS is the caller's. Waits up to WAIT_MS in all
+ * for events of times that are not in yet. On failure all answers are INVALID.
  */
 int clrsym_resolve(clrsym *handle, const clrsym_query *queries, size_t n, unsigned wait_ms,
                    clrsym_answer *ret_answers);
 
 /*
  * Writes "Namespace.Type.Method(args)" of a body into BUFFER, NUL-terminated and cut at N bytes
- * (not inside a character), with what a terminal would obey escaped. Returns the length it needs
- * without the NUL.
+ * (not inside a character or an escape), with what a terminal would obey escaped as \u{...};
+ * without a name, "method 0x...". Returns the length it needs without the NUL. BUFFER may be NULL
+ * if N is 0.
  */
 size_t clrsym_symbol(const clrsym_body *body, char *buffer, size_t n);
 
@@ -224,7 +247,10 @@ typedef struct clrsym_process {
         uint64_t epoch;
 } clrsym_process;
 
-/* Callbacks end the iteration by a value other than 0, which the function then returns. */
+/*
+ * Callbacks end the iteration by a value other than 0, which the function then returns. They may
+ * not call with the same handle.
+ */
 typedef int (*clrsym_process_fn)(const clrsym_process *process, void *data);
 int clrsym_processes(clrsym *handle, clrsym_process_fn fn, void *data);
 
@@ -265,15 +291,25 @@ typedef struct clrsym_event {
         clrsym_body body;
 } clrsym_event;
 
-/* News of the processes of FILTER (pid and pid_ns; NULL: all), on a connection of their own. */
+/*
+ * News of the processes of FILTER (pid and pid_ns; NULL: all), on a connection of their own: a
+ * watch does not need the handle any more, and may be used by another thread. First comes an EPOCH
+ * of each. Nothing that is loaded or unloaded after clrsym_watch_open() is missed without a RESYNC;
+ * that comes once news come again, so that who then lists all anew misses nothing either. Of a
+ * trace there are none (-EOPNOTSUPP).
+ */
 typedef struct clrsym_watch clrsym_watch;
 int clrsym_watch_open(clrsym *handle, const clrsym_filter *filter, clrsym_watch **ret);
 /*
- * The next one: 1, or 0 if none came within TIMEOUT_MS (-1: wait for ever). The event is valid
- * until the next call with WATCH. After a restart of the daemon, a RESYNC.
+ * The next one: 1, or 0 if none came within TIMEOUT_MS (-1: wait for ever) or a signal did. The
+ * event is valid until the next call with WATCH. After a restart of the daemon, a RESYNC. An error
+ * is the end: close it.
  */
 int clrsym_watch_next(clrsym_watch *watch, int timeout_ms, clrsym_event *ret_event);
-/* To poll for POLLIN; then call clrsym_watch_next() with timeout 0 until it returns 0. */
+/*
+ * To poll for POLLIN, and for nothing else; then call clrsym_watch_next() with timeout 0 until it
+ * returns 0. It stays the same over a restart of the daemon.
+ */
 int clrsym_watch_fd(const clrsym_watch *watch);
 const char *clrsym_watch_message(const clrsym_watch *watch);
 void clrsym_watch_close(clrsym_watch *watch);
@@ -281,9 +317,9 @@ void clrsym_watch_close(clrsym_watch *watch);
 /*
  * Any method of the daemon's Varlink interface org.clrsym.Symbolizer (or another, if METHOD has a
  * dot), with PARAMETERS, a JSON object or NULL. FN gets the parameters of each reply, a JSON object
- * of N bytes, NUL-terminated, valid during the call: one, or with CLRSYM_MORE as many as come. A
- * reply that is an error is -EREMOTEIO, and clrsym_message() has it. WAIT_MS is what the daemon was
- * told that it may wait.
+ * of N bytes, NUL-terminated, valid during the call: one, or with CLRSYM_MORE as many as come. FN
+ * may be NULL. A reply that is an error is -EREMOTEIO, or -EINVAL if it is about a parameter, and
+ * clrsym_message() has it. WAIT_MS is what the daemon was told that it may wait.
  */
 #define CLRSYM_MORE 1u
 typedef int (*clrsym_reply_fn)(const char *parameters, size_t n, void *data);

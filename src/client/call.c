@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "client/filter.h"
 #include "client/handle.h"
 #include "client/row.h"
 
@@ -65,13 +66,18 @@ static int take_time(const Reply *reply, void *data)
 static int parse_time(clrsym *handle, const char *text, uint64_t *ret_time)
 {
         HandleCall request = {.method = "ParseTime", .fn = take_time, .data = ret_time};
-        json_t *parameters = json_pack("{s:s}", "text", text);
-        char *json = parameters ? json_dumps(parameters, JSON_COMPACT) : NULL;
-        int r;
+        json_t *parameters;
+        char *json;
+        int r = filter_parameters(NULL, false, &parameters, &handle->message);
 
+        if (r == 0)
+                r = filter_add_text(parameters, "text", text, &handle->message);
+        if (r < 0)
+                return r;
+        json = json_dumps(parameters, JSON_COMPACT);
         json_decref(parameters);
         if (!json)
-                return message_set(&handle->message, -EINVAL, "%s: no time", text);
+                return message_set_no_memory(&handle->message);
         request.parameters = json;
         r = handle_call(handle, &request);
         free(json);

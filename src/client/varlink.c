@@ -62,15 +62,16 @@ static size_t skip_blanks(const char *text, size_t at)
 /* The JSON value at *AT, which is moved behind it; NULL if there is none, or no memory. */
 static json_t *take_value(const char *text, size_t n, size_t *at, int *ret_error)
 {
-        json_error_t error;
+        json_error_t error = {0};
         json_t *value =
                 json_loadb(text + *at, n - *at, JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK, &error);
 
         if (value)
                 *at += (size_t)error.position;
-        else
-                *ret_error =
-                        json_error_code(&error) == json_error_out_of_memory ? -ENOMEM : -EBADMSG;
+        else /* without words if no memory was there, but for strings: those are "invalid" then */
+                *ret_error = !*error.text || json_error_code(&error) == json_error_out_of_memory
+                                     ? -ENOMEM
+                                     : -EBADMSG;
         return value;
 }
 

@@ -26,6 +26,7 @@ struct clrsym_watch {
         int64_t give_up; /* while there is no connection: until when to try */
         json_t *events;  /* owned: those that came last; the texts handed out are in it */
         size_t n_taken;
+        bool is_new;    /* the connection was made again, and no reply came on it yet */
         bool is_resync; /* what was told before is void: to be told next */
         int error;      /* it is over */
 };
@@ -87,7 +88,7 @@ static int reconnect(clrsym_watch *watch)
                 connection_close(&watch->connection);
                 return clock_ms() >= watch->give_up ? fail(watch, r, NULL) : 0;
         }
-        watch->is_resync = true;
+        watch->is_new = true;
         return 1;
 }
 
@@ -118,6 +119,9 @@ static int take_reply(clrsym_watch *watch)
                 json_decref(watch->events);
                 watch->events = json_incref(events);
                 watch->n_taken = 0;
+                /* Not before: news from now on come. Who lists all anew misses none. */
+                watch->is_resync |= watch->is_new;
+                watch->is_new = false;
                 r = 1;
         }
         reply_take(&reply, &watch->connection);
@@ -176,7 +180,7 @@ static int wait_first(clrsym_watch *watch)
 {
         int64_t deadline = clock_ms() + SILENCE_MS;
 
-        while (!watch->events && !watch->is_resync) {
+        while (!watch->events) {
                 struct pollfd poll_fd = {.fd = watch->epoll_fd, .events = POLLIN};
                 int r = watch->connection.fd >= 0 ? take_reply(watch) : reconnect(watch);
 
@@ -189,6 +193,7 @@ static int wait_first(clrsym_watch *watch)
                 if (poll(&poll_fd, 1, ms_until(deadline)) < 0 && errno != EINTR)
                         return fail(watch, -errno, NULL);
         }
+        watch->is_resync = false;
         return 0;
 }
 

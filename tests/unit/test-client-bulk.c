@@ -452,8 +452,8 @@ static void play_restart(FakeDaemon *fake)
         }
         fake_read_queries(fake, &header, queries);
         fake_send(fake, "\x20", 1);
-        fake_hang_up(fake);
         fake_stop_listening(fake);
+        fake_hang_up(fake);
         g_usleep(200000);
         fake_listen(fake);
         fake_accept_bulk(fake);

@@ -201,8 +201,8 @@ static void play_restart(FakeDaemon *fake)
         fake_accept(fake);
         fake_expect_call(fake, "First");
         fake_reply(fake, "{}");
-        fake_hang_up(fake);
         fake_stop_listening(fake);
+        fake_hang_up(fake);
         g_usleep(200000);
         fake_listen(fake);
         fake_accept(fake);
@@ -259,8 +259,8 @@ static void play_hang_up_later(FakeDaemon *fake)
         fake_accept(fake);
         fake_expect_call(fake, "Some");
         fake_reply(fake, "{\"continues\":true}");
-        fake_hang_up(fake);
         fake_stop_listening(fake);
+        fake_hang_up(fake);
 }
 
 /* What was told once is not told again. Then there is no daemon at all. */

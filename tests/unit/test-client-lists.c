@@ -323,16 +323,16 @@ static void play_watch(FakeDaemon *fake)
         fake_reply(fake,
                    "{\"parameters\":{\"events\":[{\"event\":\"resync\"}]},\"continues\":true}");
         /* A restart, and then one that ends it. */
-        fake_hang_up(fake);
         fake_stop_listening(fake);
+        fake_hang_up(fake);
         g_usleep(300000);
         fake_listen(fake);
         fake_accept(fake);
         fake_expect_call(fake, "Watch\",\"parameters\":{\"pid\":100},\"more\":true}");
         fake_reply(fake, "{\"parameters\":{\"events\":[{\"event\":\"epoch\"," KEY "}]},"
                          "\"continues\":true}");
-        fake_hang_up(fake);
         fake_stop_listening(fake);
+        fake_hang_up(fake);
         fake->fd = listen_fd;
 }
 

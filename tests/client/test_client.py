@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""libclrsym as installed: built against as its users do, asked about recorded traces."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / 'traces'), str(HERE.parent / 'daemon')]
+
+import ingest  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+
+NS = 10**9
+TRACES = ('hello', 'dynamic', 'collectible', 'rejit-tiered', 'pidns', 'perpid', 'lossy')
+
+
+class Installed:
+    """The build tree, installed below a directory, and programs built with nothing else."""
+
+    def __init__(self, tap, build, directory):
+        self.root = pathlib.Path(directory) / 'root'
+        done = subprocess.run(['meson', 'install', '-C', build, '--no-rebuild', '--quiet'],
+                              env={**os.environ, 'DESTDIR': str(self.root)}, check=False,
+                              capture_output=True)
+        tap.equal((done.returncode, done.stderr), (0, b''), 'meson install')
+        self.pc, = self.root.rglob('clrsym.pc')
+        self.library, = self.root.rglob('libclrsym.so')
+        self.directory = pathlib.Path(directory)
+        self.environment = {**os.environ, 'LC_ALL': 'C.UTF-8', 'TZ': 'UTC',
+                            'LD_LIBRARY_PATH': str(self.library.parent)}
+
+    def flags(self, *packages):
+        environment = {**os.environ, 'PKG_CONFIG_SYSROOT_DIR': str(self.root),
+                       'PKG_CONFIG_PATH': str(self.pc.parent)}
+        return subprocess.run(['pkg-config', '--cflags', '--libs', *packages], env=environment,
+                              capture_output=True, text=True, check=True).stdout.split()
+
+    def build(self, tap, name, *flags, compiler=('cc', '-std=c11')):
+        program = self.directory / (name + '-' + compiler[0])
+        done = subprocess.run([*compiler[:1], '-Wall', '-Wextra', '-Werror', *compiler[1:],
+                               HERE / f'{name}.c', '-o', program, *flags],
+                              capture_output=True, text=True, check=False)
+        tap.check(done.returncode == 0, f'{name}.c is built with {" ".join(compiler)}', done.stderr)
+        return program
+
+
+def check_library(tap, installed):
+    """What is in it, and what it needs."""
+    library = str(installed.library)
+    symbols = subprocess.run(['nm', '-D', '--defined-only', library], capture_output=True,
+                             text=True, check=True).stdout.split('\n')
+    names = {line.split()[-1] for line in symbols if line and line.split()[-2] != 'A'}
+    header, = installed.root.rglob('clrsym.h')
+    declared = {name + '@@CLRSYM_1.0' for name in
+                re.findall(r'\b(clrsym_\w+)\(', re.sub(r'/\*.*?\*/', '', header.read_text(
+                    encoding='ascii'), flags=re.S))}
+    tap.equal(names, declared, 'it exports what the header declares, and no more')
+    needed = subprocess.run(['readelf', '-d', library], capture_output=True, text=True,
+                            check=True).stdout
+    tap.equal(sorted(re.findall(r'NEEDED.*\[(.*?)\.so', needed)), ['libc', 'libjansson'],
+              'it needs libc and jansson')
+    tap.equal(re.findall(r'SONAME.*\[(.*)\]', needed), ['libclrsym.so.1'], 'its soname')
+    imports = subprocess.run(['nm', '-D', '--undefined-only', library], capture_output=True,
+                             text=True, check=True).stdout
+    bad = re.findall(r' (abort|__assert_fail|exit|_exit|printf|fprintf|__printf_chk|__fprintf_chk|'
+                     r'puts|putchar|stdout|stderr|signal|sigaction|sigprocmask|pthread_sigmask|'
+                     r'setenv|chdir|umask)\b', imports)
+    tap.equal(bad, [], 'it never aborts, prints, or changes the process')
+    sections = subprocess.run(['size', '-A', library], capture_output=True, text=True,
+                              check=True).stdout
+    sizes = {line.split()[0]: int(line.split()[1]) for line in sections.split('\n')
+             if line.startswith('.')}
+    tap.check(sizes.get('.data', 0) <= 8 and sizes.get('.bss', 0) <= 8,
+              'it has no variables', sizes.get('.data'), sizes.get('.bss'))
+
+
+def check_page(tap, installed):
+    """The manual shows the example as it is."""
+    page, = installed.root.rglob('libclrsym.3')
+    text = page.read_text(encoding='utf-8').replace('\\&', '').replace('\\-', '-').replace('\\e', '\\')
+    tap.check((HERE / 'example.c').read_text(encoding='utf-8') in text, 'libclrsym(3) has the example')
+
+
+def arguments(signature):
+    """The last "(...)" of a signature."""
+    depth = 0
+    for at in range(len(signature) - 1, -1, -1):
+        depth += {')': 1, '(': -1}.get(signature[at], 0)
+        if depth == 0:
+            return signature[at:] if signature[at] == '(' else '()'
+    return '()'
+
+
+def expected(row):
+    name = '.'.join(part for part in (row['namespace'], row['name']) if part)
+    offset = int(row['addr'], 16) - int(row['start'], 16)
+    return f'{row["addr"]} {name}{arguments(row["signature"])}+{offset:#x}'
+
+
+def check_example(tap, installed, example, source, rows, name):
+    """Probes, a process at a time, answered as the truth has them."""
+    wrong, n_right = [], 0
+    for pid in sorted({row['pid'] for row in rows}):
+        mine = [row for row in rows if row['pid'] == pid]
+        done = subprocess.run(
+            [example, pid, *source], capture_output=True, check=False, text=True,
+            input=''.join(f'{row["addr"]} {row["time_ns"]}\n' for row in mine),
+            env=installed.environment)
+        lines = done.stdout.split('\n')[:-1]
+        if done.returncode != 0 or len(lines) != len(mine):
+            wrong.append(f'exit {done.returncode}, {len(lines)} lines: {done.stderr}')
+        for row, line in zip(mine, lines):
+            if row['method_id'] == '-':
+                continue  # what is there may be known from an unload only: tests/traces
+            if line.startswith(expected(row) + ' ['):
+                n_right += 1
+            else:
+                wrong.append(f'{line}, not {expected(row)}')
+    tap.check(not wrong and n_right > 100, f'{name}: {n_right} probes named by the example',
+              len(wrong), *wrong[:5])
+
+
+def check_agree(tap, installed, agree, source, rows, name):
+    done = subprocess.run(
+        [agree, *source], capture_output=True, check=False, text=True, env=installed.environment,
+        input=''.join(f'{row["pid_ns"]} {row["pid"]} {row["addr"]} {row["time_ns"]}\n'
+                      for row in rows))
+    lines = done.stdout.split('\n')
+    counts = [int(count) for count in re.findall(r': (\d+) rows', done.stdout)]
+    tap.check(done.returncode == 0 and len(counts) == 6 and counts[0] > 0 and counts[1] > 100,
+              f'{name}: batches and lists are what the JSON is: {"; ".join(lines[-8:-1])}',
+              done.stdout[-2000:], done.stderr)
+
+
+def check_watch(tap, programs, installed, agree, directory):
+    """News, over a restart."""
+    def read_line():
+        return watcher.stdout.readline().decode().rstrip('\n')
+
+    def feed(*frames):
+        feeder = ingest.Feeder(daemon.ingest)
+        feeder.send(ingest.hello(), ingest.stream_open(), *frames, ingest.commit())
+        feeder.receive_until(ingest.COMMITTED)
+        feeder.close()
+
+    with recorded.Daemon(programs, directory) as daemon:
+        feed(ingest.runtime_start(9 * NS), ingest.load(10 * NS, 0x1000, 'A'))
+        watcher = subprocess.Popen([agree, '--watch', daemon.query], stdout=subprocess.PIPE,
+                                   env=installed.environment)
+        tap.equal([read_line() for _ in range(2)], ['watching', 'epoch 100 -'], 'how it begins')
+        feed(ingest.load(20 * NS, 0x2000, 'B'))
+        got = read_line()
+        tap.equal(got, 'load 100 N.T.B()', 'a load')
+        feed(ingest.load(21 * NS, 0x2008, 'C'))
+        got = sorted(read_line() for _ in range(3))
+        tap.equal(got, ['epoch 100 -', 'load 100 N.T.C()', 'unload 100 N.T.B()'], 'one over another')
+        daemon.process.kill()
+        daemon.process.wait()
+        daemon.ingest.unlink(missing_ok=True)
+        daemon.query.unlink(missing_ok=True)
+        time.sleep(0.3)
+        with daemon:
+            tap.equal(read_line(), 'resync 0 -', 'a restart')
+            feed(ingest.runtime_start(9 * NS), ingest.load(10 * NS, 0x1000, 'D'))
+            got = []
+            while not got or not got[-1].startswith('load'):
+                got.append(read_line())
+            tap.equal(got[-1], 'load 100 N.T.D()', 'and on')
+        watcher.kill()
+        watcher.communicate()
+
+
+def check_failures(tap, installed, example, programs, directory):
+    trace = os.path.join(directory, 'nothing')
+    environment = {**installed.environment, 'CLRSYM_DAEMON': programs.clrsymd,
+                   'CLRSYM_SOCKET': trace}
+    done = subprocess.run([example, '1'], capture_output=True, check=False, text=True,
+                          env=environment)
+    tap.equal((done.returncode, done.stderr),
+              (1, f'example: no daemon at {trace}: systemctl start clrsymd.socket, or use '
+               '--trace DIR\n'), 'no daemon')
+    done = subprocess.run([example, '1', trace], capture_output=True, check=False, text=True,
+                          env=environment)
+    tap.check(done.returncode == 1 and trace in done.stderr and 'No such file' in done.stderr,
+              'no trace', done.stderr)
+    environment['CLRSYM_DAEMON'] = trace
+    done = subprocess.run([example, '1', trace], capture_output=True, check=False, text=True,
+                          env=environment)
+    tap.equal((done.returncode, done.stderr),
+              (1, f'example: no {trace}, which reads traces: install clrsym, or set '
+               'CLRSYM_DAEMON\n'), 'nobody to read it')
+
+
+def run(tap, programs, directory, names):
+    build = pathlib.Path(programs.clrsymd).parents[2]
+    installed = Installed(tap, build, directory)
+    installed.environment |= {'CLRSYM_DAEMON': programs.clrsymd,
+                              'BABELTRACE_PLUGIN_PATH': programs.plugin_dir}
+    example = installed.build(tap, 'example', *installed.flags('clrsym'))
+    agree = installed.build(tap, 'agree', *installed.flags('clrsym', 'jansson'))
+    installed.build(tap, 'example', *installed.flags('clrsym'), compiler=('c++', '-xc++',
+                                                                      '-Wno-missing-field-initializers'))
+    check_library(tap, installed)
+    check_page(tap, installed)
+    check_failures(tap, installed, example, programs, directory)
+    names = [name for name in names if name in TRACES]
+    for name, trace in recorded.unpack(directory, names).items():
+        rows = recorded.Truth(name).rows('probes.tsv')
+        with recorded.Daemon(programs, directory) as daemon:
+            done = programs.feed(trace, daemon.ingest)
+            tap.equal(done.returncode, 0, f'{name}: it is fed')
+            installed.environment['CLRSYM_SOCKET'] = str(daemon.query)
+            if len({row['pid'] for row in rows}) == len({(row['pid_ns'], row['pid']) for row in rows}):
+                check_example(tap, installed, example, [], rows, f'{name}, daemon')
+            check_agree(tap, installed, agree, ['--socket', str(daemon.query)], rows,
+                        f'{name}, daemon')
+        check_agree(tap, installed, agree, ['--trace', str(trace)], rows, f'{name}, trace')
+    check_watch(tap, programs, installed, agree, directory)
+
+
+if __name__ == '__main__':
+    recorded.main(run)
