@@ -11,22 +11,26 @@
 /* ms that a client has for the rest of a message, or to take what it asked for. */
 #define TIMEOUT_MS 5000
 
-/* What a pid of the asker's stands for, as long as that process lives. */
+/* What a pid stands for in the asker's pid namespace, as long as that process lives. */
 typedef struct Known {
+        uint64_t pid_ns;
         int32_t pid; /* 0: nothing */
         int pidfd;
         ProcessKey key;
 } Known;
 
-enum { N_KNOWN = 64 };
+/* Of all clients together: each takes a descriptor, and nobody may take those of others. */
+enum { N_KNOWN = 256 };
+
+static Known known_pids[N_KNOWN];
 
 struct Client {
         QuerySession *session;
         uid_t uid;
         pid_t pid;         /* in our own pid namespace */
+        uint64_t pid_ns;   /* its own */
         int pidfd;         /* -1: it is gone, or outside of that */
         bool is_neighbour; /* its pid namespace is our own */
-        Known known[N_KNOWN];
         bool is_watching;
         void (*watching)(void *data);
         void *data;
@@ -55,14 +59,17 @@ static void forget(Known *known)
 static bool find(void *data, int32_t pid, ProcessKey *ret_key)
 {
         Client *client = data;
-        Known *known = &client->known[pid % N_KNOWN];
+        Known *known;
         ProcKey key, again;
         int pidfd;
 
+        if (pid <= 0)
+                return false;
+        known = &known_pids[((uint64_t)pid ^ client->pid_ns) % N_KNOWN];
         /* Whoever connected may be gone, and its pid another's by now. */
         if (!lives(client->pidfd))
                 return false;
-        if (known->pid == pid && lives(known->pidfd)) {
+        if (known->pid == pid && known->pid_ns == client->pid_ns && lives(known->pidfd)) {
                 *ret_key = known->key;
                 return true;
         }
@@ -82,7 +89,7 @@ static bool find(void *data, int32_t pid, ProcessKey *ret_key)
          */
         if (pidfd >= 0 && proc_find_key(client->pid, pid, &again) &&
             again.host_pid == key.host_pid && process_key_equal(&again.key, &key.key))
-                *known = (Known){pid, pidfd, key.key};
+                *known = (Known){client->pid_ns, pid, pidfd, key.key};
         else if (pidfd >= 0)
                 close(pidfd);
         return true;
@@ -111,7 +118,8 @@ Client *client_new(int fd, const QueryContext *template, const char *group,
                             credentials.is_in_group,
         };
         if (client->pidfd >= 0 && proc_read(credentials.pid, &info) && lives(client->pidfd)) {
-                context.viewer.pid_ns = info.levels[info.n_levels - 1].pid_ns;
+                client->pid_ns = info.levels[info.n_levels - 1].pid_ns;
+                context.viewer.pid_ns = client->pid_ns;
                 client->is_neighbour = info.n_levels == 1;
                 context.viewer.find = find;
                 context.viewer.data = client;
@@ -178,11 +186,8 @@ static void client_sent(void *data, size_t n)
 static void client_free(void *data)
 {
         Client *client = data;
-        size_t i;
 
         query_session_free(client->session);
-        for (i = 0; i < N_KNOWN; i++)
-                forget(&client->known[i]);
         if (client->pidfd >= 0)
                 close(client->pidfd);
         g_free(client);
