@@ -42,6 +42,7 @@ typedef struct Process {
         Account *account; /* borrowed */
         ProcessKey key;
         unsigned generation; /* counted from 1 */
+        uint64_t serial;     /* in order of appearance, of all that ever were; from 1 */
         bool has_uid;        /* else its streams may tell whose it is */
         uint32_t uid;        /* of its owner, as /proc had it */
         bool is_from_start;  /* its runtime's start was seen: nothing of it came before */

@@ -44,8 +44,9 @@ struct Tracker {
         TrackerObserver observer;
         GArray *changes; /* of CodeMapChange: by the record that is being applied */
         TrackerStats stats;
-        Trace *last_trace; /* borrowed: of the newest stream */
-        uint64_t batch;    /* number of the batch that is being applied */
+        Trace *last_trace;  /* borrowed: of the newest stream */
+        uint64_t batch;     /* number of the batch that is being applied */
+        uint64_t n_serials; /* given to processes */
 };
 
 static void trace_destroy(gpointer data)
@@ -146,6 +147,7 @@ static Process *generation_new(Tracker *tracker, const TrackerStream *stream, Pr
         Process *process = process_new(tracker->names, &tracker->account, key,
                                        previous ? previous->generation + 1 : 1, time);
 
+        process->serial = ++tracker->n_serials;
         /* Buffers of a user say whose it is; of others, only what runs here now can be asked. */
         if (tracker->host.uid && *stream->trace->boot_id &&
             stream->trace->scheme != BUFFER_SCHEME_PER_UID)

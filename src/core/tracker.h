@@ -41,7 +41,7 @@ void tracker_commit(Tracker *tracker);
 
 /* The newest generation of a process, or NULL. */
 const Process *tracker_process(const Tracker *tracker, const ProcessKey *key);
-/* Processes by key, then by generation; borrowed array, owned by the tracker. */
+/* Processes in order of appearance; borrowed array, owned by the tracker. */
 const GPtrArray *tracker_processes(const Tracker *tracker);
 
 /* Counters since the start, for `clrsym status`. */

@@ -4,7 +4,8 @@
  * Lists: processes, modules and bodies
  *
  * A caller that takes several replies gets a list in parts: each goes on behind the last row of the
- * part before, whatever has changed meanwhile.
+ * part before, whatever has changed meanwhile. What is there keeps its place: processes have serial
+ * numbers, and bodies and modules have numbers, for as long as they are.
  */
 
 #include "core/json-text.h"
@@ -13,18 +14,20 @@
 
 #include <string.h>
 
-/* Rows of a part; and bytes of a list that is sent as a whole. */
-#define MAX_ROWS  1000
-#define MAX_BYTES (16u << 20)
+/* Rows of a part, and bytes that end one; and bytes of a list that is sent as a whole. */
+#define MAX_ROWS       1000
+#define MAX_PART_BYTES (1u << 20)
+#define MAX_BYTES      (16u << 20)
 
 typedef struct List {
         Call *call;
         unsigned n_rows;
+        QueryProgress at; /* the row that comes, if the list ends before it */
 } List;
 
 static void list_begin(List *list, Call *call, const char *member)
 {
-        *list = (List){.call = call};
+        *list = (List){.call = call, .at = {.is_begun = true, .filter = call->progress->filter}};
         g_string_append_printf(call->out, "{\"%s\":[", member);
 }
 
@@ -33,8 +36,9 @@ static bool list_row(List *list)
 {
         Call *call = list->call;
 
-        if (call->is_more && list->n_rows == MAX_ROWS) {
+        if (call->is_more && (list->n_rows == MAX_ROWS || call->out->len > MAX_PART_BYTES)) {
                 call->next = QUERY_MORE;
+                *call->progress = list->at;
                 return false;
         }
         if (call->out->len > MAX_BYTES) {
@@ -53,88 +57,81 @@ static void list_end(List *list)
         g_string_append(list->call->out, "]}");
 }
 
+/* The processes of a list; what is listed of each, from an item on. */
+typedef bool (*ListProcess)(List *list, const Process *process, uint32_t first, const void *data);
+
+static void list_processes(List *list, const ProcessFilter *filter, ListProcess list_process,
+                           const void *data)
+{
+        const Call *call = list->call;
+        const GPtrArray *processes = tracker_processes(call->context->tracker);
+        const QueryProgress from = *call->progress;
+        guint i;
+
+        for (i = 0; i < processes->len; i++) {
+                const Process *process = processes->pdata[i];
+
+                if (process->serial < from.serial ||
+                    !process_filter_matches(filter, &call->context->viewer, process))
+                        continue;
+                list->at.serial = process->serial;
+                if (!list_process(list, process, process->serial == from.serial ? from.number : 0,
+                                  data))
+                        break;
+        }
+        list_end(list);
+}
+
+static bool list_process(List *list, const Process *process, uint32_t first, const void *data)
+{
+        if (!list_row(list))
+                return false;
+        process_json_append(list->call->out, process);
+        return true;
+}
+
 void call_list_processes(Call *call)
 {
-        const GPtrArray *processes = tracker_processes(call->context->tracker);
         ProcessFilter filter;
         List list;
-        guint i;
 
         if (!call_get_filter(call, &filter))
                 return;
         list_begin(&list, call, "processes");
-        for (i = 0; i < processes->len; i++)
-                if (process_filter_matches(&filter, &call->context->viewer, processes->pdata[i]) &&
-                    list_row(&list))
-                        process_json_append(call->out, processes->pdata[i]);
-        call->next = QUERY_DONE;
-        list_end(&list);
-}
-
-/* Where the list goes on in PROCESS: false if it is beyond it. The process may be gone by now. */
-static bool goes_on_in(const Call *call, const Process *process, bool *has_met)
-{
-        if (!call->progress->is_begun || *has_met)
-                return true;
-        *has_met = process_key_equal(&process->key, &call->progress->key) &&
-                   process->generation == call->progress->generation;
-        return *has_met;
-}
-
-static void remember_process(Call *call, const Process *process)
-{
-        call->progress->is_begun = true;
-        call->progress->key = process->key;
-        call->progress->generation = process->generation;
+        list_processes(&list, &filter, list_process, NULL);
 }
 
 /* Which bodies a list is of. */
-typedef bool (*BodyTest)(const Process *process, const Body *body, const void *data);
+typedef struct BodyFilter {
+        bool (*matches)(const Process *process, const Body *body, const void *data);
+        const void *data;
+} BodyFilter;
 
-/* False if the list ends within the process. */
-static bool list_bodies_of(List *list, const Process *process, uint32_t first, BodyTest is_wanted,
-                           const void *data)
+static bool list_bodies_of(List *list, const Process *process, uint32_t first, const void *data)
 {
+        const BodyFilter *filter = data;
         uint32_t i;
 
         for (i = first; i < codemap_n_numbers(process->map); i++) {
                 const Body *body = codemap_body(process->map, i);
 
-                if (!body || !is_wanted(process, body, data))
+                if (!body || !filter->matches(process, body, filter->data))
                         continue;
-                if (!list_row(list)) {
-                        remember_process(list->call, process);
-                        list->call->progress->number = i;
+                list->at.number = i;
+                if (!list_row(list))
                         return false;
-                }
                 body_json_append(list->call->out, process, body, NULL);
         }
         return true;
 }
 
 static void list_bodies(Call *call, const char *member, const ProcessFilter *filter,
-                        BodyTest is_wanted, const void *data)
+                        BodyFilter bodies)
 {
-        const GPtrArray *processes = tracker_processes(call->context->tracker);
-        bool has_met = false;
         List list;
-        guint i;
 
         list_begin(&list, call, member);
-        for (i = 0; i < processes->len; i++) {
-                const Process *process = processes->pdata[i];
-                bool was_met = has_met;
-                uint32_t first;
-
-                if (!process_filter_matches(filter, &call->context->viewer, process) ||
-                    !goes_on_in(call, process, &has_met))
-                        continue;
-                first = call->progress->is_begun && !was_met ? call->progress->number : 0;
-                if (!list_bodies_of(&list, process, first, is_wanted, data))
-                        break;
-                has_met = true;
-        }
-        list_end(&list);
+        list_processes(&list, filter, list_bodies_of, &bodies);
 }
 
 typedef struct MethodFilter {
@@ -161,7 +158,7 @@ void call_list_methods(Call *call)
                 return;
         method.has_time = call_get_time(call, "time", &method.time);
         if (!call->wrong)
-                list_bodies(call, "methods", &filter, is_listed, &method);
+                list_bodies(call, "methods", &filter, (BodyFilter){is_listed, &method});
 }
 
 /* "Namespace.Type.Method", as symbols begin. */
@@ -221,26 +218,38 @@ void call_versions(Call *call)
             !param_integer(call->parameters, "il_version", 0, INT64_MAX, &version.il_version))
                 return;
         call->wrong = NULL;
-        list_bodies(call, "bodies", &filter, is_version, &version);
+        list_bodies(call, "bodies", &filter, (BodyFilter){is_version, &version});
 }
 
-/* What lived at an address in one process, newest first; of one moment there is but one. */
-static bool history_of(List *list, const Process *process, uint64_t address, uint64_t before)
+/* Newest first; of what came and went at one moment, what was known last. */
+static gint compare_ages(gconstpointer a, gconstpointer b)
+{
+        const Body *x = *(const Body *const *)a, *y = *(const Body *const *)b;
+
+        if (x->since != y->since)
+                return x->since > y->since ? -1 : 1;
+        return x->number > y->number ? -1 : x->number < y->number;
+}
+
+/* What lived at an address in one process. */
+static bool history_of(List *list, const Process *process, uint64_t address,
+                       const QueryProgress *from)
 {
         g_autoptr(GPtrArray) bodies = g_ptr_array_new();
         guint i;
 
         codemap_history(process->map, address, bodies);
+        g_ptr_array_sort(bodies, compare_ages);
         for (i = 0; i < bodies->len; i++) {
                 const Body *body = bodies->pdata[i];
 
-                if (body->since > before)
+                if (from && (body->since > from->time ||
+                             (body->since == from->time && body->number > from->number)))
                         continue;
-                if (!list_row(list)) {
-                        remember_process(list->call, process);
-                        list->call->progress->time = body->since;
+                list->at.time = body->since;
+                list->at.number = body->number;
+                if (!list_row(list))
                         return false;
-                }
                 body_json_append(list->call->out, process, body, &address);
         }
         return true;
@@ -251,7 +260,7 @@ void call_history(Call *call)
 {
         const GPtrArray *processes = tracker_processes(call->context->tracker);
         const char *text = param_string(call->parameters, "addr");
-        bool has_met = false;
+        const QueryProgress from = *call->progress;
         ProcessFilter filter;
         uint64_t address;
         List list;
@@ -266,16 +275,14 @@ void call_history(Call *call)
         list_begin(&list, call, "bodies");
         for (i = processes->len; i-- > 0;) {
                 const Process *process = processes->pdata[i];
-                bool was_met = has_met;
-                uint64_t before;
+                bool is_there = from.is_begun && process->serial == from.serial;
 
-                if (!process_filter_matches(&filter, &call->context->viewer, process) ||
-                    !goes_on_in(call, process, &has_met))
+                if ((from.is_begun && process->serial > from.serial) ||
+                    !process_filter_matches(&filter, &call->context->viewer, process))
                         continue;
-                before = call->progress->is_begun && !was_met ? call->progress->time : UINT64_MAX;
-                if (!history_of(&list, process, address, before))
+                list.at.serial = process->serial;
+                if (!history_of(&list, process, address, is_there ? &from : NULL))
                         break;
-                has_met = true;
         }
         list_end(&list);
 }
@@ -304,8 +311,9 @@ static ModuleSum *sum_modules(const Process *process)
         return sums;
 }
 
-static bool list_modules_of(List *list, const Process *process, uint32_t first, bool is_all)
+static bool list_modules_of(List *list, const Process *process, uint32_t first, const void *data)
 {
+        const bool *is_all = data;
         g_autofree ModuleSum *sums = sum_modules(process);
         uint32_t i;
 
@@ -313,13 +321,11 @@ static bool list_modules_of(List *list, const Process *process, uint32_t first, 
                 const Module *module = process->all_modules->pdata[i];
                 const ModuleSum *sum = &sums[module->number];
 
-                if (!is_all && module->unloaded != BODY_FOREVER)
+                if (!*is_all && module->unloaded != BODY_FOREVER)
                         continue;
-                if (!list_row(list)) {
-                        remember_process(list->call, process);
-                        list->call->progress->number = i;
+                list->at.number = i;
+                if (!list_row(list))
                         return false;
-                }
                 module_json_append(list->call->out, process, module, sum->n_bodies, sum->n_live,
                                    sum->n_bytes);
         }
@@ -328,27 +334,12 @@ static bool list_modules_of(List *list, const Process *process, uint32_t first, 
 
 void call_list_modules(Call *call)
 {
-        const GPtrArray *processes = tracker_processes(call->context->tracker);
-        bool is_all = param_bool(call->parameters, "all"), has_met = false;
+        bool is_all = param_bool(call->parameters, "all");
         ProcessFilter filter;
         List list;
-        guint i;
 
         if (!call_get_filter(call, &filter))
                 return;
         list_begin(&list, call, "modules");
-        for (i = 0; i < processes->len; i++) {
-                const Process *process = processes->pdata[i];
-                bool was_met = has_met;
-                uint32_t first;
-
-                if (!process_filter_matches(&filter, &call->context->viewer, process) ||
-                    !goes_on_in(call, process, &has_met))
-                        continue;
-                first = call->progress->is_begun && !was_met ? call->progress->number : 0;
-                if (!list_modules_of(&list, process, first, is_all))
-                        break;
-                has_met = true;
-        }
-        list_end(&list);
+        list_processes(&list, &filter, list_modules_of, &is_all);
 }

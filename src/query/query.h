@@ -55,11 +55,10 @@ typedef enum QueryNext {
 typedef struct QueryProgress {
         unsigned wait_ms;
         ProcessFilter filter;
-        /* Where a list goes on. */
+        /* Where a list goes on: in that process, or behind where it was. */
         bool is_begun;
-        ProcessKey key;
-        unsigned generation;
-        uint32_t number;
+        uint64_t serial; /* of the process */
+        uint32_t number; /* of the body or module */
         uint64_t time;
 } QueryProgress;
 

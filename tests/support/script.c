@@ -201,15 +201,12 @@ static void run_line(Script *script, char **words)
                 run_event(script, stream, words);
 }
 
-Tracker *script_tracker(const char *text)
+void script_go_on(Tracker *tracker, const char *text)
 {
         g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-        Script script = {.tracker = tracker_new(),
-                         .values = g_ptr_array_new_with_free_func(g_free)};
+        Script script = {.tracker = tracker, .values = g_ptr_array_new_with_free_func(g_free)};
         guint i;
 
-        started = 0;
-        tracker_set_host(script.tracker, &(TrackerHost){.start_time = start_time});
         for (i = 0; lines[i]; i++) {
                 g_auto(GStrv) words = NULL;
                 g_autofree char *line = g_strdup(g_strstrip(lines[i]));
@@ -221,7 +218,16 @@ Tracker *script_tracker(const char *text)
                 run_line(&script, words);
         }
         g_ptr_array_unref(script.values);
-        return script.tracker;
+}
+
+Tracker *script_tracker(const char *text)
+{
+        Tracker *tracker = tracker_new();
+
+        started = 0;
+        tracker_set_host(tracker, &(TrackerHost){.start_time = start_time});
+        script_go_on(tracker, text);
+        return tracker;
 }
 
 void script_run(const char *text)

@@ -22,3 +22,5 @@
 void script_run(const char *script);
 /* The same, and hands over the tracker. */
 Tracker *script_tracker(const char *script);
+/* What happens next in TRACKER; its streams go on where they were. */
+void script_go_on(Tracker *tracker, const char *script);
