@@ -153,8 +153,6 @@ static QueryNext run(Call *call, void (*method)(Call *), const json_t *root, GSt
         }
         if (call->next == QUERY_WAIT || call->next == QUERY_WATCH)
                 return call->next;
-        if (param_bool(root, "oneway"))
-                return call->next;
         g_string_append(out, "{\"parameters\":");
         g_string_append_len(out, call->out->str, (gssize)call->out->len);
         g_string_append(out, call->next == QUERY_MORE ? ",\"continues\":true}" : "}");
@@ -180,6 +178,11 @@ QueryNext query_call(const QueryContext *context, const char *text, size_t n_tex
         }
         call.parameters = json_is_object(node) ? node : NULL;
         call.is_more = param_bool(root, "more");
+        /* All methods only ask: without a reply there is nothing to do. */
+        if (param_bool(root, "oneway")) {
+                json_decref(root);
+                return QUERY_DONE;
+        }
         for (i = 0; method && i < G_N_ELEMENTS(METHODS); i++)
                 if (!strcmp(method, METHODS[i].name))
                         break;

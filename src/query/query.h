@@ -62,10 +62,7 @@ typedef struct QueryProgress {
         uint64_t time;
 } QueryProgress;
 
-/*
- * Appends the reply to OUT; an error is a reply too, and nothing is appended to a call that wants
- * none ("oneway").
- */
+/* Appends the reply to OUT; an error is a reply too. A call that wants none ("oneway") has none. */
 QueryNext query_call(const QueryContext *context, const char *call, size_t n_call,
                      QueryProgress *progress, GString *out);
 

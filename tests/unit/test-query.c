@@ -112,6 +112,70 @@ static const struct {
          "{\"parameters\":{\"processes\":[{\"pid\":100,\"pid_ns\":0,\"generation\":1,"
          "\"state\":\"running\",\"runtime\":\"10.0.12\",..."},
         {"{\"method\":\"org.clrsym.Symbolizer.Status\"}", "{\"parameters\":{\"version\":..."},
+        {"{\"method\":\"org.clrsym.Symbolizer.ListModules\",\"parameters\":{\"pid\":100}}",
+         "{\"parameters\":{\"modules\":[{\"pid\":100,\"pid_ns\":0,\"generation\":1,\"id\":\"0x77\","
+         "\"path\":\"/a/b.dll\",\"bodies\":1,\"live\":0,\"live_bytes\":0,\"loaded\":"
+         "\"1.000000001\",\"unloaded\":null}]}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.ListModules\",\"parameters\":{\"pid\":101}}",
+         "{\"parameters\":{\"modules\":[]}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.ListModules\",\"parameters\":{\"pid\":0}}",
+         "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":"
+         "\"pid\"}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.ListMethods\",\"parameters\":{\"pid_ns\":\"0\"}}",
+         "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":"
+         "\"pid_ns\"}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.ListMethods\",\"parameters\":{\"time\":\"3.0\"}}",
+         "{\"parameters\":{\"methods\":[{\"pid\":100,\"pid_ns\":0,\"generation\":1,\"symbol\":\"P()"
+         "..."},
+        {"{\"method\":\"org.clrsym.Symbolizer.ListMethods\",\"parameters\":{\"time\":2999999999}}",
+         "{\"parameters\":{\"methods\":[{\"pid\":100,\"pid_ns\":0,\"generation\":1,\"symbol\":\"N."
+         "T.A()..."},
+        {"{\"method\":\"org.clrsym.Symbolizer.ListMethods\",\"parameters\":{\"time\":\"x\"}}",
+         "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":"
+         "\"time\"}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.ParseTime\",\"parameters\":{\"text\":\"1.5\"}}",
+         "{\"parameters\":{\"time\":\"1.500000000\"}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.ParseTime\",\"parameters\":{\"text\":\"now\"}}",
+         "{\"parameters\":{\"time\":\"4.000000000\"}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.ParseTime\",\"parameters\":{\"text\":\"soon\"}}",
+         "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":"
+         "\"text\"}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.ParseTime\"}",
+         "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":"
+         "\"text\"}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.Metrics\"}",
+         "{\"parameters\":{\"text\":\"# HELP clrsym_build The program.\\u000a..."},
+        {"{\"method\":\"org.clrsym.Symbolizer.Watch\"}",
+         "{\"error\":\"org.clrsym.Symbolizer.MoreExpected\",\"parameters\":{}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.Watch\",\"parameters\":{\"pid\":\"1\"},\"more\":"
+         "true}",
+         "{\"error\":\"org.varlink.service.InvalidParameter\",..."},
+        {"{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":1}}",
+         "{\"error\":\"org.clrsym.Symbolizer.UpgradeExpected\",\"parameters\":{}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":2},"
+         "\"upgrade\":true}",
+         "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":"
+         "\"version\"}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":1},"
+         "\"upgrade\":true}",
+         "{\"parameters\":{\"version\":1,\"max_queries\":4096,\"max_names\":262144,"
+         "\"max_name_bytes\":67108864}}"},
+        {"{\"method\":\"org.varlink.service.GetInfo\"}",
+         "{\"parameters\":{\"vendor\":\"clrsym\",\"product\":\"clrsymd\",\"version\":\"..."},
+        {"{\"method\":\"org.varlink.service.GetInterfaceDescription\"}",
+         "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":"
+         "\"interface\"}}"},
+        {"{\"method\":\"org.varlink.service.GetInterfaceDescription\",\"parameters\":{"
+         "\"interface\":\"a.b\"}}",
+         "{\"error\":\"org.varlink.service.InterfaceNotFound\",\"parameters\":{\"interface\":"
+         "\"a.b\"}}"},
+        /* Nobody waits for a reply. */
+        {"{\"method\":\"org.clrsym.Symbolizer.Status\",\"oneway\":true}", ""},
+        {"{\"method\":\"org.clrsym.Symbolizer.Resolve\",\"oneway\":true}", ""},
+        {"{\"method\":\"x.Y\",\"oneway\":true}", ""},
+        {"{\"method\":\"org.clrsym.Symbolizer.Watch\",\"more\":true,\"oneway\":true}", ""},
+        {"{\"method\":\"org.clrsym.Symbolizer.Status\",\"oneway\":false}",
+         "{\"parameters\":{\"version\":..."},
 };
 
 static GString *call(const char *text, const QueryContext *context, unsigned *ret_wait)
