@@ -31,6 +31,7 @@ struct Client {
         uint64_t pid_ns;   /* its own */
         int pidfd;         /* -1: it is gone, or outside of that */
         bool is_neighbour; /* its pid namespace is our own */
+        size_t n_sent;     /* of the output; it is still in it */
         bool is_watching;
         void (*watching)(void *data);
         void *data;
@@ -172,15 +173,24 @@ static bool client_is_partial(void *data)
 
 static const uint8_t *client_output(void *data, size_t *ret_n)
 {
-        const GString *output = query_session_output(((Client *)data)->session);
+        const Client *client = data;
+        const GString *output = query_session_output(client->session);
 
-        *ret_n = output->len;
-        return (const uint8_t *)output->str;
+        *ret_n = output->len - client->n_sent;
+        return (const uint8_t *)output->str + client->n_sent;
 }
 
 static void client_sent(void *data, size_t n)
 {
-        g_string_erase(query_session_output(((Client *)data)->session), 0, (gssize)n);
+        Client *client = data;
+        GString *output = query_session_output(client->session);
+
+        client->n_sent += n;
+        /* To move what is left at each time would take longer than all else with a long reply. */
+        if (client->n_sent >= output->len / 2) {
+                g_string_erase(output, 0, (gssize)client->n_sent);
+                client->n_sent = 0;
+        }
 }
 
 static void client_free(void *data)
