@@ -262,7 +262,7 @@ static bool append_answers(Bulk *bulk, const BulkQuery *queries, size_t n, uint3
                 forget(bulk, out);
         g_byte_array_set_size(bulk->names, 0);
         g_ptr_array_set_size(bulk->processes, 0);
-        for (i = 0; i < n; i += GROUP)
+        for (i = 0; i < n && bulk->n_bytes <= BULK_MAX_NAME_BYTES; i += GROUP)
                 answer_group(bulk, queries + i, MIN(GROUP, n - i), rows + i);
         if (bulk->n_bytes > BULK_MAX_NAME_BYTES)
                 return false;
