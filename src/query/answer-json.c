@@ -5,6 +5,11 @@
 #include "core/method-flags.h"
 #include "core/symbol.h"
 
+/* Of an answer, for an address can have had thousands of bodies; and none where so much is said
+ * already. */
+#define MAX_CANDIDATES      16u
+#define MAX_CANDIDATE_BYTES (8u << 20)
+
 static void key(GString *out, const char *name)
 {
         if (out->str[out->len - 1] != '{')
@@ -175,16 +180,18 @@ static void put_distance(GString *out, int64_t ns)
 
 static void put_candidates(GString *out, const Question *question, const Answer *answer)
 {
-        guint i;
+        guint n_bodies = answer->bodies ? answer->bodies->len : 0;
+        guint n_processes = answer->processes ? answer->processes->len : 0;
+        guint n_most = out->len < MAX_CANDIDATE_BYTES ? MAX_CANDIDATES : 0, i;
 
         key(out, "candidates");
         g_string_append_c(out, '[');
-        for (i = 0; answer->bodies && i < answer->bodies->len; i++) {
+        for (i = 0; i < MIN(n_bodies, n_most); i++) {
                 g_string_append(out, i ? ",{" : "{");
                 put_body(out, answer->process, answer->bodies->pdata[i], &question->address);
                 g_string_append_c(out, '}');
         }
-        for (i = 0; answer->processes && i < answer->processes->len; i++) {
+        for (i = 0; i < MIN(n_processes, n_most); i++) {
                 const Process *process = answer->processes->pdata[i];
 
                 g_string_append(out, i ? ",{" : "{");
@@ -193,6 +200,7 @@ static void put_candidates(GString *out, const Question *question, const Answer 
                 g_string_append_c(out, '}');
         }
         g_string_append_c(out, ']');
+        put_u64(out, "n_candidates", n_bodies + n_processes);
 }
 
 void answer_json_append(GString *out, const Question *question, const Answer *answer)

@@ -8,6 +8,9 @@
 #include "query/answer-json.h"
 #include "query/call.h"
 
+/* Bytes of a reply: several times what names of good length take. */
+#define MAX_BYTES (16u << 20)
+
 /* NULL, or what is wrong with the query (static). */
 static const char *parse_question(const json_t *query, const TimeContext *times, Question *question)
 {
@@ -56,7 +59,8 @@ static void append_processes(GString *out, const Answer *answers, size_t n)
         g_string_append_c(out, ']');
 }
 
-static void append_answers(Call *call, const json_t *queries, const Question *questions,
+/* False, with the call's `error` set, if they are too long. */
+static bool append_answers(Call *call, const json_t *queries, const Question *questions,
                            const char *const *wrong, const Answer *answers, size_t n)
 {
         size_t i;
@@ -71,10 +75,17 @@ static void append_answers(Call *call, const json_t *queries, const Question *qu
                                                    wrong[i]);
                 else
                         answer_json_append(call->out, &questions[i], &answers[i]);
+                if (call->out->len > MAX_BYTES) {
+                        call->error = "org.clrsym.Symbolizer.LimitExceeded";
+                        call->error_key = "limit";
+                        call->error_value = "16 MiB a reply: ask for less at once";
+                        return false;
+                }
         }
         g_string_append_c(call->out, ']');
         append_processes(call->out, answers, n);
         g_string_append_c(call->out, '}');
+        return true;
 }
 
 void call_resolve(Call *call)
@@ -112,8 +123,7 @@ void call_resolve(Call *call)
         if (is_late && wait_ms && !call->context->is_final) {
                 call->next = QUERY_WAIT;
                 call->progress->wait_ms = (unsigned)wait_ms;
-        } else {
-                append_answers(call, queries, questions, wrong, answers, n);
+        } else if (append_answers(call, queries, questions, wrong, answers, n)) {
                 for (i = 0; call->context->stats && i < n; i++)
                         call->context->stats->answers[answers[i].status]++;
         }

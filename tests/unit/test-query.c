@@ -225,6 +225,81 @@ START_TEST(test_wait)
 }
 END_TEST
 
+/* So many times the same query. */
+static char *many_queries(const char *query, unsigned n)
+{
+        GString *text = g_string_new(
+                "{\"method\":\"org.clrsym.Symbolizer.Resolve\",\"parameters\":{\"queries\":[");
+
+        for (; n; n--)
+                g_string_append_printf(text, "%s%s", query, n > 1 ? "," : "]}}");
+        return g_string_free(text, FALSE);
+}
+
+static unsigned count(const char *text, const char *part)
+{
+        unsigned n = 0;
+
+        for (; (text = strstr(text, part)); text += strlen(part))
+                n++;
+        return n;
+}
+
+static void check_limit(const char *call_text, const QueryContext *context, const char *reply)
+{
+        unsigned wait;
+        g_autoptr(GString) out = call(call_text, context, &wait);
+
+        ck_assert_msg(g_str_has_prefix(out->str, reply), "got %.300s", out->str);
+}
+
+/* However much an address has seen, and whatever the names: a reply has its bounds. */
+START_TEST(test_bounds)
+{
+        static const char AMBIGUOUS[] = "{\"pid\":100,\"addr\":\"0x1000\"}";
+        static const char LONG[] = "{\"pid\":100,\"addr\":\"0x9000\"}";
+        g_autofree char *name = g_strnfill(30000, 'N'), *one = many_queries(AMBIGUOUS, 1);
+        g_autofree char *most = many_queries(AMBIGUOUS, 4096), *more = many_queries(LONG, 4097);
+        g_autofree char *few = many_queries(LONG, 100), *many = many_queries(LONG, 1000);
+        g_autoptr(GString) script = g_string_new(NULL), out = NULL;
+        Tracker *tracker;
+        QueryContext context = {.viewer = {.sees_all = true}};
+        unsigned i, wait;
+
+        for (i = 1; i <= 40; i++)
+                g_string_append_printf(script,
+                                       "%u MethodLoadVerbose_V1 id=%u start=0x1000 size=16\n"
+                                       "%u MethodUnloadVerbose_V1 id=%u start=0x1000 size=16\n",
+                                       10 * i, i, 10 * i + 5, i);
+        g_string_append_printf(script,
+                               "900 MethodLoadVerbose_V1 id=99 start=0x9000 size=16 name=%s", name);
+        tracker = script_tracker(script->str);
+        context.tracker = tracker;
+
+        out = call(one, &context, &wait);
+        ck_assert_uint_eq(count(out->str, "\"symbol\":"), 16);
+        ck_assert(
+                strstr(out->str, "\"candidates\":[{\"symbol\":\"()\",\"method\":{\"id\":\"0x28\""));
+        ck_assert_uint_eq(count(out->str, "\"n_candidates\":40"), 1);
+        g_string_free(out, TRUE);
+
+        out = call(most, &context, &wait);
+        ck_assert_uint_lt(out->len, 12 << 20);
+        ck_assert_uint_eq(count(out->str, "\"n_candidates\":40"), 4096);
+        ck_assert(count(out->str, "\"candidates\":[]") > 1000);
+        ck_assert(count(out->str, "\"symbol\":") > 16 * 500);
+
+        check_limit(few, &context, "{\"parameters\":{\"answers\":[{\"pid\":100,");
+        check_limit(many, &context,
+                    "{\"error\":\"org.clrsym.Symbolizer.LimitExceeded\",\"parameters\":{\"limit\":"
+                    "\"16 MiB a reply");
+        check_limit(more, &context,
+                    "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{"
+                    "\"parameter\":\"queries\"}}");
+        tracker_free(tracker);
+}
+END_TEST
+
 /* A user sees the processes of that uid; the others do not exist. */
 START_TEST(test_visibility)
 {
@@ -257,6 +332,7 @@ Suite *suite_new(void)
 
         tcase_add_loop_test(tcase, test_call, 0, G_N_ELEMENTS(ROWS));
         tcase_add_test(tcase, test_wait);
+        tcase_add_test(tcase, test_bounds);
         tcase_add_test(tcase, test_visibility);
         suite_add_tcase(suite, tcase);
         return suite;
