@@ -15,8 +15,38 @@ bool process_filter_matches(const ProcessFilter *filter, const Viewer *viewer,
                viewer_sees(viewer, process);
 }
 
+static bool is_known(const QueryContext *context, const ProcessKey *key)
+{
+        const Process *process = tracker_process(context->tracker, key);
+
+        return process && viewer_sees(&context->viewer, process);
+}
+
+/* Gives a pid without a namespace the one that it is meant in, as questions have it. */
+static void mean_pid(const QueryContext *context, ProcessFilter *filter)
+{
+        const Viewer *viewer = &context->viewer;
+        const ProcessKey own = {viewer->pid_ns, (int32_t)filter->pid};
+        ProcessKey key = own;
+
+        if (!viewer->pid_ns || !is_known(context, &own)) {
+                if (!viewer->find || !viewer->find(viewer->data, own.pid, &key))
+                        return;
+                if (!is_known(context, &key) && is_known(context, &(ProcessKey){0, key.pid}))
+                        key.pid_ns = 0;
+        }
+        filter->pid = key.pid;
+        filter->has_pid_ns = true;
+        filter->pid_ns = (int64_t)key.pid_ns;
+}
+
+/* Of a call that goes on, the filter is what it was: what a pid stands for can have changed. */
 bool call_get_filter(Call *call, ProcessFilter *filter)
 {
+        if (call->progress->is_begun) {
+                *filter = call->progress->filter;
+                return true;
+        }
         *filter = (ProcessFilter){.has_pid = param_has(call->parameters, "pid"),
                                   .has_pid_ns = param_has(call->parameters, "pid_ns")};
         call->wrong = "pid";
@@ -27,6 +57,9 @@ bool call_get_filter(Call *call, ProcessFilter *filter)
             !param_integer(call->parameters, "pid_ns", 0, INT64_MAX, &filter->pid_ns))
                 return false;
         call->wrong = NULL;
+        if (filter->has_pid && !filter->has_pid_ns)
+                mean_pid(call->context, filter);
+        call->progress->filter = *filter;
         return true;
 }
 
@@ -93,7 +126,9 @@ void call_parse_time(Call *call)
 /* Without a word: what is told from now on comes from the session. */
 void call_watch(Call *call)
 {
-        if (!call_get_filter(call, &call->progress->filter))
+        ProcessFilter filter;
+
+        if (!call_get_filter(call, &filter)) /* the session takes it from the progress */
                 return;
         if (!call->is_more)
                 call->error = "org.clrsym.Symbolizer.MoreExpected";
