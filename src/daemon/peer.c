@@ -210,7 +210,7 @@ void peer_run(Peer *peer)
                         return;
                 }
                 peer->role->output(peer->session, &n_after);
-        } while (n_ready && !n_after);
+        } while (n_ready && !n_after && wait_ms != 0); /* 0: it is others' turn */
         peer->again = wait_ms >= 0 ? now_ms() + wait_ms + 1 : 0;
         update(peer);
 }

@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+/* us after which others have their turn. A client may send thousands of calls at once, and each may
+ * look through all there is. */
+#define TURN_US 10000
+
 struct QuerySession {
         QueryContext context;
         GByteArray *input; /* owned */
@@ -152,18 +156,24 @@ static bool tell_news(QuerySession *session)
 
 int query_session_run(QuerySession *session, int64_t now_ms)
 {
-        bool goes_on = true;
+        gint64 end = g_get_monotonic_time() + TURN_US;
+        bool goes_on = true, is_turn_over = false;
 
-        while (goes_on && !session->is_broken && session->output->len <= QUERY_MAX_OUTPUT)
+        while (goes_on && !is_turn_over && !session->is_broken &&
+               session->output->len <= QUERY_MAX_OUTPUT) {
                 goes_on = session->watch  ? tell_news(session)
                           : session->bulk ? answer_frame(session, now_ms)
                                           : answer_call(session, now_ms);
+                is_turn_over = g_get_monotonic_time() >= end;
+        }
         if (session->watch && session->output->len > QUERY_MAX_OUTPUT)
                 watch_flush(session->watch, true, session->output);
         if (session->n_taken) {
                 g_byte_array_remove_range(session->input, 0, (guint)session->n_taken);
                 session->n_taken = 0;
         }
+        if (goes_on && is_turn_over && !session->is_broken)
+                return 0;
         return session->deadline ? (int)MAX(0, session->deadline - now_ms) : -1;
 }
 

@@ -26,7 +26,8 @@ void query_session_feed(QuerySession *session, const uint8_t *bytes, size_t n);
 
 /*
  * Answers what can be answered now: after bytes came, output was sent, the tracker changed, or
- * NOW_MS (any steady clock) has passed the deadline. Returns the ms to that deadline if a call is
+ * NOW_MS (any steady clock) has passed the deadline. Returns the ms after which it is to be called
+ * again in any case: 0 if it has taken long enough for now, those to the deadline if a call is
  * waiting for events to come, else -1.
  */
 int query_session_run(QuerySession *session, int64_t now_ms);

@@ -245,6 +245,36 @@ START_TEST(test_unread)
 }
 END_TEST
 
+/* Thousands of calls at once, each about all bodies there are: others have their turn. */
+START_TEST(test_turns)
+{
+        g_autoptr(GString) script = g_string_new(NULL);
+        Tracker *tracker;
+        QuerySession *session;
+        const GString *output;
+        size_t n_replies = 0, n_calls, i;
+        unsigned n_turns = 1;
+
+        for (i = 1; i <= 20000; i++)
+                g_string_append_printf(script,
+                                       "%zu MethodLoadVerbose_V1 id=%zu start=%zu size=16\n", i, i,
+                                       0x1000 * i);
+        tracker = script_tracker(script->str);
+        session = session_new(tracker);
+        output = query_session_output(session);
+        for (n_calls = 0; n_calls < 1000; n_calls++)
+                say(session, CALL("Versions", "\"method\":\"0xffffffff\""));
+        for (; query_session_run(session, 0) == 0; n_turns++)
+                ck_assert(query_session_wants_input(session) && !query_session_is_partial(session));
+        ck_assert_uint_gt(n_turns, 2);
+        for (i = 0; i < output->len; i++)
+                n_replies += output->str[i] == '\0';
+        ck_assert_uint_eq(n_replies, n_calls);
+        query_session_free(session);
+        tracker_free(tracker);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("query-session");
@@ -257,6 +287,7 @@ Suite *suite_new(void)
         tcase_add_loop_test(tcase, test_wait, 0, 2);
         tcase_add_test(tcase, test_wait_twice);
         tcase_add_test(tcase, test_largest);
+        tcase_add_test(tcase, test_turns);
         suite_add_tcase(suite, tcase);
         return suite;
 }
