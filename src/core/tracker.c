@@ -152,7 +152,6 @@ static Process *generation_new(Tracker *tracker, const TrackerStream *stream, Pr
         if (tracker->host.uid && *stream->trace->boot_id &&
             stream->trace->scheme != BUFFER_SCHEME_PER_UID)
                 process->has_uid = tracker->host.uid(&key, &process->uid);
-        process->told_epoch = codemap_epoch(process->map);
         if (tracker->observer.body)
                 codemap_set_changes(process->map, tracker->changes);
         g_ptr_array_add(tracker->processes, process);
