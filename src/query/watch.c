@@ -11,37 +11,59 @@ struct Watch {
         Viewer viewer;
         ProcessFilter filter;
         GString *events; /* owned: noted, not in a reply yet */
+        size_t n_state;  /* bytes of them that are no news */
         bool is_lost;    /* some were lost, and that was not said yet */
         bool is_begun;   /* the first reply, which may be without events, was made */
 };
 
-static void note(Watch *watch, const char *event, const Process *process, const Body *body)
+static bool is_watched(const Watch *watch, const Process *process)
 {
-        if (watch->is_lost)
-                return;
+        return process_filter_matches(&watch->filter, &watch->viewer, process);
+}
+
+static void put(Watch *watch, const char *event, const Process *process, const Body *body)
+{
         if (watch->events->len)
                 g_string_append_c(watch->events, ',');
         event_json_append(watch->events, event, process, body);
-        if (watch->events->len > MAX_NOTED)
+}
+
+static void note(Watch *watch, const char *event, const Process *process, const Body *body)
+{
+        if (watch->is_lost || !is_watched(watch, process))
+                return;
+        put(watch, event, process, body);
+        if (watch->events->len - watch->n_state > MAX_NOTED)
                 watch->is_lost = true;
 }
 
-/* How things stand: news are about what comes after it. */
-static void note_epochs(Watch *watch)
+/* How things stand: news are about what comes after it. However much it is, it is never lost. */
+static void put_state(Watch *watch)
 {
         const GPtrArray *processes = tracker_processes(watch->tracker);
         guint i;
 
         for (i = 0; i < processes->len; i++)
-                watch_note_epoch(watch, processes->pdata[i]);
+                if (is_watched(watch, processes->pdata[i]))
+                        put(watch, "epoch", processes->pdata[i], NULL);
+        watch->n_state = watch->events->len;
+}
+
+static void clear(Watch *watch)
+{
+        g_string_truncate(watch->events, 0);
+        watch->n_state = 0;
 }
 
 Watch *watch_new(const Tracker *tracker, const Viewer *viewer, const ProcessFilter *filter)
 {
         Watch *watch = g_new(Watch, 1);
 
-        *watch = (Watch){tracker, *viewer, *filter, g_string_new(NULL), false, false};
-        note_epochs(watch);
+        *watch = (Watch){.tracker = tracker,
+                         .viewer = *viewer,
+                         .filter = *filter,
+                         .events = g_string_new(NULL)};
+        put_state(watch);
         return watch;
 }
 
@@ -55,28 +77,26 @@ void watch_free(Watch *watch)
 
 void watch_note_body(Watch *watch, const Process *process, const Body *body, bool is_end)
 {
-        if (process_filter_matches(&watch->filter, &watch->viewer, process))
-                note(watch, is_end ? "unload" : "load", process, body);
+        note(watch, is_end ? "unload" : "load", process, body);
 }
 
 void watch_note_epoch(Watch *watch, const Process *process)
 {
-        if (process_filter_matches(&watch->filter, &watch->viewer, process))
-                note(watch, "epoch", process, NULL);
+        note(watch, "epoch", process, NULL);
 }
 
 void watch_flush(Watch *watch, bool is_full, GString *out)
 {
         if (is_full) {
                 watch->is_lost |= watch->events->len > 0;
-                g_string_truncate(watch->events, 0);
+                clear(watch);
                 return;
         }
         if (watch->is_lost) {
                 watch->is_lost = false;
-                g_string_truncate(watch->events, 0);
-                note(watch, "resync", NULL, NULL);
-                note_epochs(watch);
+                clear(watch);
+                put(watch, "resync", NULL, NULL);
+                put_state(watch);
         }
         if (!watch->events->len && watch->is_begun)
                 return;
@@ -85,5 +105,5 @@ void watch_flush(Watch *watch, bool is_full, GString *out)
         g_string_append_len(out, watch->events->str, (gssize)watch->events->len);
         g_string_append(out, "]},\"continues\":true}");
         g_string_append_c(out, '\0');
-        g_string_truncate(watch->events, 0);
+        clear(watch);
 }
