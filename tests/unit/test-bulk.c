@@ -1,0 +1,645 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The binary form, as bytes: the rows are the answers, names go ahead of what refers to them, and
+ * however the frames are cut, the same comes back.
+ */
+
+#include "query/bulk.h"
+
+#include "core/method-flags.h"
+#include "support/script.h"
+#include "support/suite.h"
+#include "wire/bulk.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char HISTORY[] =
+        "1000 RuntimeInformationStart\n"
+        "1001 ModuleLoad_V2 module=0x77 path=/a/b.dll\n"
+        "2000 MethodJittingStarted_V1 id=1 ns=N.T name=A\n"
+        "5000 MethodLoadVerbose_V1 id=0x1 start=0x1000 size=16 flags=0x188 token=0x6000001 "
+        "module=0x77 ns=N.T name=A MethodSignature=()\n"
+        "5001 MethodILToNativeMap_V1 id=0x1 ilversion=3 CountOfMapEntries=4 ILOffsets=-2,7,-1,-3 "
+        "NativeOffsets=0,4,8,12\n"
+        "5002 MethodLoadVerbose_V2 id=0x1 rejit=2 start=0x2000 size=32 flags=0x208 "
+        "token=0x6000001 module=0x77 ns=N.T name=A MethodSignature=()\n"
+        "6000 MethodUnloadVerbose_V1 id=0x1 start=0x1000 size=16 name=A\n"
+        "7000 R2RGetEntryPoint id=0x9 entry=0x9000 ns=N.T name=P\n"
+        "8000 MethodLoadVerbose_V1 id=5 start=0x5000 size=16 name=B\n"
+        "8001 MethodUnloadVerbose_V1 id=5 start=0x5000 size=16 name=B\n"
+        "8002 MethodLoadVerbose_V1 id=6 start=0x5000 size=16 name=C\n"
+        "8003 MethodUnloadVerbose_V1 id=6 start=0x5000 size=16 name=C\n"
+        "8500 DotNETRuntimeRundown:MethodDCEndVerbose_V1 id=8 start=0x8000 size=16 name=D flags=8\n"
+        "8600 MethodLoadVerbose_V1 pid=200 pid_ns=5 id=1 start=0x1000 size=16 name=Other\n"
+        "progress 9000\n";
+
+/* What a client keeps, and what it got last. */
+typedef struct Client {
+        Bulk *bulk;
+        GHashTable *names; /* owned: id -> owned text */
+        GArray *processes, *answers;
+        unsigned n_forgets, n_named;
+        uint32_t tag;
+        char *error; /* owned */
+} Client;
+
+static void client_init(Client *client, const QueryContext *context)
+{
+        *client = (Client){
+                .bulk = bulk_new(context),
+                .names = g_hash_table_new_full(NULL, NULL, NULL, g_free),
+                .processes = g_array_new(FALSE, FALSE, sizeof(BulkProcess)),
+                .answers = g_array_new(FALSE, FALSE, sizeof(BulkAnswer)),
+        };
+}
+
+static void client_deinit(Client *client)
+{
+        bulk_free(client->bulk);
+        g_hash_table_unref(client->names);
+        g_array_unref(client->processes);
+        g_array_unref(client->answers);
+        g_free(client->error);
+}
+
+static void take_names(Client *client, const char *at, size_t n)
+{
+        while (n) {
+                BulkName name;
+
+                ck_assert_uint_ge(n, sizeof(name));
+                memcpy(&name, at, sizeof(name));
+                ck_assert(name.id && n - sizeof(name) >= name.n);
+                g_hash_table_replace(client->names, GUINT_TO_POINTER(name.id),
+                                     g_strndup(at + sizeof(name), name.n));
+                client->n_named++;
+                at += sizeof(name) + name.n;
+                n -= sizeof(name) + name.n;
+        }
+        ck_assert_uint_le(g_hash_table_size(client->names), BULK_MAX_NAMES);
+}
+
+/* Takes whole frames. */
+static void take(Client *client, const GString *out)
+{
+        size_t at = 0;
+
+        while (at < out->len) {
+                const char *payload = out->str + at + sizeof(BulkHeader);
+                BulkHeader header;
+
+                ck_assert_uint_ge(out->len - at, sizeof(header));
+                memcpy(&header, out->str + at, sizeof(header));
+                ck_assert_uint_ge(out->len - at - sizeof(header), header.size);
+                ck_assert(!header.reserved && !header.wait_ms);
+                at += sizeof(header) + header.size;
+                switch (header.type) {
+                case BULK_NAMES:
+                        take_names(client, payload, header.size);
+                        break;
+                case BULK_FORGET:
+                        ck_assert_uint_eq(header.size, 0);
+                        g_hash_table_remove_all(client->names);
+                        client->n_forgets++;
+                        break;
+                case BULK_PROCESSES:
+                        ck_assert_uint_eq(header.size % sizeof(BulkProcess), 0);
+                        g_array_set_size(client->processes, 0);
+                        g_array_append_vals(client->processes, payload,
+                                            header.size / sizeof(BulkProcess));
+                        break;
+                case BULK_ANSWERS:
+                        ck_assert_uint_eq(header.size % sizeof(BulkAnswer), 0);
+                        g_array_set_size(client->answers, 0);
+                        g_array_append_vals(client->answers, payload,
+                                            header.size / sizeof(BulkAnswer));
+                        client->tag = header.tag;
+                        break;
+                case BULK_ERROR:
+                        g_free(client->error);
+                        client->error = g_strndup(payload, header.size);
+                        ck_assert_uint_eq(at, out->len);
+                        break;
+                default:
+                        ck_abort_msg("a frame of type %u", header.type);
+                }
+        }
+}
+
+static GByteArray *frame(const BulkQuery *queries, size_t n, uint32_t tag, uint32_t wait_ms)
+{
+        const BulkHeader header = {.size = (uint32_t)(n * sizeof(*queries)),
+                                   .type = BULK_QUERIES,
+                                   .tag = tag,
+                                   .wait_ms = wait_ms};
+        GByteArray *bytes = g_byte_array_new();
+
+        g_byte_array_append(bytes, (const uint8_t *)&header, sizeof(header));
+        g_byte_array_append(bytes, (const uint8_t *)queries, header.size);
+        return bytes;
+}
+
+static void ask(Client *client, const BulkQuery *queries, size_t n)
+{
+        g_autoptr(GByteArray) bytes = frame(queries, n, 7, 0);
+        g_autoptr(GString) out = g_string_new(NULL);
+        unsigned wait_ms;
+
+        ck_assert_int_eq(bulk_run(client->bulk, bytes->data, bytes->len, false, &wait_ms, out),
+                         bytes->len);
+        ck_assert_uint_eq(wait_ms, 0);
+        take(client, out);
+        ck_assert_uint_eq(client->answers->len, n);
+        ck_assert_uint_eq(client->tag, 7);
+}
+
+static const BulkAnswer *answer_to(Client *client, const BulkQuery *query)
+{
+        ask(client, query, 1);
+        return &g_array_index(client->answers, BulkAnswer, 0);
+}
+
+static const char *name(const Client *client, uint32_t id)
+{
+        const char *text = id ? g_hash_table_lookup(client->names, GUINT_TO_POINTER(id)) : "-";
+
+        ck_assert_msg(text, "name %u was not sent", id);
+        return text;
+}
+
+#define PID(place, ...)                                                                            \
+        {                                                                                          \
+                .pid = 100, .address = place, __VA_ARGS__                                          \
+        }
+#define AT(t) .flags = BULK_QUERY_TIME, .time = t
+
+static const struct {
+        BulkQuery query;
+        const char *names; /* namespace name signature path */
+        BulkAnswer answer; /* without ids */
+} ROWS[] = {
+        {PID(0x1005, AT(5500)),
+         "N.T A () /a/b.dll",
+         {.status = ANSWER_OK,
+          .confidence = CONFIDENCE_EXACT,
+          .source = BODY_SOURCE_LOAD,
+          .tier = METHOD_TIER_QUICK_JITTED,
+          .il_kind = 1,
+          .il_offset = 7,
+          .flags = BULK_ANSWER_BODY | BULK_ANSWER_IL_VERSION,
+          .size = 16,
+          .method_flags = 0x188,
+          .token = 0x6000001,
+          .jit_us = 4,
+          .start = 0x1000,
+          .method_id = 1,
+          .module_id = 0x77,
+          .loaded = 5000,
+          .unloaded = 6000,
+          .il_version = 3}},
+        {PID(0x100f, AT(6500)),
+         "N.T A () /a/b.dll",
+         {.status = ANSWER_UNLOADED,
+          .tier = METHOD_TIER_QUICK_JITTED,
+          .il_kind = 3,
+          .flags = BULK_ANSWER_BODY | BULK_ANSWER_IL_VERSION | BULK_ANSWER_NEAREST,
+          .size = 16,
+          .method_flags = 0x188,
+          .token = 0x6000001,
+          .jit_us = 4,
+          .start = 0x1000,
+          .method_id = 1,
+          .module_id = 0x77,
+          .loaded = 5000,
+          .unloaded = 6000,
+          .il_version = 3,
+          .distance = -500}},
+        {PID(0x2000),
+         "N.T A () /a/b.dll",
+         {.status = ANSWER_OK,
+          .tier = METHOD_TIER_OPTIMIZED_TIER1,
+          .flags = BULK_ANSWER_BODY,
+          .size = 32,
+          .method_flags = 0x208,
+          .token = 0x6000001,
+          .rejit_id = 2,
+          .jit_us = 4,
+          .start = 0x2000,
+          .method_id = 1,
+          .module_id = 0x77,
+          .loaded = 5002,
+          .unloaded = UINT64_MAX}},
+        {PID(0x2001, AT(4000)),
+         "N.T A () /a/b.dll",
+         {.status = ANSWER_NOT_YET,
+          .tier = METHOD_TIER_OPTIMIZED_TIER1,
+          .flags = BULK_ANSWER_BODY | BULK_ANSWER_NEAREST,
+          .size = 32,
+          .method_flags = 0x208,
+          .token = 0x6000001,
+          .rejit_id = 2,
+          .jit_us = 4,
+          .start = 0x2000,
+          .method_id = 1,
+          .module_id = 0x77,
+          .loaded = 5002,
+          .unloaded = UINT64_MAX,
+          .distance = 1002}},
+        {PID(0x9000),
+         "N.T P  -",
+         {.status = ANSWER_OK,
+          .source = BODY_SOURCE_R2R_ENTRY,
+          .tier = 8,
+          .flags = BULK_ANSWER_BODY,
+          .start = 0x9000,
+          .method_id = 9,
+          .unloaded = UINT64_MAX}},
+        {PID(0x8004, AT(8400)),
+         " D  -",
+         {.status = ANSWER_OK,
+          .confidence = CONFIDENCE_ASSUMED,
+          .source = BODY_SOURCE_RUNDOWN,
+          .flags = BULK_ANSWER_BODY,
+          .size = 16,
+          .method_flags = 8,
+          .start = 0x8000,
+          .method_id = 8,
+          .unloaded = UINT64_MAX}},
+        {PID(0x5000), "- - - -", {.status = ANSWER_AMBIGUOUS, .n_candidates = 2}},
+        {PID(0x7000), "- - - -", {.status = ANSWER_NO_METHOD}},
+        {PID(0x7000, AT(9001)),
+         "- - - -",
+         {.status = ANSWER_PENDING, .confidence = CONFIDENCE_PROVISIONAL}},
+        {{.pid = 101, .address = 0x1000},
+         "- - - -",
+         {.status = ANSWER_NO_PROCESS, .process = BULK_NO_PROCESS}},
+        {{.pid = -1, .address = 0x1000},
+         "- - - -",
+         {.status = ANSWER_NO_PROCESS, .process = BULK_NO_PROCESS}},
+        {{.pid = 200, .pid_ns = 4, .flags = BULK_QUERY_PID_NS, .address = 0x1000},
+         "- - - -",
+         {.status = ANSWER_NO_PROCESS, .process = BULK_NO_PROCESS}},
+        {{.pid = 100, .pid_ns = 4, .address = 0x7000},
+         "- - - -", /* without the flag it means nothing */
+         {.status = ANSWER_NO_METHOD}},
+        {PID(0x7000, .time = 1), "- - - -", {.status = ANSWER_NO_METHOD}},
+};
+
+START_TEST(test_row)
+{
+        Tracker *tracker = script_tracker(HISTORY);
+        const QueryContext context = {.tracker = tracker, .viewer = {.sees_all = true}};
+        g_autofree char *names = NULL;
+        BulkAnswer row;
+        Client client;
+
+        client_init(&client, &context);
+        row = *answer_to(&client, &ROWS[_i].query);
+        names = g_strjoin(" ", name(&client, row.name_space), name(&client, row.name),
+                          name(&client, row.signature), name(&client, row.module_path), NULL);
+        ck_assert_str_eq(names, ROWS[_i].names);
+        row.name_space = row.name = row.signature = row.module_path = 0;
+        ck_assert_uint_eq(row.status, ROWS[_i].answer.status);
+        ck_assert_uint_eq(row.flags, ROWS[_i].answer.flags);
+        ck_assert_uint_eq(row.il_kind, ROWS[_i].answer.il_kind);
+        ck_assert_uint_eq(row.jit_us, ROWS[_i].answer.jit_us);
+        ck_assert_uint_eq(row.unloaded, ROWS[_i].answer.unloaded);
+        ck_assert_int_eq(row.distance, ROWS[_i].answer.distance);
+        ck_assert_mem_eq(&row, &ROWS[_i].answer, sizeof(row));
+        client_deinit(&client);
+        tracker_free(tracker);
+}
+END_TEST
+
+/* Rows of several processes, each of them once; and the counters. */
+START_TEST(test_batch)
+{
+        const BulkQuery queries[] = {
+                PID(0x1000),
+                {.pid = 200, .address = 0x1000},
+                PID(0x2000),
+                {.pid = 7, .address = 1},
+                {.pid = 200, .pid_ns = 5, .flags = BULK_QUERY_PID_NS, .address = 0x1008},
+        };
+        static const uint32_t PROCESSES[] = {0, 1, 0, BULK_NO_PROCESS, 1};
+        Tracker *tracker = script_tracker(HISTORY);
+        QueryStats stats = {0};
+        const QueryContext context = {
+                .tracker = tracker, .viewer = {.sees_all = true}, .stats = &stats};
+        const BulkProcess *process;
+        Client client;
+        unsigned i;
+
+        client_init(&client, &context);
+        ask(&client, queries, G_N_ELEMENTS(queries));
+        for (i = 0; i < G_N_ELEMENTS(queries); i++)
+                ck_assert_uint_eq(g_array_index(client.answers, BulkAnswer, i).process,
+                                  PROCESSES[i]);
+        ck_assert_uint_eq(client.processes->len, 2);
+        process = &g_array_index(client.processes, BulkProcess, 1);
+        ck_assert(process->pid == 200 && process->pid_ns == 5 && process->generation == 1);
+        ck_assert_uint_eq(process->epoch,
+                          codemap_epoch(tracker_process(tracker, &(ProcessKey){5, 200})->map));
+        ck_assert_uint_eq(process->horizon, 9000);
+        ck_assert_uint_eq(stats.answers[ANSWER_OK], 4);
+        ck_assert_uint_eq(stats.answers[ANSWER_NO_PROCESS], 1);
+        ask(&client, NULL, 0);
+        ck_assert_uint_eq(client.processes->len, 0);
+        client_deinit(&client);
+        tracker_free(tracker);
+}
+END_TEST
+
+/* A name goes once; of another user nothing goes at all. */
+START_TEST(test_names_once)
+{
+        const BulkQuery query = PID(0x2000);
+        Tracker *tracker = script_tracker(HISTORY);
+        const QueryContext all = {.tracker = tracker, .viewer = {.sees_all = true}};
+        const QueryContext other = {.tracker = tracker, .viewer = {.uid = 1001}};
+        Client client;
+
+        client_init(&client, &all);
+        ask(&client, &query, 1);
+        ck_assert_uint_eq(client.n_named, 4);
+        ask(&client, &query, 1);
+        ck_assert_uint_eq(client.n_named, 4);
+        ck_assert_str_eq(name(&client, answer_to(&client, &query)->name), "A");
+        client_deinit(&client);
+        client_init(&client, &other);
+        ck_assert_uint_eq(answer_to(&client, &query)->status, ANSWER_NO_PROCESS);
+        ck_assert_uint_eq(client.n_named, 0);
+        client_deinit(&client);
+        tracker_free(tracker);
+}
+END_TEST
+
+/* Bodies of process PID, one a method, with names of N_DIGITS; the process is over then. */
+static void append_process(GString *script, int pid, unsigned n, const char *prefix)
+{
+        unsigned i;
+
+        g_string_truncate(script, 0);
+        for (i = 0; i < n; i++)
+                g_string_append_printf(
+                        script,
+                        "%d MethodLoadVerbose_V1 pid=%d id=%u start=%u size=16 ns=N%s%d_%u "
+                        "name=%s%d_%u MethodSignature=(%s%d_%u)\n",
+                        1000 * pid, pid, i + 1, 0x10000 + 0x10 * i, prefix, pid, i, prefix, pid, i,
+                        prefix, pid, i);
+        g_string_append_printf(script, "%d AppDomainUnload_V1 pid=%d\n", 1000 * pid + 1, pid);
+}
+
+/* Asks for all of a process's bodies; each has its own names. */
+static void check_process(Client *client, int pid, unsigned n, const char *prefix)
+{
+        BulkQuery queries[BULK_MAX_QUERIES];
+        unsigned first, i;
+
+        for (first = 0; first < n; first += BULK_MAX_QUERIES) {
+                unsigned n_now = MIN(n - first, BULK_MAX_QUERIES);
+
+                for (i = 0; i < n_now; i++)
+                        queries[i] =
+                                (BulkQuery){.pid = pid, .address = 0x10008 + 0x10 * (first + i)};
+                ask(client, queries, n_now);
+                for (i = 0; i < n_now; i++) {
+                        const BulkAnswer *row = &g_array_index(client->answers, BulkAnswer, i);
+                        g_autofree char *want = g_strdup_printf("%s%d_%u", prefix, pid, first + i);
+
+                        ck_assert_uint_eq(row->status, ANSWER_OK);
+                        ck_assert_str_eq(name(client, row->name), want);
+                        ck_assert_str_eq(name(client, row->name_space) + 1, want);
+                        ck_assert(!strncmp(name(client, row->signature) + 1, want, strlen(want)));
+                }
+        }
+}
+
+/*
+ * What a number stood for goes, and it is given to another name: the client learns of that before
+ * an answer has the number. N: fewer than the string table remembers, and more.
+ */
+START_TEST(test_reused_numbers)
+{
+        static const unsigned N[] = {50, 3000, 9000};
+        static const char BEGIN[] = "1 MethodLoadVerbose_V1 pid=9999 id=1 start=0x1000 size=16 "
+                                    "name=Stays ns=S MethodSignature=(s)\n";
+        const BulkQuery stays = {.pid = 9999, .address = 0x1000};
+        g_autoptr(GString) script = g_string_new(NULL);
+        Tracker *tracker = script_tracker(BEGIN);
+        const QueryContext context = {.tracker = tracker, .viewer = {.sees_all = true}};
+        Client client;
+        int pid;
+
+        client_init(&client, &context);
+        for (pid = 1; pid <= 6; pid++) {
+                append_process(script, pid, N[_i], "P");
+                script_go_on(tracker, script->str);
+                check_process(&client, pid, N[_i], "P");
+                ck_assert_str_eq(name(&client, answer_to(&client, &stays)->name), "Stays");
+                tracker_age(tracker, 0);
+                tracker_age(tracker, 0);
+                ck_assert_uint_eq(tracker_processes(tracker)->len, 1);
+        }
+        ck_assert_uint_gt(strtab_n_reuses(tracker_budget(tracker)->names), 5 * N[_i]);
+        ck_assert(!!client.n_forgets == (N[_i] == 9000));
+        client_deinit(&client);
+        tracker_free(tracker);
+}
+END_TEST
+
+/* More names than a client keeps. */
+START_TEST(test_forget)
+{
+        enum { N = 30000, N_PROCESSES = 4 };
+        g_autoptr(GString) script = g_string_new(NULL);
+        Tracker *tracker = script_tracker("");
+        const QueryContext context = {.tracker = tracker, .viewer = {.sees_all = true}};
+        Client client;
+        int pid, round;
+
+        for (pid = 1; pid <= N_PROCESSES; pid++) {
+                append_process(script, pid, N, "P");
+                script_go_on(tracker, script->str);
+        }
+        client_init(&client, &context);
+        for (round = 0; round < 2; round++)
+                for (pid = 1; pid <= N_PROCESSES; pid++)
+                        check_process(&client, pid, N, "P");
+        /* 360,000 names a round. */
+        ck_assert_uint_ge(client.n_forgets, 2);
+        ck_assert_uint_le(client.n_forgets, 4);
+        client_deinit(&client);
+        tracker_free(tracker);
+}
+END_TEST
+
+/* More bytes of names than a client keeps, in one frame: an error; in many: never too much. */
+START_TEST(test_long_names)
+{
+        enum { N = 800, N_BYTES = 30000 };
+        g_autofree char *prefix = g_strnfill(N_BYTES, 'L');
+        g_autoptr(GString) script = g_string_new(NULL), out = g_string_new(NULL);
+        Tracker *tracker = script_tracker("");
+        const QueryContext context = {.tracker = tracker, .viewer = {.sees_all = true}};
+        g_autofree BulkQuery *queries = g_new0(BulkQuery, N);
+        g_autoptr(GByteArray) bytes = NULL;
+        unsigned wait_ms, i;
+        Client client;
+
+        append_process(script, 1, N, prefix);
+        script_go_on(tracker, script->str);
+        client_init(&client, &context);
+        for (i = 0; i < 3 * N; i++) {
+                GHashTableIter iter;
+                size_t n_bytes = 0;
+                gpointer text;
+
+                queries[0] = (BulkQuery){.pid = 1, .address = 0x10000 + 0x10 * (i % N)};
+                ck_assert_int_eq(*name(&client, answer_to(&client, queries)->name), 'L');
+                g_hash_table_iter_init(&iter, client.names);
+                while (g_hash_table_iter_next(&iter, NULL, &text))
+                        n_bytes += N_BYTES;
+                ck_assert_uint_le(n_bytes, BULK_MAX_NAME_BYTES);
+        }
+        ck_assert_uint_ge(client.n_forgets, 2);
+        for (i = 0; i < N; i++)
+                queries[i] = (BulkQuery){.pid = 1, .address = 0x10000 + 0x10 * i};
+        bytes = frame(queries, N, 7, 0);
+        ck_assert_int_eq(bulk_run(client.bulk, bytes->data, bytes->len, false, &wait_ms, out),
+                         -EBADMSG);
+        take(&client, out);
+        ck_assert_ptr_nonnull(strstr(client.error, "ask for less"));
+        client_deinit(&client);
+        tracker_free(tracker);
+}
+END_TEST
+
+/* Frames, cut everywhere: nothing is taken before it is whole. */
+START_TEST(test_every_cut)
+{
+        const BulkQuery queries[] = {PID(0x1000, AT(5500)), PID(0x2000), PID(0x5000)};
+        g_autoptr(GByteArray) bytes = frame(queries, 3, 1, 0), second = frame(queries, 2, 2, 0);
+        Tracker *tracker = script_tracker(HISTORY);
+        const QueryContext context = {.tracker = tracker, .viewer = {.sees_all = true}};
+        g_autoptr(GString) want = g_string_new(NULL);
+        size_t cut;
+
+        g_byte_array_append(bytes, second->data, second->len);
+        for (cut = 0; cut <= bytes->len; cut++) {
+                Bulk *bulk = bulk_new(&context);
+                g_autoptr(GString) out = g_string_new(NULL);
+                size_t ends[] = {cut, bytes->len}, at = 0, i;
+
+                for (i = 0; i < 2; i++) {
+                        ssize_t n = 1;
+                        unsigned wait_ms;
+
+                        for (; n; at += (size_t)n) {
+                                /* Bytes of its own, so that reading too far is seen. */
+                                g_autofree uint8_t *own = g_memdup2(bytes->data + at, ends[i] - at);
+
+                                n = bulk_run(bulk, own, ends[i] - at, false, &wait_ms, out);
+                                ck_assert_int_ge(n, 0);
+                        }
+                }
+                ck_assert_uint_eq(at, bytes->len);
+                if (cut == 0)
+                        g_string_append_len(want, out->str, (gssize)out->len);
+                ck_assert(g_string_equal(out, want));
+                bulk_free(bulk);
+        }
+        tracker_free(tracker);
+}
+END_TEST
+
+static const struct {
+        BulkHeader header;
+        ssize_t n; /* of what is sent with the header, of zeros */
+} BAD[] = {
+        {{.type = 0}, 0},
+        {{.type = BULK_NAMES}, 0},
+        {{.type = BULK_ANSWERS, .size = 112}, 112},
+        {{.type = 2, .size = 32}, 32},
+        {{.type = BULK_QUERIES, .reserved = 1}, 0},
+        {{.type = BULK_QUERIES, .size = 1}, 0},
+        {{.type = BULK_QUERIES, .size = 31}, 31},
+        {{.type = BULK_QUERIES, .size = 33}, 33},
+        {{.type = BULK_QUERIES, .size = 4097 * 32}, 0},
+        {{.type = BULK_QUERIES, .size = UINT32_MAX}, 0},
+        {{.type = BULK_QUERIES, .size = UINT32_MAX - 31}, 0},
+};
+
+/* Known as soon as the header is there. */
+START_TEST(test_bad)
+{
+        Tracker *tracker = script_tracker(HISTORY);
+        const QueryContext context = {.tracker = tracker, .viewer = {.sees_all = true}};
+        g_autoptr(GString) in = g_string_new(NULL), out = g_string_new(NULL);
+        unsigned wait_ms;
+        Client client;
+
+        client_init(&client, &context);
+        g_string_append_len(in, (const char *)&BAD[_i].header, sizeof(BulkHeader));
+        g_string_set_size(in, sizeof(BulkHeader) + (gsize)BAD[_i].n);
+        ck_assert_int_eq(bulk_run(client.bulk, (const uint8_t *)in->str, sizeof(BulkHeader) - 1,
+                                  false, &wait_ms, out),
+                         0);
+        ck_assert_uint_eq(out->len, 0);
+        ck_assert_int_eq(
+                bulk_run(client.bulk, (const uint8_t *)in->str, in->len, false, &wait_ms, out),
+                -EBADMSG);
+        take(&client, out);
+        ck_assert_ptr_nonnull(client.error);
+        client_deinit(&client);
+        tracker_free(tracker);
+}
+END_TEST
+
+START_TEST(test_wait)
+{
+        const BulkQuery query = PID(0x2000, AT(9500));
+        g_autoptr(GByteArray) bytes = frame(&query, 1, 1, 250);
+        g_autoptr(GString) out = g_string_new(NULL);
+        Tracker *tracker = script_tracker(HISTORY);
+        const QueryContext context = {.tracker = tracker, .viewer = {.sees_all = true}};
+        unsigned wait_ms;
+        Client client;
+
+        client_init(&client, &context);
+        ck_assert_int_eq(bulk_run(client.bulk, bytes->data, bytes->len, false, &wait_ms, out), 0);
+        ck_assert_uint_eq(wait_ms, 250);
+        ck_assert_uint_eq(out->len, 0);
+        if (_i == 0)
+                script_go_on(tracker, "progress 9500\n");
+        ck_assert_int_eq(bulk_run(client.bulk, bytes->data, bytes->len, _i == 1, &wait_ms, out),
+                         bytes->len);
+        ck_assert_uint_eq(wait_ms, 0);
+        take(&client, out);
+        ck_assert_uint_eq(g_array_index(client.answers, BulkAnswer, 0).confidence,
+                          _i ? CONFIDENCE_PROVISIONAL : CONFIDENCE_EXACT);
+        client_deinit(&client);
+        tracker_free(tracker);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("bulk");
+        TCase *tcase = tcase_create("bulk");
+
+        tcase_set_timeout(tcase, 60);
+        tcase_add_loop_test(tcase, test_row, 0, G_N_ELEMENTS(ROWS));
+        tcase_add_test(tcase, test_batch);
+        tcase_add_test(tcase, test_names_once);
+        tcase_add_loop_test(tcase, test_reused_numbers, 0, 3);
+        tcase_add_test(tcase, test_forget);
+        tcase_add_test(tcase, test_long_names);
+        tcase_add_test(tcase, test_every_cut);
+        tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(BAD));
+        tcase_add_loop_test(tcase, test_wait, 0, 2);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
