@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/trace-babeltrace.h"
 
+#include "babeltrace/babeltrace.h"
+
 #include <errno.h>
 #include <gio/gio.h>
 #include <glib-unix.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -185,52 +186,16 @@ static gboolean on_connection(gint fd, GIOCondition condition, gpointer data)
         return G_SOURCE_REMOVE;
 }
 
-/*
- * babeltrace2 tells the causes of an error from the outside in, each under a heading of its own and
- * broken into lines: the last one is what happened, in one line.
- */
-static char *last_cause(const char *said)
-{
-        g_auto(GStrv) lines = g_strsplit(said, "\n", -1);
-        g_autoptr(GString) cause = g_string_new(NULL);
-        bool is_inside = false;
-        size_t i;
-
-        for (i = 0; lines[i]; i++) {
-                if (g_str_has_prefix(lines[i], "ERROR: ") ||
-                    g_str_has_prefix(lines[i], "CAUSED BY ")) {
-                        g_string_truncate(cause, 0);
-                        is_inside = true;
-                } else if (is_inside && lines[i][0] == ' ') {
-                        if (cause->len)
-                                g_string_append_c(cause, ' ');
-                        g_string_append(cause, g_strstrip(lines[i]));
-                } else {
-                        is_inside = false;
-                }
-        }
-        return g_string_free(g_steal_pointer(&cause), FALSE);
-}
-
 static GError *outcome(const TraceBabeltrace *babeltrace, int status)
 {
-        g_autofree char *cause = last_cause(babeltrace->said->str);
-        g_autofree char *death = NULL;
-        const char *what = NULL;
+        g_autofree char *reason = babeltrace_reason(babeltrace->said->str, status);
+        const char *wrong = ingest_session_error(babeltrace->session);
 
-        if (strstr(cause, "Cannot find component class"))
-                what = "babeltrace2 does not find clrsym's plugin: install it to " CLRSYM_PLUGIN_DIR
-                       ", or set BABELTRACE_PLUGIN_PATH";
-        else if (ingest_session_error(babeltrace->session))
-                what = ingest_session_error(babeltrace->session);
-        else if (WIFSIGNALED(status))
-                what = death = g_strdup_printf("babeltrace2 died of signal %d (%s)",
-                                               WTERMSIG(status), strsignal(WTERMSIG(status)));
-        else if (WEXITSTATUS(status) != 0)
-                what = *cause ? cause : "babeltrace2 failed, and did not say why";
-        return what ? g_error_new(G_IO_ERROR, G_IO_ERROR_FAILED, "%s: %s", babeltrace->directory,
-                                  what)
-                    : NULL;
+        if (!wrong)
+                wrong = reason;
+        return wrong ? g_error_new(G_IO_ERROR, G_IO_ERROR_FAILED, "%s: %s", babeltrace->directory,
+                                   wrong)
+                     : NULL;
 }
 
 /* What it said before is still in the sockets. */
@@ -294,65 +259,22 @@ static char *parameters(const char *socket_path, bool jit_events)
         return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-/*
- * Where the plugin is: where it is installed, or beside this program in the build tree, so that it
- * can be tried without installing. NULL if it is in neither place.
- */
-static char *plugin_path_option(void)
-{
-        g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
-        g_autofree char *directory = program ? g_path_get_dirname(program) : NULL;
-        g_autofree char *built =
-                directory ? g_build_filename(directory, "..", "..", "plugins", NULL) : NULL;
-        const char *const places[] = {CLRSYM_PLUGIN_DIR, built, NULL};
-        size_t i;
-
-        for (i = 0; places[i]; i++) {
-                g_autofree char *file =
-                        g_build_filename(places[i], "babeltrace-plugin-clrsym.so", NULL);
-
-                if (g_file_test(file, G_FILE_TEST_EXISTS))
-                        return g_strconcat("--plugin-path=", places[i], NULL);
-        }
-        return NULL;
-}
-
-/* In the child: whatever becomes of us, it does not outlive us. DATA is our pid. */
-static void tie_to_parent(gpointer data)
-{
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != GPOINTER_TO_INT(data))
-                _exit(1);
-}
-
 static bool start(TraceBabeltrace *babeltrace, bool jit_events, GError **error)
 {
-        g_autoptr(GPtrArray) argv = g_ptr_array_new();
-        g_autofree char *sink = parameters(babeltrace->socket_path, jit_events);
-        g_autofree char *directory = g_str_has_prefix(babeltrace->directory, "-")
-                                             ? g_strconcat("./", babeltrace->directory, NULL)
-                                             : g_strdup(babeltrace->directory);
-        g_autofree char *plugin_path = plugin_path_option();
+        g_autoptr(GPtrArray) argv = babeltrace_command(babeltrace->directory);
         g_autoptr(GError) spawn_error = NULL;
 
-        g_ptr_array_add(argv, (char *)"babeltrace2");
-        /* An option of babeltrace2, not of its command. $BABELTRACE_PLUGIN_PATH goes before it. */
-        if (plugin_path)
-                g_ptr_array_add(argv, plugin_path);
-        g_ptr_array_add(argv, (char *)"convert");
-        g_ptr_array_add(argv, directory);
-        g_ptr_array_add(argv, (char *)"--component=sink.clrsym.feed");
-        g_ptr_array_add(argv, (char *)"--params");
-        g_ptr_array_add(argv, sink);
+        g_ptr_array_add(argv, g_strdup("--component=sink.clrsym.feed"));
+        g_ptr_array_add(argv, g_strdup("--params"));
+        g_ptr_array_add(argv, parameters(babeltrace->socket_path, jit_events));
         g_ptr_array_add(argv, NULL);
-        if (!g_spawn_async_with_pipes(NULL, (char **)argv->pdata, NULL,
-                                      G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD |
-                                              G_SPAWN_STDOUT_TO_DEV_NULL,
-                                      tie_to_parent, GINT_TO_POINTER(getpid()), &babeltrace->pid,
-                                      NULL, NULL, &babeltrace->words.fd, &spawn_error)) {
+        if (!g_spawn_async_with_pipes(
+                    NULL, (char **)argv->pdata, NULL,
+                    G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL,
+                    babeltrace_tie_to_parent, GINT_TO_POINTER(getpid()), &babeltrace->pid, NULL,
+                    NULL, &babeltrace->words.fd, &spawn_error)) {
                 if (g_error_matches(spawn_error, G_SPAWN_ERROR, G_SPAWN_ERROR_NOENT))
-                        g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
-                                    "no babeltrace2, which reads traces: apt install babeltrace2");
+                        g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, BABELTRACE_MISSING);
                 else
                         g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED,
                                     "cannot start babeltrace2: %s", spawn_error->message);
