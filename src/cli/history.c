@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/body-lines.h"
+#include "cli/body-table.h"
 #include "cli/verbs.h"
 
-bool verb_history(Link *link, const Options *options, GError **error)
+bool verb_history(const Options *options, GError **error)
 {
-        return body_lines_print_each(link, options, "History", "addr", error);
+        return body_table_print_each(options, "History", "addr", error);
 }

@@ -19,25 +19,71 @@ enum {
 
 typedef struct Verb {
         const char *name;
-        bool (*run)(Link *link, const Options *options, GError **error);
+        bool (*run)(const Options *options, GError **error);
         unsigned options;      /* OPTION_BITs */
+        unsigned required;     /* of these */
         const char *arguments; /* how they are shown; NULL: it takes none */
+        unsigned min_arguments, max_arguments;
+        /* What else is wrong with the options, or NULL. Static. */
+        const char *(*check)(const Options *options);
         const char *help;
 } Verb;
 
+#define ANY_NUMBER UINT32_MAX
+
+#define BIT(name) OPTION_BIT(OPTION_##name)
+/* What every verb that asks questions takes. */
+#define COMMON         (BIT(SOCKET) | BIT(TRACE) | BIT(JSON))
+#define COMMON_PROCESS (COMMON | BIT(PID))
+
+static const char *check_resolve(const Options *options)
+{
+        if (options_has(options, OPTION_FILTER))
+                return *options->arguments                 ? "--filter reads stdin, not ADDR"
+                       : options_has(options, OPTION_JSON) ? "--filter copies text: no --json"
+                                                           : NULL;
+        return *options->arguments && !options_has(options, OPTION_PID) ? "ADDR needs --pid PID"
+                                                                        : NULL;
+}
+
+static const char *check_time(const Options *options)
+{
+        return options->at && options_has(options, OPTION_ALL) ? "--at and --all: one of them"
+                                                               : NULL;
+}
+
 static const Verb VERBS[] = {
-        {"resolve", verb_resolve,
-         OPTIONS_COMMON | OPTION_BIT(OPTION_PID) | OPTION_BIT(OPTION_AT) | OPTION_BIT(OPTION_WAIT),
-         "[ADDR...]", "name addresses; without ADDR, those on stdin: [PID] ADDR [TIME] a line"},
-        {"ps", verb_ps, OPTIONS_COMMON, NULL, "list the processes"},
-        {"methods", verb_methods, OPTIONS_COMMON | OPTION_BIT(OPTION_PID) | OPTION_BIT(OPTION_ALL),
-         NULL, "list the code that is loaded"},
-        {"history", verb_history, OPTIONS_COMMON | OPTION_BIT(OPTION_PID), "ADDR...",
+        {"resolve", verb_resolve, COMMON_PROCESS | BIT(AT) | BIT(WAIT) | BIT(FILTER), 0,
+         "[ADDR...]", 0, ANY_NUMBER, check_resolve,
+         "name addresses; without ADDR, those on stdin: [PID] ADDR [TIME] a line"},
+        {"ps", verb_ps, COMMON_PROCESS | BIT(AT), 0, NULL, 0, 0, NULL, "list the processes"},
+        {"methods", verb_methods,
+         COMMON_PROCESS | BIT(AT) | BIT(ALL) | BIT(TIER) | BIT(MIN_VERSIONS) | BIT(REJITTED) |
+                 BIT(OLDER) | BIT(SORT),
+         0, "[GLOB]", 0, 1, check_time, "list the code that is loaded, or was"},
+        {"history", verb_history, COMMON_PROCESS, 0, "ADDR...", 1, ANY_NUMBER, NULL,
          "list what lived at an address, newest first"},
-        {"versions", verb_versions, OPTIONS_COMMON | OPTION_BIT(OPTION_PID), "METHOD...",
-         "list every native body of a method: Namespace.Type.Method, or its id 0x..."},
-        {"status", verb_status, OPTIONS_COMMON, NULL, "show counters"},
+        {"versions", verb_versions, COMMON_PROCESS | BIT(IL_VERSION), 0, "METHOD...", 1, ANY_NUMBER,
+         NULL, "list every native body of a method: Namespace.Type.Method, or its id 0x..."},
+        {"modules", verb_modules, COMMON_PROCESS | BIT(AT) | BIT(ALL), 0, NULL, 0, 0, check_time,
+         "list the modules"},
+        {"perfmap", verb_perfmap, BIT(SOCKET) | BIT(TRACE) | BIT(PID) | BIT(AT) | BIT(OUTPUT), 0,
+         NULL, 0, 0, NULL, "print a perf map that is right for one moment"},
+        {"dump", verb_dump, BIT(PID) | BIT(EVENT), 0, "DIR", 1, 1, NULL,
+         "print the events of a trace as JSON, one a line"},
+        {"jit", verb_jit, COMMON_PROCESS, 0, NULL, 0, 0, NULL,
+         "show what was compiled when, what took long, and what was not inlined"},
+        {"status", verb_status, COMMON, 0, NULL, 0, 0, NULL, "show counters"},
+        {"metrics", verb_metrics, COMMON, 0, NULL, 0, 0, NULL, "print metrics, as OpenMetrics"},
+        {"save", verb_save, BIT(TRACE) | BIT(OUTPUT), BIT(TRACE) | BIT(OUTPUT), NULL, 0, 0, NULL,
+         "save a trace as a snapshot, which --trace opens at once"},
 };
+
+/* Called as `clrsym --version`. */
+static const Verb VERSION = {
+        "--version", verb_version, BIT(SOCKET) | BIT(JSON),
+        0,           NULL,         0,
+        0,           NULL,         "show the versions of the program, the library and the daemon"};
 
 static void print_usage(FILE *file)
 {
@@ -45,15 +91,25 @@ static void print_usage(FILE *file)
 
         fprintf(file, "Usage: clrsym VERB [OPTION...] [ARGUMENT...]\n\n");
         for (i = 0; i < G_N_ELEMENTS(VERBS); i++)
-                fprintf(file, "  %-8s %s\n", VERBS[i].name, VERBS[i].help);
-        fprintf(file, "\nclrsym VERB --help shows the options; clrsym --version the version.\n");
+                fprintf(file, "  %-9s  %s\n", VERBS[i].name, VERBS[i].help);
+        fprintf(file, "  %-9s  %s\n", VERSION.name, VERSION.help);
+        fprintf(file, "\nclrsym VERB --help shows the options.\n");
 }
 
 static void print_verb_usage(FILE *file, const Verb *verb)
 {
-        fprintf(file, "Usage: clrsym %s [OPTION...]%s%s\n\n%c%s.\n\n", verb->name,
-                verb->arguments ? " " : "", verb->arguments ? verb->arguments : "",
-                g_ascii_toupper(verb->help[0]), verb->help + 1);
+        unsigned i;
+
+        fprintf(file, "Usage: clrsym %s", verb->name);
+        for (i = 0; i < _OPTION_MAX; i++)
+                if (verb->required & OPTION_BIT(i))
+                        fprintf(file, " --%s %s", option_name((Option)i),
+                                option_argument((Option)i));
+        if (verb->options != verb->required)
+                fprintf(file, " [OPTION...]");
+        if (verb->arguments)
+                fprintf(file, " %s", verb->arguments);
+        fprintf(file, "\n\n%c%s.\n\n", g_ascii_toupper(verb->help[0]), verb->help + 1);
         options_print(file, verb->options);
 }
 
@@ -61,10 +117,31 @@ static const Verb *find_verb(const char *name)
 {
         size_t i;
 
+        if (!strcmp(name, VERSION.name))
+                return &VERSION;
         for (i = 0; i < G_N_ELEMENTS(VERBS); i++)
                 if (!strcmp(name, VERBS[i].name))
                         return &VERBS[i];
         return NULL;
+}
+
+/* NULL, or what is wrong (owned). */
+static char *check_usage(const Verb *verb, const Options *options)
+{
+        guint n = g_strv_length(options->arguments);
+        const char *reason = verb->check ? verb->check(options) : NULL;
+        unsigned i;
+
+        for (i = 0; i < _OPTION_MAX; i++)
+                if (verb->required & ~options->given & OPTION_BIT(i))
+                        return g_strdup_printf("it needs --%s %s", option_name((Option)i),
+                                               option_argument((Option)i));
+        if (n > verb->max_arguments)
+                return g_strdup_printf(verb->max_arguments ? "it takes one argument"
+                                                           : "it takes no arguments");
+        if (n < verb->min_arguments)
+                return g_strdup_printf("it needs %s", verb->arguments);
+        return g_strdup(reason);
 }
 
 static int fail_usage(const char *verb, const char *reason)
@@ -88,10 +165,9 @@ static int end_output(void)
 static int run(const Verb *verb, const Options *options)
 {
         g_autoptr(GError) error = NULL;
-        g_autoptr(Link) link = link_open(options, &error);
 
         /* False without an error: the output failed. */
-        if (link && (verb->run(link, options, &error) || !error))
+        if (verb->run(options, &error) || !error)
                 return end_output();
         end_output();
         fprintf(stderr, "clrsym: %s\n", error->message);
@@ -110,10 +186,6 @@ int main(int argc, char **argv)
                 print_usage(stderr);
                 return EXIT_USAGE;
         }
-        if (!strcmp(argv[1], "--version")) {
-                printf("clrsym " CLRSYM_VERSION "\n");
-                return end_output();
-        }
         if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
                 print_usage(stdout);
                 return end_output();
@@ -129,11 +201,6 @@ int main(int argc, char **argv)
                 print_verb_usage(stdout, verb);
                 return end_output();
         }
-        if (!verb->arguments && *options.arguments)
-                return fail_usage(verb->name, "it takes no arguments");
-        if (verb->arguments && *verb->arguments != '[' && !*options.arguments)
-                return fail_usage(verb->name, "it needs an argument");
-        if (verb->run == verb_resolve && *options.arguments && !options.has_process)
-                return fail_usage(verb->name, "ADDR needs --pid PID");
-        return run(verb, &options);
+        reason = check_usage(verb, &options);
+        return reason ? fail_usage(verb->name, reason) : run(verb, &options);
 }

@@ -1,16 +1,219 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/body-lines.h"
+
+/*
+ * clrsym methods
+ *
+ * What was alive at a time is the daemon's to say; which of that is wanted is found here. How often
+ * a method was compiled, or an address used, takes a second list: of all bodies that ever were.
+ */
+
+#include "cli/body-table.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 
-bool verb_methods(Link *link, const Options *options, GError **error)
-{
-        g_autoptr(GString) parameters = g_string_new("{\"all\":");
+#include <stdlib.h>
+#include <string.h>
 
-        g_string_append(parameters, options->is_all ? "true" : "false");
-        if (options->has_process) {
-                g_string_append_c(parameters, ',');
-                process_name_append(&options->process, parameters);
+/* Which bodies are wanted. */
+typedef struct Filter {
+        const Options *options;
+        GPatternSpec *pattern; /* owned, or NULL */
+        uint64_t now;
+} Filter;
+
+static bool matches(const Filter *filter, const BodyRow *row)
+{
+        g_autofree char *name = NULL;
+
+        if (!filter->pattern || g_pattern_spec_match_string(filter->pattern, row->symbol))
+                return true;
+        name = g_strndup(row->symbol, row->n_name);
+        return g_pattern_spec_match_string(filter->pattern, name);
+}
+
+/* Whose load was not seen may be of any age. */
+static bool is_old_enough(const Filter *filter, const BodyRow *row)
+{
+        uint64_t end = MIN(row->unloaded, filter->now);
+
+        return row->loaded != CLRSYM_NO_TIME && end >= row->loaded &&
+               end - row->loaded >= filter->options->older_ns;
+}
+
+static bool is_wanted(const BodyRow *row, void *data)
+{
+        const Filter *filter = data;
+        const Options *options = filter->options;
+
+        return (!options->tier || !strcmp(row->tier, options->tier)) &&
+               (!options_has(options, OPTION_REJITTED) ||
+                (row->has_il_version && row->il_version > 0)) &&
+               (!options_has(options, OPTION_OLDER) || is_old_enough(filter, row)) &&
+               matches(filter, row);
+}
+
+/* Counting takes the bodies that are gone, too. */
+static bool needs_versions(const Options *options)
+{
+        return options_has(options, OPTION_MIN_VERSIONS) || options->sort == SORT_VERSIONS;
+}
+
+static bool needs_counts(const Options *options)
+{
+        return needs_versions(options) || options->sort == SORT_REUSE;
+}
+
+static uint64_t sort_key(const BodyRow *row, Sort sort)
+{
+        switch (sort) {
+        case SORT_JIT:
+                return row->jit_us;
+        case SORT_SIZE:
+                return row->size;
+        case SORT_VERSIONS:
+                return row->n_versions;
+        case SORT_REUSE:
+                return row->n_reuses;
+        case SORT_LOADED:
+                return row->loaded;
+        case SORT_NONE:
+        case _SORT_MAX:
+                break;
         }
-        g_string_append_c(parameters, '}');
-        return body_lines_print(link, options, "ListMethods", parameters->str, "methods", error);
+        return 0;
+}
+
+/* The largest first; among equals, as they came. */
+static int compare_rows(const void *a, const void *b, void *data)
+{
+        const BodyRow *first = a, *second = b;
+        Sort sort = *(const Sort *)data;
+        uint64_t x = sort_key(first, sort), y = sort_key(second, sort);
+
+        if (x != y)
+                return x < y ? 1 : -1;
+        return first->number < second->number ? -1 : first->number > second->number;
+}
+
+static void drop_few_versions(BodyList *list, uint64_t min)
+{
+        guint i, n = 0;
+
+        for (i = 0; i < list->rows->len; i++)
+                if (body_list_row(list, i)->n_versions >= min)
+                        *body_list_row(list, n++) = *body_list_row(list, i);
+        g_array_set_size(list->rows, n);
+}
+
+/* The row as it came, and what was counted behind it. */
+static void print_json(const BodyList *list, const Options *options)
+{
+        guint i;
+
+        for (i = 0; i < list->rows->len; i++) {
+                const BodyRow *row = body_list_row(list, i);
+                size_t n = strlen(row->json) - 1;
+
+                output_bytes(row->json, n);
+                if (needs_versions(options))
+                        output_print(",\"versions\":%" G_GUINT32_FORMAT, row->n_versions);
+                if (options->sort == SORT_REUSE)
+                        output_print(",\"reuse\":%" G_GUINT32_FORMAT, row->n_reuses);
+                output_line(row->json + n, 1);
+        }
+}
+
+static void print_text(const BodyList *list, const Options *options)
+{
+        static const unsigned SORTED[_SORT_MAX] = {
+                [SORT_JIT] = BODY_COLUMN_BIT(BODY_JIT_MS),
+                [SORT_SIZE] = BODY_COLUMN_BIT(BODY_SIZE),
+                [SORT_VERSIONS] = BODY_COLUMN_BIT(BODY_VERSIONS),
+                [SORT_REUSE] = BODY_COLUMN_BIT(BODY_REUSE),
+                [SORT_LOADED] = BODY_COLUMN_BIT(BODY_LOADED),
+        };
+        unsigned important = SORTED[options->sort];
+
+        if (needs_versions(options))
+                important |= BODY_COLUMN_BIT(BODY_VERSIONS);
+        if (options_has(options, OPTION_REJITTED))
+                important |= BODY_COLUMN_BIT(BODY_IL);
+        body_table_print(list, important);
+}
+
+/* {"all":true}, or with the time asked for. */
+static json_t *list_parameters(const Options *options, bool is_all, const uint64_t *time)
+{
+        json_t *parameters = link_parameters(options);
+
+        json_object_set_new(parameters, "all", json_boolean(is_all));
+        if (time)
+                json_object_set_new(parameters, "time", json_integer((json_int_t)*time));
+        return parameters;
+}
+
+static bool count_bodies(BodyList *list, Link *link, const Options *options, GError **error)
+{
+        g_autoptr(BodyList) all = body_list_new(false);
+
+        if (!body_list_read(all, link, "ListMethods", list_parameters(options, true, NULL),
+                            "methods", /* is_wanted= */ NULL, /* data= */ NULL, error))
+                return false;
+        body_list_count(list, all);
+        if (options_has(options, OPTION_MIN_VERSIONS))
+                drop_few_versions(list, options->min_versions);
+        return true;
+}
+
+static bool list_methods(Link *link, Filter *filter, const uint64_t *time, GError **error)
+{
+        const Options *options = filter->options;
+        bool is_json = options_has(options, OPTION_JSON);
+        g_autoptr(BodyList) list = body_list_new(is_json);
+        json_t *parameters = list_parameters(options, options_has(options, OPTION_ALL), time);
+        Sort sort = options->sort;
+
+        if (!body_list_read(list, link, "ListMethods", parameters, "methods", is_wanted, filter,
+                            error))
+                return false;
+        if (needs_counts(options) && !count_bodies(list, link, options, error))
+                return false;
+        if (sort)
+                g_array_sort_with_data(list->rows, compare_rows, &sort);
+        if (is_json)
+                print_json(list, options);
+        else
+                print_text(list, options);
+        return true;
+}
+
+bool verb_methods(const Options *options, GError **error)
+{
+        const unsigned choices = OPTION_BIT(OPTION_TIER) | OPTION_BIT(OPTION_MIN_VERSIONS) |
+                                 OPTION_BIT(OPTION_REJITTED) | OPTION_BIT(OPTION_OLDER) |
+                                 OPTION_BIT(OPTION_SORT);
+        g_autoptr(Link) link = link_open(options, LINK_PLAIN, error);
+        g_autoptr(GPatternSpec) pattern = NULL;
+        Filter filter = {.options = options};
+        uint64_t time, *asked = options->at ? &time : NULL;
+
+        if (!link || (asked && !link_time(link, options->at, asked, error)))
+                return false;
+        /* There can be millions: if all of them are to be handed on, none needs to be kept. */
+        if (options_has(options, OPTION_JSON) && !(options->given & choices) &&
+            !*options->arguments)
+                return link_print_rows(
+                        link, "ListMethods",
+                        list_parameters(options, options_has(options, OPTION_ALL), asked),
+                        "methods", error);
+        if (asked)
+                filter.now = time;
+        else if (options_has(options, OPTION_OLDER) && !link_time(link, "now", &filter.now, error))
+                return false;
+        if (*options->arguments) {
+                g_autofree char *text = g_utf8_make_valid(*options->arguments, -1);
+
+                pattern = filter.pattern = g_pattern_spec_new(text);
+        }
+        return list_methods(link, &filter, asked, error);
 }

@@ -1,40 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/options.h"
 
+#include "clrsym/clrsym.h"
+
 #include <getopt.h>
 #include <string.h>
 
 /* For `--wait` without a number. */
 #define DEFAULT_WAIT_MS 5000
 #define MAX_WAIT_S      86400
+/* A machine that has been up for longer is none. */
+#define MAX_AGE_S 1e9
+
+/* Puts an option's argument into the member of Options; NULL, or what it is not (static). */
+typedef const char *(*Convert)(const char *argument, void *member);
 
 typedef struct OptionRow {
         char letter; /* 0: none */
         const char *name;
-        int has_argument;
-        const char *argument; /* how it is shown, or NULL */
+        const char *argument; /* how it is shown; NULL: it takes none */
+        bool is_optional;     /* its argument */
+        Convert convert;
+        size_t offset;
         const char *help;
 } OptionRow;
-
-static const OptionRow ROWS[_OPTION_MAX] = {
-        [OPTION_SOCKET] = {0, "socket", required_argument, "PATH", "ask the daemon at PATH"},
-        [OPTION_TRACE] = {0, "trace", required_argument, "DIR",
-                          "ask the trace in DIR, without a daemon"},
-        [OPTION_PID] = {'p', "pid", required_argument, "PID",
-                        "of this process (in a pid namespace: PIDNS:PID)"},
-        [OPTION_AT] = {'t', "at", required_argument, "TIME",
-                       "at this time: 473.414890639, now, -5s, HH:MM:SS ..."},
-        [OPTION_ALL] = {0, "all", no_argument, NULL, "also what is unloaded"},
-        [OPTION_WAIT] = {0, "wait", optional_argument, "SEC",
-                         "wait until the events of the time asked for are in (default: 5)"},
-        [OPTION_JSON] = {'j', "json", no_argument, NULL, "one JSON object a line"},
-};
-
-enum {
-        /* getopt_long()'s values of the options; those below are letters. */
-        VALUE_HELP = 256,
-        VALUE_FIRST,
-};
 
 static bool digits(const char *text, size_t n, uint64_t max, uint64_t *ret_u)
 {
@@ -63,61 +52,147 @@ bool process_name_from_text(const char *text, ProcessName *ret_name)
         return true;
 }
 
-void process_name_append(const ProcessName *name, GString *out)
+static const char *to_text(const char *argument, void *member)
 {
-        g_string_append_printf(out, "\"pid\":%" G_GINT32_FORMAT, name->pid);
-        if (name->has_pid_ns)
-                g_string_append_printf(out, ",\"pid_ns\":%" G_GUINT64_FORMAT,
-                                       (guint64)name->pid_ns);
+        *(const char **)member = argument;
+        return NULL;
 }
 
-static bool parse_wait(const char *text, unsigned *ret_ms)
+static const char *to_process(const char *argument, void *member)
 {
-        double seconds;
+        return process_name_from_text(argument, member) ? NULL : "not a PID or PIDNS:PID";
+}
+
+static bool seconds(const char *text, double max, double *ret_seconds)
+{
         char *end;
 
-        *ret_ms = DEFAULT_WAIT_MS;
-        if (!text)
-                return true;
-        seconds = g_ascii_strtod(text, &end);
-        if (end == text || *end || !(seconds >= 0 && seconds <= MAX_WAIT_S))
-                return false;
-        *ret_ms = (unsigned)(seconds * 1000);
-        return true;
+        *ret_seconds = g_ascii_strtod(text, &end);
+        return end != text && !*end && *ret_seconds >= 0 && *ret_seconds <= max;
+}
+
+static const char *to_wait(const char *argument, void *member)
+{
+        unsigned *ms = member;
+        double s;
+
+        *ms = DEFAULT_WAIT_MS;
+        if (!argument)
+                return NULL;
+        if (!seconds(argument, MAX_WAIT_S, &s))
+                return "not a number of seconds";
+        *ms = (unsigned)(s * 1000);
+        return NULL;
+}
+
+static const char *to_age(const char *argument, void *member)
+{
+        uint64_t *ns = member;
+        double s;
+
+        if (!seconds(argument, MAX_AGE_S, &s))
+                return "not a number of seconds";
+        *ns = (uint64_t)(s * 1e9);
+        return NULL;
+}
+
+static const char *to_number(const char *argument, void *member)
+{
+        return digits(argument, strlen(argument), INT64_MAX, member) ? NULL : "not a number";
+}
+
+static const char *to_tier(const char *argument, void *member)
+{
+        unsigned i;
+
+        for (i = 0; i <= CLRSYM_TIER_READY_TO_RUN; i++) {
+                const char *name = clrsym_tier_name((clrsym_tier)i);
+
+                if (g_ascii_strcasecmp(argument, name))
+                        continue;
+                *(const char **)member = name;
+                return NULL;
+        }
+        return "not a tier: QuickJitted, OptimizedTier1, ReadyToRun ..., see clrsym(1)";
+}
+
+static const char *to_sort(const char *argument, void *member)
+{
+        static const char *const NAMES[_SORT_MAX] = {
+                [SORT_JIT] = "jit",     [SORT_SIZE] = "size",     [SORT_VERSIONS] = "versions",
+                [SORT_REUSE] = "reuse", [SORT_LOADED] = "loaded",
+        };
+        unsigned i;
+
+        for (i = SORT_NONE + 1; i < _SORT_MAX; i++)
+                if (!strcmp(argument, NAMES[i])) {
+                        *(Sort *)member = (Sort)i;
+                        return NULL;
+                }
+        return "not one of jit, size, versions, reuse, loaded";
+}
+
+#define MEMBER(name) offsetof(Options, name)
+
+static const OptionRow ROWS[_OPTION_MAX] = {
+        [OPTION_SOCKET] = {0, "socket", "PATH", false, to_text, MEMBER(socket),
+                           "ask the daemon at PATH"},
+        [OPTION_TRACE] = {0, "trace", "DIR", false, to_text, MEMBER(trace),
+                          "ask the trace in DIR, or a snapshot of one, without a daemon"},
+        [OPTION_PID] = {'p', "pid", "PID", false, to_process, MEMBER(process),
+                        "of this process (in a pid namespace: PIDNS:PID)"},
+        [OPTION_AT] = {'t', "at", "TIME", false, to_text, MEMBER(at),
+                       "at this time: 473.414890639, now, -5s, HH:MM:SS ..."},
+        [OPTION_WAIT] = {0, "wait", "SEC", true, to_wait, MEMBER(wait_ms),
+                         "wait until the events of the time asked for are in (default: 5)"},
+        [OPTION_FILTER] = {0, "filter", NULL, false, NULL, 0,
+                           "copy stdin to stdout, with names for the addresses in it"},
+        [OPTION_ALL] = {0, "all", NULL, false, NULL, 0, "also what is unloaded"},
+        [OPTION_TIER] = {0, "tier", "TIER", false, to_tier, MEMBER(tier),
+                         "only code of this tier: QuickJitted, OptimizedTier1, ReadyToRun ..."},
+        [OPTION_MIN_VERSIONS] = {0, "min-versions", "N", false, to_number, MEMBER(min_versions),
+                                 "only methods that had N native bodies or more"},
+        [OPTION_REJITTED] = {0, "rejitted", NULL, false, NULL, 0,
+                             "only code whose IL a profiler replaced"},
+        [OPTION_OLDER] = {0, "older", "SEC", false, to_age, MEMBER(older_ns),
+                          "only code that has lived for SEC seconds or longer"},
+        [OPTION_SORT] = {0, "sort", "KEY", false, to_sort, MEMBER(sort),
+                         "largest first: jit, size, versions, reuse or loaded"},
+        [OPTION_IL_VERSION] = {0, "il-version", "N", false, to_number, MEMBER(il_version),
+                               "only code of this version of the IL"},
+        [OPTION_EVENT] = {0, "event", "GLOB", false, to_text, MEMBER(event),
+                          "only these events: 'MethodLoad*', '*ILToNative*' ..."},
+        [OPTION_OUTPUT] = {'o', "output", "FILE", false, to_text, MEMBER(output), "write to FILE"},
+        [OPTION_JSON] = {'j', "json", NULL, false, NULL, 0, "JSON, one object a line"},
+};
+
+enum {
+        /* getopt_long()'s values of the options; those below are letters. */
+        VALUE_HELP = 256,
+        VALUE_FIRST,
+};
+
+const char *option_name(Option option)
+{
+        return ROWS[option].name;
+}
+
+const char *option_argument(Option option)
+{
+        return ROWS[option].argument;
 }
 
 /* NULL, or what is wrong (owned). */
 static char *apply(Option option, const char *argument, Options *options)
 {
-        switch (option) {
-        case OPTION_SOCKET:
-                options->socket = argument;
-                return NULL;
-        case OPTION_TRACE:
-                options->trace = argument;
-                return NULL;
-        case OPTION_PID:
-                options->has_process = true;
-                if (!process_name_from_text(argument, &options->process))
-                        return g_strdup_printf("--pid %s: not a PID or PIDNS:PID", argument);
-                return NULL;
-        case OPTION_AT:
-                options->at = argument;
-                return NULL;
-        case OPTION_ALL:
-                options->is_all = true;
-                return NULL;
-        case OPTION_WAIT:
-                if (!parse_wait(argument, &options->wait_ms))
-                        return g_strdup_printf("--wait=%s: not a number of seconds", argument);
-                return NULL;
-        case OPTION_JSON:
-                options->is_json = true;
-                return NULL;
-        case _OPTION_MAX:
-                break;
-        }
-        g_assert_not_reached();
+        const OptionRow *row = &ROWS[option];
+        const char *wrong =
+                row->convert ? row->convert(argument, (char *)options + row->offset) : NULL;
+
+        options->given |= OPTION_BIT(option);
+        return wrong ? g_strdup_printf("--%s%s%s: %s", row->name, row->is_optional ? "=" : " ",
+                                       argument, wrong)
+                     : NULL;
 }
 
 static Option option_of(int value)
@@ -132,30 +207,39 @@ static Option option_of(int value)
         return (Option)i;
 }
 
+/* What getopt_long() is told; LONGS has room for all options, --help and an end. */
+static void describe(unsigned allowed, struct option *longs, GString *letters)
+{
+        unsigned i;
+
+        for (i = 0; i < _OPTION_MAX; i++) {
+                const OptionRow *row = &ROWS[i];
+                int argument = row->is_optional ? optional_argument
+                               : row->argument  ? required_argument
+                                                : no_argument;
+
+                if (!(allowed & OPTION_BIT(i)))
+                        continue;
+                *longs++ = (struct option){row->name, argument, NULL, VALUE_FIRST + (int)i};
+                if (row->letter)
+                        g_string_append_printf(letters, "%c%s", row->letter,
+                                               argument == required_argument ? ":" : "");
+        }
+        *longs++ = (struct option){"help", no_argument, NULL, VALUE_HELP};
+        *longs = (struct option){0};
+}
+
 bool options_parse(int argc, char **argv, unsigned allowed, Options *ret_options, bool *ret_is_help,
                    char **ret_reason)
 {
-        struct option longs[_OPTION_MAX + 2] = {{"help", no_argument, NULL, VALUE_HELP}};
+        struct option longs[_OPTION_MAX + 2];
         g_autoptr(GString) letters = g_string_new(":h");
-        size_t n_longs = 1;
-        unsigned i;
         int value;
 
         *ret_options = (Options){0};
         *ret_is_help = false;
         *ret_reason = NULL;
-        for (i = 0; i < _OPTION_MAX; i++) {
-                const OptionRow *row = &ROWS[i];
-
-                if (!(allowed & OPTION_BIT(i)))
-                        continue;
-                longs[n_longs++] =
-                        (struct option){row->name, row->has_argument, NULL, VALUE_FIRST + (int)i};
-                if (row->letter)
-                        g_string_append_printf(letters, "%c%s", row->letter,
-                                               row->has_argument == required_argument ? ":" : "");
-        }
-
+        describe(allowed, longs, letters);
         optind = 0;
         while ((value = getopt_long(argc, argv, letters->str, longs, NULL)) != -1) {
                 if (value == 'h' || value == VALUE_HELP) {
@@ -189,9 +273,7 @@ void options_print(FILE *file, unsigned allowed)
 
                 if (!(allowed & OPTION_BIT(i)))
                         continue;
-                text = row->argument ? g_strdup_printf(row->has_argument == optional_argument
-                                                               ? "--%s[=%s]"
-                                                               : "--%s %s",
+                text = row->argument ? g_strdup_printf(row->is_optional ? "--%s[=%s]" : "--%s %s",
                                                        row->name, row->argument)
                                      : g_strdup_printf("--%s", row->name);
                 if (row->letter)

@@ -15,16 +15,22 @@ typedef enum Option {
         OPTION_TRACE,
         OPTION_PID,
         OPTION_AT,
-        OPTION_ALL,
         OPTION_WAIT,
+        OPTION_FILTER,
+        OPTION_ALL,
+        OPTION_TIER,
+        OPTION_MIN_VERSIONS,
+        OPTION_REJITTED,
+        OPTION_OLDER,
+        OPTION_SORT,
+        OPTION_IL_VERSION,
+        OPTION_EVENT,
+        OPTION_OUTPUT,
         OPTION_JSON,
         _OPTION_MAX,
 } Option;
 
 #define OPTION_BIT(option) (1u << (option))
-/* What every verb that asks questions takes. */
-#define OPTIONS_COMMON                                                                             \
-        (OPTION_BIT(OPTION_SOCKET) | OPTION_BIT(OPTION_TRACE) | OPTION_BIT(OPTION_JSON))
 
 /* PID, or PIDNS:PID. */
 typedef struct ProcessName {
@@ -34,21 +40,39 @@ typedef struct ProcessName {
 } ProcessName;
 
 bool process_name_from_text(const char *text, ProcessName *ret_name);
-/* Appends the members "pid" and, if known, "pid_ns", without braces. */
-void process_name_append(const ProcessName *name, GString *out);
 
-/* Strings are borrowed from the command line. */
+typedef enum Sort {
+        SORT_NONE,
+        SORT_JIT,
+        SORT_SIZE,
+        SORT_VERSIONS,
+        SORT_REUSE,
+        SORT_LOADED,
+        _SORT_MAX,
+} Sort;
+
+/* What was not given is zero. Strings are borrowed from the command line. */
 typedef struct Options {
-        const char *socket; /* or NULL */
-        const char *trace;  /* or NULL */
-        bool has_process;
+        unsigned given; /* OPTION_BITs */
+        const char *socket;
+        const char *trace;
         ProcessName process;
-        const char *at; /* or NULL */
-        bool is_all;
-        bool is_json;
+        const char *at;
         unsigned wait_ms;
+        const char *tier; /* as clrsym_tier_name() spells it; static */
+        uint64_t min_versions;
+        uint64_t older_ns;
+        Sort sort;
+        uint64_t il_version;
+        const char *event;
+        const char *output;
         char **arguments; /* what is no option; ends with NULL */
 } Options;
+
+static inline bool options_has(const Options *options, Option option)
+{
+        return options->given & OPTION_BIT(option);
+}
 
 /*
  * Reads the options behind the verb argv[0], of which ALLOWED can be given. False if they are
@@ -56,6 +80,10 @@ typedef struct Options {
  */
 bool options_parse(int argc, char **argv, unsigned allowed, Options *ret_options, bool *ret_is_help,
                    char **ret_reason);
+
+/* "pid", and how its argument is shown: "PID", or NULL. */
+const char *option_name(Option option);
+const char *option_argument(Option option);
 
 /* A line for each option in ALLOWED. */
 void options_print(FILE *file, unsigned allowed);

@@ -2,13 +2,18 @@
 #include "cli/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <unistd.h>
 
 #define FLUSH_SIZE (64u << 10)
 
 /* As stdout itself, there is one of a program. */
 static GString *kept;
+static int fd = STDOUT_FILENO;
 static int first_error;
+static size_t full = FLUSH_SIZE; /* so much is not kept without trying to write it */
 
 static GString *buffer(void)
 {
@@ -17,10 +22,54 @@ static GString *buffer(void)
         return kept;
 }
 
+bool output_open(const char *path)
+{
+        int opened = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+
+        if (opened >= 0)
+                fd = opened;
+        return opened >= 0;
+}
+
+/* A pipe that is ready takes so much without keeping its writer. */
+static bool is_ready(void)
+{
+        struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
+
+        return poll(&poll_fd, 1, 0) > 0;
+}
+
+static void write_out(bool can_wait)
+{
+        size_t at = 0;
+
+        while (!first_error && at < kept->len && (can_wait || is_ready())) {
+                size_t n_left = kept->len - at;
+                ssize_t n = write(fd, kept->str + at, can_wait ? n_left : MIN(n_left, PIPE_BUF));
+
+                if (n >= 0)
+                        at += (size_t)n;
+                else if (errno != EINTR)
+                        first_error = errno;
+        }
+        if (first_error)
+                at = kept->len;
+        g_string_erase(kept, 0, (gssize)at);
+}
+
 static void flush_if_full(void)
 {
-        if (kept->len >= FLUSH_SIZE)
-                output_flush();
+        if (kept->len < full)
+                return;
+        write_out(false);
+        /* Not at each line anew, where much is kept. */
+        full = kept->len + FLUSH_SIZE;
+}
+
+void output_bytes(const void *bytes, size_t n)
+{
+        g_string_append_len(buffer(), bytes, (gssize)n);
+        flush_if_full();
 }
 
 void output_line(const char *text, size_t n)
@@ -42,17 +91,9 @@ void output_print(const char *format, ...)
 
 bool output_flush(void)
 {
-        size_t at = 0;
-
-        while (!first_error && at < buffer()->len) {
-                ssize_t n = write(STDOUT_FILENO, kept->str + at, kept->len - at);
-
-                if (n >= 0)
-                        at += (size_t)n;
-                else if (errno != EINTR)
-                        first_error = errno;
-        }
-        g_string_truncate(buffer(), 0);
+        buffer();
+        write_out(true);
+        full = FLUSH_SIZE;
         return !first_error;
 }
 

@@ -10,59 +10,55 @@
  */
 
 #include "cli/answer-text.h"
-#include "cli/verbs.h"
+#include "cli/filter.h"
+#include "cli/json-field.h"
+#include "cli/link.h"
 #include "cli/output.h"
-#include "core/json-text.h"
-#include "query/answer-json.h"
-#include "query/query.h"
+#include "cli/verbs.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
         /* No line that makes sense is longer; more of it is not kept. */
         MAX_LINE = 1024,
-        /* Bytes of one call: far below what the daemon takes. */
-        MAX_CALL = 256 * 1024,
         READ_SIZE = 64 * 1024,
 };
 
 typedef struct Resolver {
         Link *link; /* borrowed */
         const Options *options;
-        GString *queries;   /* owned: of the call to be made */
-        GPtrArray *slots;   /* owned strings by question: its answer if known already, else NULL */
-        JsonParser *parser; /* owned */
-        GString *line;      /* owned: what is printed */
+        json_t *queries;  /* owned: of the call to be made */
+        GPtrArray *slots; /* owned strings by question: its answer if known already, else NULL */
+        GString *line;    /* owned: what is printed */
 } Resolver;
 
+/* With the members that the daemon's answers have, in their order. */
 static void add_invalid(Resolver *resolver, const char *text, const char *reason)
 {
-        GString *answer = g_string_new(NULL);
+        json_t *answer =
+                json_pack("{s:n, s:n, s:s, s:n, s:s, s:s, s:n, s:n}", "pid", "pid_ns", "addr", text,
+                          "time", "status", clrsym_status_name(CLRSYM_INVALID), "reason", reason,
+                          "confidence", "horizon");
 
-        answer_json_append_invalid(answer, text, reason);
-        g_ptr_array_add(resolver->slots, g_string_free(answer, FALSE));
+        g_ptr_array_add(resolver->slots, json_dumps(answer, JSON_COMPACT));
+        json_decref(answer);
 }
 
 /* TIME may be NULL. */
 static void add_query(Resolver *resolver, const ProcessName *process, const char *address,
                       const char *time)
 {
-        GString *queries = resolver->queries;
+        json_t *query = json_pack("{s:i, s:s}", "pid", (int)process->pid, "addr", address);
 
-        if (queries->len)
-                g_string_append_c(queries, ',');
-        g_string_append_c(queries, '{');
-        process_name_append(process, queries);
-        g_string_append(queries, ",\"addr\":");
-        json_append_string(queries, address);
-        if (time) {
-                g_string_append(queries, ",\"time\":");
-                json_append_string(queries, time);
-        }
-        g_string_append_c(queries, '}');
+        if (process->has_pid_ns)
+                json_object_set_new(query, "pid_ns", json_integer((json_int_t)process->pid_ns));
+        if (time)
+                json_object_set_new(query, "time", json_string(time));
+        json_array_append_new(resolver->queries, query);
         g_ptr_array_add(resolver->slots, NULL);
 }
 
@@ -79,7 +75,7 @@ static void add_line(Resolver *resolver, const char *line)
         g_autofree char *date_time = NULL;
         const char *fields[5], *time = options->at;
         ProcessName process = options->process;
-        unsigned n = 0, first = options->has_process ? 0 : 1;
+        unsigned n = 0, first = options_has(options, OPTION_PID) ? 0 : 1;
         size_t i;
 
         for (i = 0; words[i]; i++)
@@ -105,70 +101,67 @@ static void add_line(Resolver *resolver, const char *line)
         add_query(resolver, &process, fields[first], time);
 }
 
-static bool print_answer(Resolver *resolver, const char *answer, size_t n, GError **error)
+static void print_answer(Resolver *resolver, JsonSpan text)
 {
-        JsonNode *root;
+        json_t *answer;
 
-        if (resolver->options->is_json) {
-                output_line(answer, n);
-                return true;
-        }
-        if (!json_parser_load_from_data(resolver->parser, answer, (gssize)n, error))
-                return false;
-        root = json_parser_get_root(resolver->parser);
+        if (options_has(resolver->options, OPTION_JSON))
+                return output_line(text.at, text.n);
+        answer = json_span_load(text);
         g_string_truncate(resolver->line, 0);
-        if (root && JSON_NODE_HOLDS_OBJECT(root))
-                answer_text_append(resolver->line, json_node_get_object(root));
-        output_print("%s\n", resolver->line->str);
+        answer_text_append(resolver->line, answer);
+        output_line(resolver->line->str, resolver->line->len);
+        json_decref(answer);
+}
+
+/* Asks what was gathered; the answers are borrowed until the next call. */
+static bool ask(Resolver *resolver, JsonSpan *ret_answers, GError **error)
+{
+        unsigned wait_ms = resolver->options->wait_ms;
+        json_t *queries = resolver->queries;
+        JsonSpan reply;
+
+        *ret_answers = (JsonSpan){"", 0};
+        if (!json_array_size(queries))
+                return true;
+        resolver->queries = json_array();
+        if (!link_call(resolver->link, "Resolve",
+                       json_pack("{s:i, s:o}", "wait_ms", (int)wait_ms, "queries", queries),
+                       wait_ms, &reply, error))
+                return false;
+        json_span_member(reply, "answers", ret_answers);
         return true;
 }
 
-/* Asks what was gathered and prints all answers to it. */
+/* Asks, and prints all answers. */
 static bool flush(Resolver *resolver, GError **error)
 {
-        JsonSpan reply, answers = {"", 0}, answer;
+        JsonSpan answers, answer;
         size_t position = 0;
         guint i;
 
-        if (resolver->queries->len) {
-                g_autoptr(GString) parameters = g_string_new(NULL);
-
-                g_string_append_printf(parameters, "{\"wait_ms\":%u,\"queries\":[",
-                                       resolver->options->wait_ms);
-                g_string_append_len(parameters, resolver->queries->str,
-                                    (gssize)resolver->queries->len);
-                g_string_append(parameters, "]}");
-                if (!link_call(resolver->link, "Resolve", parameters->str,
-                               resolver->options->wait_ms, &reply, error))
-                        return false;
-                json_span_member(reply, "answers", &answers);
-        }
+        if (!ask(resolver, &answers, error))
+                return false;
         for (i = 0; i < resolver->slots->len; i++) {
                 const char *known = resolver->slots->pdata[i];
 
                 if (known) {
-                        if (!print_answer(resolver, known, strlen(known), error))
-                                return false;
-                        continue;
-                }
-                if (!json_span_next(answers, &position, &answer)) {
+                        print_answer(resolver, (JsonSpan){known, strlen(known)});
+                } else if (json_span_next(answers, &position, &answer)) {
+                        print_answer(resolver, answer);
+                } else {
                         g_set_error(error, LINK_ERROR, 0, "the reply has too few answers");
                         return false;
                 }
-                if (!print_answer(resolver, answer.at, answer.n, error))
-                        return false;
         }
         g_ptr_array_set_size(resolver->slots, 0);
-        g_string_truncate(resolver->queries, 0);
         /* What cannot be written is found by the caller; there is no point in asking on. */
         return output_flush();
 }
 
 static bool flush_if_full(Resolver *resolver, GError **error)
 {
-        if (resolver->slots->len < QUERY_MAX_BATCH && resolver->queries->len < MAX_CALL)
-                return true;
-        return flush(resolver, error);
+        return resolver->slots->len < CLRSYM_BATCH || flush(resolver, error);
 }
 
 /* Lines of input, of which the last may be incomplete. */
@@ -255,22 +248,30 @@ static bool resolve_arguments(Resolver *resolver, GError **error)
         return flush(resolver, error);
 }
 
-bool verb_resolve(Link *link, const Options *options, GError **error)
+static bool resolve(Link *link, const Options *options, GError **error)
 {
         Resolver resolver = {
                 .link = link,
                 .options = options,
-                .queries = g_string_new(NULL),
-                .slots = g_ptr_array_new_with_free_func(g_free),
-                .parser = json_parser_new_immutable(),
+                .queries = json_array(),
+                .slots = g_ptr_array_new_with_free_func(free),
                 .line = g_string_new(NULL),
         };
         bool ok = *options->arguments ? resolve_arguments(&resolver, error)
                                       : resolve_input(&resolver, error);
 
-        g_string_free(resolver.queries, TRUE);
+        json_decref(resolver.queries);
         g_string_free(resolver.line, TRUE);
         g_ptr_array_unref(resolver.slots);
-        g_object_unref(resolver.parser);
         return ok;
+}
+
+bool verb_resolve(const Options *options, GError **error)
+{
+        g_autoptr(Link) link = link_open(options, LINK_PLAIN, error);
+
+        if (!link)
+                return false;
+        return options_has(options, OPTION_FILTER) ? filter_run(link, options, error)
+                                                   : resolve(link, options, error);
 }

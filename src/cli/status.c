@@ -1,37 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/answer-text.h"
-#include "cli/verbs.h"
+#include "cli/json-field.h"
+#include "cli/link.h"
 #include "cli/output.h"
+#include "cli/printable.h"
+#include "cli/verbs.h"
 
-static void print_member(JsonObject *object, const char *name, JsonNode *node, gpointer data)
+#include <stdlib.h>
+
+static void print_member(const char *name, const json_t *value)
 {
         g_autoptr(GString) line = g_string_new(NULL);
-        g_autofree char *value = json_node_get_value_type(node) == G_TYPE_STRING
-                                         ? json_node_dup_string(node)
-                                         : json_to_string(node, FALSE);
 
         printable_append(line, name);
         g_string_append(line, ": ");
-        printable_append(line, value);
-        output_print("%s\n", line->str);
+        if (json_is_string(value)) {
+                printable_append(line, json_string_value(value));
+        } else {
+                char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+
+                printable_append(line, text ? text : "?");
+                free(text);
+        }
+        output_line(line->str, line->len);
 }
 
-bool verb_status(Link *link, const Options *options, GError **error)
+bool verb_status(const Options *options, GError **error)
 {
-        g_autoptr(JsonParser) parser = json_parser_new_immutable();
+        g_autoptr(Link) link = link_open(options, LINK_PLAIN, error);
         JsonSpan reply;
-        JsonNode *root;
+        const char *name;
+        json_t *status, *value;
 
-        if (!link_call(link, "Status", "{}", 0, &reply, error))
+        if (!link || !link_call(link, "Status", json_object(), 0, &reply, error))
                 return false;
-        if (options->is_json) {
+        if (options_has(options, OPTION_JSON)) {
                 output_line(reply.at, reply.n);
                 return true;
         }
-        if (!json_parser_load_from_data(parser, reply.at, (gssize)reply.n, error))
-                return false;
-        root = json_parser_get_root(parser);
-        if (JSON_NODE_HOLDS_OBJECT(root))
-                json_object_foreach_member(json_node_get_object(root), print_member, NULL);
+        status = json_span_load(reply);
+        json_object_foreach(status, name, value) print_member(name, value);
+        json_decref(status);
         return true;
 }

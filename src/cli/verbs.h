@@ -2,14 +2,22 @@
 #pragma once
 
 /*
- * Verbs: each answers with a Link, prints to stdout, and returns false with ERROR set on failure
+ * Verbs: each prints to stdout, and returns false with ERROR set on failure; without, if what it
+ * printed could not be written
  */
 
-#include "cli/link.h"
+#include "cli/options.h"
 
-bool verb_resolve(Link *link, const Options *options, GError **error);
-bool verb_ps(Link *link, const Options *options, GError **error);
-bool verb_methods(Link *link, const Options *options, GError **error);
-bool verb_history(Link *link, const Options *options, GError **error);
-bool verb_versions(Link *link, const Options *options, GError **error);
-bool verb_status(Link *link, const Options *options, GError **error);
+bool verb_resolve(const Options *options, GError **error);
+bool verb_ps(const Options *options, GError **error);
+bool verb_methods(const Options *options, GError **error);
+bool verb_history(const Options *options, GError **error);
+bool verb_versions(const Options *options, GError **error);
+bool verb_modules(const Options *options, GError **error);
+bool verb_perfmap(const Options *options, GError **error);
+bool verb_dump(const Options *options, GError **error);
+bool verb_jit(const Options *options, GError **error);
+bool verb_status(const Options *options, GError **error);
+bool verb_metrics(const Options *options, GError **error);
+bool verb_save(const Options *options, GError **error);
+bool verb_version(const Options *options, GError **error);

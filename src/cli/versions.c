@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/body-lines.h"
+#include "cli/body-table.h"
 #include "cli/verbs.h"
 
-bool verb_versions(Link *link, const Options *options, GError **error)
+bool verb_versions(const Options *options, GError **error)
 {
-        return body_lines_print_each(link, options, "Versions", "method", error);
+        return body_table_print_each(options, "Versions", "method", error);
 }

@@ -42,6 +42,59 @@ def load(time, start, name='Main', pid=100, stream=0):
                  + string('N.T') + string(name) + string('()') + struct.pack('<H', 0))
 
 
+def record(time, event, payload, version=0, pid=100, pid_ns=0, stream=0):
+    """A record of provider DotNETRuntime."""
+    head = struct.pack('<IQQiiBBH', stream, time, pid_ns, pid, pid, 0, version, event)
+    return frame(RECORD, head + payload)
+
+
+def tier_flags(tier):
+    """MethodFlags of jitted code of that tier, by the runtime's number."""
+    return 8 | tier << 7
+
+
+def body(time, start, name='Main', *, event=143, method=None, size=16, tier=3, rejit=0, module=0,
+         signature='void  ()', **record_options):
+    """MethodLoadVerbose_V2; event 144 is the unload."""
+    return record(time, event, struct.pack('<QQQIII', start + 1 if method is None else method,
+                                           module, start, size, 0x06000001, tier_flags(tier))
+                  + string('N.T') + string(name) + string(signature)
+                  + struct.pack('<HQ', 0, rejit), version=2, **record_options)
+
+
+def unload(time, start, name='Main', **options):
+    return body(time, start, name, event=144, **options)
+
+
+def jitting(time, method, name='Main', **record_options):
+    """MethodJittingStarted_V1."""
+    return record(time, 145, struct.pack('<QQII', method, 0, 0x06000001, 100) + string('N.T')
+                  + string(name) + string('void  ()') + struct.pack('<H', 0), version=1,
+                  **record_options)
+
+
+def il_map(time, method, rejit, il_version, **record_options):
+    """MethodILToNativeMap_V1 with one entry."""
+    return record(time, 190, struct.pack('<QQBH', method, rejit, 0, 1) + struct.pack('<Ii', 1, 0)
+                  + struct.pack('<II', 1, 0) + struct.pack('<HQ', 0, il_version), version=1,
+                  **record_options)
+
+
+def module_load(time, module, path, event=152, **record_options):
+    """ModuleLoad_V1; event 153 is the unload."""
+    return record(time, event, struct.pack('<QQII', module, 1, 0, 0) + string(path) + string('')
+                  + struct.pack('<H', 0), version=1, **record_options)
+
+
+def inlining(time, reason=None, **record_options):
+    """MethodJitInliningSucceeded, or Failed with a reason."""
+    names = string('N') * 9
+    if reason is None:
+        return record(time, 185, names + struct.pack('<H', 0), **record_options)
+    return record(time, 192, names + struct.pack('<I', 0) + string(reason) + struct.pack('<H', 0),
+                  **record_options)
+
+
 def progress(time, stream=0):
     return frame(PROGRESS, struct.pack('<IQ', stream, time))
 

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/body-table.h"
+
+#include "cli/table.h"
+
+#define HEX "0x%" G_GINT64_MODIFIER "x"
+
+static void add_pid(Table *table, const BodyRow *row)
+{
+        if (row->pid_ns)
+                table_add_format(table, "%" G_GUINT64_FORMAT ":%" G_GINT32_FORMAT,
+                                 (guint64)row->pid_ns, row->pid);
+        else
+                table_add_format(table, "%" G_GINT32_FORMAT, row->pid);
+}
+
+static void add_address(Table *table, const BodyRow *row)
+{
+        table_add_format(table, HEX, (guint64)row->start);
+}
+
+static void add_size(Table *table, const BodyRow *row)
+{
+        if (row->size)
+                table_add_format(table, "%" G_GUINT32_FORMAT, row->size);
+        else
+                table_add(table, NULL);
+}
+
+static void add_version(Table *table, const BodyRow *row)
+{
+        table_add_format(table, "%" G_GUINT32_FORMAT, row->rejit_id);
+}
+
+static void add_il_version(Table *table, const BodyRow *row)
+{
+        if (row->has_il_version)
+                table_add_format(table, "%" G_GUINT64_FORMAT, (guint64)row->il_version);
+        else
+                table_add(table, NULL);
+}
+
+static void add_tier(Table *table, const BodyRow *row)
+{
+        table_add(table, row->tier);
+}
+
+static void add_jit_time(Table *table, const BodyRow *row)
+{
+        if (row->jit_us)
+                table_add_format(table, "%" G_GUINT32_FORMAT ".%03" G_GUINT32_FORMAT,
+                                 row->jit_us / 1000, row->jit_us % 1000);
+        else
+                table_add(table, NULL);
+}
+
+static void add_loaded(Table *table, const BodyRow *row)
+{
+        table_add_time(table, row->loaded != CLRSYM_NO_TIME, row->loaded);
+}
+
+static void add_unloaded(Table *table, const BodyRow *row)
+{
+        table_add_time(table, row->unloaded != CLRSYM_ALIVE, row->unloaded);
+}
+
+static void add_versions(Table *table, const BodyRow *row)
+{
+        table_add_format(table, "%" G_GUINT32_FORMAT, row->n_versions);
+}
+
+static void add_reuses(Table *table, const BodyRow *row)
+{
+        table_add_format(table, "%" G_GUINT32_FORMAT, row->n_reuses);
+}
+
+static void add_module(Table *table, const BodyRow *row)
+{
+        table_add(table, row->module);
+}
+
+static void add_method(Table *table, const BodyRow *row)
+{
+        table_add(table, row->symbol);
+}
+
+/* Ranks: what a line is about, and where it is, stays longest. */
+static const struct {
+        Column column;
+        void (*add)(Table *table, const BodyRow *row);
+} COLUMNS[_BODY_COLUMN_MAX] = {
+        [BODY_PID] = {{"PID", true, 1, 0}, add_pid},
+        [BODY_ADDR] = {{"ADDR", false, 0, 0}, add_address},
+        [BODY_SIZE] = {{"SIZE", true, 3, 0}, add_size},
+        [BODY_VER] = {{"VER", true, 4, 0}, add_version},
+        [BODY_IL] = {{"IL", true, 9, 0}, add_il_version},
+        [BODY_TIER] = {{"TIER", false, 2, 0}, add_tier},
+        [BODY_JIT_MS] = {{"JIT-MS", true, 8, 0}, add_jit_time},
+        [BODY_LOADED] = {{"LOADED", true, 5, 0}, add_loaded},
+        [BODY_UNLOADED] = {{"UNLOADED", true, 6, 0}, add_unloaded},
+        [BODY_VERSIONS] = {{"VERSIONS", true, 0, 0}, add_versions},
+        [BODY_REUSE] = {{"REUSE", true, 0, 0}, add_reuses},
+        [BODY_MODULE] = {{"MODULE", false, 7, 28}, add_module},
+        [BODY_METHOD] = {{"METHOD", false, 0, 0}, add_method},
+};
+
+void body_table_print(const BodyList *list, unsigned important)
+{
+        unsigned hidden =
+                (BODY_COLUMN_BIT(BODY_VERSIONS) | BODY_COLUMN_BIT(BODY_REUSE)) & ~important;
+        BodyColumn shown[_BODY_COLUMN_MAX];
+        Column columns[_BODY_COLUMN_MAX];
+        g_autoptr(Table) table = NULL;
+        guint i, n = 0, row;
+
+        if (!list->is_of_several)
+                hidden |= BODY_COLUMN_BIT(BODY_PID);
+        for (i = 0; i < _BODY_COLUMN_MAX; i++) {
+                if (hidden & BODY_COLUMN_BIT(i))
+                        continue;
+                columns[n] = COLUMNS[i].column;
+                if (important & BODY_COLUMN_BIT(i))
+                        columns[n].rank = 0;
+                shown[n++] = (BodyColumn)i;
+        }
+        table = table_new(columns, n);
+        for (row = 0; row < list->rows->len; row++)
+                for (i = 0; i < n; i++)
+                        COLUMNS[shown[i]].add(table, body_list_row(list, row));
+        table_print(table);
+}
+
+bool body_table_print_each(const Options *options, const char *method, const char *key,
+                           GError **error)
+{
+        g_autoptr(Link) link = link_open(options, LINK_PLAIN, error);
+        g_autoptr(BodyList) list = body_list_new(false);
+        char **argument;
+
+        if (!link)
+                return false;
+        for (argument = options->arguments; *argument; argument++) {
+                g_autofree char *text = g_utf8_make_valid(*argument, -1);
+                json_t *parameters = link_parameters(options);
+                bool ok;
+
+                json_object_set_new(parameters, key, json_string(text));
+                if (options_has(options, OPTION_IL_VERSION))
+                        json_object_set_new(parameters, "il_version",
+                                            json_integer((json_int_t)options->il_version));
+                ok = options_has(options, OPTION_JSON)
+                             ? link_print_rows(link, method, parameters, "bodies", error)
+                             : body_list_read(list, link, method, parameters, "bodies",
+                                              /* is_wanted= */ NULL, /* data= */ NULL, error);
+                if (!ok)
+                        return false;
+        }
+        if (!options_has(options, OPTION_JSON))
+                body_table_print(list, /* important= */ 0);
+        return true;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * What is between two words is copied; a word is a run of letters, digits, underscores and bytes
+ * that are not ASCII. One that could be an address is asked about, together with others, and if it
+ * is one, its name is written instead. All else is written as it is, byte by byte.
+ *
+ * As `clrsym resolve`, it gathers as long as more input is at hand, and writes what it has when the
+ * next byte would have to be waited for; but for a word that has begun and may go on.
+ */
+
+#include "cli/filter.h"
+
+#include "cli/output.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+        READ_SIZE = 64 * 1024,
+        /* Text that is kept for the names in it. */
+        MAX_TEXT = 1024 * 1024,
+        /* 0x and 16 digits; a longer word is none. */
+        MAX_WORD = 18,
+        /* Fewer bare digits are a number of something else. */
+        MIN_BARE_DIGITS = 8,
+        MAX_DIGITS = 16,
+};
+
+/* A word in the text that is asked about. */
+typedef struct Candidate {
+        size_t at, n;
+} Candidate;
+
+typedef struct Filter {
+        Link *link;         /* borrowed */
+        clrsym_query query; /* what all have in common */
+        unsigned wait_ms;
+        GString *text; /* owned: read, not written yet */
+        bool is_in_word;
+        bool is_long;       /* that word: its begin is written already */
+        size_t word;        /* where in the text it begins */
+        GArray *candidates; /* owned: Candidate, in order */
+        GArray *queries;    /* owned: clrsym_query, by candidate */
+        GArray *answers;    /* owned: clrsym_answer, by candidate */
+        GString *symbol;    /* owned */
+} Filter;
+
+static bool is_word_byte(unsigned char c)
+{
+        return g_ascii_isalnum(c) || c == '_' || c >= 0x80;
+}
+
+static bool address_from_word(const char *word, size_t n, uint64_t *ret_address)
+{
+        bool has_prefix = n > 2 && word[0] == '0' && (word[1] == 'x' || word[1] == 'X');
+        size_t i = has_prefix ? 2 : 0;
+
+        if (n > MAX_WORD || n - i > MAX_DIGITS || (!has_prefix && n < MIN_BARE_DIGITS))
+                return false;
+        for (*ret_address = 0; i < n; i++) {
+                if (!g_ascii_isxdigit(word[i]))
+                        return false;
+                *ret_address = *ret_address << 4 | (uint64_t)g_ascii_xdigit_value(word[i]);
+        }
+        return true;
+}
+
+static void end_word(Filter *filter, size_t end)
+{
+        Candidate candidate = {filter->word, end - filter->word};
+        clrsym_query query = filter->query;
+
+        filter->is_in_word = false;
+        if (filter->is_long ||
+            !address_from_word(filter->text->str + candidate.at, candidate.n, &query.address))
+                return;
+        g_array_append_val(filter->candidates, candidate);
+        g_array_append_val(filter->queries, query);
+}
+
+static void append_symbol(GString *out, const clrsym_answer *answer)
+{
+        size_t n = clrsym_symbol(&answer->body, out->str, out->allocated_len);
+
+        if (n >= out->allocated_len) {
+                g_string_set_size(out, n);
+                clrsym_symbol(&answer->body, out->str, out->allocated_len);
+        }
+        g_string_set_size(out, n);
+        g_string_append_printf(out, "+0x%" G_GINT64_MODIFIER "x%s", (guint64)answer->offset,
+                               answer->confidence == CLRSYM_EXACT ? "" : "~");
+}
+
+static bool resolve(Filter *filter, GError **error)
+{
+        guint n = filter->queries->len;
+
+        g_array_set_size(filter->answers, n);
+        if (!n || clrsym_resolve(link_handle(filter->link), (const void *)filter->queries->data, n,
+                                 filter->wait_ms, (void *)filter->answers->data) == 0)
+                return true;
+        link_set_error(filter->link, error);
+        return false;
+}
+
+/* Writes all of the text, but for a word that may still become an address. */
+static bool flush(Filter *filter, GError **error)
+{
+        GString *text = filter->text;
+        size_t at = 0, end;
+        guint i;
+
+        if (!resolve(filter, error))
+                return false;
+        for (i = 0; i < filter->candidates->len; i++) {
+                const Candidate *candidate = &g_array_index(filter->candidates, Candidate, i);
+                const clrsym_answer *answer = &g_array_index(filter->answers, clrsym_answer, i);
+
+                if (answer->status != CLRSYM_OK)
+                        continue;
+                output_bytes(text->str + at, candidate->at - at);
+                append_symbol(filter->symbol, answer);
+                output_bytes(filter->symbol->str, filter->symbol->len);
+                at = candidate->at + candidate->n;
+        }
+        filter->is_long |= filter->is_in_word && text->len - filter->word > MAX_WORD;
+        end = filter->is_in_word && !filter->is_long ? filter->word : text->len;
+        output_bytes(text->str + at, end - at);
+        g_string_erase(text, 0, (gssize)end);
+        filter->word = 0;
+        g_array_set_size(filter->candidates, 0);
+        g_array_set_size(filter->queries, 0);
+        return output_flush();
+}
+
+static bool take(Filter *filter, const char *bytes, size_t n, GError **error)
+{
+        size_t at = filter->text->len;
+
+        g_string_append_len(filter->text, bytes, (gssize)n);
+        for (; at < filter->text->len; at++) {
+                bool is_word = is_word_byte((unsigned char)filter->text->str[at]);
+
+                if (!is_word && filter->is_in_word) {
+                        end_word(filter, at);
+                } else if (is_word && !filter->is_in_word) {
+                        filter->is_in_word = true;
+                        filter->is_long = false;
+                        filter->word = at;
+                }
+        }
+        return (filter->text->len < MAX_TEXT && filter->queries->len < CLRSYM_BATCH) ||
+               flush(filter, error);
+}
+
+static bool copy(Filter *filter, GError **error)
+{
+        g_autofree char *bytes = g_malloc(READ_SIZE);
+
+        for (;;) {
+                struct pollfd poll_fd = {.fd = STDIN_FILENO, .events = POLLIN};
+                ssize_t n;
+
+                if (filter->text->len && poll(&poll_fd, 1, 0) == 0 && !flush(filter, error))
+                        return false;
+                n = read(STDIN_FILENO, bytes, READ_SIZE);
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0) {
+                        g_set_error(error, LINK_ERROR, 0, "cannot read stdin: %s",
+                                    g_strerror(errno));
+                        return false;
+                }
+                if (n == 0)
+                        break;
+                if (!take(filter, bytes, (size_t)n, error))
+                        return false;
+        }
+        if (filter->is_in_word)
+                end_word(filter, filter->text->len);
+        return flush(filter, error);
+}
+
+/* The one process that is known; that there are others is found, too. */
+typedef struct OnlyProcess {
+        unsigned n;
+        clrsym_query *query;
+} OnlyProcess;
+
+static int take_process(const clrsym_process *process, void *data)
+{
+        OnlyProcess *only = data;
+        clrsym_query *query = only->query;
+
+        /* Another generation of it is none. */
+        if (only->n && query->pid == process->pid && query->pid_ns == process->pid_ns)
+                return 0;
+        query->pid = process->pid;
+        query->pid_ns = process->pid_ns;
+        query->has_pid_ns = true;
+        only->n++;
+        return 0;
+}
+
+static bool choose_process(Filter *filter, const Options *options, GError **error)
+{
+        OnlyProcess only = {.query = &filter->query};
+
+        if (options_has(options, OPTION_PID)) {
+                filter->query.pid = options->process.pid;
+                filter->query.has_pid_ns = options->process.has_pid_ns;
+                filter->query.pid_ns = options->process.pid_ns;
+                return true;
+        }
+        if (clrsym_processes(link_handle(filter->link), take_process, &only) < 0)
+                link_set_error(filter->link, error);
+        else if (only.n != 1)
+                g_set_error(error, LINK_ERROR, 0,
+                            "%u processes are known: give --pid PID (clrsym ps lists them)",
+                            only.n);
+        else
+                return true;
+        return false;
+}
+
+bool filter_run(Link *link, const Options *options, GError **error)
+{
+        Filter filter = {
+                .link = link,
+                .query = {.has_time = options->at != NULL},
+                .wait_ms = options->wait_ms,
+        };
+        bool ok;
+
+        if (!choose_process(&filter, options, error) ||
+            (options->at && !link_time(link, options->at, &filter.query.time, error)))
+                return false;
+        filter.text = g_string_new(NULL);
+        filter.candidates = g_array_new(FALSE, FALSE, sizeof(Candidate));
+        filter.queries = g_array_new(FALSE, FALSE, sizeof(clrsym_query));
+        filter.answers = g_array_new(FALSE, FALSE, sizeof(clrsym_answer));
+        filter.symbol = g_string_new(NULL);
+        ok = copy(&filter, error);
+        g_string_free(filter.text, TRUE);
+        g_string_free(filter.symbol, TRUE);
+        g_array_unref(filter.candidates);
+        g_array_unref(filter.queries);
+        g_array_unref(filter.answers);
+        return ok;
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * clrsym jit
+ *
+ * What the JIT compiled is read off the bodies. What it tried, inlining and tail calls, is counted
+ * by the daemon, if it gets these events: --trace takes care that it does.
+ */
+
+#include "cli/body-table.h"
+#include "cli/jit-tiers.h"
+#include "cli/json-field.h"
+#include "cli/output.h"
+#include "cli/table.h"
+#include "cli/verbs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define N_LONGEST 10
+
+static int compare_jit_times(const void *a, const void *b)
+{
+        const BodyRow *first = a, *second = b;
+
+        if (first->jit_us != second->jit_us)
+                return first->jit_us < second->jit_us ? 1 : -1;
+        return first->number < second->number ? -1 : first->number > second->number;
+}
+
+/* The list is not what it was, then. */
+static void keep_longest(BodyList *list)
+{
+        guint n = 0;
+
+        g_array_sort(list->rows, compare_jit_times);
+        while (n < MIN(list->rows->len, N_LONGEST) && body_list_row(list, n)->jit_us)
+                n++;
+        g_array_set_size(list->rows, n);
+}
+
+static void add_ms(Table *table, uint64_t us)
+{
+        table_add_format(table, "%" G_GUINT64_FORMAT ".%03u", (guint64)(us / 1000),
+                         (unsigned)(us % 1000));
+}
+
+static void add_count(Table *table, uint64_t n)
+{
+        table_add_format(table, "%" G_GUINT64_FORMAT, (guint64)n);
+}
+
+static void print_tiers(const JitTiers *tiers)
+{
+        static const Column COLUMNS[] = {
+                {"TIER", false, 0, 0}, {"BODIES", true, 0, 0}, {"LIVE", true, 2, 0},
+                {"BYTES", true, 3, 0}, {"MAX-MS", true, 1, 0}, {"JIT-MS", true, 0, 0},
+        };
+        g_autoptr(Table) table = table_new(COLUMNS, G_N_ELEMENTS(COLUMNS));
+        guint i;
+
+        for (i = 0; i < tiers->tiers->len; i++) {
+                const JitTier *tier = &g_array_index(tiers->tiers, JitTier, i);
+
+                table_add(table, tier->name);
+                add_count(table, tier->sum.n_bodies);
+                add_count(table, tier->sum.n_live);
+                add_count(table, tier->sum.n_bytes);
+                add_ms(table, tier->sum.max_us);
+                add_ms(table, tier->sum.jit_us);
+        }
+        table_print(table);
+}
+
+/* The tiers of which loads were seen, into SHOWN. */
+static guint loaded_tiers(const JitTiers *tiers, const JitTier **shown)
+{
+        guint n = 0, i;
+        unsigned step;
+
+        for (i = 0; i < tiers->tiers->len; i++) {
+                const JitTier *tier = &g_array_index(tiers->tiers, JitTier, i);
+
+                for (step = 0; step < JIT_N_STEPS && !tier->sum.n_loads[step]; step++)
+                        ;
+                if (step < JIT_N_STEPS)
+                        shown[n++] = tier;
+        }
+        return n;
+}
+
+/* How many bodies of each tier were loaded in each step. */
+static void print_steps(const JitTiers *tiers)
+{
+        g_autofree const JitTier **shown = g_new(const JitTier *, tiers->tiers->len);
+        guint n = loaded_tiers(tiers, shown), i;
+        g_autofree Column *columns = g_new0(Column, n + 2);
+        g_autoptr(Table) table = NULL;
+        unsigned step;
+
+        columns[0] = (Column){.heading = "LOADED FROM", .is_right = true};
+        /* The rarest tiers can be missed best. */
+        for (i = 0; i < n; i++)
+                columns[i + 1] =
+                        (Column){.heading = shown[i]->name, .is_right = true, .rank = i + 1};
+        columns[n + 1] = (Column){.heading = "JIT-MS", .is_right = true};
+        table = table_new(columns, n + 2);
+        for (step = 0; step < JIT_N_STEPS; step++) {
+                table_add_time(table, true, jit_tiers_step(tiers, step));
+                for (i = 0; i < n; i++)
+                        add_count(table, shown[i]->sum.n_loads[step]);
+                add_ms(table, tiers->step_jit_us[step]);
+        }
+        table_print(table);
+}
+
+/* What the JIT tried: members of a process's statistics. */
+static const struct {
+        const char *title, *succeeded, *failed;
+} ATTEMPTS[] = {
+        {"Inlining", "inlining_succeeded", "inlining_failed"},
+        {"Tail calls", "tail_calls_succeeded", "tail_calls_failed"},
+};
+
+/* Reasons of all processes together. */
+typedef struct Reason {
+        const char *text; /* borrowed */
+        uint64_t count;
+} Reason;
+
+static void add_reasons(GArray *reasons, const json_t *failed)
+{
+        size_t i;
+        guint j;
+
+        for (i = 0; i < json_array_size(failed); i++) {
+                const json_t *entry = json_array_get(failed, i);
+                Reason reason = {field_text(entry, "reason"), field_number(entry, "count")};
+
+                for (j = 0; j < reasons->len; j++)
+                        if (!g_strcmp0(g_array_index(reasons, Reason, j).text, reason.text))
+                                break;
+                if (j < reasons->len)
+                        g_array_index(reasons, Reason, j).count += reason.count;
+                else
+                        g_array_append_val(reasons, reason);
+        }
+}
+
+static int compare_reasons(const void *a, const void *b)
+{
+        const Reason *first = a, *second = b;
+
+        if (first->count != second->count)
+                return first->count < second->count ? 1 : -1;
+        return g_strcmp0(first->text, second->text);
+}
+
+static void print_attempt(const json_t *processes, size_t attempt)
+{
+        static const Column COLUMNS[] = {{"FAILED", true, 0, 0}, {"REASON", false, 0, 0}};
+        g_autoptr(GArray) reasons = g_array_new(FALSE, FALSE, sizeof(Reason));
+        g_autoptr(Table) table = table_new(COLUMNS, G_N_ELEMENTS(COLUMNS));
+        uint64_t n_succeeded = 0, n_failed = 0;
+        size_t i;
+
+        for (i = 0; i < json_array_size(processes); i++) {
+                const json_t *process = json_array_get(processes, i);
+
+                n_succeeded += field_number(process, ATTEMPTS[attempt].succeeded);
+                add_reasons(reasons, json_object_get(process, ATTEMPTS[attempt].failed));
+        }
+        g_array_sort(reasons, compare_reasons);
+        for (i = 0; i < reasons->len; i++) {
+                const Reason *reason = &g_array_index(reasons, Reason, i);
+
+                n_failed += reason->count;
+                add_count(table, reason->count);
+                table_add(table, reason->text ? reason->text : "other reasons");
+        }
+        output_print("\n%s: %" G_GUINT64_FORMAT " succeeded, %" G_GUINT64_FORMAT " failed\n",
+                     ATTEMPTS[attempt].title, (guint64)n_succeeded, (guint64)n_failed);
+        if (n_failed)
+                table_print(table);
+}
+
+static bool has_attempts(const json_t *processes)
+{
+        size_t i;
+
+        for (i = 0; i < json_array_size(processes); i++)
+                if (json_is_integer(
+                            json_object_get(json_array_get(processes, i), ATTEMPTS[0].succeeded)))
+                        return true;
+        return false;
+}
+
+static void print_background(const json_t *processes)
+{
+        uint64_t n_runs = 0, n_methods = 0, n_pauses = 0;
+        double ms = 0;
+        size_t i;
+
+        for (i = 0; i < json_array_size(processes); i++) {
+                const json_t *background =
+                        field_object(json_array_get(processes, i), "background_jit");
+
+                n_runs += field_number(background, "runs");
+                n_methods += field_number(background, "methods");
+                n_pauses += field_number(background, "pauses");
+                ms += json_number_value(json_object_get(background, "ms"));
+        }
+        if (n_runs || n_pauses)
+                output_print("\nBackground: %" G_GUINT64_FORMAT " runs, %" G_GUINT64_FORMAT
+                             " methods, %.3f ms; put off %" G_GUINT64_FORMAT " times\n",
+                             (guint64)n_runs, (guint64)n_methods, ms, (guint64)n_pauses);
+}
+
+static void print_text(const JitTiers *tiers, BodyList *list, const json_t *processes)
+{
+        size_t i;
+
+        print_tiers(tiers);
+        if (tiers->begin <= tiers->end) {
+                output_print("\n");
+                print_steps(tiers);
+        }
+        keep_longest(list);
+        output_print("\n");
+        body_table_print(list, BODY_COLUMN_BIT(BODY_JIT_MS));
+        if (!has_attempts(processes)) {
+                output_print("\nInlining, tail calls, background: no such events were taken (a "
+                             "trace must have them; a feeder sends them with jit=yes)\n");
+                return;
+        }
+        for (i = 0; i < G_N_ELEMENTS(ATTEMPTS); i++)
+                print_attempt(processes, i);
+        print_background(processes);
+}
+
+static json_t *ms_to_json(uint64_t us)
+{
+        return json_real((double)us / 1000);
+}
+
+static json_t *time_to_json(bool is_known, uint64_t time)
+{
+        return is_known ? json_sprintf("%" G_GUINT64_FORMAT ".%09" G_GUINT64_FORMAT,
+                                       (guint64)(time / 1000000000), (guint64)(time % 1000000000))
+                        : json_null();
+}
+
+static json_t *tiers_to_json(const JitTiers *tiers)
+{
+        json_t *array = json_array();
+        guint i;
+
+        for (i = 0; i < tiers->tiers->len; i++) {
+                const JitTier *tier = &g_array_index(tiers->tiers, JitTier, i);
+
+                json_array_append_new(array, json_pack("{s:s, s:I, s:I, s:I, s:o, s:o}", "tier",
+                                                       tier->name, "bodies",
+                                                       (json_int_t)tier->sum.n_bodies, "live",
+                                                       (json_int_t)tier->sum.n_live, "live_bytes",
+                                                       (json_int_t)tier->sum.n_bytes, "jit_ms",
+                                                       ms_to_json(tier->sum.jit_us), "max_jit_ms",
+                                                       ms_to_json(tier->sum.max_us)));
+        }
+        return array;
+}
+
+static json_t *steps_to_json(const JitTiers *tiers)
+{
+        json_t *array = json_array();
+        unsigned step;
+        guint i;
+
+        for (step = 0; tiers->begin <= tiers->end && step < JIT_N_STEPS; step++) {
+                json_t *loads = json_object();
+
+                for (i = 0; i < tiers->tiers->len; i++) {
+                        const JitTier *tier = &g_array_index(tiers->tiers, JitTier, i);
+
+                        json_object_set_new(loads, tier->name,
+                                            json_integer((json_int_t)tier->sum.n_loads[step]));
+                }
+                json_array_append_new(
+                        array,
+                        json_pack("{s:o, s:o, s:o, s:o}", "begin",
+                                  time_to_json(true, jit_tiers_step(tiers, step)), "end",
+                                  time_to_json(true, jit_tiers_step(tiers, step + 1)), "loads",
+                                  loads, "jit_ms", ms_to_json(tiers->step_jit_us[step])));
+        }
+        return array;
+}
+
+static json_t *longest_to_json(BodyList *list)
+{
+        json_t *array = json_array();
+        guint i;
+
+        keep_longest(list);
+        for (i = 0; i < list->rows->len; i++) {
+                const BodyRow *row = body_list_row(list, i);
+
+                json_array_append_new(
+                        array,
+                        json_pack("{s:i, s:I, s:s, s:o, s:i, s:s, s:o, s:o, s:o}", "pid",
+                                  (int)row->pid, "pid_ns", (json_int_t)row->pid_ns, "symbol",
+                                  row->symbol, "start",
+                                  json_sprintf("0x%" G_GINT64_MODIFIER "x", (guint64)row->start),
+                                  "size", (int)row->size, "tier", row->tier, "jit_ms",
+                                  ms_to_json(row->jit_us), "loaded",
+                                  time_to_json(row->loaded != CLRSYM_NO_TIME, row->loaded),
+                                  "unloaded",
+                                  time_to_json(row->unloaded != CLRSYM_ALIVE, row->unloaded)));
+        }
+        return array;
+}
+
+static void print_json(const JitTiers *tiers, BodyList *list, json_t *processes)
+{
+        json_t *all = json_pack("{s:o, s:o, s:o, s:O}", "tiers", tiers_to_json(tiers), "steps",
+                                steps_to_json(tiers), "longest", longest_to_json(list), "processes",
+                                processes);
+        /* Times of compilations are in us. */
+        char *text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(15));
+
+        output_line(text, strlen(text));
+        free(text);
+        json_decref(all);
+}
+
+bool verb_jit(const Options *options, GError **error)
+{
+        g_autoptr(Link) link = link_open(options, LINK_JIT_EVENTS, error);
+        g_autoptr(BodyList) list = body_list_new(false);
+        json_t *parameters, *statistics, *processes;
+        JitTiers tiers;
+        JsonSpan reply;
+        bool is_good;
+
+        if (!link)
+                return false;
+        parameters = link_parameters(options);
+        json_object_set_new(parameters, "all", json_true());
+        if (!body_list_read(list, link, "ListMethods", parameters, "methods",
+                            /* is_wanted= */ NULL, /* data= */ NULL, error) ||
+            !link_call(link, "JitStatistics", link_parameters(options), 0, &reply, error))
+                return false;
+        statistics = json_span_load(reply);
+        processes = json_object_get(statistics, "processes");
+        jit_tiers_init(&tiers, list);
+        is_good = json_is_array(processes);
+        if (!is_good)
+                g_set_error(error, LINK_ERROR, 0, "the reply has no \"processes\"");
+        else if (options_has(options, OPTION_JSON))
+                print_json(&tiers, list, processes);
+        else
+                print_text(&tiers, list, processes);
+        jit_tiers_deinit(&tiers);
+        json_decref(statistics);
+        return is_good;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/progress.h"
+
+#include "cli/printable.h"
+#include "cli/terminal.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What is over sooner needs no bar, which would only flicker. */
+#define PATIENCE_US G_GINT64_CONSTANT(500000)
+#define INTERVAL_US G_GINT64_CONSTANT(100000)
+
+enum {
+        MIN_WIDTH = 30,
+        MAX_WIDTH = 100,
+        MIN_BAR = 5,
+};
+
+void progress_init(Progress *progress, const char *what)
+{
+        *progress = (Progress){
+                .what = what,
+                .start = g_get_monotonic_time(),
+                .is_terminal = what && isatty(STDERR_FILENO),
+        };
+}
+
+/* "Reading my-trace [#######        ]  45% of 1.2 GB", one column short of WIDTH. */
+static void append_bar(GString *out, const char *what, double part, uint64_t n_total,
+                       unsigned width)
+{
+        g_autofree char *name = g_path_get_basename(what), *utf8 = g_filename_display_name(name);
+        g_autofree char *size = g_format_size(n_total);
+        g_autofree char *tail = g_strdup_printf("] %3d%% of %s", (int)(part * 100), size);
+        g_autoptr(GString) head = g_string_new("Reading ");
+        int n_bar, i;
+
+        printable_append(head, utf8);
+        terminal_cut(head, width / 2);
+        g_string_append(head, " [");
+        n_bar = (int)width - 1 - (int)terminal_columns(head->str) - (int)strlen(tail);
+        n_bar = MAX(n_bar, MIN_BAR);
+        g_string_append(out, head->str);
+        for (i = 0; i < n_bar; i++)
+                g_string_append_c(out, i < (int)(part * n_bar) ? '#' : ' ');
+        g_string_append(out, tail);
+}
+
+int progress_show(uint64_t n_read, uint64_t n_total, void *data)
+{
+        Progress *progress = data;
+        gint64 now = g_get_monotonic_time();
+        g_autoptr(GString) line = NULL;
+        unsigned width;
+
+        if (!progress->is_terminal || !n_total || now - progress->start < PATIENCE_US ||
+            (progress->drawn && now - progress->drawn < INTERVAL_US))
+                return 0;
+        progress->drawn = now;
+        width = terminal_width(STDERR_FILENO);
+        line = g_string_new("\r");
+        append_bar(line, progress->what, (double)MIN(n_read, n_total) / (double)n_total, n_total,
+                   CLAMP(width, MIN_WIDTH, MAX_WIDTH));
+        /* Whatever was there of a longer one. */
+        g_string_append(line, "\033[K");
+        fputs(line->str, stderr);
+        return 0;
+}
+
+void progress_end(Progress *progress)
+{
+        if (progress->drawn)
+                fputs("\r\033[K", stderr);
+        progress->drawn = 0;
+}

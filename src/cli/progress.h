@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Progress: a bar on stderr, if that is a terminal, while a big trace is read
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct Progress {
+        const char *what; /* borrowed */
+        gint64 start;     /* us */
+        gint64 drawn;     /* us; 0: not yet */
+        bool is_terminal;
+} Progress;
+
+void progress_init(Progress *progress, const char *what);
+/* A clrsym_options.progress; DATA is a Progress. */
+int progress_show(uint64_t n_read, uint64_t n_total, void *data);
+/* Takes the bar off the terminal. */
+void progress_end(Progress *progress);
