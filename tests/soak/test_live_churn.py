@@ -191,8 +191,4 @@ def test(tap, programs, directory, _):
 
 
 if __name__ == '__main__':
-    if os.environ.get(test_live.INSIDE):
-        live.end_orderly()
-        recorded.main(test)
-    else:
-        sys.exit(test_live.enter_sandbox())
+    live.in_sandbox(lambda: recorded.main(test))
