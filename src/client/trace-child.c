@@ -97,20 +97,25 @@ static int add_actions(posix_spawn_file_actions_t *actions, const TraceChild *ch
         return -r;
 }
 
-/* A clean start: whatever this thread blocks and this program ignores, and not killed by a ^C. */
+/*
+ * A clean start: whatever this thread blocks, and without what this program may ignore but a daemon
+ * does not. Of a group of its own, for it is ended by us and not by a ^C.
+ */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
-        sigset_t none, all;
+        sigset_t none, defaults;
         int r;
 
         sigemptyset(&none);
-        sigfillset(&all);
+        sigemptyset(&defaults);
+        sigaddset(&defaults, SIGCHLD);
+        sigaddset(&defaults, SIGPIPE);
         r = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
                                                          POSIX_SPAWN_SETPGROUP);
         if (!r)
                 r = posix_spawnattr_setsigmask(attributes, &none);
         if (!r)
-                r = posix_spawnattr_setsigdefault(attributes, &all);
+                r = posix_spawnattr_setsigdefault(attributes, &defaults);
         if (!r)
                 r = posix_spawnattr_setpgroup(attributes, 0);
         return -r;

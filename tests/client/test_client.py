@@ -78,6 +78,14 @@ def check_library(tap, installed):
               'it has no variables', sizes.get('.data'), sizes.get('.bss'))
 
 
+def check_cli(tap):
+    """The command line is written on what is installed."""
+    odd = [f'{path.name}: {name}' for path in (HERE.parents[1] / 'src' / 'cli').glob('*.[ch]')
+           for name in re.findall(r'#include "(.*)"', path.read_text(encoding='utf-8'))
+           if not name.startswith(('cli/', 'babeltrace/')) and name != 'clrsym/clrsym.h']
+    tap.equal(odd, [], 'clrsym includes its own headers and clrsym.h')
+
+
 def check_page(tap, installed):
     """The manual shows the example as it is."""
     page, = installed.root.rglob('libclrsym.3')
@@ -206,6 +214,7 @@ def run(tap, programs, directory, names):
                                                                       '-Wno-missing-field-initializers'))
     check_library(tap, installed)
     check_page(tap, installed)
+    check_cli(tap)
     check_failures(tap, installed, example, programs, directory)
     names = [name for name in names if name in TRACES]
     for name, trace in recorded.unpack(directory, names).items():

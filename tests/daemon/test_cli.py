@@ -198,6 +198,25 @@ def check_interactive(tap, cli):
         tap.equal(program.wait(20), 0, 'exit 0 at the end of input')
 
 
+def check_restart(tap, programs, directory):
+    """A daemon that is restarted is asked again, in the middle of the input."""
+    daemon = recorded.Daemon(programs, directory)
+    with daemon:
+        history(daemon)
+        program = subprocess.Popen([programs.clrsym, 'resolve', *daemon.source], bufsize=0,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        program.stdin.write(b'100 0x2000\n')
+        tap.equal(read_line(program.stdout), '0x2000 N.T.B()+0x0 [QuickJitted]\n', 'an answer')
+    with daemon:
+        history(daemon)
+        program.stdin.write(b'100 0x3001\n')
+        tap.equal(read_line(program.stdout).split(' ')[:2],
+                  ['0x3001', 'N.T.Evil\\u{1b}[31m\\u{a}X()+0x1'], 'and one of the next daemon')
+        program.stdin.close()
+        tap.equal(program.wait(20), 0, 'exit 0')
+        program.stdout.close()
+
+
 def check_output(tap, cli):
     """A reader that goes away is no error to speak of; a full disk is."""
     with subprocess.Popen([cli.programs.clrsym, 'resolve', '-p', '100', '--socket',
@@ -278,19 +297,21 @@ def check_no_daemon(tap, programs, directory):
 
 
 def answering(path, reply):
-    """A server that answers one caller with those bytes and hangs up."""
+    """A server that answers one caller with those bytes, hangs up, and is gone."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(1)
 
     def serve():
         caller, _ = listener.accept()
+        listener.close()
+        os.unlink(path)
         caller.recv(65536)
         caller.sendall(reply)
         caller.close()
     thread = threading.Thread(target=serve)
     thread.start()
-    return listener, thread
+    return thread
 
 
 def check_odd_daemon(tap, programs, directory):
@@ -303,13 +324,12 @@ def check_odd_daemon(tap, programs, directory):
             ('gives no answers', b'{"parameters":{}}\0'),
             ('gives odd answers', b'{"parameters":{"answers":[}]"{\0'))):
         path = os.path.join(directory, f'odd{i}')
-        listener, thread = answering(path, reply)
+        thread = answering(path, reply)
         done = programs.run([programs.clrsym, 'resolve', '-p', '1', '0x1', '--socket', path])
         tap.check(done.returncode == 1 and done.stderr.startswith('clrsym: ') and
                   done.stderr.count('\n') == 1 and not done.stdout, f'a daemon that {name}',
                   done.returncode, done.stderr, done.stdout)
         thread.join()
-        listener.close()
 
 
 def check_search(tap, programs, daemon, directory):
@@ -382,6 +402,17 @@ def check_trace(tap, programs, directory):
     done = programs.run([elsewhere, *command[1:]],
                         env={**environment, 'CLRSYM_DAEMON': programs.clrsymd})
     tap.equal(done.returncode, 0, 'clrsymd by $CLRSYM_DAEMON')
+    nowhere = os.path.join(directory, 'nowhere')
+    done = programs.run(command, env={**environment, 'CLRSYM_DAEMON': nowhere})
+    tap.equal((done.returncode, done.stderr),
+              (1, f'clrsym: no {nowhere}, which reads traces: install clrsym, or set '
+               'CLRSYM_DAEMON\n'), 'no program that reads traces')
+    killed = pathlib.Path(directory) / 'killed'
+    killed.write_text('#!/bin/sh\nkill -KILL $$\n', encoding='ascii')
+    killed.chmod(0o755)
+    done = programs.run(command, env={**environment, 'CLRSYM_DAEMON': str(killed)})
+    tap.equal((done.returncode, done.stderr),
+              (1, f'clrsym: {trace}: clrsymd died of signal 9 (Killed)\n'), 'one that dies')
 
     # Killed while babeltrace2 runs: it goes too, and so does the socket.
     (tools / 'babeltrace2').write_text(f'#!/bin/sh\necho $$ >"{tools}/pid"\nexec {sleep()} 1000\n',
@@ -429,6 +460,7 @@ def run(tap, programs, directory, names):
     check_usage(tap, programs)
     check_no_daemon(tap, programs, directory)
     check_odd_daemon(tap, programs, directory)
+    check_restart(tap, programs, directory)
     check_trace(tap, programs, directory)
 
 
