@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Data of a profile, as its writers read it
+ *
+ * Stacks are paths in a tree from the root, whose children are the threads' names: what two stacks
+ * have in common is there once. A node's parent has a smaller number than the node.
+ */
+
+#include "profile/pairindex.h"
+#include "profile/profile.h"
+
+/* Frames that are a thread's name. */
+#define FRAME_COMM   _FRAME_KIND_MAX
+#define PROFILE_ROOT UINT32_C(0)
+
+/* The strings are printable, and the profile's. */
+typedef struct Frame {
+        const char *name;
+        const char *module; /* or NULL */
+        const char *tier;   /* or NULL; equal tiers are the same pointer */
+        FrameKind kind;
+        bool is_marked;
+} Frame;
+
+typedef struct StackNode {
+        uint32_t parent; /* the root's is itself */
+        uint32_t frame;  /* not for the root */
+} StackNode;
+
+typedef struct Thread {
+        int32_t pid, tid;
+        uint32_t comm; /* frame: its name in the newest sample */
+        uint64_t newest;
+} Thread;
+
+typedef struct Sample {
+        uint64_t time;
+        uint64_t period;
+        uint32_t node;
+        uint32_t thread;
+} Sample;
+
+struct Profile {
+        GStringChunk *strings;
+        GArray *frames;          /* of Frame */
+        GHashTable *frame_index; /* Frame in its own memory (owned) -> number */
+        GArray *nodes;           /* of StackNode */
+        PairIndex node_index;    /* parent and frame -> node */
+        GArray *path;            /* of uint32_t: the nodes of the newest sample, from the root */
+        GArray *threads;         /* of Thread */
+        PairIndex thread_index;  /* pid and tid -> number of the thread + 1 */
+        GArray *samples;         /* of Sample */
+};
+
+/* What periods count: nanoseconds of a clock, or events. */
+bool profile_event_is_clock(const char *event);
+
+/* Frames that are shown as one. */
+typedef enum FrameMerge {
+        MERGE_TIERS,           /* same name, module and kind, in text */
+        MERGE_TIERS_AND_MARKS, /* also with the uncertain ones */
+} FrameMerge;
+
+/* For each frame the number of the first that is shown as one with it. To be freed. */
+uint32_t *profile_merge_frames(const Profile *profile, FrameMerge merge);
+
+/* Appends the name as text has it: with " ~" if it is marked. */
+void frame_append_name(GString *text, const Frame *frame);

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/profile.h"
+
+#include "profile/data.h"
+#include "profile/printable.h"
+
+#include <string.h>
+
+static const char UNKNOWN[] = "[unknown]";
+
+static guint frame_hash(gconstpointer key)
+{
+        const Frame *frame = key;
+
+        return (g_str_hash(frame->name) * 31 + (frame->module ? g_str_hash(frame->module) : 0)) *
+                       31 +
+               g_direct_hash(frame->tier) + (guint)frame->kind * 2 + frame->is_marked;
+}
+
+static gboolean frame_equal(gconstpointer a, gconstpointer b)
+{
+        const Frame *x = a, *y = b;
+
+        return x->kind == y->kind && x->is_marked == y->is_marked && x->tier == y->tier &&
+               g_str_equal(x->name, y->name) && !g_strcmp0(x->module, y->module);
+}
+
+Profile *profile_new(void)
+{
+        static const StackNode ROOT = {.parent = PROFILE_ROOT};
+        Profile *profile = g_new(Profile, 1);
+
+        *profile = (Profile){
+                .strings = g_string_chunk_new(1 << 14),
+                .frames = g_array_new(FALSE, FALSE, sizeof(Frame)),
+                .frame_index = g_hash_table_new_full(frame_hash, frame_equal, g_free, NULL),
+                .nodes = g_array_new(FALSE, FALSE, sizeof(StackNode)),
+                .path = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+                .threads = g_array_new(FALSE, FALSE, sizeof(Thread)),
+                .samples = g_array_new(FALSE, FALSE, sizeof(Sample)),
+        };
+        pair_index_init(&profile->node_index);
+        pair_index_init(&profile->thread_index);
+        g_array_append_val(profile->nodes, ROOT);
+        return profile;
+}
+
+void profile_free(Profile *profile)
+{
+        if (!profile)
+                return;
+        g_array_unref(profile->samples);
+        pair_index_deinit(&profile->thread_index);
+        g_array_unref(profile->threads);
+        g_array_unref(profile->path);
+        pair_index_deinit(&profile->node_index);
+        g_array_unref(profile->nodes);
+        g_hash_table_unref(profile->frame_index);
+        g_array_unref(profile->frames);
+        g_string_chunk_free(profile->strings);
+        g_free(profile);
+}
+
+/* Each distinct string once: equal ones are the same pointer. */
+static const char *string_keep(Profile *profile, const char *text)
+{
+        g_autofree char *printable = NULL;
+
+        if (!text || !*text)
+                return NULL;
+        if (text_is_plain(text))
+                return g_string_chunk_insert_const(profile->strings, text);
+        printable = text_printable(text);
+        return g_string_chunk_insert_const(profile->strings, printable);
+}
+
+static uint32_t frame_keep(Profile *profile, const Frame *frame)
+{
+        gpointer known;
+        guint number = profile->frames->len;
+
+        if (g_hash_table_lookup_extended(profile->frame_index, frame, NULL, &known))
+                return GPOINTER_TO_UINT(known);
+        g_array_append_val(profile->frames, *frame);
+        g_hash_table_insert(profile->frame_index, g_memdup2(frame, sizeof(*frame)),
+                            GUINT_TO_POINTER(number));
+        return number;
+}
+
+uint32_t profile_frame(Profile *profile, const ProfileFrame *frame)
+{
+        const char *name = string_keep(profile, frame->name);
+        const Frame kept = {
+                .name = name ? name : UNKNOWN,
+                .module = string_keep(profile, frame->module),
+                .tier = string_keep(profile, frame->tier),
+                .kind = frame->kind,
+                .is_marked = frame->is_marked,
+        };
+
+        g_assert(frame->kind < _FRAME_KIND_MAX);
+        return frame_keep(profile, &kept);
+}
+
+static uint32_t comm_frame(Profile *profile, const char *comm)
+{
+        const char *name = string_keep(profile, comm);
+        const Frame frame = {.name = name ? name : UNKNOWN, .kind = FRAME_COMM};
+
+        return frame_keep(profile, &frame);
+}
+
+static uint32_t node_child(Profile *profile, uint32_t parent, uint32_t frame)
+{
+        const StackNode node = {.parent = parent, .frame = frame};
+        uint32_t number =
+                pair_index_number(&profile->node_index, parent, frame, profile->nodes->len);
+
+        if (number == profile->nodes->len)
+                g_array_append_val(profile->nodes, node);
+        return number;
+}
+
+/* The node of a whole stack. What it has in common with the newest one needs no search. */
+static uint32_t node_of_stack(Profile *profile, uint32_t comm, const uint32_t *frames,
+                              size_t n_frames)
+{
+        uint32_t node = PROFILE_ROOT;
+        bool is_same = true;
+        size_t i;
+
+        for (i = 0; i <= n_frames; i++) {
+                uint32_t frame = i ? frames[n_frames - i] : comm;
+
+                g_assert(frame < profile->frames->len);
+                if (is_same && i < profile->path->len) {
+                        uint32_t there = g_array_index(profile->path, uint32_t, i);
+
+                        if (g_array_index(profile->nodes, StackNode, there).frame == frame) {
+                                node = there;
+                                continue;
+                        }
+                }
+                if (is_same)
+                        g_array_set_size(profile->path, (guint)i);
+                is_same = false;
+                node = node_child(profile, node, frame);
+                g_array_append_val(profile->path, node);
+        }
+        return node;
+}
+
+static uint32_t thread_number(Profile *profile, const ProfileSample *sample, uint32_t comm)
+{
+        const Thread new = {.pid = sample->pid, .tid = sample->tid, .comm = comm};
+        /* The index has no 0. */
+        uint32_t number = pair_index_number(&profile->thread_index, (uint32_t)sample->pid,
+                                            (uint32_t)sample->tid, profile->threads->len + 1) -
+                          1;
+        Thread *thread;
+
+        if (number == profile->threads->len)
+                g_array_append_val(profile->threads, new);
+        thread = &g_array_index(profile->threads, Thread, number);
+        if (sample->time >= thread->newest) {
+                thread->newest = sample->time;
+                thread->comm = comm;
+        }
+        return number;
+}
+
+void profile_add(Profile *profile, const ProfileSample *sample)
+{
+        uint32_t comm = comm_frame(profile, sample->comm);
+        const Sample kept = {
+                .time = sample->time,
+                .period = sample->period,
+                .node = node_of_stack(profile, comm, sample->frames, sample->n_frames),
+                .thread = thread_number(profile, sample, comm),
+        };
+
+        g_array_append_val(profile->samples, kept);
+}
+
+size_t profile_n_samples(const Profile *profile)
+{
+        return profile->samples->len;
+}
+
+bool profile_event_is_clock(const char *event)
+{
+        static const char *const CLOCKS[] = {"cpu-clock", "task-clock"};
+        size_t i;
+
+        for (i = 0; event && i < G_N_ELEMENTS(CLOCKS); i++) {
+                size_t n = strlen(CLOCKS[i]);
+
+                /* "cpu-clock:u": what follows tells which of its samples were taken. */
+                if (!strncmp(event, CLOCKS[i], n) && (!event[n] || event[n] == ':'))
+                        return true;
+        }
+        return false;
+}
+
+uint32_t *profile_merge_frames(const Profile *profile, FrameMerge merge)
+{
+        g_autoptr(GHashTable) first = g_hash_table_new_full(frame_hash, frame_equal, g_free, NULL);
+        uint32_t *merged = g_new(uint32_t, MAX(profile->frames->len, 1));
+        uint32_t i;
+
+        for (i = 0; i < profile->frames->len; i++) {
+                Frame key = g_array_index(profile->frames, Frame, i);
+                gpointer known;
+
+                key.tier = NULL;
+                if (merge == MERGE_TIERS_AND_MARKS)
+                        key.is_marked = false;
+                if (g_hash_table_lookup_extended(first, &key, NULL, &known)) {
+                        merged[i] = GPOINTER_TO_UINT(known);
+                } else {
+                        merged[i] = i;
+                        g_hash_table_insert(first, g_memdup2(&key, sizeof(key)),
+                                            GUINT_TO_POINTER(i));
+                }
+        }
+        return merged;
+}
+
+void frame_append_name(GString *text, const Frame *frame)
+{
+        g_string_append(text, frame->name);
+        if (frame->is_marked)
+                g_string_append(text, " ~");
+}

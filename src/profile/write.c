@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/writers.h"
+
+#include <string.h>
+
+static const struct {
+        const char *ending;
+        WriteProfile *write;
+        bool gzip;
+} FORMS[_PROFILE_FORM_MAX] = {
+        [PROFILE_FORM_FOLDED] = {".folded", folded_write},
+};
+
+bool profile_form_of_path(const char *path, ProfileForm *ret_form)
+{
+        size_t i;
+
+        if (g_str_equal(path, "-")) {
+                *ret_form = PROFILE_FORM_FOLDED;
+                return true;
+        }
+        for (i = 0; i < G_N_ELEMENTS(FORMS); i++)
+                if (FORMS[i].ending && g_str_has_suffix(path, FORMS[i].ending)) {
+                        *ret_form = (ProfileForm)i;
+                        return true;
+                }
+        return false;
+}
+
+static void set_ending_error(GError **reterr_error, const char *path)
+{
+        g_autoptr(GString) endings = g_string_new(NULL);
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(FORMS); i++)
+                if (FORMS[i].ending)
+                        g_string_append_printf(endings, "%s%s", i ? ", " : "", FORMS[i].ending);
+        g_set_error(reterr_error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+                    "cannot tell the form of %s: it ends in none of %s", path, endings->str);
+}
+
+bool profile_write(const Profile *profile, const char *path, const ProfileOptions *options,
+                   GError **reterr_error)
+{
+        static const ProfileOptions DEFAULTS = {};
+        ProfileForm form;
+        Out out;
+
+        if (!profile_form_of_path(path, &form)) {
+                set_ending_error(reterr_error, path);
+                return false;
+        }
+        if (!out_open(&out, path, FORMS[form].gzip, reterr_error))
+                return false;
+        FORMS[form].write(profile, options ? options : &DEFAULTS, &out);
+        return out_close(&out, reterr_error);
+}
