@@ -41,25 +41,27 @@ static void variant_add(CallTree *tree, uint32_t number, uint32_t frame, uint64_
         g_array_append_val(tree->variants, variant);
 }
 
-/* The variant with most samples goes to the front; of equal ones the frame that was seen first. */
+static bool variant_is_before(const CallVariant *a, const CallVariant *b)
+{
+        return a->total != b->total ? a->total > b->total : a->frame < b->frame;
+}
+
+/* Those with most samples go to the front; of equal ones the frame that was seen first. */
 static void variants_order(CallTree *tree, CallNode *node)
 {
         CallVariant *variants = (CallVariant *)(gpointer)tree->variants->data;
-        uint32_t i, best = node->variants, before = CALL_NONE, best_before = CALL_NONE;
+        uint32_t i, next, sorted = CALL_NONE;
 
-        for (i = node->variants; i != CALL_NONE; before = i, i = variants[i].next) {
-                if (variants[i].total > variants[best].total ||
-                    (variants[i].total == variants[best].total &&
-                     variants[i].frame < variants[best].frame)) {
-                        best = i;
-                        best_before = before;
-                }
+        for (i = node->variants; i != CALL_NONE; i = next) {
+                uint32_t *link = &sorted;
+
+                next = variants[i].next;
+                while (*link != CALL_NONE && variant_is_before(&variants[*link], &variants[i]))
+                        link = &variants[*link].next;
+                variants[i].next = *link;
+                *link = i;
         }
-        if (best == node->variants)
-                return;
-        variants[best_before].next = variants[best].next;
-        variants[best].next = node->variants;
-        node->variants = best;
+        node->variants = sorted;
 }
 
 static int compare_children(gconstpointer a, gconstpointer b, gpointer data)

@@ -12,11 +12,12 @@
 #include <stdbool.h>
 
 typedef struct Out {
-        GString *text;         /* what is to be written; owned */
-        GOutputStream *stream; /* owned */
-        char *temporary;       /* file to be renamed, owned, or NULL: it is written to directly */
-        char *target;          /* owned */
-        GError *error;         /* of the first failure, owned, or NULL */
+        GString *text; /* what is to be written; owned */
+        int fd;
+        int error;                   /* errno of the first failure, or 0 */
+        GZlibCompressor *compressor; /* owned, or NULL */
+        char *temporary;             /* file to be renamed, owned, or NULL: FD is the target */
+        char *target;                /* owned, or NULL: stdout */
 } Out;
 
 /* "-" is stdout. With GZIP the file is compressed. */

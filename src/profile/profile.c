@@ -87,12 +87,26 @@ static uint32_t frame_keep(Profile *profile, const Frame *frame)
         return number;
 }
 
+/* What is called by its module: "[libc.so.6]". */
+static const char *module_name(Profile *profile, const char *module)
+{
+        const char *slash = strrchr(module, '/');
+        const char *file = slash && slash[1] ? slash + 1 : module;
+        g_autofree char *name = g_strdup_printf(*file == '[' ? "%s" : "[%s]", file);
+
+        return g_string_chunk_insert_const(profile->strings, name);
+}
+
 uint32_t profile_frame(Profile *profile, const ProfileFrame *frame)
 {
         const char *name = string_keep(profile, frame->name);
+        const char *module = string_keep(profile, frame->module);
+        bool is_unknown = !name || g_str_equal(name, UNKNOWN);
         const Frame kept = {
-                .name = name ? name : UNKNOWN,
-                .module = string_keep(profile, frame->module),
+                .name = !is_unknown ? name
+                        : module    ? module_name(profile, module)
+                                    : UNKNOWN,
+                .module = module,
                 .tier = string_keep(profile, frame->tier),
                 .kind = frame->kind,
                 .is_marked = frame->is_marked,

@@ -24,7 +24,7 @@ typedef enum FrameKind {
 
 /* All strings are borrowed, and copied by profile_frame(). */
 typedef struct ProfileFrame {
-        const char *name;   /* NULL or "": "[unknown]" is shown */
+        const char *name;   /* NULL, "" or "[unknown]": shown as "[MODULE]" or "[unknown]" */
         const char *module; /* file or library, or NULL */
         FrameKind kind;
         const char *tier; /* "QuickJitted", ..; NULL if not managed or not known */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "profile/printable.h"
 #include "profile/writers.h"
 
 #include <string.h>
@@ -8,7 +9,11 @@ static const struct {
         WriteProfile *write;
         bool gzip;
 } FORMS[_PROFILE_FORM_MAX] = {
-        [PROFILE_FORM_FOLDED] = {".folded", folded_write},
+        [PROFILE_FORM_FOLDED] = {".folded", folded_write, false},
+        [PROFILE_FORM_SPEEDSCOPE] = {".speedscope.json", speedscope_write, false},
+        [PROFILE_FORM_PPROF] = {".pb.gz", pprof_write, true},
+        [PROFILE_FORM_SVG] = {".svg", svg_write, false},
+        [PROFILE_FORM_HTML] = {".html", html_write, false},
 };
 
 bool profile_form_of_path(const char *path, ProfileForm *ret_form)
@@ -20,7 +25,7 @@ bool profile_form_of_path(const char *path, ProfileForm *ret_form)
                 return true;
         }
         for (i = 0; i < G_N_ELEMENTS(FORMS); i++)
-                if (FORMS[i].ending && g_str_has_suffix(path, FORMS[i].ending)) {
+                if (g_str_has_suffix(path, FORMS[i].ending)) {
                         *ret_form = (ProfileForm)i;
                         return true;
                 }
@@ -33,8 +38,7 @@ static void set_ending_error(GError **reterr_error, const char *path)
         size_t i;
 
         for (i = 0; i < G_N_ELEMENTS(FORMS); i++)
-                if (FORMS[i].ending)
-                        g_string_append_printf(endings, "%s%s", i ? ", " : "", FORMS[i].ending);
+                g_string_append_printf(endings, "%s%s", i ? ", " : "", FORMS[i].ending);
         g_set_error(reterr_error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
                     "cannot tell the form of %s: it ends in none of %s", path, endings->str);
 }
@@ -42,7 +46,8 @@ static void set_ending_error(GError **reterr_error, const char *path)
 bool profile_write(const Profile *profile, const char *path, const ProfileOptions *options,
                    GError **reterr_error)
 {
-        static const ProfileOptions DEFAULTS = {};
+        ProfileOptions printable = options ? *options : (ProfileOptions){};
+        g_autofree char *title = NULL, *event = NULL;
         ProfileForm form;
         Out out;
 
@@ -52,6 +57,9 @@ bool profile_write(const Profile *profile, const char *path, const ProfileOption
         }
         if (!out_open(&out, path, FORMS[form].gzip, reterr_error))
                 return false;
-        FORMS[form].write(profile, options ? options : &DEFAULTS, &out);
+        printable.title = title = text_printable(printable.title ? printable.title : "Flame graph");
+        if (printable.event)
+                printable.event = event = text_printable(printable.event);
+        FORMS[form].write(profile, &printable, &out);
         return out_close(&out, reterr_error);
 }

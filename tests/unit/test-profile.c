@@ -120,6 +120,7 @@ static const struct {
         {" x", "_x"},
         {" ", "_"},
         {"", "[unknown]"},
+        {"[unknown]", "[unknown]"},
         {NULL, "[unknown]"},
         {"\xff\xc3", "\\u{fffd}\\u{fffd}"},
         {"\xc0\xaf", "\\u{fffd}\\u{fffd}"},
@@ -131,13 +132,43 @@ static const struct {
 START_TEST(test_folded_name)
 {
         g_autoptr(Profile) profile = profile_new();
-        uint32_t frame = managed(profile, NAMES[_i].name, NULL, false);
+        uint32_t frame = profile_frame(profile, &(ProfileFrame){.name = NAMES[_i].name});
         g_autofree char *got = NULL, *want = NULL;
 
         ADD(profile, NAMES[_i].name, 1, 7, frame, frame);
         got = folded(profile, NULL);
         want = g_strdup_printf("%s;%s;%s 7\n", NAMES[_i].folded, NAMES[_i].folded,
                                NAMES[_i].folded);
+        ck_assert_str_eq(got, want);
+}
+END_TEST
+
+static const struct {
+        const char *module, *name;
+} MODULES[] = {
+        {"/usr/lib/libc.so.6", "[libc.so.6]"},
+        {"App.dll", "[App.dll]"},
+        {"/", "[/]"},
+        {"[kernel.kallsyms]", "[kernel.kallsyms]"},
+        {"/x/", "[/x/]"},
+        {"", "[unknown]"},
+        {NULL, "[unknown]"},
+        {"//anon\n", "[anon\\u{a}]"},
+};
+
+/* What has no name is called by its module. */
+START_TEST(test_no_name)
+{
+        g_autoptr(Profile) profile = profile_new();
+        const ProfileFrame frames[] = {
+                {.module = MODULES[_i].module, .kind = FRAME_NATIVE},
+                {.name = "[unknown]", .module = MODULES[_i].module, .kind = FRAME_NATIVE}};
+        uint32_t frame = profile_frame(profile, &frames[0]);
+        g_autofree char *got = NULL, *want = g_strdup_printf("x;%s 1\n", MODULES[_i].name);
+
+        ck_assert_uint_eq(profile_frame(profile, &frames[1]), frame);
+        ADD(profile, "x", 1, 1, frame);
+        got = folded(profile, NULL);
         ck_assert_str_eq(got, want);
 }
 END_TEST
@@ -262,6 +293,10 @@ static const struct {
 } PATHS[] = {
         {"-", true, PROFILE_FORM_FOLDED},
         {"a/b.folded", true, PROFILE_FORM_FOLDED},
+        {"a/b.speedscope.json", true, PROFILE_FORM_SPEEDSCOPE},
+        {"b.pb.gz", true, PROFILE_FORM_PPROF},
+        {".svg", true, PROFILE_FORM_SVG},
+        {"b.svg.html", true, PROFILE_FORM_HTML},
         {"folded", false, 0},
         {"x.json", false, 0},
         {"x.pb", false, 0},
@@ -322,6 +357,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_equal_frames);
         tcase_add_test(tcase, test_folded);
         tcase_add_loop_test(tcase, test_folded_name, 0, G_N_ELEMENTS(NAMES));
+        tcase_add_loop_test(tcase, test_no_name, 0, G_N_ELEMENTS(MODULES));
         tcase_add_test(tcase, test_comment);
         tcase_add_loop_test(tcase, test_model, 0, 4);
         tcase_add_test(tcase, test_tree);

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/calltree.h"
+#include "profile/json.h"
+#include "profile/label.h"
+#include "profile/legend.h"
+#include "profile/resources.h"
+#include "profile/summary.h"
+#include "profile/writers.h"
+#include "profile/xml.h"
+
+#include <string.h>
+
+/*
+ * HTML: a page with the whole call tree in it, and the script that draws what is seen of it
+ *
+ * The page's policy lets nothing run but that script, and loads nothing. The tree is three lists,
+ * a number for each node, parents before children: its frame, how many steps up from the node
+ * before it to the node's parent, and the samples that ended in it.
+ */
+
+typedef struct Page {
+        const Profile *profile;
+        const ProfileOptions *options;
+        Out *out;
+} Page;
+
+typedef void AppendPart(const Page *page, const char *name);
+
+static void append_title(const Page *page, const char *name)
+{
+        xml_append(page->out->text, page->options->title);
+}
+
+static void append_resource(const Page *page, const char *name)
+{
+        resource_append(page->out->text, name);
+}
+
+/* 'sha256-..' of a text that may be run or used, as the page's policy names it. */
+static void append_hash(const Page *page, const char *name)
+{
+        g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+        g_autofree char *base64 = NULL;
+        guint8 digest[32];
+        gsize n_digest = sizeof(digest);
+        size_t n;
+        const char *text = resource_text(name, &n);
+
+        g_checksum_update(checksum, (const guchar *)text, (gssize)n);
+        g_checksum_get_digest(checksum, digest, &n_digest);
+        base64 = g_base64_encode(digest, n_digest);
+        g_string_append_printf(page->out->text, "'sha256-%s'", base64);
+}
+
+/* A table of distinct strings, and the numbers by which frames name them. */
+static GHashTable *append_strings(GString *out, const Profile *profile, size_t offset)
+{
+        GHashTable *numbers = g_hash_table_new(g_direct_hash, g_direct_equal);
+        uint32_t i;
+
+        g_string_append_c(out, '[');
+        for (i = 0; i < profile->frames->len; i++) {
+                const Frame *frame = &g_array_index(profile->frames, Frame, i);
+                const char *text = G_STRUCT_MEMBER(const char *, frame, offset);
+                guint n = g_hash_table_size(numbers);
+
+                if (!text || g_hash_table_contains(numbers, text))
+                        continue;
+                g_hash_table_insert(numbers, (gpointer)text, GUINT_TO_POINTER(n));
+                if (n)
+                        g_string_append_c(out, ',');
+                json_append(out, text);
+        }
+        g_string_append_c(out, ']');
+        return numbers;
+}
+
+static void append_string_number(GString *out, GHashTable *numbers, const char *text)
+{
+        g_string_append_c(out, ',');
+        if (text)
+                json_append_number(out, GPOINTER_TO_UINT(g_hash_table_lookup(numbers, text)));
+        else
+                g_string_append(out, "-1");
+}
+
+/* A list of frames: [name, begin and end of its short form, module, kind, tier, mark, colour]. */
+static void append_frames(const Page *page)
+{
+        GString *out = page->out->text;
+        g_autoptr(GHashTable) modules = NULL, tiers = NULL;
+        uint32_t i;
+
+        g_string_append(out, ",\n\"modules\":");
+        modules = append_strings(out, page->profile, offsetof(Frame, module));
+        g_string_append(out, ",\n\"tiers\":");
+        tiers = append_strings(out, page->profile, offsetof(Frame, tier));
+        g_string_append(out, ",\n\"frames\":[");
+        for (i = 0; i < page->profile->frames->len; i++) {
+                const Frame *frame = &g_array_index(page->profile->frames, Frame, i);
+                size_t begin, end;
+
+                label_short(frame, &begin, &end);
+                g_string_append(out, i ? ",\n[" : "\n[");
+                json_append(out, frame->name);
+                g_string_append_printf(out, ",%zu,%zu", label_utf16_length(frame->name, begin),
+                                       label_utf16_length(frame->name, end));
+                append_string_number(out, modules, frame->module);
+                g_string_append_printf(out, ",%d", (int)frame->kind);
+                append_string_number(out, tiers, frame->tier);
+                g_string_append_printf(out, ",%d,%d,%u]", frame->is_marked,
+                                       (int)frame_colour(frame), frame_shade(frame));
+                out_flush(page->out);
+        }
+        g_string_append_c(out, ']');
+}
+
+static void append_variants(const Page *page, const CallTree *tree, const uint32_t *places)
+{
+        GString *out = page->out->text;
+        const char *separator = "\n";
+        uint32_t i;
+
+        g_string_append(out, ",\n\"mixed\":[");
+        for (i = call_tree_next(tree, 0, false); i != CALL_NONE;
+             i = call_tree_next(tree, i, false)) {
+                uint32_t j = call_node(tree, i)->variants;
+                const CallVariant *variant = &g_array_index(tree->variants, CallVariant, j);
+
+                if (variant->next == CALL_NONE)
+                        continue;
+                g_string_append(out, separator);
+                separator = ",\n";
+                g_string_append_printf(out, "[%u", places[i]);
+                for (; j != CALL_NONE; j = variant->next) {
+                        variant = &g_array_index(tree->variants, CallVariant, j);
+                        g_string_append_printf(out, ",%u,%" G_GUINT64_FORMAT, variant->frame,
+                                               (guint64)variant->total);
+                }
+                g_string_append_c(out, ']');
+                out_flush(page->out);
+        }
+        g_string_append_c(out, ']');
+}
+
+/* The nodes without the root, and what is to be told of some by their place in the lists. */
+static void append_tree(const Page *page)
+{
+        g_autofree uint32_t *merged = profile_merge_frames(page->profile, MERGE_TIERS_AND_MARKS);
+        g_autoptr(CallTree) tree = call_tree_new(page->profile, merged);
+        g_autofree uint32_t *places = g_new(uint32_t, tree->nodes->len);
+        GString *out = page->out->text;
+        enum { FRAME, UP, SELF, _MAX };
+        static const char *const NAMES[_MAX] = {"frame", "up", "self"};
+        int list;
+
+        for (list = 0; list < _MAX; list++) {
+                uint32_t i, before = 0, place = 0;
+
+                g_string_append_printf(out, ",\n\"%s\":[", NAMES[list]);
+                for (i = call_tree_next(tree, 0, false); i != CALL_NONE;
+                     i = call_tree_next(tree, i, false)) {
+                        const CallNode *node = call_node(tree, i);
+                        uint32_t variant = node->variants;
+                        const uint64_t values[_MAX] = {
+                                [FRAME] = g_array_index(tree->variants, CallVariant, variant).frame,
+                                [UP] = call_node(tree, before)->depth + 1 - node->depth,
+                                [SELF] = node->self,
+                        };
+
+                        if (before)
+                                g_string_append_c(out, ',');
+                        json_append_number(out, values[list]);
+                        places[i] = place++;
+                        before = i;
+                        out_flush(page->out);
+                }
+                g_string_append_c(out, ']');
+        }
+        append_variants(page, tree, places);
+}
+
+static void append_data(const Page *page, const char *name)
+{
+        GString *out = page->out->text;
+        g_autoptr(GString) subtitle = g_string_new(NULL);
+        const char *separator = "";
+        Summary summary;
+        Legend legend;
+        size_t i;
+
+        summary_init(&summary, page->profile);
+        summary_append(subtitle, &summary, page->options);
+        g_string_append(out, "{\"title\":");
+        json_append(out, page->options->title);
+        g_string_append(out, ",\"subtitle\":");
+        json_append(out, subtitle->str);
+        g_string_append(out, ",\n\"colours\":[");
+        for (i = 0; i < _COLOUR_MAX; i++)
+                g_string_append_printf(out, "%s[\"%s\",\"%s\"]", i ? "," : "", PALETTE[i].label,
+                                       PALETTE[i].rgb);
+        g_string_append(out, "],\n\"legend\":[");
+        legend_init(&legend, page->profile);
+        for (i = 0; i < _COLOUR_MAX; i++) {
+                if (!legend.entries[i].is_shown)
+                        continue;
+                g_string_append_printf(out, "%s[%zu,%" G_GUINT64_FORMAT "]", separator, i,
+                                       (guint64)legend.entries[i].self);
+                separator = ",";
+        }
+        g_string_append(out, "],\n\"kinds\":[");
+        for (i = 0; i <= FRAME_COMM; i++)
+                g_string_append_printf(out, "%s\"%s\"", i ? "," : "",
+                                       frame_kind_word((FrameKind)i));
+        g_string_append_c(out, ']');
+        append_frames(page);
+        append_tree(page);
+        g_string_append_c(out, '}');
+}
+
+/* What stands for {{NAME}} in the page. */
+static const struct {
+        const char *marker;
+        AppendPart *append;
+        const char *name;
+} PARTS[] = {
+        {"{{title}}", append_title, NULL},           {"{{style-hash}}", append_hash, "page.css"},
+        {"{{script-hash}}", append_hash, "page.js"}, {"{{style}}", append_resource, "page.css"},
+        {"{{script}}", append_resource, "page.js"},  {"{{data}}", append_data, NULL},
+};
+
+void html_write(const Profile *profile, const ProfileOptions *options, Out *out)
+{
+        const Page page = {.profile = profile, .options = options, .out = out};
+        g_autoptr(GString) frame = g_string_new(NULL);
+        const char *text, *marker;
+
+        resource_append(frame, "page.html");
+        for (text = frame->str; (marker = strstr(text, "{{"));) {
+                size_t i;
+
+                g_string_append_len(out->text, text, marker - text);
+                for (i = 0; !g_str_has_prefix(marker, PARTS[i].marker); i++)
+                        g_assert(i + 1 < G_N_ELEMENTS(PARTS));
+                PARTS[i].append(&page, PARTS[i].name);
+                text = marker + strlen(PARTS[i].marker);
+        }
+        g_string_append(out->text, text);
+}

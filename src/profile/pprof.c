@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/protobuf.h"
+#include "profile/summary.h"
+#include "profile/writers.h"
+
+#include <string.h>
+
+/*
+ * pprof: a message Profile of pprof's profile.proto, compressed
+ *
+ * A location is a frame, with its tier; a function a method, whatever its tiers; a mapping a
+ * module. Addresses are not kept: names are final. Samples of one thread with one stack are added
+ * up. Times and threads are labels, and so is the tier of the innermost frame. Functions have no
+ * system name: if it were the name, readers would take that for one to be demangled, and leave out
+ * what is in brackets.
+ */
+
+/* The fields of profile.proto that are written. */
+enum {
+        PROFILE_SAMPLE_TYPE = 1,
+        PROFILE_SAMPLE = 2,
+        PROFILE_MAPPING = 3,
+        PROFILE_LOCATION = 4,
+        PROFILE_FUNCTION = 5,
+        PROFILE_STRING_TABLE = 6,
+        PROFILE_TIME_NANOS = 9,
+        PROFILE_DURATION_NANOS = 10,
+        PROFILE_PERIOD_TYPE = 11,
+        PROFILE_PERIOD = 12,
+        PROFILE_COMMENT = 13,
+
+        VALUE_TYPE_TYPE = 1,
+        VALUE_TYPE_UNIT = 2,
+
+        SAMPLE_LOCATION_ID = 1,
+        SAMPLE_VALUE = 2,
+        SAMPLE_LABEL = 3,
+
+        LABEL_KEY = 1,
+        LABEL_STR = 2,
+        LABEL_NUM = 3,
+
+        MAPPING_ID = 1,
+        MAPPING_FILENAME = 5,
+        MAPPING_HAS_FUNCTIONS = 7,
+        MAPPING_HAS_FILENAMES = 8,
+
+        LOCATION_ID = 1,
+        LOCATION_MAPPING_ID = 2,
+        LOCATION_LINE = 4,
+        LINE_FUNCTION_ID = 1,
+
+        FUNCTION_ID = 1,
+        FUNCTION_NAME = 2,
+        FUNCTION_FILENAME = 4,
+};
+
+/* Samples of one thread with one stack. */
+typedef struct Sum {
+        uint32_t node, thread;
+        uint64_t n_samples, period;
+} Sum;
+
+typedef struct Pprof {
+        const Profile *profile;
+        Out *out;
+        GString *message, *inner; /* being built; owned */
+        GPtrArray *strings;       /* the file's string table; texts owned */
+        GHashTable *string_index; /* text (of strings) -> number */
+        bool has_period;          /* samples have a second value */
+} Pprof;
+
+static uint64_t string_number(Pprof *pprof, const char *text)
+{
+        guint number = pprof->strings->len;
+        gpointer known;
+
+        if (g_hash_table_lookup_extended(pprof->string_index, text, NULL, &known))
+                return GPOINTER_TO_SIZE(known);
+        g_ptr_array_add(pprof->strings, g_strdup(text));
+        g_hash_table_insert(pprof->string_index, g_ptr_array_index(pprof->strings, number),
+                            GSIZE_TO_POINTER(number));
+        return number;
+}
+
+static void end_message(Pprof *pprof, unsigned field)
+{
+        pb_append_bytes(pprof->out->text, field, pprof->message->str, pprof->message->len);
+        g_string_truncate(pprof->message, 0);
+        out_flush(pprof->out);
+}
+
+static void end_inner(Pprof *pprof, unsigned field)
+{
+        pb_append_bytes(pprof->message, field, pprof->inner->str, pprof->inner->len);
+        g_string_truncate(pprof->inner, 0);
+}
+
+static void write_value_type(Pprof *pprof, unsigned field, const char *type, const char *unit)
+{
+        pb_append_number(pprof->message, VALUE_TYPE_TYPE, string_number(pprof, type));
+        pb_append_number(pprof->message, VALUE_TYPE_UNIT, string_number(pprof, unit));
+        end_message(pprof, field);
+}
+
+static void append_label(Pprof *pprof, const char *key, const char *text, int64_t number)
+{
+        pb_append_number(pprof->inner, LABEL_KEY, string_number(pprof, key));
+        if (text)
+                pb_append_number(pprof->inner, LABEL_STR, string_number(pprof, text));
+        else
+                pb_append_number(pprof->inner, LABEL_NUM, (uint64_t)number);
+        end_inner(pprof, SAMPLE_LABEL);
+}
+
+static void write_sample(Pprof *pprof, const Sum *sum)
+{
+        const Profile *profile = pprof->profile;
+        const StackNode *nodes = (const StackNode *)(gconstpointer)profile->nodes->data;
+        const Thread *thread = &g_array_index(profile->threads, Thread, sum->thread);
+        const Frame *leaf = &g_array_index(profile->frames, Frame, nodes[sum->node].frame);
+        uint32_t node;
+
+        for (node = sum->node; nodes[node].parent != PROFILE_ROOT; node = nodes[node].parent)
+                pb_append_varint(pprof->inner, (uint64_t)nodes[node].frame + 1);
+        end_inner(pprof, SAMPLE_LOCATION_ID);
+        pb_append_varint(pprof->inner, sum->n_samples);
+        if (pprof->has_period)
+                pb_append_varint(pprof->inner, MIN(sum->period, (uint64_t)INT64_MAX));
+        end_inner(pprof, SAMPLE_VALUE);
+
+        /* What is left of the way to the root is the thread's name. */
+        append_label(pprof, "thread", g_array_index(profile->frames, Frame, nodes[node].frame).name,
+                     0);
+        append_label(pprof, "pid", NULL, thread->pid);
+        append_label(pprof, "tid", NULL, thread->tid);
+        if (leaf->tier)
+                append_label(pprof, "tier", leaf->tier, 0);
+        end_message(pprof, PROFILE_SAMPLE);
+}
+
+static GArray *samples_sum(const Profile *profile)
+{
+        GArray *sums = g_array_new(FALSE, FALSE, sizeof(Sum));
+        PairIndex index;
+        uint32_t i;
+
+        pair_index_init(&index);
+        for (i = 0; i < profile->samples->len; i++) {
+                const Sample *sample = &g_array_index(profile->samples, Sample, i);
+                const Sum new = {.node = sample->node, .thread = sample->thread};
+                uint32_t number =
+                        pair_index_number(&index, sample->node, sample->thread, sums->len + 1) - 1;
+                Sum *sum;
+
+                if (number == sums->len)
+                        g_array_append_val(sums, new);
+                sum = &g_array_index(sums, Sum, number);
+                sum->n_samples++;
+                if (__builtin_add_overflow(sum->period, sample->period, &sum->period))
+                        sum->period = UINT64_MAX;
+        }
+        pair_index_deinit(&index);
+        return sums;
+}
+
+/* Modules' numbers as mappings, from 1. Keys are the profile's. */
+static GHashTable *write_mappings(Pprof *pprof)
+{
+        GHashTable *numbers = g_hash_table_new(g_direct_hash, g_direct_equal);
+        uint32_t i;
+
+        for (i = 0; i < pprof->profile->frames->len; i++) {
+                const char *module = g_array_index(pprof->profile->frames, Frame, i).module;
+                guint number = g_hash_table_size(numbers) + 1;
+
+                if (!module || g_hash_table_contains(numbers, module))
+                        continue;
+                g_hash_table_insert(numbers, (gpointer)module, GUINT_TO_POINTER(number));
+                pb_append_number(pprof->message, MAPPING_ID, number);
+                pb_append_number(pprof->message, MAPPING_FILENAME, string_number(pprof, module));
+                pb_append_number(pprof->message, MAPPING_HAS_FUNCTIONS, true);
+                pb_append_number(pprof->message, MAPPING_HAS_FILENAMES, true);
+                end_message(pprof, PROFILE_MAPPING);
+        }
+        return numbers;
+}
+
+static void write_frames(Pprof *pprof)
+{
+        g_autofree uint32_t *merged = profile_merge_frames(pprof->profile, MERGE_TIERS);
+        g_autoptr(GHashTable) mappings = write_mappings(pprof);
+        g_autoptr(GString) name = g_string_new(NULL);
+        uint32_t i;
+
+        for (i = 0; i < pprof->profile->frames->len; i++) {
+                const Frame *frame = &g_array_index(pprof->profile->frames, Frame, i);
+
+                if (frame->kind == FRAME_COMM)
+                        continue;
+                pb_append_number(pprof->message, LOCATION_ID, (uint64_t)i + 1);
+                pb_append_number(pprof->message, LOCATION_MAPPING_ID,
+                                 GPOINTER_TO_UINT(frame->module ? g_hash_table_lookup(mappings,
+                                                                                      frame->module)
+                                                                : NULL));
+                pb_append_number(pprof->inner, LINE_FUNCTION_ID, (uint64_t)merged[i] + 1);
+                end_inner(pprof, LOCATION_LINE);
+                end_message(pprof, PROFILE_LOCATION);
+                if (merged[i] != i)
+                        continue;
+
+                g_string_truncate(name, 0);
+                frame_append_name(name, frame);
+                pb_append_number(pprof->message, FUNCTION_ID, (uint64_t)i + 1);
+                pb_append_number(pprof->message, FUNCTION_NAME, string_number(pprof, name->str));
+                if (frame->module)
+                        pb_append_number(pprof->message, FUNCTION_FILENAME,
+                                         string_number(pprof, frame->module));
+                end_message(pprof, PROFILE_FUNCTION);
+        }
+}
+
+/* When the profile was made, and what a sample stands for on the average. */
+static void write_times(Pprof *pprof, int64_t clock_offset)
+{
+        GString *text = pprof->out->text;
+        Summary summary;
+
+        summary_init(&summary, pprof->profile);
+        if (!summary.n_samples)
+                return;
+        if (clock_offset)
+                pb_append_number(text, PROFILE_TIME_NANOS, summary.first + (uint64_t)clock_offset);
+        pb_append_number(text, PROFILE_DURATION_NANOS, MIN(summary.duration, (uint64_t)INT64_MAX));
+        if (pprof->has_period)
+                pb_append_number(text, PROFILE_PERIOD,
+                                 MIN(summary.period / summary.n_samples, (uint64_t)INT64_MAX));
+}
+
+void pprof_write(const Profile *profile, const ProfileOptions *options, Out *out)
+{
+        bool is_clock = profile_event_is_clock(options->event);
+        g_autoptr(GArray) sums = samples_sum(profile);
+        g_autoptr(GString) message = g_string_new(NULL), inner = g_string_new(NULL);
+        g_autoptr(GPtrArray) strings = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(GHashTable) index = g_hash_table_new(g_str_hash, g_str_equal);
+        Pprof pprof = {
+                .profile = profile,
+                .out = out,
+                .message = message,
+                .inner = inner,
+                .strings = strings,
+                .string_index = index,
+                .has_period = options->event != NULL,
+        };
+        const char *type = is_clock ? "cpu" : options->event;
+        const char *unit = is_clock ? "nanoseconds" : "count";
+        guint i;
+
+        string_number(&pprof, ""); /* the first, as the format wants it */
+        write_value_type(&pprof, PROFILE_SAMPLE_TYPE, "samples", "count");
+        if (pprof.has_period) {
+                write_value_type(&pprof, PROFILE_SAMPLE_TYPE, type, unit);
+                write_value_type(&pprof, PROFILE_PERIOD_TYPE, type, unit);
+        }
+        for (i = 0; i < sums->len; i++)
+                write_sample(&pprof, &g_array_index(sums, Sum, i));
+        write_frames(&pprof);
+        write_times(&pprof, options->clock_offset);
+        pb_append_number(out->text, PROFILE_COMMENT,
+                         string_number(&pprof, "clrsym " CLRSYM_VERSION));
+        for (i = 0; i < strings->len; i++) {
+                const char *text = g_ptr_array_index(strings, i);
+
+                pb_append_bytes(out->text, PROFILE_STRING_TABLE, text, strlen(text));
+                out_flush(out);
+        }
+}

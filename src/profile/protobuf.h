@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Protocol buffers' wire format: fields of a message, appended to its bytes
+ */
+
+#include <glib.h>
+#include <stdint.h>
+
+/* A number as seven bits a byte, the lowest first. */
+void pb_append_varint(GString *message, uint64_t value);
+/* Left out if 0, which readers take for a field that is not there. */
+void pb_append_number(GString *message, unsigned field, uint64_t value);
+/* N bytes: a text, an inner message, or packed numbers. */
+void pb_append_bytes(GString *message, unsigned field, const char *bytes, size_t n);

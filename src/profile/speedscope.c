@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/json.h"
+#include "profile/writers.h"
+
+/*
+ * speedscope: a "sampled" profile for each thread, its samples in their order of time
+ *
+ * A weight is the time that a sample stands for, or 1 where that is not known. Indexes of frames
+ * are into one table, in which a method is once, whatever its tiers.
+ */
+
+typedef struct Order {
+        const Sample *samples;
+        const Thread *threads;
+} Order;
+
+static int compare(uint64_t a, uint64_t b)
+{
+        return a < b ? -1 : a > b;
+}
+
+static int compare_samples(gconstpointer a, gconstpointer b, gpointer data)
+{
+        const Order *order = data;
+        const Sample *x = &order->samples[*(const uint32_t *)a];
+        const Sample *y = &order->samples[*(const uint32_t *)b];
+        const Thread *s = &order->threads[x->thread], *t = &order->threads[y->thread];
+        int r;
+
+        if (x->thread != y->thread)
+                return s->pid != t->pid ? (s->pid < t->pid ? -1 : 1) : (s->tid < t->tid ? -1 : 1);
+        r = compare(x->time, y->time);
+        return r ? r : compare(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* Samples by process, thread and time. To be freed. */
+static uint32_t *samples_sorted(const Profile *profile)
+{
+        uint32_t *sorted = g_new(uint32_t, profile->samples->len + 1);
+        Order order = {
+                .samples = (const Sample *)(gconstpointer)profile->samples->data,
+                .threads = (const Thread *)(gconstpointer)profile->threads->data,
+        };
+        uint32_t i;
+
+        for (i = 0; i < profile->samples->len; i++)
+                sorted[i] = i;
+        g_qsort_with_data(sorted, (gint)profile->samples->len, sizeof(*sorted), compare_samples,
+                          &order);
+        return sorted;
+}
+
+/* Writes the frames that others are merged into, and makes MERGED their indexes in the file. */
+static void write_frames(const Profile *profile, uint32_t *merged, Out *out)
+{
+        g_autoptr(GString) name = g_string_new(NULL);
+        uint32_t i, n = 0;
+
+        for (i = 0; i < profile->frames->len; i++) {
+                const Frame *frame = &g_array_index(profile->frames, Frame, i);
+
+                if (merged[i] != i) {
+                        merged[i] = merged[merged[i]];
+                        continue;
+                }
+                merged[i] = n;
+                if (frame->kind == FRAME_COMM)
+                        continue;
+                g_string_truncate(name, 0);
+                frame_append_name(name, frame);
+                g_string_append(out->text, n++ ? ",\n{\"name\":" : "\n{\"name\":");
+                json_append(out->text, name->str);
+                if (frame->module) {
+                        g_string_append(out->text, ",\"file\":");
+                        json_append(out->text, frame->module);
+                }
+                g_string_append_c(out->text, '}');
+                out_flush(out);
+        }
+}
+
+static void append_stack(GString *text, const Profile *profile, uint32_t node,
+                         const uint32_t *indexes, GArray *path)
+{
+        const StackNode *nodes = (const StackNode *)(gconstpointer)profile->nodes->data;
+        guint i;
+
+        g_array_set_size(path, 0);
+        /* Without the thread's name. */
+        for (; nodes[node].parent != PROFILE_ROOT; node = nodes[node].parent)
+                g_array_append_val(path, indexes[nodes[node].frame]);
+        g_string_append_c(text, '[');
+        for (i = path->len; i-- > 0;) {
+                json_append_number(text, g_array_index(path, uint32_t, i));
+                if (i)
+                        g_string_append_c(text, ',');
+        }
+        g_string_append_c(text, ']');
+}
+
+static void write_thread(const Profile *profile, const uint32_t *sorted, uint32_t n,
+                         const uint32_t *indexes, bool is_clock, Out *out)
+{
+        const Sample *samples = (const Sample *)(gconstpointer)profile->samples->data;
+        const Thread *thread = &g_array_index(profile->threads, Thread, samples[*sorted].thread);
+        g_autoptr(GArray) path = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+        g_autoptr(GString) name = g_string_new(NULL);
+        uint64_t sum = 0;
+        uint32_t i;
+
+        g_string_append_printf(name, "%s %" G_GINT32_FORMAT "/%" G_GINT32_FORMAT,
+                               g_array_index(profile->frames, Frame, thread->comm).name,
+                               thread->pid, thread->tid);
+        for (i = 0; i < n; i++)
+                sum += is_clock ? samples[sorted[i]].period : 1;
+
+        g_string_append(out->text, "{\"type\":\"sampled\",\"name\":");
+        json_append(out->text, name->str);
+        g_string_append_printf(out->text,
+                               ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" G_GUINT64_FORMAT
+                               ",\"samples\":[",
+                               is_clock ? "nanoseconds" : "none", (guint64)sum);
+        for (i = 0; i < n; i++) {
+                g_string_append(out->text, i ? ",\n" : "\n");
+                append_stack(out->text, profile, samples[sorted[i]].node, indexes, path);
+                out_flush(out);
+        }
+        g_string_append(out->text, "],\"weights\":[");
+        for (i = 0; i < n; i++) {
+                if (i)
+                        g_string_append_c(out->text, ',');
+                json_append_number(out->text, is_clock ? samples[sorted[i]].period : 1);
+                out_flush(out);
+        }
+        g_string_append(out->text, "]}");
+}
+
+void speedscope_write(const Profile *profile, const ProfileOptions *options, Out *out)
+{
+        const Sample *samples = (const Sample *)(gconstpointer)profile->samples->data;
+        g_autofree uint32_t *indexes = profile_merge_frames(profile, MERGE_TIERS);
+        g_autofree uint32_t *sorted = samples_sorted(profile);
+        bool is_clock = profile_event_is_clock(options->event);
+        uint32_t i, n;
+
+        g_string_append(out->text,
+                        "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+                        "\"exporter\":\"clrsym " CLRSYM_VERSION "\",\"name\":");
+        json_append(out->text, options->title);
+        g_string_append(out->text, ",\"shared\":{\"frames\":[");
+        write_frames(profile, indexes, out);
+        g_string_append(out->text, "]},\"profiles\":[");
+        for (i = 0; i < profile->samples->len; i += n) {
+                n = 1;
+                while (i + n < profile->samples->len &&
+                       samples[sorted[i + n]].thread == samples[sorted[i]].thread)
+                        n++;
+                g_string_append(out->text, i ? ",\n" : "\n");
+                write_thread(profile, sorted + i, n, indexes, is_clock, out);
+        }
+        g_string_append(out->text, "]}\n");
+}

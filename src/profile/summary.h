@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Summary: what a profile is of, in numbers
+ */
+
+#include "profile/data.h"
+
+typedef struct Summary {
+        uint64_t n_samples;
+        uint64_t first;    /* time of the first, or 0 */
+        uint64_t duration; /* ns from the first sample to the last */
+        uint64_t period;   /* sum */
+        uint64_t n_threads;
+} Summary;
+
+void summary_init(Summary *summary, const Profile *profile);
+
+/* "12,345 samples of cpu-clock (12.35 s) in 3 threads, over 5.01 s" */
+void summary_append(GString *out, const Summary *summary, const ProfileOptions *options);

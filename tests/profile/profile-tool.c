@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/profile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Writes a profile that stdin describes: profile-tool [--title T] [--event E] [--offset NS]
+ * [--annotate] FILE...
+ *
+ * Lines of fields between tabs, with backslashes as in C:
+ * F KIND TIER MARK MODULE NAME      the next frame, counted from 0; "-" is no tier, no module
+ * S COMM PID TID TIME PERIOD FRAMES numbers of frames between commas, the leaf first
+ */
+
+static const char *const KINDS[_FRAME_KIND_MAX] = {"managed", "native", "kernel", "unknown"};
+
+static _Noreturn void die(const char *what, const char *line)
+{
+        fprintf(stderr, "profile-tool: %s: %s\n", what, line);
+        exit(1);
+}
+
+static void add_frame(Profile *profile, GArray *numbers, char **fields)
+{
+        g_autofree char *module = g_strcompress(fields[4]), *name = g_strcompress(fields[5]);
+        g_autofree char *tier = g_strcompress(fields[2]);
+        ProfileFrame frame = {
+                .name = name,
+                .module = g_str_equal(module, "-") ? NULL : module,
+                .tier = g_str_equal(tier, "-") ? NULL : tier,
+                .is_marked = g_str_equal(fields[3], "1"),
+        };
+        uint32_t number;
+
+        while (frame.kind < _FRAME_KIND_MAX && !g_str_equal(fields[1], KINDS[frame.kind]))
+                frame.kind++;
+        if (frame.kind == _FRAME_KIND_MAX)
+                die("no such kind", fields[1]);
+        number = profile_frame(profile, &frame);
+        g_array_append_val(numbers, number);
+}
+
+static void add_sample(Profile *profile, const GArray *numbers, char **fields)
+{
+        g_autofree char *comm = g_strcompress(fields[1]);
+        g_autoptr(GArray) frames = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+        g_auto(GStrv) words = g_strsplit(fields[6], ",", -1);
+        ProfileSample sample = {
+                .comm = comm,
+                .pid = atoi(fields[2]),
+                .tid = atoi(fields[3]),
+                .time = g_ascii_strtoull(fields[4], NULL, 10),
+                .period = g_ascii_strtoull(fields[5], NULL, 10),
+        };
+        size_t i;
+
+        for (i = 0; words[i] && *words[i]; i++) {
+                unsigned long number = strtoul(words[i], NULL, 10);
+
+                if (number >= numbers->len)
+                        die("no such frame", words[i]);
+                g_array_append_val(frames, g_array_index(numbers, uint32_t, number));
+        }
+        sample.frames = (const uint32_t *)(gconstpointer)frames->data;
+        sample.n_frames = frames->len;
+        profile_add(profile, &sample);
+}
+
+static void read_profile(Profile *profile)
+{
+        g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+        char *line = NULL;
+        size_t size = 0;
+        ssize_t n;
+
+        while ((n = getline(&line, &size, stdin)) > 0) {
+                g_auto(GStrv) fields = NULL;
+                guint n_fields;
+
+                line[n - 1] = '\0';
+                fields = g_strsplit(line, "\t", -1);
+                n_fields = g_strv_length(fields);
+                if (n_fields == 6 && g_str_equal(fields[0], "F"))
+                        add_frame(profile, numbers, fields);
+                else if (n_fields == 7 && g_str_equal(fields[0], "S"))
+                        add_sample(profile, numbers, fields);
+                else
+                        die("not understood", line);
+        }
+        free(line);
+}
+
+int main(int argc, char **argv)
+{
+        g_autofree char *title = NULL, *event = NULL;
+        g_auto(GStrv) paths = NULL;
+        gboolean annotate = FALSE;
+        gint64 offset = 0;
+        const GOptionEntry entries[] = {
+                {"title", 0, 0, G_OPTION_ARG_STRING, &title, "title", "T"},
+                {"event", 0, 0, G_OPTION_ARG_STRING, &event, "event", "E"},
+                {"offset", 0, 0, G_OPTION_ARG_INT64, &offset, "clock offset", "NS"},
+                {"annotate", 0, 0, G_OPTION_ARG_NONE, &annotate, "annotate names", NULL},
+                {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &paths, "files", NULL},
+                G_OPTION_ENTRY_NULL,
+        };
+        g_autoptr(GOptionContext) context = g_option_context_new("FILE...");
+        g_autoptr(Profile) profile = profile_new();
+        g_autoptr(GError) error = NULL;
+        size_t i;
+
+        g_option_context_add_main_entries(context, entries, NULL);
+        if (!g_option_context_parse(context, &argc, &argv, &error))
+                die("options", error->message);
+        read_profile(profile);
+        for (i = 0; paths && paths[i]; i++) {
+                const ProfileOptions options = {
+                        .title = title,
+                        .annotate = annotate,
+                        .event = event,
+                        .clock_offset = offset,
+                };
+
+                if (!profile_write(profile, paths[i], &options, &error)) {
+                        fprintf(stderr, "%s\n", error->message);
+                        return 1;
+                }
+        }
+        return 0;
+}

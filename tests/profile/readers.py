@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""Readers of the forms that know only what is published of them, and what a profile must become."""
+
+import collections
+import gzip
+import re
+import unicodedata
+
+
+def printable(name):
+    """What is written of a name that is not fit to be seen."""
+    return ''.join(f'\\u{{{ord(c):x}}}'
+                   if unicodedata.category(c) in ('Cc', 'Cf', 'Zl', 'Zp') else c for c in name)
+
+
+def shown(frame):
+    name, module = printable(frame.name), printable(frame.module or '')
+    if name in ('', '[unknown]'):
+        file = re.sub(r'.*/(?=.)', '', module)
+        name = '[unknown]' if not module else file if file.startswith('[') else f'[{file}]'
+    return name + (' ~' if frame.is_marked else '')
+
+
+def folded_name(name):
+    name = name.replace(';', ':')
+    number = re.search(r'( +)([0-9.]+)$', name)
+    if number:
+        name = name[:number.start()] + '_' * len(number[1]) + number[2]
+    name = re.sub(r'^ +| +$', lambda spaces: '_' * len(spaces[0]), name)
+    return name
+
+
+def folded(samples, annotate=False):
+    """What a folded file says of them: Counter of stacks from the root."""
+    marks = {'managed': '_[j]', 'kernel': '_[k]'} if annotate else {}
+    result = collections.Counter()
+    for sample in samples:
+        comm = folded_name(printable(sample.comm))
+        stack = [('_' + comm[1:]) if comm.startswith('#') else comm]
+        stack += [folded_name(shown(frame) + marks.get(frame.kind, ''))
+                  for frame in reversed(sample.frames)]
+        result[tuple(stack)] += 1
+    return result
+
+
+def read_folded(text):
+    """As flamegraph.pl reads: also a second number before the count, which must not be there."""
+    result = collections.Counter()
+    for line in text.splitlines():
+        stack, count = re.fullmatch(r'(.*)\s+?(\d+(?:\.\d*)?)', line).groups()
+        assert not re.fullmatch(r'(.*)\s+?(\d+(?:\.\d*)?)', stack), line
+        result[tuple(stack.split(';'))] += int(count)
+    return result
+
+
+def check_speedscope(file):
+    """Raises if it is not what speedscope's published schema asks for."""
+    def only(value, required, optional=()):
+        assert isinstance(value, dict) and set(required) <= set(value), value
+        assert set(value) <= set(required) | set(optional), value
+
+    def number(value):
+        assert isinstance(value, (int, float)) and not isinstance(value, bool), value
+        return value
+
+    only(file, ['$schema', 'shared', 'profiles'], ['name', 'activeProfileIndex', 'exporter'])
+    assert file['$schema'] == 'https://www.speedscope.app/file-format-schema.json'
+    only(file['shared'], ['frames'])
+    for frame in file['shared']['frames']:
+        only(frame, ['name'], ['file', 'line', 'col'])
+        assert isinstance(frame['name'], str) and isinstance(frame.get('file', ''), str), frame
+    for profile in file['profiles']:
+        only(profile, ['type', 'name', 'unit', 'startValue', 'endValue', 'samples', 'weights'])
+        assert profile['type'] == 'sampled' and isinstance(profile['name'], str)
+        assert profile['unit'] in ('none', 'nanoseconds', 'microseconds', 'milliseconds', 'seconds',
+                                   'bytes')
+        assert len(profile['samples']) == len(profile['weights'])
+        assert (number(profile['endValue']) - number(profile['startValue'])
+                == sum(map(number, profile['weights'])))
+        for stack in profile['samples']:
+            for index in stack:
+                assert 0 <= number(index) < len(file['shared']['frames']), stack
+
+
+def fields(data):
+    """(number, value) of a protobuf message: integers, or bytes."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(data):
+        key = varint()
+        if key & 7 == 0:
+            yield key >> 3, varint()
+        elif key & 7 == 2:
+            size = varint()
+            assert at + size <= len(data)
+            yield key >> 3, data[at:at + size]
+            at += size
+        else:
+            raise ValueError(f'wire type {key & 7}')
+
+
+def packed(data):
+    """Integers of a packed field."""
+    values, value, shift = [], 0, 0
+    for byte in data:
+        value |= (byte & 0x7f) << shift
+        shift += 7
+        if byte < 0x80:
+            values.append(value)
+            value = shift = 0
+    assert shift == 0
+    return values
+
+
+class Pprof:
+    """A profile.proto, by the numbers of its fields."""
+
+    def __init__(self, path):
+        messages = collections.defaultdict(list)
+        with gzip.open(path) as file:
+            for number, value in fields(file.read()):
+                messages[number].append(value)
+        self.strings = [value.decode() for value in messages[6]]
+        assert self.strings[0] == ''
+        self.types = [self.value_type(value) for value in messages[1]]
+        self.period_type = [self.value_type(value) for value in messages[11]]
+        self.time, self.duration, self.period = (sum(messages[i]) for i in (9, 10, 12))
+        self.mappings = {}
+        for value in messages[3]:
+            mapping = dict(fields(value))
+            self.mappings[mapping[1]] = self.strings[mapping[5]]
+        functions, self.locations = {}, {}
+        for value in messages[5]:
+            function = dict(fields(value))
+            functions[function[1]] = self.strings[function.get(2, 0)]
+        for value in messages[4]:
+            location = dict(fields(value))
+            self.locations[location[1]] = (functions[dict(fields(location[4]))[1]],
+                                           self.mappings.get(location.get(2)))
+        assert 0 not in functions and 0 not in self.locations and 0 not in self.mappings
+        self.samples = [self.sample(value) for value in messages[2]]
+
+    def value_type(self, value):
+        value = dict(fields(value))
+        return self.strings[value[1]], self.strings[value[2]]
+
+    def sample(self, data):
+        stack, values, labels = (), None, {}
+        for number, value in fields(data):
+            if number == 1:
+                stack = tuple(self.locations[i] for i in packed(value))
+            elif number == 2:
+                values = packed(value)
+            elif number == 3:
+                label = dict(fields(value))
+                labels[self.strings[label[1]]] = (self.strings[label[2]] if 2 in label
+                                                  else label.get(3, 0))
+        return stack, values, labels
