@@ -294,6 +294,8 @@ def check_full_disk(tap, tool, directory):
 
 
 def main():
+    # A sanitizer that was loaded into us is not for the browser and go.
+    os.environ.pop('LD_PRELOAD', None)
     tap = Tap()
     tool = Tool(sys.argv[1])
     with tempfile.TemporaryDirectory(prefix='clrsym-profile-') as name:
