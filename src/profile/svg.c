@@ -25,7 +25,8 @@
 #define GAP        0.5  /* between frames that have room for it */
 #define LEGEND_TOP 58.0
 #define LEGEND_ROW 20.0
-#define SANS_CELL  6.9 /* of a proportional font of 12 px, by and large */
+#define SANS_CELL  6.6 /* of a proportional font of 12 px, by and large */
+#define N_TITLE    72  /* characters of the title that leave room for the controls */
 
 typedef struct Svg {
         const CallTree *tree;
@@ -247,7 +248,7 @@ void svg_write(const Profile *profile, const ProfileOptions *options, Out *out)
 {
         g_autofree uint32_t *merged = profile_merge_frames(profile, MERGE_TIERS_AND_MARKS);
         g_autoptr(CallTree) tree = call_tree_new(profile, merged);
-        g_autoptr(GString) subtitle = g_string_new(NULL);
+        g_autoptr(GString) title = g_string_new(NULL), subtitle = g_string_new(NULL);
         Svg svg = {.tree = tree, .out = out};
         Summary summary;
         Legend legend;
@@ -274,7 +275,8 @@ void svg_write(const Profile *profile, const ProfileOptions *options, Out *out)
         g_string_append(out->text, "</title>\n");
         append_style(out->text);
         g_string_append(out->text, "<rect id=\"back\" width=\"100%\" height=\"100%\"/>\n");
-        append_text(out->text, "h", MARGIN, 25, options->title);
+        label_append(title, &(Frame){.name = options->title, .kind = FRAME_UNKNOWN}, N_TITLE);
+        append_text(out->text, "h", MARGIN, 25, title->str);
         append_text(out->text, "l", MARGIN, 44, subtitle->str);
         append_legend(out->text, &legend, summary.n_samples);
         g_string_append(out->text, "<g id=\"frames\">\n");

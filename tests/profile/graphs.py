@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The graphs as they are used: in a browser, with mouse and keys."""
 
+import random
+
 import browser
 import cases
 
@@ -241,7 +243,6 @@ def check_controls(tap, page, graph, main, run):
     graph.press('flip')
 
     graph.press('table')
-    rows = [row.split('\t') for row in graph.text('rows').split('\n') if '\t' in row]
     cells = page.run("""[...document.querySelectorAll('#rows tr')].map((row) =>
         [...row.cells].map((cell) => cell.textContent))""")
     tap.equal(cells[0], ['500 50.0 %', '600 60.0 %', run, 'App.dll'], 'html: methods, by self')
@@ -302,7 +303,7 @@ def check_hostile(tap, tool, directory, page):
 
 def check_large(tap, tool, directory, page):
     """A page of 100,000 samples opens, and answers at once."""
-    choose = __import__('random').Random(5)
+    choose = random.Random(5)
     frames = [cases.Frame(f'Ns{i % 17}.Type{i % 97}.Method{i}(int)', tier='QuickJitted')
               for i in range(3000)]
     stacks = []

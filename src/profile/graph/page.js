@@ -346,7 +346,7 @@
       const method = ofFrame[data.frame[i - 1]];
       const colour = frameOf(i).colour;
       method.self += self[i];
-      method.colours[colour] = (method.colours[colour] || 0) + total[i];
+      method.colours[colour] = (method.colours[colour] || 0) + self[i] + total[i] / total[0] / n;
       if (i >= (covered.get(method) || 0)) {
         method.total += total[i];
         covered.set(method, end[i]);
