@@ -330,6 +330,7 @@ Suite *suite_new(void)
         Suite *suite = suite_create("query");
         TCase *tcase = tcase_create("query");
 
+        tcase_set_timeout(tcase, 60);
         tcase_add_loop_test(tcase, test_call, 0, G_N_ELEMENTS(ROWS));
         tcase_add_test(tcase, test_wait);
         tcase_add_test(tcase, test_bounds);

@@ -348,7 +348,8 @@ START_TEST(test_session)
         unsigned i;
 
         query_session_feed(session, (const uint8_t *)CALL, sizeof(CALL));
-        ck_assert_int_eq(query_session_run(session, 0), -1);
+        while (query_session_run(session, 0) == 0)
+                ;
         ck_assert(query_session_is_watching(session) && !query_session_is_over(session));
         ck_assert(!query_session_is_partial(session) && query_session_wants_input(session));
         first = say(output);
