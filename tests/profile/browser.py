@@ -40,6 +40,8 @@ class Browser:
              '--disable-background-networking', '--disable-component-update',
              f'--user-data-dir={self.home}', '--remote-debugging-pipe', 'about:blank'],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={**os.environ, 'HOME': self.home, 'XDG_CONFIG_HOME': self.home,
+                 'XDG_CACHE_HOME': self.home},
             preexec_fn=become_pipes, pass_fds=(3, 4), start_new_session=True)
         os.close(to_browser)
         os.close(from_browser)

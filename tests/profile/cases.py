@@ -6,7 +6,7 @@ import random
 
 HOSTILE = [
     '<script>alert(1)</script>', '"><img src=x onerror=alert(2)>', "' onload='alert(3)",
-    "a']]>b", '</title></svg><script>alert(4)</script>', '--><!--', '</script><script>alert(5)//',
+    "a']]>b", '</title></svg><script>alert(4)</script>', '--><!--', '</script><script>alert(5)//', '</script x', '<!-- <script x',
     '{{script}}', '{{data}}', 'x;y\nz\t', '\x1b[31mred\x07', '\u202eevil', '&lt;b&gt;&amp;',
     '__proto__', 'constructor', '`${alert(6)}`', 'javascript:alert(7)', 'Worker 3', 'Worker 3.5',
     'ends with ', '\u65e5\u672c\u8a9e.\u540d\u524d()', '\U0001f600.Smile()', 'operator ()(int)',
