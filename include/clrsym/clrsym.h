@@ -220,13 +220,22 @@ typedef struct clrsym_answer {
 int clrsym_resolve(clrsym *handle, const clrsym_query *queries, size_t n, unsigned wait_ms,
                    clrsym_answer *ret_answers);
 
+/* How a method is called. */
+typedef enum clrsym_style {
+        CLRSYM_STYLE_CLR,    /* Namespace.Type.Method(args), as the runtime writes it */
+        CLRSYM_STYLE_CSHARP, /* the same as C# writes it; see clrsym-names(7) */
+        CLRSYM_STYLE_SHORT,  /* Type.Method: overloads are equal in it */
+} clrsym_style;
+
 /*
- * Writes "Namespace.Type.Method(args)" of a body into BUFFER, NUL-terminated and cut at N bytes
- * (not inside a character or an escape), with what a terminal would obey escaped as \u{...};
- * without a name, "method 0x...". Returns the length it needs without the NUL. BUFFER may be NULL
- * if N is 0.
+ * Writes the name of a body into BUFFER, NUL-terminated and cut at N bytes (not inside a character
+ * or an escape), with what a terminal would obey escaped; without a name, "method 0x...". Returns
+ * the length it needs without the NUL. BUFFER may be NULL if N is 0. An unknown style is CLR.
  */
-size_t clrsym_symbol(const clrsym_body *body, char *buffer, size_t n);
+size_t clrsym_symbol(const clrsym_body *body, clrsym_style style, char *buffer, size_t n);
+/* "clr", "csharp", "short" (static); and back: false for another word. */
+const char *clrsym_style_name(clrsym_style style);
+bool clrsym_style_from_name(const char *name, clrsym_style *ret_style);
 
 typedef struct clrsym_process {
         int32_t pid;

@@ -83,11 +83,11 @@ static void end_word(Filter *filter, size_t end)
 
 static void append_symbol(GString *out, const clrsym_answer *answer)
 {
-        size_t n = clrsym_symbol(&answer->body, out->str, out->allocated_len);
+        size_t n = clrsym_symbol(&answer->body, CLRSYM_STYLE_CLR, out->str, out->allocated_len);
 
         if (n >= out->allocated_len) {
                 g_string_set_size(out, n);
-                clrsym_symbol(&answer->body, out->str, out->allocated_len);
+                clrsym_symbol(&answer->body, CLRSYM_STYLE_CLR, out->str, out->allocated_len);
         }
         g_string_set_size(out, n);
         g_string_append_printf(out, "+0x%" G_GINT64_MODIFIER "x%s", (guint64)answer->offset,

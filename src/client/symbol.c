@@ -1,45 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-#include "client/printable.h"
 #include "clrsym/clrsym.h"
+#include "names/name.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The "(...)" that ends a signature such as "class System.String  (int32,bool)". */
-static const char *arguments(const char *signature)
-{
-        size_t n = strlen(signature);
-        int depth = 0;
+static const NameStyle STYLES[] = {
+        [CLRSYM_STYLE_CLR] = NAME_STYLE_CLR,
+        [CLRSYM_STYLE_CSHARP] = NAME_STYLE_CSHARP,
+        [CLRSYM_STYLE_SHORT] = NAME_STYLE_SHORT,
+};
 
-        if (!n || signature[n - 1] != ')')
-                return NULL;
-        while (n-- > 0) {
-                depth += signature[n] == ')' ? 1 : signature[n] == '(' ? -1 : 0;
-                if (!depth)
-                        return signature + n;
-        }
-        return NULL;
+enum { N_STYLES = sizeof(STYLES) / sizeof(*STYLES) };
+
+size_t clrsym_symbol(const clrsym_body *body, clrsym_style style, char *buffer, size_t n)
+{
+        const RawName raw = {body->name_space, body->name, body->signature, NULL};
+
+        if (!body->name || !*body->name)
+                return (size_t)snprintf(buffer, n, "method 0x%" PRIx64, body->method_id);
+        return name_format(&raw, (unsigned)style < N_STYLES ? STYLES[style] : NAME_STYLE_CLR,
+                           buffer, n);
 }
 
-size_t clrsym_symbol(const clrsym_body *body, char *buffer, size_t n)
+const char *clrsym_style_name(clrsym_style style)
 {
-        const char *args = body->signature ? arguments(body->signature) : NULL;
-        Writer writer = {.buffer = buffer, .size = n};
+        return name_style_text((unsigned)style < N_STYLES ? STYLES[style] : NAME_STYLE_CLR);
+}
 
-        if (body->name) {
-                if (body->name_space && *body->name_space) {
-                        writer_put_printable(&writer, body->name_space);
-                        writer_put(&writer, ".", 1);
+bool clrsym_style_from_name(const char *name, clrsym_style *ret_style)
+{
+        unsigned i;
+
+        for (i = 0; i < N_STYLES; i++)
+                if (!strcmp(name, name_style_text(STYLES[i]))) {
+                        *ret_style = (clrsym_style)i;
+                        return true;
                 }
-                writer_put_printable(&writer, body->name);
-                writer_put_printable(&writer, args ? args : "()");
-        } else {
-                char text[32];
-
-                snprintf(text, sizeof(text), "method 0x%" PRIx64, body->method_id);
-                writer_put_text(&writer, text);
-        }
-        writer_end(&writer);
-        return writer.n;
+        return false;
 }

@@ -76,7 +76,7 @@ static void compare_body(const json_t *json, const clrsym_body *body)
         bool is_entry = body->source == CLRSYM_SOURCE_R2R_ENTRY;
         char symbol[65536];
 
-        clrsym_symbol(body, symbol, sizeof(symbol));
+        clrsym_symbol(body, CLRSYM_STYLE_CLR, symbol, sizeof(symbol));
         compare("symbol", get(json, "symbol"), symbol);
         compare_as("id", get(method, "id"), "0x%" PRIx64, body->method_id);
         compare("namespace", get(method, "namespace"), body->name_space);
@@ -299,7 +299,7 @@ static int watch(clrsym *handle)
                 char symbol[1024] = "-";
 
                 if (event.has_body)
-                        clrsym_symbol(&event.body, symbol, sizeof(symbol));
+                        clrsym_symbol(&event.body, CLRSYM_STYLE_CLR, symbol, sizeof(symbol));
                 printf("%s %" PRId32 " %s\n", TYPES[event.type], event.pid, symbol);
                 fflush(stdout);
         }

@@ -29,7 +29,7 @@ static void show_answer(const clrsym_query *query, const clrsym_answer *answer)
         char symbol[1024];
 
         if (answer->has_body)
-                clrsym_symbol(&answer->body, symbol, sizeof(symbol));
+                clrsym_symbol(&answer->body, CLRSYM_STYLE_CLR, symbol, sizeof(symbol));
         printf("0x%" PRIx64, query->address);
         switch (answer->status) {
         case CLRSYM_OK:

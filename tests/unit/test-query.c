@@ -279,7 +279,8 @@ START_TEST(test_bounds)
         out = call(one, &context, &wait);
         ck_assert_uint_eq(count(out->str, "\"symbol\":"), 16);
         ck_assert(
-                strstr(out->str, "\"candidates\":[{\"symbol\":\"()\",\"method\":{\"id\":\"0x28\""));
+                strstr(out->str,
+                       "\"candidates\":[{\"symbol\":\"method 0x28\",\"method\":{\"id\":\"0x28\""));
         ck_assert_uint_eq(count(out->str, "\"n_candidates\":40"), 1);
         g_string_free(out, TRUE);
 
