@@ -87,6 +87,8 @@ char *babeltrace_reason(const char *said, int status)
         if (strstr(cause, "Cannot find component class"))
                 return g_strdup("babeltrace2 does not find clrsym's plugin: install it "
                                 "to " CLRSYM_PLUGIN_DIR ", or set BABELTRACE_PLUGIN_PATH");
+        if (g_str_has_prefix(cause, "No source component"))
+                return g_strdup(BABELTRACE_NO_TRACE);
         if (WIFSIGNALED(status))
                 return g_strdup_printf("babeltrace2 died of signal %d (%s)", WTERMSIG(status),
                                        strsignal(WTERMSIG(status)));

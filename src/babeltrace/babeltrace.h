@@ -9,6 +9,8 @@
 
 #define BABELTRACE_MISSING "no babeltrace2, which reads traces: apt install babeltrace2"
 
+#define BABELTRACE_NO_TRACE "no CTF trace in it: there is no file \"metadata\", here or below"
+
 /*
  * The beginning of its command line, up to the trace in DIRECTORY; owned strings, to be ended with
  * NULL. $BABELTRACE_PLUGIN_PATH goes before the place of the plugin that is known here.

@@ -36,6 +36,22 @@ typedef struct Dump {
         uint64_t n_lines;
 } Dump;
 
+/* What babeltrace2 would tell less well. */
+static bool check_directory(const char *directory, GError **error)
+{
+        int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        if (fd < 0) {
+                g_set_error(error, LINK_ERROR, 0, "%s: %s", directory,
+                            errno == ENOTDIR ? "not a directory: a trace is one, with a file "
+                                               "\"metadata\" in it, here or below"
+                                             : g_strerror(errno));
+                return false;
+        }
+        close(fd);
+        return true;
+}
+
 static bool start(Dump *dump, const char *directory, GError **error)
 {
         g_autoptr(GPtrArray) argv = babeltrace_command(directory);
@@ -204,7 +220,7 @@ bool verb_dump(const Options *options, GError **error)
 
                 pattern = dump.pattern = g_pattern_spec_new(text);
         }
-        ok = start(&dump, directory, error);
+        ok = check_directory(directory, error) && start(&dump, directory, error);
         if (ok) {
                 copy_lines(&dump);
                 ok = end(&dump, directory, error);

@@ -75,8 +75,8 @@ static const Verb VERBS[] = {
          "show what was compiled when, what took long, and what was not inlined"},
         {"status", verb_status, COMMON, 0, NULL, 0, 0, NULL, "show counters"},
         {"metrics", verb_metrics, COMMON, 0, NULL, 0, 0, NULL, "print metrics, as OpenMetrics"},
-        {"save", verb_save, BIT(TRACE) | BIT(OUTPUT), BIT(TRACE) | BIT(OUTPUT), NULL, 0, 0, NULL,
-         "save a trace as a snapshot, which --trace opens at once"},
+        {"save", verb_save, BIT(TRACE) | BIT(OUTPUT) | BIT(JIT_EVENTS), BIT(TRACE) | BIT(OUTPUT),
+         NULL, 0, 0, NULL, "save a trace as a snapshot, which --trace opens at once"},
 };
 
 /* Called as `clrsym --version`. */

@@ -162,6 +162,8 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                                "only code of this version of the IL"},
         [OPTION_EVENT] = {0, "event", "GLOB", false, to_text, MEMBER(event),
                           "only these events: 'MethodLoad*', '*ILToNative*' ..."},
+        [OPTION_JIT_EVENTS] = {0, "jit-events", NULL, false, NULL, 0,
+                               "also the events that clrsym jit is about"},
         [OPTION_OUTPUT] = {'o', "output", "FILE", false, to_text, MEMBER(output), "write to FILE"},
         [OPTION_JSON] = {'j', "json", NULL, false, NULL, 0, "JSON, one object a line"},
 };
@@ -277,9 +279,9 @@ void options_print(FILE *file, unsigned allowed)
                                                        row->name, row->argument)
                                      : g_strdup_printf("--%s", row->name);
                 if (row->letter)
-                        fprintf(file, "  -%c, %-16s %s\n", row->letter, text, row->help);
+                        fprintf(file, "  -%c, %-17s %s\n", row->letter, text, row->help);
                 else
-                        fprintf(file, "      %-16s %s\n", text, row->help);
+                        fprintf(file, "      %-17s %s\n", text, row->help);
         }
-        fprintf(file, "  -h, %-16s %s\n", "--help", "this");
+        fprintf(file, "  -h, %-17s %s\n", "--help", "this");
 }

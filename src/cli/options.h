@@ -25,6 +25,7 @@ typedef enum Option {
         OPTION_SORT,
         OPTION_IL_VERSION,
         OPTION_EVENT,
+        OPTION_JIT_EVENTS,
         OPTION_OUTPUT,
         OPTION_JSON,
         _OPTION_MAX,

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+# bash completion of clrsym: verbs and options are those that it shows itself.
+
+_clrsym_verbs()
+{
+        "$1" --help 2>/dev/null | sed -nE 's/^  (-*[a-z]+)  .*/\1/p'
+}
+
+_clrsym_options()
+{
+        "$1" "$2" --help 2>/dev/null | sed -nE 's/^ +(-., )?(--[a-z-]+).*/\2/p'
+}
+
+# The PIDs that `clrsym ps` knows.
+_clrsym_pids()
+{
+        "$@" ps --json 2>/dev/null | sed -nE 's/^\{"pid":([0-9]+),.*/\1/p' | sort -u
+}
+
+# What can follow an option, one a line; false if anything can, or nothing is known.
+_clrsym_values()
+{
+        local program=$1 option=$2 i
+        local -a command=("$program")
+
+        case $option in
+        --tier)
+                printf '%s\n' Unknown MinOptJitted Optimized QuickJitted OptimizedTier1 \
+                        OptimizedTier1OSR InstrumentedTier InstrumentedTierOptimized ReadyToRun
+                ;;
+        --sort)
+                printf '%s\n' jit size versions reuse loaded
+                ;;
+        -p | --pid)
+                for ((i = 2; i < COMP_CWORD - 1; i++)); do
+                        case ${COMP_WORDS[i]} in
+                        # A trace would have to be read first.
+                        --trace) return 1 ;;
+                        --socket) command=(env CLRSYM_SOCKET="${COMP_WORDS[i + 1]}" "$program") ;;
+                        esac
+                done
+                _clrsym_pids "${command[@]}"
+                ;;
+        *)
+                return 1
+                ;;
+        esac
+}
+
+_clrsym()
+{
+        local program=$1 word=$2 previous=$3 words
+
+        COMPREPLY=()
+        if ((COMP_CWORD == 1)); then
+                words="$(_clrsym_verbs "$program") --help"
+        elif words=$(_clrsym_values "$program" "$previous"); then
+                :
+        elif [[ $previous == @(--trace|--socket|-o|--output) ||
+                ($word != -* && ${COMP_WORDS[1]} == dump) ]]; then
+                compopt -o filenames 2>/dev/null
+                mapfile -t COMPREPLY < <(compgen -f -- "$word")
+                return
+        elif [[ $word == -* ]]; then
+                words=$(_clrsym_options "$program" "${COMP_WORDS[1]}")
+        fi
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+
+complete -F _clrsym clrsym
