@@ -91,7 +91,7 @@ def inlining(time, reason=None, **record_options):
     names = string('N') * 9
     if reason is None:
         return record(time, 185, names + struct.pack('<H', 0), **record_options)
-    return record(time, 192, names + struct.pack('<I', 0) + string(reason) + struct.pack('<H', 0),
+    return record(time, 192, names + bytes(1) + string(reason) + struct.pack('<H', 0),
                   **record_options)
 
 

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""clrsym on a terminal: tables as wide as that, and a bar while a trace is read."""
+
+import fcntl
+import os
+import pathlib
+import pty
+import re
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+import unicodedata
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
+
+import ingest  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+import traceserver  # pylint: disable=wrong-import-position
+
+NS = 10**9
+MODULE = 0x77000
+WIDE = '日本語' * 20
+NARROW = 'Generic`2[' + 'System.Collections.' * 8 + 'X]'
+
+
+def history():
+    return [ingest.runtime_start(9 * NS),
+            ingest.module_load(9 * NS + 1, MODULE, '/x/A.Module.With.A.Rather.Long.File.Name.dll'),
+            ingest.body(10 * NS, 0x1000, 'Short', module=MODULE),
+            ingest.body(11 * NS, 0x2000, WIDE), ingest.body(12 * NS, 0x3000, NARROW),
+            ingest.body(13 * NS, 0x7ff36eaa1c70, 'e\u0301' * 60, tier=7, module=MODULE)]
+
+
+class Terminal:
+    """Runs programs on a pseudo-terminal."""
+
+    def __init__(self, programs):
+        self.programs = programs
+
+    def run(self, arguments, columns, stream='stdout', environment=None):
+        """What came out there, without the terminal's carriage returns, and what is left of it."""
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('4H', 24, columns, 0, 0))
+        streams = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, stream: slave}
+        with subprocess.Popen([self.programs.clrsym, *map(str, arguments)], stdin=subprocess.DEVNULL,
+                              env=environment or self.programs.environment, **streams) as program:
+            os.close(slave)
+            data = b''
+            while True:
+                try:
+                    piece = os.read(master, 65536)
+                except OSError:  # the other end is closed
+                    break
+                if not piece:
+                    break
+                data += piece
+            rest = program.stdout.read() if stream == 'stderr' else program.stderr.read()
+            program.wait(60)
+        os.close(master)
+        return data.decode().replace('\r\n', '\n'), rest.decode(), program.returncode
+
+
+def width(text):
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in 'WF' else 1
+               for c in text)
+
+
+def check_widths(tap, terminal, programs, daemon):
+    command = ['methods', '-p', '100', '--socket', daemon.query]
+    whole = programs.run([programs.clrsym, *command]).stdout.splitlines()
+    tap.check(max(map(width, whole)) > 150 and not any('...' in line for line in whole) and
+              whole[0].split()[-1] == 'METHOD', 'not on a terminal nothing is cut', *whole)
+    seen = set()
+    for columns in (400, 200, 160, 132, 120, 100, 80, 60, 40, 24):
+        text, said, status = terminal.run(command, columns)
+        lines = text.splitlines()
+        headings = lines[0].split()
+        seen.add(len(headings))
+        tap.check(status == 0 and not said and len(lines) == len(whole) and
+                  all(width(line) <= columns for line in lines) and
+                  headings[0] == 'ADDR' and headings[-1] == 'METHOD' and
+                  [line.split()[0] for line in lines] == [line.split()[0] for line in whole],
+                  f'{columns} columns: {len(headings)} of the table fit', said, *lines)
+        if 60 <= columns <= 200:
+            tap.check(lines[1].endswith('N.T.Short()') and lines[3].endswith('...'),
+                      'and only what is too long is cut', *lines)
+    tap.check(len(seen) > 4, 'the narrower, the fewer', seen)
+    text, _, _ = terminal.run(command, 400)
+    tap.check('A.Module.With.A.Rather.Lo...' in text, 'a long module leaves room for the method', text)
+    text, _, _ = terminal.run([*command, '--sort', 'jit'], 60)
+    tap.check('JIT-MS' in text, 'what is sorted by is shown', text)
+    text, _, _ = terminal.run(command, 0)
+    tap.check(all(width(line) <= 80 for line in text.splitlines()), 'a terminal without a width',
+              text)
+    json_text, _, _ = terminal.run([*command, '--json'], 60)
+    tap.check(json_text.splitlines() == programs.run([programs.clrsym, *command, '--json'])
+              .stdout.splitlines(), 'JSON is never cut')
+    for verb in (['ps'], ['modules'], ['jit'], ['history', '0x3000']):
+        text, said, status = terminal.run([*verb, '--socket', daemon.query], 60)
+        lines = [line for line in text.splitlines() if not line.startswith('Inlining, tail')]
+        tap.check(status == 0 and all(width(line) <= 60 for line in lines), f'{verb[0]} in 60 columns',
+                  said, text)
+
+
+def check_bar(tap, terminal, programs, directory):
+    """The bar comes when reading takes its time, grows, fits, and goes."""
+    trace = traceserver.forge(pathlib.Path(directory) / 'a \x1b big trace', 40, 60000)
+    command = ['ps', '--trace', trace]
+    text, rest, status = terminal.run(command, 70, 'stderr')
+    bar, _, after = text.rpartition('\r\x1b[K')
+    steps = re.findall(r'\rReading ([^\[]*) \[(#*)( *)\] +(\d+)% of ([^\r\x1b]*)\x1b\[K', bar)
+    tap.check(status == 1 and not rest and after.startswith('clrsym: ') and after.count('\n') == 1 and
+              'not one event of the .NET runtime' in after, 'what went wrong comes after the bar',
+              repr(text[-300:]))
+    percents = [int(step[3]) for step in steps]
+    tap.check(len(steps) >= 2 and percents == sorted(percents) and percents[-1] > percents[0] and
+              all(abs(len(step[1]) / (len(step[1]) + len(step[2])) - int(step[3]) / 100) < 0.06
+                  for step in steps) and
+              ''.join(f'\rReading {s[0]} [{s[1]}{s[2]}] {int(s[3]):3}% of {s[4]}\x1b[K'
+                      for s in steps) == bar, f'a bar that grows: {percents}', repr(bar[:300]))
+    tap.check(all(len(line) < 70 for line in re.split(r'\r|\x1b\[K', bar)) and
+              {step[0] for step in steps} == {'a \\u{1b} big trace'}, 'that fits, and is printable',
+              repr(bar[:200]))
+    done = programs.run([programs.clrsym, *command])
+    tap.check('\r' not in done.stderr and '\x1b' not in done.stderr and done.stderr.count('\n') == 1,
+              'without a terminal there is none', done.stderr)
+    small = recorded.unpack(directory, ['hello'])['hello']
+    text, rest, status = terminal.run(['ps', '--trace', small], 70, 'stderr')
+    tap.check(status == 0 and text == '' and rest.lstrip().startswith('PID'),
+              'nor for a trace that is soon read', repr(text), rest)
+
+
+def check_pager(tap, programs, directory, feeder, daemon):
+    """A reader who takes his time does not keep the daemon waiting, which would hang up."""
+    feeder.send(*[ingest.body(100 * NS + i, 0x100000 + 32 * i, f'Many{i}') for i in range(20000)],
+                ingest.progress(200 * NS), ingest.commit())
+    feeder.receive_until(ingest.COMMITTED)
+    command = [programs.clrsym, 'methods', '--json', '--socket', str(daemon.query)]
+    want = programs.run(command).stdout
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=programs.environment) as program:
+        time.sleep(8)
+        got = program.stdout.read().decode()
+        said = program.stderr.read().decode()
+    tap.check(got == want and program.returncode == 0 and len(want) > 5 << 20,
+              f'{len(want)} bytes, of which none was read for 8 s', len(got), said)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=programs.environment) as program:
+        program.stdout.read(100)
+        program.stdout.close()
+        said = program.stderr.read()
+    tap.check(program.returncode in (1, -signal.SIGPIPE) and not said, 'and one who goes away',
+              program.returncode, said)
+
+
+def run(tap, programs, directory, _):
+    terminal = Terminal(programs)
+    with recorded.Daemon(programs, directory) as daemon:
+        feeder = ingest.Feeder(daemon.ingest)
+        feeder.send(ingest.hello(), ingest.stream_open(), *history(), ingest.progress(30 * NS),
+                    ingest.commit())
+        feeder.receive_until(ingest.COMMITTED)
+        check_widths(tap, terminal, programs, daemon)
+        check_pager(tap, programs, directory, feeder, daemon)
+        feeder.close()
+    tap.equal(daemon.status, 0, 'the daemon ends with exit 0')
+    check_bar(tap, terminal, programs, directory)
+
+
+if __name__ == '__main__':
+    recorded.main(run)

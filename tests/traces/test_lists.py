@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""clrsym's lists of every recorded trace: against the sinks, against the events, and against the truth."""
+
+import collections
+import json
+import os
+
+import recorded
+from test_traces import NOT_WHOLE, PERF_MAP_LINE, nanoseconds
+
+# The runtime's perf map lacks what was loaded before, or lines behind a name that is not ASCII.
+NO_PERF_MAP = (*NOT_WHOLE, 'dynamic')
+
+
+class Trace:
+    """A trace, and a snapshot of it, which is read in no time."""
+
+    def __init__(self, programs, name, path, directory):
+        self.programs, self.name, self.path = programs, name, path
+        self.snapshot = os.path.join(directory, f'{name}.snapshot')
+        done = programs.run([programs.clrsym, 'save', '--jit-events', '--trace', path, '-o',
+                             self.snapshot])
+        if done.returncode or done.stdout or done.stderr:
+            raise RuntimeError(f'{name}: save: exit {done.returncode}: {done.stderr}')
+
+    def run(self, verb, *arguments, source=None):
+        done = self.programs.run([self.programs.clrsym, verb, '--trace', source or self.snapshot,
+                                  *arguments])
+        if done.returncode or done.stderr:
+            raise RuntimeError(f'{self.name}: {verb}: exit {done.returncode}: {done.stderr}')
+        return done.stdout
+
+    def rows(self, verb, *arguments):
+        return [json.loads(line) for line in self.run(verb, *arguments, '--json').splitlines()]
+
+
+def sink_map(programs, trace, process, time):
+    """The perf map that the sink writes of a process, at TIME, or when it chooses."""
+    at = f',at="{time}"' if time else ''
+    done = programs.babeltrace(trace.path, '-c', 'sink.clrsym.dump', '-p',
+                               f'format="perfmap",pid={process["pid"]},'
+                               f'pid_ns={process["pid_ns"]}{at}')
+    return done.stdout if done.returncode == 0 else done
+
+
+def check_perfmap(tap, programs, trace, processes):
+    """The same lines as the sink's, whoever is asked, at any moment."""
+    names = {(process['pid_ns'], process['pid']) for process in processes}
+    for process in processes:
+        first, last = int(nanoseconds(process['since'])), int(nanoseconds(process['last']))
+        for part in (None, 0.1, 0.5, 0.9, 1):
+            time = None if part is None else \
+                '%d.%09d' % divmod(first + int((last - first) * part), 10**9)
+            options = ['-p', f'{process["pid_ns"]}:{process["pid"]}', *(['-t', time] if time else [])]
+            got, want = trace.run('perfmap', *options), sink_map(programs, trace, process, time)
+            tap.check(got == want and (part in (None, 1) or got.count('\n') > 20),
+                      f'{trace.name}: perf map of {process["pid"]} at {time}: '
+                      f'{got.count(chr(10))} lines', got[:300], str(want)[:300])
+            check_map(tap, trace, got, time)
+    if len(names) == 1:
+        tap.equal(trace.run('perfmap', source=trace.path), trace.run('perfmap', '-p', options[1]),
+                  f'{trace.name}: perf map of the one process, from the trace itself')
+
+
+def check_map(tap, trace, text, time):
+    lines = [line.split(' ', 2) for line in text.splitlines()]
+    ranges = [(int(start, 16), int(size, 16)) for start, size, _ in lines]
+    tap.check(all(a[0] + a[1] <= b[0] for a, b in zip(ranges, ranges[1:])) and
+              all(name.isprintable() for _, _, name in lines),
+              f'{trace.name}: at {time} sorted, without overlaps, printable')
+    runtime = recorded.Truth(trace.name).text('perf.map')
+    if runtime is None or trace.name in NO_PERF_MAP:
+        return
+    known = {(int(match[1], 16), int(match[2], 16))
+             for match in map(PERF_MAP_LINE.fullmatch, runtime.split('\n')) if match}
+    missing = [extent for extent in ranges if extent[1] > 1 and extent not in known]
+    tap.check(not missing, f'{trace.name}: at {time} all jitted code is in the runtime\'s perf map',
+              len(missing), *missing[:5])
+
+
+def check_methods(tap, trace, bodies):
+    name = trace.name
+    versions = collections.Counter(version_key(body) for body in bodies)
+    reuse = collections.Counter(reuse_key(body) for body in bodies)
+    for key, options, value in (
+            ('size', [], lambda body: body['size'] or 0),
+            ('jit', [], lambda body: body['jit_ms'] or 0),
+            ('loaded', [], lambda body: int(nanoseconds(body['loaded']) or 0)),
+            ('versions', ['--min-versions', '2'], lambda body: versions[version_key(body)]),
+            ('reuse', [], lambda body: reuse[reuse_key(body)])):
+        rows = trace.rows('methods', '--all', '--sort', key, *options)
+        want = sorted((body for body in bodies if not options or versions[version_key(body)] >= 2),
+                      key=lambda body: -value(body))
+        tap.check([identity(row) for row in rows] == [identity(body) for body in want] and
+                  (key not in ('versions', 'reuse') or
+                   all(row[key] == value(row) for row in rows)),
+                  f'{name}: {len(rows)} methods sorted by {key}', rows[:1], want[:1])
+    for tier in ('QuickJitted', 'OptimizedTier1', 'Optimized', 'ReadyToRun'):
+        tap.equal([identity(row) for row in trace.rows('methods', '--all', '--tier', tier)],
+                  [identity(body) for body in bodies if body['version']['tier'] == tier],
+                  f'{name}: methods of tier {tier}')
+    rewritten = [identity(body) for body in bodies if body['version']['il_version']]
+    tap.check([identity(row) for row in trace.rows('methods', '--all', '--rejitted')] == rewritten and
+              (not name.startswith('rejit') or len(rewritten) >= 20),
+              f'{name}: {len(rewritten)} rejitted')
+    text = trace.run('methods', '--all').splitlines()
+    tap.check(len(text) == len(bodies) + 1 and
+              all(line.endswith(body['symbol']) and body['start'] in line
+                  for line, body in zip(text[1:], bodies)), f'{name}: the same as text')
+
+
+def identity(body):
+    return body['pid_ns'], body['pid'], body['start'], body['method']['id'], body['loaded'], \
+        body['unloaded'], body['version']['rejit_id']
+
+
+def version_key(body):
+    return body['pid_ns'], body['pid'], body['generation'], body['method']['id']
+
+
+def reuse_key(body):
+    return body['pid_ns'], body['pid'], body['generation'], body['start']
+
+
+def check_dump(tap, programs, trace, directory):
+    """The sink's own lines. Returns the events."""
+    output = os.path.join(directory, f'{trace.name}.jsonl')
+    sink = programs.dump(trace.path, output)
+    with open(output, encoding='utf-8') as lines:
+        want = lines.read()
+    done = programs.run([programs.clrsym, 'dump', trace.path])
+    tap.check(done.returncode == 0 and done.stdout == want and done.stderr == sink.stderr,
+              f'{trace.name}: dump: {want.count(chr(10))} lines', done.stdout[:300], done.stderr)
+    lines = want.splitlines()
+    records = [json.loads(line) for line in lines]
+    for glob, test in (('MethodLoadVerbose*', lambda r: r['event'].startswith('MethodLoadVerbose')),
+                       ('DotNETRuntime:*Unload*', lambda r: r.get('provider') == 'DotNETRuntime' and
+                        'Unload' in r['event']),
+                       ('(discarded events)', lambda r: r['event'] == '(discarded events)'),
+                       ('NoSuchEvent', lambda r: False)):
+        done = programs.run([programs.clrsym, 'dump', trace.path, '--event', glob])
+        tap.check(done.returncode == 0 and done.stdout.splitlines() ==
+                  [line for line, record in zip(lines, records) if test(record)],
+                  f'{trace.name}: dump --event {glob}: {done.stdout.count(chr(10))} lines',
+                  done.stdout[:300])
+    first = next(record for record in records if 'pid' in record)
+    for option, test in ((f'{first["pid"]}', lambda r: r['pid'] == first['pid']),
+                         (f'{first["pid_ns"]}:{first["pid"]}', lambda r: (r['pid_ns'], r['pid']) ==
+                          (first['pid_ns'], first['pid']))):
+        done = programs.run([programs.clrsym, 'dump', '-p', option, trace.path])
+        tap.check(done.stdout.splitlines() == [line for line, record in zip(lines, records)
+                                               if 'pid' not in record or test(record)],
+                  f'{trace.name}: dump -p {option}')
+    return [record for record in records if 'pid' in record]
+
+
+def check_jit(tap, trace, bodies, events):
+    """Sums of what `methods` lists, and counts of what the dump has."""
+    name = trace.name
+    got, = trace.rows('jit')
+    for tier in got['tiers']:
+        mine = [body for body in bodies if body['version']['tier'] == tier['tier']]
+        sums = (len(mine), sum(body['unloaded'] is None for body in mine),
+                sum(body['size'] or 0 for body in mine if body['unloaded'] is None))
+        ms = sum(body['jit_ms'] or 0 for body in mine)
+        tap.check((tier['bodies'], tier['live'], tier['live_bytes']) == sums and
+                  abs(tier['jit_ms'] - ms) < 0.001, f'{name}: jit: {tier["tier"]}', tier, sums, ms)
+    tap.equal(sum(tier['bodies'] for tier in got['tiers']), len(bodies), f'{name}: jit: all bodies')
+    loaded = [body for body in bodies if body['loaded'] is not None]
+    tap.equal(sum(sum(step['loads'].values()) for step in got['steps']), len(loaded),
+              f'{name}: jit: each load is in one step')
+    for step in got['steps']:
+        begin, end = (int(nanoseconds(step[key])) for key in ('begin', 'end'))
+        want = collections.Counter(body['version']['tier'] for body in loaded
+                                   if begin <= int(nanoseconds(body['loaded'])) < end)
+        if {tier: n for tier, n in step['loads'].items() if n} != dict(want):
+            tap.equal(step['loads'], dict(want), f'{name}: jit: loads from {step["begin"]} on')
+    times = sorted((body['jit_ms'] for body in bodies if body['jit_ms']), reverse=True)
+    tap.equal([row['jit_ms'] for row in got['longest']], times[:10], f'{name}: jit: the longest')
+    for what, event in (('inlining', 'MethodJitInlining'), ('tail_calls', 'MethodJitTailCall')):
+        mine = [record for record in events if record['event'].startswith(event)]
+        failed = collections.Counter(record['fields']['FailReason'] for record in mine
+                                     if 'FailReason' in record['fields'])
+        reasons = collections.Counter()
+        for process in got['processes']:
+            for row in process[f'{what}_failed'] or []:
+                reasons[row['reason']] += row['count']
+        n_succeeded = sum(process[f'{what}_succeeded'] or 0 for process in got['processes'])
+        tap.equal((n_succeeded, dict(reasons)), (len(mine) - sum(failed.values()), dict(failed)),
+                  f'{name}: jit: {len(mine)} times {what}')
+        text = trace.run('jit')
+        title = {'inlining': 'Inlining', 'tail_calls': 'Tail calls'}[what]
+        tap.check(not mine or f'\n{title}: {n_succeeded} succeeded, {sum(failed.values())} failed\n'
+                  in text, f'{name}: jit, as text', text)
+
+
+def run(tap, programs, directory, names):
+    traces = recorded.unpack(directory, names)
+    for name in names:
+        if name == recorded.REFUSED:
+            done = programs.run([programs.clrsym, 'dump', traces[name]])
+            tap.check(done.returncode == 1 and recorded.says_add_context(done.stderr) and
+                      not done.stdout and done.stderr.count('\n') == 1,
+                      f'{name}: clrsym dump refuses it in one line', done.stderr)
+            continue
+        trace = Trace(programs, name, traces[name], directory)
+        bodies = trace.rows('methods', '--all')
+        tap.equal([json.loads(line) for line in
+                   trace.run('methods', '--all', '--json', source=trace.path).splitlines()], bodies,
+                  f'{name}: {len(bodies)} bodies, the same of the trace and of its snapshot')
+        check_perfmap(tap, programs, trace, trace.rows('ps'))
+        check_methods(tap, trace, bodies)
+        check_jit(tap, trace, bodies, check_dump(tap, programs, trace, directory))
+
+
+if __name__ == '__main__':
+    recorded.main(run)
