@@ -23,9 +23,12 @@ def hello(version=VERSION):
     return frame(HELLO, struct.pack('<I', version) + string('test'))
 
 
-def stream_open(number=0, stream_id=0, uuid=b'0123456789abcdef', uid=NO_UID, scheme=1):
-    return frame(STREAM_OPEN, struct.pack('<I16sQQBIi', number, uuid, 0, stream_id, scheme, uid, 0)
-                 + string('host') + string('') + string('monotonic') + struct.pack('<q', 0))
+def stream_open(number=0, stream_id=0, uuid=b'0123456789abcdef', uid=NO_UID, scheme=1, pid=0,
+                boot=''):
+    """BOOT: the machine's boot id, for a trace of now. Scheme 2 is per-PID buffers, of PID."""
+    return frame(STREAM_OPEN,
+                 struct.pack('<I16sQQBIi', number, uuid, 0, stream_id, scheme, uid, pid)
+                 + string('host') + string(boot) + string('monotonic') + struct.pack('<q', 0))
 
 
 def runtime_start(time, pid=100, stream=0):
@@ -64,6 +67,12 @@ def body(time, start, name='Main', *, event=143, method=None, size=16, tier=3, r
 
 def unload(time, start, name='Main', **options):
     return body(time, start, name, event=144, **options)
+
+
+def domain_unload(time, **record_options):
+    """AppDomainUnload_V1: the process exits."""
+    return record(time, 157, struct.pack('<QI', 1, 0) + string('app') + struct.pack('<IH', 0, 0),
+                  version=1, **record_options)
 
 
 def jitting(time, method, name='Main', **record_options):
