@@ -69,6 +69,11 @@ static const Verb VERBS[] = {
          "list the modules"},
         {"perfmap", verb_perfmap, BIT(SOCKET) | BIT(TRACE) | BIT(PID) | BIT(AT) | BIT(OUTPUT), 0,
          NULL, 0, 0, NULL, "print a perf map that is right for one moment"},
+        {"perf", verb_perf,
+         BIT(SOCKET) | BIT(TRACE) | BIT(INPUT) | BIT(OUTPUT) | BIT(NAMES) | BIT(TIERS) |
+                 BIT(ANNOTATE) | BIT(SAMPLED) | BIT(MAP) | BIT(FORCE),
+         0, NULL, 0, 0, NULL,
+         "name the managed frames of a perf.data; print it, or write a flame graph or profile"},
         {"dump", verb_dump, BIT(PID) | BIT(EVENT), 0, "DIR", 1, 1, NULL,
          "print the events of a trace as JSON, one a line"},
         {"jit", verb_jit, COMMON_PROCESS, 0, NULL, 0, 0, NULL,

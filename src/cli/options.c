@@ -63,6 +63,36 @@ static const char *to_process(const char *argument, void *member)
         return process_name_from_text(argument, member) ? NULL : "not a PID or PIDNS:PID";
 }
 
+static const char *to_map(const char *argument, void *member)
+{
+        ProcessMaps *maps = member;
+        const char *equals = strchr(argument, '=');
+        ProcessMap map;
+        uint64_t u;
+        unsigned i;
+
+        if (!equals || !digits(argument, (size_t)(equals - argument), INT32_MAX, &u) ||
+            !process_name_from_text(equals + 1, &map.process))
+                return "not PERFPID=PID or PERFPID=PIDNS:PID";
+        map.perf_pid = (int32_t)u;
+        for (i = 0; i < maps->n; i++)
+                if (maps->maps[i].perf_pid == map.perf_pid)
+                        return "that PERFPID was given before";
+        if (maps->n == MAX_MAPS)
+                return "more than can be given";
+        maps->maps[maps->n++] = map;
+        return NULL;
+}
+
+static const char *to_names(const char *argument, void *member)
+{
+        if (strcmp(argument, "full") != 0 && strcmp(argument, "short") != 0 &&
+            strcmp(argument, "clr") != 0)
+                return "not full, short or clr";
+        *(const char **)member = argument;
+        return NULL;
+}
+
 static bool seconds(const char *text, double max, double *ret_seconds)
 {
         char *end;
@@ -164,6 +194,19 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                           "only these events: 'MethodLoad*', '*ILToNative*' ..."},
         [OPTION_JIT_EVENTS] = {0, "jit-events", NULL, false, NULL, 0,
                                "also the events that clrsym jit is about"},
+        [OPTION_INPUT] = {'i', "input", "FILE", false, to_text, MEMBER(input),
+                          "the recording (default: perf.data)"},
+        [OPTION_NAMES] = {0, "names", "FORM", false, to_names, MEMBER(names),
+                          "full (default), short: Type.Method, or clr: as the runtime has it"},
+        [OPTION_TIERS] = {0, "tiers", NULL, false, NULL, 0, "text: with the tier of managed code"},
+        [OPTION_ANNOTATE] = {0, "annotate", NULL, false, NULL, 0,
+                             "folded: _[j] behind managed names, _[k] behind the kernel's"},
+        [OPTION_SAMPLED] = {0, "event", "NAME", false, to_text, MEMBER(event),
+                            "only samples of this event, where several were recorded"},
+        [OPTION_MAP] = {0, "map", "MAP", false, to_map, MEMBER(maps),
+                        "PERFPID=PIDNS:PID: which process it is that perf calls PERFPID"},
+        [OPTION_FORCE] = {0, "force", NULL, false, NULL, 0,
+                          "also if the recording seems to be of another boot or program"},
         [OPTION_OUTPUT] = {'o', "output", "FILE", false, to_text, MEMBER(output), "write to FILE"},
         [OPTION_JSON] = {'j', "json", NULL, false, NULL, 0, "JSON, one object a line"},
 };

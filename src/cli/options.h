@@ -26,7 +26,14 @@ typedef enum Option {
         OPTION_IL_VERSION,
         OPTION_EVENT,
         OPTION_JIT_EVENTS,
+        OPTION_INPUT,
         OPTION_OUTPUT,
+        OPTION_NAMES,
+        OPTION_TIERS,
+        OPTION_ANNOTATE,
+        OPTION_SAMPLED,
+        OPTION_MAP,
+        OPTION_FORCE,
         OPTION_JSON,
         _OPTION_MAX,
 } Option;
@@ -41,6 +48,20 @@ typedef struct ProcessName {
 } ProcessName;
 
 bool process_name_from_text(const char *text, ProcessName *ret_name);
+
+/* PERFPID=PID, or PERFPID=PIDNS:PID: what perf calls PERFPID. */
+typedef struct ProcessMap {
+        int32_t perf_pid;
+        ProcessName process;
+} ProcessMap;
+
+/* Nobody types more. */
+#define MAX_MAPS 64
+
+typedef struct ProcessMaps {
+        ProcessMap maps[MAX_MAPS];
+        unsigned n;
+} ProcessMaps;
 
 typedef enum Sort {
         SORT_NONE,
@@ -66,7 +87,10 @@ typedef struct Options {
         Sort sort;
         uint64_t il_version;
         const char *event;
+        const char *input;
         const char *output;
+        const char *names; /* "full", "short" or "clr" */
+        ProcessMaps maps;
         char **arguments; /* what is no option; ends with NULL */
 } Options;
 

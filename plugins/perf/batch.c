@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of samples without managed frames; a sample can have a thousand entries. */
+#define MAX_ENTRIES 32768
+#define MAX_SAMPLES 4096
+
+/* The next element of an array, of SIZE bytes; what can grow is doubled. */
+static void *add(void *array, size_t *n, size_t *n_size, size_t size)
+{
+        char **elements = array;
+
+        if (*n == *n_size) {
+                size_t wanted = *n_size ? *n_size * 2 : 256;
+                char *moved = realloc(*elements, wanted * size);
+
+                if (!moved)
+                        return NULL;
+                *elements = moved;
+                *n_size = wanted;
+        }
+        return memset(*elements + (*n)++ * size, 0, size);
+}
+
+#define ADD(batch, name)                                                                           \
+        add(&(batch)->name, &(batch)->n_##name, &(batch)->n_##name##_size, sizeof(*(batch)->name))
+
+void batch_deinit(Batch *batch)
+{
+        free(batch->samples);
+        free(batch->entries);
+        free(batch->asks);
+        free(batch->queries);
+        free(batch->answers);
+        *batch = (Batch){0};
+}
+
+void batch_clear(Batch *batch)
+{
+        batch->n_samples = batch->n_entries = batch->n_asks = batch->n_queries = 0;
+}
+
+bool batch_is_full(const Batch *batch)
+{
+        return batch->n_queries >= CLRSYM_BATCH || batch->n_entries >= MAX_ENTRIES ||
+               batch->n_samples >= MAX_SAMPLES;
+}
+
+Sample *batch_add_sample(Batch *batch)
+{
+        Sample *sample = ADD(batch, samples);
+
+        if (sample)
+                sample->first = batch->n_entries;
+        return sample;
+}
+
+Entry *batch_add_entry(Batch *batch)
+{
+        Entry *entry = ADD(batch, entries);
+
+        if (entry)
+                batch->samples[batch->n_samples - 1].n++;
+        return entry;
+}
+
+Ask *batch_add_ask(Batch *batch)
+{
+        Ask *ask = ADD(batch, asks);
+
+        if (ask) {
+                ask->entry = batch->n_entries - 1;
+                ask->query = batch->n_queries;
+        }
+        return ask;
+}
+
+clrsym_query *batch_add_query(Batch *batch)
+{
+        clrsym_query *query = ADD(batch, queries);
+
+        if (query)
+                batch->asks[batch->n_asks - 1].n_queries++;
+        return query;
+}
+
+clrsym_answer *batch_answers(Batch *batch)
+{
+        clrsym_answer *answers;
+
+        if (batch->n_answers_size < batch->n_queries) {
+                answers = realloc(batch->answers, batch->n_queries_size * sizeof(*answers));
+                if (!answers)
+                        return NULL;
+                batch->answers = answers;
+                batch->n_answers_size = batch->n_queries_size;
+        }
+        return batch->answers;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Folded stacks: a line for each stack, "comm;outermost;..;innermost 12"
+ *
+ * Stacks are counted until they take too much memory; then they are printed, and counted anew:
+ * readers add up lines that are equal.
+ */
+
+#include "form.h"
+#include "labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_WORDS (16u << 20) /* of all stacks: 64 MiB */
+
+/* Labels, of the thread's name first, of the leaf last. */
+typedef struct Stack {
+        size_t first;
+        uint32_t n;
+        uint64_t count;
+} Stack;
+
+typedef struct Folded {
+        Labels labels;
+        Stack *stacks; /* owned */
+        size_t n, n_stacks;
+        uint32_t *words; /* owned: of all stacks, one behind the other */
+        size_t n_words, n_words_size;
+        Index index;
+} Folded;
+
+static void *folded_new(void)
+{
+        return calloc(1, sizeof(Folded));
+}
+
+static void folded_free(void *state)
+{
+        Folded *folded = state;
+
+        if (folded) {
+                labels_deinit(&folded->labels);
+                free(folded->stacks);
+                free(folded->words);
+                index_deinit(&folded->index);
+        }
+        free(folded);
+}
+
+static bool equal_stack(const void *rows, uint32_t number, const void *key)
+{
+        const Folded *folded = rows;
+        const Stack *stack = &folded->stacks[number], *other = key;
+
+        return stack->n == other->n &&
+               !memcmp(folded->words + stack->first, folded->words + other->first,
+                       stack->n * sizeof(uint32_t));
+}
+
+/* Room for a stack of N words. */
+static bool grow(Folded *folded, size_t n)
+{
+        size_t bigger = folded->n_words_size ? folded->n_words_size : 4096;
+
+        if (folded->n == folded->n_stacks) {
+                size_t n_stacks = folded->n_stacks ? folded->n_stacks * 2 : 256;
+                Stack *stacks = realloc(folded->stacks, n_stacks * sizeof(*stacks));
+
+                if (!stacks)
+                        return false;
+                folded->stacks = stacks;
+                folded->n_stacks = n_stacks;
+        }
+        while (bigger < folded->n_words + n)
+                bigger *= 2;
+        if (bigger > folded->n_words_size) {
+                uint32_t *words = realloc(folded->words, bigger * sizeof(*words));
+
+                if (!words)
+                        return false;
+                folded->words = words;
+                folded->n_words_size = bigger;
+        }
+        return true;
+}
+
+static bool folded_forget(void *state, const FormContext *context)
+{
+        Folded *folded = state;
+        size_t i;
+        uint32_t j;
+
+        for (i = 0; i < folded->n; i++) {
+                const Stack *stack = &folded->stacks[i];
+
+                for (j = 0; j < stack->n; j++) {
+                        out_bytes(context->out, ";", j > 0);
+                        out_text(context->out,
+                                 labels_text(&folded->labels, folded->words[stack->first + j]));
+                }
+                out_bytes(context->out, " ", 1);
+                out_decimal(context->out, stack->count, 0);
+                out_bytes(context->out, "\n", 1);
+        }
+        folded->n = folded->n_words = 0;
+        index_clear(&folded->index);
+        labels_clear(&folded->labels);
+        return true;
+}
+
+/* Puts the labels of a sample where the next stack begins. */
+static bool put_words(Folded *folded, const FormContext *context, const Sample *sample,
+                      const Entry *entries)
+{
+        uint32_t *word = folded->words + folded->n_words;
+        size_t i;
+
+        *word = labels_comm(&folded->labels, context->frames, sample->comm);
+        for (i = sample->n; i-- > 0 && *word != INDEX_NONE;)
+                *++word = labels_frame(&folded->labels, context->frames, entries[i].frame);
+        return *word != INDEX_NONE;
+}
+
+static bool folded_add(void *state, const FormContext *context, const Sample *sample,
+                       const Entry *entries)
+{
+        Folded *folded = state;
+        Stack stack = {.n = (uint32_t)sample->n + 1, .count = 1};
+        uint32_t number;
+        uint64_t hash;
+
+        folded->labels.is_annotated = context->settings->is_annotated;
+        if (folded->n_words > MAX_WORDS)
+                folded_forget(folded, context);
+        if (!grow(folded, stack.n) || !put_words(folded, context, sample, entries))
+                return false;
+        stack.first = folded->n_words;
+        hash = hash_bytes(0, folded->words + stack.first, stack.n * sizeof(uint32_t));
+        number = index_find(&folded->index, hash, equal_stack, folded, &stack);
+        if (number != INDEX_NONE) {
+                folded->stacks[number].count++;
+                return true;
+        }
+        if (!index_add(&folded->index, hash, (uint32_t)folded->n))
+                return false;
+        folded->stacks[folded->n++] = stack;
+        folded->n_words += stack.n;
+        return true;
+}
+
+const Form form_folded = {folded_new, folded_add, folded_forget, folded_forget, folded_free};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * What `perf script --ns` prints, in its very columns, but with absolute addresses
+ */
+
+#include "form.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NS 1000000000
+
+/* A form must have some state. */
+static void *text_new(void)
+{
+        return calloc(1, 1);
+}
+
+static void add_seconds(Out *out, uint64_t ns)
+{
+        char digits[10];
+        uint64_t rest = ns % NS;
+        unsigned i;
+
+        out_decimal(out, ns / NS, 5);
+        for (i = sizeof(digits); i-- > 1; rest /= 10)
+                digits[i] = (char)('0' + rest % 10);
+        digits[0] = '.';
+        out_bytes(out, digits, sizeof(digits));
+}
+
+/* Of a sample with a callchain, perf writes the thread's name as it is, else in a column. */
+static void add_head(const FormContext *context, const Sample *sample)
+{
+        const char *comm = frames_get(context->frames, sample->comm).name;
+        Out *out = context->out;
+        size_t n;
+
+        if (!sample->has_chain)
+                for (n = strlen(comm); n < 16; n++)
+                        out_bytes(out, " ", 1);
+        out_text(out, comm);
+        out_bytes(out, " ", 1);
+        if (sample->tid < 0)
+                out_text(out, "   -1");
+        else
+                out_decimal(out, (uint32_t)sample->tid, 5);
+        out_bytes(out, " ", 1);
+        if (sample->cpu != NO_CPU) {
+                out_text(out, sample->cpu < 10 ? "[00" : sample->cpu < 100 ? "[0" : "[");
+                out_decimal(out, (uint32_t)sample->cpu, 0);
+                out_text(out, "] ");
+        }
+        add_seconds(out, sample->time);
+        out_text(out, ": ");
+        out_decimal(out, sample->period, 10);
+        out_bytes(out, " ", 1);
+        out_text(out, frames_get(context->frames, sample->event).name);
+        out_text(out, ": ");
+}
+
+static void add_entry(const FormContext *context, const Entry *entry)
+{
+        Frame frame = frames_get(context->frames, entry->frame);
+        Out *out = context->out;
+
+        out_hex(out, entry->ip, 16);
+        out_bytes(out, " ", 1);
+        out_text(out, frame.name ? frame.name : "[unknown]");
+        if (frame.name) {
+                out_text(out, "+0x");
+                out_hex(out, entry->offset, 0);
+        }
+        out_text(out, " (");
+        out_text(out, frame.module ? frame.module : "[unknown]");
+        out_bytes(out, ")", 1);
+        if (frame.kind == STREAM_MANAGED && context->settings->has_tier) {
+                out_text(out, " [");
+                out_text(out, clrsym_tier_name(frame.tier));
+                out_bytes(out, "]", 1);
+        }
+        if (frame.is_marked)
+                out_text(out, " ~");
+        out_bytes(out, "\n", 1);
+}
+
+static bool text_add(void *state, const FormContext *context, const Sample *sample,
+                     const Entry *entries)
+{
+        size_t i;
+
+        add_head(context, sample);
+        if (sample->has_chain)
+                out_bytes(context->out, "\n", 1);
+        for (i = 0; i < sample->n; i++) {
+                out_bytes(context->out, sample->has_chain ? "\t" : " ", 1);
+                add_entry(context, &entries[i]);
+        }
+        if (sample->has_chain)
+                out_bytes(context->out, "\n", 1);
+        return true;
+}
+
+static bool text_forget(void *state, const FormContext *context)
+{
+        return true;
+}
+
+const Form form_text = {text_new, text_add, text_forget, text_forget, free};

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+#include "frames.h"
+
+#include "client/printable.h"
+#include "names/name.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* More are kept in no memory that one would call small. */
+#define MAX_FRAMES (1u << 18)
+#define MAX_BYTES  (128u << 20)
+
+/* perf's texts mostly come again at the same address: no hash of them then. */
+#define N_RECENT 8192
+
+/* One method's body, as long as the runtime kept it. */
+typedef struct BodyKey {
+        uint64_t pid_ns, start, loaded, method_id;
+        int32_t pid;
+        uint32_t generation, rejit_id;
+        bool is_marked;
+} BodyKey;
+
+struct FrameRow {
+        char *symbol; /* owned: as perf has it; NULL: none */
+        char *dso;    /* owned: the same */
+        char *name;   /* owned: printable, if not the symbol itself */
+        char *module; /* owned: printable, if not the DSO itself */
+        StreamKind kind;
+        clrsym_tier tier;
+        BodyKey key; /* of managed ones */
+};
+
+bool frames_init(Frames *frames, NameForm names)
+{
+        size_t i;
+
+        *frames = (Frames){.names = names};
+        frames->recent = malloc(N_RECENT * sizeof(*frames->recent));
+        for (i = 0; frames->recent && i < N_RECENT; i++)
+                frames->recent[i] = INDEX_NONE;
+        return frames->recent != NULL;
+}
+
+static void row_deinit(FrameRow *row)
+{
+        free(row->symbol);
+        free(row->dso);
+        free(row->name);
+        free(row->module);
+}
+
+void frames_clear(Frames *frames)
+{
+        uint32_t i;
+
+        for (i = 0; i < frames->n; i++)
+                row_deinit(&frames->rows[i]);
+        for (i = 0; frames->recent && i < N_RECENT; i++)
+                frames->recent[i] = INDEX_NONE;
+        frames->n = 0;
+        frames->n_bytes = 0;
+        index_clear(&frames->by_symbol);
+        index_clear(&frames->by_body);
+}
+
+void frames_deinit(Frames *frames)
+{
+        frames_clear(frames);
+        free(frames->rows);
+        free(frames->recent);
+        index_deinit(&frames->by_symbol);
+        index_deinit(&frames->by_body);
+        *frames = (Frames){0};
+}
+
+bool frames_is_full(const Frames *frames)
+{
+        return frames->n >= MAX_FRAMES || frames->n_bytes >= MAX_BYTES;
+}
+
+/* Takes over what ROW has. */
+static uint32_t add_row(Frames *frames, Index *index, uint64_t hash, FrameRow *row)
+{
+        const char *texts[] = {row->symbol, row->dso, row->name, row->module};
+        size_t i;
+
+        if (frames->n == frames->n_rows) {
+                uint32_t n = frames->n_rows ? frames->n_rows * 2 : 1024;
+                FrameRow *rows = realloc(frames->rows, n * sizeof(*rows));
+
+                if (!rows) {
+                        row_deinit(row);
+                        return INDEX_NONE;
+                }
+                frames->rows = rows;
+                frames->n_rows = n;
+        }
+        if (!index_add(index, hash, frames->n)) {
+                row_deinit(row);
+                return INDEX_NONE;
+        }
+        for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+                frames->n_bytes += texts[i] ? strlen(texts[i]) + 1 : 0;
+        frames->rows[frames->n] = *row;
+        return frames->n++;
+}
+
+typedef struct SymbolKey {
+        StreamKind kind;
+        const char *symbol, *dso;
+} SymbolKey;
+
+static bool same(const char *one, const char *other)
+{
+        return one && other ? !strcmp(one, other) : one == other;
+}
+
+static bool equal_symbol(const void *rows, uint32_t number, const void *key)
+{
+        const FrameRow *row = (const FrameRow *)rows + number;
+        const SymbolKey *symbol = key;
+
+        return row->kind == symbol->kind && same(row->symbol, symbol->symbol) &&
+               same(row->dso, symbol->dso);
+}
+
+static char *printable(const char *text)
+{
+        Writer writer = {0};
+
+        writer_put_printable(&writer, text);
+        writer = (Writer){.buffer = malloc(writer.n + 1), .size = writer.n + 1};
+        if (writer.buffer) {
+                writer_put_printable(&writer, text);
+                writer_end(&writer);
+        }
+        return writer.buffer;
+}
+
+/* TEXT, and what is printed for it if that is something else. */
+static bool copy(const char *text, char **ret_copy, char **ret_printable)
+{
+        if (!text)
+                return true;
+        *ret_copy = strdup(text);
+        *ret_printable = printable(text);
+        if (!*ret_copy || !*ret_printable)
+                return false;
+        if (!strcmp(*ret_copy, *ret_printable)) {
+                free(*ret_printable);
+                *ret_printable = NULL;
+        }
+        return true;
+}
+
+static uint32_t add_symbol(Frames *frames, uint64_t hash, const SymbolKey *key)
+{
+        FrameRow row = {.kind = key->kind};
+
+        if (!copy(key->symbol, &row.symbol, &row.name) || !copy(key->dso, &row.dso, &row.module)) {
+                row_deinit(&row);
+                return INDEX_NONE;
+        }
+        return add_row(frames, &frames->by_symbol, hash, &row);
+}
+
+uint32_t frames_symbol(Frames *frames, StreamKind kind, const char *symbol, const char *dso)
+{
+        const SymbolKey key = {kind, symbol, dso};
+        uint64_t places = hash_number(hash_number(kind, (uintptr_t)symbol), (uintptr_t)dso);
+        uint32_t *recent = &frames->recent[places % N_RECENT], number = *recent;
+        uint64_t hash;
+
+        /* What is at an address can be another text by now. */
+        if (number < frames->n && equal_symbol(frames->rows, number, &key))
+                return number;
+        hash = hash_text(hash_text(kind + 1, symbol ? symbol : ""), dso ? dso : "");
+        number = index_find(&frames->by_symbol, hash, equal_symbol, frames->rows, &key);
+        if (number == INDEX_NONE)
+                number = add_symbol(frames, hash, &key);
+        *recent = number;
+        return number;
+}
+
+uint32_t frames_text(Frames *frames, const char *text)
+{
+        /* Nothing else that is not known has a symbol. */
+        return frames_symbol(frames, STREAM_UNKNOWN, text ? text : "", NULL);
+}
+
+static bool equal_body(const void *rows, uint32_t number, const void *key)
+{
+        const BodyKey *one = &((const FrameRow *)rows)[number].key, *other = key;
+
+        return one->start == other->start && one->loaded == other->loaded &&
+               one->method_id == other->method_id && one->rejit_id == other->rejit_id &&
+               one->pid == other->pid && one->pid_ns == other->pid_ns &&
+               one->generation == other->generation && one->is_marked == other->is_marked;
+}
+
+static const NameStyle STYLES[_NAMES_MAX] = {
+        [NAMES_FULL] = NAME_STYLE_CSHARP,
+        [NAMES_SHORT] = NAME_STYLE_SHORT,
+        [NAMES_CLR] = NAME_STYLE_CLR,
+};
+
+static char *symbol_of(const clrsym_body *body, NameStyle style)
+{
+        const RawName raw = {body->name_space, body->name, body->signature, NULL};
+        size_t n = name_format(&raw, style, NULL, 0);
+        char *text = malloc(n + 1);
+
+        if (text)
+                name_format(&raw, style, text, n + 1);
+        return text;
+}
+
+/* "method 0x7f12..": of a method whose name was never told. */
+static char *nameless_symbol(const clrsym_body *body)
+{
+        size_t n = clrsym_symbol(body, NULL, 0);
+        char *text = malloc(n + 1);
+
+        if (text)
+                clrsym_symbol(body, text, n + 1);
+        return text;
+}
+
+static char *module_of(const clrsym_body *body, const char *image)
+{
+        const char *path = body->module_path && *body->module_path ? body->module_path : image;
+        const char *slash = path ? strrchr(path, '/') : NULL;
+        const char *name = slash ? slash + 1 : path;
+
+        return name && *name ? printable(name) : NULL;
+}
+
+uint32_t frames_body(Frames *frames, const clrsym_answer *answer, const char *image, bool is_marked)
+{
+        const clrsym_body *body = &answer->body;
+        const BodyKey key = {
+                .pid_ns = answer->pid_ns,
+                .start = body->start,
+                .loaded = body->loaded,
+                .method_id = body->method_id,
+                .pid = answer->pid,
+                .generation = answer->generation,
+                .rejit_id = body->rejit_id,
+                .is_marked = is_marked,
+        };
+        FrameRow row = {.kind = STREAM_MANAGED, .tier = body->tier, .key = key};
+        uint64_t hash = hash_number(hash_number(key.start, key.loaded), key.method_id);
+        uint32_t number;
+
+        hash = hash_number(hash, (uint64_t)key.pid << 32 ^ key.rejit_id ^ key.is_marked);
+        number = index_find(&frames->by_body, hash, equal_body, frames->rows, &key);
+        if (number != INDEX_NONE)
+                return number;
+        row.name = body->name && *body->name ? symbol_of(body, STYLES[frames->names])
+                                             : nameless_symbol(body);
+        row.module = module_of(body, image);
+        if (!row.name) {
+                row_deinit(&row);
+                return INDEX_NONE;
+        }
+        return add_row(frames, &frames->by_body, hash, &row);
+}
+
+Frame frames_get(const Frames *frames, uint32_t number)
+{
+        const FrameRow *row = &frames->rows[number];
+
+        return (Frame){
+                .name = row->name ? row->name : row->symbol,
+                .module = row->module ? row->module : row->dso,
+                .kind = row->kind,
+                .tier = row->tier,
+                .is_marked = row->key.is_marked,
+        };
+}

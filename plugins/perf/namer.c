@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include "namer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/*
+ * An exiting runtime says that its code is unloaded while other threads still run it: the last of
+ * their events are seen up to 12 ms later. And a body is told of a little after its publication.
+ */
+#define LAST_MOMENTS_NS  INT64_C(20000000)
+#define FIRST_MOMENTS_NS INT64_C(1000000)
+
+typedef struct Verdict {
+        bool is_named, is_marked;
+        Count reason; /* if it is not named */
+} Verdict;
+
+static const Count REASONS[] = {
+        [CLRSYM_OK] = COUNT_NO_METHOD,        [CLRSYM_NO_PROCESS] = COUNT_NO_PROCESS,
+        [CLRSYM_NO_METHOD] = COUNT_NO_METHOD, [CLRSYM_UNLOADED] = COUNT_UNLOADED,
+        [CLRSYM_NOT_YET] = COUNT_NOT_YET,     [CLRSYM_AMBIGUOUS] = COUNT_AMBIGUOUS,
+        [CLRSYM_PENDING] = COUNT_PENDING,     [CLRSYM_EVICTED] = COUNT_EVICTED,
+        [CLRSYM_INVALID] = COUNT_NO_METHOD,
+};
+
+int namer_init(Namer *namer, const Settings *settings, Frames *frames, char **ret_message)
+{
+        const clrsym_options options = {.socket = settings->socket, .trace = settings->trace};
+
+        *namer = (Namer){.settings = settings, .frames = frames, .wait_ms = settings->wait_ms};
+        return clrsym_open(&namer->handle, &options, ret_message);
+}
+
+void namer_deinit(Namer *namer)
+{
+        clrsym_close(namer->handle);
+        namer->handle = NULL;
+}
+
+static bool add_query(Batch *batch, const clrsym_query *query, int64_t shift)
+{
+        clrsym_query *added = batch_add_query(batch);
+
+        if (!added)
+                return false;
+        *added = *query;
+        if (shift < 0 && query->time < (uint64_t)-shift)
+                added->time = 1;
+        else
+                added->time += (uint64_t)shift;
+        return true;
+}
+
+bool namer_add(Namer *namer, Batch *batch, uint64_t address, Place place)
+{
+        const Settings *settings = namer->settings;
+        const Sample *sample = &batch->samples[batch->n_samples - 1];
+        const PidMap *map = settings_map(settings, sample->pid);
+        clrsym_query query = {
+                .pid = map ? map->pid : sample->pid,
+                .has_pid_ns = map && map->has_pid_ns,
+                .has_time = true,
+                .pid_ns = map ? map->pid_ns : 0,
+                .address = address,
+                .time = sample->time,
+        };
+        Ask *ask = batch_add_ask(batch);
+
+        if (!ask)
+                return false;
+        ask->place = place;
+        if ((!map && settings->is_mapped_only) || query.pid <= 0)
+                return true;
+        if (namer->has_exact_clock)
+                return add_query(batch, &query, 0);
+        query.time += (uint64_t)settings->clock_offset;
+        return add_query(batch, &query, -(int64_t)settings->clock_slack) &&
+               add_query(batch, &query, (int64_t)settings->clock_slack);
+}
+
+/* The nearest body is the one that was there: it had just ended, or was just beginning. */
+static bool is_near(const clrsym_answer *answer)
+{
+        if (!answer->has_body)
+                return false;
+        if (answer->status == CLRSYM_UNLOADED)
+                return answer->distance > -LAST_MOMENTS_NS;
+        return answer->status == CLRSYM_NOT_YET && answer->distance < FIRST_MOMENTS_NS;
+}
+
+/* Elsewhere it is not even sure that the code is managed: there only what is certain counts. */
+static bool takes_marked(Place place)
+{
+        return place == PLACE_JITTED || place == PLACE_IMAGE;
+}
+
+static Verdict judge(const clrsym_answer *answer, Place place)
+{
+        Verdict verdict = {.reason = REASONS[answer->status]};
+
+        if (answer->status == CLRSYM_OK && answer->has_body) {
+                verdict.is_named = true;
+                verdict.is_marked = answer->confidence == CLRSYM_GAP ||
+                                    answer->confidence == CLRSYM_PROVISIONAL;
+        } else if (is_near(answer)) {
+                verdict.is_named = verdict.is_marked = true;
+        }
+        if (verdict.is_marked && !takes_marked(place))
+                verdict.is_named = false;
+        return verdict;
+}
+
+static bool same_body(const clrsym_answer *one, const clrsym_answer *other)
+{
+        return one->has_body && other->has_body && one->generation == other->generation &&
+               one->body.start == other->body.start && one->body.loaded == other->body.loaded &&
+               one->body.method_id == other->body.method_id &&
+               one->body.rejit_id == other->body.rejit_id;
+}
+
+/*
+ * Of a time that is known within a window only: at its begin and at its end one body must be there,
+ * or be the nearest. If it is there at both, then all through; if not, it is marked.
+ */
+static Verdict judge_window(const clrsym_answer *begin, const clrsym_answer *end, Place place)
+{
+        const clrsym_answer *first = begin->status == CLRSYM_OK ? begin : end;
+        Verdict verdict = judge(first, place);
+
+        if (begin->status == end->status && begin->status != CLRSYM_OK)
+                return (Verdict){.reason = REASONS[begin->status]};
+        if (first->status != CLRSYM_OK || !same_body(begin, end))
+                return (Verdict){.reason = COUNT_CLOCK};
+        if (begin->status != end->status) {
+                verdict.is_marked = true;
+                verdict.is_named = takes_marked(place);
+                verdict.reason = COUNT_CLOCK;
+        }
+        return verdict;
+}
+
+static void count(Counts *counts, Place place, const Verdict *verdict)
+{
+        bool is_jitted = place == PLACE_JITTED, is_image = place == PLACE_IMAGE;
+
+        counts->n[COUNT_JITTED] += is_jitted;
+        counts->n[COUNT_IMAGE] += is_image;
+        if (verdict->is_named) {
+                counts->n[is_jitted  ? COUNT_JITTED_NAMED
+                          : is_image ? COUNT_IMAGE_NAMED
+                                     : COUNT_ELSEWHERE_NAMED]++;
+                counts->n[COUNT_MARKED] += verdict->is_marked;
+        } else if (is_jitted || is_image) {
+                counts->n[verdict->reason]++;
+        }
+}
+
+static int name(Namer *namer, Batch *batch, const Ask *ask)
+{
+        const clrsym_answer *answer = batch->answers + ask->query;
+        Entry *entry = &batch->entries[ask->entry];
+        Verdict verdict = {.reason = COUNT_NO_PROCESS};
+        const char *image = NULL;
+
+        if (ask->n_queries == 1)
+                verdict = judge(answer, ask->place);
+        else if (ask->n_queries == 2)
+                verdict = judge_window(answer, answer + 1, ask->place);
+        count(&namer->counts, ask->place, &verdict);
+        if (!verdict.is_named)
+                return 0;
+        if (ask->n_queries == 2 && answer->status != CLRSYM_OK)
+                answer++;
+        if (ask->place == PLACE_IMAGE)
+                image = frames_get(namer->frames, entry->frame).module;
+        entry->frame = frames_body(namer->frames, answer, image, verdict.is_marked);
+        entry->offset = (uint32_t)(entry->ip - answer->body.start);
+        return entry->frame == INDEX_NONE ? -ENOMEM : 0;
+}
+
+int namer_run(Namer *namer, Batch *batch)
+{
+        clrsym_answer *answers = NULL;
+        bool is_late = false;
+        size_t i;
+        int r = 0;
+
+        if (batch->n_queries) {
+                answers = batch_answers(batch);
+                if (!answers)
+                        return -ENOMEM;
+                r = clrsym_resolve(namer->handle, batch->queries, batch->n_queries, namer->wait_ms,
+                                   answers);
+                if (r < 0)
+                        return r;
+        }
+        for (i = 0; r == 0 && i < batch->n_asks; i++)
+                r = name(namer, batch, &batch->asks[i]);
+        for (i = 0; i < batch->n_queries; i++)
+                is_late |= answers[i].status == CLRSYM_PENDING ||
+                           answers[i].confidence == CLRSYM_PROVISIONAL;
+        /* Waited for in vain: nothing more comes, and the next batch is no earlier. */
+        if (is_late)
+                namer->wait_ms = 0;
+        return r;
+}

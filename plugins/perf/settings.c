@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "settings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* False if VALUE is none. VALUE is NULL if there was no '='. */
+typedef bool (*TakeValue)(Settings *settings, const char *value, size_t offset);
+
+static void *member(Settings *settings, size_t offset)
+{
+        return (char *)settings + offset;
+}
+
+static bool take_text(Settings *settings, const char *value, size_t offset)
+{
+        *(const char **)member(settings, offset) = value;
+        return value && *value;
+}
+
+static bool take_flag(Settings *settings, const char *value, size_t offset)
+{
+        *(bool *)member(settings, offset) = true;
+        return !value;
+}
+
+/* A number from MIN to MAX that ends at END; NULL if there is none, else what is behind it. */
+static const char *number(const char *text, int64_t min, int64_t max, char end, int64_t *ret)
+{
+        char *behind;
+
+        if (!text || (*text != '-' && (*text < '0' || *text > '9')))
+                return NULL;
+        errno = 0;
+        *ret = strtoll(text, &behind, 10);
+        if (errno || behind == text || *behind != end || *ret < min || *ret > max)
+                return NULL;
+        return end ? behind + 1 : behind;
+}
+
+static bool take_unsigned(Settings *settings, const char *value, size_t offset)
+{
+        int64_t n;
+
+        if (!number(value, 0, INT32_MAX, '\0', &n))
+                return false;
+        *(unsigned *)member(settings, offset) = (unsigned)n;
+        return true;
+}
+
+static bool take_fd(Settings *settings, const char *value, size_t offset)
+{
+        int64_t n;
+
+        if (!number(value, 0, INT32_MAX, '\0', &n))
+                return false;
+        *(int *)member(settings, offset) = (int)n;
+        return true;
+}
+
+static bool take_word(const char *value, const char *const *words, unsigned n, void *ret_word)
+{
+        unsigned i;
+
+        for (i = 0; value && i < n; i++)
+                if (!strcmp(value, words[i])) {
+                        memcpy(ret_word, &i, sizeof(i));
+                        return true;
+                }
+        return false;
+}
+
+static bool take_form(Settings *settings, const char *value, size_t offset)
+{
+        static const char *const WORDS[_FORM_MAX] = {
+                [FORM_TEXT] = "text",
+                [FORM_FOLDED] = "folded",
+                [FORM_STREAM] = "stream",
+                [FORM_SURVEY] = "survey",
+        };
+
+        return take_word(value, WORDS, _FORM_MAX, member(settings, offset));
+}
+
+static bool take_names(Settings *settings, const char *value, size_t offset)
+{
+        static const char *const WORDS[_NAMES_MAX] = {
+                [NAMES_FULL] = "full",
+                [NAMES_SHORT] = "short",
+                [NAMES_CLR] = "clr",
+        };
+
+        return take_word(value, WORDS, _NAMES_MAX, member(settings, offset));
+}
+
+/* "OFFSET,SLACK" */
+static bool take_clock(Settings *settings, const char *value, size_t offset)
+{
+        int64_t slack;
+
+        value = number(value, INT64_MIN, INT64_MAX, ',', &settings->clock_offset);
+        if (!value || !number(value, 0, INT64_MAX, '\0', &slack))
+                return false;
+        settings->clock_slack = (uint64_t)slack;
+        settings->has_clock = true;
+        return true;
+}
+
+/* "PERFPID=PID" or "PERFPID=NS:PID" */
+static bool take_map(Settings *settings, const char *value, size_t offset)
+{
+        const char *colon = value ? strchr(value, ':') : NULL;
+        PidMap map = {.has_pid_ns = colon != NULL};
+        int64_t perf_pid, pid, pid_ns = 0;
+        PidMap *maps;
+
+        value = number(value, 0, INT32_MAX, '=', &perf_pid);
+        if (value && colon)
+                value = number(value, 0, INT64_MAX, ':', &pid_ns);
+        if (!value || !number(value, 1, INT32_MAX, '\0', &pid))
+                return false;
+        map.perf_pid = (int32_t)perf_pid;
+        map.pid = (int32_t)pid;
+        map.pid_ns = (uint64_t)pid_ns;
+        maps = realloc(settings->maps, (settings->n_maps + 1) * sizeof(*maps));
+        if (!maps)
+                return false;
+        maps[settings->n_maps++] = map;
+        settings->maps = maps;
+        return true;
+}
+
+#define MEMBER(name) offsetof(Settings, name)
+
+static const struct {
+        const char *name;
+        TakeValue take;
+        size_t offset;
+        const char *want; /* how it is said to who got it wrong */
+} ROWS[] = {
+        {"socket", take_text, MEMBER(socket), "socket=PATH"},
+        {"trace", take_text, MEMBER(trace), "trace=DIR"},
+        {"event", take_text, MEMBER(event), "event=NAME"},
+        {"format", take_form, MEMBER(form), "format=text or format=folded"},
+        {"names", take_names, MEMBER(names), "names=full, names=short or names=clr"},
+        {"tier", take_flag, MEMBER(has_tier), "tier, without a value"},
+        {"annotate", take_flag, MEMBER(is_annotated), "annotate, without a value"},
+        {"map", take_map, 0, "map=PERFPID=PID or map=PERFPID=NAMESPACE:PID"},
+        {"mapped-only", take_flag, MEMBER(is_mapped_only), "mapped-only, without a value"},
+        {"clock", take_clock, 0, "clock=OFFSET,SLACK in nanoseconds"},
+        {"wait", take_unsigned, MEMBER(wait_ms), "wait=MILLISECONDS"},
+        {"report", take_fd, MEMBER(report_fd), "report=FD"},
+};
+
+static int compare_maps(const void *one, const void *other)
+{
+        int32_t a = ((const PidMap *)one)->perf_pid, b = ((const PidMap *)other)->perf_pid;
+
+        return (a > b) - (a < b);
+}
+
+static bool take_argument(Settings *settings, const char *argument, char *ret_reason,
+                          size_t n_reason)
+{
+        const char *equals = strchr(argument, '=');
+        size_t n = equals ? (size_t)(equals - argument) : strlen(argument), i;
+
+        for (i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++) {
+                if (strlen(ROWS[i].name) != n || memcmp(argument, ROWS[i].name, n) != 0)
+                        continue;
+                if (ROWS[i].take(settings, equals ? equals + 1 : NULL, ROWS[i].offset))
+                        return true;
+                snprintf(ret_reason, n_reason, "--dlarg %s: it is %s", argument, ROWS[i].want);
+                return false;
+        }
+        snprintf(ret_reason, n_reason, "--dlarg %s: not known: see perf script --list-dlfilters -v",
+                 argument);
+        return false;
+}
+
+bool settings_read(Settings *settings, char **arguments, int n, char *ret_reason, size_t n_reason)
+{
+        size_t i;
+        int j;
+
+        *settings =
+                (Settings){.clock_slack = DEFAULT_CLOCK_SLACK, .report_fd = -1, .wait_ms = 5000};
+        for (j = 0; j < n; j++)
+                if (!take_argument(settings, arguments[j], ret_reason, n_reason))
+                        return false;
+        if (settings->socket && settings->trace) {
+                snprintf(ret_reason, n_reason, "--dlarg socket and trace: one of them, not both");
+                return false;
+        }
+        if (settings->n_maps)
+                qsort(settings->maps, settings->n_maps, sizeof(*settings->maps), compare_maps);
+        for (i = 1; i < settings->n_maps; i++)
+                if (settings->maps[i - 1].perf_pid == settings->maps[i].perf_pid) {
+                        snprintf(ret_reason, n_reason, "--dlarg map: %" PRId32 " is mapped twice",
+                                 settings->maps[i].perf_pid);
+                        return false;
+                }
+        return true;
+}
+
+void settings_deinit(Settings *settings)
+{
+        free(settings->maps);
+        settings->maps = NULL;
+        settings->n_maps = 0;
+}
+
+const PidMap *settings_map(const Settings *settings, int32_t perf_pid)
+{
+        const PidMap key = {.perf_pid = perf_pid};
+
+        return settings->n_maps
+                       ? bsearch(&key, settings->maps, settings->n_maps, sizeof(key), compare_maps)
+                       : NULL;
+}

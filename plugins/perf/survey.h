@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Survey: what `clrsym perf` must know of a recording before it names anything
+ *
+ * Of each process, how long it was sampled, and some addresses of what may be its managed code:
+ * they tell which process of a trace it is. Written as lines of words:
+ *
+ *   clock ID                        -1: perf's own
+ *   stacks HOW                      frames, dwarf, lbr or none
+ *   event SAMPLES NAME
+ *   process PID SAMPLES FIRST LAST COMM
+ *   address PID ADDRESS TIME        hexadecimal, ns
+ */
+
+#include "batch.h"
+#include "frames.h"
+
+#include <stdio.h>
+
+typedef struct SurveyProcess SurveyProcess;
+
+typedef struct Survey {
+        Frames *frames;           /* borrowed: texts */
+        SurveyProcess *processes; /* owned */
+        size_t n, n_processes;
+        SurveyProcess *last; /* that was sampled */
+        uint64_t *n_samples; /* owned: by number of the event's text */
+        uint32_t n_events;
+        int clock_id;
+        const char *stacks; /* static */
+} Survey;
+
+void survey_deinit(Survey *survey);
+
+/* The functions return false if there is no memory. */
+bool survey_sample(Survey *survey, const Sample *sample);
+/* Of the process that was sampled last: an address where managed code may be. */
+bool survey_address(Survey *survey, uint64_t address, uint64_t time);
+void survey_write(const Survey *survey, FILE *file);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/perf-clock.h"
+
+#include "cli/perf-program.h"
+
+#include <time.h>
+
+#define NS 1000000000
+
+/*
+ * The time of day is set now and then, and a suspended machine's monotonic clock stands still: on
+ * one boot the two can part by this, boots are further apart.
+ */
+#define MAX_PART_NS (2 * (int64_t)NS)
+
+/* perf's own clock begins with the monotonic one, and drifts. */
+#define OWN_SLACK_NS G_GUINT64_CONSTANT(1000000000)
+/* Of a clock that was compared with the time of day, once: and then they drift, too. */
+#define OTHER_SLACK_NS G_GUINT64_CONSTANT(10000000)
+
+static char *seconds_text(int64_t ns)
+{
+        return g_strdup_printf("%s%" G_GINT64_FORMAT ".%09u", ns < 0 ? "-" : "", ABS(ns / NS),
+                               (unsigned)ABS(ns % NS));
+}
+
+static char *date_text(uint64_t ns)
+{
+        g_autoptr(GDateTime) date = g_date_time_new_from_unix_utc((gint64)(ns / NS));
+
+        return date ? g_date_time_format(date, "%Y-%m-%d %H:%M:%S UTC") : g_strdup("?");
+}
+
+/* What the trace's clock shows at the recording's reference time of day; false if it cannot tell.
+ */
+static bool trace_time(clrsym *handle, const Recording *recording, uint64_t *ret_time)
+{
+        g_autofree char *text = g_strdup_printf("@%" G_GUINT64_FORMAT ".%09u",
+                                                (guint64)(recording->reference_tod / NS),
+                                                (unsigned)(recording->reference_tod % NS));
+
+        return recording->has_reference && clrsym_time(handle, text, ret_time) == 0;
+}
+
+/* The two clocks of one boot show the same. */
+static bool check_boot(const Recording *recording, uint64_t in_trace, const char *input,
+                       bool is_forced, GPtrArray *notes, GError **error)
+{
+        int64_t apart = (int64_t)(in_trace - recording->reference_clock);
+        g_autofree char *date = date_text(recording->reference_tod);
+        g_autofree char *here = seconds_text((int64_t)recording->reference_clock);
+        g_autofree char *there = seconds_text((int64_t)in_trace);
+        g_autofree char *text = NULL;
+
+        if (ABS(apart) <= MAX_PART_NS)
+                return true;
+        text = g_strdup_printf("%s is not of the machine and boot that the trace is of: at %s its "
+                               "clock showed %s, the trace's %s",
+                               input, date, here, there);
+        if (is_forced) {
+                g_ptr_array_add(notes, g_steal_pointer(&text));
+                return true;
+        }
+        g_set_error(error, PERF_ERROR, 0, "%s: give the trace of the same boot, or --force", text);
+        return false;
+}
+
+bool perf_clock_find(clrsym *handle, const Recording *recording, const char *input, bool is_forced,
+                     PerfClock *ret_clock, GPtrArray *notes, GError **error)
+{
+        uint64_t in_trace;
+        bool is_comparable = trace_time(handle, recording, &in_trace);
+
+        *ret_clock = (PerfClock){.is_exact = recording->clock_id == CLOCK_MONOTONIC};
+        if (ret_clock->is_exact) {
+                if (is_comparable)
+                        return check_boot(recording, in_trace, input, is_forced, notes, error);
+                g_ptr_array_add(notes, g_strdup_printf("%s has no reference time, or the trace's "
+                                                       "clock is not known: whether they are of "
+                                                       "one boot was not checked",
+                                                       input));
+                return true;
+        }
+        ret_clock->slack = OWN_SLACK_NS;
+        if (recording->clock_id != RECORDING_OWN_CLOCK && is_comparable) {
+                ret_clock->offset = (int64_t)(in_trace - recording->reference_clock);
+                ret_clock->slack = OTHER_SLACK_NS;
+        }
+        g_ptr_array_add(
+                notes,
+                g_strdup_printf("%s was recorded with %s%s clock, not the trace's: a name is given "
+                                "only where the same code was there for %u ms before and after. "
+                                "Mend it with: perf record -k mono -g ...",
+                                input,
+                                recording->clock_id == RECORDING_OWN_CLOCK ? "perf's own" : "the ",
+                                recording->clock_id != RECORDING_OWN_CLOCK && recording->clock_name
+                                        ? recording->clock_name
+                                        : "",
+                                (unsigned)(ret_clock->slack / 1000000)));
+        return true;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/perf-match.h"
+
+#include "cli/perf-program.h"
+
+#include <string.h>
+
+/* Of the machine: the kernel gives it this inode. Traces without the context have 0. */
+#define INITIAL_PID_NS G_GUINT64_CONSTANT(4026531836)
+
+/* Choices that are listed; who has more uses the list of `clrsym ps`. */
+#define MAX_LISTED 10
+
+/* A process of the trace, of all generations. */
+typedef struct Candidate {
+        int32_t pid;
+        uint64_t pid_ns;
+        char *command; /* or NULL */
+        uint64_t since;
+        unsigned n_hits; /* of a process's addresses, those where it has or had code */
+} Candidate;
+
+typedef struct Match {
+        clrsym *handle;
+        const Options *options;
+        int64_t clock_offset;
+        GArray *candidates; /* of Candidate */
+        unsigned n_matched, n_unmatched;
+} Match;
+
+static void candidate_clear(gpointer data)
+{
+        g_free(((Candidate *)data)->command);
+}
+
+static int add_candidate(const clrsym_process *process, void *data)
+{
+        Match *match = data;
+        Candidate candidate = {.pid = process->pid,
+                               .pid_ns = process->pid_ns,
+                               .command = g_strdup(process->command),
+                               .since = process->since};
+        guint i;
+
+        for (i = 0; i < match->candidates->len; i++) {
+                const Candidate *known = &g_array_index(match->candidates, Candidate, i);
+
+                if (known->pid == process->pid && known->pid_ns == process->pid_ns) {
+                        g_free(candidate.command);
+                        return 0;
+                }
+        }
+        g_array_append_val(match->candidates, candidate);
+        return 0;
+}
+
+static bool set_library_error(Match *match, GError **error)
+{
+        g_set_error(error, PERF_ERROR, 0, "%s", clrsym_message(match->handle));
+        return false;
+}
+
+/* Does the trace have code there, at any time? */
+static bool is_hit(const clrsym_answer *answer)
+{
+        return answer->status == CLRSYM_OK || answer->status == CLRSYM_UNLOADED ||
+               answer->status == CLRSYM_NOT_YET || answer->status == CLRSYM_AMBIGUOUS;
+}
+
+static bool count_hits(Match *match, const RecordingProcess *process, Candidate *candidate,
+                       GError **error)
+{
+        guint i, n = process->addresses->len;
+        g_autofree clrsym_query *queries = g_new0(clrsym_query, n);
+        g_autofree clrsym_answer *answers = g_new0(clrsym_answer, n);
+
+        candidate->n_hits = 0;
+        if (process->has_pid_ns && candidate->pid_ns && process->pid_ns != candidate->pid_ns)
+                return true;
+        for (i = 0; i < n; i++) {
+                const RecordingAddress *address =
+                        &g_array_index(process->addresses, RecordingAddress, i);
+
+                queries[i] = (clrsym_query){
+                        .pid = candidate->pid,
+                        .has_pid_ns = true,
+                        .pid_ns = candidate->pid_ns,
+                        .has_time = true,
+                        .address = address->address,
+                        .time = MAX((int64_t)address->time + match->clock_offset, 1),
+                };
+        }
+        if (clrsym_resolve(match->handle, queries, n, 0, answers) < 0)
+                return set_library_error(match, error);
+        for (i = 0; i < n; i++)
+                candidate->n_hits += is_hit(&answers[i]);
+        return true;
+}
+
+/* Would the process have this pid in the trace if perf saw what the trace's processes see? */
+static bool is_direct(const RecordingProcess *process, const Candidate *candidate)
+{
+        if (candidate->pid != process->pid)
+                return false;
+        if (process->has_pid_ns)
+                return candidate->pid_ns == process->pid_ns || candidate->pid_ns == 0;
+        return candidate->pid_ns == INITIAL_PID_NS || candidate->pid_ns == 0;
+}
+
+static bool has_comm(const RecordingProcess *process, const Candidate *candidate)
+{
+        g_autofree char *program = NULL, *name = NULL;
+
+        if (!candidate->command)
+                return false;
+        program = g_strndup(candidate->command, strcspn(candidate->command, " "));
+        name = g_path_get_basename(program);
+        /* The kernel keeps 15 bytes of it. */
+        return !strncmp(name, process->comm, 15);
+}
+
+/* Those that are about as good as the best; of those, who is told apart by pid or by name. */
+static const Candidate *choose(const Match *match, const RecordingProcess *process,
+                               GPtrArray *ret_similar)
+{
+        const Candidate *direct = NULL, *same_comm = NULL;
+        unsigned best = 0, n_same_comm = 0;
+        guint i;
+
+        for (i = 0; i < match->candidates->len; i++)
+                best = MAX(best, g_array_index(match->candidates, Candidate, i).n_hits);
+        for (i = 0; i < match->candidates->len; i++) {
+                Candidate *candidate = &g_array_index(match->candidates, Candidate, i);
+
+                if (best ? candidate->n_hits > best / 4 : is_direct(process, candidate))
+                        g_ptr_array_add(ret_similar, candidate);
+        }
+        for (i = 0; i < ret_similar->len; i++) {
+                const Candidate *candidate = g_ptr_array_index(ret_similar, i);
+
+                if (is_direct(process, candidate))
+                        direct = candidate;
+                if (has_comm(process, candidate)) {
+                        same_comm = candidate;
+                        n_same_comm++;
+                }
+        }
+        if (ret_similar->len == 1)
+                return g_ptr_array_index(ret_similar, 0);
+        /* perf's pid and the trace's are of one namespace only in the initial one. */
+        if (direct && process->has_pid_ns && process->pid_ns == INITIAL_PID_NS)
+                return direct;
+        return n_same_comm == 1 ? same_comm : NULL;
+}
+
+static void append_candidate(GString *text, const Candidate *candidate)
+{
+        g_string_append_printf(
+                text, " %" G_GUINT64_FORMAT ":%d (%s%ssince %" G_GUINT64_FORMAT ".%03u)",
+                (guint64)candidate->pid_ns, candidate->pid,
+                candidate->command ? candidate->command : "", candidate->command ? ", " : "",
+                (guint64)(candidate->since / 1000000000),
+                (unsigned)(candidate->since / 1000000 % 1000));
+}
+
+static void set_ambiguous(const RecordingProcess *process, const GPtrArray *similar, GError **error)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+        guint i;
+
+        for (i = 0; i < similar->len && i < MAX_LISTED; i++)
+                append_candidate(text, g_ptr_array_index(similar, i));
+        g_set_error(error, PERF_ERROR, 0,
+                    "process %d (%s) of the recording could be any of %u of the trace:%s%s: say "
+                    "which with --map %d=NS:PID",
+                    process->pid, process->comm, similar->len, text->str,
+                    similar->len > MAX_LISTED ? " ..." : "", process->pid);
+}
+
+static bool is_given(const Options *options, int32_t perf_pid)
+{
+        unsigned i;
+
+        for (i = 0; i < options->maps.n; i++)
+                if (options->maps.maps[i].perf_pid == perf_pid)
+                        return true;
+        return false;
+}
+
+static bool match_process(Match *match, const RecordingProcess *process, GArray *maps,
+                          GPtrArray *notes, GError **error)
+{
+        g_autoptr(GPtrArray) similar = g_ptr_array_new();
+        const Candidate *candidate;
+        ProcessMap map = {.perf_pid = process->pid};
+        guint i;
+
+        for (i = 0; i < match->candidates->len; i++)
+                if (!count_hits(match, process, &g_array_index(match->candidates, Candidate, i),
+                                error))
+                        return false;
+        candidate = choose(match, process, similar);
+        if (candidate) {
+                map.process = (ProcessName){true, candidate->pid_ns, candidate->pid};
+                g_array_append_val(maps, map);
+                match->n_matched++;
+                return true;
+        }
+        if (similar->len) {
+                set_ambiguous(process, similar, error);
+                return false;
+        }
+        match->n_unmatched++;
+        g_ptr_array_add(notes, g_strdup_printf("process %d (%s): none of the trace's processes has "
+                                               "its code, perf's names are left",
+                                               process->pid, process->comm));
+        return true;
+}
+
+static void set_none(const Match *match, GError **error)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+        guint i;
+
+        for (i = 0; i < match->candidates->len && i < MAX_LISTED; i++)
+                append_candidate(text, &g_array_index(match->candidates, Candidate, i));
+        g_set_error(error, PERF_ERROR, 0,
+                    "no process of the recording is one of those that are known (%u:%s%s): give "
+                    "the trace of the same run, or --map PERFPID=NS:PID, or --force",
+                    match->candidates->len, text->len ? text->str : " none",
+                    match->candidates->len > MAX_LISTED ? " ..." : "");
+}
+
+bool perf_match(clrsym *handle, const Recording *recording, const Options *options,
+                int64_t clock_offset, GArray *ret_maps, GPtrArray *notes, GError **error)
+{
+        g_autoptr(GArray) candidates = g_array_new(FALSE, FALSE, sizeof(Candidate));
+        Match match = {handle, options, clock_offset, candidates, 0, 0};
+        guint i;
+
+        g_array_set_clear_func(candidates, candidate_clear);
+        if (options->maps.n)
+                g_array_append_vals(ret_maps, options->maps.maps, options->maps.n);
+        if (clrsym_processes(handle, add_candidate, &match) < 0)
+                return set_library_error(&match, error);
+        for (i = 0; i < recording->processes->len; i++) {
+                const RecordingProcess *process = g_ptr_array_index(recording->processes, i);
+
+                if (process->addresses->len == 0 || is_given(options, process->pid))
+                        continue;
+                if (!match_process(&match, process, ret_maps, notes, error))
+                        return false;
+        }
+        if (match.n_unmatched && !match.n_matched && !options->maps.n &&
+            !options_has(options, OPTION_FORCE)) {
+                set_none(&match, error);
+                return false;
+        }
+        return true;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/perf-program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Of the filter's report. */
+#define REPORT_FD 3
+
+/* Those that ask the program to end; there are files to remove first. */
+static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
+
+static volatile sig_atomic_t caught_signal;
+static volatile sig_atomic_t child; /* 0: none */
+
+static void on_signal(int number)
+{
+        caught_signal = number;
+        if (child > 0)
+                kill((pid_t)child, number);
+}
+
+void perf_catch_signals(void)
+{
+        /* Without SA_RESTART: what waits shall see it. */
+        const struct sigaction action = {.sa_handler = on_signal};
+        struct sigaction old;
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(SIGNALS); i++)
+                if (sigaction(SIGNALS[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+                        sigaction(SIGNALS[i], &action, NULL);
+}
+
+int perf_caught_signal(void)
+{
+        return caught_signal;
+}
+
+void perf_end_by_signal(int number)
+{
+        signal(number, SIG_DFL);
+        raise(number);
+}
+
+/* $CLRSYM_DLFILTER, that of the build tree this program is in, or the installed one. */
+static char *find_filter(GError **error)
+{
+        const char *named = g_getenv("CLRSYM_DLFILTER");
+        g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
+        g_autofree char *directory = self ? g_path_get_dirname(self) : NULL;
+        g_autofree char *built = directory ? g_build_filename(directory, "..", "..", "plugins",
+                                                              "perf", "dlfilter-clrsym.so", NULL)
+                                           : NULL;
+        const char *path = CLRSYM_DLFILTER_PATH;
+
+        if (named && *named)
+                path = named;
+        else if (built && access(built, R_OK) == 0)
+                path = built;
+        if (access(path, R_OK) < 0) {
+                g_set_error(error, PERF_ERROR, 0,
+                            "no %s, perf's filter: build clrsym where perf/perf_dlfilter.h is "
+                            "(Debian: linux-perf), or set CLRSYM_DLFILTER",
+                            path);
+                return NULL;
+        }
+        /* A relative path without a slash would be looked for elsewhere. */
+        return g_canonicalize_filename(path, NULL);
+}
+
+bool perf_programs_find(PerfPrograms *ret_programs, GError **error)
+{
+        *ret_programs = (PerfPrograms){.perf = g_find_program_in_path("perf")};
+        if (!ret_programs->perf) {
+                g_set_error(error, PERF_ERROR, 0, "no perf on PATH: apt install linux-perf");
+                return false;
+        }
+        ret_programs->filter = find_filter(error);
+        return ret_programs->filter != NULL;
+}
+
+void perf_programs_deinit(PerfPrograms *programs)
+{
+        g_clear_pointer(&programs->perf, g_free);
+        g_clear_pointer(&programs->filter, g_free);
+}
+
+void perf_result_deinit(PerfResult *result)
+{
+        g_clear_pointer(&result->report, g_free);
+        g_clear_pointer(&result->said, g_free);
+}
+
+static GPtrArray *command_line(const PerfPrograms *programs, const PerfRun *run)
+{
+        const char *const first[] = {programs->perf, "--no-pager", "script",        "-i",
+                                     run->input,     "--dlfilter", programs->filter};
+        GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(first); i++)
+                g_ptr_array_add(words, g_strdup(first[i]));
+        for (i = 0; run->arguments[i]; i++)
+                g_ptr_array_add(words, g_strdup(run->arguments[i]));
+        for (i = 0; i < run->settings->len; i++) {
+                g_ptr_array_add(words, g_strdup("--dlarg"));
+                g_ptr_array_add(words, g_strdup(g_ptr_array_index(run->settings, i)));
+        }
+        g_ptr_array_add(words, g_strdup("--dlarg"));
+        g_ptr_array_add(words, g_strdup_printf("report=%d", REPORT_FD));
+        g_ptr_array_add(words, NULL);
+        return words;
+}
+
+/* Above those that the child gets, so that one dup2() after the other hits none of them. */
+static int above(int fd)
+{
+        int moved = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, REPORT_FD + 1) : -1;
+
+        if (fd >= 0)
+                close(fd);
+        return moved;
+}
+
+static int spawn(const char *path, char **words, int output_fd, int said_fd, int report_fd,
+                 pid_t *ret_pid)
+{
+        posix_spawn_file_actions_t actions;
+        posix_spawnattr_t attributes;
+        sigset_t signals;
+        size_t i;
+        int r;
+
+        posix_spawn_file_actions_init(&actions);
+        posix_spawnattr_init(&attributes);
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        posix_spawn_file_actions_adddup2(&actions, output_fd, STDOUT_FILENO);
+        posix_spawn_file_actions_adddup2(&actions, said_fd, STDERR_FILENO);
+        posix_spawn_file_actions_adddup2(&actions, report_fd, REPORT_FD);
+        sigemptyset(&signals);
+        for (i = 0; i < G_N_ELEMENTS(SIGNALS); i++)
+                sigaddset(&signals, SIGNALS[i]);
+        posix_spawnattr_setsigdefault(&attributes, &signals);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+        r = posix_spawn(ret_pid, path, &actions, &attributes, words, environ);
+        posix_spawn_file_actions_destroy(&actions);
+        posix_spawnattr_destroy(&attributes);
+        return r;
+}
+
+/* What perf prints, until it ends or nobody wants more. */
+static void read_output(int fd, const PerfRun *run)
+{
+        g_autofree char *bytes = g_malloc(65536);
+
+        for (;;) {
+                ssize_t n = read(fd, bytes, 65536);
+
+                if (n < 0 && errno == EINTR && !caught_signal)
+                        continue;
+                if (n <= 0 || !run->fn(bytes, (size_t)n, run->data))
+                        return;
+        }
+}
+
+static int wait_child(void)
+{
+        int status;
+
+        while (waitpid((pid_t)child, &status, 0) < 0)
+                if (errno != EINTR)
+                        return -1;
+        child = 0;
+        return status;
+}
+
+/* What was written to a memory file, as text. */
+static char *read_back(int fd)
+{
+        GString *text = g_string_new(NULL);
+        char bytes[4096];
+        ssize_t n;
+
+        lseek(fd, 0, SEEK_SET);
+        while ((n = read(fd, bytes, sizeof(bytes))) > 0 || (n < 0 && errno == EINTR))
+                if (n > 0)
+                        g_string_append_len(text, bytes, n);
+        return g_string_free(text, FALSE);
+}
+
+/* The filter's words if it spoke, else perf's last. */
+static char *words_of(const char *said)
+{
+        g_auto(GStrv) lines = g_strsplit(said, "\n", -1);
+        const char *last = NULL;
+        size_t i;
+
+        for (i = 0; lines[i]; i++) {
+                g_strstrip(lines[i]);
+                if (g_str_has_prefix(lines[i], "clrsym: "))
+                        return g_strdup(lines[i] + strlen("clrsym: "));
+                if (*lines[i])
+                        last = lines[i];
+        }
+        return g_strdup(last);
+}
+
+static bool check_status(const PerfRun *run, int status, PerfResult *result, GError **error)
+{
+        g_autofree char *words = words_of(result->said);
+
+        if (caught_signal) {
+                g_set_error(error, PERF_ERROR, 0, "interrupted");
+                return false;
+        }
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+                return true;
+        result->is_reader_gone = WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE;
+        if (WIFSIGNALED(status))
+                g_set_error(error, PERF_ERROR, 0, "%s: perf script died of signal %d (%s)%s%s",
+                            run->input, WTERMSIG(status), g_strsignal(WTERMSIG(status)),
+                            words ? ": " : "", words ? words : "");
+        else
+                g_set_error(error, PERF_ERROR, 0, "%s: perf script failed: %s", run->input,
+                            words ? words : "it does not say why");
+        return false;
+}
+
+bool perf_run(const PerfPrograms *programs, const PerfRun *run, PerfResult *ret_result,
+              GError **error)
+{
+        g_autoptr(GPtrArray) words = command_line(programs, run);
+        int said_fd = above(memfd_create("perf stderr", MFD_CLOEXEC));
+        int report_fd = above(memfd_create("report", MFD_CLOEXEC));
+        int pipe_fds[2] = {-1, -1}, r = 0, status;
+        pid_t pid;
+
+        *ret_result = (PerfResult){0};
+        if (run->output_fd < 0 && pipe2(pipe_fds, O_CLOEXEC) == 0)
+                pipe_fds[1] = above(pipe_fds[1]);
+        if (said_fd < 0 || report_fd < 0 || (run->output_fd < 0 && pipe_fds[1] < 0))
+                r = errno;
+        if (!r)
+                r = spawn(programs->perf, (char **)words->pdata,
+                          run->output_fd < 0 ? pipe_fds[1] : run->output_fd, said_fd, report_fd,
+                          &pid);
+        if (pipe_fds[1] >= 0)
+                close(pipe_fds[1]);
+        if (!r) {
+                child = pid;
+                if (caught_signal)
+                        kill(pid, caught_signal);
+                if (pipe_fds[0] >= 0)
+                        read_output(pipe_fds[0], run);
+        }
+        if (pipe_fds[0] >= 0)
+                close(pipe_fds[0]);
+        status = r ? 0 : wait_child();
+        ret_result->report = r ? NULL : read_back(report_fd);
+        ret_result->said = r ? NULL : read_back(said_fd);
+        if (said_fd >= 0)
+                close(said_fd);
+        if (report_fd >= 0)
+                close(report_fd);
+        if (r) {
+                g_set_error(error, PERF_ERROR, 0, "cannot start %s: %s", programs->perf,
+                            g_strerror(r));
+                return false;
+        }
+        return check_status(run, status, ret_result, error);
+}

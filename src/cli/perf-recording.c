@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/perf-recording.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NS G_GUINT64_CONSTANT(1000000000)
+
+static void process_free(gpointer data)
+{
+        RecordingProcess *process = data;
+
+        g_free(process->comm);
+        g_array_unref(process->addresses);
+        g_free(process);
+}
+
+static void event_free(gpointer data)
+{
+        RecordingEvent *event = data;
+
+        g_free(event->name);
+        g_free(event);
+}
+
+Recording *recording_new(void)
+{
+        Recording *recording = g_new0(Recording, 1);
+
+        recording->clock_id = RECORDING_OWN_CLOCK;
+        recording->events = g_ptr_array_new_with_free_func(event_free);
+        recording->processes = g_ptr_array_new_with_free_func(process_free);
+        recording->pid_ns = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+        recording->by_pid = g_hash_table_new(NULL, NULL);
+        return recording;
+}
+
+void recording_free(Recording *recording)
+{
+        if (!recording)
+                return;
+        g_ptr_array_unref(recording->events);
+        g_ptr_array_unref(recording->processes);
+        g_hash_table_unref(recording->pid_ns);
+        g_hash_table_unref(recording->by_pid);
+        g_free(recording->clock_name);
+        g_free(recording->stacks);
+        g_free(recording);
+}
+
+/* A number in BASE at *TEXT, and the character END behind it ('\0': the end); goes behind it. */
+static bool take_number(const char **text, unsigned base, char end, uint64_t *ret)
+{
+        char *behind;
+
+        if (!g_ascii_isxdigit(**text))
+                return false;
+        errno = 0;
+        *ret = g_ascii_strtoull(*text, &behind, base);
+        if (errno || behind == *text || *behind != end)
+                return false;
+        *text = end ? behind + 1 : behind;
+        return true;
+}
+
+/* "1795228331.045265 " to ns: perf writes a fraction of 6 or 9 digits. */
+static bool take_seconds(const char **text, uint64_t *ret)
+{
+        uint64_t seconds, fraction = 0;
+        unsigned n = 0;
+
+        if (!take_number(text, 10, '.', &seconds) || seconds > G_MAXINT64 / NS)
+                return false;
+        for (; g_ascii_isdigit(**text) && n < 9; n++)
+                fraction = fraction * 10 + (uint64_t)(*(*text)++ - '0');
+        if (n == 0 || **text != ' ')
+                return false;
+        for (; n < 9; n++)
+                fraction *= 10;
+        *ret = seconds * NS + fraction;
+        return true;
+}
+
+/* "2026-11-21 02:32:11.045265 = 1795228331.045265 (TOD) = 741.190938127 (monotonic)" */
+static void take_reference(Recording *recording, const char *text)
+{
+        const char *tod = strstr(text, " = ");
+        const char *clock = tod ? strstr(tod + 3, " = ") : NULL;
+
+        if (!clock)
+                return;
+        tod += 3;
+        clock += 3;
+        recording->has_reference = take_seconds(&tod, &recording->reference_tod) &&
+                                   take_seconds(&clock, &recording->reference_clock);
+}
+
+/* "monotonic (1)" */
+static void take_clock(Recording *recording, const char *text)
+{
+        const char *end = strstr(text, " (");
+
+        g_free(recording->clock_name);
+        recording->clock_name = end ? g_strndup(text, (gsize)(end - text)) : g_strdup(text);
+}
+
+/* "... 123/123 - nr_namespaces: 7", and lines like "\t\t[0/net: 4/0xeffffff9, 3/pid: 4/0xef.." */
+static void take_namespaces(Recording *recording, const char *line)
+{
+        static const char RECORD[] = "PERF_RECORD_NAMESPACES ", PID[] = "/pid: ";
+        const char *at = strstr(line, RECORD), *inode;
+        uint64_t u;
+
+        if (at) {
+                at += sizeof(RECORD) - 1;
+                recording->namespaces_of =
+                        take_number(&at, 10, '/', &u) && u <= G_MAXINT32 ? (int32_t)u : 0;
+                return;
+        }
+        at = line[0] == '\t' && recording->namespaces_of ? strstr(line, PID) : NULL;
+        inode = at ? strchr(at + sizeof(PID) - 1, '/') : NULL;
+        if (!inode || !g_str_has_prefix(inode, "/0x"))
+                return;
+        u = g_ascii_strtoull(inode + 3, NULL, 16);
+        g_hash_table_insert(recording->pid_ns, GINT_TO_POINTER(recording->namespaces_of),
+                            g_memdup2(&u, sizeof(u)));
+}
+
+static void take_lost(Recording *recording, const char *line)
+{
+        const char *at = strstr(line, "PERF_RECORD_LOST"), *end;
+        uint64_t n;
+
+        at = at ? strstr(at, " lost ") : NULL;
+        if (!at)
+                return;
+        at += strlen(" lost ");
+        end = at + strspn(at, "0123456789");
+        if (take_number(&at, 10, *end, &n))
+                recording->n_lost += n;
+}
+
+void recording_take_line(Recording *recording, const char *line)
+{
+        static const struct {
+                const char *begin;
+                void (*take)(Recording *recording, const char *rest);
+        } HEADERS[] = {
+                {"# reference time: ", take_reference},
+                {"# clockid: ", take_clock},
+        };
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(HEADERS); i++)
+                if (g_str_has_prefix(line, HEADERS[i].begin)) {
+                        HEADERS[i].take(recording, line + strlen(HEADERS[i].begin));
+                        return;
+                }
+        take_namespaces(recording, line);
+        take_lost(recording, line);
+}
+
+static bool survey_clock(Recording *recording, const char *text)
+{
+        recording->clock_id = atoi(text);
+        return *text != '\0';
+}
+
+static bool survey_stacks(Recording *recording, const char *text)
+{
+        g_free(recording->stacks);
+        recording->stacks = g_strdup(text);
+        return *text != '\0';
+}
+
+static bool survey_event(Recording *recording, const char *text)
+{
+        RecordingEvent *event;
+        uint64_t n;
+
+        if (!take_number(&text, 10, ' ', &n))
+                return false;
+        event = g_new0(RecordingEvent, 1);
+        event->n_samples = n;
+        event->name = g_strdup(text);
+        g_ptr_array_add(recording->events, event);
+        return true;
+}
+
+/* perf has samples of -1 and of 0, too: of no process, or of the idle one. */
+static bool survey_process(Recording *recording, const char *text)
+{
+        bool is_negative = *text == '-';
+        RecordingProcess *process;
+        uint64_t pid, n, first, last;
+
+        text += is_negative;
+        if (!take_number(&text, 10, ' ', &pid) || pid > G_MAXINT32 ||
+            !take_number(&text, 10, ' ', &n) || !take_number(&text, 10, ' ', &first) ||
+            !take_number(&text, 10, ' ', &last))
+                return false;
+        process = g_new0(RecordingProcess, 1);
+        process->pid = is_negative ? -(int32_t)pid : (int32_t)pid;
+        process->n_samples = n;
+        process->first = first;
+        process->last = last;
+        process->comm = g_strdup(text);
+        process->addresses = g_array_new(FALSE, FALSE, sizeof(RecordingAddress));
+        g_ptr_array_add(recording->processes, process);
+        g_hash_table_insert(recording->by_pid, GINT_TO_POINTER(process->pid), process);
+        return true;
+}
+
+static bool survey_address(Recording *recording, const char *text)
+{
+        RecordingProcess *process;
+        RecordingAddress address;
+        uint64_t pid;
+
+        if (!take_number(&text, 10, ' ', &pid) || pid > G_MAXINT32 ||
+            !take_number(&text, 16, ' ', &address.address) ||
+            !take_number(&text, 10, '\0', &address.time))
+                return false;
+        process = g_hash_table_lookup(recording->by_pid, GINT_TO_POINTER((gint)pid));
+        if (process)
+                g_array_append_val(process->addresses, address);
+        return process != NULL;
+}
+
+bool recording_take_survey(Recording *recording, const char *line)
+{
+        static const struct {
+                const char *begin;
+                bool (*take)(Recording *recording, const char *rest);
+        } ROWS[] = {
+                {"clock ", survey_clock},     {"stacks ", survey_stacks},
+                {"event ", survey_event},     {"process ", survey_process},
+                {"address ", survey_address},
+        };
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++)
+                if (g_str_has_prefix(line, ROWS[i].begin))
+                        return ROWS[i].take(recording, line + strlen(ROWS[i].begin));
+        return false;
+}
+
+void recording_finish(Recording *recording)
+{
+        guint i;
+
+        for (i = 0; i < recording->processes->len; i++) {
+                RecordingProcess *process = g_ptr_array_index(recording->processes, i);
+                const uint64_t *pid_ns =
+                        g_hash_table_lookup(recording->pid_ns, GINT_TO_POINTER(process->pid));
+
+                if (pid_ns) {
+                        process->has_pid_ns = true;
+                        process->pid_ns = *pid_ns;
+                }
+        }
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Recording: what a perf.data is of, as far as naming its frames needs it
+ *
+ * From perf script's header and events, and from the survey of clrsym's filter.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RECORDING_OWN_CLOCK (-1)
+
+typedef struct RecordingAddress {
+        uint64_t address, time;
+} RecordingAddress;
+
+typedef struct RecordingProcess {
+        int32_t pid; /* as perf saw it */
+        char *comm;
+        uint64_t n_samples;
+        uint64_t first, last; /* samples */
+        bool has_pid_ns;
+        uint64_t pid_ns;
+        GArray *addresses; /* RecordingAddress: of what may be managed code */
+} RecordingProcess;
+
+typedef struct RecordingEvent {
+        char *name;
+        uint64_t n_samples;
+} RecordingEvent;
+
+typedef struct Recording {
+        int clock_id; /* of CLOCK_*, or RECORDING_OWN_CLOCK */
+        char *clock_name;
+        char *stacks; /* "frames", "dwarf", "lbr", "none" */
+        /* One moment by time of day, and by perf's clock, in ns. */
+        bool has_reference;
+        uint64_t reference_tod, reference_clock;
+        uint64_t n_lost;
+        GPtrArray *events;     /* RecordingEvent */
+        GPtrArray *processes;  /* RecordingProcess */
+        GHashTable *pid_ns;    /* pid -> uint64_t, of processes that may have no samples */
+        GHashTable *by_pid;    /* pid -> RecordingProcess */
+        int32_t namespaces_of; /* pid of the NAMESPACES record that is being read, or 0 */
+} Recording;
+
+Recording *recording_new(void);
+void recording_free(Recording *recording);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Recording, recording_free)
+
+/* A line that perf script --header --show-namespace-events --show-lost-events prints. */
+void recording_take_line(Recording *recording, const char *line);
+/* A line of the survey. False if it is none. */
+bool recording_take_survey(Recording *recording, const char *line);
+/* When all lines were taken. */
+void recording_finish(Recording *recording);

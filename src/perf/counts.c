@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "perf/counts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+        const char *name;
+        const char *reason; /* how the summary says it; NULL: it does not */
+} ROWS[_COUNT_MAX] = {
+        [COUNT_SAMPLES] = {"samples", NULL},
+        [COUNT_OTHER_SAMPLES] = {"other-samples", NULL},
+        [COUNT_FRAMES] = {"frames", NULL},
+        [COUNT_JITTED] = {"jitted", NULL},
+        [COUNT_JITTED_NAMED] = {"jitted-named", NULL},
+        [COUNT_IMAGE] = {"image", NULL},
+        [COUNT_IMAGE_NAMED] = {"image-named", NULL},
+        [COUNT_ELSEWHERE_NAMED] = {"elsewhere-named", NULL},
+        [COUNT_MARKED] = {"marked", NULL},
+        [COUNT_NO_PROCESS] = {"no-process", "of processes that are not known"},
+        [COUNT_NO_METHOD] = {"no-method", "unknown"},
+        [COUNT_UNLOADED] = {"unloaded", "unloaded before"},
+        [COUNT_NOT_YET] = {"not-yet", "not loaded yet"},
+        [COUNT_AMBIGUOUS] = {"ambiguous", "ambiguous"},
+        [COUNT_PENDING] = {"pending", "later than the trace"},
+        [COUNT_EVICTED] = {"evicted", "forgotten for want of memory"},
+        [COUNT_CLOCK] = {"clock", "left out for the clock"},
+};
+
+const char *count_name(Count count)
+{
+        return ROWS[count].name;
+}
+
+bool counts_take_line(Counts *counts, const char *line)
+{
+        const char *blank = strchr(line, ' ');
+        unsigned i;
+
+        for (i = 0; blank && i < _COUNT_MAX; i++) {
+                size_t n = strlen(ROWS[i].name);
+                char *end;
+                uint64_t value;
+
+                if (n != (size_t)(blank - line) || memcmp(line, ROWS[i].name, n) != 0)
+                        continue;
+                errno = 0;
+                value = strtoull(blank + 1, &end, 10);
+                if (errno || end == blank + 1 || *end)
+                        return false;
+                counts->n[i] = value;
+                return true;
+        }
+        return false;
+}
+
+uint64_t counts_managed(const Counts *counts)
+{
+        return counts->n[COUNT_JITTED] + counts->n[COUNT_IMAGE] + counts->n[COUNT_ELSEWHERE_NAMED];
+}
+
+uint64_t counts_named(const Counts *counts)
+{
+        return counts->n[COUNT_JITTED_NAMED] + counts->n[COUNT_IMAGE_NAMED] +
+               counts->n[COUNT_ELSEWHERE_NAMED];
+}
+
+typedef struct Line {
+        char *buffer;
+        size_t size, n;
+} Line;
+
+static void __attribute__((format(printf, 2, 3))) add(Line *line, const char *format, ...)
+{
+        size_t room = line->n < line->size ? line->size - line->n : 0;
+        va_list arguments;
+        int n;
+
+        va_start(arguments, format);
+        n = vsnprintf(room ? line->buffer + line->n : NULL, room, format, arguments);
+        va_end(arguments);
+        line->n += n > 0 ? (size_t)n : 0;
+}
+
+size_t counts_summary(const Counts *counts, char *buffer, size_t n)
+{
+        uint64_t managed = counts_managed(counts), named = counts_named(counts);
+        Line line = {buffer, n, 0};
+        unsigned i;
+
+        add(&line, "%" PRIu64 " samples, %" PRIu64 " managed frames", counts->n[COUNT_SAMPLES],
+            managed);
+        if (managed) {
+                /* Cut, not rounded: 100% is all of them. */
+                uint64_t share = (uint64_t)((unsigned __int128)named * 10000 / managed);
+
+                add(&line, ": %" PRIu64 ".%02" PRIu64 "%% named", share / 100, share % 100);
+                if (counts->n[COUNT_MARKED])
+                        add(&line, " (%" PRIu64 " marked ~)", counts->n[COUNT_MARKED]);
+        }
+        for (i = 0; i < _COUNT_MAX; i++)
+                if (ROWS[i].reason && (counts->n[i] || i == COUNT_UNLOADED || i == COUNT_NO_METHOD))
+                        add(&line, ", %" PRIu64 " %s", counts->n[i], ROWS[i].reason);
+        return line.n;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+#include "perf/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct StreamReader {
+        const StreamCalls *calls; /* borrowed */
+        void *data;
+        char *bytes; /* owned: a record that is not here whole */
+        size_t n_bytes, size;
+        char **texts; /* owned, NUL-terminated */
+        uint32_t n_texts, n_texts_size;
+        uint32_t n_frames;
+        char *words; /* owned: a frame's two texts, NUL-terminated */
+        size_t words_size;
+        bool has_magic, is_whole, is_broken;
+};
+
+StreamReader *stream_reader_new(const StreamCalls *calls, void *data)
+{
+        StreamReader *reader = calloc(1, sizeof(*reader));
+
+        if (reader) {
+                reader->calls = calls;
+                reader->data = data;
+        }
+        return reader;
+}
+
+void stream_reader_free(StreamReader *reader)
+{
+        uint32_t i;
+
+        if (!reader)
+                return;
+        for (i = 0; i < reader->n_texts; i++)
+                free(reader->texts[i]);
+        free(reader->texts);
+        free(reader->words);
+        free(reader->bytes);
+        free(reader);
+}
+
+static bool grow(void **array, size_t *size, size_t wanted)
+{
+        size_t bigger = *size ? *size : 4096;
+        void *moved;
+
+        if (wanted <= *size)
+                return true;
+        while (bigger < wanted)
+                bigger *= 2;
+        moved = realloc(*array, bigger);
+        if (!moved)
+                return false;
+        *array = moved;
+        *size = bigger;
+        return true;
+}
+
+static bool take_frame(StreamReader *reader, const char *at, size_t n)
+{
+        StreamFrame frame;
+        char *name, *module;
+
+        if (n < sizeof(frame))
+                return false;
+        memcpy(&frame, at, sizeof(frame));
+        at += sizeof(frame);
+        n -= sizeof(frame);
+        if (frame.n_name > n || frame.n_module != n - frame.n_name ||
+            frame.kind >= _STREAM_KIND_MAX || reader->n_frames == UINT32_MAX)
+                return false;
+        if (!grow((void **)&reader->words, &reader->words_size, n + 2))
+                return false;
+        name = reader->words;
+        module = name + frame.n_name + 1;
+        memcpy(name, at, frame.n_name);
+        name[frame.n_name] = '\0';
+        memcpy(module, at + frame.n_name, frame.n_module);
+        module[frame.n_module] = '\0';
+        reader->n_frames++;
+        reader->calls->frame(reader->data, &frame, name, module);
+        return true;
+}
+
+static bool take_text(StreamReader *reader, const char *at, size_t n)
+{
+        char *text;
+
+        if (reader->n_texts == reader->n_texts_size) {
+                uint32_t size = reader->n_texts_size ? reader->n_texts_size * 2 : 64;
+                char **texts;
+
+                /* A thread's name each: there are not that many. */
+                if (size > UINT32_MAX / 4)
+                        return false;
+                texts = realloc(reader->texts, size * sizeof(*texts));
+                if (!texts)
+                        return false;
+                reader->texts = texts;
+                reader->n_texts_size = size;
+        }
+        text = malloc(n + 1);
+        if (!text)
+                return false;
+        memcpy(text, at, n);
+        text[n] = '\0';
+        reader->texts[reader->n_texts++] = text;
+        return true;
+}
+
+static bool take_sample(StreamReader *reader, const char *at, size_t n)
+{
+        StreamSample sample;
+        const uint32_t *frames;
+        size_t i;
+
+        if (n < sizeof(sample) || (n - sizeof(sample)) % sizeof(*frames))
+                return false;
+        memcpy(&sample, at, sizeof(sample));
+        n = (n - sizeof(sample)) / sizeof(*frames);
+        if (sample.comm >= reader->n_texts || sample.event >= reader->n_texts)
+                return false;
+        /* A copy, for they need not lie where they can be read. */
+        if (!grow((void **)&reader->words, &reader->words_size, n * sizeof(*frames)))
+                return false;
+        if (n)
+                memcpy(reader->words, at + sizeof(sample), n * sizeof(*frames));
+        frames = (const uint32_t *)(const void *)reader->words;
+        for (i = 0; i < n; i++)
+                if (frames[i] >= reader->n_frames)
+                        return false;
+        reader->calls->sample(reader->data, &sample, reader->texts[sample.comm],
+                              reader->texts[sample.event], frames, n);
+        return true;
+}
+
+static bool take_record(StreamReader *reader, const StreamHeader *header, const char *at)
+{
+        switch (header->type) {
+        case STREAM_FRAME:
+                return take_frame(reader, at, header->size);
+        case STREAM_TEXT:
+                return take_text(reader, at, header->size);
+        case STREAM_SAMPLE:
+                return take_sample(reader, at, header->size);
+        case STREAM_END:
+                reader->is_whole = true;
+                return header->size == 0;
+        default:
+                return false;
+        }
+}
+
+/* Takes what is there whole of N bytes; RET_N are those taken. */
+static bool take_whole(StreamReader *reader, const char *at, size_t n, size_t *ret_n)
+{
+        size_t taken = 0;
+
+        if (!reader->has_magic && n >= STREAM_N_MAGIC) {
+                if (memcmp(at, STREAM_MAGIC, STREAM_N_MAGIC) != 0)
+                        return false;
+                reader->has_magic = true;
+                taken = STREAM_N_MAGIC;
+        }
+        while (reader->has_magic && n - taken >= sizeof(StreamHeader)) {
+                StreamHeader header;
+
+                memcpy(&header, at + taken, sizeof(header));
+                if (header.size > STREAM_MAX_PAYLOAD || reader->is_whole)
+                        return false;
+                if (n - taken - sizeof(header) < header.size)
+                        break;
+                if (!take_record(reader, &header, at + taken + sizeof(header)))
+                        return false;
+                taken += sizeof(header) + header.size;
+        }
+        *ret_n = taken;
+        return true;
+}
+
+bool stream_reader_take(StreamReader *reader, const void *bytes, size_t n)
+{
+        size_t taken = 0;
+
+        if (reader->is_broken ||
+            !grow((void **)&reader->bytes, &reader->size, reader->n_bytes + n)) {
+                reader->is_broken = true;
+                return false;
+        }
+        if (n)
+                memcpy(reader->bytes + reader->n_bytes, bytes, n);
+        reader->n_bytes += n;
+        if (!take_whole(reader, reader->bytes, reader->n_bytes, &taken)) {
+                reader->is_broken = true;
+                return false;
+        }
+        reader->n_bytes -= taken;
+        if (taken && reader->n_bytes)
+                memmove(reader->bytes, reader->bytes + taken, reader->n_bytes);
+        return true;
+}
+
+bool stream_reader_is_whole(const StreamReader *reader)
+{
+        return reader->is_whole && !reader->is_broken && reader->n_bytes == 0;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Stream: named samples on their way from perf's filter to `clrsym perf`
+ *
+ * STREAM_MAGIC, then records: a StreamHeader and its payload, in the machine's own byte order, for
+ * both ends are on one machine. Texts come before what refers to them. The last record is END: a
+ * stream without one is not whole.
+ *
+ * Plain C: one end is a module in perf.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STREAM_MAGIC   "clrsym perf 1\n"
+#define STREAM_N_MAGIC (sizeof(STREAM_MAGIC) - 1)
+/* No record that makes sense is longer. */
+#define STREAM_MAX_PAYLOAD (16u << 20)
+
+typedef enum StreamType {
+        STREAM_FRAME = 1, /* StreamFrame, its name, its module; frames count from 0 */
+        STREAM_TEXT,      /* bytes; texts count from 0 */
+        STREAM_SAMPLE,    /* StreamSample, uint32_t numbers of its frames, the leaf first */
+        STREAM_END,
+} StreamType;
+
+typedef enum StreamKind {
+        STREAM_MANAGED,
+        STREAM_NATIVE,
+        STREAM_KERNEL,
+        STREAM_UNKNOWN,
+        _STREAM_KIND_MAX,
+} StreamKind;
+
+typedef struct StreamHeader {
+        uint32_t type; /* StreamType */
+        uint32_t size; /* of the payload */
+} StreamHeader;
+
+typedef struct StreamFrame {
+        uint32_t n_name;   /* bytes, no NUL */
+        uint32_t n_module; /* 0: not known */
+        uint8_t kind;      /* StreamKind */
+        uint8_t tier;      /* clrsym_tier */
+        uint8_t is_marked; /* the name is not certain */
+        uint8_t reserved;
+} StreamFrame;
+
+typedef struct StreamSample {
+        uint64_t time; /* ns, of perf's clock */
+        uint64_t period;
+        int32_t pid, tid;
+        uint32_t comm;  /* number of a text */
+        uint32_t event; /* the same */
+} StreamSample;
+
+/* What a stream holds, as it is read. Views are valid during the call. */
+typedef struct StreamCalls {
+        void (*frame)(void *data, const StreamFrame *frame, const char *name, const char *module);
+        void (*sample)(void *data, const StreamSample *sample, const char *comm, const char *event,
+                       const uint32_t *frames, size_t n);
+} StreamCalls;
+
+typedef struct StreamReader StreamReader;
+
+/* NULL if there is no memory. */
+StreamReader *stream_reader_new(const StreamCalls *calls, void *data);
+void stream_reader_free(StreamReader *reader);
+
+/* Takes the next N bytes of a stream. False if they are none: then it takes no more. */
+bool stream_reader_take(StreamReader *reader, const void *bytes, size_t n);
+/* Has its end come? */
+bool stream_reader_is_whole(const StreamReader *reader);

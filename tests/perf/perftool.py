@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""perf, its filter of the build tree, and what `perf script` and the filter print, taken apart."""
+
+import collections
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
+
+import recorded  # pylint: disable=wrong-import-position
+
+NS = 10**9
+
+Sample = collections.namedtuple('Sample', 'head frames')
+# SYMBOL with the offset, None if there is none; TAIL is what stands behind the module.
+Frame = collections.namedtuple('Frame', 'address symbol module tail')
+
+HEAD = re.compile(r'(?P<comm>.*?) +(?P<tid>-?\d+) +(?:\[\d+\] +)?(?P<s>\d+)\.(?P<ns>\d{9}): +(?P<period>\d+) +'
+                  r'(?P<event>\S+): ?$')
+FRAME = re.compile(r'\t *([0-9a-f]+) (.*) \(((?:[^()]|\([^()]*\))*)\)(| \[\w+\]| ~| \[\w+\] ~)$')
+
+
+def missing(programs):
+    """Why perf's filter cannot be tested here, or None."""
+    if not shutil.which('perf'):
+        return 'no perf on PATH'
+    return None if filter_path(programs).exists() else 'built without perf/perf_dlfilter.h'
+
+
+def filter_path(programs):
+    return pathlib.Path(programs.plugin_dir) / 'perf' / 'dlfilter-clrsym.so'
+
+
+def environment(programs):
+    return {**programs.environment, 'CLRSYM_DAEMON': programs.clrsymd}
+
+
+def script(programs, data, *arguments, settings=None, **options):
+    """`perf script`; with SETTINGS (a list), through the filter."""
+    command = ['perf', '--no-pager', 'script', '-i', data, *arguments]
+    if settings is not None:
+        command += ['--dlfilter', filter_path(programs)]
+        for setting in settings:
+            command += ['--dlarg', setting]
+    return programs.run(command, env=environment(programs), **options)
+
+
+def clrsym_perf(programs, *arguments, **options):
+    return programs.run([programs.clrsym, 'perf', *arguments],
+                        **{'env': environment(programs), **options})
+
+
+def samples(text):
+    """A list of Samples of what perf script, or the filter, prints."""
+    found, head, frames = [], None, []
+    for line in text.split('\n'):
+        if line.startswith('\t'):
+            address, symbol, module, tail = FRAME.fullmatch(line).groups()
+            frames.append(Frame(int(address, 16), None if symbol == '[unknown]' else symbol, module,
+                                tail))
+        elif line:
+            head = line
+        elif head is not None:
+            found.append(Sample(head, frames))
+            head, frames = None, []
+    return found
+
+
+def time_of(sample):
+    match = HEAD.fullmatch(sample.head)
+    return int(match['s']) * NS + int(match['ns'])
+
+
+def is_kernel(address):
+    return bool(address >> 63)
+
+
+def looked_up(addresses):
+    """The address in the instruction of each frame: behind a change from kernel to user, and at the
+    leaf, the one given; else it is a return address."""
+    found = []
+    for i, address in enumerate(addresses):
+        exact = i == 0 or is_kernel(addresses[i - 1]) != is_kernel(address)
+        found.append(address if exact else max(address - 1, 0))
+    return found
+
+
+def folded(text):
+    """Folded stacks as a Counter, by tuple of names."""
+    counter = collections.Counter()
+    for line in text.splitlines():
+        stack, count = line.rsplit(' ', 1)
+        counter[tuple(stack.split(';'))] += int(count)
+    return counter
+
+
+def unpack_recording(directory):
+    """The perf.data of trace perf."""
+    path = pathlib.Path(directory) / 'perf.data'
+    with open(path, 'wb') as out:
+        subprocess.run(['xz', '-dc', recorded.DATA / 'perf' / 'perf.data.xz'], stdout=out,
+                       check=True)
+    path.chmod(0o600)
+    return path

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: MIT
+"""perf's filter and `clrsym perf` on a recording whose truth is known: each callchain address in a
+native body gets that body's name at the sample's time, no other address gets one, and the rest is
+what plain `perf script` prints."""
+
+import collections
+import json
+import pathlib
+import re
+
+import perftool
+import recorded
+
+# Within this time after their unload, which comes at exit, bodies are still seen running.
+LAST_MOMENTS = 20 * 10**6
+
+
+class Bodies:
+    """Which body was at an address at a time, by the table beside the trace."""
+
+    def __init__(self, truth):
+        self.by_page = collections.defaultdict(list)
+        for row in truth.rows('bodies.tsv'):
+            body = {
+                'start': int(row['start'], 16), 'size': int(row['size']),
+                'loaded': int(row['loaded_ns'] or 0),
+                'unloaded': int(row['unloaded_ns'] or 1 << 63),
+                'name': symbol(row),
+            }
+            for page in range(body['start'] >> 12, (body['start'] + body['size'] - 1 >> 12) + 1):
+                self.by_page[page].append(body)
+
+    def there(self, address):
+        return [body for body in self.by_page.get(address >> 12, ())
+                if body['start'] <= address < body['start'] + body['size']]
+
+    def at(self, address, moment):
+        alive = [body for body in self.there(address)
+                 if body['loaded'] <= moment < body['unloaded']]
+        assert len(alive) < 2
+        return alive[0] if alive else None
+
+    def just_ended(self, address, moment):
+        """Those that ended shortly before."""
+        return [body for body in self.there(address)
+                if moment - LAST_MOMENTS < body['unloaded'] <= moment]
+
+
+class Entries:
+    """Where precompiled methods begin, as the trace's own events say; nothing says how long they
+    are."""
+
+    def __init__(self, programs, trace, directory):
+        path = pathlib.Path(directory) / 'dump.json'
+        programs.dump(trace, path)
+        self.by_address = collections.defaultdict(list)
+        with open(path, encoding='utf-8') as lines:
+            for line in lines:
+                if '"R2RGetEntryPoint"' not in line:
+                    continue
+                event = json.loads(line)
+                fields = event['fields']
+                seconds, ns = event['time'].split('.')
+                name = symbol({'namespace': fields['MethodNamespace'],
+                               'name': fields['MethodName'],
+                               'signature': fields['MethodSignature']})
+                # 0: the image has no code of it.
+                if address := int(fields['EntryPoint'], 16):
+                    self.by_address[address].append((int(seconds) * perftool.NS + int(ns), name))
+
+    def names(self, address, moment):
+        return {name for known, name in self.by_address.get(address, ()) if known <= moment}
+
+
+def symbol(row):
+    """As the runtime writes it, with the arguments behind the last opening parenthesis that closes at
+    the end."""
+    signature, depth = row['signature'], 0
+    for i in range(len(signature) - 1, -1, -1):
+        depth += {')': 1, '(': -1}.get(signature[i], 0)
+        if not depth:
+            return f'{row["namespace"]}.{row["name"]}{signature[i:]}'
+    return f'{row["namespace"]}.{row["name"]}()'
+
+
+def read_chains(truth):
+    rows = [line.split('\t') for line in truth.text('samples.tsv').splitlines()]
+    return [(int(tid), int(moment), [int(address, 16) for address in chain.split(',')])
+            for _, tid, moment, chain in rows]
+
+
+def check_frames(tap, bodies, entries, plain, named, chains):
+    """Frame by frame: the filter's name against the table, the rest against plain perf."""
+    counts, wrong, differing = collections.Counter(), [], []
+    for before, after, (_, moment, chain) in zip(plain, named, chains):
+        if before.head != after.head or [frame.address for frame in after.frames] != chain:
+            differing.append((before.head, after.head))
+            continue
+        for one, other, address in zip(before.frames, after.frames, perftool.looked_up(chain)):
+            body = bodies.at(address, moment)
+            ended = [] if body else bodies.just_ended(address, moment)
+            if body or ended:
+                want = {f'{each["name"]}+{other.address - each["start"]:#x}'
+                        for each in ([body] if body else ended)}
+                mark = ' ~' if ended else ''
+                counts['ended' if ended else 'alive'] += 1
+                if other.symbol not in want or other.tail != mark:
+                    wrong.append(f'{moment} {address:#x}: {other.symbol}{other.tail}, not {want}')
+            elif names := entries.names(address, moment):
+                counts['entries'] += 1
+                if (str(other.symbol).rsplit('+', 1)[0] not in names or other.tail
+                        or other.module != one.module.rsplit('/', 1)[-1]):
+                    wrong.append(f'{moment} {address:#x}: {other}, not {names}')
+            else:
+                counts['others'] += 1
+                counts['jitted, unknown'] += 'doublemapper' in other.module
+                if (one.symbol, one.module) != (other.symbol, other.module) or other.tail:
+                    wrong.append(f'{moment} {address:#x}: {other}, perf: {one}')
+    tap.check(not differing and len(plain) == len(named) == len(chains),
+              f'{len(chains)} samples with perf\'s lines and the recorded addresses',
+              len(plain), len(named), *differing[:3])
+    tap.check(counts['alive'] > 10000 and counts['others'] > 100000 and not wrong,
+              f'{counts["alive"]} frames in bodies have their names, {counts["ended"]} in bodies '
+              f'that had just ended, {counts["entries"]} at entry points, and {counts["others"]} '
+              'others are as perf has them', counts, *wrong[:5])
+    tap.note(', '.join(f'{n} {what}' for what, n in sorted(counts.items())))
+    return counts
+
+
+def check_text(tap, programs, trace, data, directory):
+    truth = recorded.Truth('perf')
+    bodies, chains = Bodies(truth), read_chains(truth)
+    entries = Entries(programs, trace, directory)
+    plain = perftool.script(programs, data, '--ns', '--no-inline')
+    named = perftool.script(programs, data, settings=[f'trace={trace}', 'names=clr'])
+    tap.check(plain.returncode == 0 and named.returncode == 0, 'perf script, with and without',
+              plain.stderr, named.stderr)
+    plain_samples = perftool.samples(plain.stdout)
+    counts = check_frames(tap, bodies, entries, plain_samples, perftool.samples(named.stdout), chains)
+    said = re.search(r'clrsym: (\d+) samples, (\d+) managed frames: .*?\((\d+) marked ~\)',
+                     named.stderr)
+    tap.equal(said and (int(said[1]), int(said[3])), (len(chains), counts['ended']),
+              'what the filter says at its end is what it did')
+
+    tiers = perftool.script(programs, data, settings=[f'trace={trace}', 'names=clr', 'tier'])
+    lines, without = tiers.stdout.split('\n'), named.stdout.split('\n')
+    tap.check(len(lines) == len(without) and
+              all(re.sub(r' \[\w+\]( ~)?$', r'\1', line) == other or line == other
+                  for line, other in zip(lines, without)) and
+              {'OptimizedTier1', 'OptimizedTier1OSR', 'QuickJitted'} <=
+              set(re.findall(r'\) \[(\w+)\]', tiers.stdout)), 'tier: the same, with tiers')
+    return plain_samples, perftool.samples(named.stdout)
+
+
+def check_names(tap, programs, trace, data, clr):
+    """Other forms of names are on the very same frames, and one body has one name."""
+    for form in ('full', 'short'):
+        done = perftool.script(programs, data, settings=[f'trace={trace}', f'names={form}'])
+        names, odd = collections.defaultdict(set), 0
+        for one, other in zip(clr, perftool.samples(done.stdout)):
+            for before, after in zip(one.frames, other.frames):
+                if before.module.endswith('.dll') and '/' not in before.module:
+                    name, offset = before.symbol.rsplit('+', 1)
+                    names[name].add(after.symbol.rsplit('+', 1)[0])
+                    odd += after.symbol.rsplit('+', 1)[1] != offset
+                else:
+                    odd += before != after
+        several = [name for name, others in names.items() if len(others) != 1]
+        tap.check(len(names) > 100 and not several and not odd,
+                  f'names={form}: {len(names)} methods, each under one other name',
+                  odd, *several[:5])
+        texts = {other for others in names.values() for other in others}
+        tap.check(('W.HotLoop(int)' if form == 'full' else 'W.HotLoop') in texts,
+                  f'names={form}: as expected', *sorted(texts)[:5])
+
+
+def label(frame):
+    if frame.symbol:
+        return frame.symbol.rsplit('+', 1)[0].replace(';', ':')
+    name = frame.module.rsplit('/', 1)[-1]
+    return name if name.startswith('[') else f'[{name}]'
+
+
+def check_folded(tap, programs, trace, data, named):
+    want = collections.Counter()
+    for sample in named:
+        comm = perftool.HEAD.fullmatch(sample.head)['comm']
+        want[(comm, *(label(frame) for frame in reversed(sample.frames)))] += 1
+    done = perftool.script(programs, data, settings=[f'trace={trace}', 'names=clr',
+                                                     'format=folded'])
+    got = perftool.folded(done.stdout)
+    tap.check(done.returncode == 0 and got == want,
+              f'folded: {len(want)} stacks, {sum(want.values())} samples, as the text has them',
+              *list((want - got).items())[:2], *list((got - want).items())[:2])
+    tap.equal(len(done.stdout.splitlines()), len(want), 'folded: each stack once')
+    done = perftool.script(programs, data, settings=[f'trace={trace}', 'names=clr',
+                                                     'format=folded', 'annotate'])
+    bare = collections.Counter()
+    for stack, count in perftool.folded(done.stdout).items():
+        bare[tuple(re.sub(r'_\[[jk]\]$', '', name) for name in stack)] += count
+    tap.check(bare == want and 'W.HotLoop(int32)_[j]' in done.stdout, 'folded, annotated')
+
+
+def check_verb(tap, programs, trace, data, directory):
+    """`clrsym perf` prints what the filter prints."""
+    direct = perftool.script(programs, data, settings=[f'trace={trace}'])
+    done = perftool.clrsym_perf(programs, '-i', data, '--trace', trace)
+    tap.check(done.returncode == 0 and done.stdout == direct.stdout,
+              'clrsym perf: text, as by the filter', done.stderr)
+    tap.check(re.search(r'^clrsym: 8213 samples, \d+ managed frames: \d+\.\d\d% named .*'
+                        r'0 events lost by perf\n\Z', done.stderr, re.M), 'clrsym perf: ends with a summary',
+              done.stderr)
+    path = pathlib.Path(directory) / 'out.folded'
+    done = perftool.clrsym_perf(programs, '-i', data, '--trace', trace, '-o', path, '--names',
+                                'short')
+    text = path.read_text(encoding='utf-8') if path.exists() else ''
+    tap.check(done.returncode == 0 and sum(perftool.folded(text).values()) == 8213 and
+              ';W.HotLoop ' in text.replace(';', ' ;').replace(' ;W', ';W') and not done.stdout,
+              'clrsym perf -o FILE.folded', done.stderr, text[:300])
+    snapshot = pathlib.Path(directory) / 'snapshot'
+    programs.run([programs.clrsym, 'save', '--trace', trace, '-o', snapshot])
+    done = perftool.clrsym_perf(programs, '-i', data, '--trace', snapshot)
+    tap.check(done.stdout == direct.stdout, 'clrsym perf: the same of a snapshot', done.stderr)
+    with recorded.Daemon(programs, directory) as daemon:
+        programs.feed(trace, daemon.ingest)
+        done = perftool.clrsym_perf(programs, '-i', data, *daemon.source)
+    tap.check(done.stdout == direct.stdout, 'clrsym perf: the same of a daemon', done.stderr)
+
+
+def run(tap, programs, directory, _):
+    reason = perftool.missing(programs)
+    if reason:
+        tap.skip('perf', reason)
+        return
+    trace = recorded.unpack(directory, ['perf'])['perf']
+    data = perftool.unpack_recording(directory)
+    _, named = check_text(tap, programs, trace, data, directory)
+    check_names(tap, programs, trace, data, named)
+    check_folded(tap, programs, trace, data, named)
+    check_verb(tap, programs, trace, data, directory)
+
+
+if __name__ == '__main__':
+    recorded.main(run)
