@@ -2,7 +2,6 @@
 #include "frames.h"
 
 #include "client/printable.h"
-#include "names/name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -200,31 +199,19 @@ static bool equal_body(const void *rows, uint32_t number, const void *key)
                one->generation == other->generation && one->is_marked == other->is_marked;
 }
 
-static const NameStyle STYLES[_NAMES_MAX] = {
-        [NAMES_FULL] = NAME_STYLE_CSHARP,
-        [NAMES_SHORT] = NAME_STYLE_SHORT,
-        [NAMES_CLR] = NAME_STYLE_CLR,
+static const clrsym_style STYLES[_NAMES_MAX] = {
+        [NAMES_FULL] = CLRSYM_STYLE_CSHARP,
+        [NAMES_SHORT] = CLRSYM_STYLE_SHORT,
+        [NAMES_CLR] = CLRSYM_STYLE_CLR,
 };
 
-static char *symbol_of(const clrsym_body *body, NameStyle style)
+static char *symbol_of(const clrsym_body *body, clrsym_style style)
 {
-        const RawName raw = {body->name_space, body->name, body->signature, NULL};
-        size_t n = name_format(&raw, style, NULL, 0);
+        size_t n = clrsym_symbol(body, style, NULL, 0);
         char *text = malloc(n + 1);
 
         if (text)
-                name_format(&raw, style, text, n + 1);
-        return text;
-}
-
-/* "method 0x7f12..": of a method whose name was never told. */
-static char *nameless_symbol(const clrsym_body *body)
-{
-        size_t n = clrsym_symbol(body, NULL, 0);
-        char *text = malloc(n + 1);
-
-        if (text)
-                clrsym_symbol(body, text, n + 1);
+                clrsym_symbol(body, style, text, n + 1);
         return text;
 }
 
@@ -258,8 +245,7 @@ uint32_t frames_body(Frames *frames, const clrsym_answer *answer, const char *im
         number = index_find(&frames->by_body, hash, equal_body, frames->rows, &key);
         if (number != INDEX_NONE)
                 return number;
-        row.name = body->name && *body->name ? symbol_of(body, STYLES[frames->names])
-                                             : nameless_symbol(body);
+        row.name = symbol_of(body, STYLES[frames->names]);
         row.module = module_of(body, image);
         if (!row.name) {
                 row_deinit(&row);
