@@ -102,7 +102,8 @@ static bool forget_il_maps(Budget *budget)
 
 bool budget_make_room(Budget *budget, const Process *process, size_t n)
 {
-        while (budget->limit && budget->account->n_bytes + n + codemap_growth(process->map) +
+        while (budget->limit && budget->account->n_bytes + n +
+                                                (process ? codemap_growth(process->map) : 0) +
                                                 strtab_growth(budget->names, 0) >
                                         budget->limit)
                 if (!drop_process(budget, process) && !forget_bodies(budget) &&

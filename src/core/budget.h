@@ -26,7 +26,7 @@ void budget_deinit(Budget *budget);
 
 /*
  * Makes room for N bytes and what the tables of PROCESS may grow by. False if there is none to be
- * made. PROCESS itself is never dropped.
+ * made. PROCESS itself is never dropped; it may be NULL.
  */
 bool budget_make_room(Budget *budget, const Process *process, size_t n);
 

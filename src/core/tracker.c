@@ -797,6 +797,7 @@ void tracker_set_epoch(Tracker *tracker, uint64_t epoch)
 void tracker_set_budget(Tracker *tracker, size_t n_bytes)
 {
         tracker->budget.limit = n_bytes;
+        budget_make_room(&tracker->budget, NULL, 0);
 }
 
 const Budget *tracker_budget(const Tracker *tracker)

@@ -96,7 +96,10 @@ void tracker_set_epoch(Tracker *tracker, uint64_t epoch);
  */
 void tracker_age(Tracker *tracker, unsigned max_age);
 
-/* Most bytes that all code maps and names may take; 0: no limit, the default. */
+/*
+ * Most bytes that all code maps and names may take; 0: no limit, the default. What is more than
+ * that goes at once, as far as it may go at all.
+ */
 void tracker_set_budget(Tracker *tracker, size_t n_bytes);
 const Budget *tracker_budget(const Tracker *tracker);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <gio/gio.h>
 #include <glib-unix.h>
+#include <grp.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -143,6 +144,15 @@ Listener *listener_new(const char *path, mode_t mode, int fd, ListenerAccept acc
         }
         listener_set_accepting(listener, true);
         return listener;
+}
+
+void listener_give_to_group(Listener *listener, const char *name)
+{
+        const struct group *group = listener->path && geteuid() == 0 ? getgrnam(name) : NULL;
+
+        if (group && lchown(listener->path, (uid_t)-1, group->gr_gid) < 0)
+                g_warning("cannot give %s to group %s: %s", listener->path, name,
+                          g_strerror(errno));
 }
 
 void listener_free(Listener *listener)

@@ -20,6 +20,11 @@ typedef void (*ListenerAccept)(void *data, int fd);
  */
 Listener *listener_new(const char *path, mode_t mode, int fd, ListenerAccept accept, void *data,
                        GError **error);
+/*
+ * Gives the socket file to a group, if there is that group and the listener made the file as root.
+ * Else it stays with its maker's group.
+ */
+void listener_give_to_group(Listener *listener, const char *group);
 /* Removes the socket file if the listener made it. */
 void listener_free(Listener *listener);
 

@@ -5,6 +5,7 @@
  */
 
 #include "daemon/config.h"
+#include "daemon/log.h"
 #include "daemon/server.h"
 #include "daemon/systemd.h"
 #include "daemon/trace-mode.h"
@@ -14,7 +15,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+/* s between looks whether the service manager is to be told more. */
+#define STATUS_INTERVAL 5
 
 static char *arg_ingest;
 static char *arg_query;
@@ -69,29 +72,53 @@ static bool load_config(Config *ret_config, GError **error)
         return true;
 }
 
-/* One line a message, for the journal and for people alike. */
-static GLogWriterOutput write_log(GLogLevelFlags level, const GLogField *fields, gsize n_fields,
-                                  gpointer unused)
-{
-        const char *mark = level & G_LOG_LEVEL_ERROR      ? "<2>"
-                           : level & G_LOG_LEVEL_CRITICAL ? "<3>"
-                           : level & G_LOG_LEVEL_WARNING  ? "<4>"
-                                                          : "<6>";
-        gsize i;
-
-        if (level & G_LOG_LEVEL_DEBUG)
-                return G_LOG_WRITER_HANDLED;
-        for (i = 0; i < n_fields; i++)
-                if (!g_strcmp0(fields[i].key, "MESSAGE"))
-                        fprintf(stderr, "%sclrsymd: %s\n", getenv("JOURNAL_STREAM") ? mark : "",
-                                (const char *)fields[i].value);
-        return G_LOG_WRITER_HANDLED;
-}
-
 typedef struct Daemon {
         GMainLoop *loop;
         Server *server;
+        char *status; /* owned: as last told to the service manager */
+        bool is_stopping;
 } Daemon;
+
+/* Tells the service manager STATE, if any, and how things stand, if that is another than before. */
+static void notify(Daemon *daemon, const char *state)
+{
+        g_autofree char *status = server_status(daemon->server), *text = NULL;
+
+        if (!*state && !g_strcmp0(status, daemon->status))
+                return;
+        text = g_strdup_printf("%sSTATUS=%s", state, status);
+        systemd_notify(text);
+        g_free(daemon->status);
+        daemon->status = g_steal_pointer(&status);
+}
+
+static gboolean on_status(gpointer data)
+{
+        Daemon *daemon = data;
+
+        if (!daemon->is_stopping)
+                notify(daemon, "");
+        return G_SOURCE_CONTINUE;
+}
+
+static gboolean on_reload(gpointer data)
+{
+        Daemon *daemon = data;
+        g_auto(Config) config = {0};
+        g_autoptr(GError) error = NULL;
+
+        if (daemon->is_stopping)
+                return G_SOURCE_CONTINUE;
+        systemd_notify_reloading();
+        if (load_config(&config, &error)) {
+                server_configure(daemon->server, &config);
+                g_message("the configuration was read again");
+        } else {
+                g_warning("%s: the configuration stays as it was", error->message);
+        }
+        notify(daemon, "READY=1\n");
+        return G_SOURCE_CONTINUE;
+}
 
 static void on_drained(void *data)
 {
@@ -102,8 +129,11 @@ static gboolean on_signal(gpointer data)
 {
         Daemon *daemon = data;
 
-        systemd_notify("STOPPING=1");
-        server_drain(daemon->server, on_drained, daemon->loop);
+        if (!daemon->is_stopping) {
+                daemon->is_stopping = true;
+                systemd_notify("STOPPING=1\nSTATUS=Ending");
+                server_drain(daemon->server, on_drained, daemon->loop);
+        }
         return G_SOURCE_REMOVE;
 }
 
@@ -112,9 +142,9 @@ int main(int argc, char **argv)
         g_autoptr(GOptionContext) options = g_option_context_new(NULL);
         g_autoptr(GError) error = NULL;
         g_auto(Config) config = {0};
-        Daemon daemon;
+        Daemon daemon = {0};
 
-        g_log_set_writer_func(write_log, NULL, NULL);
+        log_init();
         if (trace_mode_is_wanted(argc, argv))
                 return trace_mode_main(argc, argv);
         g_option_context_set_summary(options,
@@ -122,8 +152,8 @@ int main(int argc, char **argv)
                                      "and answers on a Unix socket.");
         g_option_context_add_main_entries(options, OPTIONS, NULL);
         if (!g_option_context_parse(options, &argc, &argv, &error) || argc > 1) {
-                fprintf(stderr, "clrsymd: %s (see clrsymd --help)\n",
-                        error ? error->message : "takes no arguments");
+                g_critical("%s (see clrsymd --help)",
+                           error ? error->message : "takes no arguments");
                 return 2;
         }
         if (arg_version) {
@@ -131,22 +161,26 @@ int main(int argc, char **argv)
                 return 0;
         }
         if (!load_config(&config, &error)) {
-                fprintf(stderr, "clrsymd: %s\n", error->message);
+                g_critical("%s", error->message);
                 return 2;
         }
         daemon.server = server_new(arg_ingest ? arg_ingest : "/run/clrsym/ingest",
                                    arg_query ? arg_query : "/run/clrsym/query", &config, &error);
         if (!daemon.server) {
-                fprintf(stderr, "clrsymd: %s\n", error->message);
+                g_critical("%s", error->message);
                 return 1;
         }
         daemon.loop = g_main_loop_new(NULL, FALSE);
         g_unix_signal_add(SIGTERM, on_signal, &daemon);
         g_unix_signal_add(SIGINT, on_signal, &daemon);
-        systemd_notify("READY=1\nSTATUS=Serving");
+        g_unix_signal_add(SIGHUP, on_reload, &daemon);
+        g_timeout_add_seconds(STATUS_INTERVAL, on_status, &daemon);
+        notify(&daemon, "READY=1\n");
+        systemd_watchdog_start();
         g_main_loop_run(daemon.loop);
         server_free(daemon.server);
         g_main_loop_unref(daemon.loop);
+        g_free(daemon.status);
         g_free(arg_ingest);
         g_free(arg_query);
         g_free(arg_config);

@@ -8,6 +8,7 @@
 struct MetricsFile {
         char *path; /* owned */
         QueryContext context;
+        unsigned interval; /* s */
         guint timer;
         bool has_failed; /* and said so */
 };
@@ -34,10 +35,15 @@ MetricsFile *metrics_file_new(const char *path, unsigned interval, const QueryCo
 {
         MetricsFile *file = g_new(MetricsFile, 1);
 
-        *file = (MetricsFile){.path = g_strdup(path), .context = *context};
+        *file = (MetricsFile){.path = g_strdup(path), .interval = interval, .context = *context};
         on_timer(file);
         file->timer = g_timeout_add_seconds(interval, on_timer, file);
         return file;
+}
+
+bool metrics_file_is(const MetricsFile *file, const char *path, unsigned interval)
+{
+        return !g_strcmp0(file->path, path) && file->interval == interval;
 }
 
 void metrics_file_free(MetricsFile *file)

@@ -106,7 +106,8 @@ static gboolean dispatch(GSource *source, GSourceFunc callback, gpointer user_da
         if (events & self->condition & G_IO_IN ? !receive(peer) : events & (G_IO_HUP | G_IO_ERR)) {
                 end(peer);
         } else if (is_over(peer->reading, now) || is_over(peer->writing, now)) {
-                g_message("%s peer took too long: hung up", peer->role->name);
+                peer_log(peer, G_LOG_LEVEL_MESSAGE,
+                         "%s peer took too long, hung up:", peer->role->name);
                 end(peer);
         } else {
                 peer_run(peer);
@@ -224,6 +225,23 @@ void peer_drain(Peer *peer)
 void *peer_session(const Peer *peer)
 {
         return peer->session;
+}
+
+void peer_log(const Peer *peer, GLogLevelFlags level, const char *format, ...)
+{
+        struct ucred credentials = {.uid = (uid_t)-1};
+        socklen_t n = sizeof(credentials);
+        g_autofree char *text = NULL, *pid = NULL, *uid = NULL;
+        va_list arguments;
+
+        va_start(arguments, format);
+        text = g_strdup_vprintf(format, arguments);
+        va_end(arguments);
+        getsockopt(peer->fd, SOL_SOCKET, SO_PEERCRED, &credentials, &n);
+        pid = g_strdup_printf("%d", (int)credentials.pid);
+        uid = g_strdup_printf("%u", (unsigned)credentials.uid);
+        g_log_structured(G_LOG_DOMAIN, level, "CLRSYM_PID", pid, "CLRSYM_UID", uid, "CLRSYM_SOCKET",
+                         peer->role->name, "MESSAGE", "%s pid=%s uid=%s", text, pid, uid);
 }
 
 bool peer_credentials(int fd, const char *group, PeerCredentials *ret_credentials)

@@ -45,6 +45,10 @@ void peer_run(Peer *peer);
 void peer_drain(Peer *peer);
 void *peer_session(const Peer *peer);
 
+/* Logs what happened with it: the message has its pid and uid behind it, and as CLRSYM_PID,
+ * CLRSYM_UID. */
+void peer_log(const Peer *peer, GLogLevelFlags level, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
 /* Who is at the other end: SO_PEERCRED, as of when it connected. */
 typedef struct PeerCredentials {
         pid_t pid; /* in our own pid namespace; 0: it is outside of that */

@@ -13,6 +13,8 @@
 
 /* Members see every process, as root does. */
 #define PRIVILEGED_GROUP "clrsym"
+/* Members may feed. */
+#define FEEDERS_GROUP "clrsym-ingest"
 /* ms that a drain may take. */
 #define DRAIN_MS 2000
 /* s between looks for finished processes that are kept long enough. */
@@ -41,6 +43,15 @@ static void drain_step(Server *server)
                 g_clear_handle_id(&server->drain_timer, g_source_remove);
                 server->done(server->done_data);
         }
+}
+
+/* Who comes when there are as many as may be waits in the backlog. */
+static void update_accepting(Server *server)
+{
+        if (server->done)
+                return;
+        listener_set_accepting(server->ingest, server->feeders->len < server->max_feeders);
+        listener_set_accepting(server->query, server->clients->len < server->max_clients);
 }
 
 static QueryContext server_context(Server *server)
@@ -117,17 +128,17 @@ static void on_feeder_gone(Peer *peer, void *data)
         const char *error = ingest_session_error(session);
 
         if (error)
-                g_warning("feeder refused: %s", error);
-        g_message("feeder gone: batches=%" G_GUINT64_FORMAT " events=%" G_GUINT64_FORMAT
-                  " dotnet=%" G_GUINT64_FORMAT " unknown=%" G_GUINT64_FORMAT
-                  " decode_errors=%" G_GUINT64_FORMAT,
-                  (guint64)ingest_session_n_commits(session), (guint64)report->events,
-                  (guint64)report->dotnet_events, (guint64)report->unknown_events,
-                  (guint64)report->decode_errors);
+                peer_log(peer, G_LOG_LEVEL_WARNING, "feeder refused: %s:", error);
+        peer_log(peer, G_LOG_LEVEL_MESSAGE,
+                 "feeder gone: batches=%" G_GUINT64_FORMAT " events=%" G_GUINT64_FORMAT
+                 " dotnet=%" G_GUINT64_FORMAT " unknown=%" G_GUINT64_FORMAT
+                 " decode_errors=%" G_GUINT64_FORMAT,
+                 (guint64)ingest_session_n_commits(session), (guint64)report->events,
+                 (guint64)report->dotnet_events, (guint64)report->unknown_events,
+                 (guint64)report->decode_errors);
         g_ptr_array_remove_fast(server->feeders, peer);
         server->stats.n_feeders = server->feeders->len;
-        if (!server->done)
-                listener_set_accepting(server->ingest, true);
+        update_accepting(server);
         wake_clients(server);
         drain_step(server);
 }
@@ -139,8 +150,7 @@ static void on_client_gone(Peer *peer, void *data)
         g_ptr_array_remove_fast(server->clients, peer);
         server->stats.n_clients = server->clients->len;
         update_watching(server);
-        if (!server->done)
-                listener_set_accepting(server->query, true);
+        update_accepting(server);
         drain_step(server);
 }
 
@@ -148,13 +158,12 @@ static void on_feeder(void *data, int fd)
 {
         Server *server = data;
         Feeder *feeder = feeder_new(server->tracker, &server->stats, wake_clients, server);
+        Peer *peer = peer_new(fd, &FEEDER_ROLE, feeder, on_feeder_gone, server);
 
-        g_ptr_array_add(server->feeders,
-                        peer_new(fd, &FEEDER_ROLE, feeder, on_feeder_gone, server));
+        g_ptr_array_add(server->feeders, peer);
         server->stats.n_feeders = server->feeders->len;
-        g_message("feeder came: feeders=%u", server->feeders->len);
-        if (server->feeders->len >= server->max_feeders)
-                listener_set_accepting(server->ingest, false);
+        peer_log(peer, G_LOG_LEVEL_MESSAGE, "feeder came: feeders=%u", server->feeders->len);
+        update_accepting(server);
 }
 
 static unsigned n_clients_of(const Server *server, uid_t uid)
@@ -186,8 +195,7 @@ static void on_client(void *data, int fd)
         }
         g_ptr_array_add(server->clients, peer);
         server->stats.n_clients = server->clients->len;
-        if (server->clients->len >= server->max_clients)
-                listener_set_accepting(server->query, false);
+        update_accepting(server);
 }
 
 static gboolean on_retention(gpointer data)
@@ -219,16 +227,67 @@ static bool is_running(const ProcessKey *key)
         return proc_host_pid(key->pid_ns, key->pid, &pid);
 }
 
+static bool listen_on(Server *server, const char *ingest_path, const char *query_path,
+                      GError **error)
+{
+        enum { QUERY, INGEST, N_SOCKETS };
+        static const char *const NAMES[N_SOCKETS] = {[QUERY] = "query", [INGEST] = "ingest"};
+        int fds[N_SOCKETS];
+
+        systemd_listen_fds(NAMES, N_SOCKETS, fds);
+        server->ingest = listener_new(ingest_path, 0660, fds[INGEST], on_feeder, server, error);
+        if (!server->ingest)
+                return false;
+        listener_give_to_group(server->ingest, FEEDERS_GROUP);
+        server->query = listener_new(query_path, 0666, fds[QUERY], on_client, server, error);
+        return server->query != NULL;
+}
+
+static void configure_metrics(Server *server, const Config *config)
+{
+        QueryContext context = server_context(server);
+
+        if (server->metrics_file && metrics_file_is(server->metrics_file, config->metrics_file,
+                                                    (unsigned)config->metrics_interval))
+                return;
+        g_clear_pointer(&server->metrics_file, metrics_file_free);
+        context.viewer.sees_all = true;
+        if (config->metrics_file)
+                server->metrics_file = metrics_file_new(
+                        config->metrics_file, (unsigned)config->metrics_interval, &context);
+}
+
+void server_configure(Server *server, const Config *config)
+{
+        server->max_clients = (unsigned)config->max_clients;
+        server->max_clients_user = (unsigned)config->max_clients_user;
+        server->max_feeders = (unsigned)config->max_feeders;
+        server->retention = config->retention;
+        tracker_set_budget(server->tracker, config->memory_max);
+        configure_metrics(server, config);
+        update_accepting(server);
+        wake_clients(server);
+}
+
+char *server_status(const Server *server)
+{
+        const GPtrArray *processes = tracker_processes(server->tracker);
+        uint64_t n_bodies = 0;
+        guint i;
+
+        for (i = 0; i < processes->len; i++)
+                n_bodies += codemap_n_bodies(((const Process *)processes->pdata[i])->map);
+        return g_strdup_printf(
+                "Serving: processes=%u bodies=%" G_GUINT64_FORMAT " feeders=%u clients=%u",
+                processes->len, (guint64)n_bodies, server->feeders->len, server->clients->len);
+}
+
 Server *server_new(const char *ingest_path, const char *query_path, const Config *config,
                    GError **error)
 {
         const TrackerHost host = {proc_own_pid_ns(), proc_start_time, uid_of, is_running};
         Server *server = g_new0(Server, 1);
 
-        server->max_clients = (unsigned)config->max_clients;
-        server->max_clients_user = (unsigned)config->max_clients_user;
-        server->max_feeders = (unsigned)config->max_feeders;
-        server->retention = config->retention;
         server->tracker = tracker_new();
         tracker_set_budget(server->tracker, config->memory_max);
         /* Less than a million changes a second: the next daemon begins behind this one's last. */
@@ -236,23 +295,12 @@ Server *server_new(const char *ingest_path, const char *query_path, const Config
         tracker_set_host(server->tracker, &host);
         server->feeders = g_ptr_array_new_with_free_func(peer_destroy);
         server->clients = g_ptr_array_new_with_free_func(peer_destroy);
-        server->ingest = listener_new(ingest_path, 0660, systemd_listen_fd("ingest"), on_feeder,
-                                      server, error);
-        if (server->ingest)
-                server->query = listener_new(query_path, 0666, systemd_listen_fd("query"),
-                                             on_client, server, error);
-        if (!server->query) {
+        if (!listen_on(server, ingest_path, query_path, error)) {
                 server_free(server);
                 return NULL;
         }
         server->retention_timer = g_timeout_add_seconds(RETENTION_INTERVAL, on_retention, server);
-        if (config->metrics_file) {
-                QueryContext context = server_context(server);
-
-                context.viewer.sees_all = true;
-                server->metrics_file = metrics_file_new(
-                        config->metrics_file, (unsigned)config->metrics_interval, &context);
-        }
+        server_configure(server, config);
         return server;
 }
 

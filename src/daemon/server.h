@@ -16,5 +16,14 @@ Server *server_new(const char *ingest_path, const char *query_path, const Config
                    GError **error);
 void server_free(Server *server);
 
+/*
+ * Another configuration: what is more than its limits allow from now on is let go as it ends, but
+ * memory at once. The metrics file goes if it is another one.
+ */
+void server_configure(Server *server, const Config *config);
+
+/* How much there is, a line for people; the caller's. */
+char *server_status(const Server *server);
+
 /* Takes no more callers or bytes, sends what is ready, then calls DONE. */
 void server_drain(Server *server, void (*done)(void *data), void *data);

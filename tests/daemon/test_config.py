@@ -31,7 +31,7 @@ def check_precedence(tap, programs, directory):
             ('an option goes before both', ['--config', config, '--memory-max', '20M'], 20 * MIB)):
         with recorded.Daemon(programs, directory, *options) as daemon:
             tap.equal(memory_max(programs, daemon), want, name)
-            tap.check(daemon.log().startswith(f'clrsymd: {config}: unknown key New '),
+            tap.check(daemon.log().startswith(f'clrsymd: warning: {config}: unknown key New '),
                       'with a warning for an unknown key', daemon.log())
         drop_ins.mkdir(exist_ok=True)
         (drop_ins / 'a.conf').write_text('[Daemon]\nMemoryMax=50M\n', encoding='utf-8')

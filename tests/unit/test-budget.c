@@ -173,6 +173,38 @@ START_TEST(test_finished_first)
 }
 END_TEST
 
+/* A smaller budget holds at once, not only when something comes; what is left is still right. */
+START_TEST(test_smaller)
+{
+        World world = world_new();
+        const Budget *budget = tracker_budget(world.tracker);
+        uint64_t i;
+
+        plain(&world, "DotNETRuntime:RuntimeInformationStart", 7);
+        method(&world, LOAD, 7, 0x1000, 64, 1);
+        plain(&world, "DotNETRuntime:AppDomainUnload_V1", 7);
+        plain(&world, "DotNETRuntime:RuntimeInformationStart", PID);
+        method(&world, LOAD, PID, 0x1000, 64, 1);
+        for (i = 0; i < 15000; i++) {
+                method(&world, LOAD, PID, 0x10000, 64, 10 + i);
+                method(&world, UNLOAD, PID, 0x10000, 64, 10 + i);
+        }
+        ck_assert_uint_eq(budget->n_bodies, 0);
+        ck_assert_uint_gt(budget->account->n_bytes, LIMIT / 6);
+        tracker_set_budget(world.tracker, LIMIT / 6);
+        ck_assert_uint_le(budget->account->n_bytes, LIMIT / 6);
+        ck_assert_uint_eq(budget->n_processes, 1);
+        ck_assert_uint_gt(budget->n_bodies, 0);
+        ck_assert_int_eq(ask(&world, 7, 0x1000, 0, NULL), ANSWER_EVICTED);
+        ck_assert_int_eq(ask(&world, PID, 0x10000, 1006, NULL), ANSWER_EVICTED);
+        ck_assert_int_eq(ask(&world, PID, 0x1000, 0, NULL), ANSWER_OK);
+        tracker_set_budget(world.tracker, LIMIT);
+        method(&world, LOAD, PID, 0x10000, 64, 10);
+        ck_assert_int_eq(ask(&world, PID, 0x10000, 0, NULL), ANSWER_OK);
+        tracker_free(world.tracker);
+}
+END_TEST
+
 START_TEST(test_living_alone)
 {
         World world = world_new();
@@ -245,6 +277,7 @@ Suite *suite_new(void)
         tcase_set_timeout(tcase, 120);
         tcase_add_test(tcase, test_churn);
         tcase_add_test(tcase, test_finished_first);
+        tcase_add_test(tcase, test_smaller);
         tcase_add_test(tcase, test_living_alone);
         tcase_add_test(tcase, test_names);
         suite_add_tcase(suite, tcase);
