@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+#include "attach/attachment.h"
+
+#include "attach/session.h"
+#include "attach/worker.h"
+
+#include <errno.h>
+#include <glib-unix.h>
+#include <glib/gstdio.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Guesses; untuned. */
+#define FIRST_BACKOFF_MS 100
+#define MAX_BACKOFF_MS   30000
+
+/* A worker that was killed is missed a moment later: so far back its events are in doubt. */
+#define DEATH_MARGIN UINT64_C(1000000000)
+
+struct Attachment {
+        AttachmentInfo info;
+        char *path; /* owned: of its file */
+        AttachmentFn fn;
+        void *data;
+        pid_t worker;     /* 0: none */
+        int fd;           /* to the worker; -1: none */
+        guint source;     /* watches it, or waits to start another one */
+        uint64_t session; /* of this worker or the last one */
+        bool is_silent;   /* that session outlives its worker */
+        bool is_detaching;
+        bool is_over; /* the target is, or the attachment before it began */
+        unsigned backoff_ms;
+};
+
+/*
+ * The session that goes on without a worker, or 0 and until when it was surely held. The id of one
+ * that is over must not be kept: the runtime may give it to another tool's.
+ */
+static void save(const Attachment *attachment, uint64_t until)
+{
+        g_autofree char *text = g_strdup_printf(
+                "%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT "\n",
+                (guint64)(attachment->is_silent ? attachment->session : 0), (guint64)until);
+        g_autoptr(GError) error = NULL;
+
+        if (!g_file_set_contents_full(attachment->path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT,
+                                      0600, &error))
+                g_warning("%s", error->message);
+}
+
+static void load(Attachment *attachment)
+{
+        g_autofree char *text = NULL;
+        char *behind;
+
+        if (!g_file_get_contents(attachment->path, &text, NULL, NULL))
+                return;
+        attachment->session = g_ascii_strtoull(text, &behind, 10);
+        attachment->is_silent = attachment->session != 0;
+        if (!attachment->is_silent)
+                attachment->info.lost = g_ascii_strtoull(behind, NULL, 10);
+        /* Whoever wrote that held it. */
+        attachment->info.is_held = true;
+}
+
+static char *file_path(const char *directory, pid_t pid, uint64_t start_ticks)
+{
+        return g_strdup_printf("%s/%d-%" G_GUINT64_FORMAT, directory, (int)pid,
+                               (guint64)start_ticks);
+}
+
+bool attachment_parse_name(const char *name, pid_t *ret_pid, uint64_t *ret_start_ticks)
+{
+        unsigned long long ticks;
+        int pid, n = 0;
+
+        if (sscanf(name, "%d-%llu%n", &pid, &ticks, &n) != 2 || name[n] || pid <= 0)
+                return false;
+        *ret_pid = pid;
+        *ret_start_ticks = ticks;
+        return true;
+}
+
+void attachment_forget(const char *directory, pid_t pid, uint64_t start_ticks)
+{
+        g_autofree char *path = file_path(directory, pid, start_ticks);
+
+        g_unlink(path);
+}
+
+/* In the child: nothing of the holder's is kept but the socket. */
+static G_NORETURN void be_worker(const Attachment *attachment, int fd)
+{
+        const WorkerJob job = {
+                .pid = attachment->info.pid,
+                .start_ticks = attachment->info.start_ticks,
+                .old_session = attachment->is_silent ? attachment->session : 0,
+        };
+        sigset_t none;
+
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        signal(SIGINT, SIG_IGN); /* of a terminal: the holder's end is ours */
+        signal(SIGTERM, SIG_DFL);
+        prctl(PR_SET_NAME, "clrsym-worker");
+        if (fd > STDERR_FILENO + 1)
+                close_range(STDERR_FILENO + 1, (unsigned)fd - 1, 0);
+        close_range((unsigned)fd + 1, ~0u, 0);
+        worker_run(&job, fd);
+        _exit(0);
+}
+
+static void set_message(Attachment *attachment, AttachError code, const char *message)
+{
+        attachment->info.error = code;
+        g_free(attachment->info.message);
+        attachment->info.message = g_strdup(message);
+}
+
+static void start(Attachment *attachment);
+
+static gboolean on_backoff(gpointer data)
+{
+        Attachment *attachment = data;
+
+        attachment->source = 0;
+        start(attachment);
+        return G_SOURCE_REMOVE;
+}
+
+static void restart_later(Attachment *attachment)
+{
+        attachment->source = g_timeout_add(attachment->backoff_ms, on_backoff, attachment);
+        attachment->backoff_ms = MIN(attachment->backoff_ms * 2, MAX_BACKOFF_MS);
+        attachment->info.n_restarts++;
+}
+
+/* It has ended, or will in a moment: it has closed its socket. */
+static void bury_worker(Attachment *attachment)
+{
+        int status = 0;
+
+        g_clear_handle_id(&attachment->source, g_source_remove);
+        close(attachment->fd);
+        attachment->fd = -1;
+        while (waitpid(attachment->worker, &status, 0) < 0 && errno == EINTR)
+                ;
+        if (WIFSIGNALED(status))
+                g_warning("the worker of process %d was killed: signal %d",
+                          (int)attachment->info.pid, WTERMSIG(status));
+        attachment->worker = 0;
+}
+
+static void on_worker_gone(Attachment *attachment)
+{
+        AttachmentInfo *info = &attachment->info;
+        bool was_held = info->is_held;
+
+        bury_worker(attachment);
+        if (attachment->is_detaching || attachment->is_over || !was_held) {
+                g_unlink(attachment->path);
+                attachment->fn(attachment, ATTACHMENT_GONE, attachment->data);
+                return;
+        }
+        if (!info->lost && !attachment->is_silent)
+                info->lost = session_clock() - DEATH_MARGIN;
+        info->is_listed = false;
+        restart_later(attachment);
+        set_message(attachment, ATTACH_ERROR_FAILED, "the process that held the session died");
+        attachment->fn(attachment, ATTACHMENT_FAILED, attachment->data);
+}
+
+static void take_held(Attachment *attachment, const WorkerReport *report)
+{
+        AttachmentInfo *info = &attachment->info;
+
+        attachment->session = report->session;
+        attachment->is_silent = report->is_silent;
+        info->vpid = report->vpid;
+        info->pid_ns = report->pid_ns;
+        info->held = report->time;
+        info->is_held = true;
+        g_free(info->version);
+        info->version = *report->version ? g_strdup(report->version) : NULL;
+        save(attachment, info->held);
+}
+
+static void take(Attachment *attachment, const WorkerReport *report)
+{
+        AttachmentInfo *info = &attachment->info;
+
+        switch ((WorkerEvent)report->event) {
+        case WORKER_HELD:
+                take_held(attachment, report);
+                break;
+        case WORKER_LISTED:
+                attachment->backoff_ms = FIRST_BACKOFF_MS;
+                info->is_listed = true;
+                info->is_waiting = report->is_empty;
+                info->list_begin = report->begin;
+                info->list_end = report->end;
+                g_clear_pointer(&info->message, g_free);
+                attachment->fn(attachment, ATTACHMENT_LISTED, attachment->data);
+                break;
+        case WORKER_FAILED:
+                set_message(attachment, (AttachError)report->error, report->message);
+                attachment->fn(attachment, ATTACHMENT_FAILED, attachment->data);
+                break;
+        case WORKER_ENDED:
+                set_message(attachment, ATTACH_ERROR_ENDED, report->message);
+                attachment->is_over = true;
+        }
+}
+
+static gboolean on_report(gint fd, GIOCondition condition, gpointer data)
+{
+        Attachment *attachment = data;
+        WorkerReport report;
+        ssize_t n = recv(fd, &report, sizeof(report), MSG_DONTWAIT);
+
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return G_SOURCE_CONTINUE;
+        if (n != sizeof(report)) {
+                on_worker_gone(attachment); /* has removed the source, and may have freed us */
+                return G_SOURCE_CONTINUE;
+        }
+        report.version[sizeof(report.version) - 1] = '\0';
+        report.message[sizeof(report.message) - 1] = '\0';
+        take(attachment, &report);
+        return G_SOURCE_CONTINUE;
+}
+
+static void start(Attachment *attachment)
+{
+        int fds[2];
+
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0) {
+                attachment->worker = fork();
+                if (attachment->worker == 0)
+                        be_worker(attachment, fds[1]);
+                close(fds[1]);
+                if (attachment->worker > 0) {
+                        attachment->fd = fds[0];
+                        attachment->source =
+                                g_unix_fd_add(fds[0], G_IO_IN | G_IO_HUP, on_report, attachment);
+                        if (attachment->is_detaching)
+                                attachment_quit(attachment);
+                        return;
+                }
+                close(fds[0]);
+        }
+        attachment->worker = 0;
+        g_warning("no worker for process %d: %s", (int)attachment->info.pid, g_strerror(errno));
+        restart_later(attachment);
+}
+
+Attachment *attachment_new(const char *directory, pid_t pid, uint64_t start_ticks, uid_t uid,
+                           AttachmentFn fn, void *data)
+{
+        Attachment *attachment = g_new0(Attachment, 1);
+
+        attachment->info.pid = pid;
+        attachment->info.start_ticks = start_ticks;
+        attachment->info.uid = uid;
+        attachment->path = file_path(directory, pid, start_ticks);
+        attachment->fn = fn;
+        attachment->data = data;
+        attachment->fd = -1;
+        attachment->backoff_ms = FIRST_BACKOFF_MS;
+        load(attachment);
+        start(attachment);
+        return attachment;
+}
+
+void attachment_quit(Attachment *attachment)
+{
+        /* It stops the session, and ends. */
+        if (attachment->fd >= 0)
+                shutdown(attachment->fd, SHUT_WR);
+}
+
+void attachment_free(Attachment *attachment)
+{
+        if (!attachment)
+                return;
+        if (attachment->fd >= 0) {
+                attachment_quit(attachment);
+                g_clear_handle_id(&attachment->source, g_source_remove);
+                bury_worker(attachment);
+                attachment->is_silent = false;
+                if (attachment->info.is_held)
+                        save(attachment, session_clock() - DEATH_MARGIN);
+        }
+        g_clear_handle_id(&attachment->source, g_source_remove);
+        g_free(attachment->info.version);
+        g_free(attachment->info.message);
+        g_free(attachment->path);
+        g_free(attachment);
+}
+
+const AttachmentInfo *attachment_info(const Attachment *attachment)
+{
+        return &attachment->info;
+}
+
+void attachment_list(Attachment *attachment)
+{
+        const char order = WORKER_LIST;
+
+        /* A worker that is yet to start, or has died, lists everything anyhow. */
+        if (attachment->fd >= 0)
+                while (send(attachment->fd, &order, 1, MSG_NOSIGNAL) < 0 && errno == EINTR)
+                        ;
+        attachment->info.is_listed = false;
+}
+
+void attachment_detach(Attachment *attachment)
+{
+        if (attachment->is_detaching)
+                return;
+        attachment->is_detaching = true;
+        if (attachment->fd < 0) {
+                /* Between two workers: a session may go on that only a worker can stop. */
+                g_clear_handle_id(&attachment->source, g_source_remove);
+                start(attachment);
+        }
+        attachment_quit(attachment);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "attach/ipc.h"
+
+#include <string.h>
+
+#define MAGIC      "DOTNET_IPC_V1" /* with its NUL */
+#define SIZE_AT    14
+#define COMMAND_AT 16
+
+#define COMMAND_OK    0xff00
+#define COMMAND_ERROR 0xffff
+
+#define COOKIE_SIZE 16
+/* "10.0.12", or with a commit's hash behind it; what is longer is none. */
+#define MAX_VERSION 128
+
+/* The runtime's buffer for a session, in MB: what does not fit is lost to a stream nobody reads. */
+#define BUFFER_MB       1
+#define FORMAT_NETTRACE 1
+#define TO_STREAM       0
+
+/* What the versions of the command have besides buffer, format and providers, in this order. */
+typedef enum Part {
+        PART_OUTPUT = 1,
+        PART_RUNDOWN = 2,         /* u8 */
+        PART_RUNDOWN_KEYWORD = 4, /* u64 */
+        PART_STACKS = 8,
+        PART_FILTER = 16, /* of each provider */
+} Part;
+
+static const struct {
+        IpcCommand command;
+        unsigned parts;
+} LAYOUTS[] = {
+        {IPC_COLLECT_TRACING_2, PART_RUNDOWN},
+        {IPC_COLLECT_TRACING_4, PART_RUNDOWN_KEYWORD | PART_STACKS},
+        {IPC_COLLECT_TRACING_5, PART_OUTPUT | PART_RUNDOWN_KEYWORD | PART_STACKS | PART_FILTER},
+};
+
+static void put(GByteArray *out, uint64_t u, unsigned n)
+{
+        u = GUINT64_TO_LE(u);
+        g_byte_array_append(out, (const uint8_t *)&u, n);
+}
+
+/* ASCII. */
+static void put_string(GByteArray *out, const char *text)
+{
+        size_t n = strlen(text) + 1, i;
+
+        put(out, n, 4);
+        for (i = 0; i < n; i++)
+                put(out, (uint8_t)text[i], 2);
+}
+
+static GByteArray *message_new(IpcCommand command)
+{
+        GByteArray *out = g_byte_array_new();
+
+        g_byte_array_append(out, (const uint8_t *)MAGIC, sizeof(MAGIC));
+        put(out, 0, 2);
+        put(out, command >> 8, 1);
+        put(out, command & 0xff, 1);
+        put(out, 0, 2);
+        return out;
+}
+
+static GByteArray *finish(GByteArray *out)
+{
+        out->data[SIZE_AT] = (uint8_t)out->len;
+        out->data[SIZE_AT + 1] = (uint8_t)(out->len >> 8);
+        return out;
+}
+
+GByteArray *ipc_collect_new(const IpcCollect *collect)
+{
+        GByteArray *out = message_new(collect->command);
+        unsigned parts = 0;
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(LAYOUTS); i++)
+                if (LAYOUTS[i].command == collect->command)
+                        parts = LAYOUTS[i].parts;
+        if (parts & PART_OUTPUT)
+                put(out, TO_STREAM, 4);
+        put(out, BUFFER_MB, 4);
+        put(out, FORMAT_NETTRACE, 4);
+        if (parts & PART_RUNDOWN)
+                put(out, collect->has_rundown, 1);
+        if (parts & PART_RUNDOWN_KEYWORD)
+                put(out, 0, 8);
+        if (parts & PART_STACKS)
+                put(out, false, 1);
+        put(out, 1, 4);
+        put(out, collect->keywords, 8);
+        put(out, collect->level, 4);
+        put_string(out, collect->provider);
+        put(out, 0, 4);
+        if (parts & PART_FILTER) {
+                /* Only the events of this list: none. They are switched on all the same. */
+                put(out, true, 1);
+                put(out, 0, 4);
+        }
+        return finish(out);
+}
+
+GByteArray *ipc_stop_new(uint64_t session)
+{
+        GByteArray *out = message_new(IPC_STOP_TRACING);
+
+        put(out, session, 8);
+        return finish(out);
+}
+
+GByteArray *ipc_process_info_new(void)
+{
+        return finish(message_new(IPC_PROCESS_INFO_2));
+}
+
+void ipc_reply_clear(IpcReply *reply)
+{
+        reply->n = 0;
+        reply->is_broken = false;
+}
+
+static uint64_t get(const uint8_t *at, unsigned n)
+{
+        uint64_t u = 0;
+
+        memcpy(&u, at, n);
+        return GUINT64_FROM_LE(u);
+}
+
+size_t ipc_reply_wanted(const IpcReply *reply)
+{
+        if (reply->is_broken)
+                return 0;
+        if (reply->n < IPC_HEADER_SIZE)
+                return IPC_HEADER_SIZE - reply->n;
+        return get(reply->bytes + SIZE_AT, 2) - reply->n;
+}
+
+void ipc_reply_put(IpcReply *reply, const uint8_t *bytes, size_t n)
+{
+        size_t n_before = reply->n;
+
+        g_assert(n <= ipc_reply_wanted(reply));
+        memcpy(reply->bytes + reply->n, bytes, n);
+        reply->n += n;
+        if (n_before < IPC_HEADER_SIZE && reply->n >= IPC_HEADER_SIZE)
+                reply->is_broken = memcmp(reply->bytes, MAGIC, sizeof(MAGIC)) != 0 ||
+                                   get(reply->bytes + SIZE_AT, 2) < IPC_HEADER_SIZE;
+}
+
+IpcResult ipc_reply_result(const IpcReply *reply, uint32_t *ret_code)
+{
+        unsigned command;
+
+        *ret_code = 0;
+        if (reply->is_broken || reply->n < IPC_HEADER_SIZE)
+                return IPC_RESULT_BROKEN;
+        command = reply->bytes[COMMAND_AT] << 8 | reply->bytes[COMMAND_AT + 1];
+        if (command == COMMAND_OK)
+                return IPC_RESULT_OK;
+        if (command != COMMAND_ERROR || reply->n < IPC_HEADER_SIZE + 4)
+                return IPC_RESULT_BROKEN;
+        *ret_code = (uint32_t)get(reply->bytes + IPC_HEADER_SIZE, 4);
+        return IPC_RESULT_ERROR;
+}
+
+bool ipc_reply_get_session(const IpcReply *reply, uint64_t *ret_session)
+{
+        if (reply->n != IPC_HEADER_SIZE + 8)
+                return false;
+        *ret_session = get(reply->bytes + IPC_HEADER_SIZE, 8);
+        return true;
+}
+
+/* Passes over N bytes of what is left. */
+static bool skip(const uint8_t **at, size_t *n_left, size_t n)
+{
+        if (n > *n_left)
+                return false;
+        *at += n;
+        *n_left -= n;
+        return true;
+}
+
+/* The next string: its first unit, and how many there are, without a NUL at the end. */
+static bool next_string(const uint8_t **at, size_t *n_left, const uint8_t **ret_units,
+                        size_t *ret_n)
+{
+        const uint8_t *count = *at;
+
+        if (!skip(at, n_left, 4))
+                return false;
+        *ret_n = get(count, 4);
+        *ret_units = *at;
+        /* At most 2^33, which a size_t has room for. */
+        if (!skip(at, n_left, *ret_n * 2))
+                return false;
+        if (*ret_n && get(*ret_units + 2 * (*ret_n - 1), 2) == 0)
+                (*ret_n)--;
+        return true;
+}
+
+bool ipc_reply_get_process_info(const IpcReply *reply, IpcProcessInfo *ret_info)
+{
+        const uint8_t *at = reply->bytes + IPC_HEADER_SIZE, *units = NULL;
+        size_t n_left = reply->n - MIN(reply->n, IPC_HEADER_SIZE), n = 0;
+        char version[MAX_VERSION + 1] = "";
+        const uint8_t *pid = at;
+        size_t i;
+
+        if (!skip(&at, &n_left, 8 + COOKIE_SIZE))
+                return false;
+        /* Command line, system, architecture, assembly, version. */
+        for (i = 0; i < 5; i++)
+                if (!next_string(&at, &n_left, &units, &n))
+                        return false;
+        if (n > MAX_VERSION)
+                return false;
+        for (i = 0; i < n; i++) {
+                uint64_t unit = get(units + 2 * i, 2);
+
+                if (unit >= 0x80 || !g_ascii_isgraph((char)unit))
+                        return false;
+                version[i] = (char)unit;
+        }
+        ret_info->pid = get(pid, 8);
+        ret_info->version = g_strdup(version);
+        return true;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * clrsym-holder: holds the sessions that `clrsym attach` opens
+ */
+
+#include "attach/holder.h"
+#include "attach/places.h"
+#include "daemon/systemd.h"
+
+#include <glib-unix.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static char *arg_directory;
+static gboolean arg_version;
+
+static const GOptionEntry OPTIONS[] = {
+        {"directory", 0, 0, G_OPTION_ARG_FILENAME, &arg_directory,
+         "Where the control socket and the state are (default /run/clrsym/holder, or below "
+         "$XDG_RUNTIME_DIR)",
+         "DIR"},
+        {"version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Show the version", NULL},
+        {0},
+};
+
+static int fail(const char *message)
+{
+        fprintf(stderr, "clrsym-holder: %s\n", message);
+        return 1;
+}
+
+static void quit(void *data)
+{
+        g_main_loop_quit(data);
+}
+
+static gboolean on_signal(gpointer data)
+{
+        g_main_loop_quit(data);
+        return G_SOURCE_CONTINUE;
+}
+
+int main(int argc, char **argv)
+{
+        g_autoptr(GOptionContext) options = g_option_context_new(NULL);
+        g_autoptr(GMainLoop) loop = g_main_loop_new(NULL, FALSE);
+        g_autofree char *directory = NULL;
+        g_autoptr(GError) error = NULL;
+        Holder *holder;
+
+        g_option_context_set_summary(
+                options, "Holds the sessions that `clrsym attach` opens, which starts it.");
+        g_option_context_add_main_entries(options, OPTIONS, NULL);
+        if (!g_option_context_parse(options, &argc, &argv, &error)) {
+                fail(error->message);
+                return 2;
+        }
+        if (arg_version) {
+                printf("clrsym-holder " CLRSYM_VERSION "\n");
+                return 0;
+        }
+        directory =
+                arg_directory ? g_canonicalize_filename(arg_directory, NULL) : places_own(&error);
+        if (!directory)
+                return fail(error->message);
+        signal(SIGPIPE, SIG_IGN);
+        holder = holder_new(directory, systemd_listen_fd("control"), quit, loop, &error);
+        if (!holder)
+                return fail(error->message);
+        g_unix_signal_add(SIGTERM, on_signal, loop);
+        g_unix_signal_add(SIGINT, on_signal, loop);
+        systemd_notify("READY=1");
+        g_main_loop_run(loop);
+        systemd_notify("STOPPING=1");
+        holder_free(holder);
+        return 0;
+}

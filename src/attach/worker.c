@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "attach/worker.h"
+
+#include "attach/error.h"
+#include "attach/session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+typedef struct Worker {
+        int fd;
+        Target target;
+        Session session; /* fd -1: none */
+        char *version;   /* owned or NULL */
+} Worker;
+
+static WorkerReport report_new(const Worker *worker, WorkerEvent event)
+{
+        const ProcessKey *key = target_key(&worker->target);
+        WorkerReport report = {.event = event,
+                               .session = worker->session.id,
+                               .is_silent = worker->session.is_silent,
+                               .vpid = key->pid,
+                               .pid_ns = key->pid_ns};
+
+        g_strlcpy(report.version, worker->version ? worker->version : "", sizeof(report.version));
+        return report;
+}
+
+/* Whoever is told may be gone: then that shows when orders are read. */
+static void tell(const Worker *worker, const WorkerReport *report)
+{
+        while (send(worker->fd, report, sizeof(*report), MSG_NOSIGNAL) < 0 && errno == EINTR)
+                ;
+}
+
+static void tell_error(const Worker *worker, const GError *error)
+{
+        WorkerReport report = {.event = WORKER_FAILED, .error = (uint32_t)error->code};
+
+        if (error->code == ATTACH_ERROR_ENDED)
+                report.event = WORKER_ENDED;
+        g_strlcpy(report.message, error->message, sizeof(report.message));
+        tell(worker, &report);
+}
+
+static bool list(Worker *worker)
+{
+        WorkerReport report = report_new(worker, WORKER_LISTED);
+        g_autoptr(GError) error = NULL;
+        SessionRundown rundown;
+
+        if (!session_rundown(&worker->target, &worker->session, &rundown, &error)) {
+                tell_error(worker, error);
+                return error->code != ATTACH_ERROR_ENDED;
+        }
+        report.begin = rundown.begin;
+        report.end = rundown.end;
+        report.is_empty = rundown.is_empty;
+        tell(worker, &report);
+        return true;
+}
+
+static bool find_target(const WorkerJob *job, Worker *worker, GError **error)
+{
+        if (!target_open(job->pid, &worker->target, error))
+                return false;
+        if (job->start_ticks && worker->target.start_ticks != job->start_ticks) {
+                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_ENDED, "process %d has ended",
+                            (int)job->pid);
+                return false;
+        }
+        return true;
+}
+
+static bool hold(const WorkerJob *job, Worker *worker, GError **error)
+{
+        WorkerReport report;
+
+        worker->version = session_runtime_version(&worker->target, error);
+        if ((!worker->version && *error) || !target_check_provider(&worker->target, error) ||
+            !session_open(&worker->target, &worker->session, error))
+                return false;
+        report = report_new(worker, WORKER_HELD);
+        report.time = session_clock();
+        tell(worker, &report);
+        /* After the new one is open, so that there is nothing in between. */
+        if (job->old_session && job->old_session != worker->session.id)
+                session_stop_id(&worker->target, job->old_session, NULL);
+        return true;
+}
+
+/* False: no more orders will come. */
+static bool obey(Worker *worker)
+{
+        char order;
+        ssize_t n = recv(worker->fd, &order, 1, 0);
+
+        if (n < 0)
+                return errno == EINTR || errno == EAGAIN;
+        if (n == 0)
+                return false;
+        return order != WORKER_LIST || list(worker);
+}
+
+/* Until the session is over, which it says, or the work is: false. */
+static bool wait_for_end(Worker *worker)
+{
+        for (;;) {
+                struct pollfd fds[] = {
+                        {.fd = worker->fd, .events = POLLIN},
+                        {.fd = worker->session.fd, .events = POLLIN},
+                        {.fd = worker->target.pidfd, .events = POLLIN},
+                };
+
+                if (poll(fds, G_N_ELEMENTS(fds), -1) < 0 && errno != EINTR)
+                        return false;
+                if (fds[2].revents || (fds[1].revents && !session_drain(&worker->session)))
+                        return true;
+                if (fds[0].revents && !obey(worker))
+                        return target_has_ended(&worker->target);
+        }
+}
+
+static void tell_ended(const Worker *worker)
+{
+        g_autoptr(GError) error = NULL;
+
+        /* Its sockets are closed a moment before it counts as ended. */
+        struct pollfd fd = {.fd = worker->target.pidfd, .events = POLLIN};
+
+        poll(&fd, 1, 1000);
+        if (target_has_ended(&worker->target))
+                g_set_error(&error, ATTACH_ERROR, ATTACH_ERROR_ENDED, "process %d has ended",
+                            (int)worker->target.info.host_pid);
+        else
+                g_set_error(&error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
+                            "the runtime of process %d has ended the session",
+                            (int)worker->target.info.host_pid);
+        tell_error(worker, error);
+}
+
+void worker_run(const WorkerJob *job, int fd)
+{
+        Worker worker = {.fd = fd, .target = {.pidfd = -1}, .session = {.fd = -1}};
+        g_autoptr(GError) error = NULL;
+
+        if (!find_target(job, &worker, &error) || !hold(job, &worker, &error))
+                tell_error(&worker, error);
+        else if (!list(&worker) || wait_for_end(&worker))
+                tell_ended(&worker);
+        else
+                session_stop(&worker.target, &worker.session, NULL);
+        if (worker.session.fd >= 0)
+                close(worker.session.fd);
+        target_close(&worker.target);
+        g_free(worker.version);
+}
