@@ -39,14 +39,14 @@ struct Attachment {
 };
 
 /*
- * The session that goes on without a worker, or 0 and until when it was surely held. The id of one
- * that is over must not be kept: the runtime may give it to another tool's.
+ * The session, whether it goes on without a worker, and since when it is held. The id of one that
+ * is over must not be stopped: the runtime may have given it to another tool's.
  */
-static void save(const Attachment *attachment, uint64_t until)
+static void save(const Attachment *attachment)
 {
-        g_autofree char *text = g_strdup_printf(
-                "%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT "\n",
-                (guint64)(attachment->is_silent ? attachment->session : 0), (guint64)until);
+        g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT " %d %" G_GUINT64_FORMAT "\n",
+                                                (guint64)attachment->session, attachment->is_silent,
+                                                (guint64)attachment->info.held);
         g_autoptr(GError) error = NULL;
 
         if (!g_file_set_contents_full(attachment->path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT,
@@ -56,17 +56,20 @@ static void save(const Attachment *attachment, uint64_t until)
 
 static void load(Attachment *attachment)
 {
+        unsigned long long session, held;
         g_autofree char *text = NULL;
-        char *behind;
+        int is_silent;
 
         if (!g_file_get_contents(attachment->path, &text, NULL, NULL))
                 return;
-        attachment->session = g_ascii_strtoull(text, &behind, 10);
-        attachment->is_silent = attachment->session != 0;
-        if (!attachment->is_silent)
-                attachment->info.lost = g_ascii_strtoull(behind, NULL, 10);
         /* Whoever wrote that held it. */
         attachment->info.is_held = true;
+        if (sscanf(text, "%llu %d %llu", &session, &is_silent, &held) != 3)
+                return;
+        attachment->session = session;
+        attachment->is_silent = is_silent;
+        if (!is_silent)
+                attachment->info.lost = held;
 }
 
 static char *file_path(const char *directory, pid_t pid, uint64_t start_ticks)
@@ -101,6 +104,7 @@ static G_NORETURN void be_worker(const Attachment *attachment, int fd)
                 .pid = attachment->info.pid,
                 .start_ticks = attachment->info.start_ticks,
                 .old_session = attachment->is_silent ? attachment->session : 0,
+                .path = attachment->path,
         };
         sigset_t none;
 
@@ -121,6 +125,15 @@ static void set_message(Attachment *attachment, AttachError code, const char *me
         attachment->info.error = code;
         g_free(attachment->info.message);
         attachment->info.message = g_strdup(message);
+}
+
+static void order(const Attachment *attachment, WorkerOrder what)
+{
+        const char order = (char)what;
+
+        if (attachment->fd >= 0)
+                while (send(attachment->fd, &order, 1, MSG_NOSIGNAL) < 0 && errno == EINTR)
+                        ;
 }
 
 static void start(Attachment *attachment);
@@ -188,7 +201,7 @@ static void take_held(Attachment *attachment, const WorkerReport *report)
         info->is_held = true;
         g_free(info->version);
         info->version = *report->version ? g_strdup(report->version) : NULL;
-        save(attachment, info->held);
+        save(attachment);
 }
 
 static void take(Attachment *attachment, const WorkerReport *report)
@@ -280,9 +293,7 @@ Attachment *attachment_new(const char *directory, pid_t pid, uint64_t start_tick
 
 void attachment_quit(Attachment *attachment)
 {
-        /* It stops the session, and ends. */
-        if (attachment->fd >= 0)
-                shutdown(attachment->fd, SHUT_WR);
+        order(attachment, WORKER_QUIT);
 }
 
 void attachment_free(Attachment *attachment)
@@ -294,8 +305,10 @@ void attachment_free(Attachment *attachment)
                 g_clear_handle_id(&attachment->source, g_source_remove);
                 bury_worker(attachment);
                 attachment->is_silent = false;
+                attachment->session = 0;
+                attachment->info.held = session_clock() - DEATH_MARGIN;
                 if (attachment->info.is_held)
-                        save(attachment, session_clock() - DEATH_MARGIN);
+                        save(attachment);
         }
         g_clear_handle_id(&attachment->source, g_source_remove);
         g_free(attachment->info.version);
@@ -311,12 +324,8 @@ const AttachmentInfo *attachment_info(const Attachment *attachment)
 
 void attachment_list(Attachment *attachment)
 {
-        const char order = WORKER_LIST;
-
         /* A worker that is yet to start, or has died, lists everything anyhow. */
-        if (attachment->fd >= 0)
-                while (send(attachment->fd, &order, 1, MSG_NOSIGNAL) < 0 && errno == EINTR)
-                        ;
+        order(attachment, WORKER_LIST);
         attachment->info.is_listed = false;
 }
 

@@ -53,12 +53,13 @@ static const char *state_name(const AttachmentInfo *info)
 
 json_t *request_attachment(const AttachmentInfo *info, bool is_new)
 {
-        return json_pack("{si si sI ss? ss sb so s{so so} so si ss?}", "pid", (int)info->pid,
-                         "vpid", (int)info->vpid, "pid_ns", (json_int_t)info->pid_ns, "runtime",
-                         info->version, "state", state_name(info), "new", (int)is_new, "since",
-                         time_new(info->held), "rundown", "begin", time_new(info->list_begin),
-                         "end", time_new(info->list_end), "lost_since", time_new(info->lost),
-                         "restarts", (int)info->n_restarts, "message", info->message);
+        return json_pack("{si si sI si ss? ss sb so s{so so} so si ss?}", "pid", (int)info->pid,
+                         "vpid", (int)info->vpid, "pid_ns", (json_int_t)info->pid_ns, "uid",
+                         (int)info->uid, "runtime", info->version, "state", state_name(info), "new",
+                         (int)is_new, "since", time_new(info->held), "rundown", "begin",
+                         time_new(info->list_begin), "end", time_new(info->list_end), "lost_since",
+                         time_new(info->lost), "restarts", (int)info->n_restarts, "message",
+                         info->message);
 }
 
 json_t *request_error(AttachError code, const char *message)

@@ -224,14 +224,3 @@ bool target_check_provider(const Target *target, GError **error)
                     "process %d tells LTTng nothing: %s", (int)target->info.host_pid, why);
         return false;
 }
-
-bool target_is_dotnet(pid_t pid)
-{
-        g_autofree char *maps = NULL;
-        Target target = {.pidfd = -1};
-
-        if (!read_proc(pid, "maps", &maps, NULL))
-                return false;
-        read_maps(maps, &target);
-        return target.has_coreclr || target.has_mono;
-}

@@ -38,6 +38,3 @@ bool target_check_provider(const Target *target, GError **error);
 
 /* 'R', 'S', 'T' ... of proc(5), and the start; false: there is none. */
 bool target_state(pid_t pid, char *ret_state, uint64_t *ret_start_ticks);
-
-/* Has it a runtime mapped that can be attached to? False, too, if that cannot be known. */
-bool target_is_dotnet(pid_t pid);

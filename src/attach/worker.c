@@ -9,6 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* Between looks at the file, for one whose holder has died. */
+#define ORPHAN_MS 500
+
 typedef struct Worker {
         int fd;
         Target target;
@@ -92,36 +95,77 @@ static bool hold(const WorkerJob *job, Worker *worker, GError **error)
         return true;
 }
 
-/* False: no more orders will come. */
-static bool obey(Worker *worker)
+typedef enum Order {
+        ORDER_NONE,
+        ORDER_QUIT,
+        ORDER_ORPHANED, /* the holder has died */
+        ORDER_ENDED,    /* the target has */
+} Order;
+
+static Order obey(Worker *worker)
 {
         char order;
         ssize_t n = recv(worker->fd, &order, 1, 0);
 
         if (n < 0)
-                return errno == EINTR || errno == EAGAIN;
+                return errno == EINTR || errno == EAGAIN ? ORDER_NONE : ORDER_ORPHANED;
         if (n == 0)
-                return false;
-        return order != WORKER_LIST || list(worker);
+                return ORDER_ORPHANED;
+        if (order == WORKER_QUIT)
+                return ORDER_QUIT;
+        return order != WORKER_LIST || list(worker) ? ORDER_NONE : ORDER_ENDED;
 }
 
-/* Until the session is over, which it says, or the work is: false. */
-static bool wait_for_end(Worker *worker)
+/* Waits for TIMEOUT_MS (-1: for ever). False: the session is over. */
+static bool wait(const Worker *worker, bool has_orders, int timeout_ms, bool *ret_is_ordered)
 {
-        for (;;) {
-                struct pollfd fds[] = {
-                        {.fd = worker->fd, .events = POLLIN},
-                        {.fd = worker->session.fd, .events = POLLIN},
-                        {.fd = worker->target.pidfd, .events = POLLIN},
-                };
+        struct pollfd fds[] = {
+                {.fd = has_orders ? worker->fd : -1, .events = POLLIN},
+                {.fd = worker->session.fd, .events = POLLIN},
+                {.fd = worker->target.pidfd, .events = POLLIN},
+        };
 
-                if (poll(fds, G_N_ELEMENTS(fds), -1) < 0 && errno != EINTR)
-                        return false;
-                if (fds[2].revents || (fds[1].revents && !session_drain(&worker->session)))
-                        return true;
-                if (fds[0].revents && !obey(worker))
-                        return target_has_ended(&worker->target);
+        *ret_is_ordered = false;
+        if (poll(fds, G_N_ELEMENTS(fds), timeout_ms) < 0)
+                return errno == EINTR;
+        *ret_is_ordered = fds[0].revents != 0;
+        return !fds[2].revents && (!fds[1].revents || session_drain(&worker->session));
+}
+
+/* Until the holder has an order that is none of listing, or the session is over. */
+static Order serve(Worker *worker)
+{
+        Order order = ORDER_NONE;
+        bool is_ordered;
+
+        while (order == ORDER_NONE) {
+                if (!wait(worker, true, -1, &is_ordered))
+                        return ORDER_ENDED;
+                if (is_ordered)
+                        order = obey(worker);
         }
+        return order;
+}
+
+static bool is_wanted(const Worker *worker, const char *path)
+{
+        g_autofree char *text = NULL;
+
+        return g_file_get_contents(path, &text, NULL, NULL) &&
+               g_ascii_strtoull(text, NULL, 10) == worker->session.id;
+}
+
+/* Holds on until another holder has attached the target, or detached it. */
+static void be_orphan(Worker *worker, const char *path)
+{
+        bool is_ordered;
+
+        if (worker->session.is_silent)
+                return;
+        while (is_wanted(worker, path))
+                if (!wait(worker, false, ORPHAN_MS, &is_ordered))
+                        return;
+        session_stop(&worker->target, &worker->session, NULL);
 }
 
 static void tell_ended(const Worker *worker)
@@ -147,12 +191,21 @@ void worker_run(const WorkerJob *job, int fd)
         Worker worker = {.fd = fd, .target = {.pidfd = -1}, .session = {.fd = -1}};
         g_autoptr(GError) error = NULL;
 
-        if (!find_target(job, &worker, &error) || !hold(job, &worker, &error))
+        if (!find_target(job, &worker, &error) || !hold(job, &worker, &error)) {
                 tell_error(&worker, error);
-        else if (!list(&worker) || wait_for_end(&worker))
-                tell_ended(&worker);
-        else
-                session_stop(&worker.target, &worker.session, NULL);
+        } else {
+                switch (list(&worker) ? serve(&worker) : ORDER_ENDED) {
+                case ORDER_NONE:
+                case ORDER_ENDED:
+                        tell_ended(&worker);
+                        break;
+                case ORDER_QUIT:
+                        session_stop(&worker.target, &worker.session, NULL);
+                        break;
+                case ORDER_ORPHANED:
+                        be_orphan(&worker, job->path);
+                }
+        }
         if (worker.session.fd >= 0)
                 close(worker.session.fd);
         target_close(&worker.target);

@@ -5,7 +5,9 @@
  * Worker: a process that holds the session of one target
  *
  * One process a target, so that whatever a target does to it harms no other. It is told what to do,
- * and tells how it goes, over a socket; when that is closed, it stops the session and ends.
+ * and tells how it goes, over a socket. If that closes without a word, the holder has died: then
+ * what happens is to be seen on, until another holder is there. A session that outlives its worker
+ * is left alone; any other one is held until the attachment's file is gone or of another session.
  */
 
 #include <stdbool.h>
@@ -38,12 +40,14 @@ typedef struct WorkerReport {
 
 typedef enum WorkerOrder {
         WORKER_LIST = 'l', /* everything, once more */
+        WORKER_QUIT = 'q', /* stop the session, and end */
 } WorkerOrder;
 
 typedef struct WorkerJob {
         pid_t pid;
         uint64_t start_ticks;
         uint64_t old_session; /* left by a worker before; 0: none */
+        const char *path;     /* of the attachment's file, whose first number is the session */
 } WorkerJob;
 
 /* To be called in a process of its own; FD is a SOCK_SEQPACKET. Returns when it is over. */

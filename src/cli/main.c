@@ -52,6 +52,20 @@ static const char *check_time(const Options *options)
                                                                : NULL;
 }
 
+static const char *check_processes(const Options *options)
+{
+        int n = (*options->arguments != NULL) + options_has(options, OPTION_EVERY) +
+                options_has(options, OPTION_USER) + options_has(options, OPTION_LIST);
+
+        return n == 1 ? NULL : "it needs one of PID, --all and --user NAME";
+}
+
+static const char *check_attach(const Options *options)
+{
+        return options_has(options, OPTION_LIST) && !*options->arguments ? NULL
+                                                                         : check_processes(options);
+}
+
 static const Verb VERBS[] = {
         {"resolve", verb_resolve, COMMON_PROCESS | BIT(AT) | BIT(WAIT) | BIT(FILTER), 0,
          "[ADDR...]", 0, ANY_NUMBER, check_resolve,
@@ -82,6 +96,14 @@ static const Verb VERBS[] = {
         {"metrics", verb_metrics, COMMON, 0, NULL, 0, 0, NULL, "print metrics, as OpenMetrics"},
         {"save", verb_save, BIT(TRACE) | BIT(OUTPUT) | BIT(JIT_EVENTS), BIT(TRACE) | BIT(OUTPUT),
          NULL, 0, 0, NULL, "save a trace as a snapshot, which --trace opens at once"},
+        {"attach", verb_attach,
+         BIT(SOCKET) | BIT(EVERY) | BIT(USER) | BIT(AGAIN) | BIT(LIST) | BIT(WAIT) | BIT(JSON), 0,
+         "[PID...]", 0, ANY_NUMBER, check_attach,
+         "trace running processes that were started without"},
+        {"detach", verb_detach, BIT(EVERY) | BIT(USER) | BIT(JSON), 0, "[PID...]", 0, ANY_NUMBER,
+         check_processes, "stop what attach began"},
+        {"env", verb_env, BIT(FORMAT), 0, NULL, 0, 0, NULL,
+         "print the environment of programs that are to be traced from their start"},
 };
 
 /* Called as `clrsym --version`. */

@@ -208,6 +208,14 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_FORCE] = {0, "force", NULL, false, NULL, 0,
                           "also if the recording seems to be of another boot or program"},
         [OPTION_OUTPUT] = {'o', "output", "FILE", false, to_text, MEMBER(output), "write to FILE"},
+        [OPTION_EVERY] = {0, "all", NULL, false, NULL, 0, "every process that there is"},
+        [OPTION_USER] = {0, "user", "NAME", false, to_text, MEMBER(user),
+                         "every process of this user"},
+        [OPTION_AGAIN] = {0, "again", NULL, false, NULL, 0,
+                          "have everything listed once more, if it is attached already"},
+        [OPTION_LIST] = {0, "list", NULL, false, NULL, 0, "show what is attached"},
+        [OPTION_FORMAT] = {0, "format", "FORM", false, to_text, MEMBER(format),
+                           "sh, env, systemd or docker (default: sh)"},
         [OPTION_JSON] = {'j', "json", NULL, false, NULL, 0, "JSON, one object a line"},
 };
 

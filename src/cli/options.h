@@ -34,6 +34,11 @@ typedef enum Option {
         OPTION_SAMPLED,
         OPTION_MAP,
         OPTION_FORCE,
+        OPTION_EVERY,
+        OPTION_USER,
+        OPTION_AGAIN,
+        OPTION_LIST,
+        OPTION_FORMAT,
         OPTION_JSON,
         _OPTION_MAX,
 } Option;
@@ -91,6 +96,8 @@ typedef struct Options {
         const char *output;
         const char *names; /* "full", "short" or "clr" */
         ProcessMaps maps;
+        const char *user;
+        const char *format;
         char **arguments; /* what is no option; ends with NULL */
 } Options;
 

@@ -21,4 +21,7 @@ bool verb_jit(const Options *options, GError **error);
 bool verb_status(const Options *options, GError **error);
 bool verb_metrics(const Options *options, GError **error);
 bool verb_save(const Options *options, GError **error);
+bool verb_attach(const Options *options, GError **error);
+bool verb_detach(const Options *options, GError **error);
+bool verb_env(const Options *options, GError **error);
 bool verb_version(const Options *options, GError **error);

@@ -132,6 +132,12 @@ def build(directory):
     return pathlib.Path(directory) / 'bin' / 'clrsym-live.dll'
 
 
+def publish(directory, framework):
+    """The program for another runtime, with that runtime beside it: fetched, if it can be."""
+    run(HERE / 'build-app', directory, framework)
+    return pathlib.Path(directory) / 'bin' / 'clrsym-live'
+
+
 @contextlib.contextmanager
 def session(name, *create):
     """A started session of the runtime's method events; stopped and destroyed in the end."""

@@ -33,6 +33,8 @@ public static class Program
             RunChurn(report, output, int.Parse(arguments[1]), int.Parse(arguments[2]));
         else if (arguments.Length == 1 && arguments[0] == "stacks")
             Stacks.Run(output);
+        else if (arguments.Length == 1 && arguments[0] == "busy")
+            RunBusy(report, output);
         else
             RunAll(report, output, arguments.Length > 0 ? int.Parse(arguments[0]) : 20);
         output.WriteLine("READY");
@@ -62,6 +64,17 @@ public static class Program
             DynamicMethods.Run(report, round);
             Contexts.Run(report);
         }
+        Settle(report, output);
+    }
+
+    static void RunBusy(Report report, StreamWriter output)
+    {
+        Busy.Run(report, output);
+        Settle(report, output);
+    }
+
+    static void Settle(Report report, StreamWriter output)
+    {
         // Until the background compiler is through with what is hot.
         for (int i = 0; i < 15; i++)
         {

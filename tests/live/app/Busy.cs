@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.IO;
+using System.Threading;
+
+namespace Live;
+
+/// <summary>Compiles and unloads without a pause, until a line comes on standard input.</summary>
+public static class Busy
+{
+    public static void Run(Report report, StreamWriter output)
+    {
+        var stop = new Thread(() => Console.In.ReadLine()) { IsBackground = true };
+
+        stop.Start();
+        for (int round = 0; stop.IsAlive; round++)
+        {
+            Tiers.Run();
+            Generics.Run();
+            DynamicMethods.Run(report, round);
+            if (round % 8 == 0)
+                Contexts.Run(report);
+            output.Flush();
+        }
+    }
+}

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+"""A program that was started with nothing set and compiles without a pause; and a daemon that is fed
+while it runs. For the tests of `clrsym attach`."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+import diagport
+import live
+import recorded
+import test_live
+
+LIVE_TIMER_US = 100_000
+
+
+class Busy:
+    """The live program, busy until it is told to stop; then it waits, and its code stays as it is."""
+
+    def __init__(self, command, directory, user=None):
+        self.command = [str(word) for word in command]
+        self.directory = pathlib.Path(directory)
+        self.directory.mkdir()
+        if user is not None:
+            os.chown(self.directory, user, user)
+        self.user = user
+        self.output = self.directory / 'output'
+        self.process = self.pid = None
+        self.vpid = None
+        self.map = None
+        self.is_stopped = False
+
+    @contextlib.contextmanager
+    def running(self, prefix=()):
+        """PREFIX is a command that starts another one, as its only child."""
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith(('DOTNET_', 'COMPlus_', 'LTTNG_'))}
+        environment['TMPDIR'] = str(self.directory)
+        with open(self.output, 'w', encoding='utf-8') as output, \
+             live.child([*prefix, *self.command, 'busy'], stdin=subprocess.PIPE, stdout=output,
+                        env=environment, user=self.user) as process:
+            self.process = process
+            try:
+                live.wait_for('the program', lambda: 'CODE ' in self.text(), process)
+                self.pid = process.pid
+                if prefix:
+                    children = pathlib.Path(f'/proc/{process.pid}/task/{process.pid}/children')
+                    self.pid, = map(int, children.read_text(encoding='utf-8').split())
+                status = pathlib.Path(f'/proc/{self.pid}/status').read_text(encoding='utf-8')
+                self.vpid = int(re.search(r'^NSpid:.*\s(\d+)$', status, re.MULTILINE)[1])
+                self.map = pathlib.Path(f'/proc/{self.pid}/root/tmp/perf-{self.vpid}.map')
+                yield self
+            finally:
+                if self.map:
+                    pathlib.Path(f'/tmp/perf-{self.vpid}.map').unlink(missing_ok=True)
+                if prefix and self.pid:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(self.pid, signal.SIGKILL)
+
+    def text(self):
+        return self.output.read_text(encoding='utf-8')
+
+    def stop(self):
+        self.is_stopped = True
+        self.process.stdin.write(b'\n')
+        self.process.stdin.flush()
+
+    def freeze(self):
+        """Has it stop, if it was not told yet, and wait with all its code as it is."""
+        if not self.is_stopped:
+            self.stop()
+        live.wait_for('the program', lambda: 'READY' in self.text(), self.process)
+
+    def codes(self):
+        """What it told so far."""
+        found = []
+        for line in self.text().splitlines():
+            if line.startswith('CODE ') and line.count(' ') == 4:
+                moment, address, holder, method = line.split(' ')[1:]
+                found.append(live.Code(int(moment), int(address, 16), holder, method))
+        return found
+
+    def perf_map(self):
+        """start -> the jitted bodies there now, by the runtime's own account. For a frozen one."""
+        port = diagport.Port(self.vpid, f'/proc/{self.pid}/root{self.directory}')
+        port.enable_perf_map()
+        live.wait_for('the perf map', self.map.exists)
+        time.sleep(0.2)  # it is written before the answer, but nobody promised that
+        bodies = {}
+        for line in self.map.read_text(encoding='utf-8').splitlines():
+            start, size, text = live.PERF_MAP_LINE.fullmatch(line).groups()
+            if method := live.PERF_MAP_METHOD.fullmatch(text):
+                bodies[int(start, 16)] = live.Name(method['type'], method['method'],
+                                                   method['tier'], int(size, 16))
+        self.map.unlink()
+        return bodies
+
+
+class Feed:
+    """A daemon, and a live session from which it is fed."""
+
+    def __init__(self, programs, directory, name='clrsym-attach'):
+        self.programs, self.directory, self.name = programs, pathlib.Path(directory), name
+        self.relay = live.Relay(self.directory / 'relay')
+        self.daemon = None
+
+    @contextlib.contextmanager
+    def running(self):
+        errors = self.directory / 'feeder'
+        with recorded.Daemon(self.programs, self.directory) as self.daemon, \
+             self.relay.running(), contextlib.ExitStack() as stack, \
+             open(errors, 'w', encoding='utf-8') as log:
+            command = ['babeltrace2', f'--plugin-path={self.programs.plugin_dir}',
+                       '-i', 'lttng-live', self.relay.url(self.name),
+                       '--params', 'session-not-found-action="end"',
+                       '-c', 'sink.clrsym.feed', '--params', f'socket="{self.daemon.ingest}"']
+            with self.relay.session(self.name, LIVE_TIMER_US):
+                feeder = stack.enter_context(live.child(
+                    command, signal.SIGINT, env=self.programs.environment, stderr=log))
+                live.wait_for('the feeder', self.relay.has_viewer, feeder)
+                yield self
+
+    def clrsym(self, *arguments, **options):
+        """`clrsym`, with the daemon of this feed where it asks one."""
+        source = self.daemon.source if arguments[0] == 'attach' else []
+        return self.programs.run([self.programs.clrsym, arguments[0], *source, *arguments[1:]],
+                                 **options)
+
+    def rows(self, *arguments):
+        """Of `clrsym --json`, which must succeed."""
+        done = self.clrsym(*arguments, '--json')
+        if done.returncode != 0 or done.stderr:
+            raise RuntimeError(f'clrsym {arguments}: {done.returncode}: {done.stderr}')
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def settle(self, pid):
+        """Until the daemon has all that the process told up to now."""
+        now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+        def is_in():
+            answer, = test_live.resolve(self.programs, self.daemon, pid, [(1, now)])
+            return answer['horizon'] is not None and test_live.ns(answer['horizon']) >= now
+
+        live.wait_for('the horizon', is_in)
+
+    def resolve_now(self, pid, addresses):
+        text = ''.join(f'{address:#x}\n' for address in addresses)
+        lines = self.programs.ask(self.daemon.source, 'resolve', '--pid', str(pid), text=text)
+        if len(lines) != len(addresses):
+            raise RuntimeError(f'{len(lines)} answers to {len(addresses)} questions')
+        return [json.loads(line) for line in lines]
+
+
+def check_now(tap, feed, program, what):
+    """Every jitted method of a frozen program is named at its first byte, in the middle, and at its
+    last; and the daemon takes nothing for alive that is not."""
+    # What was called often of late is compiled once more in the background, a moment after.
+    begin = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    bodies = program.perf_map()
+    feed.settle(program.pid)
+    questions = [(start, start + offset) for start, name in bodies.items()
+                 for offset in (0, name.size // 2, name.size - 1)]
+    answers = feed.resolve_now(program.pid, [address for _, address in questions])
+    wrong = [f'{bodies[start]} at {address:#x} answered: {json.dumps(answer)}'
+             for (start, address), answer in zip(questions, answers)
+             if answer['status'] != 'ok' or int(answer['start'], 16) != start or
+             test_live.name_of(answer) != bodies[start]]
+    tap.check(len(bodies) > 300 and not wrong,
+              f'{what}: now, {len(bodies)} jitted methods are named', f'{len(wrong)} wrong',
+              *wrong[:5])
+    marked = [answer for answer in answers if answer.get('confidence') != 'exact']
+    tap.check(not marked, f'{what}: with exact confidence', f'{len(marked)} are not', *marked[:3])
+    listed = [json.loads(line) for line in
+              feed.programs.ask(feed.daemon.source, 'methods', '--pid', str(program.pid))]
+    surplus = [row for row in listed if int(row['start'], 16) not in bodies
+               and row['version']['tier'] != 'ReadyToRun'
+               and not (row['loaded'] and test_live.ns(row['loaded']) > begin)]
+    tap.check(not surplus, f'{what}: nothing else is taken for alive of {len(listed)} listed',
+              f'{len(surplus)} are', *surplus[:5])
+
+
+def check_told(tap, feed, program, since_ns, what, until_ns=None):
+    """What the program said of its code after SINCE: right, and surely. Before: right, or marked."""
+    codes = program.codes()
+    answers = test_live.resolve(feed.programs, feed.daemon, program.pid,
+                                [(code.address, code.time) for code in codes])
+    after = [(code, answer) for code, answer in zip(codes, answers)
+             if code.time > since_ns and (until_ns is None or code.time < until_ns)]
+    wrong = [f'{code}: {json.dumps(answer)}' for code, answer in after
+             if test_live.wrong_codes([code], [answer]) or answer['confidence'] != 'exact']
+    tap.check(len(after) > 100 and not wrong,
+              f'{what}: {len(after)} addresses told since then are named at their time',
+              f'{len(wrong)} wrong', *wrong[:5])
+    # That nothing was there is wrong, too.
+    sure = [f'{code}: {json.dumps(answer)}' for code, answer in zip(codes, answers)
+            if answer['confidence'] == 'exact' and test_live.wrong_codes([code], [answer])]
+    tap.check(not sure, f'{what}: of all {len(codes)} none is answered wrong and surely',
+              f'{len(sure)} are', *sure[:5])

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""A .NET runtime's diagnostic port, spoken to by hand: what the tests need to check `clrsym attach`
+by other means, and to compare it with."""
+
+import glob
+import os
+import socket
+import struct
+import threading
+
+MAGIC = b'DOTNET_IPC_V1\0'
+EVENTPIPE, PROCESS, SERVER = 2, 4, 0xFF
+STOP_TRACING, COLLECT_TRACING_2 = 1, 3
+PROCESS_INFO_2, ENABLE_PERF_MAP = 4, 5
+PERF_MAP_ONLY = 3  # the map, no jitdump
+RUNTIME = 'Microsoft-Windows-DotNETRuntime'
+PATIENCE = 30
+
+
+def string(text):
+    return struct.pack('<I', len(text) + 1) + text.encode('utf-16-le') + b'\0\0'
+
+
+def collect_tracing_2(keywords, level, has_rundown):
+    return (struct.pack('<IIBI', 1, 1, has_rundown, 1) +
+            struct.pack('<QI', keywords, level) + string(RUNTIME) + struct.pack('<I', 0))
+
+
+class Port:
+    """The port of one process in our own pid namespace."""
+
+    def __init__(self, pid, directory):
+        self.path, = glob.glob(f'{directory}/dotnet-diagnostic-{pid}-*-socket')
+
+    def call(self, command_set, command, payload=b''):
+        """(connection, what was answered); fails with what the runtime says."""
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(PATIENCE)
+        connection.connect(self.path)
+        connection.sendall(MAGIC + struct.pack('<HBBH', 20 + len(payload), command_set, command, 0)
+                           + payload)
+        header = connection.recv(20, socket.MSG_WAITALL)
+        magic, size, answer_set, answer, _ = struct.unpack('<14sHBBH', header)
+        body = connection.recv(size - 20, socket.MSG_WAITALL) if size > 20 else b''
+        if magic != MAGIC or (answer_set, answer) != (SERVER, 0):
+            raise RuntimeError(f'command {command_set}.{command}: {answer:#x} {body.hex()}')
+        return connection, body
+
+    def command(self, command_set, command, payload=b''):
+        connection, body = self.call(command_set, command, payload)
+        connection.close()
+        return body
+
+    def enable_perf_map(self, directory=None):
+        """From now on, and of what is there already. Where to: the runtime's own TMPDIR."""
+        self.command(PROCESS, ENABLE_PERF_MAP, struct.pack('<I', PERF_MAP_ONLY))
+
+
+class Session:
+    """An EventPipe session whose events are thrown away."""
+
+    def __init__(self, port, keywords, level, has_rundown, command=COLLECT_TRACING_2, payload=None):
+        self.port, self.n_bytes = port, 0
+        self.connection, body = port.call(
+            EVENTPIPE, command, payload or collect_tracing_2(keywords, level, has_rundown))
+        self.id, = struct.unpack('<Q', body)
+        self.connection.settimeout(None)
+        self.reader = threading.Thread(target=self.drain)
+        self.reader.start()
+
+    def drain(self):
+        buffer = bytearray(1 << 16)
+        while n := self.connection.recv_into(buffer):
+            self.n_bytes += n
+
+    def stop(self):
+        self.port.command(EVENTPIPE, STOP_TRACING, struct.pack('<Q', self.id))
+        self.reader.join(PATIENCE)
+        self.connection.close()

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""`clrsym attach`: programs that were started with nothing set and compile without a pause are
+attached while they run. Their own account of their code, and the runtime's perf map, against what
+the daemon says from then on."""
+
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'traces'))
+
+import attached  # pylint: disable=wrong-import-position
+import live  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+import test_live  # pylint: disable=wrong-import-position
+
+N_AT_ONCE = 10
+
+
+def run_for(seconds):
+    time.sleep(seconds)
+
+
+def complete(row):
+    return test_live.ns(row['complete'])
+
+
+def test_one(tap, feed, command, directory):
+    program = attached.Busy(command, directory / 'one')
+    with program.running():
+        run_for(3)
+        begin = time.monotonic()
+        done = feed.clrsym('attach', program.pid)
+        took = time.monotonic() - begin
+        tap.check(done.returncode == 0 and
+                  done.stdout.startswith(f'{program.pid}: attached, .NET 10.') and
+                  ' methods, complete at ' in done.stdout,
+                  f'attached and complete after {took:.2f} s: {done.stdout.strip()}', done.stderr)
+        since = test_live.ns(done.stdout.split()[-1])
+        again = feed.clrsym('attach', program.pid)
+        tap.check(again.returncode == 0 and 'is attached already' in again.stdout,
+                  'attached twice: it says so', again.stdout, again.stderr)
+        row, = feed.rows('attach', program.pid)
+        tap.check(row['new'] is False and complete(row) == since, 'and nothing was done', row)
+        row, = feed.rows('attach', '--again', program.pid)
+        tap.check(complete(row) > since, 'attach --again lists everything once more', row)
+        listed = [row for row in feed.rows('attach', '--list') if row['pid'] == program.pid]
+        tap.check(len(listed) == 1 and listed[0]['state'] == 'attached', 'attach --list has it',
+                  listed)
+        run_for(3)
+        program.freeze()
+        attached.check_now(tap, feed, program, 'one')
+        attached.check_told(tap, feed, program, since, 'one')
+        done = feed.clrsym('detach', program.pid)
+        tap.equal((done.returncode, done.stdout), (0, f'{program.pid}: detached\n'), 'detached')
+        done = feed.clrsym('detach', program.pid)
+        tap.check(done.returncode == 1 and 'is not attached' in done.stderr,
+                  'detached twice: that is an error', done.stderr)
+
+
+def test_detached(tap, feed, command, directory):
+    """Between detach and attach much comes and goes unseen."""
+    program = attached.Busy(command, directory / 'detached')
+    with program.running():
+        feed.rows('attach', program.pid)
+        run_for(1)
+        feed.rows('detach', program.pid)
+        feed.settle(program.pid)
+        n_before = len(program.codes())
+        run_for(2)
+        row, = feed.rows('attach', program.pid)
+        tap.check(row['new'] is True and len(program.codes()) > n_before + 100,
+                  'detached, and attached again later', row)
+        run_for(1)
+        program.freeze()
+        attached.check_now(tap, feed, program, 'attached again')
+        codes = [code for code in program.codes() if code.time > complete(row)]
+        answers = test_live.resolve(feed.programs, feed.daemon, program.pid,
+                                    [(code.address, code.time) for code in codes])
+        wrong = test_live.wrong_codes(codes, answers)
+        tap.check(len(codes) > 100 and not wrong,
+                  f'attached again: {len(codes)} addresses told since then are named', *wrong[:5])
+        feed.rows('detach', program.pid)
+
+
+def holder_of(pid):
+    """(pid of the holder, pid of its worker) for the process PID."""
+    directory = pathlib.Path(os.environ['CLRSYM_HOLDER'])
+    tap_file = [entry.name for entry in directory.iterdir() if entry.name.startswith(f'{pid}-')]
+    if len(tap_file) != 1:
+        raise RuntimeError(f'no file of {pid} in {list(directory.iterdir())}')
+    for entry in pathlib.Path('/proc').iterdir():
+        try:
+            if (entry / 'comm').read_text() == 'clrsym-holder\n' and \
+               str(directory) in (entry / 'cmdline').read_text():
+                children = (entry / 'task' / entry.name / 'children').read_text().split()
+                return int(entry.name), list(map(int, children))
+        except OSError:
+            continue
+    raise RuntimeError('no holder')
+
+
+def test_deaths(tap, feed, command, directory):
+    """The process that holds the session is killed, then the one that watches over it, then the
+    target."""
+    program = attached.Busy(command, directory / 'deaths')
+    with program.running():
+        row, = feed.rows('attach', program.pid)
+        since = complete(row)
+        run_for(1)
+        _, workers = holder_of(program.pid)
+        os.kill(workers[0], signal.SIGKILL)
+
+        def is_back(n_restarts):
+            rows = [row for row in feed.rows('attach', '--list') if row['pid'] == program.pid]
+            return rows and rows[0]['restarts'] == n_restarts and rows[0]['state'] == 'attached'
+
+        live.wait_for('another worker', lambda: is_back(1), program.process)
+        tap.check(program.process.poll() is None, 'its worker killed: the target goes on, and so '
+                  'does another worker')
+        run_for(1)
+        holder, workers = holder_of(program.pid)
+        os.kill(holder, signal.SIGKILL)
+        live.wait_for('the end of its workers',
+                      lambda: not pathlib.Path(f'/proc/{workers[0]}').exists())
+        n_before = len(program.codes())
+        run_for(1)
+        tap.check(program.process.poll() is None and len(program.codes()) > n_before + 100,
+                  'its holder killed: the target goes on')
+        row, = feed.rows('attach', program.pid)
+        tap.check(row['state'] == 'attached' and complete(row) > since,
+                  'asked again, there is another holder, which has attached it', row)
+        last = complete(row)
+        run_for(1)
+        program.freeze()
+        attached.check_now(tap, feed, program, 'killed')
+        attached.check_told(tap, feed, program, last, 'killed')
+        holder, workers = holder_of(program.pid)
+        program.process.kill()
+        program.process.wait()
+        live.wait_for('the end of the attachment', lambda: not [
+            row for row in feed.rows('attach', '--list') if row['pid'] == program.pid])
+        tap.check(not pathlib.Path(f'/proc/{workers[0]}').exists() and
+                  pathlib.Path(f'/proc/{holder}').exists(), 'target killed: its worker has ended')
+
+
+def test_many(tap, feed, command, directory):
+    programs = [attached.Busy(command, directory / f'many-{i}') for i in range(N_AT_ONCE)]
+    with contextlib.ExitStack() as stack:
+        for program in programs:
+            stack.enter_context(program.running())
+        run_for(3)
+        begin = time.monotonic()
+        rows = feed.rows('attach', '--wait=60', *[program.pid for program in programs])
+        took = time.monotonic() - begin
+        tap.equal([row['pid'] for row in rows], [program.pid for program in programs],
+                  f'{len(rows)} processes attached and complete after {took:.2f} s')
+        by_pid = {row['pid']: row for row in rows}
+        run_for(2)
+        for program in programs:
+            program.stop()
+        for i, program in enumerate(programs):
+            program.freeze()
+            attached.check_now(tap, feed, program, f'many {i}')
+            attached.check_told(tap, feed, program, complete(by_pid[program.pid]), f'many {i}')
+        done = feed.clrsym('detach', '--all')
+        tap.check(done.returncode == 0 and done.stdout.count(': detached\n') == N_AT_ONCE,
+                  'detach --all: all that were attached', done.stdout, done.stderr)
+
+
+def test_namespaces(tap, feed, command, directory):
+    """Both are process 1, and each has sockets of its own at the same place."""
+    programs = [attached.Busy(command, directory / f'ns-{i}') for i in range(2)]
+    with contextlib.ExitStack() as stack:
+        for program in programs:
+            # Only in its own mount namespace is its directory what it sees there.
+            script = f'mount -t tmpfs tmpfs {programs[0].directory} && exec "$@"'
+            program.directory = programs[0].directory
+            stack.enter_context(program.running(
+                ['unshare', '-p', '-m', '-f', '--mount-proc', 'sh', '-c', script, 'sh']))
+        tap.equal([program.vpid for program in programs], [1, 1], 'two processes 1')
+        run_for(2)
+        rows = feed.rows('attach', *[program.pid for program in programs])
+        tap.check([row['vpid'] for row in rows] == [1, 1] and
+                  rows[0]['pid_ns'] != rows[1]['pid_ns'], 'attached, each in its namespace', rows)
+        done = feed.clrsym('attach', programs[0].pid)
+        tap.check(f'{programs[0].pid} (1 in pid namespace {rows[0]["pid_ns"]}): ' in done.stdout,
+                  'it says in which', done.stdout, done.stderr)
+        run_for(1)
+        for program, row in zip(programs, rows):
+            program.freeze()
+            attached.check_now(tap, feed, program, f'namespace {row["pid_ns"]}')
+            attached.check_told(tap, feed, program, complete(row), f'namespace {row["pid_ns"]}')
+        feed.rows('detach', *[program.pid for program in programs])
+
+
+def test_older(tap, feed, directory):
+    """A runtime that knows only the oldest of the commands, and writes what nobody reads."""
+    try:
+        command = live.publish(directory / 'app8', 'net8.0')
+    except RuntimeError as error:
+        tap.skip('.NET 8', f'its runtime is not to be had: {str(error).splitlines()[-1]}')
+        return
+    program = attached.Busy([command], directory / 'older')
+    with program.running():
+        run_for(2)
+        row, = feed.rows('attach', program.pid)
+        tap.check(row['runtime'].startswith('8.0.'), '.NET 8 is attached', row)
+        run_for(2)
+        worker = holder_of(program.pid)[1][0]
+        ticks = pathlib.Path(f'/proc/{worker}/stat').read_text().rpartition(')')[2].split()
+        tap.note(f'the worker has read what the runtime wrote for 2 s in '
+                 f'{(int(ticks[11]) + int(ticks[12])) * 10} ms of CPU')
+        program.freeze()
+        attached.check_now(tap, feed, program, '.NET 8')
+        attached.check_told(tap, feed, program, complete(row), '.NET 8')
+        feed.rows('detach', program.pid)
+
+
+PARTS = (test_one, test_detached, test_deaths, test_many, test_namespaces)
+
+
+def test(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
+    os.environ['CLRSYM_HOLDER'] = programs.environment['CLRSYM_HOLDER'] = str(directory / 'holder')
+    command = ['dotnet', live.build(directory / 'app')]
+    feed = attached.Feed(programs, directory)
+    with feed.running():
+        for part in PARTS:
+            part(tap, feed, command, directory)
+        test_older(tap, feed, directory)
+        status = json.loads(programs.ask(feed.daemon.source, 'status')[0])
+        lost = {name: status[name] for name in ('discarded_events', 'discarded_packets')}
+        tap.check(not any(lost.values()), 'the tracer lost nothing', lost)
+    live.wait_for('the end of the holder, which has nothing to hold', lambda: not list(
+        pathlib.Path(os.environ['CLRSYM_HOLDER']).glob('control')))
+
+
+if __name__ == '__main__':
+    live.in_sandbox(lambda: recorded.main(test))
