@@ -11,7 +11,7 @@ import threading
 MAGIC = b'DOTNET_IPC_V1\0'
 EVENTPIPE, PROCESS, SERVER = 2, 4, 0xFF
 STOP_TRACING, COLLECT_TRACING_2 = 1, 3
-PROCESS_INFO_2, ENABLE_PERF_MAP = 4, 5
+ENABLE_PERF_MAP = 5
 PERF_MAP_ONLY = 3  # the map, no jitdump
 RUNTIME = 'Microsoft-Windows-DotNETRuntime'
 PATIENCE = 30
@@ -51,18 +51,18 @@ class Port:
         connection.close()
         return body
 
-    def enable_perf_map(self, directory=None):
-        """From now on, and of what is there already. Where to: the runtime's own TMPDIR."""
+    def enable_perf_map(self):
+        """From now on, and of what is there already: /tmp/perf-PID.map, as the process sees that."""
         self.command(PROCESS, ENABLE_PERF_MAP, struct.pack('<I', PERF_MAP_ONLY))
 
 
 class Session:
     """An EventPipe session whose events are thrown away."""
 
-    def __init__(self, port, keywords, level, has_rundown, command=COLLECT_TRACING_2, payload=None):
-        self.port, self.n_bytes = port, 0
-        self.connection, body = port.call(
-            EVENTPIPE, command, payload or collect_tracing_2(keywords, level, has_rundown))
+    def __init__(self, port, keywords, level, has_rundown):
+        self.port = port
+        self.connection, body = port.call(EVENTPIPE, COLLECT_TRACING_2,
+                                          collect_tracing_2(keywords, level, has_rundown))
         self.id, = struct.unpack('<Q', body)
         self.connection.settimeout(None)
         self.reader = threading.Thread(target=self.drain)
@@ -70,8 +70,8 @@ class Session:
 
     def drain(self):
         buffer = bytearray(1 << 16)
-        while n := self.connection.recv_into(buffer):
-            self.n_bytes += n
+        while self.connection.recv_into(buffer):
+            pass
 
     def stop(self):
         self.port.command(EVENTPIPE, STOP_TRACING, struct.pack('<Q', self.id))

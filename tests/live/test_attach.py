@@ -216,6 +216,15 @@ def test_older(tap, feed, directory):
         ticks = pathlib.Path(f'/proc/{worker}/stat').read_text().rpartition(')')[2].split()
         tap.note(f'the worker has read what the runtime wrote for 2 s in '
                  f'{(int(ticks[11]) + int(ticks[12])) * 10} ms of CPU')
+        holder, _ = holder_of(program.pid)
+        os.kill(holder, signal.SIGKILL)
+        run_for(1)
+        again, = feed.rows('attach', program.pid)
+        live.wait_for('the end of the worker before',
+                      lambda: not pathlib.Path(f'/proc/{worker}').exists())
+        tap.check(again['state'] == 'attached' and complete(again) > complete(row),
+                  '.NET 8: its holder killed, the worker has held on until there was another', again)
+        run_for(1)
         program.freeze()
         attached.check_now(tap, feed, program, '.NET 8')
         attached.check_told(tap, feed, program, complete(row), '.NET 8')

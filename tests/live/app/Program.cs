@@ -29,6 +29,11 @@ public static class Program
         using var output = new StreamWriter(Console.OpenStandardOutput());
         var report = new Report(output);
 
+        if (arguments.Length == 1 && arguments[0] == "rate")
+        {
+            Rate.Run(output);
+            return 0;
+        }
         if (arguments.Length == 3 && arguments[0] == "churn")
             RunChurn(report, output, int.Parse(arguments[1]), int.Parse(arguments[2]));
         else if (arguments.Length == 1 && arguments[0] == "stacks")
