@@ -196,7 +196,7 @@ static void obey(Caller *caller, const Request *request)
                 }
         } else if (!attachment) {
                 attachment = attach(caller, key.host_pid, ticks, uid);
-        } else if (request->verb == REQUEST_AGAIN) {
+        } else if (request->verb == REQUEST_AGAIN || attachment_info(attachment)->is_waiting) {
                 attachment_list(attachment);
         } else if (attachment_info(attachment)->is_listed) {
                 answer(caller, request_attachment(attachment_info(attachment), false));

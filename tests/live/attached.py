@@ -36,17 +36,18 @@ class Busy:
         self.is_stopped = False
 
     @contextlib.contextmanager
-    def running(self, prefix=()):
-        """PREFIX is a command that starts another one, as its only child."""
+    def running(self, prefix=(), is_ready=None, **variables):
+        """PREFIX is a command that starts another one, as its only child. IS_READY: else it has
+        begun to work."""
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(('DOTNET_', 'COMPlus_', 'LTTNG_'))}
-        environment['TMPDIR'] = str(self.directory)
+        environment |= {'TMPDIR': str(self.directory), **variables}
         with open(self.output, 'w', encoding='utf-8') as output, \
              live.child([*prefix, *self.command, 'busy'], stdin=subprocess.PIPE, stdout=output,
                         env=environment, user=self.user) as process:
             self.process = process
             try:
-                live.wait_for('the program', lambda: 'CODE ' in self.text(), process)
+                live.wait_for('the program', is_ready or (lambda: 'CODE ' in self.text()), process)
                 self.pid = process.pid
                 if prefix:
                     children = pathlib.Path(f'/proc/{process.pid}/task/{process.pid}/children')

@@ -11,7 +11,7 @@ import threading
 MAGIC = b'DOTNET_IPC_V1\0'
 EVENTPIPE, PROCESS, SERVER = 2, 4, 0xFF
 STOP_TRACING, COLLECT_TRACING_2 = 1, 3
-ENABLE_PERF_MAP = 5
+RESUME_RUNTIME, ENABLE_PERF_MAP = 1, 5
 PERF_MAP_ONLY = 3  # the map, no jitdump
 RUNTIME = 'Microsoft-Windows-DotNETRuntime'
 PATIENCE = 30
@@ -50,6 +50,10 @@ class Port:
         connection, body = self.call(command_set, command, payload)
         connection.close()
         return body
+
+    def resume(self):
+        """Lets a program begin that waits for it."""
+        self.command(PROCESS, RESUME_RUNTIME)
 
     def enable_perf_map(self):
         """From now on, and of what is there already: /tmp/perf-PID.map, as the process sees that."""

@@ -15,6 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / 'traces'))
 
 import attached  # pylint: disable=wrong-import-position
+import diagport  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 import test_live  # pylint: disable=wrong-import-position
@@ -85,6 +86,24 @@ def test_detached(tap, feed, command, directory):
         wrong = test_live.wrong_codes(codes, answers)
         tap.check(len(codes) > 100 and not wrong,
                   f'attached again: {len(codes)} addresses told since then are named', *wrong[:5])
+        feed.rows('detach', program.pid)
+
+
+def test_suspended(tap, feed, command, directory):
+    """One that waits to be let go is attached before it begins: nothing is missing then."""
+    program = attached.Busy(command, directory / 'suspended')
+    with program.running(is_ready=lambda: list(program.directory.glob('dotnet-diagnostic-*')),
+                         DOTNET_DefaultDiagnosticPortSuspend='1'):
+        row, = feed.rows('attach', program.pid)
+        tap.equal(row['state'], 'waiting', 'attached before its start')
+        diagport.Port(program.pid, program.directory).resume()
+        live.wait_for('the program', lambda: 'CODE ' in program.text(), program.process)
+        run_for(1)
+        row, = feed.rows('attach', program.pid)
+        tap.check(row['state'] == 'attached' and not row['new'], 'and attached now that it runs', row)
+        program.freeze()
+        attached.check_now(tap, feed, program, 'from its start')
+        attached.check_told(tap, feed, program, 0, 'from its start')
         feed.rows('detach', program.pid)
 
 
@@ -231,7 +250,7 @@ def test_older(tap, feed, directory):
         feed.rows('detach', program.pid)
 
 
-PARTS = (test_one, test_detached, test_deaths, test_many, test_namespaces)
+PARTS = (test_one, test_detached, test_suspended, test_deaths, test_many, test_namespaces)
 
 
 def test(tap, programs, directory, _):
