@@ -6,6 +6,7 @@
 
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "session/verb.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -112,6 +113,15 @@ static const Verb VERSION = {
         0,           NULL,         0,
         0,           NULL,         "show the versions of the program, the library and the daemon"};
 
+/* Verbs that ask no questions of a daemon or a trace: each reads its own command line. */
+static const struct {
+        const char *name;
+        int (*main)(int argc, char **argv);
+        const char *help;
+} TOOLS[] = {
+        {"session", session_main, "start, stop and list tracing sessions"},
+};
+
 static void print_usage(FILE *file)
 {
         size_t i;
@@ -119,6 +129,8 @@ static void print_usage(FILE *file)
         fprintf(file, "Usage: clrsym VERB [OPTION...] [ARGUMENT...]\n\n");
         for (i = 0; i < G_N_ELEMENTS(VERBS); i++)
                 fprintf(file, "  %-9s  %s\n", VERBS[i].name, VERBS[i].help);
+        for (i = 0; i < G_N_ELEMENTS(TOOLS); i++)
+                fprintf(file, "  %-9s  %s\n", TOOLS[i].name, TOOLS[i].help);
         fprintf(file, "  %-9s  %s\n", VERSION.name, VERSION.help);
         fprintf(file, "\nclrsym VERB --help shows the options.\n");
 }
@@ -207,6 +219,7 @@ int main(int argc, char **argv)
         const Verb *verb;
         Options options;
         bool is_help;
+        size_t i;
 
         setlocale(LC_ALL, "");
         if (argc < 2) {
@@ -217,6 +230,9 @@ int main(int argc, char **argv)
                 print_usage(stdout);
                 return end_output();
         }
+        for (i = 0; i < G_N_ELEMENTS(TOOLS); i++)
+                if (!strcmp(argv[1], TOOLS[i].name))
+                        return TOOLS[i].main(argc - 1, argv + 1);
         verb = find_verb(argv[1]);
         if (!verb) {
                 reason = g_strdup_printf("no verb %s", argv[1]);

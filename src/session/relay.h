@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Relay: the lttng-relayd that live sessions go through
+ *
+ * Its protocol knows no users: whoever reaches its ports can read what it has. One that is started
+ * here listens on this machine's loopback only.
+ */
+
+#include "session/service.h"
+
+#define RELAY_DEFAULT_CONTROL 5342
+#define RELAY_DEFAULT_DATA    5343
+#define RELAY_DEFAULT_LIVE    5344
+
+typedef struct Relay {
+        Service service;
+        uint16_t control_port, data_port, live_port;
+        char *output; /* owned: the directory that it writes to; NULL: not known */
+} Relay;
+
+void relay_clear(Relay *relay);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Relay, relay_clear)
+
+/* Our user's, if it listens where viewers look for it. False: there is none. */
+bool relay_find(Relay *ret_relay);
+/* That one, or our user's one which listens for viewers at LIVE_PORT. */
+bool relay_find_at(uint16_t live_port, Relay *ret_relay);
+
+/*
+ * Starts one that writes to OUTPUT. Ports of RELAY that are 0 are chosen here: LTTng's own ones if
+ * they are free. What it says goes to a file in PLACE.
+ */
+bool relay_start(const char *place, const char *output, Relay *relay, GError **error);
+
+/* Where one that is started writes to by default; the caller's. */
+char *relay_default_output(void);
+
+/* Does anything listen at that port of this machine? */
+bool relay_listens(uint16_t port);
+
+json_t *relay_to_json(const Relay *relay);
+/* False: it is none, or does not run any more. */
+bool relay_from_json(const json_t *value, Relay *ret_relay);

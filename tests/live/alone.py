@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""A machine of one's own for a test: no session daemon, no relay daemon, an own loopback device and
+own pids, of which none outlives the test, however that ends."""
+
+import fcntl
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+
+INSIDE = 'CLRSYM_TEST_ALONE'
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
+NAMESPACES = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
+
+
+def mount(*arguments):
+    subprocess.run(('mount',) + arguments, check=True)
+
+
+def loopback_up():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        fcntl.ioctl(one, SIOCSIFFLAGS, struct.pack('16sh14x', b'lo', IFF_UP))
+
+
+def set_up():
+    mount('-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', '/dev/shm')
+    mount('-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', '/run')
+    os.makedirs('/run/lttng-home', 0o700)
+    os.environ['LTTNG_HOME'] = '/run/lttng-home'
+    os.environ['HOME'] = '/run/lttng-home'
+    os.environ.pop('XDG_RUNTIME_DIR', None)
+    os.environ.pop('XDG_STATE_HOME', None)
+    loopback_up()
+
+
+def enter(run, missing=None):
+    """RUN, alone; skipped where MISSING says what is not there, or namespaces are not allowed."""
+    if os.environ.get(INSIDE) == 'yes':
+        set_up()
+        run()
+        return
+    reason = next((f'no {name} on PATH' for name in ('lttng-sessiond', 'lttng-relayd', 'unshare')
+                   if not shutil.which(name)), None)
+    reason = reason or (missing() if missing else None)
+    unshare = ['unshare', *NAMESPACES] + ([] if os.geteuid() == 0 else ['--map-root-user'])
+    if reason is None and subprocess.run(unshare + ['true'], stderr=subprocess.DEVNULL,
+                                         check=False).returncode != 0:
+        if os.environ.get('CI'):
+            sys.exit('no namespaces here')
+        reason = 'no namespaces'
+    if reason:
+        print(f'1..0 # SKIP {reason}')
+        return
+    os.environ[INSIDE] = 'yes'
+    os.execvp('unshare', unshare + [sys.executable, '-B', *sys.argv])
