@@ -45,9 +45,9 @@ def load(time, start, name='Main', pid=100, stream=0):
                  + string('N.T') + string(name) + string('()') + struct.pack('<H', 0))
 
 
-def record(time, event, payload, version=0, pid=100, pid_ns=0, stream=0):
-    """A record of provider DotNETRuntime."""
-    head = struct.pack('<IQQiiBBH', stream, time, pid_ns, pid, pid, 0, version, event)
+def record(time, event, payload, version=0, pid=100, pid_ns=0, stream=0, provider=0):
+    """A record of provider DotNETRuntime; 1 is DotNETRuntimeRundown."""
+    head = struct.pack('<IQQiiBBH', stream, time, pid_ns, pid, pid, provider, version, event)
     return frame(RECORD, head + payload)
 
 
@@ -67,6 +67,17 @@ def body(time, start, name='Main', *, event=143, method=None, size=16, tier=3, r
 
 def unload(time, start, name='Main', **options):
     return body(time, start, name, event=144, **options)
+
+
+def rundown(time, start, name='Main', **options):
+    """MethodDCEndVerbose_V2."""
+    return body(time, start, name, event=144, provider=1, **options)
+
+
+def r2r_entry(time, entry, name='Main', method=1, **record_options):
+    """R2RGetEntryPoint."""
+    return record(time, 159, struct.pack('<Q', method) + string('N.T') + string(name)
+                  + string('void  ()') + struct.pack('<QH', entry, 0), **record_options)
 
 
 def domain_unload(time, **record_options):

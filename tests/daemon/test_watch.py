@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: MIT
+"""News, and what may be kept: Watch tells what happens and nothing else; a client that keeps
+answers by the manual's rules never has a wrong name, however fast code comes and goes."""
+
+import json
+import pathlib
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
+
+import ingest  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+from churn import PIDS, Churn  # pylint: disable=wrong-import-position
+from test_daemon import Client, rss_mib  # pylint: disable=wrong-import-position
+
+SEED = 20240609
+# Batches, and what happens in each.
+N_BATCHES, N_EVENTS = 250, 40
+# States in which questions are asked, and how many in each; about so many addresses.
+N_STATES, N_QUESTIONS, N_ADDRESSES = 400, 100, 12
+# In every so many-th state much has changed: more than a small budget holds.
+MUCH, EVERY = 3000, 20
+GROWTH_MIB = 32
+
+
+def nanoseconds(text):
+    return None if text is None else int(text.replace('.', ''))
+
+
+class Watcher:
+    """A connection with news."""
+
+    def __init__(self, daemon, **parameters):
+        self.client = Client(daemon.query)
+        self.client.send(json.dumps({'method': 'org.clrsym.Symbolizer.Watch', 'more': True,
+                                     'parameters': parameters}).encode() + b'\0')
+        self.first = self.next()
+
+    def next(self):
+        reply = self.client.reply()
+        assert reply['continues'] is True, reply
+        return reply['parameters']['events']
+
+    def close(self):
+        self.client.close()
+
+
+def in_any_order(news):
+    """What ends in one moment ends in any order."""
+    found, run = [], []
+    for one in news:
+        if one[0] == 'unload':
+            run.append(one)
+        else:
+            found += [*sorted(run), one]
+            run = []
+    return found + sorted(run)
+
+
+def processes(client):
+    """(pid_ns, pid) -> highest epoch."""
+    client.ask('ListProcesses')
+    found = {}
+    for row in client.reply()['parameters']['processes']:
+        key = row['pid_ns'], row['pid']
+        found[key] = max(found.get(key, 0), row['epoch'])
+    return found
+
+
+def check_truth(tap, daemon):
+    """What happens, event by event; and an epoch behind whatever could change a name."""
+    watcher, client = Watcher(daemon), Client(daemon.query)
+    churn = Churn(ingest.Feeder(daemon.ingest), SEED)
+    tap.equal(watcher.first, [], 'a daemon without processes: the first reply is empty')
+    epochs, differences, unsaid, n_news, n_silent = {}, [], [], 0, 0
+    for number in range(N_BATCHES):
+        churn.batch(N_EVENTS, is_exiting=number % 50 == 49)
+        want, got, told = in_any_order(churn.news), [], set()
+        while len(got) < len(want):
+            for event in watcher.next():
+                if event['event'] == 'epoch':
+                    key = event['pid_ns'], event['pid']
+                    if event['epoch'] <= epochs.get(key, 0):
+                        unsaid.append(f'an epoch goes back: {event}')
+                    epochs[key] = event['epoch']
+                    told.add(event['pid'])
+                else:
+                    got.append((event['event'], event['pid'], event['start'],
+                                event['method']['name']))
+        now = processes(client)
+        # They come behind the last of the news, which may be the end of a reply.
+        deadline = time.monotonic() + 20
+        while epochs != now and time.monotonic() < deadline:
+            for event in watcher.next():
+                epochs[(event['pid_ns'], event['pid'])] = event['epoch']
+                told.add(event['pid'])
+        if epochs != now:
+            unsaid.append(f'epochs: told {epochs}, are {now}')
+        differences += [f'{a} / {b}' for a, b in zip(in_any_order(got), want) if a != b]
+        ended = {pid for kind, pid, _, _ in want if kind == 'unload'}
+        unsaid += [f'{pid}: a body ended, and no epoch' for pid in ended - told]
+        n_news += len(got)
+        n_silent += len(PIDS) - len(told)
+    tap.check(n_news > N_BATCHES * N_EVENTS / 2 and not differences,
+              f'{n_news} loads and unloads are told as they happen', len(differences),
+              *differences[:5])
+    tap.check(not unsaid, 'with an epoch wherever a name could change', *unsaid[:5])
+    again = Watcher(daemon)
+    tap.check({event['event'] for event in again.first} == {'epoch'} and
+              {(event['pid_ns'], event['pid']) for event in again.first} == set(epochs),
+              'one who comes later is told how things stand', again.first)
+    again.close()
+    watcher.close()
+    client.close()
+    churn.feeder.close()
+
+
+def check_quiet(tap, daemon):
+    """Code where none was changes no name: no epoch then."""
+    feeder = ingest.Feeder(daemon.ingest)
+    feeder.send(ingest.hello(), ingest.stream_open(uuid=b'q' * 16), ingest.body(10, 0x1000),
+                ingest.commit())
+    feeder.receive_until(ingest.COMMITTED)
+    watcher = Watcher(daemon, pid=100, pid_ns=0)
+    kinds = [event['event'] for event in watcher.first]
+    feeder.send(*(ingest.body(20 + i, 0x2000 + 16 * i, f'Q{i}', method=i) for i in range(500)),
+                ingest.commit())
+    feeder.send(ingest.unload(1000, 0x1000), ingest.commit())
+    while 'unload' not in kinds or kinds[-1] != 'epoch':
+        kinds += [event['event'] for event in watcher.next()]
+    tap.equal(kinds, ['epoch', *['load'] * 500, 'unload', 'epoch'],
+              'loads where nothing was are no new epoch; an unload is')
+    watcher.close()
+    feeder.close()
+
+
+def check_slow_reader(tap, daemon):
+    """Who does not read loses news, and is told; the daemon does not grow for it."""
+    watcher, client = Watcher(daemon), Client(daemon.query)
+    feeder = ingest.Feeder(daemon.ingest)
+    feeder.send(ingest.hello(), ingest.stream_open(uuid=b's' * 16))
+    before = rss_mib(daemon.process.pid)
+    n_loads, n_fed, events = 100_000, 0, []
+    while n_fed < n_loads:
+        feeder.send(*(ingest.body(10**9 + n_fed + i, 0x40000000 + 16 * ((n_fed + i) % 1000),
+                                  f'S{n_fed + i}', method=n_fed + i, pid=500)
+                      for i in range(1000)), ingest.commit())
+        feeder.receive_until(ingest.COMMITTED)
+        n_fed += 1000
+        if n_fed % 20000 == 0:  # a little now and then, so as not to be hung up on
+            watcher.client.input += watcher.client.socket.recv(1 << 14)
+    growth = rss_mib(daemon.process.pid) - before
+    tap.check(growth < GROWTH_MIB, f'the daemon grows by {growth:.0f} MiB', before)
+    tap.check(client.resolve('0x40000000', pid=500, pid_ns=0)['status'] == 'ok',
+              'others are answered')
+    now = processes(client)
+    kept, n_resyncs = {}, 0
+    while kept != now:
+        for event in watcher.next():
+            if event['event'] == 'resync':
+                kept, n_resyncs = {}, n_resyncs + 1
+                tap.check(event == {'event': 'resync'}, 'resync, and no more', event)
+            elif event['event'] == 'epoch':
+                key = event['pid_ns'], event['pid']
+                kept[key] = max(kept.get(key, 0), event['epoch'])
+            events.append(event['event'])
+    tap.check(n_resyncs == 1 and events.count('load') < n_loads,
+              f'it is told of {events.count("load")} of {n_loads} loads, and of the loss')
+    feeder.send(ingest.body(5 * 10**9, 0x50000000, 'Last', pid=500), ingest.commit())
+    last = watcher.next()
+    tap.equal([(event['event'], event['method']['name']) for event in last], [('load', 'Last')],
+              'news go on')
+    watcher.close()
+    client.close()
+    feeder.close()
+
+
+class Kept:
+    """An answer that may be used again."""
+
+    def __init__(self, answer, asked):
+        self.start = int(answer['start'], 16)
+        self.end = self.start + answer['size'] if answer['size'] else int(answer['addr'], 16) + 1
+        self.first = self.start if answer['size'] else int(answer['addr'], 16)
+        self.name = answer['method']['name']
+        loaded = nanoseconds(answer['loaded'])
+        self.since = asked if loaded is None else loaded  # None: only for questions about now
+
+    def answers(self, address, moment):
+        return self.first <= address < self.end and \
+            (moment is None or self.since is not None and moment >= self.since)
+
+
+class Cache:
+    """Keeps answers by the rules of clrsym-protocol(7), WHAT MAY BE KEPT."""
+
+    def __init__(self, daemon, is_watching):
+        self.watcher = Watcher(daemon) if is_watching else None
+        self.client = Client(daemon.query)
+        self.kept, self.epochs, self.horizons = {}, {}, {}
+        self.n_hits = self.n_asked = 0
+        for event in self.watcher.first if is_watching else ():
+            self.hear(event)
+
+    def hear(self, process):
+        """Of an epoch, in a reply or in news."""
+        key = process['pid_ns'], process['pid']
+        if process['epoch'] > self.epochs.get(key, 0):
+            self.epochs[key] = process['epoch']
+            self.kept[key] = []
+            self.horizons.pop(key, None)
+        if process['epoch'] == self.epochs[key] and 'horizon' in process:
+            self.horizons[key] = nanoseconds(process['horizon'])
+
+    def read_news(self, epochs):
+        """Reads until it has heard of these."""
+        while any(self.epochs.get(key, 0) < epoch for key, epoch in epochs.items()):
+            for event in self.watcher.next():
+                if event['event'] == 'resync':
+                    self.kept, self.epochs = {}, {}
+                elif event['event'] == 'epoch':
+                    self.hear(event)
+
+    def resolve(self, pid, address, moment=None):
+        """(the name or the status, whether it was kept)."""
+        for kept in self.kept.get((0, pid), ()):
+            if kept.answers(address, moment):
+                self.n_hits += 1
+                return kept.name, True
+        self.n_asked += 1
+        query = {'pid': pid, 'pid_ns': 0, 'addr': hex(address)}
+        if moment is not None:
+            query['time'] = moment
+        self.client.ask('Resolve', queries=[query])
+        reply = self.client.reply()['parameters']
+        for process in reply['processes']:
+            self.hear(process)
+        answer, = reply['answers']
+        if answer['status'] != 'ok':
+            return answer['status'], False
+        if answer['unloaded'] is None and reply['processes'][0]['epoch'] == self.epochs[(0, pid)]:
+            self.kept[(0, pid)].append(Kept(answer, moment))
+        return answer['method']['name'], False
+
+    def close(self):
+        if self.watcher:
+            self.watcher.close()
+        self.client.close()
+
+
+def fresh(client, questions):
+    """The names or statuses, and the epochs, now."""
+    client.ask('Resolve', queries=[{'pid': pid, 'pid_ns': 0, 'addr': hex(address), 'time': moment}
+                                   for pid, address, moment in questions])
+    reply = client.reply()['parameters']
+    names = [answer['method']['name'] if answer['status'] == 'ok' else answer['status']
+             for answer in reply['answers']]
+    return names
+
+
+def check_kept(tap, daemon, is_watching, seed):
+    """The same questions to the cache and to the daemon, in each of many states; some about times
+    up to which the cache knows that what it has kept is right."""
+    how = 'with Watch' if is_watching else 'by replies alone'
+    client = Client(daemon.query)
+    churn = Churn(ingest.Feeder(daemon.ingest), seed)
+    churn.batch(MUCH)
+    cache, addresses = Cache(daemon, is_watching), churn.addresses(N_ADDRESSES)
+    wrong, n_names, n_untrue = [], 0, 0
+    for state in range(1, N_STATES + 1):
+        churn.batch(MUCH if state % EVERY == 0 else churn.random.randrange(1, 4),
+                    is_exiting=state % 150 == 50)
+        if is_watching:
+            cache.read_news(processes(client))
+        else:
+            for pid in PIDS:  # one question about each, as the manual has it
+                cache.resolve(pid, 0)
+        questions = []
+        for _ in range(N_QUESTIONS):
+            pid, address = churn.random.choice(PIDS), churn.random.choice(addresses)
+            horizon = cache.horizons.get((0, pid))
+            moment = None
+            if horizon and churn.random.randrange(2):
+                moment = horizon - churn.random.randrange(100_000)
+            questions.append((pid, address, moment))
+        answers = [cache.resolve(*question) for question in questions]
+        for question, (name, was_kept), want in zip(questions, answers, fresh(client, questions)):
+            n_names += want[0] == 'M'
+            if name != want:
+                wrong.append(f'{question}: {name} {"kept" if was_kept else "asked"}, is {want}')
+            pid, address, moment = question
+            if moment is None and want[0] == 'M':
+                # Without a living body, what lived there alone is told.
+                truth = churn.name_at(pid, address)
+                n_untrue += truth is not None and truth != want
+    share = cache.n_hits / (cache.n_hits + cache.n_asked)
+    tap.check(not wrong and n_names > N_STATES * N_QUESTIONS / 4,
+              f'{how}: {n_names} names in {N_STATES} states, none of them wrong', len(wrong),
+              *wrong[:5])
+    tap.equal(n_untrue, 0, f'{how}: and what the daemon says is true')
+    tap.check(share > 0.15, f'{how}: {share:.0%} of the questions were answered from what was kept')
+    cache.close()
+    client.close()
+    churn.feeder.close()
+
+
+def check_restart(tap, programs, directory):
+    """The next daemon's epochs are higher, and what was kept of the one before goes."""
+    epochs = []
+    for _ in range(2):
+        with recorded.Daemon(programs, directory) as daemon:
+            feeder = ingest.Feeder(daemon.ingest)
+            feeder.send(ingest.hello(), ingest.stream_open(), ingest.body(10, 0x1000),
+                        *(ingest.body(20 + i, 0x2000, f'B{i}', method=i) for i in range(3000)),
+                        ingest.commit())
+            feeder.receive_until(ingest.COMMITTED)
+            client = Client(daemon.query)
+            epochs.append(processes(client)[(0, 100)])
+            client.close()
+            feeder.close()
+        time.sleep(1)
+    tap.check(epochs[0] < epochs[1] < 1 << 53, 'epochs go on after a restart', epochs)
+
+
+def run(tap, programs, directory, names):
+    with recorded.Daemon(programs, directory) as daemon:
+        check_truth(tap, daemon)
+        check_quiet(tap, daemon)
+        check_slow_reader(tap, daemon)
+        tap.equal(daemon.process.poll(), None, 'the daemon has lived through it')
+    for is_watching in (True, False):
+        # The second daemon has too little memory for all that was: the dead are forgotten.
+        for options in ((), ('--memory-max', '8M')):
+            with recorded.Daemon(programs, directory, *options) as daemon:
+                check_kept(tap, daemon, is_watching, SEED + len(options))
+                client = Client(daemon.query)
+                client.ask('Status')
+                n = client.reply()['parameters']['evicted_bodies']
+                tap.equal(n > 0, bool(options), f'{n} bodies were forgotten for want of memory')
+                client.close()
+    check_restart(tap, programs, directory)
+
+
+if __name__ == '__main__':
+    recorded.main(run)
