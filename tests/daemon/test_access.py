@@ -315,7 +315,7 @@ def check_retention(tap, programs, directory):
         tap.equal(names(), ['Over', 'Alive'], 'all are there')
         tap.check(wait_for(lambda: names() == ['Alive'], 25),
                   'one that has exited goes', names())
-        tap.equal(client.resolve('0x1000', pid=100)['status'], 'evicted', 'and is told to have been')
+        tap.equal(client.resolve('0x1000', pid=100)['status'], 'evicted', 'and is said to be')
         feeder.close()
         client.close()
 

@@ -33,8 +33,9 @@ BAD_IDL = ('', 'interface a.b', 'interface a', 'interface a.b method m() -> ()',
            'interface a.b method M(a_: int) -> ()', 'interface a.b method M(a: int, a: int) -> ()',
            'interface a.b method M() -> () type M ()', 'interface a.b method M() -> ();',
            'interface a.b method M(a: int,) -> ()')
-GOOD_METRICS = ('# TYPE a counter\n# UNIT a_seconds seconds\n'.replace('# UNIT a_seconds', '# HELP a')
-                + 'a_total{x="1\\n",y="2"} 3\na_total 4.5e3\n# TYPE b gauge\nb -1\n# EOF\n')
+GOOD_METRICS = ('# TYPE a_seconds counter\n# UNIT a_seconds seconds\n# HELP a_seconds A\n'
+                'a_seconds_total{x="1\\n",y="2"} 3\na_seconds_total 4.5e3\n'
+                '# TYPE b gauge\nb -1\n# EOF\n')
 BAD_METRICS = ('', 'a 1\n# EOF\n', '# TYPE a gauge\na 1\n', '# TYPE a counter\na 1\n# EOF\n',
                '# TYPE a gauge\na 1\na 1\n# EOF\n', '# TYPE a gauge\na 1\n\n# EOF\n',
                '# TYPE a gauge\n# TYPE b gauge\nb 1\n# EOF\n', '# TYPE a gauge\na x\n# EOF\n',
@@ -232,7 +233,8 @@ def metrics(client):
 def check_metrics(tap, daemon):
     client = Client(daemon.query)
     before = check_metrics_text(tap, metrics(client), 'Metrics')
-    client.ask('Resolve', queries=[{'pid': 100, 'addr': '0x7000'}] * 5 + [{'pid': 1 << 20, 'addr': '1'}])
+    client.ask('Resolve', queries=[*[{'pid': 100, 'addr': '0x7000'}] * 5,
+                                   {'pid': 1 << 20, 'addr': '1'}])
     client.reply()
     feed(daemon, ingest.load(6 * 10**9, 0x8000))
     after = check_metrics_text(tap, metrics(client), 'Metrics, later')
@@ -273,7 +275,7 @@ def check_metrics_file(tap, programs, directory):
                    if entry.name.startswith(path.name)], [path.name], 'with nothing beside it')
     tap.check(not path.exists(), 'at the end it is removed')
     with recorded.Daemon(programs, directory, '--metrics-file', '/proc/nowhere/x') as daemon:
-        tap.check(Client(daemon.query).is_open(), 'where it cannot be written, it serves all the same')
+        tap.check(Client(daemon.query).is_open(), 'where it cannot be, it serves all the same')
         tap.check(wait_for(lambda: '/proc/nowhere' in daemon.log()), 'and says so', daemon.log())
 
 

@@ -18,8 +18,9 @@ for sibling in ('traces', 'client'):
 import bulk_client  # pylint: disable=wrong-import-position
 import ingest  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
-from test_daemon import (CALL_LIMIT, INTERFACE, Client, feed,  # pylint: disable=wrong-import-position
-                         n_descriptors, rss_mib, settled_descriptors, wait_for)
+# pylint: disable-next=wrong-import-position
+from test_daemon import (CALL_LIMIT, INTERFACE, Client, feed, n_descriptors, rss_mib,
+                         settled_descriptors, wait_for)
 
 SEED = 20240608
 N_BODIES = 50_000
