@@ -12,6 +12,7 @@
 #include "cli/filter.h"
 
 #include "cli/output.h"
+#include "cli/symbol-text.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -81,19 +82,6 @@ static void end_word(Filter *filter, size_t end)
         g_array_append_val(filter->queries, query);
 }
 
-static void append_symbol(GString *out, const clrsym_answer *answer)
-{
-        size_t n = clrsym_symbol(&answer->body, CLRSYM_STYLE_CLR, out->str, out->allocated_len);
-
-        if (n >= out->allocated_len) {
-                g_string_set_size(out, n);
-                clrsym_symbol(&answer->body, CLRSYM_STYLE_CLR, out->str, out->allocated_len);
-        }
-        g_string_set_size(out, n);
-        g_string_append_printf(out, "+0x%" G_GINT64_MODIFIER "x%s", (guint64)answer->offset,
-                               answer->confidence == CLRSYM_EXACT ? "" : "~");
-}
-
 static bool resolve(Filter *filter, GError **error)
 {
         guint n = filter->queries->len;
@@ -122,8 +110,11 @@ static bool flush(Filter *filter, GError **error)
                 if (answer->status != CLRSYM_OK)
                         continue;
                 output_bytes(text->str + at, candidate->at - at);
-                append_symbol(filter->symbol, answer);
+                g_string_truncate(filter->symbol, 0);
+                symbol_text_append(filter->symbol, &answer->body);
                 output_bytes(filter->symbol->str, filter->symbol->len);
+                output_print("+0x%" G_GINT64_MODIFIER "x%s", (guint64)answer->offset,
+                             answer->confidence == CLRSYM_EXACT ? "" : "~");
                 at = candidate->at + candidate->n;
         }
         filter->is_long |= filter->is_in_word && text->len - filter->word > MAX_WORD;

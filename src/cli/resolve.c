@@ -9,16 +9,14 @@
  * line and reads the answer, gets it at once, and a file goes through in large calls.
  */
 
-#include "cli/answer-text.h"
+#include "cli/answers.h"
 #include "cli/filter.h"
-#include "cli/json-field.h"
 #include "cli/link.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,35 +29,30 @@ enum {
 typedef struct Resolver {
         Link *link; /* borrowed */
         const Options *options;
-        json_t *queries;  /* owned: of the call to be made */
-        GPtrArray *slots; /* owned strings by question: its answer if known already, else NULL */
-        GString *line;    /* owned: what is printed */
+        GArray *questions;   /* owned: AddressQuestion, not asked yet */
+        GStringChunk *texts; /* owned: of them */
 } Resolver;
 
-/* With the members that the daemon's answers have, in their order. */
+static const char *keep(Resolver *resolver, const char *text)
+{
+        return text ? g_string_chunk_insert(resolver->texts, text) : NULL;
+}
+
 static void add_invalid(Resolver *resolver, const char *text, const char *reason)
 {
-        json_t *answer =
-                json_pack("{s:n, s:n, s:s, s:n, s:s, s:s, s:n, s:n}", "pid", "pid_ns", "addr", text,
-                          "time", "status", clrsym_status_name(CLRSYM_INVALID), "reason", reason,
-                          "confidence", "horizon");
+        const AddressQuestion question = {.address = keep(resolver, text), .wrong = reason};
 
-        g_ptr_array_add(resolver->slots, json_dumps(answer, JSON_COMPACT));
-        json_decref(answer);
+        g_array_append_val(resolver->questions, question);
 }
 
 /* TIME may be NULL. */
-static void add_query(Resolver *resolver, const ProcessName *process, const char *address,
-                      const char *time)
+static void add_question(Resolver *resolver, const ProcessName *process, const char *address,
+                         const char *time)
 {
-        json_t *query = json_pack("{s:i, s:s}", "pid", (int)process->pid, "addr", address);
+        const AddressQuestion question = {*process, keep(resolver, address), keep(resolver, time),
+                                          NULL};
 
-        if (process->has_pid_ns)
-                json_object_set_new(query, "pid_ns", json_integer((json_int_t)process->pid_ns));
-        if (time)
-                json_object_set_new(query, "time", json_string(time));
-        json_array_append_new(resolver->queries, query);
-        g_ptr_array_add(resolver->slots, NULL);
+        g_array_append_val(resolver->questions, question);
 }
 
 static bool is_date(const char *text)
@@ -98,70 +91,26 @@ static void add_line(Resolver *resolver, const char *line)
                 return add_invalid(resolver, fields[1], "not a PID or PIDNS:PID");
         if (n == first + 2)
                 time = strcmp(fields[n - 1], "-") != 0 ? fields[n - 1] : NULL;
-        add_query(resolver, &process, fields[first], time);
+        add_question(resolver, &process, fields[first], time);
 }
 
-static void print_answer(Resolver *resolver, JsonSpan text)
-{
-        json_t *answer;
-
-        if (options_has(resolver->options, OPTION_JSON))
-                return output_line(text.at, text.n);
-        answer = json_span_load(text);
-        g_string_truncate(resolver->line, 0);
-        answer_text_append(resolver->line, answer);
-        output_line(resolver->line->str, resolver->line->len);
-        json_decref(answer);
-}
-
-/* Asks what was gathered; the answers are borrowed until the next call. */
-static bool ask(Resolver *resolver, JsonSpan *ret_answers, GError **error)
-{
-        unsigned wait_ms = resolver->options->wait_ms;
-        json_t *queries = resolver->queries;
-        JsonSpan reply;
-
-        *ret_answers = (JsonSpan){"", 0};
-        if (!json_array_size(queries))
-                return true;
-        resolver->queries = json_array();
-        if (!link_call(resolver->link, "Resolve",
-                       json_pack("{s:i, s:o}", "wait_ms", (int)wait_ms, "queries", queries),
-                       wait_ms, &reply, error))
-                return false;
-        json_span_member(reply, "answers", ret_answers);
-        return true;
-}
-
-/* Asks, and prints all answers. */
+/* Asks what was gathered, and prints the answers. */
 static bool flush(Resolver *resolver, GError **error)
 {
-        JsonSpan answers, answer;
-        size_t position = 0;
-        guint i;
+        const Options *options = resolver->options;
+        bool ok = (options_has(options, OPTION_JSON) ? answers_print_json : answers_print_text)(
+                resolver->link, (const void *)resolver->questions->data, resolver->questions->len,
+                options->wait_ms, error);
 
-        if (!ask(resolver, &answers, error))
-                return false;
-        for (i = 0; i < resolver->slots->len; i++) {
-                const char *known = resolver->slots->pdata[i];
-
-                if (known) {
-                        print_answer(resolver, (JsonSpan){known, strlen(known)});
-                } else if (json_span_next(answers, &position, &answer)) {
-                        print_answer(resolver, answer);
-                } else {
-                        g_set_error(error, LINK_ERROR, 0, "the reply has too few answers");
-                        return false;
-                }
-        }
-        g_ptr_array_set_size(resolver->slots, 0);
+        g_array_set_size(resolver->questions, 0);
+        g_string_chunk_clear(resolver->texts);
         /* What cannot be written is found by the caller; there is no point in asking on. */
-        return output_flush();
+        return ok && output_flush();
 }
 
 static bool flush_if_full(Resolver *resolver, GError **error)
 {
-        return resolver->slots->len < CLRSYM_BATCH || flush(resolver, error);
+        return resolver->questions->len < CLRSYM_BATCH || flush(resolver, error);
 }
 
 /* Lines of input, of which the last may be incomplete. */
@@ -214,7 +163,8 @@ static bool resolve_input(Resolver *resolver, GError **error)
                 ssize_t n;
 
                 /* Nothing at hand: whoever writes may be waiting for the answers. */
-                if (resolver->slots->len && poll(&poll_fd, 1, 0) == 0 && !flush(resolver, error))
+                if (resolver->questions->len && poll(&poll_fd, 1, 0) == 0 &&
+                    !flush(resolver, error))
                         return false;
                 n = read(STDIN_FILENO, bytes, READ_SIZE);
                 if (n < 0 && errno == EINTR)
@@ -253,16 +203,14 @@ static bool resolve(Link *link, const Options *options, GError **error)
         Resolver resolver = {
                 .link = link,
                 .options = options,
-                .queries = json_array(),
-                .slots = g_ptr_array_new_with_free_func(free),
-                .line = g_string_new(NULL),
+                .questions = g_array_new(FALSE, FALSE, sizeof(AddressQuestion)),
+                .texts = g_string_chunk_new(64 * 1024),
         };
         bool ok = *options->arguments ? resolve_arguments(&resolver, error)
                                       : resolve_input(&resolver, error);
 
-        json_decref(resolver.queries);
-        g_string_free(resolver.line, TRUE);
-        g_ptr_array_unref(resolver.slots);
+        g_array_unref(resolver.questions);
+        g_string_chunk_free(resolver.texts);
         return ok;
 }
 

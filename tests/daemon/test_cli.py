@@ -24,13 +24,16 @@ NS = 10**9
 
 
 def history(daemon):
-    """One process from its start: A, over which C is loaded, B since 20 s, and names that are not for terminals."""
+    """One process from its start: A, over which C is loaded, B since 20 s, names that are not for
+    terminals, and D and E, one after the other at one address, and gone."""
     feeder = ingest.Feeder(daemon.ingest)
     feeder.send(ingest.hello(), ingest.stream_open(), ingest.runtime_start(9 * NS),
                 ingest.load(10 * NS, 0x1000, 'A'),
                 ingest.load(20 * NS, 0x2000, 'B'), ingest.load(21 * NS, 0x3000, 'Evil\x1b[31m\nX'),
                 ingest.load(22 * NS, 0x4000, 'Maße日😀\u202e'),
                 ingest.load(23 * NS, 0x1008, 'C'),  # over A
+                ingest.body(24 * NS, 0x5000, 'D'), ingest.unload(25 * NS, 0x5000, 'D'),
+                ingest.body(26 * NS, 0x5000, 'E'), ingest.unload(27 * NS, 0x5000, 'E'),
                 ingest.progress(30 * NS), ingest.commit())
     feeder.receive_until(ingest.COMMITTED)
     feeder.close()
@@ -58,6 +61,18 @@ TEXT_ROWS = [
     ('100 0x2004 19.9999968', '0x2004 ?? not-yet 3.2 us later: N.T.B()+0x4'),
     ('100 0x2004 19.999999999', '0x2004 ?? not-yet 1 ns later: N.T.B()+0x4'),
     ('100 0x1000 25.5', '0x1000 ?? unloaded 2.5 s before: N.T.A()+0x0'),
+    ('100 0x5000', '0x5000 ?? ambiguous: 2 bodies, give a time (clrsym history -p 100 0x5000)'),
+    ('0:100 5001', '0x5001 ?? ambiguous: 2 bodies, give a time (clrsym history -p 100 0x5001)'),
+    ('100 0x5000 26.9', '0x5000 N.T.E()+0x0 [QuickJitted]'),
+    ('100 0x5000 25.25', '0x5000 ?? unloaded 250.0 ms before: N.T.D()+0x0'),
+    ('100 0x2004 25000000000', '0x2004 N.T.B()+0x4 [QuickJitted]'),
+    ('100 0x2004 19999999999:', '0x2004 ?? not-yet 1 ns later: N.T.B()+0x4'),
+    ('100 0x2004 19.9999999999', '0x2004 ?? not-yet 1 ns later: N.T.B()+0x4'),
+    ('100 0x2004 @20', '0x2004 N.T.B()+0x4 [QuickJitted]'),
+    ('100 0x2004 @19.5', '0x2004 ?? not-yet 500.0 ms later: N.T.B()+0x4'),
+    ('100 0x2004 1970-01-01 00:00:21', '0x2004 N.T.B()+0x4 [QuickJitted]'),
+    ('100 0x2004 now', '0x2004 N.T.B()+0x4 [QuickJitted] ~'),
+    ('100 0X2004', '0x2004 N.T.B()+0x4 [QuickJitted]'),
     ('100 0x9000', '0x9000 ?? no-method'),
     ('100 0x9000 99.0', '0x9000 ?? pending ~'),
     ('7 0x2000', '0x2000 ?? no-process'),
@@ -73,6 +88,7 @@ TEXT_ROWS = [
     (':100 0x2000', '0x2000 ?? invalid: not a PID or PIDNS:PID'),
 ]
 INVALID = ['100 xyz', '100 0x', '100 0x12345678123456789', '100 0x2000 yesterday', '100 "\\ 5',
+           '100 0x2000 5.', '100 0x2000 99999999999999999999', '100 0x2000 5.5.5', '100 -0x2000',
            '100 \x07 5', 'x' * 5000, '100 ' + '1' * 3000]
 
 
@@ -297,18 +313,21 @@ def check_no_daemon(tap, programs, directory):
 
 
 def answering(path, reply):
-    """A server that answers one caller with those bytes, hangs up, and is gone."""
+    """A server that answers the first call with those bytes, hangs up, and is gone."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(1)
 
     def serve():
-        caller, _ = listener.accept()
-        listener.close()
+        callers = [listener]
+        # A connection for calls, and perhaps one for batches.
+        while (ready := select.select(callers, [], [])[0][0]) is listener:
+            callers.append(listener.accept()[0])
         os.unlink(path)
-        caller.recv(65536)
-        caller.sendall(reply)
-        caller.close()
+        ready.recv(65536)
+        ready.sendall(reply)
+        for caller in callers:
+            caller.close()
     thread = threading.Thread(target=serve)
     thread.start()
     return thread
@@ -323,13 +342,16 @@ def check_odd_daemon(tap, programs, directory):
             ('gives too few answers', b'{"parameters":{"answers":[]}}\0'),
             ('gives no answers', b'{"parameters":{}}\0'),
             ('gives odd answers', b'{"parameters":{"answers":[}]"{\0'))):
-        path = os.path.join(directory, f'odd{i}')
-        thread = answering(path, reply)
-        done = programs.run([programs.clrsym, 'resolve', '-p', '1', '0x1', '--socket', path])
-        tap.check(done.returncode == 1 and done.stderr.startswith('clrsym: ') and
-                  done.stderr.count('\n') == 1 and not done.stdout, f'a daemon that {name}',
-                  done.returncode, done.stderr, done.stdout)
-        thread.join()
+        for form in ('--json', '--wait=0'):
+            path = os.path.join(directory, f'odd{i}{form}')
+            thread = answering(path, reply)
+            done = programs.run([programs.clrsym, 'resolve', '-p', '1', '0x1', form, '--socket',
+                                 path])
+            tap.check(done.returncode == 1 and done.stderr.startswith('clrsym: ') and
+                      done.stderr.count('\n') == 1 and not done.stdout,
+                      f'a daemon that {name}, asked with {form}', done.returncode, done.stderr,
+                      done.stdout)
+            thread.join()
 
 
 def check_search(tap, programs, daemon, directory):

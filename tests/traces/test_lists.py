@@ -194,6 +194,49 @@ def check_jit(tap, trace, bodies, events):
                   in text, f'{name}: jit, as text', text)
 
 
+def line_of(answer):
+    """What people are told, up to how far away a nearest body is, of an answer in JSON."""
+    if answer['status'] == 'ok':
+        path = answer['module']['path'] if answer['module'] else None
+        file = f' ({path.rpartition("/")[2]})' if path and not path.endswith('/') else ''
+        text = f'{answer["symbol"]}+{answer["offset"]:#x}{file} [{answer["version"]["tier"]}]'
+    else:
+        text = f'?? {answer["status"]}'
+    doubt = '' if answer['confidence'] in (None, 'exact') else ' ~'
+    nearest = answer.get('nearest')
+    return f'{answer["addr"]} {text}', \
+        (f': {nearest["symbol"]}+{nearest["offset"]:#x}' if nearest else '') + doubt
+
+
+def check_text(tap, trace):
+    """Answers as text and as JSON, which come by two ways, say the same."""
+    rows = recorded.Truth(trace.name).rows('probes.tsv')
+    questions = ''.join(recorded.probe_line(row) + '\n' for row in rows)
+    command = [trace.programs.clrsym, 'resolve', '--trace', trace.snapshot]
+    lines = trace.programs.run(command, text=questions).stdout.splitlines()
+    answers = [json.loads(line) for line in
+               trace.programs.run([*command, '-j'], text=questions).stdout.splitlines()]
+    wrong = [(line, answer) for line, answer in zip(lines, answers)
+             if not line.startswith(line_of(answer)[0]) or not line.endswith(line_of(answer)[1]) or
+             (answer['status'] == 'ok' and line != ''.join(line_of(answer)))]
+    tap.check(len(lines) == len(answers) == len(rows) and not wrong,
+              f'{trace.name}: {len(lines)} answers as text', len(wrong), *wrong[:3])
+
+
+def check_two_namespaces(tap, programs, path):
+    """Which processes an ambiguous pid can mean is told, with how to name one."""
+    row = next(row for row in recorded.Truth('pidns').rows('probes.tsv') if row['method_id'] != '-')
+    namespaces = sorted({row['pid_ns'] for row in recorded.Truth('pidns').rows('probes.tsv')})
+    known = f'{row["pid_ns"]}:1 {row["addr"]} {row["time_ns"]}\n'
+    done = programs.run([programs.clrsym, 'resolve', '--trace', path],
+                        text=f'{known}1 {row["addr"]}\n{known}')
+    first, middle, last = done.stdout.splitlines()
+    words = middle.split(': 2 pid namespaces have that PID, give one of ')
+    tap.check(words[0] == f'{row["addr"]} ?? ambiguous' and
+              sorted(words[1].split()) == [f'{number}:1' for number in namespaces] and
+              first == last and row['name'] in first, 'pidns: a bare pid, as text', done.stdout)
+
+
 def run(tap, programs, directory, names):
     traces = recorded.unpack(directory, names)
     for name in names:
@@ -210,7 +253,10 @@ def run(tap, programs, directory, names):
                   f'{name}: {len(bodies)} bodies, the same of the trace and of its snapshot')
         check_perfmap(tap, programs, trace, trace.rows('ps'))
         check_methods(tap, trace, bodies)
+        check_text(tap, trace)
         check_jit(tap, trace, bodies, check_dump(tap, programs, trace, directory))
+        if name == 'pidns':
+            check_two_namespaces(tap, programs, trace.snapshot)
 
 
 if __name__ == '__main__':

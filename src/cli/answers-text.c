@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/answers.h"
+#include "cli/output.h"
+#include "cli/printable.h"
+#include "cli/symbol-text.h"
+#include "cli/time-text.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define HEX "0x%" G_GINT64_MODIFIER "x"
+
+/* 1 to 16 hexadecimal digits, with or without 0x. */
+static bool address_from_text(const char *text, uint64_t *ret_address)
+{
+        const char *digits = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? text + 2 : text;
+        size_t n = strspn(digits, "0123456789abcdefABCDEF");
+
+        if (!n || n > 16 || digits[n])
+                return false;
+        *ret_address = g_ascii_strtoull(digits, NULL, 16);
+        return true;
+}
+
+/* NS in the unit that leaves the fewest digits. */
+static void append_duration(GString *out, int64_t ns)
+{
+        static const struct {
+                double ns;
+                const char *name;
+        } UNITS[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+        double length = ns < 0 ? -(double)ns : (double)ns;
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(UNITS); i++)
+                if (length >= UNITS[i].ns) {
+                        g_string_append_printf(out, "%.1f %s", length / UNITS[i].ns, UNITS[i].name);
+                        return;
+                }
+        g_string_append_printf(out, "%.0f ns", length);
+}
+
+/* "Foo.Bar()+0x10" */
+static void append_place(GString *out, const clrsym_answer *answer)
+{
+        symbol_text_append(out, &answer->body);
+        g_string_append_printf(out, "+" HEX, (guint64)answer->offset);
+}
+
+static void append_ok(GString *out, const clrsym_answer *answer)
+{
+        const char *path = answer->body.module_path;
+        const char *slash = path ? strrchr(path, '/') : NULL;
+        const char *file = slash ? slash + 1 : path;
+
+        append_place(out, answer);
+        if (file && *file) {
+                g_string_append(out, " (");
+                printable_append(out, file);
+                g_string_append_c(out, ')');
+        }
+        g_string_append_printf(out, " [%s]", clrsym_tier_name(answer->body.tier));
+}
+
+static void append_bodies(GString *out, const clrsym_query *query, const clrsym_answer *answer)
+{
+        g_string_append_printf(out, ": %u bodies, give a time (clrsym history -p ",
+                               answer->n_candidates);
+        if (answer->pid_ns)
+                g_string_append_printf(out, "%" G_GUINT64_FORMAT ":", (guint64)answer->pid_ns);
+        g_string_append_printf(out, "%" G_GINT32_FORMAT " " HEX ")", answer->pid,
+                               (guint64)query->address);
+}
+
+/* HOW far the nearest body is from the time asked: "3.2 ms before", that is when it ended. */
+static void append_nearest(GString *out, const clrsym_query *query, const clrsym_answer *answer)
+{
+        static const char *const HOW[] = {
+                [CLRSYM_UNLOADED] = "before",
+                [CLRSYM_NOT_YET] = "later",
+                [CLRSYM_PENDING] = "away",
+        };
+
+        if (!answer->has_body || answer->status >= G_N_ELEMENTS(HOW) || !HOW[answer->status])
+                return;
+        if (query->has_time) {
+                g_string_append_c(out, ' ');
+                append_duration(out, answer->distance);
+                g_string_append_printf(out, " %s", HOW[answer->status]);
+        }
+        g_string_append(out, ": ");
+        append_place(out, answer);
+}
+
+/* False if what it is about is not the answer's to say: several processes have the pid. */
+static bool append_answer(GString *out, const clrsym_query *query, const clrsym_answer *answer)
+{
+        if (answer->status == CLRSYM_AMBIGUOUS && !answer->has_process)
+                return false;
+        g_string_append_printf(out, HEX " ", (guint64)query->address);
+        if (answer->status == CLRSYM_OK) {
+                append_ok(out, answer);
+        } else {
+                g_string_append_printf(out, "?? %s", clrsym_status_name(answer->status));
+                append_nearest(out, query, answer);
+                if (answer->status == CLRSYM_AMBIGUOUS)
+                        append_bodies(out, query, answer);
+        }
+        if (answer->has_process && answer->confidence != CLRSYM_EXACT)
+                g_string_append(out, " ~");
+        return true;
+}
+
+/* Processes that have the pid of a question. */
+typedef struct Namesakes {
+        int32_t pid;
+        uint64_t last_ns;
+        unsigned n;
+        GString *names;
+} Namesakes;
+
+static int take_process(const clrsym_process *process, void *data)
+{
+        Namesakes *namesakes = data;
+
+        /* Another generation of the one before is no other process. */
+        if (process->pid != namesakes->pid ||
+            (namesakes->n && process->pid_ns == namesakes->last_ns))
+                return 0;
+        namesakes->last_ns = process->pid_ns;
+        namesakes->n++;
+        g_string_append_printf(namesakes->names, " %" G_GUINT64_FORMAT ":%" G_GINT32_FORMAT,
+                               (guint64)process->pid_ns, process->pid);
+        return 0;
+}
+
+static bool append_processes(GString *out, Link *link, const clrsym_query *query, GError **error)
+{
+        g_autoptr(GString) names = g_string_new(NULL);
+        Namesakes namesakes = {.pid = query->pid, .names = names};
+
+        if (clrsym_processes(link_handle(link), take_process, &namesakes) < 0) {
+                link_set_error(link, error);
+                return false;
+        }
+        g_string_append_printf(out, HEX " ?? %s: %u pid namespaces have that PID, give one of%s",
+                               (guint64)query->address, clrsym_status_name(CLRSYM_AMBIGUOUS),
+                               namesakes.n, names->str);
+        return true;
+}
+
+/* Questions that are being answered. */
+typedef struct Asking {
+        Link *link; /* borrowed */
+        size_t n;
+        GPtrArray *lines; /* owned strings, by question: NULL as long as it is not answered */
+        GArray *queries;  /* owned: clrsym_query, of those that are none yet */
+        /* The last time that the daemon was asked what it means; the text is borrowed. */
+        const char *time_text;
+        uint64_t time;
+        char *time_wrong; /* owned; NULL: nothing */
+} Asking;
+
+/* False with ERROR set if the time could not be asked about. */
+static bool ask_time(Asking *asking, const char *text, GError **error)
+{
+        int r;
+
+        if (asking->time_text && !strcmp(asking->time_text, text))
+                return true;
+        asking->time_text = text;
+        g_clear_pointer(&asking->time_wrong, g_free);
+        r = clrsym_time(link_handle(asking->link), text, &asking->time);
+        if (r == -EINVAL)
+                asking->time_wrong = g_strdup(clrsym_message(link_handle(asking->link)));
+        else if (r < 0)
+                link_set_error(asking->link, error);
+        return r == 0 || r == -EINVAL;
+}
+
+static char *invalid(const AddressQuestion *question, const char *wrong)
+{
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        printable_append(line, *question->address ? question->address : "?");
+        g_string_append_printf(line, " ?? %s: ", clrsym_status_name(CLRSYM_INVALID));
+        printable_append(line, wrong);
+        return g_string_free(g_steal_pointer(&line), FALSE);
+}
+
+/* Adds a query, or the line that says why it is none. */
+static bool prepare(Asking *asking, const AddressQuestion *question, GError **error)
+{
+        clrsym_query query = {
+                .pid = question->process.pid,
+                .has_pid_ns = question->process.has_pid_ns,
+                .pid_ns = question->process.pid_ns,
+                .has_time = question->time != NULL,
+        };
+        const char *wrong = question->wrong;
+
+        if (!wrong && !address_from_text(question->address, &query.address))
+                wrong = "not a hexadecimal address";
+        if (!wrong && question->time && !time_from_plain_text(question->time, &query.time)) {
+                if (!ask_time(asking, question->time, error))
+                        return false;
+                wrong = asking->time_wrong;
+                query.time = asking->time;
+        }
+        g_ptr_array_add(asking->lines, wrong ? invalid(question, wrong) : NULL);
+        if (!wrong)
+                g_array_append_val(asking->queries, query);
+        return true;
+}
+
+/* What answers say is lost with the next call: that is made for those that are left only. */
+static bool answer_all(Asking *asking, unsigned wait_ms, GError **error)
+{
+        guint n = asking->queries->len, i, j = 0;
+        const clrsym_query *queries = (const void *)asking->queries->data;
+        g_autofree clrsym_answer *answers = g_new(clrsym_answer, n);
+        g_autofree const clrsym_query **left = g_new0(const clrsym_query *, asking->n);
+
+        if (n && clrsym_resolve(link_handle(asking->link), queries, n, wait_ms, answers) < 0) {
+                link_set_error(asking->link, error);
+                return false;
+        }
+        for (i = 0; i < asking->n; i++) {
+                g_autoptr(GString) line = NULL;
+
+                if (asking->lines->pdata[i])
+                        continue;
+                line = g_string_new(NULL);
+                if (append_answer(line, &queries[j], &answers[j]))
+                        asking->lines->pdata[i] = g_string_free(g_steal_pointer(&line), FALSE);
+                else
+                        left[i] = &queries[j];
+                j++;
+        }
+        for (i = 0; i < asking->n; i++) {
+                g_autoptr(GString) line = NULL;
+
+                if (!left[i])
+                        continue;
+                line = g_string_new(NULL);
+                if (!append_processes(line, asking->link, left[i], error))
+                        return false;
+                asking->lines->pdata[i] = g_string_free(g_steal_pointer(&line), FALSE);
+        }
+        return true;
+}
+
+bool answers_print_text(Link *link, const AddressQuestion *questions, size_t n, unsigned wait_ms,
+                        GError **error)
+{
+        Asking asking = {
+                .link = link,
+                .n = n,
+                .lines = g_ptr_array_new_with_free_func(g_free),
+                .queries = g_array_new(FALSE, FALSE, sizeof(clrsym_query)),
+        };
+        bool ok = true;
+        size_t i;
+
+        for (i = 0; ok && i < n; i++)
+                ok = prepare(&asking, &questions[i], error);
+        ok = ok && answer_all(&asking, wait_ms, error);
+        for (i = 0; ok && i < n; i++)
+                output_line(asking.lines->pdata[i], strlen(asking.lines->pdata[i]));
+        g_ptr_array_unref(asking.lines);
+        g_array_unref(asking.queries);
+        g_free(asking.time_wrong);
+        return ok;
+}
