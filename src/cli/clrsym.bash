@@ -31,6 +31,15 @@ _clrsym_values()
         --sort)
                 printf '%s\n' jit size versions reuse loaded
                 ;;
+        --names)
+                printf '%s\n' full short clr
+                ;;
+        --format)
+                printf '%s\n' sh env systemd docker
+                ;;
+        --user)
+                compgen -u
+                ;;
         -p | --pid)
                 for ((i = 2; i < COMP_CWORD - 1; i++)); do
                         case ${COMP_WORDS[i]} in
@@ -56,7 +65,7 @@ _clrsym()
                 words="$(_clrsym_verbs "$program") --help"
         elif words=$(_clrsym_values "$program" "$previous"); then
                 :
-        elif [[ $previous == @(--trace|--socket|-o|--output) ||
+        elif [[ $previous == @(--trace|--socket|-i|--input|-o|--output) ||
                 ($word != -* && ${COMP_WORDS[1]} == dump) ]]; then
                 compopt -o filenames 2>/dev/null
                 mapfile -t COMPREPLY < <(compgen -f -- "$word")

@@ -14,7 +14,9 @@ import recorded  # pylint: disable=wrong-import-position
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMPLETION = ROOT / 'src' / 'cli' / 'clrsym.bash'
-MANUAL = ROOT / 'man' / 'clrsym.1'
+MANUALS = ROOT / 'man'
+ASKING = ('resolve', 'ps', 'methods', 'history', 'versions', 'modules', 'perfmap', 'jit', 'status',
+          'metrics')
 NS = 10**9
 # What bash does when TAB is pressed behind these words.
 PRESS_TAB = '''
@@ -49,46 +51,61 @@ def plain(text):
     return re.sub(r'\\f.', '', text).replace('\\-', '-')
 
 
+class Manual:
+    """Sections of a page, and the options that it explains."""
+
+    def __init__(self, page):
+        text = plain((MANUALS / page).read_text(encoding='utf-8'))
+        self.sections = dict(re.findall(r'^\.SH ([A-Z ]+)\n(.*?)(?=^\.SH |\Z)', text,
+                                        re.MULTILINE | re.DOTALL))
+        headings = re.findall(r'^\.TP\n(.*)$', self.sections['OPTIONS'], re.MULTILINE)
+        self.options = {option for heading in headings
+                        for option in re.findall(r'(?<![^\s"])(-[a-z]|--[a-z-]+)', heading)}
+
+
 def check_manual(tap, help_):
-    manual = plain(MANUAL.read_text(encoding='utf-8'))
-    sections = dict(re.findall(r'^\.SH ([A-Z ]+)\n(.*?)(?=^\.SH |\Z)', manual,
-                               re.MULTILINE | re.DOTALL))
-    synopsis = re.findall(r'^clrsym (-*[a-z]+)', sections['SYNOPSIS'], re.MULTILINE)
+    """clrsym(1) has each verb, and its options, or says which page has them."""
+    main = Manual('clrsym.1')
+    synopsis = re.findall(r'^clrsym (-*[a-z]+)', main.sections['SYNOPSIS'], re.MULTILINE)
     tap.equal(list(dict.fromkeys(synopsis)), help_.verbs, 'manual: synopsis of each verb')
-    verbs = re.findall(r'^\.TP\n\.B (-*[a-z]+)$', sections['VERBS'], re.MULTILINE)
-    tap.equal(verbs, help_.verbs, 'manual: each verb is explained, in that order')
-    explained = {option for heading in
-                 re.findall(r'^\.TP\n(.*)$', sections['OPTIONS'], re.MULTILINE)
-                 for option in re.findall(r'(?<!\S)(-[a-z]|--[a-z-]+)', heading)}
-    known = {option for verb in help_.verbs for option in help_.options[verb] + help_.letters[verb]}
-    tap.equal(sorted(explained), sorted(known), 'manual: each option is explained, and no other')
+    entries = re.findall(r'^\.TP\n\.B (-*[a-z]+)\n(.*?)(?=^\.TP|\Z)', main.sections['VERBS'],
+                         re.MULTILINE | re.DOTALL)
+    tap.equal([verb for verb, _ in entries], help_.verbs,
+              'manual: each verb is explained, in that order')
+    known, here = set(), []
+    for verb, text in entries:
+        elsewhere = re.search(r'see\n\.BR (clrsym-[a-z]+) \(1\)', text)
+        own = {*help_.options[verb], *help_.letters[verb]}
+        explained = Manual(f'{elsewhere[1]}.1').options | {'-h', '--help'} if elsewhere else \
+            main.options
+        tap.equal(sorted(own - explained), [], f'manual: options of {verb}')
+        if not elsewhere:
+            known |= own
+            here.append(verb)
+    tap.equal(sorted(main.options - known), [], 'manual: no other options')
     # "(methods) ..." says whose option it is.
     for option, whose in re.findall(r'^\.TP\n(?:\.B )?(?:-., )?(--[a-z-]+).*\n\(([a-z, ]+)\)',
-                                    sections['OPTIONS'], re.MULTILINE):
+                                    main.sections['OPTIONS'], re.MULTILINE):
         tap.equal(sorted(whose.split(', ')),
-                  sorted(verb for verb in help_.verbs if option in help_.options[verb]),
+                  sorted(verb for verb in here if option in help_.options[verb]),
                   f'manual: whose {option} is')
-    for verb, option in re.findall(r'clrsym ([a-z]+)[^\n|]*? (--[a-z-]+)', sections['EXAMPLES']):
+    for verb, option in re.findall(r'clrsym ([a-z]+)[^\n|]*? (--[a-z-]+)', main.sections['EXAMPLES']):
         tap.check(option in help_.options[verb], f'manual: example of {verb} {option}')
-    tap.check(all(f'clrsym {verb}' in sections['EXAMPLES']
+    tap.check(all(f'clrsym {verb}' in main.sections['EXAMPLES']
                   for verb in ('resolve', 'methods', 'perfmap', 'save', 'jit', 'dump')),
               'manual: examples')
 
 
 def check_help(tap, help_):
-    tap.check(len(help_.verbs) == 13 and all(help_.options.values()), 'help: verbs', help_.verbs)
+    tap.check(len(help_.verbs) > 12, 'help: verbs', help_.verbs)
     for verb in help_.verbs:
         tap.check(help_.usage[verb].startswith(f'Usage: clrsym {verb}') and
-                  '--help' in help_.options[verb] and
                   all(len(line) <= 100 for line in help_.lines[verb]), f'help: {verb}',
                   *help_.lines[verb])
-    for verb in help_.verbs:
-        if verb not in ('dump', 'save', '--version'):
-            tap.check({'--socket', '--trace', '--pid'} - {'--pid' if verb in ('status', 'metrics')
-                                                          else ''} <= set(help_.options[verb]),
-                      f'help: {verb} can be asked of a daemon or a trace, about a process')
-        if verb not in ('dump', 'save', 'perfmap'):
-            tap.check('--json' in help_.options[verb], f'help: {verb} speaks JSON')
+    for verb in ASKING:
+        tap.check({'--socket', '--trace', *(() if verb in ('status', 'metrics') else ('--pid',)),
+                   *(() if verb == 'perfmap' else ('--json',))} <= set(help_.options[verb]),
+                  f'help: {verb} can be asked of a daemon or a trace, about a process, for JSON')
 
 
 class Bash:
@@ -111,14 +128,18 @@ def check_completion(tap, bash, help_, programs):
         tap.equal(bash.complete(verb, '--'), sorted(help_.options[verb]),
                   f'completion: options of {verb}')
     tap.equal(bash.complete('methods', '--t'), ['--tier', '--trace'], 'completion: methods --t')
-    for option in ('--tier', '--sort'):
-        words = bash.complete('methods', option, '')
-        taken = [programs.run([programs.clrsym, 'methods', option, word, '--socket', '/nowhere'])
-                 .returncode for word in words]
-        tap.check(len(words) >= 5 and set(taken) == {1}, f'completion: {option} takes each of {words}',
-                  taken)
-    manual = plain(MANUAL.read_text(encoding='utf-8'))
-    tiers = re.search(r'^--tier TIER\n\(methods\)[^:]*:(.*?)\.\n', manual, re.MULTILINE | re.DOTALL)
+    for verb, option, usual in (('methods', '--tier', 1), ('methods', '--sort', 1),
+                                ('perf', '--names', 1), ('env', '--format', 0)):
+        words = bash.complete(verb, option, '')
+        # With a good word it fails for want of a daemon, if it needs one.
+        refused = [word for word in [*words, 'nonsense'] if
+                   programs.run([programs.clrsym, verb, option, word],
+                                env={**programs.environment, 'CLRSYM_SOCKET': '/nowhere'})
+                   .returncode != usual]
+        tap.check(len(words) >= 3 and refused == ['nonsense'],
+                  f'completion: {option} takes each of {words}', refused)
+    tiers = re.search(r'^--tier TIER\n\(methods\)[^:]*:(.*?)\.\n', Manual('clrsym.1').sections['OPTIONS'],
+                      re.MULTILINE | re.DOTALL)
     tap.equal(sorted(re.findall(r'\w+', tiers[1])), bash.complete('methods', '--tier', ''),
               'manual: tiers')
     tap.equal(bash.complete('methods', '--tier', 'Opt'),
@@ -133,8 +154,9 @@ def check_completion(tap, bash, help_, programs):
     tap.equal(bash.complete('ps', '--trace', '/nowhere', '-p', ''), [],
               'completion: no trace is read for it')
     os.mkdir(os.path.join(bash.directory, 'a trace'))
-    for words in (['dump', 'a'], ['ps', '--trace', 'a'], ['save', '-o', 'a']):
+    for words in (['dump', 'a'], ['ps', '--trace', 'a'], ['save', '-o', 'a'], ['perf', '-i', 'a']):
         tap.equal(bash.complete(*words), ['a trace'], f'completion: files for {" ".join(words)}')
+    tap.check('root' in bash.complete('attach', '--user', 'ro'), 'completion: users')
     tap.equal(bash.complete('methods', '--older', ''), [], 'completion: nothing for a number')
     tap.equal(bash.complete('nonsense', '--'), [], 'completion: nothing for an unknown verb')
     done = subprocess.run(['bash', '--norc', '-c', f'source {COMPLETION}; complete -p clrsym'],
