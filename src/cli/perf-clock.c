@@ -5,13 +5,14 @@
 
 #include <time.h>
 
-#define NS 1000000000
+#define NS      G_GINT64_CONSTANT(1000000000)
+#define LATER_S G_GINT64_CONSTANT(1000000000)
 
 /*
  * The time of day is set now and then, and a suspended machine's monotonic clock stands still: on
  * one boot the two can part by this, boots are further apart.
  */
-#define MAX_PART_NS (2 * (int64_t)NS)
+#define MAX_PART_NS (2 * NS)
 
 /* perf's own clock begins with the monotonic one, and drifts. */
 #define OWN_SLACK_NS G_GUINT64_CONSTANT(1000000000)
@@ -31,25 +32,31 @@ static char *date_text(uint64_t ns)
         return date ? g_date_time_format(date, "%Y-%m-%d %H:%M:%S UTC") : g_strdup("?");
 }
 
-/* What the trace's clock shows at the recording's reference time of day; false if it cannot tell.
+/*
+ * What the trace's clock shows at the recording's reference time of day, negative if that was
+ * before its boot; false if it cannot tell. Asked is a time long after it, for no time is negative.
  */
-static bool trace_time(clrsym *handle, const Recording *recording, uint64_t *ret_time)
+static bool trace_time(clrsym *handle, const Recording *recording, int64_t *ret_time)
 {
         g_autofree char *text = g_strdup_printf("@%" G_GUINT64_FORMAT ".%09u",
-                                                (guint64)(recording->reference_tod / NS),
+                                                (guint64)(recording->reference_tod / NS + LATER_S),
                                                 (unsigned)(recording->reference_tod % NS));
+        uint64_t later;
 
-        return recording->has_reference && clrsym_time(handle, text, ret_time) == 0;
+        if (!recording->has_reference || clrsym_time(handle, text, &later) < 0)
+                return false;
+        *ret_time = (int64_t)later - LATER_S * NS;
+        return true;
 }
 
 /* The two clocks of one boot show the same. */
-static bool check_boot(const Recording *recording, uint64_t in_trace, const char *input,
+static bool check_boot(const Recording *recording, int64_t in_trace, const char *input,
                        bool is_forced, GPtrArray *notes, GError **error)
 {
-        int64_t apart = (int64_t)(in_trace - recording->reference_clock);
+        int64_t apart = in_trace - (int64_t)recording->reference_clock;
         g_autofree char *date = date_text(recording->reference_tod);
         g_autofree char *here = seconds_text((int64_t)recording->reference_clock);
-        g_autofree char *there = seconds_text((int64_t)in_trace);
+        g_autofree char *there = seconds_text(in_trace);
         g_autofree char *text = NULL;
 
         if (ABS(apart) <= MAX_PART_NS)
@@ -68,7 +75,7 @@ static bool check_boot(const Recording *recording, uint64_t in_trace, const char
 bool perf_clock_find(clrsym *handle, const Recording *recording, const char *input, bool is_forced,
                      PerfClock *ret_clock, GPtrArray *notes, GError **error)
 {
-        uint64_t in_trace;
+        int64_t in_trace;
         bool is_comparable = trace_time(handle, recording, &in_trace);
 
         *ret_clock = (PerfClock){.is_exact = recording->clock_id == CLOCK_MONOTONIC};
@@ -83,7 +90,7 @@ bool perf_clock_find(clrsym *handle, const Recording *recording, const char *inp
         }
         ret_clock->slack = OWN_SLACK_NS;
         if (recording->clock_id != RECORDING_OWN_CLOCK && is_comparable) {
-                ret_clock->offset = (int64_t)(in_trace - recording->reference_clock);
+                ret_clock->offset = in_trace - (int64_t)recording->reference_clock;
                 ret_clock->slack = OTHER_SLACK_NS;
         }
         g_ptr_array_add(

@@ -45,6 +45,7 @@ typedef struct PerfVerb {
         char *snapshot;       /* owned: instead of the trace */
         const char *event;    /* NULL: all */
         PerfClock clock;
+        char *report;     /* owned: the filter's counts */
         GArray *maps;     /* owned: of ProcessMap */
         GPtrArray *notes; /* owned strings: for stderr */
 } PerfVerb;
@@ -265,9 +266,9 @@ static void pass_on(const char *said)
                         fprintf(stderr, "%s\n", lines[i]);
 }
 
-static void print_summary(const PerfVerb *verb, const char *report)
+static void print_summary(const PerfVerb *verb)
 {
-        g_auto(GStrv) lines = g_strsplit(report, "\n", -1);
+        g_auto(GStrv) lines = g_strsplit(verb->report, "\n", -1);
         Counts counts = {0};
         char text[1000];
         size_t i;
@@ -279,7 +280,7 @@ static void print_summary(const PerfVerb *verb, const char *report)
                 (guint64)verb->recording->n_lost);
 }
 
-static bool run_filter(const PerfVerb *verb, PerfRun *run, GError **error)
+static bool run_filter(PerfVerb *verb, PerfRun *run, GError **error)
 {
         static const char *const NO_ARGUMENTS[] = {NULL};
         g_autoptr(GPtrArray) settings = filter_settings(verb);
@@ -292,7 +293,7 @@ static bool run_filter(const PerfVerb *verb, PerfRun *run, GError **error)
         ok = perf_run(&verb->programs, run, &result, error);
         if (ok) {
                 pass_on(result.said);
-                print_summary(verb, result.report);
+                verb->report = g_steal_pointer(&result.report);
         } else if (result.is_reader_gone) {
                 g_clear_error(error);
         }
@@ -301,7 +302,7 @@ static bool run_filter(const PerfVerb *verb, PerfRun *run, GError **error)
 }
 
 /* The filter itself writes. */
-static bool write_here(const PerfVerb *verb, GError **error)
+static bool write_here(PerfVerb *verb, GError **error)
 {
         PerfOutput output;
         PerfRun run = {0};
@@ -315,7 +316,7 @@ static bool write_here(const PerfVerb *verb, GError **error)
         return ok;
 }
 
-static bool write_profile(const PerfVerb *verb, GError **error)
+static bool write_profile(PerfVerb *verb, GError **error)
 {
         const Recording *recording = verb->recording;
         g_autofree char *title = g_path_get_basename(verb->input);
@@ -399,13 +400,15 @@ bool verb_perf(const Options *options, GError **error)
         perf_catch_signals();
         ok = run(&verb, error);
         clrsym_close(verb.handle);
-        print_notes(&verb);
+        if (ok)
+                print_summary(&verb);
         remove_snapshot(&verb);
         recording_free(verb.recording);
         perf_programs_deinit(&verb.programs);
         g_string_free(verb.line, TRUE);
         g_array_unref(verb.maps);
         g_ptr_array_unref(verb.notes);
+        g_free(verb.report);
         g_free(verb.snapshot);
         g_free(verb.directory);
         caught = perf_caught_signal();

@@ -98,9 +98,12 @@ size_t counts_summary(const Counts *counts, char *buffer, size_t n)
                 /* Cut, not rounded: 100% is all of them. */
                 uint64_t share = (uint64_t)((unsigned __int128)named * 10000 / managed);
 
-                add(&line, ": %" PRIu64 ".%02" PRIu64 "%% named", share / 100, share % 100);
-                if (counts->n[COUNT_MARKED])
-                        add(&line, " (%" PRIu64 " marked ~)", counts->n[COUNT_MARKED]);
+                add(&line,
+                    ": %" PRIu64 ".%02" PRIu64 "%% named (%" PRIu64 " of %" PRIu64
+                    " jitted, %" PRIu64 " of %" PRIu64 " precompiled; %" PRIu64 " marked ~)",
+                    share / 100, share % 100, counts->n[COUNT_JITTED_NAMED],
+                    counts->n[COUNT_JITTED], counts->n[COUNT_IMAGE_NAMED], counts->n[COUNT_IMAGE],
+                    counts->n[COUNT_MARKED]);
         }
         for (i = 0; i < _COUNT_MAX; i++)
                 if (ROWS[i].reason && (counts->n[i] || i == COUNT_UNLOADED || i == COUNT_NO_METHOD))

@@ -126,15 +126,15 @@ def in_sandbox(run):
         sys.exit(enter_sandbox())
 
 
-def build(directory):
-    """The program's assembly, built now."""
-    run(HERE / 'build-app', directory)
-    return pathlib.Path(directory) / 'bin' / 'clrsym-live.dll'
+def build(directory, program='app', assembly='clrsym-live.dll'):
+    """A program's assembly, built now."""
+    run(HERE / 'build-app', directory, program)
+    return pathlib.Path(directory) / 'bin' / assembly
 
 
 def publish(directory, framework):
     """The program for another runtime, with that runtime beside it: fetched, if it can be."""
-    run(HERE / 'build-app', directory, framework)
+    run(HERE / 'build-app', directory, 'app', framework)
     return pathlib.Path(directory) / 'bin' / 'clrsym-live'
 
 

@@ -69,9 +69,9 @@ def samples(text):
     return found
 
 
-def time_of(sample):
-    match = HEAD.fullmatch(sample.head)
-    return int(match['s']) * NS + int(match['ns'])
+def is_managed(frame):
+    """Named by the filter: its module is a file's name, or an assembly's that is in no file."""
+    return frame.symbol is not None and '/' not in frame.module and frame.module[0] != '['
 
 
 def is_kernel(address):

@@ -137,7 +137,7 @@ def check_text(tap, programs, trace, data, directory):
               plain.stderr, named.stderr)
     plain_samples = perftool.samples(plain.stdout)
     counts = check_frames(tap, bodies, entries, plain_samples, perftool.samples(named.stdout), chains)
-    said = re.search(r'clrsym: (\d+) samples, (\d+) managed frames: .*?\((\d+) marked ~\)',
+    said = re.search(r'clrsym: (\d+) samples, (\d+) managed frames: .*; (\d+) marked ~\)',
                      named.stderr)
     tap.equal(said and (int(said[1]), int(said[3])), (len(chains), counts['ended']),
               'what the filter says at its end is what it did')
@@ -159,7 +159,7 @@ def check_names(tap, programs, trace, data, clr):
         names, odd = collections.defaultdict(set), 0
         for one, other in zip(clr, perftool.samples(done.stdout)):
             for before, after in zip(one.frames, other.frames):
-                if before.module.endswith('.dll') and '/' not in before.module:
+                if perftool.is_managed(before):
                     name, offset = before.symbol.rsplit('+', 1)
                     names[name].add(after.symbol.rsplit('+', 1)[0])
                     odd += after.symbol.rsplit('+', 1)[1] != offset

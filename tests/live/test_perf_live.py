@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""perf record on web servers under load, named by a daemon while they run: one beside us, one in a
+pid namespace of its own. Nothing is set in them but their tracing: W^X is on, there is no perf map."""
+
+import concurrent.futures
+import contextlib
+import http.client
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.parse
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / 'traces'), str(HERE.parent / 'perf')]
+
+import live  # pylint: disable=wrong-import-position
+import perftool  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+
+INSIDE = 'CLRSYM_PERF_LIVE_INSIDE'
+LIVE_TIMER_US = 100000
+SECONDS = 6
+MIN_SHARE = 0.995
+
+
+class Server:
+    """The built server, running; PREFIX starts it in another way."""
+
+    def __init__(self, assembly, directory, name, prefix=()):
+        self.command = [*prefix, 'dotnet', assembly]
+        self.output = directory / name
+        self.process = self.address = None
+
+    @contextlib.contextmanager
+    def running(self):
+        environment = {**os.environ, **live.ENVIRONMENT}
+        for setting in ('DOTNET_PerfMapEnabled', 'DOTNET_EnableWriteXorExecute'):
+            environment.pop(setting, None)
+        with open(self.output, 'w', encoding='utf-8') as output, \
+             live.child(self.command, stdin=subprocess.DEVNULL, stdout=output,
+                        env=environment) as process:
+            self.process = process
+            line = live.wait_for('the server', self.first_line, process)
+            self.address = urllib.parse.urlsplit(line).netloc
+            yield self
+
+    def first_line(self):
+        text = self.output.read_text(encoding='utf-8')
+        return text.splitlines()[0] if '\n' in text else None
+
+    @property
+    def pid(self):
+        """Of the runtime's process, which may be a child of what we started."""
+        pid = self.process.pid
+        while children := pathlib.Path(f'/proc/{pid}/task/{pid}/children').read_text().split():
+            pid = int(children[0])
+        return pid
+
+    def load(self, until):
+        """Requests, one after the other; how many."""
+        n = 0
+        while time.monotonic() < until:
+            connection = http.client.HTTPConnection(self.address, timeout=20)
+            connection.request('GET', f'/work/some-words-{n}-and-more-')
+            reply = connection.getresponse()
+            if reply.status != 200 or b'"words"' not in reply.read():
+                raise RuntimeError(f'{self.address} answers {reply.status}')
+            connection.close()
+            n += 1
+        return n
+
+
+def record(servers, data):
+    """perf record under load."""
+    pids = ','.join(str(server.pid) for server in servers)
+    command = ['perf', 'record', '-q', '--namespaces', '-F', '499', '-e', 'cpu-clock', '-k', 'mono',
+               '-g', '-p', pids, '-o', data, '--', 'sleep', str(SECONDS)]
+    with concurrent.futures.ThreadPoolExecutor(len(servers)) as pool:
+        until = time.monotonic() + SECONDS + 1
+        loads = [pool.submit(server.load, until) for server in servers]
+        live.run(*command)
+        return [load.result() for load in loads]
+
+
+def figures(done):
+    found = re.search(r'^clrsym: (\d+) samples, (\d+) managed frames: \S+ named \((\d+) of (\d+) jitted, '
+                      r'(\d+) of (\d+) precompiled; (\d+) marked ~\)', done.stderr, re.M)
+    return dict(zip(('samples', 'managed', 'named', 'jitted', 'precompiled named', 'precompiled',
+                     'marked'), map(int, found.groups()))) if found else {}
+
+
+def managed_of(done):
+    """tid -> its frames with names of managed code."""
+    found = {}
+    for sample in perftool.samples(done.stdout):
+        tid = int(perftool.HEAD.fullmatch(sample.head)['tid'])
+        found.setdefault(tid, []).extend(filter(perftool.is_managed, sample.frames))
+    return found
+
+
+def threads(server):
+    return {int(entry.name) for entry in pathlib.Path(f'/proc/{server.pid}/task').iterdir()}
+
+
+def check_named(tap, done, servers, name):
+    share = figures(done)
+    tap.check(done.returncode == 0 and share and
+              share['jitted'] > 1000 and share['named'] >= MIN_SHARE * share['jitted'],
+              f'{name}: {share.get("named")} of {share.get("jitted")} frames in jitted memory '
+              f'are named', done.stderr)
+    tap.note(f'{name}: {share}')
+    by_tid = managed_of(done)
+    for server in servers:
+        frames = [frame for tid in threads(server) for frame in by_tid.get(tid, ())]
+        names = {frame.symbol.rsplit('+', 1)[0] for frame in frames}
+        tap.check('Web.Program.Hash(string, int)' in names and
+                  any(text.startswith('[dynamic] Sum') for text in names) and
+                  any('Regex' in text for text in names),
+                  f'{name}: {server.output.name}: {len(frames)} frames of {len(names)} methods, '
+                  'regexes and dynamic ones among them',
+                  *sorted(text for text in names if 'Program' in text or 'Sum' in text)[:20])
+
+
+def check_offline(tap, programs, data, trace, done):
+    """The relay's copy of the trace tells the same afterwards."""
+    later = perftool.clrsym_perf(programs, '-i', data, '--trace', trace)
+    one, other = perftool.samples(done.stdout), perftool.samples(later.stdout)
+    differing = [(first, second) for before, after in zip(one, other)
+                 for first, second in zip(before.frames, after.frames)
+                 if first.symbol != second.symbol and first.symbol and second.symbol]
+    tap.check(later.returncode == 0 and len(one) == len(other) and not differing,
+              'from the trace afterwards, no frame has another name', later.stderr, *differing[:5])
+
+
+def run_live(tap, programs, assembly, directory):
+    name = 'clrsym-perf'
+    servers = [Server(assembly, directory, 'beside us'),
+               Server(assembly, directory, 'in a namespace',
+                      ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'])]
+    relay = live.Relay(directory / 'relay')
+    data = directory / 'perf.data'
+    with contextlib.ExitStack() as stack:
+        daemon = stack.enter_context(recorded.Daemon(programs, directory))
+        stack.enter_context(relay.running())
+        tracing = stack.enter_context(contextlib.ExitStack())
+        tracing.enter_context(relay.session(name, LIVE_TIMER_US))
+        log = stack.enter_context(open(directory / 'feeder', 'w', encoding='utf-8'))
+        feeder = stack.enter_context(live.child(
+            ['babeltrace2', f'--plugin-path={programs.plugin_dir}', '-i', 'lttng-live',
+             relay.url(name), '--params', 'session-not-found-action="end"',
+             '-c', 'sink.clrsym.feed', '--params', f'socket="{daemon.ingest}"'],
+            signal.SIGINT, env=programs.environment, stderr=log))
+        live.wait_for('the feeder', relay.has_viewer, feeder)
+        with contextlib.ExitStack() as programs_running:
+            for server in servers:
+                programs_running.enter_context(server.running())
+            n_requests = record(servers, data)
+            tap.check(all(n > 10 for n in n_requests), f'{n_requests} requests were answered')
+            done = perftool.clrsym_perf(programs, '-i', data, *daemon.source)
+            check_named(tap, done, servers, 'live')
+            graph = directory / 'graph.svg'
+            drawn = perftool.clrsym_perf(programs, '-i', data, *daemon.source, '-o', graph)
+            tap.check(drawn.returncode == 0 and
+                      'Web.Program.Hash' in graph.read_text(encoding='utf-8'),
+                      'live: a flame graph', drawn.stderr)
+        tracing.close()
+        feeder.wait(live.TIMEOUT)
+        done = perftool.clrsym_perf(programs, '-i', data, *daemon.source)
+        share = figures(done)
+        tap.check(share and share['named'] >= MIN_SHARE * share['jitted'],
+                  'named as well when they have ended', done.stderr)
+    check_offline(tap, programs, data, directory / 'relay', done)
+
+
+def test(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
+    assembly = live.build(directory / 'web', 'web', 'clrsym-web.dll')
+    run_live(tap, programs, assembly, directory)
+
+
+def missing():
+    if not shutil.which('perf'):
+        return 'no perf on PATH'
+    probe = subprocess.run(['perf', 'record', '-q', '-e', 'cpu-clock', '-o', '/dev/null', 'true'],
+                           capture_output=True, check=False)
+    return 'perf may not record' if probe.returncode else live.missing()
+
+
+def enter_sandbox():
+    """This test again, beside a session daemon of its own."""
+    reason = missing()
+    if reason is None:
+        sandbox = HERE.parent / 'support' / 'lttng-sandbox'
+        process = subprocess.Popen([sandbox, sys.executable, *sys.argv],
+                                   env={**os.environ, INSIDE: '1'})
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda caught, _: process.send_signal(caught))
+        code = process.wait()
+        if code != 77:
+            return code
+        reason = 'no private mounts'
+    print(f'1..0 # SKIP {reason}')
+    return 0
+
+
+if __name__ == '__main__':
+    if os.environ.get(INSIDE):
+        live.end_orderly()
+        recorded.main(test)
+    else:
+        sys.exit(enter_sandbox())

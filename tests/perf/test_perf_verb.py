@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: MIT
+"""`clrsym perf` before it names anything, and when it cannot: what is missing or broken, clocks, boots,
+and which process is which."""
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+import perftool
+import recorded
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'daemon'))
+
+import ingest  # pylint: disable=wrong-import-position
+
+PID = 13529  # of the recording
+# What made CLOCK_MONOTONIC the time of day when it was recorded, by its own header.
+CLOCK_OFFSET = 1795228331045265000 - 741190938127
+
+USE_CLOCKID = 1 << 25  # in perf_event_attr's flags
+
+
+def says(tap, done, pattern, name, code=1):
+    """One line that says what is wrong, and no output."""
+    return tap.check(done.returncode == code and re.fullmatch(pattern, done.stderr) and
+                     not done.stdout, name, done.returncode, done.stderr, done.stdout[:200])
+
+
+def check_missing(tap, programs, trace, data, directory):
+    def run(*arguments, **options):
+        return perftool.clrsym_perf(programs, *arguments, **options)
+
+    empty = directory / 'empty'
+    empty.mkdir()
+    environment = {**perftool.environment(programs), 'PATH': str(empty)}
+    says(tap, run('-i', data, '--trace', trace, env=environment),
+         r'clrsym: no perf on PATH: apt install linux-perf\n', 'no perf')
+    environment = {**perftool.environment(programs), 'CLRSYM_DLFILTER': '/nowhere.so'}
+    says(tap, run('-i', data, '--trace', trace, env=environment),
+         r'clrsym: no /nowhere\.so, perf\'s filter: build clrsym .*\n', 'no filter')
+    says(tap, run('-i', data, '--socket', directory / 'none'),
+         r'clrsym: no daemon at .*/none: systemctl start clrsymd\.socket, or use --trace DIR\n',
+         'no daemon')
+    says(tap, run('-i', directory / 'none', '--trace', trace),
+         r'clrsym: .*/none: perf script failed: failed to open .*: No such file or directory\n',
+         'no recording')
+    says(tap, run('-i', data, '--trace', directory / 'none'),
+         r'clrsym: .*/none: No such file or directory\n', 'no trace')
+    says(tap, run('-i', data, '--trace', trace, '-o', directory / 'none' / 'x.svg'),
+         r'(No kallsyms .*\n)?clrsym: .*/none/x\.svg.*: No such file or directory\n',
+         'no directory for a graph')
+    says(tap, run('-i', data, '--trace', trace, '-o', directory / 'none' / 'x.folded'),
+         r'clrsym: cannot write .*/none/x\.folded: No such file or directory\n',
+         'no directory for folded stacks')
+    says(tap, run('-i', data, '--trace', trace, '--event', 'cycles'),
+         r'clrsym: no event cycles in .*, but cpu-clock \(8213 samples\)\n', 'no such event')
+    for arguments, reason in ((['--names', 'long'], r'--names long: not full, short or clr'),
+                              (['--map', '12'], r'--map 12: not PERFPID=PID or PERFPID=PIDNS:PID'),
+                              (['--map', '1=2', '--map', '1=3'],
+                               r'--map 1=3: that PERFPID was given before'),
+                              (['data'], 'it takes no arguments'),
+                              (['--trace', 'a', '--socket', 'b'],
+                               '--socket and --trace: one of them, not both')):
+        says(tap, run(*arguments), rf'clrsym: {reason}: see clrsym perf --help\n',
+             f'usage: {" ".join(arguments)}', 2)
+
+
+def check_broken(tap, programs, trace, data, directory):
+    whole = data.read_bytes()
+    for name, content in (('empty', b''), ('text', b'hello\n'), ('zeros', bytes(4096)),
+                          ('cut in its header', whole[:60]), ('cut', whole[:300000]),
+                          ('overwritten', whole[:70000] + bytes(200000) + whole[270000:])):
+        path = directory / 'broken.data'
+        path.write_bytes(content)
+        output = directory / 'broken.folded'
+        done = perftool.clrsym_perf(programs, '-i', path, '--trace', trace, '-o', output)
+        tap.check(done.returncode == 1 and
+                  re.match(r'clrsym: .*broken\.data: perf script (failed|died)', done.stderr) and
+                  done.stderr.count('\n') == 1 and not output.exists(),
+                  f'a recording that is {name}', done.returncode, done.stderr)
+    left = [path.name for path in directory.iterdir() if path.name.startswith('broken.folded')]
+    tap.check(not left, 'no half a file is left', *left)
+
+
+def change_attr(whole, change):
+    """The perf.data with its one event's attributes changed: CHANGE gets (flags, clockid)."""
+    copy = bytearray(whole)
+    attrs, = struct.unpack_from('<Q', whole, 24)
+    flags, clock = change(*struct.unpack_from('<Q', whole, attrs + 40),
+                          *struct.unpack_from('<i', whole, attrs + 92))
+    struct.pack_into('<Q', copy, attrs + 40, flags)
+    struct.pack_into('<i', copy, attrs + 92, clock)
+    return bytes(copy)
+
+
+def names_of(done):
+    """Head and place in the stack -> the name of a managed frame."""
+    return {(sample.head, i): (frame.symbol, frame.module)
+            for sample in perftool.samples(done.stdout)
+            for i, frame in enumerate(sample.frames) if perftool.is_managed(frame)}
+
+
+def check_clock(tap, programs, trace, data, directory):
+    """Without the trace's clock fewer frames have names, but none has a wrong one."""
+    right = names_of(perftool.clrsym_perf(programs, '-i', data, '--trace', trace))
+    own = directory / 'own.data'
+    own.write_bytes(change_attr(data.read_bytes(), lambda flags, _: (flags & ~USE_CLOCKID, 0)))
+    done = perftool.clrsym_perf(programs, '-i', own, '--trace', trace)
+    tap.check(done.returncode == 0 and
+              re.search(r"^clrsym: .*own\.data was recorded with perf's own clock, not the trace's: "
+                        r'.*Mend it with: perf record -k mono -g \.\.\.$', done.stderr, re.M) and
+              re.search(r', [1-9]\d* left out for the clock,', done.stderr),
+              "perf's own clock is said, and how to mend it", done.stderr)
+    shifts = {f'{shift} ms off': perftool.script(
+        programs, data, settings=[f'trace={trace}', f'clock={shift * 1000000},1000000000'])
+        for shift in (0, 300, -900)}
+    for name, done in {"perf's own clock": done, **shifts}.items():
+        got = names_of(done)
+        wrong = [(key, one, right.get(key)) for key, one in got.items() if one != right.get(key)]
+        tap.check(len(got) > len(right) / 2 and not wrong,
+                  f'{name}: {len(got)} of {len(right)} names, none wrong', len(wrong), *wrong[:5])
+    raw = directory / 'raw.data'
+    raw.write_bytes(change_attr(data.read_bytes(), lambda flags, _: (flags, time.CLOCK_BOOTTIME)))
+    done = perftool.clrsym_perf(programs, '-i', raw, '--trace', trace)
+    got = names_of(done)
+    tap.check(done.returncode == 0 and 'not the trace\'s' in done.stderr and
+              '10 ms before and after' in done.stderr and
+              len(got) > len(right) * 0.9,
+              'another clock with a reference time: compared', done.stderr)
+
+
+def other_boot(trace, directory):
+    """The trace as of a boot that came an hour later: its clock has another offset."""
+    copy = directory / 'other-boot'
+    shutil.copytree(trace, copy)
+    for path in copy.rglob('metadata'):
+        content = path.read_bytes()
+        offset = re.search(rb'\boffset = (\d+);', content)
+        later = str(int(offset[1]) + 3600 * perftool.NS).encode()
+        assert len(later) == len(offset[1])
+        path.write_bytes(content[:offset.start(1)] + later + content[offset.end(1):])
+    return copy
+
+
+def check_boot(tap, programs, trace, data, directory):
+    copy = other_boot(trace, directory)
+    says(tap, perftool.clrsym_perf(programs, '-i', data, '--trace', copy),
+         r'clrsym: \S+ is not of the machine and boot that the trace is of: '
+         r'at 2026-11-21 02:32:11 UTC its clock showed 741\.190938127, '
+         r"the trace's -?\d+\.\d{9}: give the trace of the same boot, or --force\n",
+         'another boot: both times are stated')
+    done = perftool.clrsym_perf(programs, '-i', data, '--trace', copy, '--force')
+    tap.check(done.returncode == 0 and ' is not of the machine and boot ' in done.stderr and
+              'W.HotLoop(int)+0x' in done.stdout, 'another boot, with --force', done.stderr)
+    tiered = recorded.unpack(directory, ['tiered'])['tiered']
+    done = perftool.clrsym_perf(programs, '-i', data, '--trace', tiered, '--force')
+    tap.check(done.returncode == 0 and "none of the trace's processes has its code" in done.stderr
+              and ' managed frames: 0.00% named' in done.stderr,
+              'another program, with --force', done.stderr)
+    done = perftool.clrsym_perf(programs, '-i', data, '--trace', tiered)
+    tap.check(done.returncode == 1 and not done.stdout and
+              re.fullmatch(r'clrsym: .* give the trace of the same (run|boot), .*\n', done.stderr),
+              'another program', done.stderr)
+
+
+def feed_twins(daemon, addresses, processes):
+    """Several processes with code at the same addresses."""
+    feeder = ingest.Feeder(daemon.ingest)
+    feeder.send(ingest.hello(), ingest.stream_open()[:-8] + struct.pack('<q', CLOCK_OFFSET))
+    for pid_ns, pid in processes:
+        feeder.send(*(ingest.body(700 * perftool.NS, address & ~15, f'M{pid_ns}', pid=pid,
+                                  pid_ns=pid_ns) for address in addresses))
+    feeder.send(ingest.progress(800 * perftool.NS), ingest.commit())
+    feeder.receive_until(ingest.COMMITTED)
+    feeder.close()
+
+
+def jitted_addresses(programs, data):
+    done = perftool.script(programs, data)
+    truth = [chain for chain in recorded.Truth('perf').text('samples.tsv').splitlines()]
+    samples = perftool.samples(done.stdout)
+    found = set()
+    for sample, line in zip(samples, truth):
+        chain = [int(address, 16) for address in line.split('\t')[3].split(',')]
+        for frame, address in zip(sample.frames, perftool.looked_up(chain)):
+            if 'doublemapper' in frame.module:
+                found.add(address & ~15)
+    return sorted(found)
+
+
+def check_processes(tap, programs, data, directory):
+    addresses = jitted_addresses(programs, data)
+
+    def run(daemon, *arguments):
+        return perftool.clrsym_perf(programs, '-i', data, '--names', 'clr', *daemon.source,
+                                    *arguments)
+
+    def counts(done):
+        return {name: done.stdout.count(f'N.T.{name}()+0x') for name in ('M1', 'M2', 'M3')}
+
+    with recorded.Daemon(programs, directory) as daemon:
+        feed_twins(daemon, addresses, [(1, 50)])
+        done = run(daemon)
+        tap.check(done.returncode == 0 and counts(done)['M1'] > 12000,
+                  'a process in another namespace is found by where its code is', done.stderr)
+        feed_twins(daemon, addresses[:len(addresses) // 10], [(2, 60)])
+        done = run(daemon)
+        tap.check(counts(done)['M1'] > 12000 and not counts(done)['M2'],
+                  'one that has a tenth of its addresses is another one', done.stderr)
+    with recorded.Daemon(programs, directory) as daemon:
+        feed_twins(daemon, addresses, [(1, 50), (2, PID), (3, 70)])
+        says(tap, run(daemon),
+             rf'clrsym: process {PID} \(dotnet\) of the recording could be any of 3 of the trace: '
+             rf'1:50 \(since 700\.000\) 2:{PID} \(since 700\.000\) 3:70 \(since 700\.000\): say '
+             rf'which with --map {PID}=NS:PID\n', 'processes with the same layout: the choices')
+        for pid_ns, pid in ((1, 50), (2, PID), (3, 70)):
+            done = run(daemon, '--map', f'{PID}={pid_ns}:{pid}')
+            names = [name for name, n in counts(done).items() if n]
+            tap.equal((done.returncode, names), (0, [f'M{pid_ns}']), f'--map {PID}={pid_ns}:{pid}')
+        done = run(daemon, '--map', f'{PID}=70')
+        tap.equal([name for name, n in counts(done).items() if n], ['M3'], f'--map {PID}=70')
+        done = run(daemon, '--map', f'{PID}=4:70')
+        tap.check(done.returncode == 0 and ' of processes that are not known' in done.stderr and
+                  not any(counts(done).values()), '--map to none', done.stderr)
+
+
+def check_ends(tap, programs, trace, data, directory):
+    """Interrupted, or with a reader that went away, it leaves nothing behind."""
+    temporary = directory / 'tmp'
+    temporary.mkdir()
+    environment = {**perftool.environment(programs), 'TMPDIR': str(temporary)}
+    output = directory / 'interrupted.folded'
+    codes = set()
+    for delay in (0.05, 0.3, 0.7, 1.1):
+        process = subprocess.Popen([programs.clrsym, 'perf', '-i', data, '--trace', trace, '-o',
+                                    output], env=environment, stderr=subprocess.DEVNULL)
+        time.sleep(delay)
+        process.send_signal(signal.SIGTERM)
+        codes.add(process.wait(60))
+        left = list(temporary.iterdir()) + list(directory.glob('interrupted.folded.*'))
+        tap.check(not left, f'ended after {delay} s, it leaves nothing behind', *left)
+    tap.check(codes <= {0, -signal.SIGTERM} and -signal.SIGTERM in codes, 'ended by the signal',
+              codes)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([programs.clrsym, 'perf', '-i', data, '--trace', trace], stdout=writer,
+                          stderr=subprocess.PIPE, env=environment, check=False, timeout=60,
+                          restore_signals=True)
+    os.close(writer)
+    tap.check(b'clrsym:' not in done.stderr and not list(temporary.iterdir()),
+              'a reader that went away is not spoken of', done.stderr)
+    with open('/dev/full', 'wb') as full:
+        done = subprocess.run([programs.clrsym, 'perf', '-i', data, '--trace', trace], stdout=full,
+                              stderr=subprocess.PIPE, env=environment, check=False, timeout=60)
+    tap.check(done.returncode == 1 and b'No space left on device' in done.stderr,
+              'a full disk', done.stderr)
+
+
+def run(tap, programs, directory, _):
+    reason = perftool.missing(programs)
+    if reason:
+        tap.skip('perf', reason)
+        return
+    directory = pathlib.Path(directory)
+    trace = recorded.unpack(directory, ['perf'])['perf']
+    data = perftool.unpack_recording(directory)
+    check_missing(tap, programs, trace, data, directory)
+    check_broken(tap, programs, trace, data, directory)
+    check_clock(tap, programs, trace, data, directory)
+    check_boot(tap, programs, trace, data, directory)
+    check_processes(tap, programs, data, directory)
+    check_ends(tap, programs, trace, data, directory)
+
+
+if __name__ == '__main__':
+    recorded.main(run)
