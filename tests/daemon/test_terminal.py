@@ -105,11 +105,25 @@ def check_widths(tap, terminal, programs, daemon):
                   said, text)
 
 
+# However fast the machine is: babeltrace2 is stopped most of the time.
+SLOW_BABELTRACE = """#!/bin/sh
+PATH={path}
+(while kill -STOP $$; do sleep 0.15; kill -CONT $$; sleep 0.04; done) >/dev/null 2>&1 &
+exec babeltrace2 "$@"
+"""
+
+
 def check_bar(tap, terminal, programs, directory):
     """The bar comes when reading takes its time, grows, fits, and goes."""
     trace = traceserver.forge(pathlib.Path(directory) / 'a \x1b big trace', 40, 60000)
+    slow = pathlib.Path(directory) / 'slow'
+    slow.mkdir()
+    (slow / 'babeltrace2').write_text(SLOW_BABELTRACE.format(path=os.environ['PATH']),
+                                      encoding='utf-8')
+    (slow / 'babeltrace2').chmod(0o755)
+    environment = {**programs.environment, 'PATH': f'{slow}:{os.environ["PATH"]}'}
     command = ['ps', '--trace', trace]
-    text, rest, status = terminal.run(command, 70, 'stderr')
+    text, rest, status = terminal.run(command, 70, 'stderr', environment)
     bar, _, after = text.rpartition('\r\x1b[K')
     steps = re.findall(r'\rReading ([^\[]*) \[(#*)( *)\] +(\d+)% of ([^\r\x1b]*)\x1b\[K', bar)
     tap.check(status == 1 and not rest and after.startswith('clrsym: ') and after.count('\n') == 1 and
