@@ -2,6 +2,7 @@
 #include "cli/body-list.h"
 
 #include "cli/json-field.h"
+#include "cli/symbol-text.h"
 
 #include <string.h>
 
@@ -46,6 +47,21 @@ static const char *keep(BodyList *list, const char *text)
         return text ? g_string_chunk_insert_const(list->texts, text) : NULL;
 }
 
+static const char *shown_name(BodyList *list, const json_t *object)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+        const json_t *method = field_object(object, "method");
+        const clrsym_body body = {
+                .name_space = field_text(method, "namespace"),
+                .name = field_text(method, "name"),
+                .signature = field_text(method, "signature"),
+                .method_id = field_hex(method, "id"),
+        };
+
+        symbol_text_append(text, &body);
+        return keep(list, text->str);
+}
+
 static BodyRow row_from_json(BodyList *list, const json_t *object)
 {
         const json_t *version = field_object(object, "version");
@@ -66,6 +82,7 @@ static BodyRow row_from_json(BodyList *list, const json_t *object)
                 .jit_us = jit_ms > 0 && jit_ms < 4e6 ? (uint32_t)(jit_ms * 1000 + 0.5) : 0,
                 .tier = keep(list, tier ? tier : "?"),
                 .symbol = keep(list, symbol ? symbol : "?"),
+                .shown = shown_name(list, object),
                 .module = keep(list, module_file_name(object)),
                 .number = list->rows->len,
         };

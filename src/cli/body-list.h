@@ -22,7 +22,8 @@ typedef struct BodyRow {
         uint32_t jit_us; /* 0: not known */
         bool has_il_version;
         const char *tier;              /* "?" if the row has none */
-        const char *symbol;            /* "Namespace.Type.Method(args)" */
+        const char *symbol;            /* "Namespace.Type.Method(args)", as the runtime writes it */
+        const char *shown;             /* the same in the style that is asked for */
         size_t n_name;                 /* of SYMBOL, without the arguments */
         const char *module;            /* its file's name, or NULL */
         const char *json;              /* the row as it came, if it is to be kept, else NULL */

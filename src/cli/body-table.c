@@ -81,7 +81,7 @@ static void add_module(Table *table, const BodyRow *row)
 
 static void add_method(Table *table, const BodyRow *row)
 {
-        table_add(table, row->symbol);
+        table_add(table, row->shown);
 }
 
 /* Ranks: what a line is about, and where it is, stays longest. */

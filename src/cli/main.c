@@ -5,6 +5,7 @@
  */
 
 #include "cli/output.h"
+#include "cli/symbol-text.h"
 #include "cli/verbs.h"
 #include "session/verb.h"
 
@@ -68,18 +69,19 @@ static const char *check_attach(const Options *options)
 }
 
 static const Verb VERBS[] = {
-        {"resolve", verb_resolve, COMMON_PROCESS | BIT(AT) | BIT(WAIT) | BIT(FILTER), 0,
-         "[ADDR...]", 0, ANY_NUMBER, check_resolve,
+        {"resolve", verb_resolve, COMMON_PROCESS | BIT(AT) | BIT(WAIT) | BIT(FILTER) | BIT(STYLE),
+         0, "[ADDR...]", 0, ANY_NUMBER, check_resolve,
          "name addresses; without ADDR, those on stdin: [PID] ADDR [TIME] a line"},
         {"ps", verb_ps, COMMON_PROCESS | BIT(AT), 0, NULL, 0, 0, NULL, "list the processes"},
         {"methods", verb_methods,
          COMMON_PROCESS | BIT(AT) | BIT(ALL) | BIT(TIER) | BIT(MIN_VERSIONS) | BIT(REJITTED) |
-                 BIT(OLDER) | BIT(SORT),
+                 BIT(OLDER) | BIT(SORT) | BIT(STYLE),
          0, "[GLOB]", 0, 1, check_time, "list the code that is loaded, or was"},
-        {"history", verb_history, COMMON_PROCESS, 0, "ADDR...", 1, ANY_NUMBER, NULL,
+        {"history", verb_history, COMMON_PROCESS | BIT(STYLE), 0, "ADDR...", 1, ANY_NUMBER, NULL,
          "list what lived at an address, newest first"},
-        {"versions", verb_versions, COMMON_PROCESS | BIT(IL_VERSION), 0, "METHOD...", 1, ANY_NUMBER,
-         NULL, "list every native body of a method: Namespace.Type.Method, or its id 0x..."},
+        {"versions", verb_versions, COMMON_PROCESS | BIT(IL_VERSION) | BIT(STYLE), 0, "METHOD...",
+         1, ANY_NUMBER, NULL,
+         "list every native body of a method: Namespace.Type.Method, or its id 0x..."},
         {"modules", verb_modules, COMMON_PROCESS | BIT(AT) | BIT(ALL), 0, NULL, 0, 0, check_time,
          "list the modules"},
         {"perfmap", verb_perfmap, BIT(SOCKET) | BIT(TRACE) | BIT(PID) | BIT(AT) | BIT(OUTPUT), 0,
@@ -91,7 +93,7 @@ static const Verb VERBS[] = {
          "name the managed frames of a perf.data; print it, or write a flame graph or profile"},
         {"dump", verb_dump, BIT(PID) | BIT(EVENT), 0, "DIR", 1, 1, NULL,
          "print the events of a trace as JSON, one a line"},
-        {"jit", verb_jit, COMMON_PROCESS, 0, NULL, 0, 0, NULL,
+        {"jit", verb_jit, COMMON_PROCESS | BIT(STYLE), 0, NULL, 0, 0, NULL,
          "show what was compiled when, what took long, and what was not inlined"},
         {"status", verb_status, COMMON, 0, NULL, 0, 0, NULL, "show counters"},
         {"metrics", verb_metrics, COMMON, 0, NULL, 0, 0, NULL, "print metrics, as OpenMetrics"},
@@ -245,5 +247,7 @@ int main(int argc, char **argv)
                 return end_output();
         }
         reason = check_usage(verb, &options);
+        if (options_has(&options, OPTION_STYLE))
+                symbol_text_set_style(options.style);
         return reason ? fail_usage(verb->name, reason) : run(verb, &options);
 }

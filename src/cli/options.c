@@ -146,6 +146,11 @@ static const char *to_tier(const char *argument, void *member)
         return "not a tier: QuickJitted, OptimizedTier1, ReadyToRun ..., see clrsym(1)";
 }
 
+static const char *to_style(const char *argument, void *member)
+{
+        return clrsym_style_from_name(argument, member) ? NULL : "not clr, csharp or short";
+}
+
 static const char *to_sort(const char *argument, void *member)
 {
         static const char *const NAMES[_SORT_MAX] = {
@@ -190,6 +195,8 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                          "largest first: jit, size, versions, reuse or loaded"},
         [OPTION_IL_VERSION] = {0, "il-version", "N", false, to_number, MEMBER(il_version),
                                "only code of this version of the IL"},
+        [OPTION_STYLE] = {0, "style", "STYLE", false, to_style, MEMBER(style),
+                          "names as csharp (default), clr or short has them: clrsym-names(7)"},
         [OPTION_EVENT] = {0, "event", "GLOB", false, to_text, MEMBER(event),
                           "only these events: 'MethodLoad*', '*ILToNative*' ..."},
         [OPTION_JIT_EVENTS] = {0, "jit-events", NULL, false, NULL, 0,

@@ -5,6 +5,8 @@
  * Options of the verbs: one table for all of them, of which each verb takes a part
  */
 
+#include "clrsym/clrsym.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,6 +26,7 @@ typedef enum Option {
         OPTION_OLDER,
         OPTION_SORT,
         OPTION_IL_VERSION,
+        OPTION_STYLE,
         OPTION_EVENT,
         OPTION_JIT_EVENTS,
         OPTION_INPUT,
@@ -91,6 +94,7 @@ typedef struct Options {
         uint64_t older_ns;
         Sort sort;
         uint64_t il_version;
+        clrsym_style style;
         const char *event;
         const char *input;
         const char *output;

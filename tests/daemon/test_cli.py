@@ -77,7 +77,7 @@ TEXT_ROWS = [
     ('100 0x9000 99.0', '0x9000 ?? pending ~'),
     ('7 0x2000', '0x2000 ?? no-process'),
     ('5:100 0x2000', '0x2000 ?? no-process'),
-    ('100 0x3000', '0x3000 N.T.Evil\\u{1b}[31m\\u{a}X()+0x0 [QuickJitted]'),
+    ('100 0x3000', '0x3000 N.T.``Evil\\u{1b}[31m\\u{a}X``()+0x0 [QuickJitted]'),
     ('100 0x4000', '0x4000 N.T.Maße日😀\\u{202e}()+0x0 [QuickJitted]'),
     ('', '? ?? invalid: an empty line'),
     ('0x2000', '0x2000 ?? invalid: one field: without --pid a line is PID ADDR'),
@@ -227,7 +227,7 @@ def check_restart(tap, programs, directory):
         history(daemon)
         program.stdin.write(b'100 0x3001\n')
         tap.equal(read_line(program.stdout).split(' ')[:2],
-                  ['0x3001', 'N.T.Evil\\u{1b}[31m\\u{a}X()+0x1'], 'and one of the next daemon')
+                  ['0x3001', 'N.T.``Evil\\u{1b}[31m\\u{a}X``()+0x1'], 'and one of the next daemon')
         program.stdin.close()
         tap.equal(program.wait(20), 0, 'exit 0')
         program.stdout.close()
