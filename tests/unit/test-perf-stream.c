@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * What perf's filter sends to `clrsym perf`: named samples, and counts
+ */
+
+#include "perf/counts.h"
+#include "perf/stream.h"
+
+#include "support/suite.h"
+
+#include <string.h>
+
+static void put(GByteArray *bytes, StreamType type, const void *row, size_t n_row, const void *rest,
+                size_t n_rest)
+{
+        const StreamHeader header = {type, (uint32_t)(n_row + n_rest)};
+
+        g_byte_array_append(bytes, (const guint8 *)&header, sizeof(header));
+        g_byte_array_append(bytes, row, (guint)n_row);
+        g_byte_array_append(bytes, rest, (guint)n_rest);
+}
+
+static void put_frame(GByteArray *bytes, const char *name, const char *module, StreamKind kind)
+{
+        const StreamFrame frame = {.n_name = (uint32_t)strlen(name),
+                                   .n_module = (uint32_t)strlen(module),
+                                   .kind = (uint8_t)kind,
+                                   .tier = 3};
+        g_autofree char *texts = g_strconcat(name, module, NULL);
+
+        put(bytes, STREAM_FRAME, &frame, sizeof(frame), texts, strlen(texts));
+}
+
+static void put_sample(GByteArray *bytes, uint32_t comm, const uint32_t *frames, size_t n)
+{
+        const StreamSample sample = {
+                .time = 12345678901, .period = 7, .pid = 10, .tid = -1, .comm = comm};
+
+        put(bytes, STREAM_SAMPLE, &sample, sizeof(sample), frames, n * sizeof(*frames));
+}
+
+/* What was read, as text. */
+static void take_frame(void *data, const StreamFrame *frame, const char *name, const char *module)
+{
+        g_string_append_printf(data, "%d %s (%s)\n", frame->kind, name, module);
+}
+
+static void take_sample(void *data, const StreamSample *sample, const char *comm, const char *event,
+                        const uint32_t *frames, size_t n)
+{
+        size_t i;
+
+        g_string_append_printf(data, "%s %s %d %d %" G_GUINT64_FORMAT ":", comm, event, sample->pid,
+                               sample->tid, (guint64)sample->time);
+        for (i = 0; i < n; i++)
+                g_string_append_printf(data, " %u", frames[i]);
+        g_string_append_c(data, '\n');
+}
+
+static const StreamCalls CALLS = {take_frame, take_sample};
+
+static GByteArray *whole(void)
+{
+        static const uint32_t STACK[] = {1, 0, 1};
+        GByteArray *bytes = g_byte_array_new();
+
+        g_byte_array_append(bytes, (const guint8 *)STREAM_MAGIC, STREAM_N_MAGIC);
+        put(bytes, STREAM_TEXT, "cpu-clock", 9, "", 0);
+        put_frame(bytes, "N.T.M()", "App.dll", STREAM_MANAGED);
+        put_frame(bytes, "", "", STREAM_UNKNOWN);
+        put_sample(bytes, 0, STACK, 3);
+        put(bytes, STREAM_TEXT, "", 0, "", 0);
+        put_sample(bytes, 1, NULL, 0);
+        put(bytes, STREAM_END, "", 0, "", 0);
+        return bytes;
+}
+
+static const char WHOLE[] = "0 N.T.M() (App.dll)\n"
+                            "3  ()\n"
+                            "cpu-clock cpu-clock 10 -1 12345678901: 1 0 1\n"
+                            " cpu-clock 10 -1 12345678901:\n";
+
+/* In pieces of any size. */
+START_TEST(test_pieces)
+{
+        g_autoptr(GByteArray) bytes = whole();
+        size_t n, at;
+
+        for (n = 1; n <= bytes->len; n++) {
+                g_autoptr(GString) text = g_string_new(NULL);
+                StreamReader *reader = stream_reader_new(&CALLS, text);
+
+                for (at = 0; at < bytes->len; at += n) {
+                        ck_assert(!stream_reader_is_whole(reader));
+                        ck_assert(stream_reader_take(reader, bytes->data + at,
+                                                     MIN(n, bytes->len - at)));
+                }
+                ck_assert_str_eq(text->str, WHOLE);
+                ck_assert(stream_reader_is_whole(reader));
+                stream_reader_free(reader);
+        }
+}
+END_TEST
+
+START_TEST(test_cut)
+{
+        g_autoptr(GByteArray) bytes = whole();
+        guint n;
+
+        for (n = 0; n < bytes->len; n++) {
+                g_autoptr(GString) text = g_string_new(NULL);
+                StreamReader *reader = stream_reader_new(&CALLS, text);
+
+                ck_assert(stream_reader_take(reader, bytes->data, n));
+                ck_assert(!stream_reader_is_whole(reader));
+                stream_reader_free(reader);
+        }
+}
+END_TEST
+
+/* Any byte may be another: it is read as something else or refused. */
+START_TEST(test_broken)
+{
+        g_autoptr(GByteArray) bytes = whole();
+        guint i, bit, n_refused = 0;
+
+        for (i = 0; i < bytes->len; i++)
+                for (bit = 0; bit < 8; bit++) {
+                        g_autoptr(GString) text = g_string_new(NULL);
+                        StreamReader *reader = stream_reader_new(&CALLS, text);
+
+                        bytes->data[i] ^= (guint8)(1u << bit);
+                        if (!stream_reader_take(reader, bytes->data, bytes->len) ||
+                            !stream_reader_is_whole(reader))
+                                n_refused++;
+                        bytes->data[i] ^= (guint8)(1u << bit);
+                        stream_reader_free(reader);
+                }
+        ck_assert_uint_gt(n_refused, bytes->len);
+}
+END_TEST
+
+START_TEST(test_refused)
+{
+        static const uint32_t FAR[] = {2};
+        const StreamFrame frame = {.n_name = 4, .n_module = UINT32_MAX - 3, .kind = STREAM_NATIVE};
+        const StreamFrame kind = {.kind = _STREAM_KIND_MAX};
+        GByteArray *all[] = {whole(), whole(), whole(), whole(), whole(), whole()};
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(all); i++)
+                g_byte_array_set_size(all[i], all[i]->len - (guint)sizeof(StreamHeader));
+        put_sample(all[0], 0, FAR, 1);
+        put_sample(all[1], 2, NULL, 0);
+        put(all[2], STREAM_FRAME, &frame, sizeof(frame), "", 0);
+        put(all[3], STREAM_FRAME, &kind, sizeof(kind), "", 0);
+        put(all[4], STREAM_END, "", 0, "", 0);
+        put(all[4], STREAM_END, "", 0, "", 0);
+        put(all[5], (StreamType)99, "", 0, "", 0);
+        for (i = 0; i < G_N_ELEMENTS(all); i++) {
+                g_autoptr(GString) text = g_string_new(NULL);
+                StreamReader *reader = stream_reader_new(&CALLS, text);
+
+                ck_assert(!stream_reader_take(reader, all[i]->data, all[i]->len));
+                ck_assert(!stream_reader_take(reader, "", 0));
+                ck_assert(!stream_reader_is_whole(reader));
+                stream_reader_free(reader);
+                g_byte_array_unref(all[i]);
+        }
+}
+END_TEST
+
+START_TEST(test_counts)
+{
+        Counts counts = {0};
+        char text[500], small[10];
+        unsigned i;
+
+        for (i = 0; i < _COUNT_MAX; i++) {
+                g_autofree char *line = g_strdup_printf("%s %u", count_name((Count)i), i + 1);
+
+                ck_assert(counts_take_line(&counts, line));
+                ck_assert_uint_eq(counts.n[i], i + 1);
+        }
+        ck_assert(!counts_take_line(&counts, "samples"));
+        ck_assert(!counts_take_line(&counts, "samples "));
+        ck_assert(!counts_take_line(&counts, "samples 1x"));
+        ck_assert(!counts_take_line(&counts, "sample 1"));
+        ck_assert(!counts_take_line(&counts, "samples 99999999999999999999"));
+        ck_assert(!counts_take_line(&counts, ""));
+
+        counts = (Counts){.n = {[COUNT_SAMPLES] = 3,
+                                [COUNT_JITTED] = 20000,
+                                [COUNT_JITTED_NAMED] = 19999,
+                                [COUNT_NO_METHOD] = 1}};
+        counts_summary(&counts, text, sizeof(text));
+        ck_assert_str_eq(text, "3 samples, 20000 managed frames: 99.99% named (19999 of 20000 "
+                               "jitted, 0 of 0 precompiled; 0 marked ~), 1 unknown, 0 unloaded "
+                               "before");
+        ck_assert_uint_eq(counts_summary(&counts, small, sizeof(small)), strlen(text));
+        ck_assert_str_eq(small, "3 samples");
+        counts.n[COUNT_JITTED_NAMED] = 20000;
+        counts_summary(&counts, text, sizeof(text));
+        ck_assert(strstr(text, ": 100.00% named"));
+        counts = (Counts){0};
+        counts_summary(&counts, text, sizeof(text));
+        ck_assert(g_str_has_prefix(text, "0 samples, 0 managed frames, "));
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("perf-stream");
+        TCase *tcase = tcase_create("perf-stream");
+
+        tcase_set_timeout(tcase, 60);
+        tcase_add_test(tcase, test_pieces);
+        tcase_add_test(tcase, test_cut);
+        tcase_add_test(tcase, test_broken);
+        tcase_add_test(tcase, test_refused);
+        tcase_add_test(tcase, test_counts);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
