@@ -187,7 +187,7 @@ bool settings_read(Settings *settings, char **arguments, int n, char *ret_reason
         int j;
 
         *settings =
-                (Settings){.clock_slack = DEFAULT_CLOCK_SLACK, .report_fd = -1, .wait_ms = 5000};
+                (Settings){.clock_slack = DEFAULT_CLOCK_SLACK, .report_fd = -1, .wait_ms = 2000};
         for (j = 0; j < n; j++)
                 if (!take_argument(settings, arguments[j], ret_reason, n_reason))
                         return false;

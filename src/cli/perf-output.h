@@ -14,7 +14,7 @@ typedef struct PerfOutput {
         char *temporary; /* owned: until it is whole; NULL: it is written where it is */
 } PerfOutput;
 
-/* PATH NULL is stdout; what is no regular file is written to directly. */
+/* PATH NULL is stdout; what is no regular file is written to directly. Close it in any case. */
 bool perf_output_open(PerfOutput *output, const char *path, GError **error);
 /* The file is whole. */
 bool perf_output_commit(PerfOutput *output, GError **error);

@@ -308,10 +308,9 @@ static bool write_here(PerfVerb *verb, GError **error)
         PerfRun run = {0};
         bool ok;
 
-        if (!perf_output_open(&output, verb->output, error))
-                return false;
+        ok = perf_output_open(&output, verb->output, error);
         run.output_fd = output.fd;
-        ok = run_filter(verb, &run, error) && perf_output_commit(&output, error);
+        ok = ok && run_filter(verb, &run, error) && perf_output_commit(&output, error);
         perf_output_close(&output);
         return ok;
 }
