@@ -103,7 +103,6 @@ static const char SYMBOLIZER[] =
         "error InvalidCall (reason: string)\n"
         "error LimitExceeded (limit: string)\n"
         "error PermissionDenied (reason: string)\n"
-        "error MoreExpected ()\n"
         "error UpgradeExpected ()\n";
 
 static const char SERVICE[] =
@@ -117,7 +116,8 @@ static const char SERVICE[] =
         "error InterfaceNotFound (interface: string)\n"
         "error MethodNotFound (method: string)\n"
         "error MethodNotImplemented (method: string)\n"
-        "error InvalidParameter (parameter: string)\n";
+        "error InvalidParameter (parameter: string)\n"
+        "error ExpectedMore ()\n";
 
 static const struct {
         const char *name;

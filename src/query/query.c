@@ -131,7 +131,7 @@ void call_watch(Call *call)
         if (!call_get_filter(call, &filter)) /* the session takes it from the progress */
                 return;
         if (!call->is_more)
-                call->error = "org.clrsym.Symbolizer.MoreExpected";
+                call->error = "org.varlink.service.ExpectedMore";
         call->next = QUERY_WATCH;
 }
 

@@ -181,7 +181,7 @@ def check_described(tap, daemon, interfaces):
     tap.check(not described.faults, 'all that is sent is described', *sorted(set(described.faults)))
     methods = set(interfaces[SYMBOLIZER].methods) | set(interfaces[SERVICE].methods)
     tap.equal(described.methods, methods, f'all {len(methods)} methods that are described answer')
-    tap.check({'InvalidCall', 'LimitExceeded', 'MoreExpected', 'UpgradeExpected',
+    tap.check({'InvalidCall', 'LimitExceeded', 'ExpectedMore', 'UpgradeExpected',
                'InvalidParameter', 'MethodNotFound', 'InterfaceNotFound'} <= described.errors,
               'errors that are described come', described.errors)
     types = {f'{name}.{member}' for name, members in interfaces[SYMBOLIZER].types.items()

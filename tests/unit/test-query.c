@@ -146,7 +146,7 @@ static const struct {
         {"{\"method\":\"org.clrsym.Symbolizer.Metrics\"}",
          "{\"parameters\":{\"text\":\"# HELP clrsym_build The program.\\u000a..."},
         {"{\"method\":\"org.clrsym.Symbolizer.Watch\"}",
-         "{\"error\":\"org.clrsym.Symbolizer.MoreExpected\",\"parameters\":{}}"},
+         "{\"error\":\"org.varlink.service.ExpectedMore\",\"parameters\":{}}"},
         {"{\"method\":\"org.clrsym.Symbolizer.Watch\",\"parameters\":{\"pid\":\"1\"},\"more\":"
          "true}",
          "{\"error\":\"org.varlink.service.InvalidParameter\",..."},
