@@ -17,6 +17,7 @@ static const struct {
         {"/src/client", "/src/daemon/clrsymd"},
         {"/src/cli", "/src/daemon/clrsymd"},
         {"/plugins", "/src/daemon/clrsymd"},
+        {"/plugins/perf", "/src/daemon/clrsymd"},
 };
 
 /* The directory of the file that this code was loaded from, into PATH; false if it is not known. */
