@@ -103,7 +103,7 @@ def check_methods(tap, trace, bodies):
     tap.check([identity(row) for row in trace.rows('methods', '--all', '--rejitted')] == rewritten and
               (not name.startswith('rejit') or len(rewritten) >= 20),
               f'{name}: {len(rewritten)} rejitted')
-    text = trace.run('methods', '--all').splitlines()
+    text = trace.run('methods', '--all', '--style=clr').splitlines()
     tap.check(len(text) == len(bodies) + 1 and
               all(line.endswith(body['symbol']) and body['start'] in line
                   for line, body in zip(text[1:], bodies)), f'{name}: the same as text')
@@ -212,7 +212,7 @@ def check_text(tap, trace):
     """Answers as text and as JSON, which come by two ways, say the same."""
     rows = recorded.Truth(trace.name).rows('probes.tsv')
     questions = ''.join(recorded.probe_line(row) + '\n' for row in rows)
-    command = [trace.programs.clrsym, 'resolve', '--trace', trace.snapshot]
+    command = [trace.programs.clrsym, 'resolve', '--style=clr', '--trace', trace.snapshot]
     lines = trace.programs.run(command, text=questions).stdout.splitlines()
     answers = [json.loads(line) for line in
                trace.programs.run([*command, '-j'], text=questions).stdout.splitlines()]
