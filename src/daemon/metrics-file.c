@@ -24,6 +24,8 @@ static gboolean on_timer(gpointer data)
         if (g_file_set_contents_full(file->path, text->str, (gssize)text->len,
                                      G_FILE_SET_CONTENTS_CONSISTENT, 0644, &error)) {
                 file->has_failed = false;
+                /* Whatever our umask is: others are to read it. */
+                g_chmod(file->path, 0644);
         } else if (!file->has_failed) {
                 file->has_failed = true;
                 g_warning("cannot write the metrics: %s", error->message);

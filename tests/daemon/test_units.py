@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""The systemd units, users and groups: what systemd's own tools say of them, and that they fit
+together. No systemd need run."""
+
+import json
+import os
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
+
+import recorded  # pylint: disable=wrong-import-position
+from installed import Installed  # pylint: disable=wrong-import-position
+
+MANUAL = pathlib.Path(__file__).resolve().parents[2] / 'man' / 'clrsymd.8'
+# How exposed `systemd-analyze security` may find a service, in tenths.
+EXPOSURE = {'clrsymd.service': 10, 'clrsym-feed@.service': 16, 'clrsym-relayd.service': 16}
+# Of each socket: where it is, who may connect, its name. Programs rely on them.
+SOCKETS = {
+    'clrsymd.socket': ('/run/clrsym/query', '0666', None, 'query'),
+    'clrsymd-ingest.socket': ('/run/clrsym/ingest', '0660', 'clrsym-ingest', 'ingest'),
+}
+# Who runs as whom. The groups of these names are told in the manual.
+USERS = {'clrsymd.service': 'clrsym', 'clrsym-feed@.service': 'clrsym-ingest',
+         'clrsym-relayd.service': 'clrsym-ingest'}
+
+
+class Unit:
+    """A unit's file: its comments, and its assignments as lists of values."""
+
+    def __init__(self, path):
+        self.path = path
+        text = path.read_text(encoding='utf-8')
+        self.comments = '\n'.join(line for line in text.splitlines() if line.startswith('#'))
+        self.values = {}
+        for line in re.sub(r'\\\n', '', text).splitlines():
+            if match := re.match(r'(\w+)=(.*)', line):
+                self.values.setdefault(match.group(1), []).append(match.group(2))
+
+    def one(self, key):
+        values = self.values.get(key)
+        return values[-1] if values else None
+
+
+def check_security(tap, installed, units):
+    for name, limit in EXPOSURE.items():
+        unit = units[name]
+        command = ['systemd-analyze', 'security', '--offline=true', '--no-pager']
+        done = installed.tool(*command, f'--threshold={limit}', unit.path)
+        overall = done.stdout.strip().splitlines()[-1:]
+        tap.check(done.returncode == 0 and 'exposure level' in ''.join(overall),
+                  f'{name}: exposure at most {limit / 10}', done.stdout, done.stderr)
+        tap.note(''.join(overall).strip('→ '))
+        findings = json.loads(installed.tool(*command, '--json=short', unit.path).stdout)
+        unsafe = [row['json_field'] for row in findings
+                  if not row['set'] and row['exposure'] is not None]
+        tap.check(len(findings) > 50 and unsafe, f'{name}: its findings are told', findings)
+        words = {re.split('_|Or[A-Z]', field)[0] for field in unsafe}
+        tap.equal(sorted(word for word in words if f'{word}=' not in unit.comments
+                         and word.replace('Deny', 'Allow') + '=' not in unit.comments), [],
+                  f'{name}: what it leaves open has its reason in the unit')
+
+
+def check_verify(tap, installed, units, is_in_place):
+    if not is_in_place:
+        tap.skip('systemd-analyze verify', 'the programs can be put in their place by root only')
+        return
+    names = [str(unit.path.relative_to(installed.root)) for unit in units.values()]
+    names = ['/' + name.replace('@.', '@some-session.') for name in names]
+    done = installed.tool('systemd-analyze', 'verify', '--man=yes', '--recursive-errors=no', *names)
+    said = [line for line in done.stderr.splitlines() if 'clrsym' in line]
+    tap.check(done.returncode == 0 and not said and not done.stdout, 'systemd-analyze verify: '
+              f'{len(names)} units, their programs and manuals', done.returncode, done.stderr)
+    bad = installed.root.parent / 'bad.service'
+    bad.write_text(units['clrsymd.service'].path.read_text(encoding='utf-8')
+                   .replace('/bin/clrsymd', '/bin/no-clrsymd'), encoding='utf-8')
+    done = installed.tool('systemd-analyze', 'verify', '--recursive-errors=no', bad)
+    tap.check('no-clrsymd' in done.stderr, 'and it would see a program that is not there',
+              done.stderr)
+
+
+def check_sockets(tap, units):
+    service = units['clrsymd.service']
+    for name, want in SOCKETS.items():
+        unit = units[name]
+        got = tuple(unit.one(key) for key in ('ListenStream', 'SocketMode', 'SocketGroup',
+                                              'FileDescriptorName'))
+        tap.equal(got, want, f'{name}: place, mode, group, name')
+        tap.check(unit.one('Service') == 'clrsymd.service'
+                  and name in service.one('Sockets').split()
+                  and name in service.one('Requires').split(), f'{name} and the service know each '
+                  'other')
+    tap.check('clrsymd-ingest.socket' in units['clrsymd.socket'].one('Wants'),
+              'clrsymd.socket brings the other one')
+    # Stopped, a service takes its runtime directory with it.
+    runtime = service.one('RuntimeDirectory')
+    tap.check(runtime and all(not place.startswith(f'/run/{runtime}/')
+                              for place, *_ in SOCKETS.values()),
+              'the sockets are not in a directory that goes with the service', runtime)
+
+
+def check_directives(tap, installed, units):
+    service = units['clrsymd.service']
+    tap.check(service.one('Type') == 'notify' and service.one('WatchdogSec')
+              and 'HUP' in service.one('ExecReload') and service.one('StateDirectory') == 'clrsym',
+              'clrsymd.service: ready, watched, reloaded, with a state')
+    feed = units['clrsym-feed@.service']
+    tap.check(feed.one('ExecStart').split()[1:] == ['feed', '--session', '%i']
+              and feed.one('KillSignal') == 'SIGINT', 'clrsym-feed@: the session by its name')
+    # To be stopped, or to end with, the daemon is no reason to end.
+    tap.check(not {'Requires', 'BindsTo', 'PartOf', 'Requisite'} & set(feed.values),
+              'clrsym-feed@ outlives a restart of the daemon')
+    ports = re.findall(r'--\w+-port=(\S+)', units['clrsym-relayd.service'].one('ExecStart'))
+    tap.check(len(ports) == 3 and all(port.startswith('tcp://127.0.0.1:') for port in ports),
+              'clrsym-relayd listens on 127.0.0.1 only', ports)
+    for name, unit in units.items():
+        if program := unit.one('ExecStart'):
+            path = program.split()[0]
+            tap.check(installed.staged(path).exists() or os.access(path, os.X_OK),
+                      f'{name}: its program is there', path)
+
+
+def check_users(tap, installed, units):
+    """As systemd-sysusers makes them, in a root directory of its own."""
+    config, = [path for path in installed.files if path.endswith('/sysusers.d/clrsym.conf')]
+    root = installed.root.parent / 'sysusers'
+    (root / 'etc').mkdir(parents=True)
+    done = installed.tool('systemd-sysusers', f'--root={root}', installed.staged(config))
+    made = {}
+    if tap.check(done.returncode == 0, 'systemd-sysusers makes them', done.stderr):
+        passwd = (root / 'etc' / 'passwd').read_text(encoding='utf-8')
+        made = {line.split(':')[0]: line.split(':') for line in passwd.splitlines()}
+    groups = {line.split(':')[2]: line.split(':')[0]
+              for line in (root / 'etc' / 'group').read_text(encoding='utf-8').splitlines()}
+    tap.check(made and all(0 < int(user[2]) < 1000 and user[6].endswith('nologin')
+                           and groups[user[3]] == name for name, user in made.items()),
+              'system users that cannot log in, each with a group of its name', made)
+    tap.equal({name: (units[name].one('User'), units[name].one('Group')) for name in USERS},
+              {name: (user, user) for name, user in USERS.items()}, 'who runs as whom')
+    used = {*USERS.values(), *(group for _, _, group, _ in SOCKETS.values() if group)}
+    tap.equal(set(made), used, 'just those that the units need')
+
+
+def check_manual(tap, units):
+    text = re.sub(r'\\f.|\\', '', MANUAL.read_text(encoding='utf-8'))
+    text = re.sub(r'clrsym-feed@ \w+ \.service', 'clrsym-feed@.service', text)
+    missing = [name for name in (*units, *set(USERS.values())) if name not in text]
+    tap.equal(missing, [], 'the manual has every unit, user and group')
+
+
+def run(tap, programs, directory, names):
+    installed = Installed(programs, directory)
+    units = {pathlib.Path(path).name: Unit(installed.staged(path)) for path in installed.files
+             if re.search(r'/systemd/system/[^/]+$', path)}
+    if not units:
+        tap.skip('the units', 'built without')
+        return
+    check_security(tap, installed, units)
+    check_sockets(tap, units)
+    check_directives(tap, installed, units)
+    check_users(tap, installed, units)
+    check_manual(tap, units)
+    check_verify(tap, installed, units, installed.lay_over())
+
+
+if __name__ == '__main__':
+    recorded.main(run)
