@@ -12,6 +12,10 @@ from test_traces import NOT_WHOLE, PERF_MAP_LINE, nanoseconds
 NO_PERF_MAP = (*NOT_WHOLE, 'dynamic')
 
 
+# Bodies; of such a trace every list takes seconds, and one of a kind will do.
+LARGE = 10_000
+
+
 class Trace:
     """A trace, and a snapshot of it, which is read in no time."""
 
@@ -82,12 +86,13 @@ def check_methods(tap, trace, bodies):
     name = trace.name
     versions = collections.Counter(version_key(body) for body in bodies)
     reuse = collections.Counter(reuse_key(body) for body in bodies)
+    is_large = len(bodies) > LARGE
     for key, options, value in (
             ('size', [], lambda body: body['size'] or 0),
             ('jit', [], lambda body: body['jit_ms'] or 0),
             ('loaded', [], lambda body: int(nanoseconds(body['loaded']) or 0)),
             ('versions', ['--min-versions', '2'], lambda body: versions[version_key(body)]),
-            ('reuse', [], lambda body: reuse[reuse_key(body)])):
+            ('reuse', [], lambda body: reuse[reuse_key(body)]))[:2 if is_large else None]:
         rows = trace.rows('methods', '--all', '--sort', key, *options)
         want = sorted((body for body in bodies if not options or versions[version_key(body)] >= 2),
                       key=lambda body: -value(body))
@@ -95,7 +100,7 @@ def check_methods(tap, trace, bodies):
                   (key not in ('versions', 'reuse') or
                    all(row[key] == value(row) for row in rows)),
                   f'{name}: {len(rows)} methods sorted by {key}', rows[:1], want[:1])
-    for tier in ('QuickJitted', 'OptimizedTier1', 'Optimized', 'ReadyToRun'):
+    for tier in ('OptimizedTier1', 'QuickJitted', 'Optimized', 'ReadyToRun')[:1 if is_large else None]:
         tap.equal([identity(row) for row in trace.rows('methods', '--all', '--tier', tier)],
                   [identity(body) for body in bodies if body['version']['tier'] == tier],
                   f'{name}: methods of tier {tier}')
