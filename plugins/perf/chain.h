@@ -34,3 +34,10 @@ static inline Chain chain_of(const uint64_t *addresses, size_t n)
 
 /* False: no more of them. */
 bool chain_next(Chain *chain, ChainLink *ret_link);
+
+static inline bool chain_has_links(Chain chain)
+{
+        ChainLink link;
+
+        return chain_next(&chain, &link);
+}

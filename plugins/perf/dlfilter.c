@@ -293,7 +293,8 @@ int filter_event(void *data, const struct perf_dlfilter_sample *sample, void *ct
                 filter->namer.counts.n[COUNT_OTHER_SAMPLES]++;
                 return FILTER_DROP;
         }
-        if (!sample->raw_callchain_nr)
+        /* Not recorded, or the kernel's part only of a stack without one. */
+        if (!chain_has_links(chain))
                 chain = chain_of(&ip, 1);
         filter->namer.counts.n[COUNT_SAMPLES]++;
         ok = add_sample(filter, sample, attr, ctx);

@@ -119,6 +119,11 @@ def progress(time, stream=0):
     return frame(PROGRESS, struct.pack('<IQ', stream, time))
 
 
+def gap(begin, end, stream=0, count=1):
+    """Events that were lost."""
+    return frame(GAP, struct.pack('<IBQQQ', stream, 0, begin, end, count))
+
+
 def commit():
     return frame(COMMIT)
 

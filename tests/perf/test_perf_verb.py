@@ -230,6 +230,46 @@ def check_processes(tap, programs, data, directory):
                   not any(counts(done).values()), '--map to none', done.stderr)
 
 
+# Of all samples: their first and their last second.
+FIRST, LAST = 741 * perftool.NS, 747 * perftool.NS
+DOUBTS = [
+    # what is fed about each address, how many of the jitted frames have its name, and are marked
+    ('code that lives', lambda start: [ingest.body(700 * perftool.NS, start, pid=PID)], 'all', 'none'),
+    ('code in a gap', lambda start: [ingest.body(700 * perftool.NS, start, pid=PID),
+                                     ingest.gap(FIRST, LAST)], 'all', 'all'),
+    ('code that was unloaded long before', lambda start: [
+        ingest.body(700 * perftool.NS, start, pid=PID),
+        ingest.unload(710 * perftool.NS, start, pid=PID)],
+     'none', 'none'),
+    ('code that is loaded long after', lambda start: [
+        ingest.body(750 * perftool.NS, start, pid=PID)], 'none', 'none'),
+]
+
+
+def check_doubts(tap, programs, data, directory):
+    addresses = jitted_addresses(programs, data)
+    for what, feed, named, marked in DOUBTS:
+        with recorded.Daemon(programs, directory) as daemon:
+            feeder = ingest.Feeder(daemon.ingest)
+            feeder.send(ingest.hello(),
+                        ingest.stream_open()[:-8] + struct.pack('<q', CLOCK_OFFSET),
+                        ingest.runtime_start(600 * perftool.NS, pid=PID))
+            for address in addresses:
+                feeder.send(*feed(address))
+            feeder.send(ingest.progress(800 * perftool.NS), ingest.commit())
+            feeder.receive_until(ingest.COMMITTED)
+            feeder.close()
+            done = perftool.clrsym_perf(programs, '-i', data, *daemon.source)
+        frames = [frame for sample in perftool.samples(done.stdout) for frame in sample.frames
+                  if 'doublemapper' in frame.module or (frame.symbol or '').startswith('N.T.')]
+        counts = {'all': len(frames), 'none': 0}
+        got = (sum(frame.symbol is not None for frame in frames),
+               sum(frame.tail == ' ~' for frame in frames))
+        tap.check(len(frames) > 12000 and got == (counts[named], counts[marked]),
+                  f'{what}: {named} of {len(frames)} frames named, {marked} marked', got,
+                  done.stderr)
+
+
 def check_ends(tap, programs, trace, data, directory):
     """Interrupted, or with a reader that went away, it leaves nothing behind."""
     temporary = directory / 'tmp'
@@ -275,6 +315,7 @@ def run(tap, programs, directory, _):
     check_clock(tap, programs, trace, data, directory)
     check_boot(tap, programs, trace, data, directory)
     check_processes(tap, programs, data, directory)
+    check_doubts(tap, programs, data, directory)
     check_ends(tap, programs, trace, data, directory)
 
 

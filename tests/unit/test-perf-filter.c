@@ -54,6 +54,7 @@ START_TEST(test_chain)
         ChainLink link;
         size_t n;
 
+        ck_assert_int_eq(chain_has_links(chain), CHAINS[_i].n_links > 0);
         for (n = 0; chain_next(&chain, &link); n++) {
                 ck_assert_uint_lt(n, CHAINS[_i].n_links);
                 ck_assert_uint_eq(link.ip, CHAINS[_i].links[n].ip);
