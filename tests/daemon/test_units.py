@@ -15,11 +15,13 @@ from installed import Installed  # pylint: disable=wrong-import-position
 
 MANUAL = pathlib.Path(__file__).resolve().parents[2] / 'man' / 'clrsymd.8'
 # How exposed `systemd-analyze security` may find a service, in tenths.
-EXPOSURE = {'clrsymd.service': 10, 'clrsym-feed@.service': 16, 'clrsym-relayd.service': 16}
+EXPOSURE = {'clrsymd.service': 10, 'clrsym-feed@.service': 16, 'clrsym-relayd.service': 16,
+            'clrsym-holder.service': 16}
 # Of each socket: where it is, who may connect, its name. Programs rely on them.
 SOCKETS = {
     'clrsymd.socket': ('/run/clrsym/query', '0666', None, 'query'),
     'clrsymd-ingest.socket': ('/run/clrsym/ingest', '0660', 'clrsym-ingest', 'ingest'),
+    'clrsym-holder.socket': ('/run/clrsym/holder/control', '0666', None, 'control'),
 }
 # Who runs as whom. The groups of these names are told in the manual.
 USERS = {'clrsymd.service': 'clrsym', 'clrsym-feed@.service': 'clrsym-ingest',
@@ -84,20 +86,19 @@ def check_sockets(tap, units):
     service = units['clrsymd.service']
     for name, want in SOCKETS.items():
         unit = units[name]
+        activated = units[unit.one('Service') or name.replace('.socket', '.service')]
         got = tuple(unit.one(key) for key in ('ListenStream', 'SocketMode', 'SocketGroup',
                                               'FileDescriptorName'))
         tap.equal(got, want, f'{name}: place, mode, group, name')
-        tap.check(unit.one('Service') == 'clrsymd.service'
-                  and name in service.one('Sockets').split()
-                  and name in service.one('Requires').split(), f'{name} and the service know each '
-                  'other')
+        tap.check(name in activated.one('Requires').split()
+                  and (not unit.one('Service') or name in activated.one('Sockets').split()),
+                  f'{name} and its service know each other')
+        # Stopped, a service takes its runtime directory with it.
+        tap.check(not unit.one('ListenStream').startswith(f'/run/{activated.one("RuntimeDirectory")}/')
+                  or activated.one('RuntimeDirectoryPreserve') == 'yes',
+                  f'{name}: it does not go with the service')
     tap.check('clrsymd-ingest.socket' in units['clrsymd.socket'].one('Wants'),
               'clrsymd.socket brings the other one')
-    # Stopped, a service takes its runtime directory with it.
-    runtime = service.one('RuntimeDirectory')
-    tap.check(runtime and all(not place.startswith(f'/run/{runtime}/')
-                              for place, *_ in SOCKETS.values()),
-              'the sockets are not in a directory that goes with the service', runtime)
 
 
 def check_directives(tap, installed, units):
@@ -106,14 +107,17 @@ def check_directives(tap, installed, units):
               and 'HUP' in service.one('ExecReload') and service.one('StateDirectory') == 'clrsym',
               'clrsymd.service: ready, watched, reloaded, with a state')
     feed = units['clrsym-feed@.service']
-    tap.check(feed.one('ExecStart').split()[1:] == ['feed', '--session', '%i']
+    tap.check(feed.one('ExecStart').split()[1:4] == ['feed', '--session', '%i']
               and feed.one('KillSignal') == 'SIGINT', 'clrsym-feed@: the session by its name')
     # To be stopped, or to end with, the daemon is no reason to end.
     tap.check(not {'Requires', 'BindsTo', 'PartOf', 'Requisite'} & set(feed.values),
               'clrsym-feed@ outlives a restart of the daemon')
-    ports = re.findall(r'--\w+-port=(\S+)', units['clrsym-relayd.service'].one('ExecStart'))
+    relay = units['clrsym-relayd.service'].one('ExecStart')
+    ports = re.findall(r'--\w+-port=(\S+)', relay)
     tap.check(len(ports) == 3 and all(port.startswith('tcp://127.0.0.1:') for port in ports),
               'clrsym-relayd listens on 127.0.0.1 only', ports)
+    tap.equal(re.findall(r'--relay-output (\S+)', feed.one('ExecStart')),
+              re.findall(r'--output=(\S+)', relay), 'feeders catch up from where it writes to')
     for name, unit in units.items():
         if program := unit.one('ExecStart'):
             path = program.split()[0]
