@@ -195,14 +195,22 @@ const Jitting *process_jitting(const Process *process, int32_t tid, uint64_t met
         return jitting && jitting->method_id == method_id ? jitting : NULL;
 }
 
+/* A trace that is over, for its session was ended, holds back nothing that another one tells. */
 uint64_t process_horizon(const Process *process)
 {
-        uint64_t horizon = UINT64_MAX;
+        uint64_t open = UINT64_MAX, ended = 0;
         guint i;
 
-        for (i = 0; i < process->traces->len; i++)
-                horizon = MIN(horizon, trace_horizon(process->traces->pdata[i]));
-        return process->traces->len ? horizon : 0;
+        for (i = 0; i < process->traces->len; i++) {
+                bool has_ended;
+                uint64_t horizon = trace_horizon(process->traces->pdata[i], &has_ended);
+
+                if (has_ended)
+                        ended = MAX(ended, horizon);
+                else
+                        open = MIN(open, horizon);
+        }
+        return open == UINT64_MAX ? ended : open;
 }
 
 bool process_has_gap(const Process *process, uint64_t begin, uint64_t end)

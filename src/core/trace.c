@@ -96,7 +96,7 @@ uint64_t trace_gap_time(const Trace *trace)
         return sum;
 }
 
-uint64_t trace_horizon(const Trace *trace)
+uint64_t trace_horizon(const Trace *trace, bool *ret_has_ended)
 {
         uint64_t open = UINT64_MAX, ended = 0;
         guint i;
@@ -109,5 +109,6 @@ uint64_t trace_horizon(const Trace *trace)
                 else
                         open = MIN(open, stream->progress);
         }
-        return open == UINT64_MAX ? ended : open;
+        *ret_has_ended = open == UINT64_MAX;
+        return *ret_has_ended ? ended : open;
 }

@@ -56,5 +56,5 @@ bool trace_has_gap(const Trace *trace, uint64_t begin, uint64_t end);
 /* How long the gaps are together, in ns. */
 uint64_t trace_gap_time(const Trace *trace);
 
-/* The time up to which every stream is in. */
-uint64_t trace_horizon(const Trace *trace);
+/* The time up to which every stream is in. RET_HAS_ENDED: they are in as a whole. */
+uint64_t trace_horizon(const Trace *trace, bool *ret_has_ended);

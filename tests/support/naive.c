@@ -184,10 +184,10 @@ static bool lost(const World *w, const Naive *naive, uint64_t begin, uint64_t en
         return naive->refused_since <= end;
 }
 
-/* The time up to which every stream of its traces is in. */
+/* The time up to which every stream of its traces is in, but for traces that are over. */
 uint64_t naive_horizon(const World *w, const Naive *naive)
 {
-        uint64_t least = UINT64_MAX;
+        uint64_t least = UINT64_MAX, most_ended = 0;
         unsigned trace, i;
 
         for (trace = 0; trace < 2; trace++) {
@@ -203,10 +203,14 @@ uint64_t naive_horizon(const World *w, const Naive *naive)
                         else
                                 open = MIN(open, stream->progress);
                 }
-                if (naive->has_trace[trace])
-                        least = MIN(least, open == UINT64_MAX ? ended : open);
+                if (!naive->has_trace[trace])
+                        continue;
+                if (open == UINT64_MAX)
+                        most_ended = MAX(most_ended, ended);
+                else
+                        least = MIN(least, open);
         }
-        return least;
+        return least == UINT64_MAX ? most_ended : least;
 }
 
 /* --- What events do to it ------------------------------------------------------------------ */

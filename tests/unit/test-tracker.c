@@ -296,6 +296,20 @@ static const char *const SCRIPTS[] = {
         "? pid=100 0x1000 40 = ok A provisional\n"
         "? pid=200 0x1000 40 = ok C\n",
 
+        /* A session that was ended holds back nothing that its successor tells. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "progress 20\n"
+        "10: 30 MethodLoadVerbose_V1 id=2 start=0x2000 size=16 name=B\n"
+        "10: progress 50\n"
+        "? 0x2000 40 = ok B provisional\n"
+        "close\n"
+        "? 0x2000 40 = ok B\n"
+        "? 0x2000 51 = ok B provisional\n"
+        "10: close\n"
+        "? 0x2000 50 = ok B\n"
+        "? 0x2000 51 = ok B provisional\n",
+
         /* A rundown row is a confirmation: behind it a loss before it does not matter. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
