@@ -58,6 +58,7 @@ typedef struct Feed {
         int64_t sent_now;    /* progress sent up to here, to all streams */
         uint64_t n_reported; /* events when the last report was sent */
         uint64_t n_too_large;
+        bool tells_all; /* the progress of streams that were never seen, too */
         bool is_at_end; /* upstream has ended and the last commit is on its way */
         bool is_failed;
 } Feed;
@@ -72,6 +73,7 @@ typedef enum Step {
 static const Param PARAMS[] = {
         {"socket", PARAM_STRING},
         {"jit", PARAM_BOOL},
+        {"quiet", PARAM_BOOL},
 };
 
 static Feed *feed_of(bt_self_component_sink *self)
@@ -113,6 +115,7 @@ feed_initialize(bt_self_component_sink *self_sink,
         feed->self = self_sink;
         feed->socket = g_strdup(socket_path ? socket_path : DEFAULT_SOCKET);
         feed->batch = g_byte_array_sized_new(2 * BATCH_SIZE);
+        feed->tells_all = params_bool(params, "quiet");
         feed->now = INT64_MIN;
         feed->sent_now = INT64_MIN;
         feed->last_order = INT64_MIN;
@@ -175,6 +178,8 @@ static void put_progress(Feed *feed, GByteArray *out, bool for_all)
                 stream->progress = (uint64_t)time;
                 ingest_put_progress(out, stream->number, stream->progress);
         }
+        if (for_all && feed->tells_all && feed->now > 0)
+                ingest_put_progress(out, INGEST_ALL_STREAMS, (uint64_t)feed->now);
         if (for_all)
                 feed->sent_now = feed->now;
 }
@@ -278,15 +283,15 @@ static Step add_record(Feed *feed, StreamInfo *stream, const Record *record, int
 
 /*
  * Where the stream begins goes first: if that is not past what the daemon has of it, nothing was
- * lost while nobody fed it, though what is known is skipped here.
+ * lost while nobody fed it, though what is known is skipped here; if it is, it is lost up to there.
  */
 static void begin_stream(Feed *feed, StreamInfo *stream, uint64_t time)
 {
         if (stream->has_begun || !stream->is_open)
                 return;
         stream->has_begun = true;
-        if (time <= stream->watermark)
-                ingest_put_progress(feed->batch, stream->number, time);
+        stream->progress = time;
+        ingest_put_progress(feed->batch, stream->number, time);
 }
 
 static void handle_packet_beginning(Feed *feed, const bt_message *message)
@@ -296,6 +301,15 @@ static void handle_packet_beginning(Feed *feed, const bt_message *message)
 
         if (snapshot)
                 begin_stream(feed, stream, stream_time(stream, snapshot));
+}
+
+static void handle_packet_end(Feed *feed, const bt_message *message)
+{
+        const bt_clock_snapshot *snapshot = message_clock_snapshot(message);
+        StreamInfo *stream = streams_info(&feed->reader.streams, message_stream(message));
+
+        if (snapshot && stream->has_clock)
+                stream->end = stream_time(stream, snapshot);
 }
 
 static Step handle_event(Feed *feed, const bt_message *message)
@@ -351,8 +365,11 @@ static void handle_stream_end(Feed *feed, const bt_message *message)
         const bt_stream *bt_stream = message_stream(message);
         const StreamInfo *stream = streams_info(&feed->reader.streams, bt_stream);
 
-        if (stream->is_open)
+        if (stream->is_open) {
+                if (stream->end > stream->progress)
+                        ingest_put_progress(feed->batch, stream->number, stream->end);
                 ingest_put_stream_close(feed->batch, stream->number);
+        }
         streams_remove(&feed->reader.streams, bt_stream);
 }
 
@@ -366,6 +383,10 @@ static Step handle_message(Feed *feed, const bt_message *message)
         case BT_MESSAGE_TYPE_PACKET_BEGINNING:
                 advance(feed, message);
                 handle_packet_beginning(feed, message);
+                return STEP_DONE;
+        case BT_MESSAGE_TYPE_PACKET_END:
+                advance(feed, message);
+                handle_packet_end(feed, message);
                 return STEP_DONE;
         case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
         case BT_MESSAGE_TYPE_DISCARDED_PACKETS:

@@ -25,6 +25,7 @@ typedef struct StreamInfo {
         bool has_begun;     /* where it begins has been told */
         uint64_t watermark; /* what is at or below it is in the daemon */
         uint64_t progress;  /* last one sent */
+        uint64_t end;       /* of its last packet */
 } StreamInfo;
 
 typedef struct Streams {

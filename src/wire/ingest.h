@@ -38,6 +38,11 @@
 #define INGEST_MAX_BATCH     (64u << 20)
 #define INGEST_MAX_STREAMS   4096
 #define INGEST_COUNT_UNKNOWN UINT64_MAX
+/*
+ * In a PROGRESS, to `clrsym feed` only: the time is in ns since 1970, and holds for every stream of
+ * the live session, also for those that were not opened because nothing comes of them.
+ */
+#define INGEST_ALL_STREAMS UINT32_MAX
 
 typedef enum IngestType {
         INGEST_HELLO = 1,
