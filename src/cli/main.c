@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/symbol-text.h"
 #include "cli/verbs.h"
+#include "feed/verb.h"
 #include "session/verb.h"
 
 #include <errno.h>
@@ -122,6 +123,7 @@ static const struct {
         const char *help;
 } TOOLS[] = {
         {"session", session_main, "start, stop and list tracing sessions"},
+        {"feed", feed_main, "feed a live session into clrsymd"},
 };
 
 static void print_usage(FILE *file)

@@ -36,9 +36,8 @@ Settings *manager_find(const char *name, GError **error);
 
 typedef enum ManagerHealth {
         MANAGER_WELL,
-        MANAGER_MENDED,    /* something was missing, and was made anew */
-        MANAGER_NOT_OURS,  /* we did not start it, and cannot make it anew */
-        MANAGER_NOT_THERE, /* was stopped by hand */
+        MANAGER_MENDED,   /* something was missing, and was made anew */
+        MANAGER_NOT_OURS, /* we did not start it, and cannot make it anew */
 } ManagerHealth;
 
 /*

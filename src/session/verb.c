@@ -344,6 +344,39 @@ static int list_main(int argc, char **argv)
         return EXIT_DONE;
 }
 
+static int mend_main(int argc, char **argv)
+{
+        gboolean is_quiet = FALSE;
+        const GOptionEntry entries[] = {
+                {"quiet", 'q', 0, G_OPTION_ARG_NONE, &is_quiet, "say only what was done", NULL},
+                {NULL},
+        };
+        static const char *const HEALTH[] = {
+                [MANAGER_WELL] = "is well",
+                [MANAGER_MENDED] = "was made anew",
+                [MANAGER_NOT_OURS] = "is no live session that clrsym started",
+        };
+        g_autofree char *what = NULL;
+        g_autoptr(GError) error = NULL;
+        ManagerHealth health;
+        const char *name;
+
+        if (!parse("mend", "[NAME]",
+                   "Makes a live session anew whose LTTng daemons have died, and the daemons.",
+                   entries, &argc, &argv, &error))
+                return fail_usage("mend", error->message);
+        if (argc > 2)
+                return fail_usage("mend", "it takes one name");
+        name = argc > 1 ? argv[1] : DEFAULT_NAME;
+        if (!manager_mend(name, &health, &what, &error))
+                return fail(error);
+        if (what)
+                fprintf(stderr, "clrsym: session %s %s: %s\n", name, HEALTH[health], what);
+        else if (!is_quiet)
+                printf("session %s %s\n", name, HEALTH[health]);
+        return EXIT_DONE;
+}
+
 static const struct {
         const char *name;
         int (*main)(int argc, char **argv);
@@ -352,13 +385,14 @@ static const struct {
         {"start", start_main, "start a session with the events that tell where .NET code is"},
         {"stop", stop_main, "end it, and the daemons that were started for it"},
         {"list", list_main, "list the sessions"},
+        {"mend", mend_main, "make a live one anew whose LTTng daemons have died"},
 };
 
 static void print_usage(FILE *file)
 {
         size_t i;
 
-        fprintf(file, "Usage: clrsym session start|stop|list [OPTION...]\n\n");
+        fprintf(file, "Usage: clrsym session start|stop|list|mend [OPTION...]\n\n");
         for (i = 0; i < G_N_ELEMENTS(SUBS); i++)
                 fprintf(file, "  %-6s %s\n", SUBS[i].name, SUBS[i].help);
 }
@@ -378,5 +412,5 @@ int session_main(int argc, char **argv)
         for (i = 0; i < G_N_ELEMENTS(SUBS); i++)
                 if (!strcmp(argv[1], SUBS[i].name))
                         return SUBS[i].main(argc - 1, argv + 1);
-        return fail_usage("", "session: start, stop or list");
+        return fail_usage("", "session: start, stop, list or mend");
 }

@@ -201,7 +201,7 @@ def test_usage(tap, sessions, directory):
             (['start', 'x'], 'no arguments'),
             (['start', '--colour'], 'Unknown option'),
             (['stop', 'a', 'b'], 'one name'),
-            (['pause'], 'start, stop or list')):
+            (['pause'], 'start, stop, list or mend')):
         check_failure(tap, sessions.call(*arguments), 2, ' '.join(arguments), pattern)
     for arguments, pattern in (
             (['start', '--track', '99999999'], 'no such process'),
