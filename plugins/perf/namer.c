@@ -199,6 +199,7 @@ int namer_run(Namer *namer, Batch *batch)
                 r = name(namer, batch, &batch->asks[i]);
         for (i = 0; i < batch->n_queries; i++)
                 is_late |= answers[i].status == CLRSYM_PENDING ||
+                           answers[i].status == CLRSYM_NO_PROCESS ||
                            answers[i].confidence == CLRSYM_PROVISIONAL;
         /* Waited for in vain: nothing more comes, and the next batch is no earlier. */
         if (is_late)

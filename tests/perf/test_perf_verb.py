@@ -310,9 +310,12 @@ def run(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     trace = recorded.unpack(directory, ['perf'])['perf']
     data = perftool.unpack_recording(directory)
-    check_missing(tap, programs, trace, data, directory)
-    check_broken(tap, programs, trace, data, directory)
-    check_clock(tap, programs, trace, data, directory)
+    # Is there sooner than the trace, and tells the same.
+    snapshot = directory / 'snapshot'
+    programs.run([programs.clrsym, 'save', '--trace', trace, '-o', snapshot])
+    check_missing(tap, programs, snapshot, data, directory)
+    check_broken(tap, programs, snapshot, data, directory)
+    check_clock(tap, programs, snapshot, data, directory)
     check_boot(tap, programs, trace, data, directory)
     check_processes(tap, programs, data, directory)
     check_doubts(tap, programs, data, directory)
