@@ -224,3 +224,21 @@ size_t body_store_growth(const BodyStore *store)
                 return 0;
         return account_size(CHUNK_SIZE) + account_size(MAX(4, store->n_allocated / 2) * PLACE_SIZE);
 }
+
+/* True where both have been told. */
+static bool differ(const Strtab *names, Str a, Str b)
+{
+        return a && b && a != b && *strtab_text(names, a) && *strtab_text(names, b);
+}
+
+static bool same_names(const Strtab *names, const Body *a, const Body *b)
+{
+        return !differ(names, a->name, b->name) && !differ(names, a->name_space, b->name_space) &&
+               !differ(names, a->signature, b->signature);
+}
+
+bool body_is_same(const Strtab *names, const Body *a, const Body *b)
+{
+        return a->start == b->start && a->method_id == b->method_id && a->rejit_id == b->rejit_id &&
+               (!a->size || !b->size || (a->size == b->size && same_names(names, a, b)));
+}

@@ -152,6 +152,14 @@ typedef struct BodyStore {
 
 void body_store_init(BodyStore *store, Account *account);
 void body_store_deinit(BodyStore *store, Strtab *names);
+/*
+ * True if both can be one. Never by flags: a load has some that its unload lacks. A MethodID is
+ * given to another method when its first is gone, and with dynamic methods the address with it:
+ * names tell the two apart. A body of unknown extent fits any size; it is precompiled code, whose
+ * ids stay.
+ */
+bool body_is_same(const Strtab *names, const Body *a, const Body *b);
+
 /* A zeroed body. */
 Body *body_store_add(BodyStore *store);
 BodyExtra *body_get_extra(BodyStore *store, Body *body);

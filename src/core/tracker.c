@@ -270,35 +270,12 @@ static Body *insert(Process *process, const Body *news, uint64_t module_id, uint
         return body;
 }
 
-/* True where both have been told. */
-static bool differ(const Strtab *names, Str a, Str b)
-{
-        return a && b && a != b && *strtab_text(names, a) && *strtab_text(names, b);
-}
-
-static bool same_names(const Strtab *names, const Body *a, const Body *b)
-{
-        return !differ(names, a->name, b->name) && !differ(names, a->name_space, b->name_space) &&
-               !differ(names, a->signature, b->signature);
-}
-
-/*
- * Never by flags: a load has some that its unload lacks. A MethodID is given to another method when
- * its first is gone, and with dynamic methods the address with it: names tell the two apart. A body
- * of unknown extent fits any size; it is precompiled code, whose ids stay.
- */
-static bool same_identity(const Process *process, const Body *a, const Body *b)
-{
-        return a->start == b->start && a->method_id == b->method_id && a->rejit_id == b->rejit_id &&
-               (!a->size || !b->size || (a->size == b->size && same_names(process->names, a, b)));
-}
-
 /* The body that the event is about: of that identity, and alive at that time. Or NULL. */
 static Body *known_at(const Process *process, const Body *news, uint64_t time)
 {
         Body *body = codemap_at(process->map, news->start, time);
 
-        return body && same_identity(process, body, news) ? body : NULL;
+        return body && body_is_same(process->names, body, news) ? body : NULL;
 }
 
 /* What another event of a body knows better than the one that made it known. */
@@ -327,7 +304,7 @@ static void join_next(Process *process, Body *body, uint64_t module_id)
         Body *next = codemap_next(process->map, body);
         Body news = *body;
 
-        if (!next || !same_identity(process, next, body) || next->size != body->size)
+        if (!next || !body_is_same(process->names, next, body) || next->size != body->size)
                 return;
         strtab_ref(process->names, news.name_space);
         strtab_ref(process->names, news.name);
@@ -377,7 +354,7 @@ static bool unload_is_known(const Process *process, const Body *news, uint64_t t
         Body *before, *after;
 
         codemap_neighbours(process->map, news->start, time, &before, &after);
-        return before && same_identity(process, before, news) && before->name == news->name &&
+        return before && body_is_same(process->names, before, news) && before->name == news->name &&
                (before->end == BODY_END_UNLOAD || before->end == BODY_END_EVICTED ||
                 before->end == BODY_END_MODULE);
 }

@@ -149,6 +149,25 @@ static char *url_of(const char *session, uint16_t *ret_port)
         return settings_url(settings);
 }
 
+#define SUMMARY                                                                                    \
+        "Feeds a live session into clrsymd, until it is stopped: again when a part of the way\n"   \
+        "fails, and with what was emitted meanwhile."
+
+/* As the other verbs have it. */
+static int print_usage(const GOptionEntry *entries)
+{
+        printf("Usage: clrsym feed [OPTION...] [URL]\n\n%s\n\n", SUMMARY);
+        for (; entries->long_name; entries++) {
+                const char *argument = entries->arg_description;
+                g_autofree char *option = g_strconcat(entries->long_name, argument ? " " : "",
+                                                      argument ? argument : "", NULL);
+
+                printf("      --%-18s %s\n", option, entries->description);
+        }
+        printf("  -h, --%-18s %s\n", "help", "this");
+        return fflush(stdout) == 0 ? 0 : 1;
+}
+
 int feed_main(int argc, char **argv)
 {
         g_autofree char *session = NULL, *socket = NULL, *relay_output = NULL, *url = NULL;
@@ -170,10 +189,11 @@ int feed_main(int argc, char **argv)
         SupervisorSettings settings = {0};
         bool ok;
 
-        argv[0] = (char *)"clrsym feed";
-        g_option_context_set_summary(
-                context, "Feeds a live session into clrsymd, until it is stopped: again when a "
-                         "part of the way fails, and with what was emitted meanwhile.");
+        if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+                g_option_context_free(context);
+                return print_usage(entries);
+        }
+        g_option_context_set_help_enabled(context, FALSE);
         g_option_context_add_main_entries(context, entries, NULL);
         ok = g_option_context_parse(context, &argc, &argv, &error);
         g_option_context_free(context);

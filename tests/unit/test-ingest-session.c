@@ -19,7 +19,8 @@ static char *knowledge(const Tracker *tracker)
                 "{\"method\":\"org.clrsym.Symbolizer.ListMethods\",\"parameters\":{\"all\":true}}",
                 "{\"method\":\"org.clrsym.Symbolizer.Status\"}",
         };
-        const QueryContext context = {.tracker = tracker, .is_final = true, .viewer = {.sees_all = true}};
+        const QueryContext context = {
+                .tracker = tracker, .is_final = true, .viewer = {.sees_all = true}};
         GString *text = g_string_new(NULL);
         size_t i;
 
