@@ -94,7 +94,8 @@ def check_sockets(tap, units):
                   and (not unit.one('Service') or name in activated.one('Sockets').split()),
                   f'{name} and its service know each other')
         # Stopped, a service takes its runtime directory with it.
-        tap.check(not unit.one('ListenStream').startswith(f'/run/{activated.one("RuntimeDirectory")}/')
+        runtime = f'/run/{activated.one("RuntimeDirectory")}/'
+        tap.check(not unit.one('ListenStream').startswith(runtime)
                   or activated.one('RuntimeDirectoryPreserve') == 'yes',
                   f'{name}: it does not go with the service')
     tap.check('clrsymd-ingest.socket' in units['clrsymd.socket'].one('Wants'),
