@@ -135,9 +135,10 @@ bool body_table_print_each(const Options *options, const char *method, const cha
 {
         g_autoptr(Link) link = link_open(options, LINK_PLAIN, error);
         g_autoptr(BodyList) list = body_list_new(false);
+        uint64_t time;
         char **argument;
 
-        if (!link)
+        if (!link || (options->at && !link_time(link, options->at, &time, error)))
                 return false;
         for (argument = options->arguments; *argument; argument++) {
                 g_autofree char *text = g_utf8_make_valid(*argument, -1);
@@ -145,6 +146,8 @@ bool body_table_print_each(const Options *options, const char *method, const cha
                 bool ok;
 
                 json_object_set_new(parameters, key, json_string(text));
+                if (options->at)
+                        json_object_set_new(parameters, "time", json_integer((json_int_t)time));
                 if (options_has(options, OPTION_IL_VERSION))
                         json_object_set_new(parameters, "il_version",
                                             json_integer((json_int_t)options->il_version));

@@ -175,17 +175,39 @@ static bool has_name(const Process *process, const Body *body, const char *name)
         return !strcmp(name + (n ? n + 1 : 0), own);
 }
 
+/* A time, if one is asked for. */
+typedef struct Moment {
+        bool is_given;
+        uint64_t time;
+} Moment;
+
+static Moment get_moment(Call *call)
+{
+        Moment moment = {0};
+
+        moment.is_given = call_get_time(call, "time", &moment.time);
+        return moment;
+}
+
+static bool is_of_moment(const Moment *moment, const Body *body)
+{
+        return !moment->is_given || (body->since <= moment->time && moment->time < body->until);
+}
+
 /* The versions that are asked for: of a method by id or by name, of one IL or of any. */
 typedef struct VersionFilter {
         const char *name; /* NULL: by id */
         uint64_t id;
         bool has_il_version;
         int64_t il_version;
+        Moment moment;
 } VersionFilter;
 
 static bool is_version(const Process *process, const Body *body, const void *data)
 {
         const VersionFilter *filter = data;
+        if (!is_of_moment(&filter->moment, body))
+                return false;
         const IlMap *map = body_il_map(body);
 
         if (filter->name ? !has_name(process, body, filter->name) : body->method_id != filter->id)
@@ -201,10 +223,11 @@ static bool is_version(const Process *process, const Body *body, const void *dat
 void call_versions(Call *call)
 {
         const char *method = param_string(call->parameters, "method");
-        VersionFilter version = {.has_il_version = param_has(call->parameters, "il_version")};
+        VersionFilter version = {.has_il_version = param_has(call->parameters, "il_version"),
+                                 .moment = get_moment(call)};
         ProcessFilter filter;
 
-        if (!call_get_filter(call, &filter))
+        if (call->wrong || !call_get_filter(call, &filter))
                 return;
         call->wrong = "method";
         if (!method)
@@ -232,7 +255,7 @@ static gint compare_ages(gconstpointer a, gconstpointer b)
 }
 
 /* What lived at an address in one process. */
-static bool history_of(List *list, const Process *process, uint64_t address,
+static bool history_of(List *list, const Process *process, uint64_t address, const Moment *moment,
                        const QueryProgress *from)
 {
         g_autoptr(GPtrArray) bodies = g_ptr_array_new();
@@ -243,6 +266,8 @@ static bool history_of(List *list, const Process *process, uint64_t address,
         for (i = 0; i < bodies->len; i++) {
                 const Body *body = bodies->pdata[i];
 
+                if (!is_of_moment(moment, body))
+                        continue;
                 if (from && (body->since > from->time ||
                              (body->since == from->time && body->number > from->number)))
                         continue;
@@ -261,12 +286,13 @@ void call_history(Call *call)
         const GPtrArray *processes = tracker_processes(call->context->tracker);
         const char *text = param_string(call->parameters, "addr");
         const QueryProgress from = *call->progress;
+        const Moment moment = get_moment(call);
         ProcessFilter filter;
         uint64_t address;
         List list;
         guint i;
 
-        if (!call_get_filter(call, &filter))
+        if (call->wrong || !call_get_filter(call, &filter))
                 return;
         call->wrong = "addr";
         if (!text || !param_address(text, &address))
@@ -281,7 +307,7 @@ void call_history(Call *call)
                     !process_filter_matches(&filter, &call->context->viewer, process))
                         continue;
                 list.at.serial = process->serial;
-                if (!history_of(&list, process, address, is_there ? &from : NULL))
+                if (!history_of(&list, process, address, &moment, is_there ? &from : NULL))
                         break;
         }
         list_end(&list);

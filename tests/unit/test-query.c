@@ -106,6 +106,21 @@ static const struct {
         {"{\"method\":\"org.clrsym.Symbolizer.Versions\",\"parameters\":{\"method\":\"0x1\","
          "\"il_version\":5}}",
          "{\"parameters\":{\"bodies\":[]}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.Versions\",\"parameters\":{\"method\":\"0x1\","
+         "\"time\":\"3.0\"}}",
+         "{\"parameters\":{\"bodies\":[]}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.Versions\",\"parameters\":{\"method\":\"0x1\","
+         "\"time\":\"2.0\"}}",
+         "{\"parameters\":{\"bodies\":[{\"pid\":100,..."},
+        {"{\"method\":\"org.clrsym.Symbolizer.History\",\"parameters\":{\"addr\":\"0x1000\","
+         "\"time\":\"1.9\"}}",
+         "{\"parameters\":{\"bodies\":[]}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.History\",\"parameters\":{\"addr\":\"0x1000\","
+         "\"time\":\"2.9\"}}",
+         "{\"parameters\":{\"bodies\":[{\"pid\":100,..."},
+        {"{\"method\":\"org.clrsym.Symbolizer.History\",\"parameters\":{\"addr\":\"0x1000\","
+         "\"time\":\"x\"}}",
+         "{\"error\":\"org.varlink.service.InvalidParameter\",..."},
         {"{\"method\":\"org.clrsym.Symbolizer.Versions\",\"parameters\":{\"method\":\"N.A\"}}",
          "{\"parameters\":{\"bodies\":[]}}"},
         {"{\"method\":\"org.clrsym.Symbolizer.ListProcesses\"}",
