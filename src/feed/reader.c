@@ -60,18 +60,26 @@ static gboolean on_connection(gint fd, GIOCondition condition, gpointer data)
         return G_SOURCE_REMOVE;
 }
 
+/* False: nothing more is there now. */
+static bool read_words(Reader *reader)
+{
+        char bytes[4096];
+        ssize_t n = read(reader->words, bytes, sizeof(bytes));
+
+        if (n <= 0)
+                return false;
+        g_string_append_len(reader->said, bytes, n);
+        if (reader->said->len > MAX_SAID)
+                g_string_erase(reader->said, 0, (gssize)(reader->said->len - MAX_SAID));
+        return true;
+}
+
 static gboolean on_words(gint fd, GIOCondition condition, gpointer data)
 {
         Reader *reader = data;
-        char bytes[4096];
-        ssize_t n = read(fd, bytes, sizeof(bytes));
 
-        if (n > 0) {
-                g_string_append_len(reader->said, bytes, n);
-                if (reader->said->len > MAX_SAID)
-                        g_string_erase(reader->said, 0, (gssize)(reader->said->len - MAX_SAID));
+        if (read_words(reader))
                 return G_SOURCE_CONTINUE;
-        }
         reader->words_source = 0;
         return G_SOURCE_REMOVE;
 }
@@ -83,8 +91,7 @@ static void on_exit_of_child(GPid pid, gint status, gpointer data)
 
         reader->child = 0;
         reader->pid = 0;
-        while (reader->words_source &&
-               on_words(reader->words, G_IO_IN, reader) == G_SOURCE_CONTINUE)
+        while (read_words(reader))
                 ;
         why = babeltrace_reason(reader->said->str, status);
         g_clear_pointer(&reader->intake, intake_free);

@@ -164,7 +164,7 @@ class World:
         if not tap.same_rows(fed, read, f"{what}: the daemon has what the relay daemon's files say"):
             for name, rows in (('missing', collections.Counter(read) - collections.Counter(fed)),
                                ('surplus', collections.Counter(fed) - collections.Counter(read))):
-                for row in sorted(rows):
+                for row in sorted(rows)[:10]:
                     body = json.loads(row)
                     tap.note(name + ' ' + ' '.join(f'{key}={body[key]}' for key in (
                         'symbol', 'start', 'size', 'loaded', 'unloaded', 'source')))
