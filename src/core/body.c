@@ -242,3 +242,106 @@ bool body_is_same(const Strtab *names, const Body *a, const Body *b)
         return a->start == b->start && a->method_id == b->method_id && a->rejit_id == b->rejit_id &&
                (!a->size || !b->size || (a->size == b->size && same_names(names, a, b)));
 }
+
+/* Of a free place whose body is still to come. */
+#define AWAITED 1
+
+static bool restore_places(BodyStore *store, uint32_t n)
+{
+        /* Far more than any memory has. */
+        if (n > UINT32_MAX >> BODY_CHUNK_BITS)
+                return false;
+        while (store->n_allocated < n)
+                chunks_grow(store);
+        while (store->n_chunks < n)
+                store->chunks[store->n_chunks++] = NULL;
+        return true;
+}
+
+bool body_store_restore_chunk(BodyStore *store, uint32_t i, uint32_t n_touched,
+                              const uint16_t *free, uint32_t n_free)
+{
+        BodyChunk *chunk;
+        uint32_t k;
+
+        if (n_touched > BODY_CHUNK || n_free >= n_touched || i > store->n_chunks + (1u << 20) ||
+            !restore_places(store, MAX(i + 1, store->n_chunks)) || store->chunks[i])
+                return false;
+        chunk = store->chunks[i] = g_aligned_alloc(1, CHUNK_SIZE, CACHE_LINE);
+        account_add(store->account, CHUNK_SIZE);
+        chunk->n_bodies = 0;
+        chunk->n_touched = n_touched;
+        chunk->first_free = n_free ? free[0] : BODY_NONE;
+        for (k = 0; k < n_touched; k++)
+                chunk->bodies[k] = (Body){.end = BODY_END_FREE, .flags = AWAITED};
+        for (k = 0; k < n_free; k++) {
+                if (free[k] >= n_touched || !chunk->bodies[free[k]].flags) {
+                        chunk->n_touched = 0; /* nothing in it is to be looked at */
+                        return false;
+                }
+                chunk->bodies[free[k]].flags = 0;
+                chunk->bodies[free[k]].next = k + 1 < n_free ? free[k + 1] : BODY_NONE;
+        }
+        return true;
+}
+
+Body *body_store_restore(BodyStore *store, uint32_t number)
+{
+        uint32_t i = number >> BODY_CHUNK_BITS, k = number & (BODY_CHUNK - 1);
+        BodyChunk *chunk = i < store->n_chunks ? store->chunks[i] : NULL;
+        Body *body;
+
+        if (!chunk || k >= chunk->n_touched)
+                return NULL;
+        body = &chunk->bodies[k];
+        if (body->end != BODY_END_FREE || body->flags != AWAITED)
+                return NULL;
+        *body = (Body){.number = number};
+        chunk->n_bodies++;
+        store->n_bodies++;
+        return body;
+}
+
+bool body_store_restore_end(BodyStore *store, const uint32_t *open, uint32_t n_open,
+                            const uint32_t *freed, uint32_t n_freed)
+{
+        uint32_t n_awaited_open = n_open, n_awaited_freed = n_freed, i;
+
+        /* The last ones may be free, too. */
+        for (i = 0; i < n_freed; i++)
+                if (freed[i] > store->n_chunks + n_freed ||
+                    !restore_places(store, MAX(freed[i] + 1, store->n_chunks)))
+                        return false;
+        for (i = 0; i < store->n_chunks; i++) {
+                BodyChunk *chunk = store->chunks[i];
+                uint32_t n_free = 0, k;
+
+                n_awaited_freed -= !chunk;
+                n_awaited_open -= chunk && chunk->n_bodies < BODY_CHUNK;
+                for (k = 0; chunk && k < chunk->n_touched; k++)
+                        n_free += chunk->bodies[k].end == BODY_END_FREE;
+                for (k = chunk ? chunk->first_free : BODY_NONE; k != BODY_NONE;
+                     k = chunk->bodies[k].next)
+                        n_free--;
+                /* One that was awaited has not come. */
+                if (n_free)
+                        return false;
+                if (chunk)
+                        chunk->next_open = chunk->previous_open = i;
+        }
+        if (n_awaited_open || n_awaited_freed)
+                return false;
+        for (i = n_open; i-- > 0;) {
+                BodyChunk *chunk = open[i] < store->n_chunks ? store->chunks[open[i]] : NULL;
+
+                /* Listed twice, or full. */
+                if (!chunk || chunk->n_bodies == BODY_CHUNK || chunk->next_open != open[i])
+                        return false;
+                open_add(store, open[i]);
+        }
+        for (i = 0; i < n_freed; i++)
+                if (freed[i] >= store->n_chunks || store->chunks[freed[i]])
+                        return false;
+        g_array_append_vals(store->freed, freed, n_freed);
+        return true;
+}

@@ -171,6 +171,21 @@ void body_hand_over(BodyStore *store, Body *body, Body *rest, uint64_t time);
 void body_set_il_map(BodyStore *store, Body *body, IlMap *map);
 /* Gives back what the body owns. */
 void body_store_remove(BodyStore *store, Body *body, Strtab *names);
+/*
+ * For one that is to be as another was: chunk I, which is not there, with bodies in the first
+ * N_TOUCHED places but those of FREE, of which the first is the first to be used again. False if
+ * that makes no sense.
+ */
+bool body_store_restore_chunk(BodyStore *store, uint32_t i, uint32_t n_touched,
+                              const uint16_t *free, uint32_t n_free);
+/* A zeroed body with that number; NULL if its chunk has none there, or has it already. */
+Body *body_store_restore(BodyStore *store, uint32_t number);
+/*
+ * Then at last: N_OPEN chunks have room, of which the first is the first to be used, and N_FREED
+ * places are without a chunk. False if that is not as it is.
+ */
+bool body_store_restore_end(BodyStore *store, const uint32_t *open, uint32_t n_open,
+                            const uint32_t *freed, uint32_t n_freed);
 /* Bytes that the next body_store_add() may take. */
 size_t body_store_growth(const BodyStore *store);
 

@@ -1,23 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/codemap.h"
 
-#include "core/methodtable.h"
-
-struct CodeMap {
-        Strtab *names; /* borrowed */
-        BodyStore store;
-        PageIndex *index;
-        MethodTable methods;
-        uint32_t n_live;
-        uint64_t newest; /* latest time of any insertion or end */
-        uint64_t epoch;
-        GArray *changes;     /* borrowed or NULL: of CodeMapChange */
-        GArray *modules;     /* by number - 1: its newest living body */
-        uint32_t first_dead; /* ended first: BODY_NONE: nobody is dead */
-        uint32_t last_dead;
-        uint64_t whole_since;
-        uint32_t il_map_cursor; /* bodies before it have no IL map any more */
-};
+#include "core/codemap-struct.h"
 
 /* No two states of any maps have the same. */
 static void change_epoch(CodeMap *map)
@@ -508,6 +492,11 @@ uint32_t codemap_n_bodies(const CodeMap *map)
 uint32_t codemap_n_live(const CodeMap *map)
 {
         return map->n_live;
+}
+
+void codemap_change_epoch(CodeMap *map)
+{
+        change_epoch(map);
 }
 
 uint64_t codemap_epoch(const CodeMap *map)

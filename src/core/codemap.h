@@ -101,6 +101,8 @@ uint32_t codemap_n_live(const CodeMap *map);
  * something was before. Not by a load where nothing ever was, nor where the dead are forgotten.
  */
 uint64_t codemap_epoch(const CodeMap *map);
+/* As if such an answer could. */
+void codemap_change_epoch(CodeMap *map);
 
 /* A body that came, or whose life ended. */
 typedef struct CodeMapChange {

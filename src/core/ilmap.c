@@ -125,3 +125,30 @@ bool ilmap_lookup(const IlMap *map, uint32_t native_offset, int32_t *ret_il_offs
         }
         return found;
 }
+
+const void *ilmap_bytes(const IlMap *map)
+{
+        return map;
+}
+
+IlMap *ilmap_from_bytes(const uint8_t *bytes, size_t n)
+{
+        IlMap head;
+        uint64_t n_numbers = 0;
+        unsigned n_long = 0;
+        size_t i;
+
+        if (n < sizeof(head))
+                return NULL;
+        memcpy(&head, bytes, sizeof(head));
+        if (head.n_bytes != n - sizeof(head))
+                return NULL;
+        /* Two numbers an entry, none of them longer than put() makes one. */
+        for (i = sizeof(head); i < n; i++) {
+                n_long = bytes[i] & 0x80 ? n_long + 1 : 0;
+                n_numbers += !n_long;
+                if (n_long > 9)
+                        return NULL;
+        }
+        return n_long || n_numbers != 2 * (uint64_t)head.n_entries ? NULL : g_memdup2(bytes, n);
+}

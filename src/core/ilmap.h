@@ -29,3 +29,8 @@ bool ilmap_lookup(const IlMap *map, uint32_t native_offset, int32_t *ret_il_offs
 size_t ilmap_n_entries(const IlMap *map);
 /* Bytes allocated. */
 size_t ilmap_size(const IlMap *map);
+
+/* What it holds as ilmap_size() bytes for ilmap_from_bytes(), borrowed. */
+const void *ilmap_bytes(const IlMap *map);
+/* The map that had those bytes; NULL if none had. */
+IlMap *ilmap_from_bytes(const uint8_t *bytes, size_t n);

@@ -55,6 +55,12 @@ void jitstats_free(JitStats *stats)
         g_free(stats);
 }
 
+static void add_reason(JitStats *stats, GHashTable *reasons, Str reason, uint64_t count)
+{
+        g_hash_table_insert(reasons, GUINT_TO_POINTER(reason), g_memdup2(&count, sizeof(count)));
+        account_add(stats->account, TABLE_ENTRY + sizeof(count));
+}
+
 static void add_failure(JitStats *stats, JitAttempt attempt, const Record *record)
 {
         const Value *value = record_value(record, FIELD_FailReason);
@@ -72,10 +78,7 @@ static void add_failure(JitStats *stats, JitAttempt attempt, const Record *recor
                 (*count)++;
                 strtab_unref(stats->names, reason);
         } else if (g_hash_table_size(reasons) < MAX_REASONS) {
-                count = g_new(uint64_t, 1);
-                *count = 1;
-                g_hash_table_insert(reasons, GUINT_TO_POINTER(reason), count);
-                account_add(stats->account, TABLE_ENTRY + sizeof(uint64_t));
+                add_reason(stats, reasons, reason, 1);
         } else {
                 stats->n_others[attempt]++;
                 strtab_unref(stats->names, reason);
@@ -152,4 +155,40 @@ JitReason *jitstats_reasons(const JitStats *stats, JitAttempt attempt, size_t *r
 JitBackground jitstats_background(const JitStats *stats)
 {
         return stats->background;
+}
+
+uint64_t jitstats_background_begin(const JitStats *stats)
+{
+        return stats->background_begin;
+}
+
+uint64_t jitstats_n_others(const JitStats *stats, JitAttempt attempt)
+{
+        return stats->n_others[attempt];
+}
+
+void jitstats_restore(JitStats *stats, const uint64_t *n_succeeded, const uint64_t *n_others,
+                      const JitBackground *background, uint64_t background_begin)
+{
+        int i;
+
+        for (i = 0; i < _JIT_ATTEMPT_MAX; i++) {
+                stats->n_succeeded[i] = n_succeeded[i];
+                stats->n_others[i] = n_others[i];
+        }
+        stats->background = *background;
+        stats->background_begin = background_begin;
+}
+
+bool jitstats_restore_reason(JitStats *stats, JitAttempt attempt, Str reason, uint64_t count)
+{
+        GHashTable *reasons = stats->reasons[attempt];
+
+        if (!reason || g_hash_table_size(reasons) >= MAX_REASONS ||
+            g_hash_table_contains(reasons, GUINT_TO_POINTER(reason))) {
+                strtab_unref(stats->names, reason);
+                return false;
+        }
+        add_reason(stats, reasons, reason, count);
+        return true;
 }

@@ -45,3 +45,15 @@ typedef struct JitBackground {
 } JitBackground;
 
 JitBackground jitstats_background(const JitStats *stats);
+
+/*
+ * The run of the background thread that is under way began then; 0: none is. And for statistics
+ * that are to be as others were: these counts, but for the reasons; and a reason (with a reference
+ * that is taken over), false if it is there already or there are too many.
+ */
+uint64_t jitstats_background_begin(const JitStats *stats);
+/* Failures without a reason of their own. */
+uint64_t jitstats_n_others(const JitStats *stats, JitAttempt attempt);
+void jitstats_restore(JitStats *stats, const uint64_t *n_succeeded, const uint64_t *n_others,
+                      const JitBackground *background, uint64_t background_begin);
+bool jitstats_restore_reason(JitStats *stats, JitAttempt attempt, Str reason, uint64_t count);

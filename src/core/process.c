@@ -90,24 +90,32 @@ void process_free(Process *process)
         g_free(process);
 }
 
+static Module *add_module(Process *process, const Module *template, bool is_living)
+{
+        Module *module = g_memdup2(template, sizeof(*template));
+
+        g_ptr_array_add(process->all_modules, module);
+        module->number = process->all_modules->len;
+        account_add(process->account, sizeof(Module) + TABLE_ENTRY);
+        if (is_living)
+                g_hash_table_insert(process->modules, &module->id, module);
+        return module;
+}
+
 Module *process_module(Process *process, uint64_t id, uint64_t time)
 {
+        const Module template = {.id = id, .loaded = time, .unloaded = BODY_FOREVER};
         Module *module;
 
         if (!id)
                 return NULL;
         module = g_hash_table_lookup(process->modules, &id);
-        if (module)
-                return module;
-        module = g_new0(Module, 1);
-        module->id = id;
-        module->loaded = time;
-        module->unloaded = BODY_FOREVER;
-        g_ptr_array_add(process->all_modules, module);
-        module->number = process->all_modules->len;
-        account_add(process->account, sizeof(Module) + TABLE_ENTRY);
-        g_hash_table_insert(process->modules, &module->id, module);
-        return module;
+        return module ? module : add_module(process, &template, true);
+}
+
+void process_restore_module(Process *process, const Module *module, bool is_living)
+{
+        add_module(process, module, is_living);
 }
 
 void process_set_module_path(Process *process, Module *module, Str path)

@@ -78,6 +78,8 @@ void process_free(Process *process);
 
 /* The living module of that id; made if there is none. NULL for id 0. */
 Module *process_module(Process *process, uint64_t id, uint64_t time);
+/* One like MODULE, whose path is taken over: a living one is the only one of its id. */
+void process_restore_module(Process *process, const Module *module, bool is_living);
 /* Takes over the reference to PATH. */
 void process_set_module_path(Process *process, Module *module, Str path);
 /*

@@ -212,6 +212,16 @@ const char *strtab_text(const Strtab *tab, Str str)
         return str ? tab->entries[str - 1]->text : NULL;
 }
 
+size_t strtab_length(const Strtab *tab, Str str)
+{
+        return tab->entries[str - 1]->n;
+}
+
+Str strtab_end(const Strtab *tab)
+{
+        return tab->n_entries;
+}
+
 uint64_t strtab_n_reuses(const Strtab *tab)
 {
         return tab->n_reuses;

@@ -29,6 +29,10 @@ void strtab_unref(Strtab *tab, Str str);
 
 /* NUL-terminated, valid as long as the name is; NULL for 0. */
 const char *strtab_text(const Strtab *tab, Str str);
+/* Its bytes, of a name that is one. */
+size_t strtab_length(const Strtab *tab, Str str);
+/* No number is above it. */
+Str strtab_end(const Strtab *tab);
 
 /*
  * A number that was given back stands for another name when it is given again. For those who

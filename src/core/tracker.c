@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/tracker.h"
 
-#include "core/budget.h"
 #include "core/method-flags.h"
+#include "core/tracker-struct.h"
 
 #include <string.h>
 
@@ -33,22 +33,6 @@
 /* ns. Two sessions that trace one process give its start two times, microseconds apart. */
 #define SAME_START UINT64_C(1000000000)
 
-struct Tracker {
-        Account account;
-        Strtab *names;        /* of all processes */
-        GPtrArray *traces;    /* owned Traces */
-        GPtrArray *processes; /* owned Processes, in order of appearance */
-        GHashTable *newest;   /* borrowed ProcessKey (of its value) -> borrowed newest Process */
-        Budget budget;
-        TrackerHost host;
-        TrackerObserver observer;
-        GArray *changes; /* of CodeMapChange: by the record that is being applied */
-        TrackerStats stats;
-        Trace *last_trace;  /* borrowed: of the newest stream */
-        uint64_t batch;     /* number of the batch that is being applied */
-        uint64_t n_serials; /* given to processes */
-};
-
 static void trace_destroy(gpointer data)
 {
         trace_free(data);
@@ -59,10 +43,8 @@ static void process_destroy(gpointer data)
         process_free(data);
 }
 
-Tracker *tracker_new(void)
+static void tracker_init(Tracker *tracker)
 {
-        Tracker *tracker = g_new0(Tracker, 1);
-
         tracker->names = strtab_new(&tracker->account);
         tracker->traces = g_ptr_array_new_with_free_func(trace_destroy);
         tracker->processes = g_ptr_array_new_with_free_func(process_destroy);
@@ -71,6 +53,23 @@ Tracker *tracker_new(void)
         tracker->batch = 1;
         budget_init(&tracker->budget, &tracker->account, tracker->names, tracker->processes,
                     tracker->newest);
+}
+
+static void tracker_deinit(Tracker *tracker)
+{
+        budget_deinit(&tracker->budget);
+        g_hash_table_unref(tracker->newest);
+        g_ptr_array_unref(tracker->processes);
+        g_ptr_array_unref(tracker->traces);
+        strtab_free(tracker->names);
+        g_array_unref(tracker->changes);
+}
+
+Tracker *tracker_new(void)
+{
+        Tracker *tracker = g_new0(Tracker, 1);
+
+        tracker_init(tracker);
         return tracker;
 }
 
@@ -78,13 +77,21 @@ void tracker_free(Tracker *tracker)
 {
         if (!tracker)
                 return;
-        budget_deinit(&tracker->budget);
-        g_hash_table_unref(tracker->newest);
-        g_ptr_array_unref(tracker->processes);
-        g_ptr_array_unref(tracker->traces);
-        strtab_free(tracker->names);
-        g_array_unref(tracker->changes);
+        tracker_deinit(tracker);
         g_free(tracker);
+}
+
+void tracker_reset(Tracker *tracker)
+{
+        const Tracker before = *tracker;
+
+        tracker_deinit(tracker);
+        *tracker = (Tracker){.account.last_epoch = before.account.last_epoch,
+                             .host = before.host,
+                             .observer = before.observer,
+                             .forgotten = before.forgotten};
+        tracker_init(tracker);
+        tracker->budget.limit = before.budget.limit;
 }
 
 TrackerStream *tracker_stream_open(Tracker *tracker, const IngestStream *identity)
@@ -151,7 +158,7 @@ static Process *generation_new(Tracker *tracker, const TrackerStream *stream, Pr
         /* Buffers of a user say whose it is; of others, only what runs here now can be asked. */
         if (tracker->host.uid && *stream->trace->boot_id &&
             stream->trace->scheme != BUFFER_SCHEME_PER_UID)
-                process->has_uid = tracker->host.uid(&key, &process->uid);
+                process->has_uid = tracker->host.uid(tracker->host.data, &key, &process->uid);
         if (tracker->observer.body)
                 codemap_set_changes(process->map, tracker->changes);
         g_ptr_array_add(tracker->processes, process);
@@ -168,7 +175,7 @@ static bool is_replaced(const Tracker *tracker, const Process *process, const Tr
         if (!tracker->host.start_time || record->process.pid_ns != tracker->host.pid_ns ||
             !*stream->trace->boot_id || record->time - process->last < LEAST_REPLACE_TIME)
                 return false;
-        start = tracker->host.start_time(record->process.pid);
+        start = tracker->host.start_time(tracker->host.data, record->process.pid);
         /* Later than the event: it is of neither. */
         return start > process->last && start <= record->time;
 }
@@ -722,53 +729,18 @@ const TrackerStats *tracker_stats(const Tracker *tracker)
         return &tracker->stats;
 }
 
-double tracker_gap_seconds(const Tracker *tracker)
-{
-        double seconds = 0;
-        guint i;
-
-        for (i = 0; i < tracker->traces->len; i++)
-                seconds += (double)trace_gap_time(tracker->traces->pdata[i]) / 1e9;
-        return seconds;
-}
-
 void tracker_set_host(Tracker *tracker, const TrackerHost *host)
 {
         tracker->host = *host;
 }
 
-static bool is_over(const Tracker *tracker, const Process *process)
-{
-        guint i;
-
-        if (process->exit != BODY_FOREVER)
-                return true;
-        /* Of another machine or boot, nobody here knows. */
-        for (i = 0; i < process->traces->len; i++)
-                if (!*((const Trace *)process->traces->pdata[i])->boot_id)
-                        return false;
-        return tracker->host.is_running && !tracker->host.is_running(&process->key);
-}
-
-void tracker_age(Tracker *tracker, unsigned max_age)
-{
-        guint i;
-
-        for (i = tracker->processes->len; i-- > 0;) {
-                Process *process = tracker->processes->pdata[i];
-
-                process->age = process->last == process->aged_last && is_over(tracker, process)
-                                       ? process->age + 1
-                                       : 0;
-                process->aged_last = process->last;
-                if (process->age > max_age)
-                        budget_drop(&tracker->budget, process);
-        }
-}
-
 void tracker_set_epoch(Tracker *tracker, uint64_t epoch)
 {
+        guint i;
+
         tracker->account.last_epoch = epoch;
+        for (i = 0; i < tracker->processes->len; i++)
+                codemap_change_epoch(((Process *)tracker->processes->pdata[i])->map);
 }
 
 void tracker_set_budget(Tracker *tracker, size_t n_bytes)

@@ -18,6 +18,8 @@ typedef struct Tracker Tracker;
 
 Tracker *tracker_new(void);
 void tracker_free(Tracker *tracker);
+/* Forgets everything, and is as new: but for budget, host, observer, and where epochs count on. */
+void tracker_reset(Tracker *tracker);
 
 /*
  * The stream of that identity, new or known from an earlier connection (then it goes on where it
@@ -73,21 +75,23 @@ void tracker_observe(Tracker *tracker, const TrackerObserver *observer);
 
 /* What is known of this machine's processes that run now, beside what their events tell. */
 typedef struct TrackerHost {
+        void *data;      /* for the functions */
         uint64_t pid_ns; /* of the processes that start_time knows */
         /*
          * When the program that has a pid now was started, on the clock of the events; 0: none has
          * it. A program that was started after all events so far is another one.
          */
-        uint64_t (*start_time)(int32_t pid);
+        uint64_t (*start_time)(void *data, int32_t pid);
         /* Whose it is; false: not known. NULL: nobody asks. */
-        bool (*uid)(const ProcessKey *key, uint32_t *ret_uid);
+        bool (*uid)(void *data, const ProcessKey *key, uint32_t *ret_uid);
         /* True if it runs here now. NULL: nobody knows. */
-        bool (*is_running)(const ProcessKey *key);
+        bool (*is_running)(void *data, const ProcessKey *key);
 } TrackerHost;
 
 void tracker_set_host(Tracker *tracker, const TrackerHost *host);
 
-/* Epochs count on from here, so that none of an earlier tracker is met again. Below 2^53. */
+/* Epochs count on from here, those of processes that are there too: so that none of an earlier
+ * tracker is met again. Below 2^53. */
 void tracker_set_epoch(Tracker *tracker, uint64_t epoch);
 
 /*
@@ -95,6 +99,19 @@ void tracker_set_epoch(Tracker *tracker, uint64_t epoch);
  * when its exit was seen, or when it does not run here any more and nothing came of it.
  */
 void tracker_age(Tracker *tracker, unsigned max_age);
+/* From now on it appends the serials of those that it forgets to SERIALS (borrowed; NULL: no
+ * longer). */
+void tracker_log_forgotten(Tracker *tracker, GArray *serials);
+/* Forgets the process with that serial, if there is one. */
+void tracker_forget(Tracker *tracker, uint64_t serial);
+
+/* Behind what has come so far, something of every stream is missing: a gap is there. */
+void tracker_note_loss(Tracker *tracker);
+
+/* Streams as numbers from 0 on, in order of appearance by trace. NULL: there is none of that
+ * number. */
+uint32_t tracker_stream_number(const Tracker *tracker, const TrackerStream *stream);
+TrackerStream *tracker_stream_by_number(const Tracker *tracker, uint32_t number);
 
 /*
  * Most bytes that all code maps and names may take; 0: no limit, the default. What is more than

@@ -213,14 +213,14 @@ static void peer_destroy(gpointer data)
         peer_free(data);
 }
 
-static bool uid_of(const ProcessKey *key, uint32_t *ret_uid)
+static bool uid_of(void *data, const ProcessKey *key, uint32_t *ret_uid)
 {
         pid_t pid;
 
         return proc_host_pid(key->pid_ns, key->pid, &pid) && proc_uid(pid, ret_uid);
 }
 
-static bool is_running(const ProcessKey *key)
+static bool is_running(void *data, const ProcessKey *key)
 {
         pid_t pid;
 
@@ -282,10 +282,18 @@ char *server_status(const Server *server)
                 processes->len, (guint64)n_bodies, server->feeders->len, server->clients->len);
 }
 
+static uint64_t start_time(void *data, int32_t pid)
+{
+        return proc_start_time(pid);
+}
+
 Server *server_new(const char *ingest_path, const char *query_path, const Config *config,
                    GError **error)
 {
-        const TrackerHost host = {proc_own_pid_ns(), proc_start_time, uid_of, is_running};
+        const TrackerHost host = {.pid_ns = proc_own_pid_ns(),
+                                  .start_time = start_time,
+                                  .uid = uid_of,
+                                  .is_running = is_running};
         Server *server = g_new0(Server, 1);
 
         server->tracker = tracker_new();

@@ -164,7 +164,7 @@ static void run_question(Script *script, char **words)
 
 static uint64_t started;
 
-static uint64_t start_time(int32_t pid)
+static uint64_t start_time(void *data, int32_t pid)
 {
         return started;
 }

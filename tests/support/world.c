@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/world.h"
 
+#include "core/image.h"
 #include "core/method-flags.h"
 
 #include <stdlib.h>
@@ -48,6 +49,87 @@ static void G_GNUC_PRINTF(2, 3) world_differ(World *w, const char *format, ...)
         va_start(arguments, format);
         w->failure = g_strdup_vprintf(format, arguments);
         va_end(arguments);
+}
+
+static bool take_piece(void *data, const uint8_t *bytes, size_t n)
+{
+        GPtrArray *pieces = data;
+
+        g_ptr_array_add(pieces, g_bytes_new(bytes, n));
+        return true;
+}
+
+static GPtrArray *image_of(const Tracker *tracker)
+{
+        GPtrArray *pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+
+        image_write(tracker, take_piece, pieces);
+        return pieces;
+}
+
+/* The tracker of an image; NULL if it is refused. */
+static Tracker *tracker_of(const GPtrArray *pieces, size_t budget)
+{
+        Tracker *tracker = tracker_new();
+        ImageReader *reader = image_reader_new(tracker);
+        guint i;
+
+        tracker_set_budget(tracker, budget);
+        for (i = 0; i < pieces->len; i++) {
+                gsize n;
+                const uint8_t *bytes = g_bytes_get_data(pieces->pdata[i], &n);
+
+                image_reader_take(reader, bytes, n);
+        }
+        if (image_reader_finish(reader))
+                return tracker;
+        tracker_free(tracker);
+        return NULL;
+}
+
+static bool are_equal(const GPtrArray *a, const GPtrArray *b)
+{
+        guint i;
+
+        for (i = 0; i < a->len && i < b->len; i++)
+                if (!g_bytes_equal(a->pdata[i], b->pdata[i]))
+                        return false;
+        return a->len == b->len;
+}
+
+void world_restart(World *w)
+{
+        g_autoptr(GPtrArray) image = NULL, again = NULL;
+        const GPtrArray *before = tracker_processes(w->tracker), *after;
+        Tracker *tracker;
+        unsigned s;
+        guint i, k;
+
+        /* Batches are not in images: there is none under way. */
+        world_tell(w, "commit\n# restart\n");
+        tracker_commit(w->tracker);
+        w->batch++;
+        image = image_of(w->tracker);
+        tracker = tracker_of(image, w->mix->budget);
+        if (!tracker) {
+                world_differ(w, "the image is refused");
+                return;
+        }
+        again = image_of(tracker);
+        if (!are_equal(image, again))
+                world_differ(w, "the tracker made from an image has another one");
+        after = tracker_processes(tracker);
+        for (i = 0; i < w->lives->len; i++) {
+                Naive *naive = w->lives->pdata[i];
+
+                if (g_ptr_array_find((GPtrArray *)before, naive->real, &k))
+                        naive->real = after->pdata[k];
+        }
+        for (s = 0; s < N_STREAMS; s++)
+                w->streams[s] = tracker_stream_by_number(
+                        tracker, tracker_stream_number(w->tracker, w->streams[s]));
+        tracker_free(w->tracker);
+        w->tracker = tracker;
 }
 
 static uint32_t body_number(const Process *process, const Body *body)

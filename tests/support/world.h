@@ -22,6 +22,7 @@ typedef struct Mix {
         uint64_t span; /* of addresses */
         uint32_t max_size;
         unsigned load, race, unload, stranger, module, r2r, rundown, gap, away, life;
+        unsigned restart;       /* of 1000 steps: the tracker goes, another has what it knew */
         unsigned late_percent;  /* of the events about bodies and modules, and of rundowns' ends */
         unsigned trace_percent; /* of the events come by the second trace */
         size_t budget;
@@ -54,6 +55,8 @@ uint64_t world_below(World *w, uint64_t n);
 void world_tell(World *w, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 void world_open_stream(World *w, unsigned s);
+/* From now on it is another tracker, made from an image of the one so far. */
+void world_restart(World *w);
 /* Something of the stream comes: what was on its way while its feeder was away is lost. */
 void world_resume(World *w, unsigned s, uint64_t time);
 

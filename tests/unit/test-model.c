@@ -50,6 +50,8 @@ static const Mix MIXES[] = {
          .gap = 10, .away = 4, .life = 1},
         {600, 700, 1 << 11, 200, .load = 40, .race = 5, .unload = 20, .stranger = 3, .module = 4,
          .rundown = 1, .life = 20, .trace_percent = 20},
+        /* Another tracker in between, that has the image of the one before. */
+        {300, 500, 1 << 12, 300, ALL_KINDS, .trace_percent = 5, .late_percent = 10, .restart = 30},
         /* What comes late. */
         {650, 600, 1 << 11, 100, ALL_KINDS, .late_percent = 30},
         /* Large bodies. */
@@ -57,12 +59,15 @@ static const Mix MIXES[] = {
         /* Little memory: for the dead, also late ones; for the living; for many processes. */
         {3, 60000, 1 << 16, 300, .load = 40, .race = 5, .unload = 40, .stranger = 2, .module = 4,
          .r2r = 4, .budget = 2664 << 10},
+        {2, 30000, 1 << 16, 300, .load = 40, .race = 5, .unload = 40, .stranger = 2, .module = 4,
+         .r2r = 4, .budget = 2664 << 10, .restart = 2},
         {4, 40000, 1 << 15, 200, .load = 40, .race = 5, .unload = 30, .stranger = 4, .module = 4,
          .r2r = 4, .gap = 1, .late_percent = 10, .budget = 2664 << 10},
         {4, 12000, 1 << 21, 200, .load = 40, .race = 5, .unload = 10, .stranger = 2, .rundown = 1,
-         .r2r = 10, .gap = 1, .late_percent = 5, .budget = 2664 << 10, .refuses = true},
+         .r2r = 10, .gap = 1, .late_percent = 5, .budget = 2664 << 10, .refuses = true,
+         .restart = 1},
         {40, 5000, 1 << 14, 300, .load = 40, .race = 5, .unload = 30, .stranger = 2, .module = 4,
-         .r2r = 4, .rundown = 1, .gap = 1, .life = 8, .budget = 2564 << 10},
+         .r2r = 4, .rundown = 1, .gap = 1, .life = 8, .budget = 2564 << 10, .restart = 2},
 };
 
 /* --- What happens -------------------------------------------------------------------------- */
@@ -469,6 +474,8 @@ static char *run(const Mix *mix, guint32 seed, Tally *tally, GString *log)
                         if (world_chance(&w, 25))
                                 do_progress(&w, s, w.now - world_below(&w, 10));
                 do_lookups(&w, 2);
+                if (world_below(&w, 1000) < mix->restart)
+                        world_restart(&w);
         }
         tally->n_steps += step;
         tally->n_forgotten += w.n_forgotten;
