@@ -21,6 +21,10 @@ typedef struct QueryStats {
         /* Of what feeders reported that are gone; and of those that are there. */
         uint64_t decode_errors;
         uint64_t unknown_events;
+        /* Of the journal, where there is one. */
+        bool has_journal;
+        bool journal_is_failed; /* what comes now would not outlive the daemon */
+        uint64_t journal_bytes;
 } QueryStats;
 
 typedef struct QueryContext {

@@ -204,6 +204,13 @@ static void append_service(GString *out, const QueryStats *stats)
                 stats->decode_errors);
         counter(out, "unknown_events", "Events of the runtime that are not known.",
                 stats->unknown_events);
+        if (!stats->has_journal)
+                return;
+        gauge(out, "journal_bytes", "bytes", "What the journal takes on disk.",
+              (double)stats->journal_bytes);
+        gauge(out, "journal_failed", NULL,
+              "1 if what comes now cannot be written down, and would be lost in a restart.",
+              stats->journal_is_failed);
 }
 
 void metrics_append(GString *out, const QueryContext *context)

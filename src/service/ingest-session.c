@@ -10,7 +10,8 @@ typedef enum State {
 } State;
 
 struct IngestSession {
-        Tracker *tracker; /* borrowed */
+        Tracker *tracker;       /* borrowed */
+        const IngestSink *sink; /* borrowed or NULL */
         State state;
         bool is_held;
         GByteArray *input;  /* owned: whole frames of the open batch, then a part of one */
@@ -93,14 +94,19 @@ static bool on_hello(IngestSession *session, const IngestFrame *frame)
 /* At once, not with its batch: the feeder waits for the watermark. */
 static bool on_stream_open(IngestSession *session, const IngestFrame *frame)
 {
+        const IngestSink *sink = session->sink;
         IngestStream *identity = ingest_stream_new();
         uint32_t number;
         uint64_t watermark;
         int r = ingest_get_stream_open(frame, &number, identity);
 
         if (r == 0 && number == session->streams->len && number < INGEST_MAX_STREAMS) {
-                TrackerStream *stream = tracker_stream_open(session->tracker, identity);
+                TrackerStream *stream;
 
+                if (sink)
+                        sink->open(sink->data, frame->payload - INGEST_HEADER_SIZE,
+                                   INGEST_HEADER_SIZE + frame->n_payload);
+                stream = tracker_stream_open(session->tracker, identity);
                 watermark = tracker_stream_watermark(stream);
                 g_ptr_array_add(session->streams, stream);
                 g_array_append_val(session->acked, watermark);
@@ -193,18 +199,24 @@ static void acknowledge(IngestSession *session)
 static bool on_commit(IngestSession *session)
 {
         const uint8_t *bytes = session->input->data;
+        const IngestSink *sink = session->sink;
         IngestFrame frame;
         size_t at;
         int pass;
 
-        for (pass = 0; pass < 2; pass++)
+        for (pass = 0; pass < 2; pass++) {
+                if (pass == 1 && sink && session->n_batch)
+                        sink->batch(sink->data, bytes, session->n_batch);
                 for (at = 0; at < session->n_batch;) {
                         at += (size_t)ingest_frame_next(bytes + at, session->n_batch - at, &frame);
                         if (batch_frame(session, &frame, pass == 1) < 0)
                                 return fail(session, "a batch with a malformed message: nothing "
                                                      "of it was taken");
                 }
+        }
         tracker_commit(session->tracker);
+        if (sink)
+                sink->applied(sink->data);
         session->n_commits++;
         acknowledge(session);
         return true;
@@ -249,6 +261,30 @@ bool ingest_session_feed(IngestSession *session, const uint8_t *bytes, size_t n)
                         ;
         }
         return session->state != STATE_CLOSED;
+}
+
+void ingest_session_set_sink(IngestSession *session, const IngestSink *sink)
+{
+        session->sink = sink;
+}
+
+const GPtrArray *ingest_session_streams(const IngestSession *session)
+{
+        return session->streams;
+}
+
+void ingest_session_restore(IngestSession *session, const GPtrArray *streams)
+{
+        guint i;
+
+        for (i = 0; i < streams->len; i++) {
+                TrackerStream *stream = streams->pdata[i];
+                uint64_t watermark = stream ? tracker_stream_watermark(stream) : 0;
+
+                g_ptr_array_add(session->streams, stream);
+                g_array_append_val(session->acked, watermark);
+        }
+        session->state = STATE_STREAMING;
 }
 
 void ingest_session_go(IngestSession *session)

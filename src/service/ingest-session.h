@@ -24,6 +24,25 @@ void ingest_session_free(IngestSession *session);
 bool ingest_session_feed(IngestSession *session, const uint8_t *bytes, size_t n);
 void ingest_session_go(IngestSession *session);
 
+/* Who keeps what comes, to be fed with it again another time. */
+typedef struct IngestSink {
+        /* A STREAM_OPEN, whole; before it has any effect. */
+        void (*open)(void *data, const uint8_t *frame, size_t n);
+        /* A batch, without its COMMIT and found good; before any of it is applied. */
+        void (*batch)(void *data, const uint8_t *frames, size_t n);
+        /* All of it has been applied, and is to be acknowledged now. */
+        void (*applied)(void *data);
+        void *data;
+} IngestSink;
+
+/* SINK (borrowed) has to be there as long as the session is fed. */
+void ingest_session_set_sink(IngestSession *session, const IngestSink *sink);
+
+/* The streams by number, borrowed TrackerStreams; NULL: closed. Owned by the session. */
+const GPtrArray *ingest_session_streams(const IngestSession *session);
+/* On a new session: greeted, and with those streams, which are open. */
+void ingest_session_restore(IngestSession *session, const GPtrArray *streams);
+
 /* What is to be sent; the caller removes what it has sent. Owned by the session. */
 GByteArray *ingest_session_output(IngestSession *session);
 

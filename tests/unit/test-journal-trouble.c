@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The journal and the world around it: no room, no directory, somebody else's; and what was learned
+ * of the machine's processes.
+ */
+
+#include "service/journal-file.h"
+
+#include "support/keeper.h"
+#include "support/suite.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* No room: it is told once, goes on, and is whole again when there is room. */
+START_TEST(test_full)
+{
+        g_autoptr(GPtrArray) steps = feeding_new(14, 300);
+        g_autofree char *state = path_of("state");
+        g_autoptr(GByteArray) lost = NULL, want = NULL, got = NULL, early = NULL;
+        struct rlimit before, small;
+        Keeper keeper;
+        guint i;
+
+        signal(SIGXFSZ, SIG_IGN);
+        getrlimit(RLIMIT_FSIZE, &before);
+        small = before;
+        small.rlim_cur = 20000;
+        keeper_start(&keeper, state, 0, NULL);
+        for (i = 0; i < 100; i++) {
+                fed_take(&keeper.fed, steps->pdata[i]);
+                if (i == 20)
+                        early = reference_image(steps, i + 1);
+        }
+        small.rlim_cur = keeper.stats.journal_bytes + 10;
+        setrlimit(RLIMIT_FSIZE, &small);
+        for (; i < 200; i++) {
+                fed_take(&keeper.fed, steps->pdata[i]);
+                g_main_context_iteration(NULL, FALSE);
+        }
+        ck_assert(keeper.stats.journal_is_failed);
+        ck_assert_ptr_nonnull(strstr(said->str, "cannot be written"));
+        ck_assert_ptr_null(strstr(strstr(said->str, "cannot be written") + 1, "cannot be written"));
+        setrlimit(RLIMIT_FSIZE, &before);
+        /* It was killed now: what there is is not taken for all. */
+        g_string_truncate(said, 0);
+        want = reference_image(steps, 100);
+        lost = image_after_kill(state, 0, NULL);
+        ck_assert_ptr_nonnull(strstr(said->str, "there is a gap behind what could be read"));
+        ck_assert(!is_same(lost, want));
+        g_string_truncate(said, 0);
+        for (; i < steps->len; i++) {
+                fed_take(&keeper.fed, steps->pdata[i]);
+                g_main_context_iteration(NULL, FALSE);
+        }
+        while (keeper.stats.journal_is_failed)
+                g_main_context_iteration(NULL, TRUE);
+        ck_assert_ptr_nonnull(strstr(said->str, "is written again"));
+        g_byte_array_unref(g_steal_pointer(&want));
+        want = reference_image(steps, steps->len);
+        got = image_after_kill(state, 0, NULL);
+        ck_assert(is_same(want, got));
+        keeper_stop(&keeper);
+}
+END_TEST
+
+/* The same for a directory that is gone. */
+START_TEST(test_removed)
+{
+        g_autoptr(GPtrArray) steps = feeding_new(15, 60);
+        g_autofree char *state = path_of("state");
+        g_autoptr(GByteArray) want = NULL, got = NULL;
+        Keeper keeper;
+        guint i;
+
+        keeper_start(&keeper, state, 0, NULL);
+        for (i = 0; i < steps->len; i++) {
+                fed_take(&keeper.fed, steps->pdata[i]);
+                if (i == 30)
+                        remove_all(state);
+        }
+        while (!keeper.stats.journal_is_failed)
+                g_main_context_iteration(NULL, TRUE);
+        while (keeper.stats.journal_is_failed)
+                g_main_context_iteration(NULL, TRUE);
+        want = reference_image(steps, steps->len);
+        got = image_after_kill(state, 0, NULL);
+        ck_assert(is_same(want, got));
+        keeper_stop(&keeper);
+}
+END_TEST
+
+/* --- The host ------------------------------------------------------------------------------ */
+
+static uint64_t started;
+
+static uint64_t start_time(void *data, int32_t pid)
+{
+        return started;
+}
+
+static bool uid_of(void *data, const ProcessKey *key, uint32_t *ret_uid)
+{
+        *ret_uid = 1000 + (uint32_t)key->pid;
+        return true;
+}
+
+static bool is_running(void *data, const ProcessKey *key)
+{
+        return false;
+}
+
+static bool knows_nobody(void *data, const ProcessKey *key, uint32_t *ret_uid)
+{
+        return false;
+}
+
+static uint64_t last_event(const Tracker *tracker)
+{
+        const GPtrArray *processes = tracker_processes(tracker);
+        uint64_t last = 0;
+        guint i;
+
+        for (i = 0; i < processes->len; i++)
+                last = MAX(last, ((const Process *)processes->pdata[i])->last);
+        return last;
+}
+
+/* What the host said then is what counts, not what it says now. */
+START_TEST(test_host)
+{
+        static const TrackerHost THEN = {
+                .start_time = start_time, .uid = uid_of, .is_running = is_running};
+        static const TrackerHost NOW = {
+                .start_time = start_time, .uid = knows_nobody, .is_running = is_running};
+        g_autoptr(GPtrArray) steps = feeding_new(16, 400);
+        g_autofree char *state = path_of("state"), *copy = path_of("copy");
+        g_autoptr(GByteArray) want = NULL, got = NULL;
+        Tracker *hostless = reference(steps, steps->len);
+        unsigned n_with_uid = 0;
+        Keeper keeper, again;
+        guint i;
+
+        keeper_start(&keeper, state, 0, &THEN);
+        for (i = 0; i < steps->len; i++) {
+                started = last_event(keeper.tracker) + 1000000000;
+                fed_take(&keeper.fed, steps->pdata[i]);
+                if (i != 200)
+                        continue;
+                /* The rest is told anew behind an image. */
+                journal_set_limit(keeper.journal, 1);
+                while (!journal_is_compacting(keeper.journal))
+                        fed_take(&keeper.fed, steps->pdata[++i]);
+                keeper_wait(&keeper);
+                journal_set_limit(keeper.journal, 1 << 20);
+        }
+        copy_state(state, copy);
+        fed_deinit(&keeper.fed);
+        fed_init(&keeper.fed, keeper.tracker);
+        started = 1;
+        keeper_start(&again, copy, 0, &NOW);
+        want = tracker_image(keeper.tracker);
+        got = tracker_image(again.tracker);
+        ck_assert(is_same(want, got));
+        for (i = 0; i < tracker_processes(again.tracker)->len; i++) {
+                const Process *process = tracker_processes(again.tracker)->pdata[i];
+
+                n_with_uid += process->has_uid && process->uid == 1000 + (uint32_t)process->key.pid;
+        }
+        ck_assert_uint_gt(n_with_uid, 0);
+        /* It did make a difference. */
+        ck_assert_uint_gt(tracker_processes(again.tracker)->len, tracker_processes(hostless)->len);
+        tracker_free(hostless);
+        keeper_stop(&again);
+        keeper_stop(&keeper);
+}
+END_TEST
+
+/* Who has aged too much does not come back. */
+START_TEST(test_aged)
+{
+        static const TrackerHost HOST = {.is_running = is_running};
+        g_autoptr(GPtrArray) steps = feeding_new(17, 80);
+        g_autofree char *state = path_of("state");
+        g_autoptr(GByteArray) want = NULL, got = NULL;
+        Keeper keeper;
+        guint i, n_before;
+
+        keeper_start(&keeper, state, 0, &HOST);
+        for (i = 0; i < steps->len; i++)
+                fed_take(&keeper.fed, steps->pdata[i]);
+        n_before = tracker_processes(keeper.tracker)->len;
+        journal_age(keeper.journal, 0);
+        journal_age(keeper.journal, 0);
+        ck_assert_uint_lt(tracker_processes(keeper.tracker)->len, n_before);
+        fed_deinit(&keeper.fed);
+        fed_init(&keeper.fed, keeper.tracker);
+        want = tracker_image(keeper.tracker);
+        got = image_after_kill(state, 0, NULL);
+        ck_assert(is_same(want, got));
+        keeper_stop(&keeper);
+}
+END_TEST
+
+/* --- Directories --------------------------------------------------------------------------- */
+
+static char *refusal(const char *state)
+{
+        static const TrackerHost NOBODY;
+        Tracker *tracker = tracker_new();
+        g_autoptr(GError) error = NULL;
+        QueryStats stats = {0};
+        char *message;
+
+        ck_assert_ptr_null(journal_new(state, tracker, &NOBODY, &stats, &error));
+        ck_assert_ptr_nonnull(error);
+        message = g_strdup(error->message);
+        tracker_free(tracker);
+        return message;
+}
+
+START_TEST(test_directories)
+{
+        g_autofree char *state = path_of("a/b/state"), *file = path_of("file");
+        g_autofree char *locked = NULL, *writable = NULL, *no_directory = NULL, *foreign = NULL;
+        struct stat st;
+        Keeper keeper;
+
+        keeper_start(&keeper, state, 0, NULL);
+        ck_assert_int_eq(stat(state, &st), 0);
+        ck_assert_int_eq(st.st_mode & 07777, 0700);
+        locked = refusal(state);
+        ck_assert_ptr_nonnull(strstr(locked, "another clrsymd"));
+        keeper_stop(&keeper);
+        {
+                g_autofree char *path = only_file(state);
+
+                ck_assert_int_eq(stat(path, &st), 0);
+                ck_assert_int_eq(st.st_mode & 07777, 0600);
+        }
+        ck_assert_int_eq(chmod(state, 0770), 0);
+        writable = refusal(state);
+        ck_assert_ptr_nonnull(strstr(writable, "chmod go-w"));
+        ck_assert(g_file_set_contents(file, "", 0, NULL));
+        no_directory = refusal(file);
+        ck_assert_ptr_nonnull(strstr(no_directory, file));
+        if (geteuid() == 0) {
+                ck_assert_int_eq(chmod(state, 0700) | chown(state, 12345, 0), 0);
+                foreign = refusal(state);
+                ck_assert_ptr_nonnull(strstr(foreign, "belongs to user 12345"));
+        }
+}
+END_TEST
+
+static void write_line(const char *state, const char *boot_id)
+{
+        g_autofree char *path = g_build_filename(state, "journal.7", NULL);
+        JournalLine line = {.begin = JOURNAL_FIRST};
+        int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+        g_strlcpy(line.boot_id, boot_id, sizeof(line.boot_id));
+        ck_assert_int_gt(journal_write_line(fd, &line), 0);
+        close(fd);
+}
+
+START_TEST(test_other_boot)
+{
+        g_autofree char *state = path_of("state");
+        Keeper keeper;
+
+        ck_assert_int_eq(g_mkdir(state, 0700), 0);
+        write_line(state, "11111111-2222-3333-4444-555555555555");
+        keeper_start(&keeper, state, 0, NULL);
+        ck_assert_ptr_nonnull(strstr(said->str, "of another boot"));
+        ck_assert_uint_eq(n_files(state, ".7"), 0);
+        ck_assert(!keeper.stats.journal_is_failed);
+        keeper_stop(&keeper);
+}
+END_TEST
+
+START_TEST(test_other_format)
+{
+        g_autofree char *state = path_of("state"), *path = path_of("state/journal.7");
+        Keeper keeper;
+
+        ck_assert_int_eq(g_mkdir(state, 0700), 0);
+        ck_assert(g_file_set_contents(path, "clrsym-journal 99 x\n", -1, NULL));
+        keeper_start(&keeper, state, 0, NULL);
+        ck_assert_ptr_nonnull(strstr(said->str, "of another version"));
+        ck_assert_uint_eq(n_files(state, ".7.damaged"), 1);
+        keeper_stop(&keeper);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("journal-trouble");
+        TCase *tcase = tcase_create("journal-trouble");
+
+        take_logs();
+        tcase_set_timeout(tcase, 100);
+        tcase_add_checked_fixture(tcase, keeper_set_up, keeper_tear_down);
+        tcase_add_test(tcase, test_full);
+        tcase_add_test(tcase, test_removed);
+        tcase_add_test(tcase, test_host);
+        tcase_add_test(tcase, test_aged);
+        tcase_add_test(tcase, test_directories);
+        tcase_add_test(tcase, test_other_boot);
+        tcase_add_test(tcase, test_other_format);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
