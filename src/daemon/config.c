@@ -57,6 +57,7 @@ static const Key KEYS[] = {
         {"MaxFeeders", &COUNT, AT(max_feeders), "16", "1", "4096", NULL},
         {"MetricsFile", &PATH, AT(metrics_file), "", NULL, NULL, NULL},
         {"MetricsInterval", &TIME, AT(metrics_interval), "15s", "1s", "1d", NULL},
+        {"StateDirectory", &PATH, AT(state_directory), "", NULL, NULL, NULL},
 };
 
 static const Key *key_find(const char *name)
@@ -146,6 +147,7 @@ void config_init(Config *config)
 void config_clear(Config *config)
 {
         g_clear_pointer(&config->metrics_file, g_free);
+        g_clear_pointer(&config->state_directory, g_free);
 }
 
 bool config_set(Config *config, const char *name, const char *text, const char *label,
@@ -262,5 +264,6 @@ bool config_load(const char *path, Config *ret_config, GError **error)
                 return false;
         *ret_config = config;
         config.metrics_file = NULL;
+        config.state_directory = NULL;
         return true;
 }

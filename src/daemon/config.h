@@ -21,6 +21,7 @@ typedef struct Config {
         uint64_t max_feeders;      /* 1 to 4096; default 16 */
         char *metrics_file;        /* owned, an absolute path; NULL, the default: none */
         uint64_t metrics_interval; /* s; 1 s to 1 d; default 15 s */
+        char *state_directory;     /* the same: nothing is kept */
 } Config;
 
 /* Every default. What CONFIG held is overwritten, not freed. */

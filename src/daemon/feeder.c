@@ -6,13 +6,15 @@
 
 struct Feeder {
         IngestSession *session;
-        QueryStats *stats;     /* borrowed */
-        IngestReport reported; /* is in STATS */
+        JournalConnection *connection; /* or NULL */
+        QueryStats *stats;             /* borrowed */
+        IngestReport reported;         /* is in STATS */
         void (*committed)(void *data);
         void *data;
 };
 
-Feeder *feeder_new(Tracker *tracker, QueryStats *stats, void (*committed)(void *data), void *data)
+Feeder *feeder_new(Tracker *tracker, Journal *journal, QueryStats *stats,
+                   void (*committed)(void *data), void *data)
 {
         Feeder *feeder = g_new(Feeder, 1);
 
@@ -20,6 +22,8 @@ Feeder *feeder_new(Tracker *tracker, QueryStats *stats, void (*committed)(void *
                            .stats = stats,
                            .committed = committed,
                            .data = data};
+        if (journal)
+                feeder->connection = journal_connect(journal, feeder->session);
         return feeder;
 }
 
@@ -81,6 +85,8 @@ static void feeder_free(void *data)
 {
         Feeder *feeder = data;
 
+        if (feeder->connection)
+                journal_disconnect(feeder->connection);
         ingest_session_free(feeder->session);
         g_free(feeder);
 }

@@ -11,6 +11,7 @@
 #include "daemon/trace-mode.h"
 
 #include <glib-unix.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ static char *arg_query;
 static char *arg_config;
 static char *arg_memory_max;
 static char *arg_metrics_file;
+static char *arg_state;
 static gboolean arg_version;
 
 static const GOptionEntry OPTIONS[] = {
@@ -37,6 +39,8 @@ static const GOptionEntry OPTIONS[] = {
          "Most memory for code maps: 512M, 2G (default 1G, 0 for no limit)", "SIZE"},
         {"metrics-file", 0, 0, G_OPTION_ARG_FILENAME, &arg_metrics_file,
          "Write metrics there, again and again (default: nowhere)", "PATH"},
+        {"state", 0, 0, G_OPTION_ARG_FILENAME, &arg_state,
+         "Keep what is known there over restarts (default: nowhere)", "DIR"},
         {"version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Show the version", NULL},
         {0},
 };
@@ -49,24 +53,42 @@ static const struct {
 } OVERRIDES[] = {
         {"--memory-max", "MemoryMax", &arg_memory_max},
         {"--metrics-file", "MetricsFile", &arg_metrics_file},
+        {"--state", "StateDirectory", &arg_state},
 };
+
+static void make_absolute(char **path)
+{
+        char *relative = *path;
+
+        if (!relative || !*relative)
+                return;
+        *path = g_canonicalize_filename(relative, NULL);
+        g_free(relative);
+}
+
+/* What the service manager made for us: the first, where there are several. */
+static char *given_state_directory(void)
+{
+        g_auto(GStrv) paths = g_strsplit(g_getenv("STATE_DIRECTORY") ?: "", ":", 2);
+
+        return paths[0] && *paths[0] ? g_strdup(paths[0]) : NULL;
+}
 
 static bool load_config(Config *ret_config, GError **error)
 {
         g_auto(Config) config = {0};
-        char *relative = arg_metrics_file;
         size_t i;
 
-        if (relative && *relative) {
-                arg_metrics_file = g_canonicalize_filename(relative, NULL);
-                g_free(relative);
-        }
+        make_absolute(&arg_metrics_file);
+        make_absolute(&arg_state);
         if (!config_load(arg_config, &config, error))
                 return false;
         for (i = 0; i < G_N_ELEMENTS(OVERRIDES); i++)
                 if (*OVERRIDES[i].text && !config_set(&config, OVERRIDES[i].key, *OVERRIDES[i].text,
                                                       OVERRIDES[i].option, error))
                         return false;
+        if (!config.state_directory && !arg_state)
+                config.state_directory = given_state_directory();
         *ret_config = config;
         config = (Config){0};
         return true;
@@ -164,6 +186,8 @@ int main(int argc, char **argv)
                 g_critical("%s", error->message);
                 return 2;
         }
+        /* A file that may not grow any more is an error like others. */
+        signal(SIGXFSZ, SIG_IGN);
         daemon.server = server_new(arg_ingest ? arg_ingest : "/run/clrsym/ingest",
                                    arg_query ? arg_query : "/run/clrsym/query", &config, &error);
         if (!daemon.server) {
@@ -186,5 +210,6 @@ int main(int argc, char **argv)
         g_free(arg_config);
         g_free(arg_memory_max);
         g_free(arg_metrics_file);
+        g_free(arg_state);
         return 0;
 }

@@ -22,6 +22,7 @@
 
 struct Server {
         Tracker *tracker; /* owned */
+        Journal *journal; /* owned or NULL */
         QueryStats stats;
         unsigned max_clients, max_clients_user, max_feeders;
         uint64_t retention; /* s */
@@ -157,7 +158,8 @@ static void on_client_gone(Peer *peer, void *data)
 static void on_feeder(void *data, int fd)
 {
         Server *server = data;
-        Feeder *feeder = feeder_new(server->tracker, &server->stats, wake_clients, server);
+        Feeder *feeder =
+                feeder_new(server->tracker, server->journal, &server->stats, wake_clients, server);
         Peer *peer = peer_new(fd, &FEEDER_ROLE, feeder, on_feeder_gone, server);
 
         g_ptr_array_add(server->feeders, peer);
@@ -201,10 +203,12 @@ static void on_client(void *data, int fd)
 static gboolean on_retention(gpointer data)
 {
         Server *server = data;
+        unsigned max_age = (unsigned)MIN(server->retention / RETENTION_INTERVAL, UINT_MAX);
 
-        if (server->retention)
-                tracker_age(server->tracker,
-                            (unsigned)MIN(server->retention / RETENTION_INTERVAL, UINT_MAX));
+        if (server->retention && server->journal)
+                journal_age(server->journal, max_age);
+        else if (server->retention)
+                tracker_age(server->tracker, max_age);
         return G_SOURCE_CONTINUE;
 }
 
@@ -287,6 +291,22 @@ static uint64_t start_time(void *data, int32_t pid)
         return proc_start_time(pid);
 }
 
+/* Whoever calls by now waits until what was known is known again. */
+static bool read_journal(Server *server, const char *path, const TrackerHost *host, GError **error)
+{
+        if (path)
+                server->journal = journal_new(path, server->tracker, host, &server->stats, error);
+        return !path || server->journal;
+}
+
+/* Less than a million changes a second: the next daemon begins behind this one's last. */
+static uint64_t first_epoch(void)
+{
+        uint64_t us = (uint64_t)g_get_real_time();
+
+        return (us / 1000000 << 20) + ((us % 1000000) << 20) / 1000000;
+}
+
 Server *server_new(const char *ingest_path, const char *query_path, const Config *config,
                    GError **error)
 {
@@ -298,15 +318,15 @@ Server *server_new(const char *ingest_path, const char *query_path, const Config
 
         server->tracker = tracker_new();
         tracker_set_budget(server->tracker, config->memory_max);
-        /* Less than a million changes a second: the next daemon begins behind this one's last. */
-        tracker_set_epoch(server->tracker, (uint64_t)g_get_real_time() / 1000000 << 20);
         tracker_set_host(server->tracker, &host);
         server->feeders = g_ptr_array_new_with_free_func(peer_destroy);
         server->clients = g_ptr_array_new_with_free_func(peer_destroy);
-        if (!listen_on(server, ingest_path, query_path, error)) {
+        if (!listen_on(server, ingest_path, query_path, error) ||
+            !read_journal(server, config->state_directory, &host, error)) {
                 server_free(server);
                 return NULL;
         }
+        tracker_set_epoch(server->tracker, first_epoch());
         server->retention_timer = g_timeout_add_seconds(RETENTION_INTERVAL, on_retention, server);
         server_configure(server, config);
         return server;
@@ -324,6 +344,7 @@ void server_free(Server *server)
         listener_free(server->query);
         g_ptr_array_unref(server->feeders);
         g_ptr_array_unref(server->clients);
+        journal_free(server->journal);
         tracker_free(server->tracker);
         g_free(server);
 }

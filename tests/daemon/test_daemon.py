@@ -485,7 +485,7 @@ def check_paths(tap, programs, directory):
     done = run_daemon(programs, '--ingest', plain / 'sub' / 'ingest', '--query', root / 'query')
     tap.check(done.returncode == 1 and str(plain) in done.stderr, 'a directory that cannot be made',
               done.stderr)
-    for arguments in (['--state', '/tmp'], ['--nonsense'], ['word']):
+    for arguments in (['--nowhere', '/tmp'], ['--nonsense'], ['word']):
         done = run_daemon(programs, *arguments)
         tap.check(done.returncode == 2 and done.stderr.count('\n') == 1,
                   f'clrsymd {" ".join(arguments)}: usage', done.returncode, done.stderr)
