@@ -54,6 +54,12 @@ for line in sys.stdin:
 '''
 
 
+def plain_environment():
+    """Without a sanitizer: its helper does not find a process whose children get other pids, and
+    waits for ever."""
+    return {name: value for name, value in os.environ.items() if name != 'LD_PRELOAD'}
+
+
 class Asker:
     """A process of some user and groups, or in other namespaces, that asks."""
 
@@ -61,7 +67,7 @@ class Asker:
         self.process = subprocess.Popen(
             [*prefix, '/usr/bin/python3', '-c', ASKER, str(daemon.query), str(n)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, user=uid, group=uid,
-            extra_groups=list(groups))
+            extra_groups=list(groups), env=plain_environment())
         self.n_served = int(self.process.stdout.readline())
 
     def say(self, line):
@@ -129,7 +135,8 @@ def pid_ns(pid='self'):
 @contextlib.contextmanager
 def sleeper(uid=0, prefix=()):
     """A process that only is there."""
-    process = subprocess.Popen([*prefix, 'sleep', '1000'], user=uid, group=uid, extra_groups=[])
+    process = subprocess.Popen([*prefix, 'sleep', '1000'], user=uid, group=uid, extra_groups=[],
+                               env=plain_environment())
     try:
         yield process.pid
     finally:
