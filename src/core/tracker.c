@@ -386,6 +386,20 @@ static void on_method_unload(Tracker *tracker, Process *process, const Record *r
         }
 }
 
+/*
+ * True if that row comes after its body's unload. While a runtime walks its code heaps it frees no
+ * code, so that the walk lists also what has been unloaded since it began.
+ */
+static bool row_is_stale(const Process *process, const Body *news, uint64_t time)
+{
+        Body *before, *after;
+
+        codemap_neighbours(process->map, news->start, time, &before, &after);
+        return process->rundown_begin && before && before->end == BODY_END_UNLOAD &&
+               before->until >= process->rundown_begin &&
+               body_is_same(process->names, before, news);
+}
+
 static void on_method_rundown(Tracker *tracker, Process *process, const Record *record)
 {
         uint64_t module_id = record_u64(record, FIELD_ModuleID);
@@ -400,6 +414,8 @@ static void on_method_rundown(Tracker *tracker, Process *process, const Record *
         if (body) {
                 codemap_confirm(process->map, body, record->time);
                 complete(process, body, &news, module_id, record->time);
+        } else if (row_is_stale(process, &news, record->time)) {
+                body_release_names(process, &news);
         } else {
                 body = insert(process, &news, module_id, record->time);
         }

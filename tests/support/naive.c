@@ -360,12 +360,6 @@ void naive_load(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t t
         mention(naive, body, news, module, time);
 }
 
-/* A rundown row, or the entry point of precompiled code. */
-void naive_sighting(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
-{
-        mention(naive, known(naive, news, time), news, module, time);
-}
-
 static const NaiveBody *last_before(const Naive *naive, uint64_t address, uint64_t time)
 {
         const NaiveBody *last = NULL;
@@ -394,6 +388,20 @@ static const NaiveBody *first_after(const Naive *naive, uint64_t address, uint64
                         first = body;
         }
         return first;
+}
+
+/* A rundown row, or the entry point of precompiled code. */
+void naive_sighting(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
+{
+        NaiveBody *body = known(naive, news, time);
+        const NaiveBody *before = last_before(naive, news->start, time);
+
+        /* A rundown lists also what was unloaded since it began. */
+        if (!body && news->source == BODY_SOURCE_RUNDOWN && naive->rundown_begin && before &&
+            same(before, news) && before->end == BODY_END_UNLOAD &&
+            before->until >= naive->rundown_begin)
+                return;
+        mention(naive, body, news, module, time);
 }
 
 void naive_unload(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)

@@ -116,6 +116,24 @@ static const char *const SCRIPTS[] = {
         "? 0x9000 40 = no-method\n"
         "? 0x9000 5 = no-method gap\n",
 
+        /* A rundown lists also what is unloaded while it goes on: the unload stays true. */
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A flags=9\n"
+        "11 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B flags=9\n"
+        "12 MethodUnloadVerbose_V1 id=2 start=0x2000 size=32 name=B flags=9\n"
+        "20 DotNETRuntimeRundown:DCEndInit_V1\n"
+        "21 MethodUnloadVerbose_V1 id=1 start=0x1000 size=32 name=A flags=9\n"
+        "22 MethodUnloadVerbose_V1 id=3 start=0x3000 size=32 name=C flags=9\n"
+        "23 DotNETRuntimeRundown:MethodDCEndVerbose_V1 id=1 start=0x1000 size=32 name=A flags=9\n"
+        "24 DotNETRuntimeRundown:MethodDCEndVerbose_V1 id=3 start=0x3000 size=32 name=C flags=9\n"
+        "25 DotNETRuntimeRundown:MethodDCEndVerbose_V1 id=2 start=0x2000 size=32 name=B flags=9\n"
+        "30 DotNETRuntimeRundown:DCEndComplete_V1\n"
+        "progress 50\n"
+        "? 0x1000 20 = ok A\n"
+        "? 0x1000 40 = unloaded A\n"
+        "? 0x3000 15 = ok C assumed\n"
+        "? 0x3000 40 = unloaded C\n"
+        "? 0x2000 40 = ok B\n",
+
         /* Not so if events were lost in between. */
         "10 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B flags=8\n"
         "20 DotNETRuntimeRundown:DCEndInit_V1\n"
