@@ -25,6 +25,8 @@
 #include <string.h>
 
 #define DEFAULT_INPUT "perf.data"
+/* Of the managed frames, one in so many. */
+#define UNLISTED_SHARE 20
 
 typedef enum Form {
         FORM_TEXT,
@@ -271,10 +273,19 @@ static void print_summary(const PerfVerb *verb)
         g_auto(GStrv) lines = g_strsplit(verb->report, "\n", -1);
         Counts counts = {0};
         char text[1000];
+        uint64_t n_unlisted;
         size_t i;
 
         for (i = 0; lines[i]; i++)
                 counts_take_line(&counts, lines[i]);
+        n_unlisted =
+                counts.n[COUNT_IMAGE] - MIN(counts.n[COUNT_IMAGE], counts.n[COUNT_IMAGE_NAMED]);
+        if (n_unlisted > counts_managed(&counts) / UNLISTED_SHARE)
+                fprintf(stderr,
+                        "clrsym: %" G_GUINT64_FORMAT " frames of precompiled code are unknown: a "
+                        "process lists it when it ends, or at once: clrsym attach PID, then this "
+                        "command again\n",
+                        (guint64)n_unlisted);
         counts_summary(&counts, text, sizeof(text));
         fprintf(stderr, "clrsym: %s, %" G_GUINT64_FORMAT " events lost by perf\n", text,
                 (guint64)verb->recording->n_lost);
