@@ -229,9 +229,9 @@ static bool add_link(Filter *filter, const ChainLink *link, void *ctx)
         struct perf_dlfilter_al al = {.size = sizeof(al)};
         bool is_known = perf_dlfilter_fns.resolve_address(ctx, link->ip, &al) == 0;
         Place place = is_known ? place_of(al.dso) : PLACE_NOWHERE;
-        StreamKind kind = !link->is_user || (is_known && al.is_kernel_ip) ? STREAM_KERNEL
-                          : is_known && al.sym                            ? STREAM_NATIVE
-                                                                          : STREAM_UNKNOWN;
+        StreamKind kind = !link->is_user || (is_known && al.is_kernel_ip)  ? STREAM_KERNEL
+                          : (is_known && al.sym) || place == PLACE_LIBRARY ? STREAM_NATIVE
+                                                                           : STREAM_UNKNOWN;
         Entry *entry = batch_add_entry(&filter->batch);
 
         if (!entry)
