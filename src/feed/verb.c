@@ -3,6 +3,7 @@
 
 #include "feed/supervisor.h"
 #include "feed/state-file.h"
+#include "session/command-line.h"
 #include "session/manager.h"
 
 #include <glib-unix.h>
@@ -18,12 +19,6 @@ enum {
 };
 
 #define SYSTEM_SOCKET "/run/clrsym/ingest"
-
-static int fail_usage(const char *reason)
-{
-        fprintf(stderr, "clrsym: %s: see clrsym feed --help\n", reason);
-        return EXIT_USAGE;
-}
 
 static int fail(const char *reason)
 {
@@ -149,25 +144,6 @@ static char *url_of(const char *session, uint16_t *ret_port)
         return settings_url(settings);
 }
 
-#define SUMMARY                                                                                    \
-        "Feeds a live session into clrsymd, until it is stopped: again when a part of the way\n"   \
-        "fails, and with what was emitted meanwhile."
-
-/* As the other verbs have it. */
-static int print_usage(const GOptionEntry *entries)
-{
-        printf("Usage: clrsym feed [OPTION...] [URL]\n\n%s\n\n", SUMMARY);
-        for (; entries->long_name; entries++) {
-                const char *argument = entries->arg_description;
-                g_autofree char *option = g_strconcat(entries->long_name, argument ? " " : "",
-                                                      argument ? argument : "", NULL);
-
-                printf("      --%-18s %s\n", option, entries->description);
-        }
-        printf("  -h, --%-18s %s\n", "help", "this");
-        return fflush(stdout) == 0 ? 0 : 1;
-}
-
 int feed_main(int argc, char **argv)
 {
         g_autofree char *session = NULL, *socket = NULL, *relay_output = NULL, *url = NULL;
@@ -184,31 +160,31 @@ int feed_main(int argc, char **argv)
                  "also the events about the JIT's work", NULL},
                 {NULL},
         };
-        GOptionContext *context = g_option_context_new("[URL]");
-        g_autoptr(GError) error = NULL;
+        const CommandLine line = {
+                .program = "clrsym feed",
+                .arguments = "[URL]",
+                .max_arguments = 1,
+                .summary = "Feeds a live session into clrsymd until it is stopped: again when a "
+                           "part of the way fails, and\nwith what was emitted meanwhile.",
+                .entries = entries,
+        };
+        g_autofree char **arguments = NULL;
         SupervisorSettings settings = {0};
-        bool ok;
+        CommandLineResult result = command_line_read(&line, argc, argv, &arguments);
 
-        if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-                g_option_context_free(context);
-                return print_usage(entries);
-        }
-        g_option_context_set_help_enabled(context, FALSE);
-        g_option_context_add_main_entries(context, entries, NULL);
-        ok = g_option_context_parse(context, &argc, &argv, &error);
-        g_option_context_free(context);
-        if (!ok)
-                return fail_usage(error->message);
-        if (argc > 2 || (argc == 2 && named))
-                return fail_usage("one of --session NAME and URL");
-        if (argc == 2) {
-                if (!parse_url(argv[1], &session, &settings.live_port))
-                        return fail_usage("the URL is not net://HOST[:PORT]/host/TARGET/SESSION");
-                url = g_strdup(argv[1]);
+        if (result != COMMAND_LINE_GO)
+                return result == COMMAND_LINE_HELP ? EXIT_DONE : EXIT_USAGE;
+        if (arguments[0] && named)
+                return command_line_fail(&line, "--session NAME and URL: one of them");
+        if (arguments[0]) {
+                if (!parse_url(arguments[0], &session, &settings.live_port))
+                        return command_line_fail(
+                                &line, "the URL is not net://HOST[:PORT]/host/TARGET/SESSION");
+                url = g_strdup(arguments[0]);
         } else {
                 session = named ? g_strdup(named) : default_session();
                 if (!settings_is_name(session))
-                        return fail_usage("--session: that can be no session's name");
+                        return command_line_fail(&line, "--session: no session has such a name");
                 url = url_of(session, &settings.live_port);
         }
         if (!socket)

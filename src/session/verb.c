@@ -3,6 +3,7 @@
 
 #include "daemon/proc.h"
 #include "session/buffers.h"
+#include "session/command-line.h"
 #include "session/manager.h"
 #include "session/session-error.h"
 #include "session/size-text.h"
@@ -29,34 +30,10 @@ typedef struct StartOptions {
         char **track;
 } StartOptions;
 
-static int fail_usage(const char *sub, const char *reason)
-{
-        fprintf(stderr, "clrsym: %s: see clrsym session %s%s--help\n", reason, sub,
-                *sub ? " " : "");
-        return EXIT_USAGE;
-}
-
 static int fail(const GError *error)
 {
         fprintf(stderr, "clrsym: %s\n", error->message);
         return EXIT_FAILED;
-}
-
-/* Parses what comes behind `session SUB`; what is left is in argv[1] and on. */
-static bool parse(const char *sub, const char *arguments, const char *summary,
-                  const GOptionEntry *entries, int *argc, char ***argv, GError **error)
-{
-        g_autofree char *program = g_strdup_printf("clrsym session %s", sub);
-        GOptionContext *context = g_option_context_new(arguments);
-        bool ok;
-
-        g_option_context_set_summary(context, summary);
-        g_option_context_add_main_entries(context, entries, NULL);
-        (*argv)[0] = program; /* in the usage */
-        ok = g_option_context_parse(context, argc, argv, error);
-        (*argv)[0] = (char *)sub;
-        g_option_context_free(context);
-        return ok;
 }
 
 /* PIDS is "1,2,3", of our namespace; LTTng wants them as the processes see themselves. */
@@ -140,7 +117,7 @@ static void tell_started(const Settings *settings, const ManagerStarted *started
                        settings->name, settings->output);
 }
 
-static int run_start(const StartOptions *options, GError **error)
+static int run_start(const CommandLine *line, const StartOptions *options, GError **error)
 {
         g_autoptr(Settings) settings = settings_new(options->name ? options->name : DEFAULT_NAME);
         g_autofree char *buffers_text = NULL;
@@ -156,7 +133,7 @@ static int run_start(const StartOptions *options, GError **error)
         else
                 wrong = read_sizes(options, settings);
         if (wrong)
-                return fail_usage("start", wrong);
+                return command_line_fail(line, wrong);
         settings->is_live = !options->output;
         if (settings->is_live && !options->disk)
                 settings->disk = DEFAULT_LIVE_DISK;
@@ -189,8 +166,7 @@ static int start_main(int argc, char **argv)
                 {"track", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.track,
                  "only these processes; may be given several times", "PID[,PID...]"},
                 {"disk", 0, 0, G_OPTION_ARG_STRING, &options.disk,
-                 "most that the trace of one user's programs may take; the oldest goes (live: 2G)",
-                 "SIZE"},
+                 "most that the trace of one user's programs may take (live: 2G)", "SIZE"},
                 {"buffer-size", 0, 0, G_OPTION_ARG_STRING, &options.buffer_size,
                  "of each sub-buffer (1M)", "SIZE"},
                 {"name", 0, 0, G_OPTION_ARG_STRING, &options.name, "of the session (clrsym)",
@@ -201,16 +177,20 @@ static int start_main(int argc, char **argv)
                  "also if the buffers take much of /dev/shm", NULL},
                 {NULL},
         };
+        const CommandLine line = {
+                .program = "clrsym session start",
+                .summary = "Starts a tracing session with the events that tell where .NET code is.",
+                .entries = entries,
+        };
         g_autoptr(GError) error = NULL;
-        int code;
+        g_autofree char **arguments = NULL;
+        CommandLineResult result = command_line_read(&line, argc, argv, &arguments);
+        int code = EXIT_USAGE;
 
-        if (!parse("start", NULL,
-                   "Starts a tracing session with the events that tell where .NET code is.",
-                   entries, &argc, &argv, &error))
-                return fail_usage("start", error->message);
-        if (argc > 1)
-                return fail_usage("start", "it takes no arguments");
-        code = run_start(&options, &error);
+        if (result == COMMAND_LINE_HELP)
+                code = EXIT_DONE;
+        else if (result == COMMAND_LINE_GO)
+                code = run_start(&line, &options, &error);
         if (error)
                 fail(error);
         g_free(options.output);
@@ -225,17 +205,22 @@ static int start_main(int argc, char **argv)
 static int stop_main(int argc, char **argv)
 {
         const GOptionEntry entries[] = {{NULL}};
+        const CommandLine line = {
+                .program = "clrsym session stop",
+                .arguments = "[NAME]",
+                .max_arguments = 1,
+                .summary = "Ends a session that clrsym started, and the LTTng daemons that were "
+                           "started for it.",
+                .entries = entries,
+        };
         g_autoptr(Settings) settings = NULL;
+        g_autofree char **arguments = NULL;
         g_autoptr(GError) error = NULL;
+        CommandLineResult result = command_line_read(&line, argc, argv, &arguments);
 
-        if (!parse("stop", "[NAME]",
-                   "Ends a session that clrsym started, and the LTTng daemons that were started "
-                   "for it.",
-                   entries, &argc, &argv, &error))
-                return fail_usage("stop", error->message);
-        if (argc > 2)
-                return fail_usage("stop", "it takes one name");
-        if (!manager_stop(argc > 1 ? argv[1] : NULL, &settings, &error))
+        if (result != COMMAND_LINE_GO)
+                return result == COMMAND_LINE_HELP ? EXIT_DONE : EXIT_USAGE;
+        if (!manager_stop(arguments[0], &settings, &error))
                 return fail(error);
         printf("session %s: stopped\n", settings->name);
         if (settings->is_live && settings->relay_output)
@@ -309,15 +294,19 @@ static int list_main(int argc, char **argv)
                 {"json", 'j', 0, G_OPTION_ARG_NONE, &is_json, "one JSON object a line", NULL},
                 {NULL},
         };
+        const CommandLine line = {
+                .program = "clrsym session list",
+                .summary = "Lists the sessions of the session daemon.",
+                .entries = entries,
+        };
         g_autoptr(GPtrArray) ours = NULL, sessions = NULL;
+        g_autofree char **arguments = NULL;
         g_autoptr(GError) error = NULL;
+        CommandLineResult result = command_line_read(&line, argc, argv, &arguments);
         guint i;
 
-        if (!parse("list", NULL, "Lists the sessions of the session daemon.", entries, &argc, &argv,
-                   &error))
-                return fail_usage("list", error->message);
-        if (argc > 1)
-                return fail_usage("list", "it takes no arguments");
+        if (result != COMMAND_LINE_GO)
+                return result == COMMAND_LINE_HELP ? EXIT_DONE : EXIT_USAGE;
         ours = manager_list(&error);
         if (!ours)
                 return fail(error);
@@ -356,18 +345,24 @@ static int mend_main(int argc, char **argv)
                 [MANAGER_MENDED] = "was made anew",
                 [MANAGER_NOT_OURS] = "is no live session that clrsym started",
         };
+        const CommandLine line = {
+                .program = "clrsym session mend",
+                .arguments = "[NAME]",
+                .max_arguments = 1,
+                .summary = "Makes a live session anew whose LTTng daemons have died, and the "
+                           "daemons.",
+                .entries = entries,
+        };
+        g_autofree char **arguments = NULL;
         g_autofree char *what = NULL;
         g_autoptr(GError) error = NULL;
+        CommandLineResult result = command_line_read(&line, argc, argv, &arguments);
         ManagerHealth health;
         const char *name;
 
-        if (!parse("mend", "[NAME]",
-                   "Makes a live session anew whose LTTng daemons have died, and the daemons.",
-                   entries, &argc, &argv, &error))
-                return fail_usage("mend", error->message);
-        if (argc > 2)
-                return fail_usage("mend", "it takes one name");
-        name = argc > 1 ? argv[1] : DEFAULT_NAME;
+        if (result != COMMAND_LINE_GO)
+                return result == COMMAND_LINE_HELP ? EXIT_DONE : EXIT_USAGE;
+        name = arguments[0] ? arguments[0] : DEFAULT_NAME;
         if (!manager_mend(name, &health, &what, &error))
                 return fail(error);
         if (what)
@@ -395,6 +390,7 @@ static void print_usage(FILE *file)
         fprintf(file, "Usage: clrsym session start|stop|list|mend [OPTION...]\n\n");
         for (i = 0; i < G_N_ELEMENTS(SUBS); i++)
                 fprintf(file, "  %-6s %s\n", SUBS[i].name, SUBS[i].help);
+        fprintf(file, "\n  -h, %-20s  this\n", "--help");
 }
 
 int session_main(int argc, char **argv)
@@ -412,5 +408,6 @@ int session_main(int argc, char **argv)
         for (i = 0; i < G_N_ELEMENTS(SUBS); i++)
                 if (!strcmp(argv[1], SUBS[i].name))
                         return SUBS[i].main(argc - 1, argv + 1);
-        return fail_usage("", "session: start, stop, list or mend");
+        fprintf(stderr, "clrsym: session: start, stop, list or mend: see clrsym session --help\n");
+        return EXIT_USAGE;
 }

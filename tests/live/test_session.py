@@ -200,7 +200,7 @@ def test_usage(tap, sessions, directory):
             (['start', '--buffer-size', '3M'], 'power of two'),
             (['start', 'x'], 'no arguments'),
             (['start', '--colour'], 'Unknown option'),
-            (['stop', 'a', 'b'], 'one name'),
+            (['stop', 'a', 'b'], 'one argument'),
             (['pause'], 'start, stop, list or mend')):
         check_failure(tap, sessions.call(*arguments), 2, ' '.join(arguments), pattern)
     for arguments, pattern in (
