@@ -39,7 +39,6 @@
         X(lttng_session_descriptor_destroy)                                                        \
         X(lttng_session_descriptor_live_network_create)                                            \
         X(lttng_session_descriptor_local_create)                                                   \
-        X(lttng_session_get_creation_time)                                                         \
         X(lttng_session_get_tracker_handle)                                                        \
         X(lttng_start_tracing)                                                                     \
         X(lttng_stop_tracing)                                                                      \

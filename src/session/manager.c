@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/manager.h"
 
+#include "session/health.h"
 #include "session/place.h"
 #include "session/session-error.h"
 #include "session/tracing.h"
@@ -11,7 +12,6 @@
 
 #define SUFFIX   ".session"
 #define SESSIOND "lttng-sessiond"
-#define RELAYD   "lttng-relayd"
 
 /* The place, while nobody else changes it. */
 typedef struct Held {
@@ -95,46 +95,34 @@ static bool need_sessiond(const char *place, bool *ret_is_started, GError **erro
         return ok;
 }
 
-/* The one that was started here, if it still runs. */
-static bool own_relay(const char *place, Relay *ret_relay)
-{
-        json_t *value = place_read(place, RELAYD, NULL);
-        bool is_there = value && relay_from_json(value, ret_relay);
-
-        json_decref(value);
-        return is_there;
-}
-
 static bool start_relay(const char *place, const char *output, Relay *relay, GError **error)
 {
-        json_t *value;
-        bool ok;
-
         if (!relay_start(place, output, relay, error))
                 return false;
-        value = relay_to_json(relay);
-        ok = place_write(place, RELAYD, value, error);
-        json_decref(value);
-        if (!ok)
-                service_stop(&relay->service);
-        return ok;
+        if (relay_remember(place, relay, error))
+                return true;
+        service_stop(&relay->service);
+        return false;
 }
 
 static bool need_relay(const char *place, const char *output, Settings *settings,
-                       bool *ret_is_started, GError **error)
+                       ManagerStarted *ret_started, GError **error)
 {
         g_autofree char *usual = relay_default_output();
         g_auto(Relay) relay = {0};
 
-        *ret_is_started = false;
-        if (!own_relay(place, &relay) && !relay_find(&relay)) {
+        if (!relay_remembered(place, &relay) && !relay_find(&relay)) {
                 if (!start_relay(place, output ? output : usual, &relay, error))
                         return false;
-                *ret_is_started = true;
+                ret_started->relayd = true;
         }
+        ret_started->relay_user = relay_other_user(&relay);
+        g_free(settings->relay_user);
+        settings->relay_user = g_strdup(ret_started->relay_user);
         settings->control_port = relay.control_port;
         settings->data_port = relay.data_port;
         settings->live_port = relay.live_port;
+        settings->relay = relay.service;
         g_free(settings->relay_output);
         settings->relay_output = g_strdup(relay.output);
         return true;
@@ -162,12 +150,17 @@ static void stop_unneeded(const char *place)
                 json_decref(value);
         }
         if (!has_live) {
-                value = place_read(place, RELAYD, NULL);
+                value = place_read(place, RELAY_FILE, NULL);
                 service = service_from_json(value);
                 service_stop(&service);
-                place_remove(place, RELAYD);
+                place_remove(place, RELAY_FILE);
                 json_decref(value);
         }
+}
+
+void manager_started_clear(ManagerStarted *started)
+{
+        g_clear_pointer(&started->relay_user, g_free);
 }
 
 bool manager_start(Settings *settings, const char *relay_output, ManagerStarted *ret_started,
@@ -182,7 +175,7 @@ bool manager_start(Settings *settings, const char *relay_output, ManagerStarted 
                 return false;
         ok = need_sessiond(held.place, &ret_started->sessiond, error) &&
              (!settings->is_live ||
-              need_relay(held.place, relay_output, settings, &ret_started->relayd, error)) &&
+              need_relay(held.place, relay_output, settings, ret_started, error)) &&
              tracing_start(settings, error);
         if (ok && !write_settings(held.place, settings, error)) {
                 bool is_there;
@@ -247,12 +240,17 @@ static void settings_destroy(void *settings)
 GPtrArray *manager_list(GError **error)
 {
         g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(settings_destroy);
-        g_autofree char *place = place_open(error);
+        g_autoptr(GError) failed = NULL;
+        g_autofree char *place = place_look(&failed);
         g_autoptr(GPtrArray) names = NULL;
         guint i;
 
-        if (!place)
+        if (failed) {
+                g_propagate_error(error, g_steal_pointer(&failed));
                 return NULL;
+        }
+        if (!place)
+                return g_steal_pointer(&list);
         names = place_list(place, SUFFIX);
         for (i = 0; i < names->len; i++) {
                 Settings *settings = read_settings(place, names->pdata[i]);
@@ -265,45 +263,23 @@ GPtrArray *manager_list(GError **error)
 
 Settings *manager_find(const char *name, GError **error)
 {
-        g_autofree char *place = place_open(error);
+        g_autofree char *place = place_look(error);
 
         return place && settings_is_name(name) ? read_settings(place, name) : NULL;
 }
 
-/* When the machine was booted, in seconds since 1970, and when a process was started. */
-static uint64_t started_at(const Service *service)
-{
-        gint64 now = g_get_real_time() / G_USEC_PER_SEC;
-        struct timespec boot;
-
-        clock_gettime(CLOCK_BOOTTIME, &boot);
-        return (uint64_t)(now - boot.tv_sec) +
-               service->start_ticks / (uint64_t)sysconf(_SC_CLK_TCK);
-}
-
 /*
- * What of the session is missing, or NULL. RET_RELAY is the relay that it has to go through;
- * without one that runs it has no service.
+ * What of the session is missing. RET_RELAY is the relay that it has to go through; without one
+ * that runs it has no service.
  */
-static const char *missing(const char *place, const Settings *settings, Relay *ret_relay)
+static Health look(const char *place, const Settings *settings, Relay *ret_relay)
 {
-        g_autoptr(GPtrArray) sessions = NULL;
-        const TracingSession *session;
+        bool has_daemon = tracing_has_daemon(NULL);
+        g_autoptr(GPtrArray) sessions = has_daemon ? tracing_list(NULL) : NULL;
 
-        if (!own_relay(place, ret_relay))
-                relay_find_at(settings->live_port, ret_relay);
-        if (!tracing_has_daemon(NULL))
-                return "lttng-sessiond was gone";
-        if (!ret_relay->service.pid)
-                return "lttng-relayd was gone";
-        sessions = tracing_list(NULL);
-        session = sessions ? tracing_find(sessions, settings->name) : NULL;
-        if (!session)
-                return "the session was gone";
-        /* It was connected to one that is no more. To a second, the two may be of one age. */
-        if (session->created && session->created + 1 < started_at(&ret_relay->service))
-                return "lttng-relayd was another one";
-        return NULL;
+        health_relay(place, settings, ret_relay);
+        return health_of(settings, has_daemon,
+                         sessions ? tracing_find(sessions, settings->name) : NULL, ret_relay);
 }
 
 bool manager_mend(const char *name, ManagerHealth *ret_health, char **ret_what, GError **error)
@@ -311,8 +287,8 @@ bool manager_mend(const char *name, ManagerHealth *ret_health, char **ret_what, 
         g_auto(Held) held = {.lock = -1};
         g_autoptr(Settings) settings = NULL;
         g_auto(Relay) relay = {0};
-        const char *what;
         bool is_new, is_there;
+        Health health;
 
         *ret_what = NULL;
         if (!hold(&held, error))
@@ -322,9 +298,15 @@ bool manager_mend(const char *name, ManagerHealth *ret_health, char **ret_what, 
         if (!settings || !settings->is_live)
                 return true;
         *ret_health = MANAGER_WELL;
-        what = missing(held.place, settings, &relay);
-        if (!what)
+        health = look(held.place, settings, &relay);
+        if (health == HEALTH_WELL || health == HEALTH_STOPPED)
                 return true;
+        if (!relay.service.pid && settings->relay_user) {
+                /* At its ports another one would be in its way. */
+                *ret_health = MANAGER_WAITS;
+                *ret_what = g_strdup_printf("lttng-relayd of %s is gone", settings->relay_user);
+                return true;
+        }
         if (!need_sessiond(held.place, &is_new, error))
                 return false;
         if (!relay.service.pid) {
@@ -338,9 +320,10 @@ bool manager_mend(const char *name, ManagerHealth *ret_health, char **ret_what, 
                 /* It says so when the relay that it was for is gone, and is gone all the same. */
                 g_debug("session %s did not end in order", name);
         }
-        if (!tracing_start(settings, error))
+        settings->relay = relay.service;
+        if (!tracing_start(settings, error) || !write_settings(held.place, settings, error))
                 return false;
         *ret_health = MANAGER_MENDED;
-        *ret_what = g_strdup(what);
+        *ret_what = g_strdup(health_past(health));
         return true;
 }

@@ -14,7 +14,11 @@
 typedef struct ManagerStarted {
         bool sessiond; /* it had to be started */
         bool relayd;
+        char *relay_user; /* owned: of one that is used and not ours; NULL: it is ours */
 } ManagerStarted;
+
+void manager_started_clear(ManagerStarted *started);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ManagerStarted, manager_started_clear)
 
 /*
  * Starts a session; fills in the relay's part of SETTINGS. RELAY_OUTPUT: where one that has to be
@@ -37,11 +41,12 @@ Settings *manager_find(const char *name, GError **error);
 typedef enum ManagerHealth {
         MANAGER_WELL,
         MANAGER_MENDED,   /* something was missing, and was made anew */
+        MANAGER_WAITS,    /* for what is missing and is another user's to start */
         MANAGER_NOT_OURS, /* we did not start it, and cannot make it anew */
 } ManagerHealth;
 
 /*
  * Looks whether a live session of ours still works, and mends it: a session whose relay daemon or
- * session daemon was replaced is dead. RET_WHAT, the caller's or NULL, says what was done.
+ * session daemon was replaced is dead. RET_WHAT, the caller's or NULL, says what was missing.
  */
 bool manager_mend(const char *name, ManagerHealth *ret_health, char **ret_what, GError **error);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -12,6 +13,8 @@
 
 #define SYSTEM_PLACE "/run/clrsym/sessions"
 #define LOCK         "lock"
+/* Thousands of tracked pids fit in. */
+#define MAX_FILE (1u << 20)
 
 static gboolean fail(GError **error, const char *what, const char *path)
 {
@@ -36,10 +39,29 @@ static char *find(GError **error)
         return NULL;
 }
 
+static bool check(const char *place, GError **error)
+{
+        struct stat st;
+
+        if (lstat(place, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid())
+                return true;
+        g_set_error(error, SESSION_ERROR, SESSION_ERROR_FAILED,
+                    "%s is no directory of yours: set CLRSYM_SESSIONS to one", place);
+        return false;
+}
+
+char *place_look(GError **error)
+{
+        g_autofree char *place = find(error);
+
+        if (!place || access(place, F_OK) < 0 || !check(place, error))
+                return NULL;
+        return g_steal_pointer(&place);
+}
+
 char *place_open(GError **error)
 {
         g_autofree char *place = find(error), *parent = NULL;
-        struct stat st;
 
         if (!place)
                 return NULL;
@@ -49,12 +71,7 @@ char *place_open(GError **error)
                 fail(error, "make", place);
                 return NULL;
         }
-        if (lstat(place, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid()) {
-                g_set_error(error, SESSION_ERROR, SESSION_ERROR_FAILED,
-                            "%s is no directory of yours: set CLRSYM_SESSIONS to one", place);
-                return NULL;
-        }
-        return g_steal_pointer(&place);
+        return check(place, error) ? g_steal_pointer(&place) : NULL;
 }
 
 int place_lock(const char *place, GError **error)
@@ -71,20 +88,48 @@ int place_lock(const char *place, GError **error)
         return fd;
 }
 
+/* The file's text; NULL with errno set. Does not wait for who may write to a pipe of that name. */
+static GString *read_text(const char *path)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), code = 0;
+        GString *text = g_string_new(NULL);
+        struct stat st;
+        char bytes[4096];
+        ssize_t n = 0;
+
+        if (fd < 0 || fstat(fd, &st) < 0)
+                code = errno;
+        else if (!S_ISREG(st.st_mode))
+                code = EINVAL;
+        while (!code && (n = read(fd, bytes, sizeof(bytes))) > 0) {
+                g_string_append_len(text, bytes, n);
+                if (text->len > MAX_FILE)
+                        code = EFBIG;
+        }
+        if (!code && n < 0)
+                code = errno;
+        if (fd >= 0)
+                close(fd);
+        if (!code)
+                return text;
+        g_string_free(text, TRUE);
+        errno = code;
+        return NULL;
+}
+
 json_t *place_read(const char *place, const char *name, GError **error)
 {
-        g_autofree char *path = g_build_filename(place, name, NULL), *text = NULL;
-        g_autoptr(GError) failed = NULL;
+        g_autofree char *path = g_build_filename(place, name, NULL);
+        g_autoptr(GString) text = read_text(path);
         json_error_t wrong;
         json_t *value;
-        gsize n;
 
-        if (!g_file_get_contents(path, &text, &n, &failed)) {
-                if (!g_error_matches(failed, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-                        g_propagate_error(error, g_steal_pointer(&failed));
+        if (!text) {
+                if (errno != ENOENT)
+                        fail(error, "read", path);
                 return NULL;
         }
-        value = json_loadb(text, n, JSON_REJECT_DUPLICATES, &wrong);
+        value = json_loadb(text->str, text->len, JSON_REJECT_DUPLICATES, &wrong);
         if (!json_is_object(value)) {
                 g_set_error(error, SESSION_ERROR, SESSION_ERROR_FAILED,
                             "%s is damaged (%s): remove it", path,

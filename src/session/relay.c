@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/relay.h"
 
+#include "session/place.h"
 #include "session/session-error.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -127,7 +129,27 @@ static void read_command(Relay *relay, char **words)
                 }
 }
 
-/* False: the process is no relay daemon of ours. */
+static bool is_trusted(uid_t uid)
+{
+        const struct passwd *user;
+
+        if (uid == geteuid())
+                return true;
+        user = geteuid() == 0 ? getpwnam(RELAY_SYSTEM_USER) : NULL;
+        return user && user->pw_uid == uid;
+}
+
+char *relay_other_user(const Relay *relay)
+{
+        const struct passwd *user;
+
+        if (relay->uid == geteuid())
+                return NULL;
+        user = getpwuid(relay->uid);
+        return user ? g_strdup(user->pw_name) : g_strdup_printf("%u", (unsigned)relay->uid);
+}
+
+/* False: the process is no relay daemon, or one that is nothing to us. */
 static bool read_process(const char *name, Relay *ret_relay)
 {
         g_autofree char *directory = g_build_filename("/proc", name, NULL);
@@ -139,7 +161,7 @@ static bool read_process(const char *name, Relay *ret_relay)
         char *at;
 
         if (!g_file_get_contents(comm, &text, NULL, NULL) || strcmp(g_strchomp(text), PROGRAM) ||
-            stat(directory, &st) < 0 || st.st_uid != geteuid() ||
+            stat(directory, &st) < 0 || !is_trusted(st.st_uid) ||
             !g_file_get_contents(path, &line, &n, NULL) || n == 0) /* a zombie has none */
                 return false;
         for (at = line; at < line + n; at += strlen(at) + 1)
@@ -149,6 +171,7 @@ static bool read_process(const char *name, Relay *ret_relay)
                 .control_port = RELAY_DEFAULT_CONTROL,
                 .data_port = RELAY_DEFAULT_DATA,
                 .live_port = RELAY_DEFAULT_LIVE,
+                .uid = st.st_uid,
         };
         ret_relay->service.pid = (pid_t)g_ascii_strtoll(name, NULL, 10);
         ret_relay->service.start_ticks = service_start_ticks(ret_relay->service.pid);
@@ -183,8 +206,9 @@ bool relay_find(Relay *ret_relay)
 
 char *relay_default_output(void)
 {
+        /* Beside, not among what the system's one keeps there: that may not write to root's. */
         if (geteuid() == 0)
-                return g_strdup("/var/lib/clrsym/relay");
+                return g_strdup("/var/lib/clrsym-relay/root");
         return g_build_filename(g_get_user_state_dir(), "clrsym", "relay", NULL);
 }
 
@@ -232,6 +256,7 @@ bool relay_start(const char *place, const char *output, Relay *relay, GError **e
         }
         g_free(relay->output);
         relay->output = g_strdup(output);
+        relay->uid = geteuid();
         control = g_strdup_printf("--control-port=tcp://127.0.0.1:%u", relay->control_port);
         data = g_strdup_printf("--data-port=tcp://127.0.0.1:%u", relay->data_port);
         live = g_strdup_printf("--live-port=tcp://127.0.0.1:%u", relay->live_port);
@@ -254,7 +279,7 @@ json_t *relay_to_json(const Relay *relay)
 bool relay_from_json(const json_t *value, Relay *ret_relay)
 {
         const char *output = json_string_value(json_object_get(value, "output"));
-        Relay relay = {.service = service_from_json(value)};
+        Relay relay = {.service = service_from_json(value), .uid = geteuid()};
         size_t i;
         static const char *const NAMES[] = {"control_port", "data_port", "live_port"};
 
@@ -266,4 +291,22 @@ bool relay_from_json(const json_t *value, Relay *ret_relay)
         relay.output = g_strdup(output);
         *ret_relay = relay;
         return true;
+}
+
+bool relay_remembered(const char *place, Relay *ret_relay)
+{
+        json_t *value = place_read(place, RELAY_FILE, NULL);
+        bool is_there = value && relay_from_json(value, ret_relay);
+
+        json_decref(value);
+        return is_there;
+}
+
+bool relay_remember(const char *place, const Relay *relay, GError **error)
+{
+        json_t *value = relay_to_json(relay);
+        bool ok = place_write(place, RELAY_FILE, value, error);
+
+        json_decref(value);
+        return ok;
 }

@@ -24,6 +24,7 @@ void settings_free(Settings *settings)
         g_free(settings->name);
         g_free(settings->output);
         g_free(settings->relay_output);
+        g_free(settings->relay_user);
         g_array_unref(settings->track);
         g_free(settings);
 }
@@ -58,29 +59,35 @@ json_t *settings_to_json(const Settings *settings)
         json_object_set_new(object, "track", track);
         set_string(object, "output", settings->output);
         set_string(object, "relay_output", settings->relay_output);
+        set_string(object, "relay_user", settings->relay_user);
+        if (settings->relay.pid)
+                json_object_set_new(object, "relay", service_to_json(&settings->relay));
         return object;
 }
 
 Settings *settings_from_json(const json_t *value)
 {
         json_t *object = (json_t *)value, *pid; /* jansson unpacks what it may not change */
-        const char *name, *output = NULL, *relay_output = NULL;
+        const char *name, *output = NULL, *relay_output = NULL, *relay_user = NULL;
         json_int_t buffer_size, disk;
         g_autoptr(Settings) settings = NULL;
         int is_live, control, data, live;
         json_t *track;
         size_t i;
 
-        if (json_unpack(object, "{s:s, s:b, s:I, s:I, s:i, s:i, s:i, s:o, s?s, s?s}", "name", &name,
-                        "live", &is_live, "buffer_size", &buffer_size, "disk", &disk,
+        if (json_unpack(object, "{s:s, s:b, s:I, s:I, s:i, s:i, s:i, s:o, s?s, s?s, s?s}", "name",
+                        &name, "live", &is_live, "buffer_size", &buffer_size, "disk", &disk,
                         "control_port", &control, "data_port", &data, "live_port", &live, "track",
-                        &track, "output", &output, "relay_output", &relay_output) < 0 ||
+                        &track, "output", &output, "relay_output", &relay_output, "relay_user",
+                        &relay_user) < 0 ||
             !settings_is_name(name) || !json_is_array(track) || (!is_live && !output))
                 return NULL;
         settings = settings_new(name);
         settings->is_live = is_live;
         settings->output = g_strdup(output);
         settings->relay_output = g_strdup(relay_output);
+        settings->relay_user = g_strdup(relay_user);
+        settings->relay = service_from_json(json_object_get(object, "relay"));
         settings->buffer_size = (uint64_t)buffer_size;
         settings->disk = (uint64_t)disk;
         settings->control_port = (uint16_t)control;

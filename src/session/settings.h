@@ -5,10 +5,7 @@
  * Settings of a session, as it was asked for: enough to make it once more
  */
 
-#include <glib.h>
-#include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "session/service.h"
 
 typedef struct Settings {
         char *name;    /* owned */
@@ -20,6 +17,8 @@ typedef struct Settings {
         /* Of a live session: the relay daemon's ports, and its directory. */
         uint16_t control_port, data_port, live_port;
         char *relay_output; /* owned; NULL: not known */
+        char *relay_user;   /* owned: whose it is; NULL: ours */
+        Service relay;      /* the process; the session dies with it */
 } Settings;
 
 Settings *settings_new(const char *name);

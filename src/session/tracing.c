@@ -283,7 +283,6 @@ GPtrArray *tracing_list(GError **error)
                 session->is_active = sessions[i].enabled;
                 session->is_live = sessions[i].live_timer_interval > 0;
                 session->channels = g_ptr_array_new_with_free_func(channel_free);
-                api->lttng_session_get_creation_time(&sessions[i], &session->created);
                 read_channels(api, session);
                 g_ptr_array_add(list, session);
         }
@@ -299,6 +298,19 @@ const TracingSession *tracing_find(const GPtrArray *list, const char *name)
                 if (!strcmp(((const TracingSession *)list->pdata[i])->name, name))
                         return list->pdata[i];
         return NULL;
+}
+
+void tracing_losses(const TracingSession *session, uint64_t *ret_n_discarded, uint64_t *ret_n_lost)
+{
+        guint i;
+
+        *ret_n_discarded = *ret_n_lost = 0;
+        for (i = 0; i < session->channels->len; i++) {
+                const TracingChannel *channel = session->channels->pdata[i];
+
+                *ret_n_discarded += channel->n_discarded;
+                *ret_n_lost += channel->n_lost;
+        }
 }
 
 bool tracing_has_dotnet(const TracingSession *session)

@@ -29,7 +29,6 @@ typedef struct TracingSession {
         char *path; /* owned: where it writes to, as LTTng says it */
         bool is_active;
         bool is_live;
-        uint64_t created;    /* seconds since 1970; 0: not known */
         GPtrArray *channels; /* owned TracingChannels of user space */
 } TracingSession;
 
@@ -37,6 +36,8 @@ typedef struct TracingSession {
 GPtrArray *tracing_list(GError **error);
 /* One of the list, or NULL. */
 const TracingSession *tracing_find(const GPtrArray *list, const char *name);
+/* What was lost of it, in all of its channels. */
+void tracing_losses(const TracingSession *session, uint64_t *ret_n_discarded, uint64_t *ret_n_lost);
 /* Does it let through what .NET programs say of their code? */
 bool tracing_has_dotnet(const TracingSession *session);
 

@@ -98,6 +98,9 @@ static void tell_started(const Settings *settings, const ManagerStarted *started
         if (started->relayd)
                 printf("lttng-relayd: started, on 127.0.0.1, writes to %s\n",
                        settings->relay_output);
+        if (started->relay_user)
+                printf("lttng-relayd: that of %s, writes to %s\n", started->relay_user,
+                       settings->relay_output ? settings->relay_output : "where it likes");
         printf("session %s: started\n", settings->name);
         if (settings->is_live)
                 printf("  live: %s\n", url);
@@ -122,7 +125,7 @@ static int run_start(const CommandLine *line, const StartOptions *options, GErro
         g_autoptr(Settings) settings = settings_new(options->name ? options->name : DEFAULT_NAME);
         g_autofree char *buffers_text = NULL;
         const char *wrong = NULL;
-        ManagerStarted started;
+        g_auto(ManagerStarted) started = {0};
         Buffers buffers;
         guint i;
 
@@ -236,15 +239,9 @@ static json_t *describe(const TracingSession *session, const Settings *settings)
                 json_pack("{s:s, s:b, s:b, s:b, s:b, s:s}", "name", session->name, "active",
                           session->is_active, "live", session->is_live, "ours", settings != NULL,
                           "dotnet", tracing_has_dotnet(session), "path", session->path);
-        uint64_t n_discarded = 0, n_lost = 0;
-        guint i;
+        uint64_t n_discarded, n_lost;
 
-        for (i = 0; i < session->channels->len; i++) {
-                const TracingChannel *channel = session->channels->pdata[i];
-
-                n_discarded += channel->n_discarded;
-                n_lost += channel->n_lost;
-        }
+        tracing_losses(session, &n_discarded, &n_lost);
         json_object_set_new(object, "discarded_events", json_integer((json_int_t)n_discarded));
         json_object_set_new(object, "lost_packets", json_integer((json_int_t)n_lost));
         if (settings && settings->is_live) {
@@ -343,6 +340,7 @@ static int mend_main(int argc, char **argv)
         static const char *const HEALTH[] = {
                 [MANAGER_WELL] = "is well",
                 [MANAGER_MENDED] = "was made anew",
+                [MANAGER_WAITS] = "cannot be mended now",
                 [MANAGER_NOT_OURS] = "is no live session that clrsym started",
         };
         const CommandLine line = {
@@ -365,11 +363,11 @@ static int mend_main(int argc, char **argv)
         name = arguments[0] ? arguments[0] : DEFAULT_NAME;
         if (!manager_mend(name, &health, &what, &error))
                 return fail(error);
-        if (what)
+        if (what && !(health == MANAGER_WAITS && is_quiet))
                 fprintf(stderr, "clrsym: session %s %s: %s\n", name, HEALTH[health], what);
         else if (!is_quiet)
                 printf("session %s %s\n", name, HEALTH[health]);
-        return EXIT_DONE;
+        return health == MANAGER_WAITS ? EXIT_FAILED : EXIT_DONE;
 }
 
 static const struct {

@@ -119,6 +119,12 @@ def check_directives(tap, installed, units):
               'clrsym-relayd listens on 127.0.0.1 only', ports)
     tap.equal(re.findall(r'--relay-output (\S+)', feed.one('ExecStart')),
               re.findall(r'--output=(\S+)', relay), 'feeders catch up from where it writes to')
+    tap.check(f'--output=%S/{units["clrsym-relayd.service"].one("StateDirectory")}' in relay.split(),
+              'which is its state directory, of its own', relay)
+    # Where clrsym status looks for it.
+    tap.equal((feed.one('RuntimeDirectory'), feed.one('Environment')),
+              ('clrsym/feed-%i', 'CLRSYM_SESSIONS=%t/clrsym/feed-%i'),
+              'clrsym-feed@ says how it is where root finds it')
     for name, unit in units.items():
         if program := unit.one('ExecStart'):
             path = program.split()[0]

@@ -7,6 +7,7 @@
 #include "feed/backoff.h"
 #include "feed/tail.h"
 #include "session/buffers.h"
+#include "session/health.h"
 #include "session/recipe.h"
 #include "session/settings.h"
 #include "session/size-text.h"
@@ -211,6 +212,8 @@ START_TEST(keeps_settings)
         settings->buffer_size = 4096;
         settings->live_port = 65535;
         settings->relay_output = g_strdup("/a b");
+        settings->relay_user = g_strdup("somebody");
+        settings->relay = (Service){4712, UINT64_C(1) << 40};
         g_array_append_val(settings->track, pid);
         value = settings_to_json(settings);
         read = settings_from_json(value);
@@ -221,6 +224,9 @@ START_TEST(keeps_settings)
         ck_assert_uint_eq(read->buffer_size, 4096);
         ck_assert_uint_eq(read->live_port, 65535);
         ck_assert_str_eq(read->relay_output, "/a b");
+        ck_assert_str_eq(read->relay_user, "somebody");
+        ck_assert_int_eq(read->relay.pid, 4712);
+        ck_assert_uint_eq(read->relay.start_ticks, UINT64_C(1) << 40);
         ck_assert_ptr_null(read->output);
         ck_assert_uint_eq(read->track->len, 1);
         ck_assert_int_eq(g_array_index(read->track, int32_t, 0), pid);
@@ -233,6 +239,48 @@ START_TEST(keeps_settings)
         value = json_object();
         ck_assert_ptr_null(settings_from_json(value));
         json_decref(value);
+}
+END_TEST
+
+START_TEST(knows_what_is_dead)
+{
+        enum { OURS = 4712, TICKS = 99 };
+        static const struct {
+                bool is_live, has_sessiond, has_session, is_active;
+                Service relay;
+                Health health;
+        } ROWS[] = {
+                {true, true, true, true, {OURS, TICKS}, HEALTH_WELL},
+                {true, true, true, false, {OURS, TICKS}, HEALTH_STOPPED},
+                {true, true, true, true, {OURS, TICKS + 1}, HEALTH_OTHER_RELAYD},
+                {true, true, true, true, {OURS + 1, TICKS}, HEALTH_OTHER_RELAYD},
+                {true, true, true, false, {OURS + 1, TICKS}, HEALTH_OTHER_RELAYD},
+                {true, true, true, true, {0}, HEALTH_NO_RELAYD},
+                {true, true, false, false, {OURS, TICKS}, HEALTH_NO_SESSION},
+                {true, true, false, false, {0}, HEALTH_NO_RELAYD},
+                {true, false, false, false, {OURS, TICKS}, HEALTH_NO_SESSIOND},
+                {true, false, false, false, {0}, HEALTH_NO_SESSIOND},
+                {false, true, true, true, {0}, HEALTH_WELL},
+                {false, true, true, false, {0}, HEALTH_STOPPED},
+                {false, true, false, false, {0}, HEALTH_NO_SESSION},
+                {false, false, false, false, {0}, HEALTH_NO_SESSIOND},
+        };
+        g_autoptr(Settings) settings = settings_new("x");
+        size_t i;
+
+        settings->relay = (Service){OURS, TICKS};
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++) {
+                const TracingSession session = {.is_active = ROWS[i].is_active};
+                const Relay relay = {.service = ROWS[i].relay};
+                Health health;
+
+                settings->is_live = ROWS[i].is_live;
+                health = health_of(settings, ROWS[i].has_sessiond,
+                                   ROWS[i].has_session ? &session : NULL, &relay);
+                ck_assert_msg(health == ROWS[i].health, "row %zu: %s", i, health_name(health));
+                ck_assert_int_eq(strcmp(health_name(health), "gone") == 0,
+                                 health_present(health) != NULL);
+        }
 }
 END_TEST
 
@@ -249,6 +297,7 @@ Suite *suite_new(void)
         tcase_add_test(tests, cuts_disk);
         tcase_add_test(tests, knows_patterns);
         tcase_add_test(tests, keeps_settings);
+        tcase_add_test(tests, knows_what_is_dead);
         suite_add_tcase(suite, tests);
         return suite;
 }
