@@ -29,6 +29,8 @@
 #define SWEEP_MS 1000
 /* Where nobody reads live: nothing older comes to the disk any more. */
 #define SETTLE_NS 1000000000
+/* A reader that finds no session, or no relay daemon, has ended by then. */
+#define IDLE_MS 2000
 /* Between looks at whether the session and its daemons still work. */
 #define MEND_MS 5000
 /* A session that is not there may come soon: no reason to wait long. */
@@ -45,7 +47,8 @@ struct Supervisor {
         Catchup *catchup; /* owned */
         Reader *live;     /* owned; NULL: none runs */
         gint64 live_since;
-        bool is_attached; /* said so */
+        gint64 silent_since; /* it runs, and has no streams yet; 0: not seen so */
+        bool is_attached;    /* said so */
         Backoff live_backoff, daemon_backoff;
         gint64 daemon_since;
         bool is_connected;
@@ -53,7 +56,6 @@ struct Supervisor {
         guint connect_timer, live_timer, sweep_timer, mend_timer, stop_timer;
         GPid mender; /* 0: none */
         guint mender_source;
-        unsigned n_restarts;
         FeedState state;
         char *said; /* owned: what went wrong last, so that it is not said again and again */
         void (*ended)(void *data);
@@ -63,6 +65,7 @@ struct Supervisor {
 static gboolean try_connect(gpointer data);
 static gboolean start_live(gpointer data);
 static void catch_up(Supervisor *supervisor);
+static bool is_attached(const Supervisor *supervisor);
 
 static void on_lost(void *data, const char *why);
 static void on_held(void *data);
@@ -95,14 +98,10 @@ static void tell_trouble(Supervisor *supervisor, const char *what)
         supervisor->said = g_strdup(what);
 }
 
-static void set_state(Supervisor *supervisor, const char *state, const char *reason)
+static void set_phase(Supervisor *supervisor, FeedPhase phase, const char *reason)
 {
-        const CatchupStats *stats = catchup_stats(supervisor->catchup);
-
-        supervisor->state.n_packets = stats->n_packets;
-        supervisor->state.n_restarts = supervisor->n_restarts;
         supervisor->state.live_pid = supervisor->live ? reader_pid(supervisor->live) : 0;
-        state_file_write(&supervisor->state, state, reason);
+        state_file_write(&supervisor->state, phase, reason);
 }
 
 /* Those of feeders that are no more; each has the pid of its own in its name. */
@@ -131,6 +130,28 @@ static char *make_directory(GError **error)
         return g_dir_make_tmp(pattern, error);
 }
 
+static unsigned long long ms_since(gint64 time)
+{
+        return (unsigned long long)(g_get_monotonic_time() - time) / 1000;
+}
+
+/* It is live, or was to be. */
+static bool is_reading(const Supervisor *supervisor)
+{
+        return supervisor->is_attached || supervisor->state.phase == FEED_IDLE;
+}
+
+static void look_whether_idle(Supervisor *supervisor)
+{
+        if (!supervisor->live || !reader_intake(supervisor->live) || is_attached(supervisor))
+                return;
+        if (!supervisor->silent_since)
+                supervisor->silent_since = g_get_monotonic_time();
+        else if (supervisor->state.phase != FEED_IDLE &&
+                 ms_since(supervisor->silent_since) >= IDLE_MS)
+                set_phase(supervisor, FEED_IDLE, NULL);
+}
+
 static gboolean on_sweep(gpointer data)
 {
         Supervisor *supervisor = data;
@@ -139,6 +160,7 @@ static gboolean on_sweep(gpointer data)
         if (!catchup_is_running(supervisor->catchup) && now > SETTLE_NS)
                 merger_settle(supervisor->merger, now - SETTLE_NS);
         catch_up(supervisor);
+        look_whether_idle(supervisor);
         return G_SOURCE_CONTINUE;
 }
 
@@ -161,6 +183,7 @@ Supervisor *supervisor_new(const SupervisorSettings *settings, GError **error)
         supervisor->catchup = catchup_new(supervisor->merger, &supervisor->table, &catchup,
                                           &CATCHUP_CALLS, supervisor);
         state_file_init(&supervisor->state, settings->session);
+        set_phase(supervisor, FEED_STARTING, NULL);
         supervisor->sweep_timer = g_timeout_add(SWEEP_MS, on_sweep, supervisor);
         supervisor->mend_timer = g_timeout_add(MEND_MS, mend, supervisor);
         supervisor->connect_timer = g_timeout_add(0, try_connect, supervisor);
@@ -191,11 +214,6 @@ void supervisor_free(Supervisor *supervisor)
 
 /* The daemon */
 
-static unsigned long long ms_since(gint64 time)
-{
-        return (unsigned long long)(g_get_monotonic_time() - time) / 1000;
-}
-
 static gboolean try_connect(gpointer data)
 {
         Supervisor *supervisor = data;
@@ -208,7 +226,7 @@ static gboolean try_connect(gpointer data)
                 return G_SOURCE_REMOVE;
         }
         tell_trouble(supervisor, error->message);
-        set_state(supervisor, "no-daemon", error->message);
+        set_phase(supervisor, FEED_NO_DAEMON, error->message);
         supervisor->connect_timer = g_timeout_add(backoff_fail(&supervisor->daemon_backoff, 0),
                                                   try_connect, supervisor);
         return G_SOURCE_REMOVE;
@@ -226,7 +244,9 @@ static void on_lost(void *data, const char *why)
         g_clear_handle_id(&supervisor->live_timer, g_source_remove);
         merger_disconnect(supervisor->merger);
         supervisor->is_connected = false;
-        set_state(supervisor, "no-daemon", text);
+        supervisor->state.n_restarts += is_reading(supervisor);
+        supervisor->is_attached = false;
+        set_phase(supervisor, FEED_NO_DAEMON, text);
         if (supervisor->ended)
                 return;
         supervisor->connect_timer = g_timeout_add(
@@ -259,12 +279,13 @@ static gboolean start_live(gpointer data)
         supervisor->live_timer = 0;
         supervisor->is_attached = false;
         supervisor->live_since = g_get_monotonic_time();
+        supervisor->silent_since = 0;
         supervisor->live = reader_start(supervisor->merger, INTAKE_LIVE, supervisor->settings.url,
                                         supervisor->directory, supervisor->settings.jit_events,
                                         &LIVE_CALLS, supervisor, &error);
         if (!supervisor->live) {
                 tell_trouble(supervisor, error->message);
-                set_state(supervisor, "failed", error->message);
+                set_phase(supervisor, FEED_FAILED, error->message);
                 supervisor->live_timer = g_timeout_add(backoff_fail(&supervisor->live_backoff, 0),
                                                        start_live, supervisor);
         }
@@ -272,36 +293,45 @@ static gboolean start_live(gpointer data)
 }
 
 /* What babeltrace2 says, as it concerns whoever reads it here; NULL: as it is. */
-static const char *explain(const char *why)
+static const char *explain(const char *why, FeedPhase *ret_phase)
 {
         static const struct {
                 const char *said, *means;
+                FeedPhase phase;
         } ROWS[] = {
                 {"already a viewer attached",
                  "another viewer holds the session; its files are read instead, up to a second "
-                 "later"},
-                {"Connection reset by peer", "the relay daemon has gone"},
-                {"Remote side has closed connection", "the relay daemon has gone"},
-                {"Cannot connect to", "no relay daemon answers: clrsym session list"},
-                {"Connection refused", "no relay daemon answers: clrsym session list"},
-                {"Unable to parse", "the session's URL makes no sense to babeltrace2"},
+                 "later",
+                 FEED_FROM_FILES},
+                {"Connection reset by peer", "the relay daemon has gone", FEED_NO_RELAYD},
+                {"Remote side has closed connection", "the relay daemon has gone", FEED_NO_RELAYD},
+                {"Cannot connect to", "no relay daemon answers: clrsym session list",
+                 FEED_NO_RELAYD},
+                {"Connection refused", "no relay daemon answers: clrsym session list",
+                 FEED_NO_RELAYD},
+                {"Unable to parse", "the session's URL makes no sense to babeltrace2", FEED_FAILED},
         };
         size_t i;
 
-        for (i = 0; i < G_N_ELEMENTS(ROWS); i++)
-                if (strstr(why, ROWS[i].said))
-                        return ROWS[i].means;
+        *ret_phase = FEED_FAILED;
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++) {
+                if (!strstr(why, ROWS[i].said))
+                        continue;
+                *ret_phase = ROWS[i].phase;
+                return ROWS[i].means;
+        }
         return NULL;
 }
 
 static void on_live_ended(void *data, Reader *reader, const char *why)
 {
         Supervisor *supervisor = data;
+        FeedPhase phase = FEED_NO_SESSION;
         g_autofree char *text = NULL;
         unsigned wait;
 
         if (why) {
-                const char *means = explain(why);
+                const char *means = explain(why, &phase);
 
                 text = g_strdup_printf("%s", means ? means : why);
                 wait = backoff_fail(&supervisor->live_backoff, ms_since(supervisor->live_since));
@@ -317,8 +347,9 @@ static void on_live_ended(void *data, Reader *reader, const char *why)
                 return;
         }
         tell_trouble(supervisor, text);
-        supervisor->n_restarts++;
-        set_state(supervisor, why ? "failed" : "no-session", text);
+        supervisor->state.n_restarts += is_reading(supervisor) || phase == FEED_FAILED;
+        supervisor->is_attached = false;
+        set_phase(supervisor, phase, text);
         if (merger_is_ready(supervisor->merger) || merger_n_in_flight(supervisor->merger) > 0 ||
             supervisor->is_connected)
                 supervisor->live_timer = g_timeout_add(wait, start_live, supervisor);
@@ -371,6 +402,8 @@ static void catch_up(Supervisor *supervisor)
                 return;
         supervisor->has_sweep = false;
         output = relay_output(supervisor);
+        if (is_attached(supervisor) && !supervisor->is_attached)
+                set_phase(supervisor, FEED_CATCHING_UP, NULL);
         if (output)
                 catchup_start(supervisor->catchup, output, is_attached(supervisor));
         else
@@ -408,7 +441,7 @@ static void on_caught_up(void *data, uint64_t last, const char *why)
                 if (!why)
                         tell_trouble(supervisor, NULL);
                 tell(supervisor, "session %s: live", supervisor->settings.session);
-                set_state(supervisor, "live", why);
+                set_phase(supervisor, FEED_LIVE, why);
         }
         if (merger_last_held(supervisor->merger) > last)
                 catch_up(supervisor);

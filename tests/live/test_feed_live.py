@@ -326,6 +326,12 @@ def test_relayd(tap, world, assembly):
         said = world.feed.said()
         tap.check('lttng-relayd was' in said and 'was made anew' in said,
                   'relayd: what was done is told', said)
+        live.wait_for('the feed', lambda: world.status()['feeders'][0]['state'] == 'live')
+        status = world.status()
+        session, feeder = status['sessions'][0], status['feeders'][0]
+        tap.check(session['state'] == 'active' and
+                  feeder['restarts'] > 0 and feeder['last_error'],
+                  'relayd: the status shows that it is mended, and what it was', session, feeder)
         wrong, exact, bad = marked_or_right(program.told(), world.answers(program))
         for confidence in ('exact', 'gap', 'assumed', 'provisional', None):
             times = [code.time / 1e9 for code, answer in zip(program.told(), world.answers(program))
