@@ -116,6 +116,9 @@ class World:
         self.relay = self.directory / 'relay'
         programs.environment['CLRSYM_SESSIONS'] = str(self.directory / 'place')
 
+    def new_daemon(self):
+        return recorded.Daemon(self.programs, self.directory)
+
     def session(self, *arguments):
         done = self.programs.run([self.programs.clrsym, 'session', *arguments])
         if done.returncode != 0:
@@ -126,7 +129,7 @@ class World:
     def running(self):
         self.session('start', '--name', self.name, '--relay-output', self.relay)
         try:
-            with recorded.Daemon(self.programs, self.directory) as daemon:
+            with self.new_daemon() as daemon:
                 self.daemon = daemon
                 self.feed = Feed(self.programs, daemon, self.directory, self.name)
                 with self.feed.running():

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""A program that was started with nothing set and compiles without a pause, attached while it runs;
+and everything between it and the answers is killed at random moments: the feed and its readers, the
+holder and its workers, the daemon, the relay daemon. Afterwards every answer is right or marked, and
+the daemon has what the relay daemon's files say.
+
+test_killed_together.py CLRSYM CLRSYMD PLUGIN_DIR [SEED]
+"""
+
+import collections
+import json
+import os
+import pathlib
+import random
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+for sibling in ('traces', 'soak'):
+    sys.path.insert(0, str(HERE.parent / sibling))
+
+import alone  # pylint: disable=wrong-import-position
+import attached  # pylint: disable=wrong-import-position
+import live  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+import test_feed_live  # pylint: disable=wrong-import-position
+import test_live  # pylint: disable=wrong-import-position
+from test_attach import holder_of  # pylint: disable=wrong-import-position
+from test_feed_live import kill  # pylint: disable=wrong-import-position
+
+SECONDS = 24
+# The relay daemon takes with it what it had not written; each other kill can be made good.
+RELAY_KILLS = 2
+SEED = 20261121
+PARTS = ('feed', 'reader', 'worker', 'holder', 'daemon', 'relay')
+# Of what the program says of its code, so many are asked about.
+N_ASKED = 40_000
+
+
+class World(test_feed_live.World):
+    """All parts of it can be killed, and come back."""
+
+    def __init__(self, programs, directory, seed):
+        super().__init__(programs, directory, f'together-{os.getpid()}')
+        self.random = random.Random(seed)
+        self.turns = []
+        self.kills = collections.Counter()
+        self.state = self.directory / 'state'
+        self.program = None
+        os.environ['CLRSYM_HOLDER'] = programs.environment['CLRSYM_HOLDER'] = \
+            str(self.directory / 'holder')
+
+    def new_daemon(self):
+        return recorded.Daemon(self.programs, self.directory, '--state', self.state)
+
+    def pause(self):
+        time.sleep(self.random.uniform(0, 1.5))
+
+    def attach(self, *options):
+        return self.programs.run([self.programs.clrsym, 'attach', *self.daemon.source, *options,
+                                  str(self.program.pid)])
+
+    def strike_feed(self):
+        self.feed.kill()
+        self.pause()
+        self.feed.start()
+
+    def strike_reader(self):
+        for pid in self.feed.readers():
+            kill(pid)
+
+    def strike_worker(self):
+        kill(holder_of(self.program.pid)[1][0])
+
+    def strike_holder(self):
+        kill(holder_of(self.program.pid)[0])
+        self.pause()
+        self.attach()
+
+    def strike_daemon(self):
+        self.daemon.process.kill()
+        self.daemon.process.wait()
+        self.pause()
+        for path in (self.daemon.ingest, self.daemon.query):
+            path.unlink(missing_ok=True)
+        self.daemon.__enter__()
+
+    def strike_relay(self):
+        if self.kills['relay'] < RELAY_KILLS:
+            kill(json.loads((self.directory / 'place' / 'lttng-relayd').read_text())['pid'])
+
+    def strike(self):
+        """Each once, in random order, then each once more."""
+        self.turns = self.turns or self.random.sample(PARTS, len(PARTS))
+        name = self.turns.pop()
+        try:
+            getattr(self, 'strike_' + name)()
+        except (RuntimeError, IndexError, OSError):
+            return  # it is not there now
+        self.kills[name] += 1
+
+
+def check(tap, world, command):
+    program = world.program = attached.Busy(command, world.directory / 'program')
+    with program.running():
+        first = world.attach()
+        tap.check(first.returncode == 0, 'attached', first.stdout, first.stderr)
+        with test_feed_live.beside(world.strike):
+            time.sleep(SECONDS)
+        tap.note(f'killed: {dict(world.kills)}')
+        tap.check(len(+world.kills) == len(PARTS), 'each was killed', world.kills)
+        feed = attached.Feed(world.programs, world.directory)
+        feed.daemon = world.daemon
+        world.wait_live()
+        last = live.wait_for('the attachment', lambda: (
+            lambda done: done if done.returncode == 0 else None)(world.attach('--again')))
+        tap.check(' complete at ' in last.stdout, 'attached again', last.stdout, last.stderr)
+        time.sleep(1)
+        tap.check(program.process.poll() is None, 'the program goes on', program.process.poll(),
+                  program.text()[-1000:])
+        program.freeze()
+        attached.check_now(tap, feed, program, 'afterwards')
+        check_told(tap, world, program)
+        world.check_bodies(tap, program.pid, 'afterwards')
+
+
+def check_told(tap, world, program):
+    codes = program.codes()
+    codes = codes[::max(1, len(codes) // N_ASKED)]
+    answers = test_live.resolve(world.programs, world.daemon, program.pid,
+                                [(code.address, code.time) for code in codes])
+    wrong, exact, bad = test_feed_live.marked_or_right(codes, answers)
+    tap.check(len(exact) > 500 and not bad, f'afterwards: of {len(codes)} answers {len(exact)} are '
+              'exact, and right', f'{len(bad)} are not', *bad[:5])
+    tap.note('confidence: %s; %d do not name it' % (
+        dict(collections.Counter(str(answer.get('confidence')) for answer in answers)), len(wrong)))
+
+
+def test(tap, programs, directory, arguments):
+    seed = int(arguments[0]) if arguments != recorded.NAMES else SEED
+    tap.note(f'seed {seed}')
+    command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
+    world = World(programs, directory, seed)
+    with world.running():
+        check(tap, world, command)
+
+
+if __name__ == '__main__':
+    alone.enter(lambda: recorded.main(test), live.missing)
