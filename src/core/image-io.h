@@ -28,6 +28,9 @@ typedef enum ImageTag {
         IMAGE_CODE_MAP,
         IMAGE_DROPPED,
         IMAGE_TRACKER, /* the last one */
+        IMAGE_LAPSES,  /* of the process before */
+        IMAGE_LAPSE,
+        IMAGE_STRANGER,
         _IMAGE_TAG_MAX,
 } ImageTag;
 

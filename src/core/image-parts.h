@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Image parts: a process and its code map, as items
+ * Image parts: a process, its lapses and its code map, as items
  */
 
 #include "core/image-io.h"
@@ -16,6 +16,12 @@ void image_get_process(ImageIo *io, ImageTag tag, Process *process);
 /* The same of what is in its code map. */
 void image_put_code_map(ImageIo *io, CodeMap *map);
 void image_get_code_map(ImageIo *io, ImageTag tag, CodeMap *map, uint32_t n_modules);
+
+/* The same of its lapses, if there are any. */
+void image_put_lapses(ImageIo *io, Lapses *lapses);
+void image_get_lapses(ImageIo *io, Lapses *lapses);
+void image_get_lapse(ImageIo *io, Lapses *lapses);
+void image_get_stranger(ImageIo *io, Lapses *lapses);
 
 /* A field: a map or NULL. When reading, a new one. */
 void image_il_map(ImageIo *io, IlMap **map);

@@ -242,6 +242,7 @@ void image_put_process(ImageIo *io, Process *process)
                 image_begin(io, IMAGE_RUNDOWN);
                 image_field(io, g_array_index(process->rundowns, Rundown, i));
         }
+        image_put_lapses(io, &process->lapses);
         put_jittings(io, process);
         put_kept_maps(io, process);
         if (process->jit_stats)
@@ -257,10 +258,27 @@ static void get_rundown(ImageIo *io, Process *process)
         g_array_append_val(process->rundowns, rundown);
 }
 
+static void get_lapses(ImageIo *io, Process *process)
+{
+        image_get_lapses(io, &process->lapses);
+}
+
+static void get_lapse(ImageIo *io, Process *process)
+{
+        image_get_lapse(io, &process->lapses);
+}
+
+static void get_stranger(ImageIo *io, Process *process)
+{
+        image_get_stranger(io, &process->lapses);
+}
+
 static void (*const GETTERS[_IMAGE_TAG_MAX])(ImageIo *, Process *) = {
         [IMAGE_MODULE] = get_module,       [IMAGE_RUNDOWN] = get_rundown,
         [IMAGE_JITTING] = get_jitting,     [IMAGE_KEPT_MAP] = get_kept_map,
         [IMAGE_JIT_STATS] = get_jit_stats, [IMAGE_JIT_REASON] = get_jit_reason,
+        [IMAGE_LAPSES] = get_lapses,       [IMAGE_LAPSE] = get_lapse,
+        [IMAGE_STRANGER] = get_stranger,
 };
 
 void image_get_process(ImageIo *io, ImageTag tag, Process *process)

@@ -55,6 +55,7 @@ Process *process_new(Strtab *names, Account *account, ProcessKey key, unsigned g
         process->jitting = g_hash_table_new(g_direct_hash, g_direct_equal);
         process->rundown_maps = g_hash_table_new_full(key_hash, key_equal, g_free, ilmap_destroy);
         process->rundowns = g_array_new(FALSE, FALSE, sizeof(Rundown));
+        lapses_init(&process->lapses, account);
         process->traces = g_ptr_array_new();
         return process;
 }
@@ -83,6 +84,7 @@ void process_free(Process *process)
         codemap_free(process->map);
         g_ptr_array_unref(process->all_modules);
         g_array_unref(process->rundowns);
+        lapses_deinit(&process->lapses);
         g_ptr_array_unref(process->traces);
         g_free(process->runtime_version);
         g_free(process->runtime_path);
@@ -225,7 +227,7 @@ bool process_has_gap(const Process *process, uint64_t begin, uint64_t end)
 {
         guint i;
 
-        if (end >= process->refused_since)
+        if (end >= process->refused_since || lapses_touch(&process->lapses, begin, end))
                 return true;
         for (i = 0; i < process->traces->len; i++)
                 if (trace_has_gap(process->traces->pdata[i], begin, end))

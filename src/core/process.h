@@ -10,6 +10,7 @@
 
 #include "core/codemap.h"
 #include "core/jitstats.h"
+#include "core/lapses.h"
 #include "core/record.h"
 #include "core/trace.h"
 
@@ -30,12 +31,6 @@ typedef struct Module {
         bool has_load;     /* `loaded` is its own load event's time */
         uint32_t number;   /* in the process's modules, from 1 */
 } Module;
-
-/* A complete rundown: everything alive was listed between the two times. */
-typedef struct Rundown {
-        uint64_t begin;
-        uint64_t end;
-} Rundown;
 
 typedef struct Process {
         Strtab *names;    /* borrowed */
@@ -58,13 +53,14 @@ typedef struct Process {
         GHashTable *modules;      /* borrowed id -> borrowed Module: the living ones */
         GHashTable *jitting;      /* tid -> owned Jitting */
         GHashTable *rundown_maps; /* owned MethodKey -> owned IlMap, until their method's row */
-        GArray *rundowns;         /* of Rundown, in order */
-        GPtrArray *traces;        /* borrowed Traces that its events came from */
-        unsigned age;             /* rounds of tracker_age() since it was over */
-        uint64_t aged_last;       /* its last event as of the round before */
-        uint64_t told_epoch;      /* of the map, as observers know it */
-        JitStats *jit_stats;      /* owned; NULL: none of their events came */
-        uint64_t refused_since;   /* bodies were refused for want of memory; BODY_FOREVER: none */
+        GArray *rundowns;         /* of Rundown, as they came */
+        Lapses lapses;
+        GPtrArray *traces;      /* borrowed Traces that its events came from */
+        unsigned age;           /* rounds of tracker_age() since it was over */
+        uint64_t aged_last;     /* its last event as of the round before */
+        uint64_t told_epoch;    /* of the map, as observers know it */
+        JitStats *jit_stats;    /* owned; NULL: none of their events came */
+        uint64_t refused_since; /* bodies were refused for want of memory; BODY_FOREVER: none */
 } Process;
 
 typedef struct MethodKey {

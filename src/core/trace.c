@@ -47,38 +47,14 @@ TrackerStream *trace_stream(Trace *trace, uint64_t class_id, uint64_t stream_id)
         return stream;
 }
 
-/* Kept sorted and disjoint: losses come in bursts on every stream at once. */
 void trace_add_gap(Trace *trace, uint64_t begin, uint64_t end)
 {
-        Gap gap = {begin, MAX(begin, end)};
-        guint i = trace->gaps->len, n = 0;
-
-        while (i > 0 && g_array_index(trace->gaps, Gap, i - 1).end >= gap.begin)
-                i--;
-        while (i + n < trace->gaps->len &&
-               g_array_index(trace->gaps, Gap, i + n).begin <= gap.end) {
-                gap.begin = MIN(gap.begin, g_array_index(trace->gaps, Gap, i + n).begin);
-                gap.end = MAX(gap.end, g_array_index(trace->gaps, Gap, i + n).end);
-                n++;
-        }
-        if (n)
-                g_array_remove_range(trace->gaps, i, n);
-        g_array_insert_val(trace->gaps, i, gap);
+        gaps_add(trace->gaps, begin, end);
 }
 
 bool trace_has_gap(const Trace *trace, uint64_t begin, uint64_t end)
 {
-        guint low = 0, high = trace->gaps->len;
-
-        while (low < high) {
-                guint middle = low + (high - low) / 2;
-
-                if (g_array_index(trace->gaps, Gap, middle).end < begin)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low < trace->gaps->len && g_array_index(trace->gaps, Gap, low).begin <= end;
+        return gaps_touch(trace->gaps, begin, end);
 }
 
 uint64_t trace_gap_time(const Trace *trace)

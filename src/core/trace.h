@@ -8,18 +8,11 @@
  * streams lost can have been any event of any process in it.
  */
 
+#include "core/gaps.h"
 #include "wire/ingest.h"
-
-#include <glib.h>
 
 typedef struct Trace Trace;
 typedef struct TrackerStream TrackerStream;
-
-/* An interval in which events of the trace are missing; both ends belong to it. */
-typedef struct Gap {
-        uint64_t begin;
-        uint64_t end;
-} Gap;
 
 struct TrackerStream {
         Trace *trace; /* borrowed */

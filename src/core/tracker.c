@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/tracker.h"
 
-#include "core/method-flags.h"
+#include "core/rundown.h"
 #include "core/tracker-struct.h"
 
 #include <string.h>
@@ -347,6 +347,7 @@ static void on_method_load(Tracker *tracker, Process *process, const Record *rec
                         codemap_begin(process->map, body, record->time);
                 else /* two threads raced to compile: both tell of the winner */
                         codemap_confirm(process->map, body, record->time);
+                rundown_note_load(process, body, record->time);
                 complete(process, body, &news, module_id, record->time);
                 return;
         }
@@ -418,6 +419,7 @@ static void on_method_rundown(Tracker *tracker, Process *process, const Record *
                 body_release_names(process, &news);
         } else {
                 body = insert(process, &news, module_id, record->time);
+                rundown_note_stranger(process, body, record->time);
         }
         /* In a rundown the IL map comes before its method. */
         map = process_take_il_map(process, record_u64(record, FIELD_MethodID),
@@ -545,30 +547,12 @@ static void on_app_domain_unload(Tracker *tracker, Process *process, const Recor
 
 static void on_rundown_init(Tracker *tracker, Process *process, const Record *record)
 {
-        process->rundown_begin = record->time;
+        rundown_begin(process, record->time);
 }
 
-/* What was compiled before a complete rundown and is not in it is gone. */
 static void on_rundown_complete(Tracker *tracker, Process *process, const Record *record)
 {
-        Rundown rundown = {process->rundown_begin, record->time};
-        uint32_t i;
-
-        if (record->time < rundown.begin)
-                return; /* of another one, that comes late: this one goes on */
-        process->rundown_begin = 0;
-        process_drop_il_maps(process);
-        if (!rundown.begin || process_has_gap(process, rundown.begin, rundown.end))
-                return;
-        g_array_append_val(process->rundowns, rundown);
-        for (i = 0; i < codemap_n_numbers(process->map); i++) {
-                Body *body = codemap_body(process->map, i);
-
-                /* Precompiled code stays as long as its image: a rundown lists what was called. */
-                if (body && body->until == BODY_FOREVER && (body->flags & METHOD_FLAG_JITTED) &&
-                    body_last_seen(body) < rundown.begin)
-                        codemap_end(process->map, body, rundown.begin, BODY_END_RUNDOWN);
-        }
+        rundown_end(process, record->time);
 }
 
 static void on_jit(Tracker *tracker, Process *process, const Record *record)

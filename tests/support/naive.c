@@ -124,6 +124,8 @@ Naive *naive_new(World *w, ProcessKey key, unsigned generation, uint64_t time)
         naive->bodies = g_ptr_array_new_with_free_func(body_free);
         naive->modules = g_array_new(FALSE, FALSE, sizeof(NaiveModule));
         naive->rundowns = g_array_new(FALSE, FALSE, sizeof(Span));
+        naive->lapses = g_array_new(FALSE, FALSE, sizeof(Span));
+        naive->strangers = g_array_new(FALSE, FALSE, sizeof(NaiveStranger));
         g_ptr_array_add(w->lives, naive);
         return naive;
 }
@@ -135,6 +137,8 @@ void naive_free(gpointer data)
         g_ptr_array_unref(naive->bodies);
         g_array_unref(naive->modules);
         g_array_unref(naive->rundowns);
+        g_array_unref(naive->lapses);
+        g_array_unref(naive->strangers);
         g_free(naive);
 }
 
@@ -179,6 +183,18 @@ static bool lost(const World *w, const Naive *naive, uint64_t begin, uint64_t en
                 const Span *gap = &g_array_index(w->gaps, Span, i);
 
                 if (naive->has_trace[gap->trace] && gap->begin <= end && begin <= gap->end)
+                        return true;
+        }
+        for (i = 0; i < naive->lapses->len; i++) {
+                const Span *lapse = &g_array_index(naive->lapses, Span, i);
+
+                if (lapse->begin <= end && begin <= lapse->end)
+                        return true;
+        }
+        for (i = 0; i < 2; i++) {
+                const Span *doubt = &naive->doubt[i];
+
+                if (doubt->begin && doubt->begin <= end && begin <= doubt->end)
                         return true;
         }
         return naive->refused_since <= end;
@@ -338,6 +354,24 @@ static NaiveBody *next_of_last(Naive *naive)
         return next && same(next, last) && next->size == last->size ? next : NULL;
 }
 
+/* A load that comes a moment after a row: it was under way. */
+static void excuse(Naive *naive, const NaiveBody *news, uint64_t time)
+{
+        guint i;
+
+        for (i = 0; i < naive->strangers->len; i++) {
+                const NaiveStranger *stranger = &g_array_index(naive->strangers, NaiveStranger, i);
+
+                if (stranger->start != news->start || stranger->id != news->id ||
+                    time > stranger->time + SECOND)
+                        continue;
+                g_array_remove_index(naive->strangers, i);
+                if (!naive->strangers->len)
+                        naive->doubt[0] = (Span){0};
+                return;
+        }
+}
+
 /*
  * One load more of who is there, or of who comes next (two threads tell of one body, or two
  * sessions). The first thing that is known of it is its beginning.
@@ -346,6 +380,8 @@ void naive_load(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t t
 {
         NaiveBody *body = known(naive, news, time);
 
+        if (body)
+                excuse(naive, news, time);
         if (!body) {
                 insert(naive, news, module, time);
                 body = next_of_last(naive);
@@ -390,18 +426,34 @@ static const NaiveBody *first_after(const Naive *naive, uint64_t address, uint64
         return first;
 }
 
+/* A rundown lists also what was unloaded since it began. */
+static bool is_stale(const Naive *naive, const NaiveBody *news, uint64_t time)
+{
+        const NaiveBody *before = last_before(naive, news->start, time);
+
+        return news->source == BODY_SOURCE_RUNDOWN && naive->rundown_begin && before &&
+               same(before, news) && before->end == BODY_END_UNLOAD &&
+               before->until >= naive->rundown_begin;
+}
+
 /* A rundown row, or the entry point of precompiled code. */
 void naive_sighting(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
 {
         NaiveBody *body = known(naive, news, time);
-        const NaiveBody *before = last_before(naive, news->start, time);
 
-        /* A rundown lists also what was unloaded since it began. */
-        if (!body && news->source == BODY_SOURCE_RUNDOWN && naive->rundown_begin && before &&
-            same(before, news) && before->end == BODY_END_UNLOAD &&
-            before->until >= naive->rundown_begin)
-                return;
-        mention(naive, body, news, module, time);
+        if (body || !is_stale(naive, news, time))
+                mention(naive, body, news, module, time);
+}
+
+/* A rundown row. */
+void naive_row(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
+{
+        const NaiveStranger stranger = {news->start, time, news->id};
+
+        if (news->is_jitted && naive->rundown_begin && naive->rundown_begin <= time &&
+            !known(naive, news, time) && !is_stale(naive, news, time))
+                g_array_append_val(naive->strangers, stranger);
+        naive_sighting(naive, news, module, time);
 }
 
 void naive_unload(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
@@ -454,23 +506,60 @@ void naive_module_load(Naive *naive, uint64_t id, unsigned path, uint64_t time)
                 module->path = path;
 }
 
+/* What the last one proved stays. */
+void naive_rundown_begin(Naive *naive, uint64_t time)
+{
+        unsigned i;
+
+        for (i = 0; i < 2; i++) {
+                if (naive->doubt[i].begin)
+                        g_array_append_val(naive->lapses, naive->doubt[i]);
+                naive->doubt[i] = (Span){0};
+        }
+        g_array_set_size(naive->strangers, 0);
+        naive->rundown_begin = time;
+}
+
+/* When everything was known for the last time before TIME; 0: never. */
+static uint64_t whole_before(const Naive *naive, uint64_t time)
+{
+        uint64_t whole = naive->is_from_start && naive->begin < time ? naive->begin : 0;
+        guint i;
+
+        for (i = 0; i < naive->rundowns->len; i++)
+                if (g_array_index(naive->rundowns, Span, i).end < time)
+                        whole = MAX(whole, g_array_index(naive->rundowns, Span, i).end);
+        return whole;
+}
+
 void naive_rundown_end(World *w, Naive *naive, uint64_t time)
 {
-        Span rundown = {naive->rundown_begin, time, 0};
+        Span rundown = {naive->rundown_begin, time, 0}, doubt[2] = {{0}};
         guint i;
 
         if (time < rundown.begin)
                 return;
-        naive->rundown_begin = 0;
-        if (!rundown.begin || lost(w, naive, rundown.begin, rundown.end))
+        if (!rundown.begin || lost(w, naive, rundown.begin, rundown.end)) {
+                naive_rundown_begin(naive, 0);
                 return;
-        g_array_append_val(naive->rundowns, rundown);
+        }
+        naive->rundown_begin = 0;
+        doubt[0].begin = naive->strangers->len ? whole_before(naive, rundown.begin) : 0;
         for (i = 0; i < naive->bodies->len; i++) {
                 NaiveBody *body = BODY(naive, i);
+                uint64_t seen = last_sight(body);
 
-                if (naive_is_living(body) && body->is_jitted && last_sight(body) < rundown.begin)
-                        finish(naive, body, rundown.begin, BODY_END_RUNDOWN);
+                if (!naive_is_living(body) || !body->is_jitted || seen >= rundown.begin)
+                        continue;
+                if (!lost(w, naive, seen, rundown.begin))
+                        doubt[1].begin = doubt[1].begin ? MIN(doubt[1].begin, seen) : seen;
+                finish(naive, body, rundown.begin, BODY_END_RUNDOWN);
         }
+        if (doubt[0].begin && lost(w, naive, doubt[0].begin, rundown.begin))
+                doubt[0].begin = 0;
+        for (i = 0; i < 2; i++)
+                naive->doubt[i] = (Span){doubt[i].begin, rundown.begin - 1, 0};
+        g_array_append_val(naive->rundowns, rundown);
 }
 
 /* No room: who is in the way of what is new is gone all the same. */

@@ -41,6 +41,11 @@ typedef struct Span {
         unsigned trace;
 } Span;
 
+typedef struct NaiveStranger {
+        uint64_t start, time;
+        uint32_t id;
+} NaiveStranger;
+
 /* One generation. */
 typedef struct Naive {
         const Process *real;
@@ -48,6 +53,9 @@ typedef struct Naive {
         unsigned generation;
         bool is_from_start, is_dropped;
         uint64_t begin, exit, rundown_begin, refused_since;
+        GArray *lapses;    /* of Span: proven by rundowns */
+        Span doubt[2];     /* by the last one, for what it lists and lacks; begin 0: none */
+        GArray *strangers; /* of NaiveStranger: jitted bodies that it told of first */
         bool has_trace[2];
         GPtrArray *bodies; /* owned NaiveBodies */
         GArray *modules, *rundowns;
@@ -80,9 +88,11 @@ uint64_t naive_horizon(const World *w, const Naive *naive);
 unsigned naive_living_module(Naive *naive, uint64_t id, uint64_t time);
 void naive_load(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time);
 void naive_sighting(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time);
+void naive_row(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time);
 void naive_unload(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time);
 void naive_module_end(Naive *naive, unsigned module, uint64_t time);
 void naive_module_load(Naive *naive, uint64_t id, unsigned path, uint64_t time);
+void naive_rundown_begin(Naive *naive, uint64_t time);
 void naive_rundown_end(World *w, Naive *naive, uint64_t time);
 void naive_refuse(Naive *naive, EventKind kind, const NaiveBody *news, uint64_t time);
 void naive_expect(const World *w, const Question *question, Expected *e);

@@ -390,7 +390,7 @@ void world_emit(World *w, unsigned s, const char *event, unsigned k, const Naive
         } else if (kind == EVENT_KIND_METHOD_UNLOAD) {
                 naive_unload(naive, body, module, time);
         } else if (kind == EVENT_KIND_METHOD_RUNDOWN) {
-                naive_sighting(naive, body, module, time);
+                naive_row(naive, body, module, time);
         } else if (kind == EVENT_KIND_R2R_ENTRY) {
                 naive_sighting(naive, body, 0, time);
         } else if (kind == EVENT_KIND_MODULE_LOAD) {
@@ -402,7 +402,7 @@ void world_emit(World *w, unsigned s, const char *event, unsigned k, const Naive
         } else if (kind == EVENT_KIND_APP_DOMAIN_UNLOAD) {
                 naive->exit = time;
         } else if (kind == EVENT_KIND_RUNDOWN_INIT) {
-                naive->rundown_begin = time;
+                naive_rundown_begin(naive, time);
         } else if (kind == EVENT_KIND_RUNDOWN_COMPLETE) {
                 naive_rundown_end(w, naive, time);
         }

@@ -109,7 +109,7 @@ static const char *const SCRIPTS[] = {
         "22 MethodLoadVerbose_V1 id=3 start=0x3000 size=32 name=N flags=8\n"
         "30 DotNETRuntimeRundown:DCEndComplete_V1\n"
         "progress 50\n"
-        "? 0x2000 15 = ok B assumed\n"
+        "? 0x2000 15 = ok B gap\n"
         "? 0x2000 40 = unloaded B\n"
         "? 0x1000 40 = ok A\n"
         "? 0x3000 40 = ok N\n"

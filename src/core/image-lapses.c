@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Lapses in images: most processes have none
+ */
+
+#include "core/image-parts.h"
+
+static void image_lapses(ImageIo *io, Lapses *lapses)
+{
+        image_field(io, lapses->strangers_since);
+        image_field(io, lapses->lacking_since);
+        image_field(io, lapses->doubt_end);
+        image_field(io, lapses->n_unlisted);
+}
+
+void image_put_lapses(ImageIo *io, Lapses *lapses)
+{
+        guint i;
+
+        image_begin(io, IMAGE_LAPSES);
+        image_lapses(io, lapses);
+        for (i = 0; i < lapses->proven->len; i++) {
+                image_begin(io, IMAGE_LAPSE);
+                image_field(io, g_array_index(lapses->proven, Gap, i));
+        }
+        for (i = 0; i < lapses->strangers->len; i++) {
+                image_begin(io, IMAGE_STRANGER);
+                image_field(io, g_array_index(lapses->strangers, Stranger, i));
+        }
+}
+
+void image_get_lapses(ImageIo *io, Lapses *lapses)
+{
+        image_lapses(io, lapses);
+}
+
+void image_get_lapse(ImageIo *io, Lapses *lapses)
+{
+        Gap gap;
+
+        image_field(io, gap);
+        lapses_restore(lapses, gap.begin, gap.end);
+}
+
+void image_get_stranger(ImageIo *io, Lapses *lapses)
+{
+        Stranger stranger;
+
+        image_field(io, stranger);
+        lapses_add_stranger(lapses, &stranger);
+}
