@@ -3,10 +3,10 @@
 #include "cli/verbs.h"
 
 static const ListingField FIELDS[] = {
-        {{"PID", true, 0, 0}, "pid"},          {{"NS", true, 5, 0}, "pid_ns"},
-        {{"STATE", false, 3, 0}, "state"},     {{"RUNTIME", false, 2, 0}, "runtime"},
-        {{"BODIES", true, 1, 0}, "bodies"},    {{"SINCE", true, 4, 0}, "since"},
-        {{"COMMAND", false, 0, 0}, "command"},
+        {{"PID", true, 0, 0}, "pid"},       {{"NS", true, 5, 0}, "pid_ns"},
+        {{"STATE", false, 3, 0}, "state"},  {{"RUNTIME", false, 2, 0}, "runtime"},
+        {{"BODIES", true, 1, 0}, "bodies"}, {{"SINCE", true, 4, 0}, "since"},
+        {{"GAP", true, 6, 0}, "gap_since"}, {{"COMMAND", false, 0, 0}, "command"},
 };
 
 static const Listing LISTING = {"ListProcesses", "processes", "since",

@@ -30,7 +30,9 @@ typedef enum ImageTag {
         IMAGE_TRACKER, /* the last one */
         IMAGE_LAPSES,  /* of the process before */
         IMAGE_LAPSE,
+        IMAGE_TOLD_LAPSE,
         IMAGE_STRANGER,
+        IMAGE_EARLY_GAP, /* of the tracker */
         _IMAGE_TAG_MAX,
 } ImageTag;
 

@@ -8,10 +8,22 @@
 
 static void image_lapses(ImageIo *io, Lapses *lapses)
 {
+        image_field(io, lapses->open);
+        image_field(io, lapses->waiting);
         image_field(io, lapses->strangers_since);
         image_field(io, lapses->lacking_since);
         image_field(io, lapses->doubt_end);
         image_field(io, lapses->n_unlisted);
+}
+
+static void put_gaps(ImageIo *io, ImageTag tag, const GArray *gaps)
+{
+        guint i;
+
+        for (i = 0; i < gaps->len; i++) {
+                image_begin(io, tag);
+                image_field(io, g_array_index(gaps, Gap, i));
+        }
 }
 
 void image_put_lapses(ImageIo *io, Lapses *lapses)
@@ -20,10 +32,8 @@ void image_put_lapses(ImageIo *io, Lapses *lapses)
 
         image_begin(io, IMAGE_LAPSES);
         image_lapses(io, lapses);
-        for (i = 0; i < lapses->proven->len; i++) {
-                image_begin(io, IMAGE_LAPSE);
-                image_field(io, g_array_index(lapses->proven, Gap, i));
-        }
+        put_gaps(io, IMAGE_LAPSE, lapses->proven);
+        put_gaps(io, IMAGE_TOLD_LAPSE, lapses->told);
         for (i = 0; i < lapses->strangers->len; i++) {
                 image_begin(io, IMAGE_STRANGER);
                 image_field(io, g_array_index(lapses->strangers, Stranger, i));
@@ -35,12 +45,12 @@ void image_get_lapses(ImageIo *io, Lapses *lapses)
         image_lapses(io, lapses);
 }
 
-void image_get_lapse(ImageIo *io, Lapses *lapses)
+void image_get_lapse(ImageIo *io, Lapses *lapses, bool is_told)
 {
         Gap gap;
 
         image_field(io, gap);
-        lapses_restore(lapses, gap.begin, gap.end);
+        lapses_restore(lapses, is_told, gap);
 }
 
 void image_get_stranger(ImageIo *io, Lapses *lapses)

@@ -17,10 +17,10 @@ void image_get_process(ImageIo *io, ImageTag tag, Process *process);
 void image_put_code_map(ImageIo *io, CodeMap *map);
 void image_get_code_map(ImageIo *io, ImageTag tag, CodeMap *map, uint32_t n_modules);
 
-/* The same of its lapses, if there are any. */
+/* The same of its lapses. */
 void image_put_lapses(ImageIo *io, Lapses *lapses);
 void image_get_lapses(ImageIo *io, Lapses *lapses);
-void image_get_lapse(ImageIo *io, Lapses *lapses);
+void image_get_lapse(ImageIo *io, Lapses *lapses, bool is_told);
 void image_get_stranger(ImageIo *io, Lapses *lapses);
 
 /* A field: a map or NULL. When reading, a new one. */

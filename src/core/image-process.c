@@ -265,7 +265,12 @@ static void get_lapses(ImageIo *io, Process *process)
 
 static void get_lapse(ImageIo *io, Process *process)
 {
-        image_get_lapse(io, &process->lapses);
+        image_get_lapse(io, &process->lapses, false);
+}
+
+static void get_told_lapse(ImageIo *io, Process *process)
+{
+        image_get_lapse(io, &process->lapses, true);
 }
 
 static void get_stranger(ImageIo *io, Process *process)
@@ -278,7 +283,7 @@ static void (*const GETTERS[_IMAGE_TAG_MAX])(ImageIo *, Process *) = {
         [IMAGE_JITTING] = get_jitting,     [IMAGE_KEPT_MAP] = get_kept_map,
         [IMAGE_JIT_STATS] = get_jit_stats, [IMAGE_JIT_REASON] = get_jit_reason,
         [IMAGE_LAPSES] = get_lapses,       [IMAGE_LAPSE] = get_lapse,
-        [IMAGE_STRANGER] = get_stranger,
+        [IMAGE_STRANGER] = get_stranger,   [IMAGE_TOLD_LAPSE] = get_told_lapse,
 };
 
 void image_get_process(ImageIo *io, ImageTag tag, Process *process)

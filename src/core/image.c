@@ -223,6 +223,30 @@ static void get_dropped(ImageReader *reader)
         g_hash_table_add(reader->tracker->budget.dropped, g_memdup2(&key, sizeof(key)));
 }
 
+static void put_early(ImageIo *io, Tracker *tracker)
+{
+        guint i;
+
+        for (i = 0; i < tracker->early->len; i++) {
+                IngestProcessGap *gap = &g_array_index(tracker->early, IngestProcessGap, i);
+
+                image_begin(io, IMAGE_EARLY_GAP);
+                image_key(io, &gap->process);
+                image_field(io, gap->begin);
+                image_field(io, gap->end);
+        }
+}
+
+static void get_early(ImageReader *reader)
+{
+        IngestProcessGap gap = {0};
+
+        image_key(&reader->io, &gap.process);
+        image_field(&reader->io, gap.begin);
+        image_field(&reader->io, gap.end);
+        tracker_add_early(reader->tracker, &gap);
+}
+
 static void get_tracker(ImageReader *reader)
 {
         Tracker *tracker = reader->tracker;
@@ -248,6 +272,7 @@ bool image_write(const Tracker *tracker, ImageTake take, void *data)
         for (i = 0; i < tracker->processes->len && !io.is_bad; i++)
                 put_process(&io, tracker, tracker->processes->pdata[i]);
         put_dropped(&io, tracker->budget.dropped);
+        put_early(&io, &copy);
         image_begin(&io, IMAGE_TRACKER);
         image_tracker(&io, &copy, &last_trace);
         if (!io.is_bad)
@@ -309,6 +334,9 @@ static void get_item(ImageReader *reader)
                 break;
         case IMAGE_DROPPED:
                 get_dropped(reader);
+                break;
+        case IMAGE_EARLY_GAP:
+                get_early(reader);
                 break;
         case IMAGE_TRACKER:
                 get_tracker(reader);

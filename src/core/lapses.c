@@ -12,6 +12,8 @@ void lapses_init(Lapses *lapses, Account *account)
 {
         *lapses = (Lapses){
                 .account = account,
+                .told = g_array_new(FALSE, FALSE, sizeof(Gap)),
+                .open = BODY_FOREVER,
                 .proven = g_array_new(FALSE, FALSE, sizeof(Gap)),
                 .strangers_since = BODY_FOREVER,
                 .lacking_since = BODY_FOREVER,
@@ -26,8 +28,10 @@ static size_t size_of(const GArray *array)
 
 void lapses_deinit(Lapses *lapses)
 {
+        account_remove(lapses->account, size_of(lapses->told));
         account_remove(lapses->account, size_of(lapses->proven));
         account_remove(lapses->account, size_of(lapses->strangers));
+        g_array_unref(lapses->told);
         g_array_unref(lapses->proven);
         g_array_unref(lapses->strangers);
 }
@@ -50,8 +54,9 @@ bool lapses_touch(const Lapses *lapses, uint64_t begin, uint64_t end)
 {
         uint64_t doubt = doubt_begin(lapses);
 
-        return (doubt != BODY_FOREVER && doubt <= end && lapses->doubt_end >= begin) ||
-               gaps_touch(lapses->proven, begin, end);
+        return (lapses->open != BODY_FOREVER && lapses->open <= end) ||
+               (doubt != BODY_FOREVER && doubt <= end && lapses->doubt_end >= begin) ||
+               gaps_touch(lapses->told, begin, end) || gaps_touch(lapses->proven, begin, end);
 }
 
 static void forget_doubt(Lapses *lapses)
@@ -59,6 +64,35 @@ static void forget_doubt(Lapses *lapses)
         lapses->strangers_since = BODY_FOREVER;
         lapses->lacking_since = BODY_FOREVER;
         lapses->doubt_end = 0;
+}
+
+void lapses_tell(Lapses *lapses, uint64_t begin, uint64_t end)
+{
+        uint64_t doubt = doubt_begin(lapses);
+        size_t before = size_of(lapses->proven);
+
+        add_gap(lapses, lapses->told, begin, end);
+        gaps_remove(lapses->proven, begin, end);
+        account_change(lapses->account, before, size_of(lapses->proven));
+        if (doubt <= end && lapses->doubt_end >= begin)
+                forget_doubt(lapses);
+}
+
+void lapses_open(Lapses *lapses, uint64_t begin)
+{
+        lapses->open = MIN(lapses->open, begin);
+}
+
+bool lapses_close(Lapses *lapses, uint64_t end)
+{
+        uint64_t begin = lapses->open;
+
+        if (begin == BODY_FOREVER || begin > end)
+                return false;
+        lapses->open = BODY_FOREVER;
+        if (begin < end)
+                lapses_tell(lapses, begin, end - 1);
+        return true;
 }
 
 void lapses_settle(Lapses *lapses)
@@ -100,7 +134,7 @@ void lapses_prove(Lapses *lapses, uint64_t strangers_since, uint64_t lacking_sin
         lapses->doubt_end = end;
 }
 
-void lapses_restore(Lapses *lapses, uint64_t begin, uint64_t end)
+void lapses_restore(Lapses *lapses, bool is_told, Gap gap)
 {
-        add_gap(lapses, lapses->proven, begin, end);
+        add_gap(lapses, is_told ? lapses->told : lapses->proven, gap.begin, gap.end);
 }

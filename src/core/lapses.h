@@ -5,9 +5,9 @@
  * Lapses: times in which a process told nothing of what happened in it, though no stream lost
  * anything
  *
- * A runtime tells of its code only while somebody wants to know. That it was silent for a while is
- * proven by a complete rundown: there is jitted code in it that was never told of, or code that was
- * is not in it.
+ * A runtime tells of its code only while somebody wants to know. Feeders tell when nobody did. What
+ * they do not tell of is proven by a complete rundown: there is jitted code in it that was never
+ * told of, or code that was is not in it.
  */
 
 #include "core/account.h"
@@ -28,6 +28,9 @@ typedef struct Stranger {
 
 typedef struct Lapses {
         Account *account; /* borrowed */
+        GArray *told;     /* owned, of Gap */
+        uint64_t open;    /* told, and not over: since when; BODY_FOREVER: none */
+        Rundown waiting;  /* complete, but the one that is open has to end before; begin 0: none */
         GArray *proven;   /* owned, of Gap */
         /*
          * By the last rundown alone: its strangers prove a lapse from strangers_since on, what it
@@ -46,6 +49,13 @@ void lapses_deinit(Lapses *lapses);
 /* True if there may have been a lapse in [begin, end]. */
 bool lapses_touch(const Lapses *lapses, uint64_t begin, uint64_t end);
 
+/* Somebody tells of one. What rundowns have proven is explained by it, if it touches that. */
+void lapses_tell(Lapses *lapses, uint64_t begin, uint64_t end);
+/* One that is not over. */
+void lapses_open(Lapses *lapses, uint64_t begin);
+/* It ends before END. False: there is none, or it is a later one. */
+bool lapses_close(Lapses *lapses, uint64_t end);
+
 /* What the last rundown proved stays so, and its strangers are forgotten. */
 void lapses_settle(Lapses *lapses);
 void lapses_add_stranger(Lapses *lapses, const Stranger *stranger);
@@ -54,4 +64,4 @@ void lapses_remove_stranger(Lapses *lapses, guint i);
 /* The last rundown proves a lapse; see above. */
 void lapses_prove(Lapses *lapses, uint64_t strangers_since, uint64_t lacking_since, uint64_t end);
 /* For one that is to be as another was. */
-void lapses_restore(Lapses *lapses, uint64_t begin, uint64_t end);
+void lapses_restore(Lapses *lapses, bool is_told, Gap gap);

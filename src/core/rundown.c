@@ -100,6 +100,8 @@ void rundown_end(Process *process, uint64_t time)
         process_drop_il_maps(process);
         if (!rundown.begin || process_has_gap(process, rundown.begin, rundown.end)) {
                 lapses_settle(lapses);
+                if (rundown.begin && lapses->open <= rundown.end)
+                        lapses->waiting = rundown;
                 return;
         }
         if (has_strangers(lapses))
@@ -113,4 +115,51 @@ void rundown_end(Process *process, uint64_t time)
                 lapses_settle(lapses);
         if (MIN(strangers_since, lacking_since) != BODY_FOREVER)
                 lapses_prove(lapses, strangers_since, lacking_since, rundown.begin - 1);
+}
+
+/* Those that touch [BEGIN, END] go; the one that began last is to wait, if there is none later. */
+static void withdraw(Process *process, uint64_t begin, uint64_t end, bool is_to_wait)
+{
+        GArray *rundowns = process->rundowns;
+        Rundown *waiting = &process->lapses.waiting;
+        guint i;
+
+        for (i = rundowns->len; i-- > 0;) {
+                Rundown rundown = g_array_index(rundowns, Rundown, i);
+
+                if (rundown.end < begin || rundown.begin > end)
+                        continue;
+                g_array_remove_index(rundowns, i);
+                if (is_to_wait && rundown.begin > waiting->begin)
+                        *waiting = rundown;
+        }
+}
+
+/* A rundown was complete while a silence was not known to be over, which was so before it began. */
+static void resume_waiting(Process *process, uint64_t end)
+{
+        Rundown rundown = process->lapses.waiting;
+
+        process->lapses.waiting = (Rundown){0};
+        if (rundown.begin < end || process_has_gap(process, rundown.begin, rundown.end))
+                return;
+        end_unlisted(process, rundown.begin);
+        g_array_append_val(process->rundowns, rundown);
+}
+
+void rundown_tell_silence(Process *process, uint64_t begin, uint64_t end)
+{
+        Lapses *lapses = &process->lapses;
+
+        if (end == BODY_FOREVER) {
+                lapses_open(lapses, begin);
+                withdraw(process, begin, BODY_FOREVER, true);
+                return;
+        }
+        if (begin < end) {
+                lapses_tell(lapses, begin, end - 1);
+                withdraw(process, begin, end - 1, false);
+        }
+        if (lapses_close(lapses, end))
+                resume_waiting(process, end);
 }

@@ -15,6 +15,12 @@ void rundown_begin(Process *process, uint64_t time);
  */
 void rundown_end(Process *process, uint64_t time);
 
+/*
+ * In [BEGIN, END) the process is told to have been silent; BODY_FOREVER: it still is. Rundowns in
+ * that time are no longer taken for complete; those of a time that has not ended, until it has.
+ */
+void rundown_tell_silence(Process *process, uint64_t begin, uint64_t end);
+
 /* BODY became known by a row at TIME. */
 void rundown_note_stranger(Process *process, const Body *body, uint64_t time);
 /* BODY, which was known, was loaded at TIME: its load follows its publishing by a moment. */

@@ -23,4 +23,10 @@ struct Tracker {
         Trace *last_trace;  /* borrowed: of the newest stream */
         uint64_t batch;     /* number of the batch that is being applied */
         uint64_t n_serials; /* given to processes */
+        GArray *early;      /* of IngestProcessGap: of processes of which nothing came yet */
 };
+
+/* What was told of PROCESS, which is new, before any event of it. */
+void tracker_tell_early(Tracker *tracker, Process *process);
+/* For one that is not known yet. */
+void tracker_add_early(Tracker *tracker, const IngestProcessGap *gap);

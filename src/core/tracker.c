@@ -50,6 +50,7 @@ static void tracker_init(Tracker *tracker)
         tracker->processes = g_ptr_array_new_with_free_func(process_destroy);
         tracker->newest = g_hash_table_new(process_key_hash, process_key_equal);
         tracker->changes = g_array_new(FALSE, FALSE, sizeof(CodeMapChange));
+        tracker->early = g_array_new(FALSE, FALSE, sizeof(IngestProcessGap));
         tracker->batch = 1;
         budget_init(&tracker->budget, &tracker->account, tracker->names, tracker->processes,
                     tracker->newest);
@@ -63,6 +64,7 @@ static void tracker_deinit(Tracker *tracker)
         g_ptr_array_unref(tracker->traces);
         strtab_free(tracker->names);
         g_array_unref(tracker->changes);
+        g_array_unref(tracker->early);
 }
 
 Tracker *tracker_new(void)
@@ -163,6 +165,7 @@ static Process *generation_new(Tracker *tracker, const TrackerStream *stream, Pr
                 codemap_set_changes(process->map, tracker->changes);
         g_ptr_array_add(tracker->processes, process);
         g_hash_table_replace(tracker->newest, &process->key, process);
+        tracker_tell_early(tracker, process);
         return process;
 }
 

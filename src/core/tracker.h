@@ -37,6 +37,8 @@ uint64_t tracker_stream_watermark(const TrackerStream *stream);
 /* These drop what is known already, by watermark. The record's views are copied as needed. */
 void tracker_apply_record(Tracker *tracker, TrackerStream *stream, const Record *record);
 void tracker_apply_gap(Tracker *tracker, TrackerStream *stream, const IngestGap *gap);
+/* Of whoever had that pid at its begin; if it has an end, of all who had it in between. */
+void tracker_apply_process_gap(Tracker *tracker, const IngestProcessGap *gap);
 void tracker_apply_progress(Tracker *tracker, TrackerStream *stream, uint64_t time);
 /* Ends a batch: from here on, what is at a watermark is known, not only what is below. */
 void tracker_commit(Tracker *tracker);

@@ -317,6 +317,7 @@ void process_json_append(GString *out, const Process *process)
         put_bool(out, "from_start", process->is_from_start);
         put_time(out, "last", true, process->last);
         put_time(out, "exited", process->exit != BODY_FOREVER, process->exit);
+        put_time(out, "gap_since", process->lapses.open != BODY_FOREVER, process->lapses.open);
         put_time(out, "horizon", true, process_horizon(process));
         put_u64(out, "epoch", codemap_epoch(process->map));
         g_string_append_c(out, '}');

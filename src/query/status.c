@@ -11,7 +11,8 @@
 
 typedef struct Totals {
         uint64_t n_processes, n_bodies, n_live;
-        uint64_t horizon; /* of the running process that is farthest behind; UINT64_MAX: none */
+        uint64_t n_silent; /* processes that are told to tell nothing now */
+        uint64_t horizon;  /* of the running process that is farthest behind; UINT64_MAX: none */
 } Totals;
 
 static Totals count(const QueryContext *context)
@@ -28,6 +29,7 @@ static Totals count(const QueryContext *context)
                 totals.n_processes++;
                 totals.n_bodies += codemap_n_bodies(process->map);
                 totals.n_live += codemap_n_live(process->map);
+                totals.n_silent += process->lapses.open != BODY_FOREVER;
                 if (process->exit == BODY_FOREVER)
                         totals.horizon = MIN(totals.horizon, process_horizon(process));
         }
@@ -47,6 +49,7 @@ void call_status(Call *call)
                 {"processes", totals.n_processes, true},
                 {"bodies", totals.n_bodies, true},
                 {"live_bodies", totals.n_live, true},
+                {"silent_processes", totals.n_silent, true},
                 {"bytes", budget->account->n_bytes, false},
                 {"memory_max", budget->limit, false},
                 {"names", strtab_n_strings(budget->names), false},
@@ -148,6 +151,9 @@ static void append_tracker(GString *out, const QueryContext *context)
 
         gauge(out, "processes", NULL, "Processes known, running and finished.",
               (double)totals.n_processes);
+        gauge(out, "silent_processes", NULL,
+              "Processes of which nothing comes, for nobody holds their session.",
+              (double)totals.n_silent);
         ROWS(out, "bodies", "gauge", "Native code bodies known.", {"state=\"live\"", totals.n_live},
              {"state=\"unloaded\"", totals.n_bodies - totals.n_live});
         gauge(out, "names", NULL, "Names kept, each once.",

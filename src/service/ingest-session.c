@@ -122,6 +122,7 @@ static bool on_stream_open(IngestSession *session, const IngestFrame *frame)
 /* One frame of a batch: read through, and with APPLY also applied. */
 static int batch_frame(IngestSession *session, const IngestFrame *frame, bool apply)
 {
+        IngestProcessGap process_gap;
         TrackerStream *stream;
         uint32_t number = 0;
         IngestReport report;
@@ -147,6 +148,11 @@ static int batch_frame(IngestSession *session, const IngestFrame *frame, bool ap
                 r = ingest_get_report(frame, &report);
                 if (r == 0 && apply)
                         session->report = report;
+                return r;
+        case INGEST_PROCESS_GAP:
+                r = ingest_get_process_gap(frame, &process_gap);
+                if (r == 0 && apply)
+                        tracker_apply_process_gap(session->tracker, &process_gap);
                 return r;
         default:
                 return -EBADMSG;

@@ -220,6 +220,16 @@ void ingest_put_report(GByteArray *out, const IngestReport *report)
         put_uint(at, report->decode_errors, 8);
 }
 
+void ingest_put_process_gap(GByteArray *out, const IngestProcessGap *gap)
+{
+        uint8_t *at = put_frame(out, INGEST_PROCESS_GAP, 8 + 4 + 8 + 8);
+
+        at = put_uint(at, gap->process.pid_ns, 8);
+        at = put_uint(at, (uint32_t)gap->process.pid, 4);
+        at = put_uint(at, gap->begin, 8);
+        put_uint(at, gap->end, 8);
+}
+
 void ingest_put_ack(GByteArray *out, uint32_t stream, uint64_t time)
 {
         put_stream_time(out, INGEST_ACK, stream, time);
@@ -437,6 +447,19 @@ int ingest_get_gap(const IngestFrame *frame, uint32_t *ret_stream, IngestGap *ga
         if (kind >= _GAP_KIND_MAX || gap->begin > gap->end)
                 return -EBADMSG;
         gap->kind = (GapKind)kind;
+        return reader_result(&reader);
+}
+
+int ingest_get_process_gap(const IngestFrame *frame, IngestProcessGap *gap)
+{
+        Reader reader = reader_new(frame);
+
+        gap->process.pid_ns = read_uint(&reader, 8);
+        gap->process.pid = (int32_t)read_uint(&reader, 4);
+        gap->begin = read_uint(&reader, 8);
+        gap->end = read_uint(&reader, 8);
+        if (gap->begin > gap->end)
+                return -EBADMSG;
         return reader_result(&reader);
 }
 

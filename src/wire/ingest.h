@@ -52,10 +52,11 @@ typedef enum IngestType {
         INGEST_PROGRESS,
         INGEST_STREAM_CLOSE,
         INGEST_COMMIT,
-        INGEST_REPORT,    /* feeder: counters (events without a row, decode errors) */
-        INGEST_ACK = 64,  /* daemon: stream, time: safe up to here */
-        INGEST_COMMITTED, /* daemon: one for each COMMIT, after its ACKs */
-        INGEST_HOLD,      /* daemon: pull no more events until GO */
+        INGEST_REPORT,      /* feeder: counters (events without a row, decode errors) */
+        INGEST_PROCESS_GAP, /* feeder: a process told nothing for a while; of no stream */
+        INGEST_ACK = 64,    /* daemon: stream, time: safe up to here */
+        INGEST_COMMITTED,   /* daemon: one for each COMMIT, after its ACKs */
+        INGEST_HOLD,        /* daemon: pull no more events until GO */
         INGEST_GO,
         INGEST_ERROR, /* daemon: one string, why it hangs up */
 } IngestType;
@@ -99,6 +100,17 @@ typedef struct IngestGap {
         uint64_t count; /* or INGEST_COUNT_UNKNOWN */
 } IngestGap;
 
+/*
+ * PROCESS_GAP: in [begin, end) nothing that happened in the process was told to any stream. With
+ * end == UINT64_MAX that goes on; it ends with the next one of that process that ends, and one with
+ * begin == end says no more than that.
+ */
+typedef struct IngestProcessGap {
+        ProcessKey process; /* as itself sees it */
+        uint64_t begin;
+        uint64_t end;
+} IngestProcessGap;
+
 /* REPORT: sums of this connection so far. */
 typedef struct IngestReport {
         uint64_t events;         /* CTF events seen, of any kind */
@@ -115,6 +127,7 @@ bool ingest_put_record(GByteArray *out, uint32_t stream, const Record *record);
 void ingest_put_gap(GByteArray *out, uint32_t stream, const IngestGap *gap);
 void ingest_put_progress(GByteArray *out, uint32_t stream, uint64_t time);
 void ingest_put_stream_close(GByteArray *out, uint32_t stream);
+void ingest_put_process_gap(GByteArray *out, const IngestProcessGap *gap);
 void ingest_put_report(GByteArray *out, const IngestReport *report);
 void ingest_put_ack(GByteArray *out, uint32_t stream, uint64_t time);
 void ingest_put_error(GByteArray *out, const char *message);
@@ -143,6 +156,7 @@ int ingest_get_gap(const IngestFrame *frame, uint32_t *ret_stream, IngestGap *re
 /* PROGRESS and ACK. */
 int ingest_get_stream_time(const IngestFrame *frame, uint32_t *ret_stream, uint64_t *ret_time);
 int ingest_get_stream_close(const IngestFrame *frame, uint32_t *ret_stream);
+int ingest_get_process_gap(const IngestFrame *frame, IngestProcessGap *ret_gap);
 int ingest_get_report(const IngestFrame *frame, IngestReport *ret_report);
 /* The text of an INGEST_ERROR, newly allocated, made printable. */
 char *ingest_get_error(const IngestFrame *frame);

@@ -4,7 +4,8 @@
 import socket
 import struct
 
-HELLO, STREAM_OPEN, RECORD, GAP, PROGRESS, STREAM_CLOSE, COMMIT, REPORT = range(1, 9)
+HELLO, STREAM_OPEN, RECORD, GAP, PROGRESS, STREAM_CLOSE, COMMIT, REPORT, \
+    PROCESS_GAP = range(1, 10)
 ACK, COMMITTED, HOLD, GO, ERROR = range(64, 69)
 VERSION = 1
 NO_UID = 0xffffffff
@@ -122,6 +123,12 @@ def progress(time, stream=0):
 def gap(begin, end, stream=0, count=1):
     """Events that were lost."""
     return frame(GAP, struct.pack('<IBQQQ', stream, 0, begin, end, count))
+
+
+def process_gap(begin, end, pid=100, pid_ns=0):
+    """A process that tells nothing; END None: that goes on."""
+    return frame(PROCESS_GAP, struct.pack('<QiQQ', pid_ns, pid, begin,
+                                          2**64 - 1 if end is None else end))
 
 
 def commit():

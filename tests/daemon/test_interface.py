@@ -290,7 +290,8 @@ def run(tap, programs, directory, names):
         feed(daemon, ingest.runtime_start(10**9), ingest.inlining(10**9 + 1, 'too big'),
              ingest.module_load(10**9 + 2, 0x55, '/a.dll'), ingest.body(10**9 + 3, AMBIGUOUS),
              ingest.unload(10**9 + 4, AMBIGUOUS), ingest.body(10**9 + 5, AMBIGUOUS),
-             ingest.unload(10**9 + 6, AMBIGUOUS), ingest.load(10**9 + 7, 0x9000))
+             ingest.unload(10**9 + 6, AMBIGUOUS), ingest.load(10**9 + 7, 0x9000),
+             ingest.process_gap(10**15, None))
         interfaces = descriptions(tap, daemon)
         check_described(tap, daemon, interfaces)
         check_manual(tap, interfaces)

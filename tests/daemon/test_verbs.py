@@ -80,10 +80,10 @@ class Asker:
 
 def check_ps(tap, asker):
     heading, rows = asker.table('ps')
-    tap.equal(heading, ['PID', 'NS', 'STATE', 'RUNTIME', 'BODIES', 'SINCE', 'COMMAND'],
+    tap.equal(heading, ['PID', 'NS', 'STATE', 'RUNTIME', 'BODIES', 'SINCE', 'GAP', 'COMMAND'],
               'ps: columns')
-    tap.equal(rows, [['100', '0', 'running', '10.0.12', '10', '9.000000000', 'app'],
-                     ['200', '0', 'running', '10.0.12', '1', '15.000000000', 'app']], 'ps: rows')
+    tap.equal(rows, [['100', '0', 'running', '10.0.12', '10', '9.000000000', '-', 'app'],
+                     ['200', '0', 'running', '10.0.12', '1', '15.000000000', '-', 'app']], 'ps: rows')
     tap.equal([row['pid'] for row in asker.json('ps')], [100, 200], 'ps --json')
     for arguments, pids in ((['-p', '200'], [200]), (['-p', '7'], []), (['-t', '14.0'], [100]),
                             (['-t', '15.0'], [100, 200]), (['--at=8.999999999'], []),

@@ -223,6 +223,15 @@ static void put_batch(Feeding *feeding, unsigned s)
                 ingest_put_gap(frames, stream.number,
                                &(IngestGap){(GapKind)below(feeding, _GAP_KIND_MAX),
                                             feeding->time - below(feeding, 9), feeding->time, 3});
+        if (!below(feeding, 8)) {
+                uint64_t begin = feeding->time - below(feeding, 40),
+                         end = begin + below(feeding, 30);
+
+                ingest_put_process_gap(
+                        frames, &(IngestProcessGap){{0, 100 + (int32_t)below(feeding, N_PIDS)},
+                                                    begin,
+                                                    below(feeding, 3) ? end : UINT64_MAX});
+        }
         if (below(feeding, 2) || !frames->len)
                 ingest_put_progress(frames, stream.number, feeding->time);
         if (!below(feeding, 20)) {

@@ -124,6 +124,7 @@ Naive *naive_new(World *w, ProcessKey key, unsigned generation, uint64_t time)
         naive->bodies = g_ptr_array_new_with_free_func(body_free);
         naive->modules = g_array_new(FALSE, FALSE, sizeof(NaiveModule));
         naive->rundowns = g_array_new(FALSE, FALSE, sizeof(Span));
+        naive->told = g_array_new(FALSE, FALSE, sizeof(Span));
         naive->lapses = g_array_new(FALSE, FALSE, sizeof(Span));
         naive->strangers = g_array_new(FALSE, FALSE, sizeof(NaiveStranger));
         g_ptr_array_add(w->lives, naive);
@@ -137,6 +138,7 @@ void naive_free(gpointer data)
         g_ptr_array_unref(naive->bodies);
         g_array_unref(naive->modules);
         g_array_unref(naive->rundowns);
+        g_array_unref(naive->told);
         g_array_unref(naive->lapses);
         g_array_unref(naive->strangers);
         g_free(naive);
@@ -175,6 +177,21 @@ Naive *naive_life_at(const World *w, ProcessKey key, uint64_t time)
         return first;
 }
 
+static bool touches(const Span *span, uint64_t begin, uint64_t end)
+{
+        return span->begin <= end && begin <= span->end;
+}
+
+static bool is_in(const GArray *spans, uint64_t begin, uint64_t end)
+{
+        guint i;
+
+        for (i = 0; i < spans->len; i++)
+                if (touches(&g_array_index(spans, Span, i), begin, end))
+                        return true;
+        return false;
+}
+
 static bool lost(const World *w, const Naive *naive, uint64_t begin, uint64_t end)
 {
         guint i;
@@ -185,12 +202,9 @@ static bool lost(const World *w, const Naive *naive, uint64_t begin, uint64_t en
                 if (naive->has_trace[gap->trace] && gap->begin <= end && begin <= gap->end)
                         return true;
         }
-        for (i = 0; i < naive->lapses->len; i++) {
-                const Span *lapse = &g_array_index(naive->lapses, Span, i);
-
-                if (lapse->begin <= end && begin <= lapse->end)
-                        return true;
-        }
+        if (is_in(naive->told, begin, end) || is_in(naive->lapses, begin, end) ||
+            (naive->silent && naive->silent <= end))
+                return true;
         for (i = 0; i < 2; i++) {
                 const Span *doubt = &naive->doubt[i];
 
@@ -532,6 +546,25 @@ static uint64_t whole_before(const Naive *naive, uint64_t time)
         return whole;
 }
 
+/* Returns since when something must be missing; 0: never. */
+static uint64_t finish_unlisted(World *w, Naive *naive, uint64_t time)
+{
+        uint64_t missing = 0;
+        guint i;
+
+        for (i = 0; i < naive->bodies->len; i++) {
+                NaiveBody *body = BODY(naive, i);
+                uint64_t seen = last_sight(body);
+
+                if (!naive_is_living(body) || !body->is_jitted || seen >= time)
+                        continue;
+                if (!lost(w, naive, seen, time))
+                        missing = missing ? MIN(missing, seen) : seen;
+                finish(naive, body, time, BODY_END_RUNDOWN);
+        }
+        return missing;
+}
+
 void naive_rundown_end(World *w, Naive *naive, uint64_t time)
 {
         Span rundown = {naive->rundown_begin, time, 0}, doubt[2] = {{0}};
@@ -541,25 +574,110 @@ void naive_rundown_end(World *w, Naive *naive, uint64_t time)
                 return;
         if (!rundown.begin || lost(w, naive, rundown.begin, rundown.end)) {
                 naive_rundown_begin(naive, 0);
+                if (rundown.begin && naive->silent && naive->silent <= time)
+                        naive->waiting = rundown;
                 return;
         }
         naive->rundown_begin = 0;
         doubt[0].begin = naive->strangers->len ? whole_before(naive, rundown.begin) : 0;
-        for (i = 0; i < naive->bodies->len; i++) {
-                NaiveBody *body = BODY(naive, i);
-                uint64_t seen = last_sight(body);
-
-                if (!naive_is_living(body) || !body->is_jitted || seen >= rundown.begin)
-                        continue;
-                if (!lost(w, naive, seen, rundown.begin))
-                        doubt[1].begin = doubt[1].begin ? MIN(doubt[1].begin, seen) : seen;
-                finish(naive, body, rundown.begin, BODY_END_RUNDOWN);
-        }
+        doubt[1].begin = finish_unlisted(w, naive, rundown.begin);
         if (doubt[0].begin && lost(w, naive, doubt[0].begin, rundown.begin))
                 doubt[0].begin = 0;
         for (i = 0; i < 2; i++)
                 naive->doubt[i] = (Span){doubt[i].begin, rundown.begin - 1, 0};
         g_array_append_val(naive->rundowns, rundown);
+}
+
+/* It is told to have been silent: that explains what was proven of the time. */
+static void explain(Naive *naive, uint64_t begin, uint64_t end)
+{
+        const Span span = {begin, end, 0};
+        bool is_doubtful = false;
+        guint i;
+
+        g_array_append_val(naive->told, span);
+        for (i = naive->lapses->len; i-- > 0;)
+                if (touches(&g_array_index(naive->lapses, Span, i), begin, end))
+                        g_array_remove_index(naive->lapses, i);
+        for (i = 0; i < 2; i++)
+                is_doubtful |= naive->doubt[i].begin && touches(&naive->doubt[i], begin, end);
+        if (is_doubtful)
+                naive->doubt[0] = naive->doubt[1] = (Span){0};
+}
+
+static void forget_rundowns(Naive *naive, uint64_t begin, uint64_t end, bool is_to_wait)
+{
+        guint i;
+
+        for (i = naive->rundowns->len; i-- > 0;) {
+                const Span rundown = g_array_index(naive->rundowns, Span, i);
+
+                if (!touches(&rundown, begin, end))
+                        continue;
+                if (is_to_wait && rundown.begin > naive->waiting.begin)
+                        naive->waiting = rundown;
+                g_array_remove_index(naive->rundowns, i);
+        }
+}
+
+static void tell_one(World *w, Naive *naive, uint64_t begin, uint64_t end)
+{
+        Span waiting;
+
+        if (end == BODY_FOREVER) {
+                naive->silent = naive->silent ? MIN(naive->silent, begin) : begin;
+                forget_rundowns(naive, begin, BODY_FOREVER, true);
+                return;
+        }
+        if (begin < end) {
+                explain(naive, begin, end - 1);
+                forget_rundowns(naive, begin, end - 1, false);
+        }
+        if (!naive->silent || naive->silent > end)
+                return;
+        if (naive->silent < end)
+                explain(naive, naive->silent, end - 1);
+        naive->silent = 0;
+        waiting = naive->waiting;
+        naive->waiting = (Span){0};
+        if (waiting.begin < end || lost(w, naive, waiting.begin, waiting.end))
+                return;
+        finish_unlisted(w, naive, waiting.begin);
+        g_array_append_val(naive->rundowns, waiting);
+}
+
+/* Until when it has its pid. */
+static uint64_t successor_begin(const World *w, const Naive *naive)
+{
+        guint i;
+
+        for (i = 0; i < w->lives->len; i++) {
+                const Naive *other = w->lives->pdata[i];
+
+                if (other->key.pid == naive->key.pid && other->key.pid_ns == naive->key.pid_ns &&
+                    other->generation == naive->generation + 1)
+                        return other->begin;
+        }
+        return BODY_FOREVER;
+}
+
+void naive_tell(World *w, ProcessKey key, uint64_t begin, uint64_t end)
+{
+        guint i;
+
+        for (i = 0; i < w->lives->len; i++) {
+                Naive *naive = w->lives->pdata[i];
+                bool is_there;
+
+                if (naive->key.pid != key.pid || naive->key.pid_ns != key.pid_ns)
+                        continue;
+                is_there = begin < successor_begin(w, naive) &&
+                           (end > naive->begin || naive->generation == 1);
+                if (end == BODY_FOREVER
+                            ? naive == naive_life_at(w, key, begin)
+                            : is_there || begin == end || (naive->silent && naive->silent <= end))
+                        tell_one(w, naive, begin, end);
+        }
 }
 
 /* No room: who is in the way of what is new is gone all the same. */

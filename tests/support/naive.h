@@ -53,6 +53,9 @@ typedef struct Naive {
         unsigned generation;
         bool is_from_start, is_dropped;
         uint64_t begin, exit, rundown_begin, refused_since;
+        GArray *told;      /* of Span: that it was silent */
+        uint64_t silent;   /* since when it is told to be; 0: it is not */
+        Span waiting;      /* a rundown in that time, the last one; begin 0: none */
         GArray *lapses;    /* of Span: proven by rundowns */
         Span doubt[2];     /* by the last one, for what it lists and lacks; begin 0: none */
         GArray *strangers; /* of NaiveStranger: jitted bodies that it told of first */
@@ -94,5 +97,7 @@ void naive_module_end(Naive *naive, unsigned module, uint64_t time);
 void naive_module_load(Naive *naive, uint64_t id, unsigned path, uint64_t time);
 void naive_rundown_begin(Naive *naive, uint64_t time);
 void naive_rundown_end(World *w, Naive *naive, uint64_t time);
+/* It is told to have been silent in [begin, end), BODY_FOREVER: still to be. */
+void naive_tell(World *w, ProcessKey key, uint64_t begin, uint64_t end);
 void naive_refuse(Naive *naive, EventKind kind, const NaiveBody *news, uint64_t time);
 void naive_expect(const World *w, const Question *question, Expected *e);

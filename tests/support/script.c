@@ -162,6 +162,21 @@ static void run_question(Script *script, char **words)
         ck_assert_msg(!strcmp(got->str, expected), "got '%s' for: %s", got->str, script->line);
 }
 
+static void run_silence(Script *script, char **words)
+{
+        IngestProcessGap gap = {.process.pid = 100};
+
+        for (; *words && strchr(*words, '='); words++) {
+                if (g_str_has_prefix(*words, "pid="))
+                        gap.process.pid = (int32_t)number(script, *words + 4);
+                else if (g_str_has_prefix(*words, "pid_ns="))
+                        gap.process.pid_ns = number(script, *words + 7);
+        }
+        gap.begin = number(script, words[0]);
+        gap.end = g_str_equal(words[1], "-") ? UINT64_MAX : number(script, words[1]);
+        tracker_apply_process_gap(script->tracker, &gap);
+}
+
 static uint64_t started;
 
 static uint64_t start_time(void *data, int32_t pid)
@@ -185,6 +200,8 @@ static void run_line(Script *script, char **words)
                                   &(IngestGap){.begin = number(script, words[1]),
                                                .end = number(script, words[2]),
                                                .count = number(script, words[3])});
+        else if (!strcmp(*words, "silent"))
+                run_silence(script, words + 1);
         else if (!strcmp(*words, "started"))
                 started = number(script, words[1]);
         else if (!strcmp(*words, "progress"))

@@ -9,6 +9,7 @@
  *                                    size rejit flags module name ns token; pid pid_ns tid.
  *   started TIME                     when the program was started that has the pids now
  *   gap BEGIN END COUNT              events lost
+ *   silent [pid=P] BEGIN END          the process told nothing; END - is not known yet
  *   progress TIME | close | detach | open | commit
  *   ? [pid=P] ADDR [TIME] = STATUS [NAME] [CONFIDENCE]
  *

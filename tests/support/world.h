@@ -22,6 +22,7 @@ typedef struct Mix {
         uint64_t span; /* of addresses */
         uint32_t max_size;
         unsigned load, race, unload, stranger, module, r2r, rundown, gap, away, life;
+        unsigned silent;        /* of 1000 steps: a process is told to have been silent */
         unsigned restart;       /* of 1000 steps: the tracker goes, another has what it knew */
         unsigned late_percent;  /* of the events about bodies and modules, and of rundowns' ends */
         unsigned trace_percent; /* of the events come by the second trace */

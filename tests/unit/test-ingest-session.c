@@ -85,6 +85,7 @@ static GByteArray *good_script(void)
         ingest_put_stream_close(out, 1);
         ingest_put_report(out, &(IngestReport){9, 8, 7, 6});
         put_load(out, 0, 30, 0x4000);
+        ingest_put_process_gap(out, &(IngestProcessGap){{0, 100}, 12, UINT64_MAX});
         put_commit(out);
         return out;
 }
@@ -217,6 +218,8 @@ START_TEST(test_good)
         ck_assert(outcome.report.events == 9 && outcome.report.decode_errors == 6);
         ck_assert_ptr_nonnull(strstr(outcome.knowledge, "\"start\":\"0x4000\""));
         ck_assert_ptr_nonnull(strstr(outcome.knowledge, "\"discarded_events\":5"));
+        ck_assert_ptr_nonnull(strstr(outcome.knowledge, "\"gap_since\":\"0.000000012\""));
+        ck_assert_ptr_nonnull(strstr(outcome.knowledge, "\"silent_processes\":1"));
         outcome_clear(&outcome);
         tracker_free(tracker);
 }
@@ -302,6 +305,18 @@ static void put_empty_record(GByteArray *out)
         put_commit(out);
 }
 
+static void put_backward_gap(GByteArray *out)
+{
+        ingest_put_process_gap(out, &(IngestProcessGap){{0, 100}, 12, 11});
+        put_commit(out);
+}
+
+static void put_short_gap(GByteArray *out)
+{
+        put_type(out, INGEST_PROCESS_GAP);
+        put_commit(out);
+}
+
 static void put_unknown_stream(GByteArray *out)
 {
         put_load(out, 1, 50, 0x6000);
@@ -339,7 +354,7 @@ static void put_broken_record(GByteArray *out)
 static const PutFault FAULTS[] = {
         put_bad_length,    put_unknown_type,   put_own_words,      put_second_hello,
         put_empty_record,  put_unknown_stream, put_skipped_number, put_used_number,
-        put_broken_record, put_closed_stream,
+        put_broken_record, put_closed_stream,  put_backward_gap,   put_short_gap,
 };
 
 START_TEST(test_fault)

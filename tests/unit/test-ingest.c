@@ -403,6 +403,7 @@ static int decode(const IngestFrame *frame)
 {
         g_autofree char *text = NULL;
         IngestStream *stream;
+        IngestProcessGap process_gap;
         IngestReport report;
         uint32_t number;
         uint64_t time;
@@ -426,6 +427,8 @@ static int decode(const IngestFrame *frame)
                 return ingest_get_stream_close(frame, &number);
         case INGEST_REPORT:
                 return ingest_get_report(frame, &report);
+        case INGEST_PROCESS_GAP:
+                return ingest_get_process_gap(frame, &process_gap);
         default:
                 ck_abort_msg("frame type %d", (int)frame->type);
         }
@@ -468,11 +471,15 @@ static void put_example(GByteArray *bytes, int type)
         case INGEST_REPORT:
                 ingest_put_report(bytes, &(IngestReport){1, 2, 3, UINT64_MAX});
                 return;
+        case INGEST_PROCESS_GAP:
+                ingest_put_process_gap(bytes,
+                                       &(IngestProcessGap){{UINT64_MAX - 1, -7}, 5, UINT64_MAX});
+                return;
         }
 }
 
-static const int TYPES[] = {INGEST_HELLO, INGEST_STREAM_OPEN,  INGEST_GAP,   INGEST_PROGRESS,
-                            INGEST_ACK,   INGEST_STREAM_CLOSE, INGEST_REPORT};
+static const int TYPES[] = {INGEST_HELLO, INGEST_STREAM_OPEN,  INGEST_GAP,    INGEST_PROGRESS,
+                            INGEST_ACK,   INGEST_STREAM_CLOSE, INGEST_REPORT, INGEST_PROCESS_GAP};
 
 START_TEST(test_frame)
 {
@@ -542,6 +549,25 @@ START_TEST(test_gap)
         ingest_put_gap(bytes, STREAM, &(IngestGap){GAP_EVENTS, 6, 5, 1});
         ingest_frame_next(bytes->data, bytes->len, &frame);
         ck_assert_int_eq(ingest_get_gap(&frame, &number, &gap), -EBADMSG);
+}
+END_TEST
+
+START_TEST(test_process_gap)
+{
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        IngestProcessGap gap;
+        IngestFrame frame;
+
+        put_example(bytes, INGEST_PROCESS_GAP);
+        ingest_frame_next(bytes->data, bytes->len, &frame);
+        ck_assert_int_eq(ingest_get_process_gap(&frame, &gap), 0);
+        ck_assert(gap.process.pid_ns == UINT64_MAX - 1 && gap.process.pid == -7 && gap.begin == 5 &&
+                  gap.end == UINT64_MAX);
+
+        g_byte_array_set_size(bytes, 0);
+        ingest_put_process_gap(bytes, &(IngestProcessGap){{1, 2}, 6, 5});
+        ingest_frame_next(bytes->data, bytes->len, &frame);
+        ck_assert_int_eq(ingest_get_process_gap(&frame, &gap), -EBADMSG);
 }
 END_TEST
 
@@ -618,6 +644,7 @@ Suite *suite_new(void)
         tcase_add_loop_test(tcase, test_frame, 0, G_N_ELEMENTS(TYPES));
         tcase_add_test(tcase, test_stream_open);
         tcase_add_test(tcase, test_gap);
+        tcase_add_test(tcase, test_process_gap);
         tcase_add_test(tcase, test_report);
         tcase_add_loop_test(tcase, test_error, 0, G_N_ELEMENTS(ERRORS));
         tcase_add_test(tcase, test_long_text);

@@ -50,6 +50,9 @@ static const Mix MIXES[] = {
          .gap = 10, .away = 4, .life = 1},
         {600, 700, 1 << 11, 200, .load = 40, .race = 5, .unload = 20, .stranger = 3, .module = 4,
          .rundown = 1, .life = 20, .trace_percent = 20},
+        /* Processes that tell nothing for a while. */
+        {400, 600, 1 << 12, 200, .load = 40, .race = 8, .unload = 20, .stranger = 2, .r2r = 4,
+         .rundown = 8, .gap = 1, .life = 1, .late_percent = 10, .silent = 40, .restart = 5},
         /* Another tracker in between, that has the image of the one before. */
         {300, 500, 1 << 12, 300, ALL_KINDS, .trace_percent = 5, .late_percent = 10, .restart = 30},
         /* What comes late. */
@@ -252,6 +255,28 @@ static void do_progress(World *w, unsigned s, uint64_t time)
         tracker_apply_progress(w->tracker, w->streams[s], time);
         world_resume(w, s, time);
         stream->progress = MAX(stream->progress, time);
+}
+
+/* Of a process that is known: it tells nothing from then on, did not in between, or does again. */
+static void do_silence(World *w)
+{
+        ProcessKey key = KEYS[world_below(w, N_KEYS)];
+        uint64_t begin = w->now - world_below(w, 60), end = begin + world_below(w, 40);
+
+        if (world_chance(w, 40))
+                end = UINT64_MAX;
+        else if (world_chance(w, 50))
+                begin = end;
+        if (!naive_newest_life(w, key) || (end != UINT64_MAX && end > w->now))
+                return;
+        world_tell(w, "silent pid=%d pid_ns=%u %" G_GUINT64_FORMAT " ", key.pid,
+                   (unsigned)key.pid_ns, begin);
+        if (end == UINT64_MAX)
+                world_tell(w, "-\n");
+        else
+                world_tell(w, "%" G_GUINT64_FORMAT "\n", end);
+        tracker_apply_process_gap(w->tracker, &(IngestProcessGap){key, begin, end});
+        naive_tell(w, key, begin, end);
 }
 
 static void do_lookups(World *w, unsigned n);
@@ -474,6 +499,8 @@ static char *run(const Mix *mix, guint32 seed, Tally *tally, GString *log)
                         if (world_chance(&w, 25))
                                 do_progress(&w, s, w.now - world_below(&w, 10));
                 do_lookups(&w, 2);
+                if (mix->silent && world_below(&w, 1000) < mix->silent)
+                        do_silence(&w);
                 if (world_below(&w, 1000) < mix->restart)
                         world_restart(&w);
         }

@@ -2,7 +2,7 @@
 
 /*
  * A process that told nothing for a while, though no stream lost anything: what a rundown proves of
- * it; one script a rule.
+ * it, and what feeders say; one script a rule.
  */
 
 #include "support/script.h"
@@ -161,6 +161,193 @@ static const char *const SCRIPTS[] = {
         "? 0x9000 60 = no-method\n",
 };
 
+static const char *const TOLD[] = {
+        /* Told to be silent: nothing is sure from then on. It ends, and a rundown mends it. */
+        "1 RuntimeInformationStart\n"
+        "10" LOAD "id=1 start=0x1000 name=A\n"
+        "11" LOAD "id=2 start=0x2000 name=B\n"
+        "12" UNLOAD "id=2 start=0x2000 name=B\n"
+        "progress 100\n"
+        "? 0x1000 50 = ok A\n"
+        "silent 30 -\n"
+        "? 0x1000 29 = ok A\n"
+        "? 0x1000 30 = ok A gap\n"
+        "? 0x1000 50 = ok A gap\n"
+        "? 0x1000 = ok A gap\n"
+        "? 0x2000 29 = unloaded B\n"
+        "? 0x2000 50 = unloaded B gap\n"
+        "? 0x9000 29 = no-method\n"
+        "? 0x9000 50 = no-method gap\n"
+        "silent 60 60\n"
+        "? 0x9000 70 = no-method gap\n"
+        "? 0x1000 70 = ok A gap\n"
+        "70" INIT "71" ROW "id=1 start=0x1000 name=A\n"
+        "72" ROW "id=3 start=0x3000 name=C\n"
+        "80" COMPLETE "progress 200\n"
+        "? 0x1000 50 = ok A gap\n"
+        "? 0x1000 71 = ok A\n"
+        "? 0x1000 = ok A\n"
+        "? 0x3000 50 = ok C gap\n"
+        "? 0x3000 90 = ok C\n"
+        "? 0x9000 65 = no-method gap\n"
+        "? 0x9000 90 = no-method\n"
+        "? 0x9000 29 = no-method gap\n"
+        "# what came after it, and went, is known whole\n"
+        "90" LOAD "id=4 start=0x4000 name=D\n"
+        "95" UNLOAD "id=4 start=0x4000 name=D\n"
+        "? 0x4000 92 = ok D\n"
+        "? 0x4000 96 = unloaded D\n",
+
+        /* Its end does not belong to it; told at once it is the same. */
+        "1 RuntimeInformationStart\n"
+        "10" LOAD "id=1 start=0x1000 name=A\n"
+        "silent 30 60\n"
+        "60" UNLOAD "id=1 start=0x1000 name=A\n"
+        "61" LOAD "id=2 start=0x2000 name=B\n"
+        "progress 100\n"
+        "? 0x1000 29 = ok A gap\n"
+        "? 0x1000 59 = ok A gap\n"
+        "? 0x1000 60 = unloaded A\n"
+        "? 0x2000 62 = ok B\n",
+
+        /* The rundown comes before the word that it was not silent any more. */
+        "1 RuntimeInformationStart\n"
+        "10" LOAD "id=1 start=0x1000 name=A\n"
+        "11" LOAD "id=2 start=0x2000 name=B\n"
+        "silent 30 -\n"
+        "70" INIT "71" ROW "id=1 start=0x1000 name=A\n"
+        "80" COMPLETE "progress 100\n"
+        "? 0x2000 90 = ok B gap\n"
+        "? 0x9000 90 = no-method gap\n"
+        "silent 60 60\n"
+        "? 0x2000 90 = unloaded B\n"
+        "? 0x1000 90 = ok A\n"
+        "? 0x9000 90 = no-method\n",
+
+        /* But one that was over by then is none. */
+        "1 RuntimeInformationStart\n"
+        "11" LOAD "id=2 start=0x2000 name=B\n"
+        "silent 30 -\n"
+        "70" INIT "80" COMPLETE "progress 100\n"
+        "silent 75 75\n"
+        "? 0x2000 90 = ok B gap\n"
+        "? 0x9000 90 = no-method gap\n",
+
+        /* The word comes late: it explains what the rundown has proven. */
+        "1 RuntimeInformationStart\n"
+        "10" LOAD "id=1 start=0x1000 name=A\n"
+        "15" UNLOAD "id=1 start=0x1000 name=A\n"
+        "16" LOAD "id=2 start=0x1000 name=B\n"
+        "70" INIT "71" ROW "id=2 start=0x1000 name=B\n"
+        "72" ROW "id=3 start=0x3000 name=C\n"
+        "80" COMPLETE "progress 100\n"
+        "? 0x1000 12 = ok A gap\n"
+        "silent 30 60\n"
+        "? 0x1000 12 = ok A\n"
+        "? 0x1000 50 = ok B gap\n"
+        "? 0x1000 90 = ok B\n",
+
+        /* A rundown that had counted does not, while it is silent; it does again. */
+        "1 RuntimeInformationStart\n"
+        "70" INIT "80" COMPLETE "progress 100\n"
+        "? 0x9000 90 = no-method\n"
+        "silent 30 -\n"
+        "? 0x9000 90 = no-method gap\n"
+        "silent 60 60\n"
+        "? 0x9000 90 = no-method\n"
+        "? 0x9000 65 = no-method gap\n"
+        "silent 75 78\n"
+        "? 0x9000 90 = no-method gap\n",
+
+        /* An end of before does not end it; the earlier begin counts. */
+        "1 RuntimeInformationStart\n"
+        "progress 100\n"
+        "silent 50 -\n"
+        "silent 30 -\n"
+        "silent 20 20\n"
+        "? 0x9000 29 = no-method\n"
+        "? 0x9000 40 = no-method gap\n"
+        "? 0x9000 99 = no-method gap\n",
+
+        /* Nothing of it came yet; only what was told of it counts. */
+        "silent 30 -\n"
+        "silent pid=101 20 30\n"
+        "silent 60 60\n"
+        "10 RuntimeInformationStart\n"
+        "11 RuntimeInformationStart pid=101\n"
+        "progress 100\n"
+        "? 0x9000 25 = no-method\n"
+        "? 0x9000 40 = no-method gap\n"
+        "? pid=101 0x9000 15 = no-method\n"
+        "? pid=101 0x9000 25 = no-method gap\n"
+        "? pid=102 0x9000 25 = no-process\n",
+
+        /* Streams do not always tell the namespace. */
+        "1 RuntimeInformationStart\n"
+        "progress 100\n"
+        "silent pid_ns=7 30 -\n"
+        "? 0x9000 40 = no-method gap\n",
+
+        /* But where one has it, another one is another. */
+        "1 RuntimeInformationStart pid_ns=8\n"
+        "progress 100\n"
+        "silent pid_ns=7 30 -\n"
+        "? 0x9000 40 = no-method\n"
+        "silent pid_ns=8 30 -\n"
+        "? 0x9000 40 = no-method gap\n",
+
+        /* Who had the pid then; not who has it now. */
+        "1 RuntimeInformationStart\n"
+        "40 AppDomainUnload_V1\n"
+        "50 RuntimeInformationStart\n"
+        "progress 100\n"
+        "silent 30 -\n"
+        "? 0x9000 45 = no-method gap\n"
+        "? 0x9000 60 = no-method\n"
+        "silent 55 58\n"
+        "? 0x9000 54 = no-method\n"
+        "? 0x9000 60 = no-method gap\n"
+        "? 0x9000 29 = no-method\n"
+        "silent 20 70\n"
+        "? 0x9000 25 = no-method gap\n"
+        "? 0x9000 54 = no-method gap\n",
+};
+
+START_TEST(test_told)
+{
+        script_run(TOLD[_i]);
+}
+END_TEST
+
+/* What is told without end is kept in bounds, and no gap gets lost by it. */
+START_TEST(test_many)
+{
+        g_autoptr(GString) script = g_string_new("1 RuntimeInformationStart\nprogress 100000\n");
+        Tracker *tracker;
+        const Process *process;
+        size_t n_bytes;
+        unsigned i;
+
+        for (i = 1; i <= 2000; i++)
+                g_string_append_printf(script, "silent %u %u\n", 10 * i, 10 * i + 2);
+        tracker = script_tracker(script->str);
+        process = tracker_process(tracker, &(ProcessKey){0, 100});
+        n_bytes = tracker_budget(tracker)->account->n_bytes;
+        for (i = 1; i <= 2000; i++)
+                ck_assert(process_has_gap(process, 10 * i + 1, 10 * i + 1));
+        ck_assert(!process_has_gap(process, 20005, 20009));
+        ck_assert(!process_has_gap(process, 19995, 19999));
+        ck_assert(!process_has_gap(process, 2, 9));
+        g_string_truncate(script, 0);
+        for (i = 0; i < 2000; i++)
+                g_string_append_printf(script, "silent pid=%u 10 -\nsilent %u %u\n", 200 + i,
+                                       30000 + 10 * i, 30000 + 10 * i + 2);
+        script_go_on(tracker, script->str);
+        ck_assert_uint_eq(tracker_budget(tracker)->account->n_bytes, n_bytes);
+        tracker_free(tracker);
+}
+END_TEST
+
 START_TEST(test_script)
 {
         script_run(SCRIPTS[_i]);
@@ -173,6 +360,8 @@ Suite *suite_new(void)
         TCase *tcase = tcase_create("process-gap");
 
         tcase_add_loop_test(tcase, test_script, 0, G_N_ELEMENTS(SCRIPTS));
+        tcase_add_loop_test(tcase, test_told, 0, G_N_ELEMENTS(TOLD));
+        tcase_add_test(tcase, test_many);
         suite_add_tcase(suite, tcase);
         return suite;
 }
