@@ -11,7 +11,7 @@ uint64_t naive_extent(const NaiveBody *body)
         return MAX(body->size, 1);
 }
 
-static bool covers(const NaiveBody *body, uint64_t address)
+bool naive_covers(const NaiveBody *body, uint64_t address)
 {
         return address >= body->start && address - body->start < naive_extent(body);
 }
@@ -192,7 +192,7 @@ static bool is_in(const GArray *spans, uint64_t begin, uint64_t end)
         return false;
 }
 
-static bool lost(const World *w, const Naive *naive, uint64_t begin, uint64_t end)
+bool naive_lost(const World *w, const Naive *naive, uint64_t begin, uint64_t end)
 {
         guint i;
 
@@ -410,7 +410,7 @@ void naive_load(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t t
         mention(naive, body, news, module, time);
 }
 
-static const NaiveBody *last_before(const Naive *naive, uint64_t address, uint64_t time)
+const NaiveBody *naive_last_before(const Naive *naive, uint64_t address, uint64_t time)
 {
         const NaiveBody *last = NULL;
         guint i;
@@ -418,32 +418,17 @@ static const NaiveBody *last_before(const Naive *naive, uint64_t address, uint64
         for (i = 0; i < naive->bodies->len; i++) {
                 const NaiveBody *body = BODY(naive, i);
 
-                if (covers(body, address) && body->since < body->until && body->until <= time &&
-                    (!last || body->until > last->until))
+                if (naive_covers(body, address) && body->since < body->until &&
+                    body->until <= time && (!last || body->until > last->until))
                         last = body;
         }
         return last;
 }
 
-static const NaiveBody *first_after(const Naive *naive, uint64_t address, uint64_t time)
-{
-        const NaiveBody *first = NULL;
-        guint i;
-
-        for (i = 0; i < naive->bodies->len; i++) {
-                const NaiveBody *body = BODY(naive, i);
-
-                if (covers(body, address) && body->since < body->until && body->since > time &&
-                    (!first || body->since < first->since))
-                        first = body;
-        }
-        return first;
-}
-
 /* A rundown lists also what was unloaded since it began. */
 static bool is_stale(const Naive *naive, const NaiveBody *news, uint64_t time)
 {
-        const NaiveBody *before = last_before(naive, news->start, time);
+        const NaiveBody *before = naive_last_before(naive, news->start, time);
 
         return news->source == BODY_SOURCE_RUNDOWN && naive->rundown_begin && before &&
                same(before, news) && before->end == BODY_END_UNLOAD &&
@@ -473,7 +458,7 @@ void naive_row(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t ti
 void naive_unload(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
 {
         NaiveBody *body = known(naive, news, time);
-        const NaiveBody *before = last_before(naive, news->start, time);
+        const NaiveBody *before = naive_last_before(naive, news->start, time);
 
         if (body) {
                 complete(naive, body, news, module, time);
@@ -558,7 +543,7 @@ static uint64_t finish_unlisted(World *w, Naive *naive, uint64_t time)
 
                 if (!naive_is_living(body) || !body->is_jitted || seen >= time)
                         continue;
-                if (!lost(w, naive, seen, time))
+                if (!naive_lost(w, naive, seen, time))
                         missing = missing ? MIN(missing, seen) : seen;
                 finish(naive, body, time, BODY_END_RUNDOWN);
         }
@@ -572,7 +557,7 @@ void naive_rundown_end(World *w, Naive *naive, uint64_t time)
 
         if (time < rundown.begin)
                 return;
-        if (!rundown.begin || lost(w, naive, rundown.begin, rundown.end)) {
+        if (!rundown.begin || naive_lost(w, naive, rundown.begin, rundown.end)) {
                 naive_rundown_begin(naive, 0);
                 if (rundown.begin && naive->silent && naive->silent <= time)
                         naive->waiting = rundown;
@@ -581,7 +566,7 @@ void naive_rundown_end(World *w, Naive *naive, uint64_t time)
         naive->rundown_begin = 0;
         doubt[0].begin = naive->strangers->len ? whole_before(naive, rundown.begin) : 0;
         doubt[1].begin = finish_unlisted(w, naive, rundown.begin);
-        if (doubt[0].begin && lost(w, naive, doubt[0].begin, rundown.begin))
+        if (doubt[0].begin && naive_lost(w, naive, doubt[0].begin, rundown.begin))
                 doubt[0].begin = 0;
         for (i = 0; i < 2; i++)
                 naive->doubt[i] = (Span){doubt[i].begin, rundown.begin - 1, 0};
@@ -640,7 +625,7 @@ static void tell_one(World *w, Naive *naive, uint64_t begin, uint64_t end)
         naive->silent = 0;
         waiting = naive->waiting;
         naive->waiting = (Span){0};
-        if (waiting.begin < end || lost(w, naive, waiting.begin, waiting.end))
+        if (waiting.begin < end || naive_lost(w, naive, waiting.begin, waiting.end))
                 return;
         finish_unlisted(w, naive, waiting.begin);
         g_array_append_val(naive->rundowns, waiting);
@@ -695,168 +680,4 @@ void naive_refuse(Naive *naive, EventKind kind, const NaiveBody *news, uint64_t 
                 if (naive_is_living(BODY(naive, i)) && naive_is_alive(BODY(naive, i), time) &&
                     overlap(BODY(naive, i), news))
                         finish(naive, BODY(naive, i), time, BODY_END_EVICTED);
-}
-
-/* --- What is answered ---------------------------------------------------------------------- */
-
-/* Latest of the sightings up to TIME, and the first one after it. */
-static Confidence naive_confidence(const World *w, const Naive *naive, const NaiveBody *body,
-                                   uint64_t time)
-{
-        uint64_t first = 0, last = 0;
-        guint i, n = body->sighted ? body->sighted->len : 0;
-
-        for (i = 0; i < n + 2; i++) {
-                uint64_t sight = i < n ? g_array_index(body->sighted, uint64_t, i) : body->seen;
-
-                if (i == n + 1) {
-                        if (body->end != BODY_END_UNLOAD)
-                                continue;
-                        sight = body->until;
-                }
-                if (sight <= time)
-                        first = MAX(first, sight);
-                else if (!last || sight < last)
-                        last = sight;
-        }
-        if (lost(w, naive, first ? first : time, last ? last : time))
-                return CONFIDENCE_GAP;
-        if (!first)
-                return CONFIDENCE_ASSUMED;
-        return !last && (body->end == BODY_END_EVICTED || body->end == BODY_END_RUNDOWN)
-                       ? CONFIDENCE_ASSUMED
-                       : CONFIDENCE_EXACT;
-}
-
-/* That nothing is there is known from a start, an end or a complete rundown on. */
-static Confidence nothing_confidence(const World *w, const Naive *naive, const NaiveBody *before,
-                                     const NaiveBody *after, uint64_t time)
-{
-        uint64_t begin = naive->is_from_start ? MIN(naive->begin, time) : 0;
-        uint64_t end = after ? after->since : BODY_FOREVER;
-        guint i;
-
-        if (before)
-                begin = MAX(begin, before->until);
-        for (i = 0; i < naive->rundowns->len; i++) {
-                const Span *rundown = &g_array_index(naive->rundowns, Span, i);
-
-                if (rundown->end <= time)
-                        begin = MAX(begin, rundown->end);
-                else if (rundown->begin >= time)
-                        end = MIN(end, rundown->begin);
-        }
-        if (end == BODY_FOREVER)
-                end = time;
-        /* What was before a late attachment is lost. */
-        if (!naive->is_from_start && begin < naive->begin)
-                return CONFIDENCE_GAP;
-        return lost(w, naive, begin, MAX(begin, end)) ? CONFIDENCE_GAP : CONFIDENCE_EXACT;
-}
-
-static void expect_at(const World *w, const Question *question, uint64_t whole_since, Expected *e)
-{
-        uint64_t time = question->time;
-        bool is_late = time > naive_horizon(w, e->naive);
-        const NaiveBody *before, *after;
-        guint i;
-
-        for (i = 0; i < e->naive->bodies->len; i++)
-                if (covers(BODY(e->naive, i), question->address) &&
-                    naive_is_alive(BODY(e->naive, i), time))
-                        e->body = BODY(e->naive, i);
-        if (e->body) {
-                e->confidence = naive_confidence(w, e->naive, e->body, time);
-        } else {
-                before = last_before(e->naive, question->address, time);
-                after = first_after(e->naive, question->address, time);
-                e->confidence = nothing_confidence(w, e->naive, before, after, time);
-                e->status = ANSWER_NO_METHOD;
-                if (before && (!after || time - before->until <= after->since - time)) {
-                        e->status = ANSWER_UNLOADED;
-                        e->body = before;
-                        e->distance = -(int64_t)(time - before->until);
-                } else if (after) {
-                        e->status = ANSWER_NOT_YET;
-                        e->body = after;
-                        e->distance = (int64_t)(after->since - time);
-                }
-                if (is_late)
-                        e->status = ANSWER_PENDING;
-                else if (time < whole_since)
-                        e->status = ANSWER_EVICTED;
-        }
-        if (is_late)
-                e->confidence = MAX(e->confidence, CONFIDENCE_PROVISIONAL);
-}
-
-static void expect_newest(const World *w, const Question *question, uint64_t whole_since,
-                          Expected *e)
-{
-        const NaiveBody *only = NULL;
-        guint i;
-
-        for (i = 0; i < e->naive->bodies->len; i++) {
-                if (!covers(BODY(e->naive, i), question->address))
-                        continue;
-                only = BODY(e->naive, i);
-                e->n_bodies++;
-                if (naive_is_living(only))
-                        e->body = only;
-        }
-        if (e->body) {
-                e->confidence = naive_confidence(w, e->naive, e->body, BODY_FOREVER - 1);
-        } else if (e->n_bodies > 1) {
-                e->status = ANSWER_AMBIGUOUS;
-        } else if (whole_since) {
-                e->status = ANSWER_EVICTED;
-                e->body = only;
-        } else {
-                e->confidence = nothing_confidence(w, e->naive, only, NULL, BODY_FOREVER - 1);
-                e->status = only ? ANSWER_OK : ANSWER_NO_METHOD;
-                e->body = only;
-                if (only)
-                        e->confidence = MAX(e->confidence, CONFIDENCE_ASSUMED);
-        }
-}
-
-void naive_expect(const World *w, const Question *question, Expected *e)
-{
-        const ProcessKey key = {question->pid_ns, question->pid};
-        unsigned n_found = 0, i;
-        uint64_t whole_since;
-
-        *e = (Expected){.status = ANSWER_OK};
-        if (!question->has_pid_ns) {
-                for (i = 0; i < N_KEYS; i++)
-                        if (KEYS[i].pid == question->pid && naive_newest_life(w, KEYS[i])) {
-                                e->naive = naive_newest_life(w, KEYS[i]);
-                                n_found++;
-                        }
-                if (n_found != 1)
-                        e->naive = NULL;
-                if (n_found > 1)
-                        e->status = ANSWER_AMBIGUOUS;
-                else if (n_found == 0)
-                        e->status = ANSWER_NO_PROCESS;
-                if (n_found != 1)
-                        return;
-        } else {
-                e->naive = naive_newest_life(w, key);
-        }
-        if (!e->naive) {
-                e->status = naive_life_at(w, key, 0) ? ANSWER_EVICTED : ANSWER_NO_PROCESS;
-                return;
-        }
-        if (question->has_time)
-                e->naive = naive_life_at(w, e->naive->key, question->time);
-        if (e->naive->is_dropped) {
-                e->status = ANSWER_EVICTED;
-                return;
-        }
-        whole_since = codemap_whole_since(e->naive->real->map);
-        if (question->has_time)
-                expect_at(w, question, whole_since, e);
-        else
-                expect_newest(w, question, whole_since, e);
 }

@@ -81,6 +81,11 @@ typedef struct Expected {
 } Expected;
 
 uint64_t naive_extent(const NaiveBody *body);
+bool naive_covers(const NaiveBody *body, uint64_t address);
+/* Who was the last to end there by then, or NULL. */
+const NaiveBody *naive_last_before(const Naive *naive, uint64_t address, uint64_t time);
+/* True if something of it may be missing in [begin, end]. */
+bool naive_lost(const World *w, const Naive *naive, uint64_t begin, uint64_t end);
 bool naive_is_living(const NaiveBody *body);
 bool naive_is_alive(const NaiveBody *body, uint64_t time);
 void naive_free(gpointer naive);
