@@ -2,6 +2,7 @@
 #include "attach/attachment.h"
 
 #include "attach/session.h"
+#include "attach/target.h"
 #include "attach/worker.h"
 
 #include <errno.h>
@@ -22,10 +23,13 @@
 
 /* A worker that was killed is missed a moment later: so far back its events are in doubt. */
 #define DEATH_MARGIN UINT64_C(1000000000)
+/* Between notes that a session that dies with its worker is still held. */
+#define HEARTBEAT_S 5
 
 struct Attachment {
         AttachmentInfo info;
-        char *path; /* owned: of its file */
+        char *path;         /* owned: of its file */
+        Silences *silences; /* borrowed */
         AttachmentFn fn;
         void *data;
         pid_t worker;     /* 0: none */
@@ -33,20 +37,55 @@ struct Attachment {
         guint source;     /* watches it, or waits to start another one */
         uint64_t session; /* of this worker or the last one */
         bool is_silent;   /* that session outlives its worker */
+        bool is_holding;  /* the worker has said that it holds it */
+        uint64_t seen;    /* when it was held for certain, last */
+        uint64_t quit;    /* when the worker was told to end; 0: it was not */
+        pid_t orphan;     /* the worker of a holder before, which may hold it yet; 0: none */
+        uint64_t orphan_ticks;
+        guint heartbeat;
         bool is_detaching;
         bool is_over; /* the target is, or the attachment before it began */
         unsigned backoff_ms;
 };
 
+static uint64_t start_of(pid_t pid)
+{
+        uint64_t ticks;
+        char state;
+
+        return pid && target_state(pid, &state, &ticks) && state != 'Z' ? ticks : 0;
+}
+
+static SilenceTarget target_of(const Attachment *attachment)
+{
+        const AttachmentInfo *info = &attachment->info;
+
+        return (SilenceTarget){info->pid, info->start_ticks, info->vpid, info->pid_ns};
+}
+
+/* From TIME on it may not be held; unless it never was, or is not known well enough to say so. */
+static void begin_silence(const Attachment *attachment, uint64_t time)
+{
+        const SilenceTarget target = target_of(attachment);
+
+        if (attachment->info.vpid && attachment->info.is_held && !attachment->is_over)
+                silences_begin(attachment->silences, &target, time);
+}
+
 /*
- * The session, whether it goes on without a worker, and since when it is held. The id of one that
- * is over must not be stopped: the runtime may have given it to another tool's.
+ * The session, whether it goes on without a worker, since when it is held, when it was for certain,
+ * by whom, and of whom. The id of one that is over must not be stopped: the runtime may have given
+ * it to another tool's.
  */
 static void save(const Attachment *attachment)
 {
-        g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT " %d %" G_GUINT64_FORMAT "\n",
-                                                (guint64)attachment->session, attachment->is_silent,
-                                                (guint64)attachment->info.held);
+        const AttachmentInfo *info = &attachment->info;
+        g_autofree char *text = g_strdup_printf(
+                "%" G_GUINT64_FORMAT " %d %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
+                " %d %" G_GUINT64_FORMAT " %d %" G_GUINT64_FORMAT "\n",
+                (guint64)attachment->session, attachment->is_silent, (guint64)info->held,
+                (guint64)attachment->seen, (int)attachment->worker,
+                (guint64)start_of(attachment->worker), info->vpid, (guint64)info->pid_ns);
         g_autoptr(GError) error = NULL;
 
         if (!g_file_set_contents_full(attachment->path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT,
@@ -56,20 +95,30 @@ static void save(const Attachment *attachment)
 
 static void load(Attachment *attachment)
 {
-        unsigned long long session, held;
+        unsigned long long session, held, seen, ticks, pid_ns;
+        AttachmentInfo *info = &attachment->info;
         g_autofree char *text = NULL;
-        int is_silent;
+        int is_silent, worker;
 
         if (!g_file_get_contents(attachment->path, &text, NULL, NULL))
                 return;
         /* Whoever wrote that held it. */
-        attachment->info.is_held = true;
-        if (sscanf(text, "%llu %d %llu", &session, &is_silent, &held) != 3)
+        info->is_held = true;
+        if (sscanf(text, "%llu %d %llu %llu %d %llu %d %llu", &session, &is_silent, &held, &seen,
+                   &worker, &ticks, &info->vpid, &pid_ns) != 8)
                 return;
+        info->pid_ns = pid_ns;
         attachment->session = session;
         attachment->is_silent = is_silent;
-        if (!is_silent)
-                attachment->info.lost = held;
+        if (is_silent)
+                return;
+        info->lost = MAX(held, seen - MIN(seen, DEATH_MARGIN));
+        if (ticks && start_of(worker) == ticks) {
+                attachment->orphan = worker;
+                attachment->orphan_ticks = ticks;
+        } else {
+                begin_silence(attachment, info->lost);
+        }
 }
 
 static char *file_path(const char *directory, pid_t pid, uint64_t start_ticks)
@@ -154,8 +203,8 @@ static void restart_later(Attachment *attachment)
         attachment->info.n_restarts++;
 }
 
-/* It has ended, or will in a moment: it has closed its socket. */
-static void bury_worker(Attachment *attachment)
+/* It has ended, or will in a moment: it has closed its socket. True if it was killed. */
+static bool bury_worker(Attachment *attachment)
 {
         int status = 0;
 
@@ -168,31 +217,68 @@ static void bury_worker(Attachment *attachment)
                 g_warning("the worker of process %d was killed: signal %d",
                           (int)attachment->info.pid, WTERMSIG(status));
         attachment->worker = 0;
+        g_clear_handle_id(&attachment->heartbeat, g_source_remove);
+        return WIFSIGNALED(status);
 }
 
 static void on_worker_gone(Attachment *attachment)
 {
         AttachmentInfo *info = &attachment->info;
-        bool was_held = info->is_held;
+        bool was_held = info->is_held, was_holding = attachment->is_holding;
+        bool was_killed = bury_worker(attachment);
 
-        bury_worker(attachment);
+        attachment->is_holding = false;
+        if (attachment->quit && was_held)
+                begin_silence(attachment, attachment->quit);
         if (attachment->is_detaching || attachment->is_over || !was_held) {
                 g_unlink(attachment->path);
                 attachment->fn(attachment, ATTACHMENT_GONE, attachment->data);
                 return;
         }
-        if (!info->lost && !attachment->is_silent)
-                info->lost = session_clock() - DEATH_MARGIN;
+        /* One that ends by itself saw the end of its session. */
+        if (!attachment->is_silent || (was_holding && !was_killed)) {
+                uint64_t lost = session_clock() - DEATH_MARGIN;
+
+                if (!info->lost)
+                        info->lost = lost;
+                begin_silence(attachment, lost);
+                attachment->is_silent = false;
+        }
         info->is_listed = false;
         restart_later(attachment);
         set_message(attachment, ATTACH_ERROR_FAILED, "the process that held the session died");
         attachment->fn(attachment, ATTACHMENT_FAILED, attachment->data);
 }
 
+static gboolean on_heartbeat(gpointer data)
+{
+        Attachment *attachment = data;
+
+        attachment->seen = session_clock();
+        save(attachment);
+        return G_SOURCE_CONTINUE;
+}
+
+/* It is held from TIME on. Whoever held it before may have done so up to now. */
+static void end_silence(Attachment *attachment, uint64_t time)
+{
+        const SilenceTarget target = target_of(attachment);
+        bool was_held =
+                attachment->orphan && start_of(attachment->orphan) == attachment->orphan_ticks;
+
+        if (attachment->orphan && was_held)
+                attachment->info.lost = 0;
+        else if (attachment->orphan)
+                begin_silence(attachment, attachment->info.lost);
+        attachment->orphan = 0;
+        silences_end(attachment->silences, &target, time);
+}
+
 static void take_held(Attachment *attachment, const WorkerReport *report)
 {
         AttachmentInfo *info = &attachment->info;
 
+        attachment->is_holding = true;
         attachment->session = report->session;
         attachment->is_silent = report->is_silent;
         info->vpid = report->vpid;
@@ -201,7 +287,12 @@ static void take_held(Attachment *attachment, const WorkerReport *report)
         info->is_held = true;
         g_free(info->version);
         info->version = *report->version ? g_strdup(report->version) : NULL;
+        end_silence(attachment, report->time);
+        attachment->seen = report->time;
         save(attachment);
+        if (!attachment->is_silent && !attachment->heartbeat)
+                attachment->heartbeat =
+                        g_timeout_add_seconds(HEARTBEAT_S, on_heartbeat, attachment);
 }
 
 static void take(Attachment *attachment, const WorkerReport *report)
@@ -273,8 +364,8 @@ static void start(Attachment *attachment)
         restart_later(attachment);
 }
 
-Attachment *attachment_new(const char *directory, pid_t pid, uint64_t start_ticks, uid_t uid,
-                           AttachmentFn fn, void *data)
+Attachment *attachment_new(const char *directory, Silences *silences, pid_t pid,
+                           uint64_t start_ticks, uid_t uid, AttachmentFn fn, void *data)
 {
         Attachment *attachment = g_new0(Attachment, 1);
 
@@ -282,6 +373,7 @@ Attachment *attachment_new(const char *directory, pid_t pid, uint64_t start_tick
         attachment->info.start_ticks = start_ticks;
         attachment->info.uid = uid;
         attachment->path = file_path(directory, pid, start_ticks);
+        attachment->silences = silences;
         attachment->fn = fn;
         attachment->data = data;
         attachment->fd = -1;
@@ -293,6 +385,8 @@ Attachment *attachment_new(const char *directory, pid_t pid, uint64_t start_tick
 
 void attachment_quit(Attachment *attachment)
 {
+        if (!attachment->quit)
+                attachment->quit = session_clock();
         order(attachment, WORKER_QUIT);
 }
 
@@ -304,13 +398,15 @@ void attachment_free(Attachment *attachment)
                 attachment_quit(attachment);
                 g_clear_handle_id(&attachment->source, g_source_remove);
                 bury_worker(attachment);
+                begin_silence(attachment, attachment->quit);
                 attachment->is_silent = false;
                 attachment->session = 0;
-                attachment->info.held = session_clock() - DEATH_MARGIN;
+                attachment->seen = attachment->quit;
                 if (attachment->info.is_held)
                         save(attachment);
         }
         g_clear_handle_id(&attachment->source, g_source_remove);
+        g_clear_handle_id(&attachment->heartbeat, g_source_remove);
         g_free(attachment->info.version);
         g_free(attachment->info.message);
         g_free(attachment->path);

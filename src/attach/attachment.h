@@ -5,10 +5,11 @@
  * Attachment: one target as the holder keeps it: a worker, and another one if that dies
  *
  * A file of the holder's directory stands for each, so that a later holder can go on with it: its
- * name is PID-START, and it holds the id of the session if that outlives a worker.
+ * name is PID-START, and it holds the id of the session, and when it was held for certain.
  */
 
 #include "attach/error.h"
+#include "attach/silences.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -43,9 +44,9 @@ typedef enum AttachmentChange {
 
 typedef void (*AttachmentFn)(Attachment *attachment, AttachmentChange change, void *data);
 
-/* Begins. FN is told, never from within a call. */
-Attachment *attachment_new(const char *directory, pid_t pid, uint64_t start_ticks, uid_t uid,
-                           AttachmentFn fn, void *data);
+/* Begins. FN is told, never from within a call. SILENCES (borrowed) are, when it is not held. */
+Attachment *attachment_new(const char *directory, Silences *silences, pid_t pid,
+                           uint64_t start_ticks, uid_t uid, AttachmentFn fn, void *data);
 /* Has the session stopped; a later holder attaches again. */
 void attachment_quit(Attachment *attachment);
 /* The same, and waits for it. */

@@ -22,6 +22,7 @@
 struct Holder {
         char *directory; /* owned */
         Listener *listener;
+        Silences *silences;
         GPtrArray *attachments; /* owned */
         GPtrArray *callers;     /* owned Peers, whose sessions are Callers */
         guint idle_timer;
@@ -82,12 +83,18 @@ static gboolean on_idle(gpointer data)
 
 static void update_idle(Holder *holder)
 {
-        bool is_idle = !holder->attachments->len && !holder->callers->len;
+        bool is_idle = !holder->attachments->len && !holder->callers->len &&
+                       !silences_is_pending(holder->silences);
 
         if (!is_idle)
                 g_clear_handle_id(&holder->idle_timer, g_source_remove);
         else if (!holder->idle_timer)
                 holder->idle_timer = g_timeout_add_seconds(IDLE_S, on_idle, holder);
+}
+
+static void on_silences(void *data)
+{
+        update_idle(data);
 }
 
 static void answer_gone(Caller *caller, const AttachmentInfo *info)
@@ -157,7 +164,8 @@ static Attachment *attach(Caller *caller, pid_t pid, uint64_t start_ticks, uid_t
                        "no more processes can be attached: detach some");
                 return NULL;
         }
-        attachment = attachment_new(holder->directory, pid, start_ticks, uid, on_change, holder);
+        attachment = attachment_new(holder->directory, holder->silences, pid, start_ticks, uid,
+                                    on_change, holder);
         caller->is_new = true;
         g_ptr_array_add(holder->attachments, attachment);
         return attachment;
@@ -330,13 +338,14 @@ static void resume(Holder *holder)
                         attachment_forget(holder->directory, pid, ticks);
                         continue;
                 }
-                g_ptr_array_add(holder->attachments, attachment_new(holder->directory, pid, ticks,
-                                                                    uid, on_change, holder));
+                g_ptr_array_add(holder->attachments,
+                                attachment_new(holder->directory, holder->silences, pid, ticks, uid,
+                                               on_change, holder));
         }
 }
 
-Holder *holder_new(const char *directory, int fd, void (*idle)(void *data), void *data,
-                   GError **error)
+Holder *holder_new(const char *directory, const char *ingest, int fd, void (*idle)(void *data),
+                   void *data, GError **error)
 {
         g_autofree char *control = places_control(directory);
         bool is_roots = geteuid() == 0;
@@ -357,6 +366,7 @@ Holder *holder_new(const char *directory, int fd, void (*idle)(void *data), void
                 holder_free(holder);
                 return NULL;
         }
+        holder->silences = silences_new(directory, ingest, on_silences, holder);
         resume(holder);
         update_idle(holder);
         return holder;
@@ -372,6 +382,7 @@ void holder_free(Holder *holder)
         /* Together, not one after the other. */
         g_ptr_array_foreach(holder->attachments, (GFunc)(void (*)(void))attachment_quit, NULL);
         g_ptr_array_unref(holder->attachments);
+        silences_free(holder->silences);
         g_free(holder->directory);
         g_free(holder);
 }

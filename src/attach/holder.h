@@ -11,8 +11,12 @@
 
 typedef struct Holder Holder;
 
-/* FD is a listening socket that was handed over, or -1. IDLE is called when nothing is held. */
-Holder *holder_new(const char *directory, int fd, void (*idle)(void *data), void *data,
-                   GError **error);
+/*
+ * FD is a listening socket that was handed over, or -1. INGEST is the path of the daemon's socket
+ * for feeders: it is told when a target was not held. IDLE is called when nothing is held, and
+ * nothing is to be told to a daemon that was there.
+ */
+Holder *holder_new(const char *directory, const char *ingest, int fd, void (*idle)(void *data),
+                   void *data, GError **error);
 /* Stops all sessions; a later holder of the directory goes on with them. */
 void holder_free(Holder *holder);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 static char *arg_directory;
+static char *arg_ingest;
 static gboolean arg_version;
 
 static const GOptionEntry OPTIONS[] = {
@@ -21,6 +22,10 @@ static const GOptionEntry OPTIONS[] = {
          "Where the control socket and the state are (default /run/clrsym/holder, or below "
          "$XDG_RUNTIME_DIR)",
          "DIR"},
+        {"ingest", 0, 0, G_OPTION_ARG_FILENAME, &arg_ingest,
+         "The daemon's ingest socket (default $CLRSYM_INGEST, one below $XDG_RUNTIME_DIR, or "
+         "/run/clrsym/ingest)",
+         "PATH"},
         {"version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Show the version", NULL},
         {0},
 };
@@ -46,7 +51,7 @@ int main(int argc, char **argv)
 {
         g_autoptr(GOptionContext) options = g_option_context_new(NULL);
         g_autoptr(GMainLoop) loop = g_main_loop_new(NULL, FALSE);
-        g_autofree char *directory = NULL;
+        g_autofree char *directory = NULL, *ingest = NULL;
         g_autoptr(GError) error = NULL;
         Holder *holder;
 
@@ -65,8 +70,9 @@ int main(int argc, char **argv)
                 arg_directory ? g_canonicalize_filename(arg_directory, NULL) : places_own(&error);
         if (!directory)
                 return fail(error->message);
+        ingest = arg_ingest ? g_strdup(arg_ingest) : places_ingest();
         signal(SIGPIPE, SIG_IGN);
-        holder = holder_new(directory, systemd_listen_fd("control"), quit, loop, &error);
+        holder = holder_new(directory, ingest, systemd_listen_fd("control"), quit, loop, &error);
         if (!holder)
                 return fail(error->message);
         g_unix_signal_add(SIGTERM, on_signal, loop);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #define SYSTEM_DIRECTORY "/run/clrsym/holder"
+#define SYSTEM_INGEST    "/run/clrsym/ingest"
 
 /* From the build tree's directory of the program that asks. */
 #define BUILT_CALLER "/src/cli"
@@ -50,6 +51,21 @@ char *places_to_ask(GError **error)
         if (access(SYSTEM_DIRECTORY "/control", F_OK) == 0)
                 return g_strdup(SYSTEM_DIRECTORY);
         return places_own(error);
+}
+
+char *places_ingest(void)
+{
+        const char *given = variable("CLRSYM_INGEST"), *runtime = variable("XDG_RUNTIME_DIR");
+
+        if (given)
+                return g_strdup(given);
+        if (runtime) {
+                g_autofree char *path = g_build_filename(runtime, "clrsym", "ingest", NULL);
+
+                if (access(path, F_OK) == 0)
+                        return g_steal_pointer(&path);
+        }
+        return g_strdup(SYSTEM_INGEST);
 }
 
 char *places_program(void)

@@ -16,5 +16,9 @@ char *places_to_ask(GError **error);
 char *places_own(GError **error);
 char *places_control(const char *directory);
 
+/* The daemon's socket for feeders: $CLRSYM_INGEST, the user's own if it is there, or the system's.
+ */
+char *places_ingest(void);
+
 /* The holder's program, newly allocated. */
 char *places_program(void);

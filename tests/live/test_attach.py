@@ -64,28 +64,46 @@ def test_one(tap, feed, command, directory):
                   'detached twice: that is an error', done.stderr)
 
 
+def in_gap(feed, program):
+    """Since when nothing comes of it, as the daemon was told."""
+    row, = feed.programs.ask(feed.daemon.source, 'ps', '--pid', str(program.pid))
+    return json.loads(row)['gap_since']
+
+
+def nothing(feed, program, when=None):
+    """How certain it is that there is nothing where nothing ever is."""
+    answer, = feed.resolve_now(program.pid, [16]) if when is None else \
+        test_live.resolve(feed.programs, feed.daemon, program.pid, [(16, when)])
+    if answer['status'] != 'no-method':
+        raise RuntimeError(f'something is where nothing is: {answer}')
+    return answer['confidence']
+
+
 def test_detached(tap, feed, command, directory):
     """Between detach and attach much comes and goes unseen."""
     program = attached.Busy(command, directory / 'detached')
     with program.running():
         feed.rows('attach', program.pid)
         run_for(1)
+        tap.equal([in_gap(feed, program), nothing(feed, program)], [None, 'exact'],
+                  'attached: that nothing is somewhere is certain')
         feed.rows('detach', program.pid)
+        live.wait_for('the daemon to know', lambda: in_gap(feed, program), program.process)
         feed.settle(program.pid)
+        tap.equal(nothing(feed, program), 'gap', 'detached: that is not certain any more')
         n_before = len(program.codes())
         run_for(2)
+        between = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         row, = feed.rows('attach', program.pid)
         tap.check(row['new'] is True and len(program.codes()) > n_before + 100,
                   'detached, and attached again later', row)
         run_for(1)
         program.freeze()
         attached.check_now(tap, feed, program, 'attached again')
-        codes = [code for code in program.codes() if code.time > complete(row)]
-        answers = test_live.resolve(feed.programs, feed.daemon, program.pid,
-                                    [(code.address, code.time) for code in codes])
-        wrong = test_live.wrong_codes(codes, answers)
-        tap.check(len(codes) > 100 and not wrong,
-                  f'attached again: {len(codes)} addresses told since then are named', *wrong[:5])
+        attached.check_told(tap, feed, program, complete(row), 'attached again')
+        tap.equal([in_gap(feed, program), nothing(feed, program),
+                   nothing(feed, program, complete(row)), nothing(feed, program, between)],
+                  [None, 'exact', 'exact', 'gap'], 'attached again: certain, but for the time between')
         feed.rows('detach', program.pid)
 
 
@@ -247,6 +265,16 @@ def test_older(tap, feed, directory):
         program.freeze()
         attached.check_now(tap, feed, program, '.NET 8')
         attached.check_told(tap, feed, program, complete(row), '.NET 8')
+        holder, workers = holder_of(program.pid)
+        for pid in (holder, *workers):
+            os.kill(pid, signal.SIGKILL)
+        run_for(0.2)
+        between = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        again, = feed.rows('attach', program.pid)
+        feed.settle(program.pid)
+        tap.equal([nothing(feed, program, between), nothing(feed, program, complete(again)),
+                   nothing(feed, program)], ['gap', 'exact', 'exact'],
+                  '.NET 8: holder and worker killed, nothing is certain until it is attached again')
         feed.rows('detach', program.pid)
 
 
@@ -259,6 +287,7 @@ def test(tap, programs, directory, _):
     command = ['dotnet', live.build(directory / 'app')]
     feed = attached.Feed(programs, directory)
     with feed.running():
+        programs.environment['CLRSYM_INGEST'] = str(feed.daemon.ingest)
         for part in PARTS:
             part(tap, feed, command, directory)
         test_older(tap, feed, directory)
