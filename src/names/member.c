@@ -249,7 +249,7 @@ static void full_name_append(Writer *writer, const RawName *raw, const Signature
                         Signature its;
 
                         signature_parse(target->signature, &its);
-                        text_add(&writer->text, ": ");
+                        text_add(&writer->text, " made for ");
                         full_name_append(writer, &only, &its);
                 }
                 text_add(&writer->text, "]");

@@ -33,6 +33,8 @@
  *                                       tell an in
  *   type:0x7f12                         the runtime's own handle of a type
  *   [P/Invoke stub](int)                code that the runtime made
+ *   [P/Invoke stub made for Type.Method](int)
+ *                                       and for which method; others of an equal signature share it
  *   [dynamic] Name(int)                 a DynamicMethod
  *   Name(?)                             the arguments are not told
  *   @int, Name.@get                     is really called that, against the C# keyword or an
@@ -48,7 +50,7 @@
 /* As the event has them; NULL or "" where it has none. NUL-terminated, borrowed for the call. */
 typedef struct RawName {
         const char *name_space, *name, *signature;
-        /* Of an IL stub: the method that it stands for; NULL where no event told. */
+        /* Of an IL stub: the method that it is made for; NULL where no event told. */
         const struct RawName *stub_target;
 } RawName;
 

@@ -266,8 +266,8 @@ START_TEST(test_stub_target)
         g_autofree char *without = formatted(&untold, NAME_STYLE_CSHARP);
 
         ck_assert_str_eq(clr, "dynamicClass.IL_STUB_PInvoke(int32)");
-        ck_assert_str_eq(csharp, "[P/Invoke stub: Interop.Sys.Read](int)");
-        ck_assert_str_eq(simple, "[P/Invoke stub: Interop.Sys.Read]");
+        ck_assert_str_eq(csharp, "[P/Invoke stub made for Interop.Sys.Read](int)");
+        ck_assert_str_eq(simple, "[P/Invoke stub made for Interop.Sys.Read]");
         ck_assert_str_eq(without, "[P/Invoke stub](int)");
 }
 END_TEST
