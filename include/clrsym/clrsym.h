@@ -189,6 +189,14 @@ typedef struct clrsym_body {
         uint64_t jit_ns; /* 0: not known */
         uint64_t loaded;
         uint64_t unloaded;
+        /*
+         * Of an IL stub: the method that the runtime made it for. It serves all methods of its
+         * module with an equal signature. stub_name is NULL where no event told, and for all other
+         * code.
+         */
+        const char *stub_name_space;
+        const char *stub_name;
+        const char *stub_signature;
 } clrsym_body;
 
 typedef struct clrsym_answer {

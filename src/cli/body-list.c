@@ -51,11 +51,15 @@ static const char *shown_name(BodyList *list, const json_t *object)
 {
         g_autoptr(GString) text = g_string_new(NULL);
         const json_t *method = field_object(object, "method");
+        const json_t *target = field_object(method, "stub_for");
         const clrsym_body body = {
                 .name_space = field_text(method, "namespace"),
                 .name = field_text(method, "name"),
                 .signature = field_text(method, "signature"),
                 .method_id = field_hex(method, "id"),
+                .stub_name_space = field_text(target, "namespace"),
+                .stub_name = field_text(target, "name"),
+                .stub_signature = field_text(target, "signature"),
         };
 
         symbol_text_append(text, &body);

@@ -10,6 +10,25 @@ static bool find_text(const AnswerContext *context, uint32_t id, const char **re
         return !id || *ret_text;
 }
 
+/* NULL, or what is wrong. */
+static const char *set_stub(const AnswerContext *context, uint32_t number, clrsym_body *body)
+{
+        const BulkStub *stub;
+
+        if (!number)
+                return NULL;
+        if (number > context->n_stubs)
+                return "a stub that was not sent";
+        stub = &context->stubs[number - 1];
+        if (!stub->name)
+                return "a stub for no method";
+        if (!find_text(context, stub->name_space, &body->stub_name_space) ||
+            !find_text(context, stub->name, &body->stub_name) ||
+            !find_text(context, stub->signature, &body->stub_signature))
+                return "a name that was not sent";
+        return NULL;
+}
+
 static const char *set_body(const AnswerContext *context, const BulkAnswer *row, clrsym_body *body)
 {
         *body = (clrsym_body){
@@ -35,7 +54,7 @@ static const char *set_body(const AnswerContext *context, const BulkAnswer *row,
             !find_text(context, row->signature, &body->signature) ||
             !find_text(context, row->module_path, &body->module_path))
                 return "a name that was not sent";
-        return NULL;
+        return set_stub(context, row->stub_for, body);
 }
 
 /* Whether an answer of that status can have a body: its own, or the nearest. */

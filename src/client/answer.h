@@ -14,6 +14,8 @@ typedef struct AnswerContext {
         const Names *names;
         const BulkProcess *processes;
         uint32_t n_processes;
+        const BulkStub *stubs;
+        uint32_t n_stubs;
 } AnswerContext;
 
 /*

@@ -42,13 +42,16 @@ static int refuse(Bulk *bulk, const char *detail)
         return -EBADMSG;
 }
 
-int bulk_upgrade(Bulk *bulk, int64_t deadline)
+/* -EPROTONOSUPPORT: the daemon does not know that version. */
+static int upgrade_to(Bulk *bulk, int asked, int64_t deadline)
 {
+        char parameters[32];
         json_int_t version, max_queries;
         Reply reply;
         int r;
 
-        r = varlink_send(&bulk->connection, "Bulk", "{\"version\":1}", "upgrade", deadline);
+        snprintf(parameters, sizeof(parameters), "{\"version\":%d}", asked);
+        r = varlink_send(&bulk->connection, "Bulk", parameters, "upgrade", deadline);
         if (r == 0)
                 r = varlink_receive(&bulk->connection, deadline, &reply);
         if (r == -EBADMSG)
@@ -57,10 +60,14 @@ int bulk_upgrade(Bulk *bulk, int64_t deadline)
                 return r;
         version = json_integer_value(json_object_get(reply.parameters, "version"));
         max_queries = json_integer_value(json_object_get(reply.parameters, "max_queries"));
-        if (reply.error) {
+        if (reply.error &&
+            !strcmp(json_string_value(reply.error), "org.varlink.service.InvalidParameter")) {
+                snprintf(bulk->detail, sizeof(bulk->detail), "another version of batches");
+                r = -EPROTONOSUPPORT;
+        } else if (reply.error) {
                 snprintf(bulk->detail, sizeof(bulk->detail), "%s", json_string_value(reply.error));
                 r = -EREMOTEIO;
-        } else if (version != BULK_VERSION || max_queries < 1 || reply.continues) {
+        } else if (version != asked || max_queries < 1 || reply.continues) {
                 r = refuse(bulk, "another version of batches");
         }
         reply_take(&reply, &bulk->connection);
@@ -70,6 +77,16 @@ int bulk_upgrade(Bulk *bulk, int64_t deadline)
                 max_queries < BULK_MAX_QUERIES ? (uint32_t)max_queries : BULK_MAX_QUERIES;
         bulk->is_upgraded = true;
         return 0;
+}
+
+int bulk_upgrade(Bulk *bulk, int64_t deadline)
+{
+        int version = BULK_VERSION, r;
+
+        do
+                r = upgrade_to(bulk, version, deadline);
+        while (r == -EPROTONOSUPPORT && --version > 0);
+        return r == -EPROTONOSUPPORT ? -EREMOTEIO : r;
 }
 
 static int flush(Bulk *bulk)
@@ -166,6 +183,19 @@ static int take_processes(Bulk *bulk, const char *at, size_t n)
         return 0;
 }
 
+static int take_stubs(Bulk *bulk, const char *at, size_t n)
+{
+        if (n % sizeof(BulkStub))
+                return refuse(bulk, "half a stub");
+        if (!bulk->stubs)
+                bulk->stubs = malloc(BULK_MAX_QUERIES * sizeof(BulkStub));
+        if (!bulk->stubs)
+                return -ENOMEM;
+        memcpy(bulk->stubs, at, n);
+        bulk->n_stubs = (uint32_t)(n / sizeof(BulkStub));
+        return 0;
+}
+
 static int take_answers(Bulk *bulk, Exchange *exchange, const BulkHeader *header, const char *at)
 {
         Flight flight = exchange->flights[0];
@@ -176,7 +206,8 @@ static int take_answers(Bulk *bulk, Exchange *exchange, const BulkHeader *header
         if (header->size != flight.n * sizeof(BulkAnswer))
                 return refuse(bulk, "not one answer a question");
         for (i = 0; i < flight.n; i++, at += sizeof(BulkAnswer)) {
-                const AnswerContext context = {&bulk->names, bulk->processes, bulk->n_processes};
+                const AnswerContext context = {&bulk->names, bulk->processes, bulk->n_processes,
+                                               bulk->stubs, bulk->n_stubs};
                 size_t j = exchange->n_answered + i;
                 const char *wrong;
                 BulkAnswer row;
@@ -192,6 +223,7 @@ static int take_answers(Bulk *bulk, Exchange *exchange, const BulkHeader *header
         exchange->n_flights--;
         exchange->deadline = 0;
         bulk->n_name_bytes = 0;
+        bulk->n_stubs = 0;
         return 0;
 }
 
@@ -203,6 +235,8 @@ static size_t max_size(uint16_t type)
                 return 2 * BULK_MAX_NAME_BYTES;
         case BULK_PROCESSES:
                 return BULK_MAX_QUERIES * sizeof(BulkProcess);
+        case BULK_STUBS:
+                return BULK_MAX_QUERIES * sizeof(BulkStub);
         case BULK_ANSWERS:
                 return BULK_MAX_QUERIES * sizeof(BulkAnswer);
         case BULK_ERROR:
@@ -222,6 +256,8 @@ static int take_payload(Bulk *bulk, Exchange *exchange, const BulkHeader *header
                 return 0;
         case BULK_PROCESSES:
                 return take_processes(bulk, at, header->size);
+        case BULK_STUBS:
+                return take_stubs(bulk, at, header->size);
         case BULK_ANSWERS:
                 return take_answers(bulk, exchange, header, at);
         case BULK_ERROR:
@@ -315,6 +351,7 @@ void bulk_close(Bulk *bulk)
         names_forget(&bulk->names);
         bulk->is_upgraded = false;
         bulk->n_processes = 0;
+        bulk->n_stubs = 0;
         bulk->n_output = bulk->n_sent = 0;
         bulk->n_name_bytes = 0;
 }
@@ -324,6 +361,7 @@ void bulk_deinit(Bulk *bulk)
         bulk_close(bulk);
         names_release(&bulk->names);
         free(bulk->processes);
+        free(bulk->stubs);
         free(bulk->output);
         *bulk = BULK_NONE;
 }

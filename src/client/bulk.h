@@ -18,6 +18,8 @@ typedef struct Bulk {
         Names names;
         BulkProcess *processes; /* owned: what the next answers count in */
         uint32_t n_processes;
+        BulkStub *stubs; /* owned: of the next answers */
+        uint32_t n_stubs;
         char *output; /* owned: the frame that is being sent */
         size_t n_output, n_sent;
         size_t n_name_bytes; /* that came since the last answers */

@@ -176,10 +176,12 @@ static uint64_t take_jit_ns(Row *row)
 static const char *take_body(Row *row, clrsym_body *ret)
 {
         Row method = take_object(row, "method"), version = take_object(row, "version");
-        Row module = {0};
+        Row module = {0}, stub = {0};
 
         if (is_given(row, "module"))
                 module = take_object(row, "module");
+        if (is_given(&method, "stub_for"))
+                stub = take_object(&method, "stub_for");
         *ret = (clrsym_body){
                 .name_space = take_text(&method, "namespace"),
                 .name = take_text(&method, "name"),
@@ -201,6 +203,9 @@ static const char *take_body(Row *row, clrsym_body *ret)
                 .jit_ns = take_jit_ns(row),
                 .loaded = take_time(row, "loaded", CLRSYM_NO_TIME),
                 .unloaded = take_time(row, "unloaded", CLRSYM_ALIVE),
+                .stub_name_space = stub.object ? take_text(&stub, "namespace") : NULL,
+                .stub_name = stub.object ? take_text(&stub, "name") : NULL,
+                .stub_signature = stub.object ? take_text(&stub, "signature") : NULL,
         };
         if (ret->has_il_version)
                 ret->il_version = take_number(&version, "il_version", INT64_MAX);
@@ -209,7 +214,8 @@ static const char *take_body(Row *row, clrsym_body *ret)
         return row->wrong      ? row->wrong
                : method.wrong  ? method.wrong
                : version.wrong ? version.wrong
-                               : module.wrong;
+               : module.wrong  ? module.wrong
+                               : stub.wrong;
 }
 
 const char *row_body(const json_t *object, clrsym_process *ret_process, clrsym_body *ret_body)

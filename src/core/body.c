@@ -89,6 +89,40 @@ static void body_drop_extra(BodyStore *store, Body *body)
         g_clear_pointer(&body->extra, g_free);
 }
 
+/* With its place in the table. */
+#define STUB_SIZE (sizeof(StubTarget) + 48)
+
+static void body_drop_stub_target(BodyStore *store, Body *body, Strtab *names)
+{
+        const StubTarget *target = body_stub_target(store, body);
+
+        if (!target)
+                return;
+        strtab_unref(names, target->name_space);
+        strtab_unref(names, target->name);
+        strtab_unref(names, target->signature);
+        g_hash_table_remove(store->stubs, GUINT_TO_POINTER(body->number));
+        account_remove(store->account, STUB_SIZE);
+        body->is_stub = false;
+}
+
+void body_set_stub_target(BodyStore *store, Body *body, Strtab *names, const StubTarget *target)
+{
+        body_drop_stub_target(store, body, names);
+        if (!store->stubs)
+                store->stubs = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+        g_hash_table_insert(store->stubs, GUINT_TO_POINTER(body->number),
+                            g_memdup2(target, sizeof(*target)));
+        account_add(store->account, STUB_SIZE);
+        body->is_stub = true;
+}
+
+const StubTarget *body_stub_target(const BodyStore *store, const Body *body)
+{
+        return body->is_stub ? g_hash_table_lookup(store->stubs, GUINT_TO_POINTER(body->number))
+                             : NULL;
+}
+
 static void chunks_grow(BodyStore *store)
 {
         uint32_t n = store->n_allocated + MAX(4, store->n_allocated / 2);
@@ -103,6 +137,7 @@ static void body_deinit(BodyStore *store, Body *body, Strtab *names)
         strtab_unref(names, body->name_space);
         strtab_unref(names, body->name);
         strtab_unref(names, body->signature);
+        body_drop_stub_target(store, body, names);
         body_drop_extra(store, body);
         memset(body, 0, sizeof(*body));
         body->end = BODY_END_FREE;
@@ -133,6 +168,7 @@ void body_store_deinit(BodyStore *store, Strtab *names)
         account_remove(store->account, store->n_allocated * PLACE_SIZE);
         g_free(store->chunks);
         g_array_unref(store->freed);
+        g_clear_pointer(&store->stubs, g_hash_table_unref);
         *store = (BodyStore){0};
 }
 

@@ -41,6 +41,13 @@ typedef enum BodyEnd {
         BODY_END_FREE,    /* no body: the number is free */
 } BodyEnd;
 
+/* The method that the runtime made an IL stub for. References owned by who has it. */
+typedef struct StubTarget {
+        Str name_space;
+        Str name; /* not 0 */
+        Str signature;
+} StubTarget;
+
 /* What not every body has: owned by the body. */
 typedef struct BodyExtra {
         uint64_t seen;         /* time of the event that made it known, if that was no load */
@@ -69,6 +76,7 @@ typedef struct Body {
         Str signature;
         uint8_t source; /* BodySource */
         uint8_t end;    /* BodyEnd */
+        bool is_stub;   /* the store has its StubTarget */
 } Body;
 
 /* ns. 32 bits of it are more than an hour. */
@@ -148,6 +156,7 @@ typedef struct BodyStore {
         uint32_t n_bodies;
         uint32_t first_open; /* a chunk that has room, or BODY_NONE */
         GArray *freed;       /* owned: uint32_t, places in chunks to be used again */
+        GHashTable *stubs;   /* owned or NULL: number -> owned StubTarget; few bodies have one */
 } BodyStore;
 
 void body_store_init(BodyStore *store, Account *account);
@@ -169,6 +178,10 @@ void body_confirm(BodyStore *store, Body *body, uint64_t time);
 void body_hand_over(BodyStore *store, Body *body, Body *rest, uint64_t time);
 /* Takes over MAP, which may be NULL, in place of an earlier one. */
 void body_set_il_map(BodyStore *store, Body *body, IlMap *map);
+/* Takes over the references of TARGET, in place of an earlier one. */
+void body_set_stub_target(BodyStore *store, Body *body, Strtab *names, const StubTarget *target);
+/* NULL if none is known. */
+const StubTarget *body_stub_target(const BodyStore *store, const Body *body);
 /* Gives back what the body owns. */
 void body_store_remove(BodyStore *store, Body *body, Strtab *names);
 /*

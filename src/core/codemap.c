@@ -128,6 +128,21 @@ static void set_since(CodeMap *map, Body *body, uint64_t since)
         change_epoch(map);
 }
 
+/* REST is a stub for whatever BODY is one for. */
+static void share_stub_target(CodeMap *map, const Body *body, Body *rest)
+{
+        const StubTarget *target = body_stub_target(&map->store, body);
+        StubTarget copy;
+
+        rest->is_stub = false;
+        if (!target)
+                return;
+        copy = (StubTarget){strtab_ref(map->names, target->name_space),
+                            strtab_ref(map->names, target->name),
+                            strtab_ref(map->names, target->signature)};
+        body_set_stub_target(&map->store, rest, map->names, &copy);
+}
+
 /* Ends BODY at TIME. Returns the body that is the rest of its life, from SINCE on. */
 static Body *split(CodeMap *map, Body *body, uint64_t time, BodyEnd end, uint64_t since)
 {
@@ -148,6 +163,7 @@ static Body *split(CodeMap *map, Body *body, uint64_t time, BodyEnd end, uint64_
         rest->name = strtab_ref(map->names, body->name);
         rest->signature = strtab_ref(map->names, body->signature);
         rest->jit_time = 0;
+        share_stub_target(map, body, rest);
         body_hand_over(&map->store, body, rest, time);
         map->il_map_cursor = MIN(map->il_map_cursor, number);
         body->until = time;
@@ -510,6 +526,16 @@ void codemap_rename(CodeMap *map, Body *body, Str name_space, Str name, Str sign
         body->name = strtab_ref(map->names, name);
         body->signature = strtab_ref(map->names, signature);
         change_epoch(map);
+}
+
+void codemap_set_stub_target(CodeMap *map, Body *body, const StubTarget *target)
+{
+        body_set_stub_target(&map->store, body, map->names, target);
+}
+
+const StubTarget *codemap_stub_target(const CodeMap *map, const Body *body)
+{
+        return body_stub_target(&map->store, body);
 }
 
 void codemap_set_changes(CodeMap *map, GArray *changes)

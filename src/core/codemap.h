@@ -51,6 +51,11 @@ void codemap_remove(CodeMap *map, Body *body);
 /* Names for a body that has none. */
 void codemap_rename(CodeMap *map, Body *body, Str name_space, Str name, Str signature);
 
+/* The body is an IL stub, made for TARGET, whose references are taken over. */
+void codemap_set_stub_target(CodeMap *map, Body *body, const StubTarget *target);
+/* NULL if the body is none, or no event told. */
+const StubTarget *codemap_stub_target(const CodeMap *map, const Body *body);
+
 /* The body is of a module, given by number (from 1). */
 void codemap_set_module(CodeMap *map, Body *body, uint32_t module);
 /* Ends the lives of all of the module's bodies that were there by TIME. */

@@ -278,7 +278,7 @@ static const Field instance[] = {
 /* Sorted by (provider, id, version): event_by_id() searches it. */
 const Event event_table[] = {
         E(RUNTIME, 72, 0, SHOWN, "MethodDetails", method_details, 6),
-        E(RUNTIME, 88, 0, SHOWN, "ILStubGenerated", il_stub_generated, 11),
+        E(RUNTIME, 88, 0, STUB, "ILStubGenerated", il_stub_generated, 11),
         E(RUNTIME, 135, 0, SHOWN, "DCStartCompleteV2", instance, 0),
         E(RUNTIME, 136, 0, RUNDOWN_COMPLETE, "DCEndCompleteV2", instance, 0),
         E(RUNTIME, 137, 0, METHOD_RUNDOWN, "MethodDCStartV2", method, 6),

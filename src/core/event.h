@@ -73,6 +73,7 @@ typedef enum EventKind {
         EVENT_KIND_APP_DOMAIN_UNLOAD,
         EVENT_KIND_RUNDOWN_INIT,
         EVENT_KIND_RUNDOWN_COMPLETE,
+        EVENT_KIND_STUB,
         EVENT_KIND_JIT_INLINED, /* from here on: sent to the daemon only when asked for */
         EVENT_KIND_JIT_NOT_INLINED,
         EVENT_KIND_JIT_TAIL_CALL,

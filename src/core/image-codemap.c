@@ -22,6 +22,22 @@ static void image_names(ImageIo *io, Body *body)
         image_str(io, &body->signature);
 }
 
+void image_tell_stub_target(ImageIo *io, const StubTarget *target)
+{
+        image_tell_name(io, target->name_space);
+        image_tell_name(io, target->name);
+        image_tell_name(io, target->signature);
+}
+
+void image_stub_target(ImageIo *io, StubTarget *target)
+{
+        image_str(io, &target->name_space);
+        image_str(io, &target->name);
+        image_str(io, &target->signature);
+        if (!target->name)
+                image_refuse(io);
+}
+
 void image_il_map(ImageIo *io, IlMap **map)
 {
         uint32_t n = io->is_writing && *map ? (uint32_t)ilmap_size(*map) : 0;
@@ -83,7 +99,15 @@ static void image_body(ImageIo *io, Body *body, bool *has_extra, bool *is_method
         image_field(io, body->end);
         image_bool(io, has_extra);
         image_bool(io, is_method);
+        image_bool(io, &body->is_stub);
         image_names(io, body);
+}
+
+static void put_stub_target(ImageIo *io, const CodeMap *map, const Body *body)
+{
+        StubTarget target = *body_stub_target(&map->store, body);
+
+        image_stub_target(io, &target);
 }
 
 static void put_body(ImageIo *io, CodeMap *map, uint32_t number)
@@ -96,11 +120,15 @@ static void put_body(ImageIo *io, CodeMap *map, uint32_t number)
         image_tell_name(io, body->name_space);
         image_tell_name(io, body->name);
         image_tell_name(io, body->signature);
+        if (body->is_stub)
+                image_tell_stub_target(io, body_stub_target(&map->store, body));
         image_begin(io, IMAGE_BODY);
         image_field(io, number);
         image_body(io, body, &has_extra, &is_method);
         if (has_extra)
                 image_extra(io, map, body);
+        if (body->is_stub)
+                put_stub_target(io, map, body);
 }
 
 static bool is_body_sound(const Body *body, uint32_t n_modules)
@@ -109,9 +137,17 @@ static bool is_body_sound(const Body *body, uint32_t n_modules)
                body_extent(body) - 1 <= UINT64_MAX - body->start && body->module <= n_modules;
 }
 
+static void get_stub_target(ImageIo *io, CodeMap *map, Body *body)
+{
+        StubTarget target = {0};
+
+        image_stub_target(io, &target);
+        codemap_set_stub_target(map, body, &target);
+}
+
 static void get_body(ImageIo *io, CodeMap *map, uint32_t n_modules)
 {
-        bool has_extra, is_method;
+        bool has_extra, is_method, is_stub;
         uint32_t number;
         Body *body, read = {0};
 
@@ -127,10 +163,14 @@ static void get_body(ImageIo *io, CodeMap *map, uint32_t n_modules)
                 image_refuse(io);
                 return;
         }
+        is_stub = read.is_stub;
         *body = read;
         body->number = number;
+        body->is_stub = false;
         if (has_extra)
                 image_extra(io, map, body);
+        if (is_stub)
+                get_stub_target(io, map, body);
         pageindex_add(map->index, number);
         map->n_live += body->until == BODY_FOREVER;
         if (is_method)

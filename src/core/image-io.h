@@ -21,6 +21,7 @@ typedef enum ImageTag {
         IMAGE_PROCESS_TRACE,
         IMAGE_JITTING,
         IMAGE_KEPT_MAP,
+        IMAGE_STUB,
         IMAGE_JIT_STATS,
         IMAGE_JIT_REASON,
         IMAGE_CHUNK,

@@ -23,5 +23,9 @@ void image_get_lapses(ImageIo *io, Lapses *lapses);
 void image_get_lapse(ImageIo *io, Lapses *lapses, bool is_told);
 void image_get_stranger(ImageIo *io, Lapses *lapses);
 
+/* A field, which has a name; and before its item. */
+void image_tell_stub_target(ImageIo *io, const StubTarget *target);
+void image_stub_target(ImageIo *io, StubTarget *target);
+
 /* A field: a map or NULL. When reading, a new one. */
 void image_il_map(ImageIo *io, IlMap **map);

@@ -6,6 +6,8 @@
 
 #include "core/image-parts.h"
 
+#include "core/stub.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +25,30 @@ static int compare_pairs(const void *a, const void *b)
         return x->key[i] < y->key[i] ? -1 : x->key[i] > y->key[i];
 }
 
+typedef void (*KeyOf)(gconstpointer key, uint64_t *ret_key);
+
+static void key_of_tid(gconstpointer key, uint64_t *ret_key)
+{
+        ret_key[0] = (uint32_t)GPOINTER_TO_INT(key);
+        ret_key[1] = 0;
+}
+
+static void key_of_version(gconstpointer key, uint64_t *ret_key)
+{
+        const MethodKey *method = key;
+
+        ret_key[0] = method->method_id;
+        ret_key[1] = method->rejit_id;
+}
+
+static void key_of_method(gconstpointer key, uint64_t *ret_key)
+{
+        ret_key[0] = *(const uint64_t *)key;
+        ret_key[1] = 0;
+}
+
 /* The caller's to free; N elements. NULL, and the image is bad, if there is no memory. */
-static Pair *sorted(ImageIo *io, GHashTable *table, bool has_method_keys, size_t *ret_n)
+static Pair *sorted(ImageIo *io, GHashTable *table, KeyOf key_of, size_t *ret_n)
 {
         Pair *pairs = malloc((g_hash_table_size(table) + 1) * sizeof(*pairs));
         GHashTableIter iter;
@@ -38,10 +62,8 @@ static Pair *sorted(ImageIo *io, GHashTable *table, bool has_method_keys, size_t
         }
         g_hash_table_iter_init(&iter, table);
         while (g_hash_table_iter_next(&iter, &key, &value)) {
-                const MethodKey *method = key;
-
-                pairs[n++] = has_method_keys ? (Pair){{method->method_id, method->rejit_id}, value}
-                                             : (Pair){{(uint32_t)GPOINTER_TO_INT(key), 0}, value};
+                key_of(key, pairs[n].key);
+                pairs[n++].value = value;
         }
         qsort(pairs, n, sizeof(*pairs), compare_pairs);
         *ret_n = n;
@@ -95,7 +117,7 @@ static void image_jitting(ImageIo *io, int32_t *tid, Jitting *jitting)
 static void put_jittings(ImageIo *io, const Process *process)
 {
         size_t n, i;
-        Pair *pairs = sorted(io, process->jitting, false, &n);
+        Pair *pairs = sorted(io, process->jitting, key_of_tid, &n);
 
         for (i = 0; i < n; i++) {
                 Jitting *jitting = pairs[i].value;
@@ -129,7 +151,7 @@ static void image_kept_map(ImageIo *io, MethodKey *key, IlMap **map)
 static void put_kept_maps(ImageIo *io, const Process *process)
 {
         size_t n, i;
-        Pair *pairs = sorted(io, process->rundown_maps, true, &n);
+        Pair *pairs = sorted(io, process->rundown_maps, key_of_version, &n);
 
         for (i = 0; i < n; i++) {
                 MethodKey key = {pairs[i].key[0], pairs[i].key[1]};
@@ -151,6 +173,38 @@ static void get_kept_map(ImageIo *io, Process *process)
                 process_keep_il_map(process, key.method_id, key.rejit_id, map);
         else
                 image_refuse(io);
+}
+
+static void image_stub(ImageIo *io, Stub *stub)
+{
+        image_field(io, stub->method_id);
+        image_field(io, stub->module_id);
+        image_field(io, stub->time);
+        image_bool(io, &stub->is_reverse);
+        image_stub_target(io, &stub->target);
+}
+
+static void put_stubs(ImageIo *io, const Process *process)
+{
+        size_t n, i;
+        Pair *pairs = sorted(io, process->stubs, key_of_method, &n);
+
+        for (i = 0; i < n; i++) {
+                Stub *stub = pairs[i].value;
+
+                image_tell_stub_target(io, &stub->target);
+                image_begin(io, IMAGE_STUB);
+                image_stub(io, stub);
+        }
+        free(pairs);
+}
+
+static void get_stub(ImageIo *io, Process *process)
+{
+        Stub stub = {0};
+
+        image_stub(io, &stub);
+        stub_restore(process, &stub);
 }
 
 typedef struct JitCounts {
@@ -245,6 +299,7 @@ void image_put_process(ImageIo *io, Process *process)
         image_put_lapses(io, &process->lapses);
         put_jittings(io, process);
         put_kept_maps(io, process);
+        put_stubs(io, process);
         if (process->jit_stats)
                 put_jit_stats(io, process->jit_stats);
         image_put_code_map(io, process->map);
@@ -284,6 +339,7 @@ static void (*const GETTERS[_IMAGE_TAG_MAX])(ImageIo *, Process *) = {
         [IMAGE_JIT_STATS] = get_jit_stats, [IMAGE_JIT_REASON] = get_jit_reason,
         [IMAGE_LAPSES] = get_lapses,       [IMAGE_LAPSE] = get_lapse,
         [IMAGE_STRANGER] = get_stranger,   [IMAGE_TOLD_LAPSE] = get_told_lapse,
+        [IMAGE_STUB] = get_stub,
 };
 
 void image_get_process(ImageIo *io, ImageTag tag, Process *process)

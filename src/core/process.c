@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/process.h"
 
+#include "core/stub.h"
+
 /* What an entry of a hash table takes, with the room that the table leaves. */
 #define TABLE_ENTRY 48
 
@@ -53,6 +55,7 @@ Process *process_new(Strtab *names, Account *account, ProcessKey key, unsigned g
         process->all_modules = g_ptr_array_new_with_free_func(g_free);
         process->modules = g_hash_table_new(g_int64_hash, g_int64_equal);
         process->jitting = g_hash_table_new(g_direct_hash, g_direct_equal);
+        process->stubs = g_hash_table_new(g_int64_hash, g_int64_equal);
         process->rundown_maps = g_hash_table_new_full(key_hash, key_equal, g_free, ilmap_destroy);
         process->rundowns = g_array_new(FALSE, FALSE, sizeof(Rundown));
         lapses_init(&process->lapses, account);
@@ -77,6 +80,8 @@ void process_free(Process *process)
         }
         account_remove(process->account, PROCESS_SIZE);
         process_drop_il_maps(process);
+        stub_drop_all(process);
+        g_hash_table_unref(process->stubs);
         g_hash_table_unref(process->modules);
         g_hash_table_unref(process->jitting);
         g_hash_table_unref(process->rundown_maps);
@@ -129,6 +134,7 @@ void process_set_module_path(Process *process, Module *module, Str path)
 void process_end_module(Process *process, Module *module, uint64_t time)
 {
         codemap_end_module(process->map, module->number, time);
+        stub_drop_module(process, module->id, time);
         if (module->loaded > time)
                 return;
         module->unloaded = time;

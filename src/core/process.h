@@ -52,6 +52,7 @@ typedef struct Process {
         GPtrArray *all_modules;   /* owned Modules, each life of an id its own */
         GHashTable *modules;      /* borrowed id -> borrowed Module: the living ones */
         GHashTable *jitting;      /* tid -> owned Jitting */
+        GHashTable *stubs;        /* borrowed MethodID -> owned Stub (core/stub.h) */
         GHashTable *rundown_maps; /* owned MethodKey -> owned IlMap, until their method's row */
         GArray *rundowns;         /* of Rundown, as they came */
         Lapses lapses;

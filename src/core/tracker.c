@@ -2,6 +2,7 @@
 #include "core/tracker.h"
 
 #include "core/rundown.h"
+#include "core/stub.h"
 #include "core/tracker-struct.h"
 
 #include <string.h>
@@ -352,11 +353,14 @@ static void on_method_load(Tracker *tracker, Process *process, const Record *rec
                         codemap_confirm(process->map, body, record->time);
                 rundown_note_load(process, body, record->time);
                 complete(process, body, &news, module_id, record->time);
+                if (stub_load(process, record)) /* it has another name than it had */
+                        codemap_change_epoch(process->map);
                 return;
         }
         body = insert(process, &news, module_id, record->time);
         if (body->until != BODY_FOREVER)
                 join_next(process, body, module_id);
+        stub_load(process, record);
 }
 
 /* True if that unload is known: a second session's, or of a body that another has evicted. */
@@ -379,6 +383,7 @@ static void on_method_unload(Tracker *tracker, Process *process, const Record *r
                 tracker->stats.impossible++;
                 return;
         }
+        stub_drop(process, news.method_id, record->time);
         body = known_at(process, &news, record->time);
         if (body) {
                 complete(process, body, &news, module_id, record->time);
@@ -558,6 +563,11 @@ static void on_rundown_complete(Tracker *tracker, Process *process, const Record
         rundown_end(process, record->time);
 }
 
+static void on_stub(Tracker *tracker, Process *process, const Record *record)
+{
+        stub_keep(process, record);
+}
+
 static void on_jit(Tracker *tracker, Process *process, const Record *record)
 {
         if (!process->jit_stats)
@@ -611,6 +621,7 @@ static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Recor
         [EVENT_KIND_APP_DOMAIN_UNLOAD] = on_app_domain_unload,
         [EVENT_KIND_RUNDOWN_INIT] = on_rundown_init,
         [EVENT_KIND_RUNDOWN_COMPLETE] = on_rundown_complete,
+        [EVENT_KIND_STUB] = on_stub,
         [EVENT_KIND_JIT_INLINED] = on_jit,
         [EVENT_KIND_JIT_NOT_INLINED] = on_jit,
         [EVENT_KIND_JIT_TAIL_CALL] = on_jit,

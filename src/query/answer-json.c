@@ -102,6 +102,23 @@ static void put_jit_time(GString *out, const Body *body)
                                (unsigned)(us % 1000));
 }
 
+/* The method that an IL stub is made for, or null. */
+static void put_stub_for(GString *out, const Process *process, const Body *body)
+{
+        const StubTarget *target = codemap_stub_target(process->map, body);
+
+        if (!target) {
+                put_null(out, "stub_for");
+                return;
+        }
+        key(out, "stub_for");
+        g_string_append_c(out, '{');
+        put_string(out, "namespace", strtab_text(process->names, target->name_space));
+        put_string(out, "name", strtab_text(process->names, target->name));
+        put_string(out, "signature", strtab_text(process->names, target->signature));
+        g_string_append_c(out, '}');
+}
+
 /* ADDRESS: the one asked for, or NULL for the body as such. */
 static void put_body(GString *out, const Process *process, const Body *body,
                      const uint64_t *address)
@@ -129,6 +146,7 @@ static void put_body(GString *out, const Process *process, const Body *body,
                 g_snprintf(token, sizeof(token), "0x%08x", body->token);
                 put_string(out, "token", token);
         }
+        put_stub_for(out, process, body);
         g_string_append_c(out, '}');
         put_hex(out, "start", body->start);
         if (body->size)

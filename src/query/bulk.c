@@ -14,21 +14,25 @@ enum { IL_UNKNOWN, IL_EXACT, IL_PROLOG, IL_EPILOG, IL_NO_MAPPING };
 
 struct Bulk {
         QueryContext context;
+        unsigned version;
         uint8_t *sent; /* owned: a bit for each name that the client has, by number */
         size_t n_sent_bytes;
         uint64_t n_reuses;       /* of numbers, that the client knows of */
         size_t n_names, n_bytes; /* that the client keeps */
         GByteArray *names;       /* owned: to be sent */
         GPtrArray *processes;    /* owned: borrowed Processes of the answers being made */
+        GArray *stubs;           /* owned: of BulkStub, the same */
 };
 
-Bulk *bulk_new(const QueryContext *context)
+Bulk *bulk_new(const QueryContext *context, unsigned version)
 {
         Bulk *bulk = g_new0(Bulk, 1);
 
         bulk->context = *context;
+        bulk->version = version;
         bulk->names = g_byte_array_new();
         bulk->processes = g_ptr_array_new();
+        bulk->stubs = g_array_new(FALSE, FALSE, sizeof(BulkStub));
         bulk->n_reuses = strtab_n_reuses(tracker_budget(context->tracker)->names);
         return bulk;
 }
@@ -40,6 +44,7 @@ void bulk_free(Bulk *bulk)
         g_free(bulk->sent);
         g_byte_array_unref(bulk->names);
         g_ptr_array_unref(bulk->processes);
+        g_array_unref(bulk->stubs);
         g_free(bulk);
 }
 
@@ -114,6 +119,26 @@ static uint32_t process_index(Bulk *bulk, const Process *process)
         return bulk->processes->len - 1;
 }
 
+/* The number of the stub's row, from 1; 0: it is none, or the client knows nothing of stubs. */
+static uint32_t stub_index(Bulk *bulk, const Process *process, const Body *body)
+{
+        const StubTarget *target = codemap_stub_target(process->map, body);
+        BulkStub row;
+
+        if (!target || bulk->version < 2)
+                return 0;
+        row = (BulkStub){
+                .name_space = give_name(bulk, process->names, target->name_space),
+                .name = give_name(bulk, process->names, target->name),
+                .signature = give_name(bulk, process->names, target->signature),
+        };
+        /* Neighbours are often of one body. */
+        if (!bulk->stubs->len ||
+            memcmp(&g_array_index(bulk->stubs, BulkStub, bulk->stubs->len - 1), &row, sizeof(row)))
+                g_array_append_val(bulk->stubs, row);
+        return bulk->stubs->len;
+}
+
 static void put_il(BulkAnswer *row, const Body *body, uint64_t offset)
 {
         const IlMap *map = body_il_map(body);
@@ -150,6 +175,7 @@ static void put_body(Bulk *bulk, BulkAnswer *row, const Process *process, const 
         row->name_space = give_name(bulk, process->names, body->name_space);
         row->name = give_name(bulk, process->names, body->name);
         row->signature = give_name(bulk, process->names, body->signature);
+        row->stub_for = stub_index(bulk, process, body);
         row->start = body->start;
         row->method_id = body->method_id;
         row->loaded = body->source == BODY_SOURCE_LOAD ? body->since : 0;
@@ -258,10 +284,11 @@ static bool append_answers(Bulk *bulk, const BulkQuery *queries, size_t n, uint3
         size_t i;
 
         unlearn(bulk, out);
-        if (bulk->n_names + 4 * n > BULK_MAX_NAMES || bulk->n_bytes > BULK_MAX_NAME_BYTES / 2)
+        if (bulk->n_names + 7 * n > BULK_MAX_NAMES || bulk->n_bytes > BULK_MAX_NAME_BYTES / 2)
                 forget(bulk, out);
         g_byte_array_set_size(bulk->names, 0);
         g_ptr_array_set_size(bulk->processes, 0);
+        g_array_set_size(bulk->stubs, 0);
         for (i = 0; i < n && bulk->n_bytes <= BULK_MAX_NAME_BYTES; i += GROUP)
                 answer_group(bulk, queries + i, MIN(GROUP, n - i), rows + i);
         if (bulk->n_bytes > BULK_MAX_NAME_BYTES)
@@ -271,6 +298,11 @@ static bool append_answers(Bulk *bulk, const BulkQuery *queries, size_t n, uint3
                 g_string_append_len(out, (const char *)bulk->names->data, bulk->names->len);
         }
         append_processes(bulk, out);
+        if (bulk->stubs->len) {
+                append_header(out, BULK_STUBS, bulk->stubs->len * sizeof(BulkStub), 0);
+                g_string_append_len(out, bulk->stubs->data,
+                                    (gssize)(bulk->stubs->len * sizeof(BulkStub)));
+        }
         append_header(out, BULK_ANSWERS, n * sizeof(BulkAnswer), tag);
         g_string_append_len(out, (const char *)rows, (gssize)(n * sizeof(BulkAnswer)));
         for (i = 0; bulk->context.stats && i < n; i++)
@@ -319,12 +351,13 @@ void call_bulk(Call *call)
         int64_t version;
 
         call->wrong = "version";
-        if (!param_integer(call->parameters, "version", BULK_VERSION, BULK_VERSION, &version))
+        if (!param_integer(call->parameters, "version", 1, BULK_VERSION, &version))
                 return;
         call->wrong = NULL;
         call->next = QUERY_BULK;
+        call->progress->bulk_version = (unsigned)version;
         g_string_append_printf(call->out,
                                "{\"version\":%d,\"max_queries\":%d,\"max_names\":%d,"
                                "\"max_name_bytes\":%u}",
-                               BULK_VERSION, BULK_MAX_QUERIES, BULK_MAX_NAMES, BULK_MAX_NAME_BYTES);
+                               (int)version, BULK_MAX_QUERIES, BULK_MAX_NAMES, BULK_MAX_NAME_BYTES);
 }

@@ -9,7 +9,8 @@
 
 typedef struct Bulk Bulk;
 
-Bulk *bulk_new(const QueryContext *context);
+/* VERSION: 1 or 2 (BULK_VERSION). */
+Bulk *bulk_new(const QueryContext *context, unsigned version);
 void bulk_free(Bulk *bulk);
 
 /*

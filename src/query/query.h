@@ -64,6 +64,7 @@ typedef struct QueryProgress {
         uint64_t serial; /* of the process */
         uint32_t number; /* of the body or module */
         uint64_t time;
+        unsigned bulk_version; /* with QUERY_BULK: which one was asked for */
 } QueryProgress;
 
 /* Appends the reply to OUT; an error is a reply too. A call that wants none ("oneway") has none. */

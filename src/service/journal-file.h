@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JOURNAL_FORMAT 1
+#define JOURNAL_FORMAT 2
 /* Of a line, with its newline. */
 #define JOURNAL_MAX_LINE 160
 

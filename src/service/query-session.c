@@ -118,7 +118,7 @@ static bool answer_call(QuerySession *session, int64_t now_ms)
         if (next == QUERY_MORE)
                 return true;
         if (next == QUERY_BULK)
-                session->bulk = bulk_new(&session->context);
+                session->bulk = bulk_new(&session->context, session->progress.bulk_version);
         if (next == QUERY_WATCH)
                 session->watch = watch_new(session->context.tracker, &session->context.viewer,
                                            &session->progress.filter);

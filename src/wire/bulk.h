@@ -6,8 +6,9 @@
  *
  * A connection changes to it by the call org.clrsym.Symbolizer.Bulk (with "upgrade": true). Then
  * both sides send frames: a header, and a payload of `size` bytes. Everything is little-endian.
- * The client sends QUERIES; for each of them, in order, come NAMES, FORGET and PROCESSES as needed,
- * and then one ANSWERS with its tag. clrsym-protocol(7) describes it for those who write a client.
+ * The client sends QUERIES; for each of them, in order, come NAMES, FORGET, PROCESSES and STUBS as
+ * needed, and then one ANSWERS with its tag. clrsym-protocol(7) describes it for those who write a
+ * client.
  *
  * Plain C, without GLib: the client library is built from it too.
  */
@@ -16,7 +17,7 @@
 #include <endian.h>
 #include <stdint.h>
 
-#define BULK_VERSION     1
+#define BULK_VERSION     2 /* and 1, without STUBS */
 #define BULK_MAX_QUERIES 4096
 /* What a client must be ready to keep: more than that is sent after a FORGET only. */
 #define BULK_MAX_NAMES      262144
@@ -29,6 +30,8 @@ typedef enum BulkType {
         BULK_PROCESSES = 18, /* BulkProcess[]: what `process` in the next ANSWERS counts in */
         BULK_ANSWERS = 19,   /* BulkAnswer[], one for each query, in order */
         BULK_ERROR = 20,     /* a text: why the daemon hangs up */
+        BULK_STUBS =
+                21, /* BulkStub[]: what `stub_for` in the next ANSWERS counts in, if anything */
 } BulkType;
 
 typedef struct BulkHeader {
@@ -63,6 +66,14 @@ typedef struct BulkProcess {
         uint32_t generation;
 } BulkProcess;
 
+/* The method that IL stubs are made for. Ids of NAMES; 0: none, but for `name`. */
+typedef struct BulkStub {
+        uint32_t name_space;
+        uint32_t name;
+        uint32_t signature;
+        uint32_t reserved;
+} BulkStub;
+
 /* The body's fields below are filled: with status OK those of the body, else of the nearest. */
 #define BULK_ANSWER_BODY       1u
 #define BULK_ANSWER_IL_VERSION 2u
@@ -89,7 +100,7 @@ typedef struct BulkAnswer {
         uint32_t name;
         uint32_t signature;
         uint32_t module_path;
-        uint32_t reserved;
+        uint32_t stub_for; /* in STUBS, from 1; 0: not known. Version 1: 0 */
         uint64_t start;
         uint64_t method_id;
         uint64_t module_id;  /* 0: not known */
@@ -102,6 +113,7 @@ typedef struct BulkAnswer {
 static_assert(sizeof(BulkHeader) == 16, "as clrsym-protocol(7) has it");
 static_assert(sizeof(BulkQuery) == 32, "as clrsym-protocol(7) has it");
 static_assert(sizeof(BulkProcess) == 32, "as clrsym-protocol(7) has it");
+static_assert(sizeof(BulkStub) == 16, "as clrsym-protocol(7) has it");
 static_assert(sizeof(BulkAnswer) == 112, "as clrsym-protocol(7) has it");
 /* Rows are sent as they lie in memory. */
 static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "the rows need swapping on this machine");

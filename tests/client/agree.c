@@ -72,7 +72,7 @@ static const json_t *get(const json_t *object, const char *name)
 static void compare_body(const json_t *json, const clrsym_body *body)
 {
         const json_t *method = get(json, "method"), *version = get(json, "version");
-        const json_t *module = get(json, "module");
+        const json_t *module = get(json, "module"), *stub;
         bool is_entry = body->source == CLRSYM_SOURCE_R2R_ENTRY;
         char symbol[65536];
 
@@ -82,6 +82,13 @@ static void compare_body(const json_t *json, const clrsym_body *body)
         compare("namespace", get(method, "namespace"), body->name_space);
         compare("name", get(method, "name"), body->name);
         compare("signature", get(method, "signature"), body->signature);
+        stub = get(method, "stub_for");
+        n_different += json_is_null(stub) != !body->stub_name;
+        if (body->stub_name) {
+                compare("stub namespace", get(stub, "namespace"), body->stub_name_space);
+                compare("stub name", get(stub, "name"), body->stub_name);
+                compare("stub signature", get(stub, "signature"), body->stub_signature);
+        }
         if (!is_entry)
                 compare_as("token", get(method, "token"), "0x%08" PRIx32, body->token);
         compare_as("start", get(json, "start"), "0x%" PRIx64, body->start);

@@ -12,8 +12,9 @@ import sys
 HEADER = struct.Struct('<IHHII')
 QUERY = struct.Struct('<QQQiI')
 NAME = struct.Struct('<II')
-ANSWER = struct.Struct('<6BHIIi8I4x6Qq')
-QUERIES, NAMES, FORGET, ANSWERS, ERROR = 1, 16, 17, 19, 20
+ANSWER = struct.Struct('<6BHIIi9I6Qq')
+STUB = struct.Struct('<III4x')
+QUERIES, NAMES, FORGET, ANSWERS, ERROR, STUBS = 1, 16, 17, 19, 20, 21
 HAS_PID_NS, HAS_TIME = 1, 2  # of queries
 HAS_BODY, HAS_IL_VERSION, HAS_DISTANCE = 1, 2, 4  # of answers
 NO_PROCESS, ALIVE = (1 << 32) - 1, (1 << 64) - 1
@@ -41,8 +42,9 @@ class Client:
         self.socket.connect(path)
         self.input = self.socket.makefile('rb')
         self.names = {}
+        self.stubs = []
         self.socket.sendall(b'{"method":"org.clrsym.Symbolizer.Bulk",'
-                            b'"parameters":{"version":1},"upgrade":true}\0')
+                            b'"parameters":{"version":2},"upgrade":true}\0')
         reply = json.loads(b''.join(iter(lambda: self.read(1), b'\0')))
         self.batch = reply['parameters'].get('max_queries') or sys.exit(reply['error'])
 
@@ -51,17 +53,18 @@ class Client:
 
     def row_of(self, row):
         (status, confidence, source, tier, il_kind, flags, _, process, size, il_offset, _, _,
-         rejit_id, _, namespace, name, signature, module, start, method, _, loaded, unloaded,
+         rejit_id, _, namespace, name, signature, module, stub, start, method, _, loaded, unloaded,
          il_version, distance) = row
         head = STATUS[status], None if process == NO_PROCESS else CONFIDENCE[confidence]
         if not flags & HAS_BODY:
-            return *head, *[None] * 15
+            return *head, *[None] * 16
         return (*head, *(self.names.get(i) for i in (namespace, name, signature, module)),
                 hex(method), rejit_id, il_version if flags & HAS_IL_VERSION else None, TIER[tier],
                 hex(start), size or None, IL_KIND[il_kind],
                 il_offset if IL_KIND[il_kind] == 'exact' else None, loaded or None,
                 None if unloaded == ALIVE else unloaded,
-                distance if flags & HAS_DISTANCE else None)
+                distance if flags & HAS_DISTANCE else None,
+                [self.names.get(i) for i in self.stubs[stub - 1]] if stub else None)
 
     def learn(self, payload):
         at = 0
@@ -81,6 +84,8 @@ class Client:
                 self.learn(payload)
             elif kind == FORGET:
                 self.names.clear()
+            elif kind == STUBS:
+                self.stubs = list(STUB.iter_unpack(payload))
             elif kind == ERROR:
                 sys.exit(payload.decode())
             elif kind == ANSWERS:

@@ -13,7 +13,7 @@ import sys
 BATCH = 4096
 ROW = ('status', 'confidence', 'namespace', 'name', 'signature', 'module', 'method', 'rejit_id',
        'il_version', 'tier', 'start', 'size', 'il_kind', 'il_offset', 'loaded', 'unloaded',
-       'distance')
+       'distance', 'stub_for')
 
 
 class Failed(Exception):
@@ -39,12 +39,13 @@ def nanoseconds(text):
 def row_of(answer):
     body = answer.get('nearest', answer)
     method, version, module = (body.get(key) or {} for key in ('method', 'version', 'module'))
+    stub = method.get('stub_for')
     return (answer['status'], answer['confidence'], method.get('namespace'), method.get('name'),
             method.get('signature'), module.get('path'), method.get('id'),
             version.get('rejit_id'), version.get('il_version'), version.get('tier'),
             body.get('start'), body.get('size'), body.get('il_kind'), body.get('il_offset'),
             nanoseconds(body.get('loaded')), nanoseconds(body.get('unloaded')),
-            nanoseconds(body.get('distance')))
+            nanoseconds(body.get('distance')), stub and list(stub.values()))
 
 
 class Client:

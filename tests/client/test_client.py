@@ -145,6 +145,24 @@ def check_agree(tap, installed, agree, source, rows, name):
               done.stdout[-2000:], done.stderr)
 
 
+def check_stubs(tap, programs, installed, agree, directory):
+    """What IL stubs are made for."""
+    with recorded.Daemon(programs, directory) as daemon:
+        feeder = ingest.Feeder(daemon.ingest)
+        feeder.send(ingest.hello(), ingest.stream_open(), ingest.runtime_start(9 * NS),
+                    ingest.stub_generated(10 * NS, 1), ingest.stub(11 * NS, 0x1000, 1),
+                    ingest.load(12 * NS, 0x2000, 'A'), ingest.stub_generated(13 * NS, 3, 'Other'),
+                    ingest.stub(14 * NS, 0x3000, 3), ingest.progress(20 * NS), ingest.commit())
+        feeder.receive_until(ingest.COMMITTED)
+        feeder.close()
+        done = subprocess.run([agree, '--socket', str(daemon.query)], capture_output=True,
+                              check=False, text=True, env=installed.environment,
+                              input=''.join(f'0 100 {place:#x} {15 * NS}\n'
+                                            for place in (0x1000, 0x2000, 0x3000, 0x1008)))
+        tap.check(done.returncode == 0 and '\n4 answers, ' in done.stdout,
+                  'batches and lists have what IL stubs are made for', done.stdout, done.stderr)
+
+
 def check_watch(tap, programs, installed, agree, directory):
     """News, over a restart."""
     def read_line():
@@ -229,6 +247,7 @@ def run(tap, programs, directory, names):
             check_agree(tap, installed, agree, ['--socket', str(daemon.query)], rows,
                         f'{name}, daemon')
         check_agree(tap, installed, agree, ['--trace', str(trace)], rows, f'{name}, trace')
+    check_stubs(tap, programs, installed, agree, directory)
     check_watch(tap, programs, installed, agree, directory)
 
 

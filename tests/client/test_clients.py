@@ -12,6 +12,9 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / 'traces'))
 
+sys.path.insert(0, str(HERE.parent / 'daemon'))
+
+import ingest  # pylint: disable=wrong-import-position
 import json_client  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 
@@ -107,6 +110,27 @@ def check_errors(tap, programs, daemon):
     tap.equal(row[0], 'invalid', 'and in JSON it is said to be none')
 
 
+def check_stubs(tap, programs, daemon):
+    """What IL stubs are made for, of several in one batch, and of the next at the same place."""
+    feeder = ingest.Feeder(daemon.ingest)
+    feeder.send(ingest.hello(), ingest.stream_open(uuid=b'stubs-stubs-stub'),
+                *(frame for i in range(1, 50) for frame in (
+                    ingest.stub_generated(10 * i, i, f'Call{i}', '' if i == 7 else 'N.T', pid=1),
+                    ingest.stub(10 * i + 1, 0x1000 * i, i, pid=1))),
+                ingest.stub(1000, 0x1000, 1, event=144, pid=1), ingest.stub(1001, 0x1000, 1, pid=1),
+                ingest.progress(2000), ingest.commit())
+    feeder.receive_until(ingest.COMMITTED)
+    feeder.close()
+    lines = [f'0:1 {0x1000 * i:#x} {time}' for time in (900, 1500) for i in (*range(1, 51), 3, 3)]
+    rows = [ask(programs, client, daemon, lines) for client in CLIENTS]
+    check_agreement(tap, lines, rows, 'IL stubs')
+    told = [row[-1] for row in rows[0]]
+    wanted = [['N.T' if i != 7 else None, f'Call{i}', 'int32(string)']
+              for i in (*range(1, 50), 50, 3, 3)]
+    wanted[49] = None  # nothing is there
+    tap.equal(told, wanted + [None] + wanted[1:], 'and what they are made for')
+
+
 def run(tap, programs, directory, names):
     traces = recorded.unpack(directory, [name for name in names if name != recorded.REFUSED])
     with recorded.Daemon(programs, directory) as daemon:
@@ -133,6 +157,7 @@ def run(tap, programs, directory, names):
         check_socat(tap, programs, daemon, hit)
         check_python(tap, programs, daemon, hit)
         check_errors(tap, programs, daemon)
+        check_stubs(tap, programs, daemon)
 
 
 if __name__ == '__main__':

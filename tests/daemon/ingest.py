@@ -94,6 +94,22 @@ def jitting(time, method, name='Main', **record_options):
                   **record_options)
 
 
+def stub_generated(time, method, name='Call', name_space='N.T', module=0, flags=0,
+                   **record_options):
+    """ILStubGenerated: METHOD is the stub, NAME what it is made for."""
+    return record(time, 88, struct.pack('<HQQII', 0, module, method, flags, 0x06000002)
+                  + string(name_space) + string(name) + string('int32(string)')
+                  + string('unmanaged') + string('managed') + string('ret'), **record_options)
+
+
+def stub(time, start, method, kind='PInvoke', event=143, module=0, **record_options):
+    """The stub's MethodLoadVerbose_V1; event 144 is its unload."""
+    return record(time, event, struct.pack('<QQQIII', method, module, start, 16, 0, 0x109)
+                  + string('dynamicClass') + string('IL_STUB_' + kind)
+                  + string('int32  (class System.String)') + struct.pack('<H', 0), version=1,
+                  **record_options)
+
+
 def il_map(time, method, rejit, il_version, **record_options):
     """MethodILToNativeMap_V1 with one entry."""
     return record(time, 190, struct.pack('<QQBH', method, rejit, 0, 1) + struct.pack('<Ii', 1, 0)

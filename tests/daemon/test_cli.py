@@ -454,6 +454,42 @@ def check_trace(tap, programs, directory):
                   list(temporary.iterdir()), pid)
 
 
+def check_stubs(tap, programs, directory):
+    """IL stubs, by what they are made for, in all styles."""
+    with recorded.Daemon(programs, directory) as daemon:
+        feeder = ingest.Feeder(daemon.ingest)
+        feeder.send(ingest.hello(), ingest.stream_open(), ingest.runtime_start(9 * NS),
+                    ingest.stub_generated(10 * NS, 1, 'Evil\x1b[31m'),
+                    ingest.stub(11 * NS, 0x1000, 1),
+                    ingest.stub_generated(12 * NS, 2, 'Invoke', 'N.T+Called', flags=9),
+                    ingest.stub(13 * NS, 0x2000, 2, 'ReversePInvoke'),
+                    ingest.stub(14 * NS, 0x3000, 3),
+                    ingest.progress(30 * NS), ingest.commit())
+        feeder.receive_until(ingest.COMMITTED)
+        feeder.close()
+        cli = Cli(programs, daemon)
+        for style, names in (
+                ('csharp', ('[P/Invoke stub made for N.T.``Evil\\u{1b}[31m``](string)',
+                            '[reverse P/Invoke stub made for N.T.Called.Invoke](string)',
+                            '[P/Invoke stub](string)')),
+                ('short', ('[P/Invoke stub made for T.``Evil\\u{1b}[31m``]',
+                           '[reverse P/Invoke stub made for T.Called.Invoke]', '[P/Invoke stub]')),
+                ('clr', ('dynamicClass.IL_STUB_PInvoke(class System.String)',
+                         'dynamicClass.IL_STUB_ReversePInvoke(class System.String)',
+                         'dynamicClass.IL_STUB_PInvoke(class System.String)'))):
+            said = cli.run('resolve', '-p', '100', '--style', style, '0x1000', '0x2000', '0x3000')
+            tap.equal(said.stdout, ''.join(f'{place} {name}+0x0 [Optimized]\n' for place, name in
+                                           zip(('0x1000', '0x2000', '0x3000'), names)),
+                      f'stubs in style {style}')
+            said = cli.run('methods', '-p', '100', '--style', style)
+            tap.check(all(name in said.stdout for name in names), f'and in a list: {style}',
+                      said.stdout, said.stderr)
+        said = cli.run('resolve', '-p', '100', '--json', '0x2000', '0x3000')
+        tap.equal([json.loads(line)['method']['stub_for'] for line in said.stdout.splitlines()],
+                  [{'namespace': 'N.T+Called', 'name': 'Invoke', 'signature': 'int32(string)'},
+                   None], 'and in JSON')
+
+
 def sleep():
     return next(path for path in ('/bin/sleep', '/usr/bin/sleep') if os.path.exists(path))
 
@@ -482,6 +518,7 @@ def run(tap, programs, directory, names):
     check_usage(tap, programs)
     check_no_daemon(tap, programs, directory)
     check_odd_daemon(tap, programs, directory)
+    check_stubs(tap, programs, directory)
     check_restart(tap, programs, directory)
     check_trace(tap, programs, directory)
 

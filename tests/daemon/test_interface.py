@@ -291,7 +291,8 @@ def run(tap, programs, directory, names):
              ingest.module_load(10**9 + 2, 0x55, '/a.dll'), ingest.body(10**9 + 3, AMBIGUOUS),
              ingest.unload(10**9 + 4, AMBIGUOUS), ingest.body(10**9 + 5, AMBIGUOUS),
              ingest.unload(10**9 + 6, AMBIGUOUS), ingest.load(10**9 + 7, 0x9000),
-             ingest.process_gap(10**15, None))
+             ingest.process_gap(10**15, None),
+             ingest.stub_generated(10**9 + 8, 0x77), ingest.stub(10**9 + 9, 0xa000, 0x77))
         interfaces = descriptions(tap, daemon)
         check_described(tap, daemon, interfaces)
         check_manual(tap, interfaces)

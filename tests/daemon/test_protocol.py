@@ -103,7 +103,7 @@ def check_pipelined(tap, daemon):
     head, _, rest = data.partition(b'\0')
     answers = [(tag, payload) for kind, tag, payload in frames(rest)
                if kind == bulk_client.ANSWERS]
-    starts = [[row[18] for row in bulk_client.ANSWER.iter_unpack(payload)]
+    starts = [[row[19] for row in bulk_client.ANSWER.iter_unpack(payload)]
               for _, payload in answers]
     tap.check('error' not in json.loads(head) and [tag for tag, _ in answers] == list(range(900))
               and starts == [[0x10000 + 16 * i] * (i % 3) for i in range(900)],

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define BULK_REPLY                                                                                 \
-        "{\"parameters\":{\"version\":1,\"max_queries\":4096,\"max_names\":262144,"                \
+        "{\"parameters\":{\"version\":2,\"max_queries\":4096,\"max_names\":262144,"                \
         "\"max_name_bytes\":67108864}}"
 
 /* In a thread of its own a failed assertion of check could not end the test. */
@@ -173,7 +173,7 @@ void fake_accept_bulk(FakeDaemon *fake)
 {
         fake_accept(fake);
         fake_expect_call(fake, "{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":"
-                               "{\"version\":1},\"upgrade\":true}");
+                               "{\"version\":2},\"upgrade\":true}");
         fake_reply(fake, BULK_REPLY);
 }
 

@@ -39,19 +39,20 @@ static const char HISTORY[] =
 typedef struct Client {
         Bulk *bulk;
         GHashTable *names; /* owned: id -> owned text */
-        GArray *processes, *answers;
+        GArray *processes, *answers, *stubs;
         unsigned n_forgets, n_named;
         uint32_t tag;
         char *error; /* owned */
 } Client;
 
-static void client_init(Client *client, const QueryContext *context)
+static void client_init(Client *client, const QueryContext *context, unsigned version)
 {
         *client = (Client){
-                .bulk = bulk_new(context),
+                .bulk = bulk_new(context, version),
                 .names = g_hash_table_new_full(NULL, NULL, NULL, g_free),
                 .processes = g_array_new(FALSE, FALSE, sizeof(BulkProcess)),
                 .answers = g_array_new(FALSE, FALSE, sizeof(BulkAnswer)),
+                .stubs = g_array_new(FALSE, FALSE, sizeof(BulkStub)),
         };
 }
 
@@ -61,6 +62,7 @@ static void client_deinit(Client *client)
         g_hash_table_unref(client->names);
         g_array_unref(client->processes);
         g_array_unref(client->answers);
+        g_array_unref(client->stubs);
         g_free(client->error);
 }
 
@@ -110,6 +112,10 @@ static void take(Client *client, const GString *out)
                         g_array_append_vals(client->processes, payload,
                                             header.size / sizeof(BulkProcess));
                         break;
+                case BULK_STUBS:
+                        ck_assert_uint_eq(header.size % sizeof(BulkStub), 0);
+                        g_array_append_vals(client->stubs, payload, header.size / sizeof(BulkStub));
+                        break;
                 case BULK_ANSWERS:
                         ck_assert_uint_eq(header.size % sizeof(BulkAnswer), 0);
                         g_array_set_size(client->answers, 0);
@@ -147,6 +153,7 @@ static void ask(Client *client, const BulkQuery *queries, size_t n)
         g_autoptr(GString) out = g_string_new(NULL);
         unsigned wait_ms;
 
+        g_array_set_size(client->stubs, 0);
         ck_assert_int_eq(bulk_run(client->bulk, bytes->data, bytes->len, false, &wait_ms, out),
                          bytes->len);
         ck_assert_uint_eq(wait_ms, 0);
@@ -295,7 +302,7 @@ START_TEST(test_row)
         BulkAnswer row;
         Client client;
 
-        client_init(&client, &context);
+        client_init(&client, &context, BULK_VERSION);
         row = *answer_to(&client, &ROWS[_i].query);
         names = g_strjoin(" ", name(&client, row.name_space), name(&client, row.name),
                           name(&client, row.signature), name(&client, row.module_path), NULL);
@@ -308,6 +315,54 @@ START_TEST(test_row)
         ck_assert_uint_eq(row.unloaded, ROWS[_i].answer.unloaded);
         ck_assert_int_eq(row.distance, ROWS[_i].answer.distance);
         ck_assert_mem_eq(&row, &ROWS[_i].answer, sizeof(row));
+        client_deinit(&client);
+        tracker_free(tracker);
+}
+END_TEST
+
+/* IL stubs with the method that they are made for, each once where its rows are neighbours. */
+START_TEST(test_stubs)
+{
+        static const uint32_t STUBS[] = {1, 1, 0, 2, 3};
+        const BulkQuery queries[] = {PID(0x1000), PID(0x1008), PID(0x3000), PID(0x2000),
+                                     PID(0x1000)};
+        Tracker *tracker = script_tracker(
+                "10 ILStubGenerated StubMethodID=1 ManagedInteropMethodNamespace=N.T "
+                "ManagedInteropMethodName=Read ManagedInteropMethodSignature=int32(string)\n"
+                "11 MethodLoadVerbose_V1 id=1 start=0x1000 size=64 ns=dynamicClass "
+                "name=IL_STUB_PInvoke\n"
+                "12 ILStubGenerated StubMethodID=2 ManagedInteropMethodName=Write\n"
+                "13 MethodLoadVerbose_V1 id=2 start=0x2000 size=64 ns=dynamicClass "
+                "name=IL_STUB_PInvoke\n"
+                "14 MethodLoadVerbose_V1 id=3 start=0x3000 size=64 ns=N name=A\n");
+        const QueryContext context = {.tracker = tracker, .viewer = {.sees_all = true}};
+        static const char *const NAMES[] = {"N.T Read int32(string)", "- Write -",
+                                            "N.T Read int32(string)"};
+        Client client;
+        size_t i;
+
+        client_init(&client, &context, 2);
+        ask(&client, queries, G_N_ELEMENTS(queries));
+        for (i = 0; i < G_N_ELEMENTS(queries); i++)
+                ck_assert_uint_eq(g_array_index(client.answers, BulkAnswer, i).stub_for, STUBS[i]);
+        ck_assert_uint_eq(client.stubs->len, G_N_ELEMENTS(NAMES));
+        for (i = 0; i < G_N_ELEMENTS(NAMES); i++) {
+                const BulkStub *stub = &g_array_index(client.stubs, BulkStub, i);
+                g_autofree char *names =
+                        g_strjoin(" ", name(&client, stub->name_space), name(&client, stub->name),
+                                  name(&client, stub->signature), NULL);
+
+                ck_assert_str_eq(names, NAMES[i]);
+                ck_assert_uint_eq(stub->reserved, 0);
+        }
+        client_deinit(&client);
+
+        /* Of the first version, and where there is none: nothing of it is sent. */
+        client_init(&client, &context, 1);
+        ask(&client, queries, G_N_ELEMENTS(queries));
+        for (i = 0; i < G_N_ELEMENTS(queries); i++)
+                ck_assert_uint_eq(g_array_index(client.answers, BulkAnswer, i).stub_for, 0);
+        ck_assert_uint_eq(client.stubs->len, 0);
         client_deinit(&client);
         tracker_free(tracker);
 }
@@ -332,7 +387,7 @@ START_TEST(test_batch)
         Client client;
         unsigned i;
 
-        client_init(&client, &context);
+        client_init(&client, &context, BULK_VERSION);
         ask(&client, queries, G_N_ELEMENTS(queries));
         for (i = 0; i < G_N_ELEMENTS(queries); i++)
                 ck_assert_uint_eq(g_array_index(client.answers, BulkAnswer, i).process,
@@ -361,14 +416,14 @@ START_TEST(test_names_once)
         const QueryContext other = {.tracker = tracker, .viewer = {.uid = 1001}};
         Client client;
 
-        client_init(&client, &all);
+        client_init(&client, &all, BULK_VERSION);
         ask(&client, &query, 1);
         ck_assert_uint_eq(client.n_named, 4);
         ask(&client, &query, 1);
         ck_assert_uint_eq(client.n_named, 4);
         ck_assert_str_eq(name(&client, answer_to(&client, &query)->name), "A");
         client_deinit(&client);
-        client_init(&client, &other);
+        client_init(&client, &other, BULK_VERSION);
         ck_assert_uint_eq(answer_to(&client, &query)->status, ANSWER_NO_PROCESS);
         ck_assert_uint_eq(client.n_named, 0);
         client_deinit(&client);
@@ -433,7 +488,7 @@ START_TEST(test_reused_numbers)
         Client client;
         int pid;
 
-        client_init(&client, &context);
+        client_init(&client, &context, BULK_VERSION);
         for (pid = 1; pid <= 4; pid++) {
                 append_process(script, pid, N[_i], "P");
                 script_go_on(tracker, script->str);
@@ -460,7 +515,7 @@ START_TEST(test_forget)
         Client client;
         int pid;
 
-        client_init(&client, &context);
+        client_init(&client, &context, BULK_VERSION);
         for (pid = 1; pid <= N_PROCESSES; pid++) {
                 append_process(script, pid, N, "P");
                 script_go_on(tracker, script->str);
@@ -488,7 +543,7 @@ START_TEST(test_long_names)
 
         append_process(script, 1, N, prefix);
         script_go_on(tracker, script->str);
-        client_init(&client, &context);
+        client_init(&client, &context, BULK_VERSION);
         for (i = 0; i < 2 * N; i++) {
                 GHashTableIter iter;
                 size_t n_bytes = 0;
@@ -526,7 +581,7 @@ START_TEST(test_every_cut)
 
         g_byte_array_append(bytes, second->data, second->len);
         for (cut = 0; cut <= bytes->len; cut++) {
-                Bulk *bulk = bulk_new(&context);
+                Bulk *bulk = bulk_new(&context, BULK_VERSION);
                 g_autoptr(GString) out = g_string_new(NULL);
                 size_t ends[] = {cut, bytes->len}, at = 0, i;
 
@@ -578,7 +633,7 @@ START_TEST(test_bad)
         unsigned wait_ms;
         Client client;
 
-        client_init(&client, &context);
+        client_init(&client, &context, BULK_VERSION);
         g_string_append_len(in, (const char *)&BAD[_i].header, sizeof(BulkHeader));
         g_string_set_size(in, sizeof(BulkHeader) + (gsize)BAD[_i].n);
         ck_assert_int_eq(bulk_run(client.bulk, (const uint8_t *)in->str, sizeof(BulkHeader) - 1,
@@ -605,7 +660,7 @@ START_TEST(test_wait)
         unsigned wait_ms;
         Client client;
 
-        client_init(&client, &context);
+        client_init(&client, &context, BULK_VERSION);
         ck_assert_int_eq(bulk_run(client.bulk, bytes->data, bytes->len, false, &wait_ms, out), 0);
         ck_assert_uint_eq(wait_ms, 250);
         ck_assert_uint_eq(out->len, 0);
@@ -629,6 +684,7 @@ Suite *suite_new(void)
 
         tcase_set_timeout(tcase, 120);
         tcase_add_loop_test(tcase, test_row, 0, G_N_ELEMENTS(ROWS));
+        tcase_add_test(tcase, test_stubs);
         tcase_add_test(tcase, test_batch);
         tcase_add_test(tcase, test_names_once);
         tcase_add_loop_test(tcase, test_reused_numbers, 0, 3);

@@ -50,6 +50,7 @@ static BulkAnswer good_answer(void)
                 .name = 0xfffffff0,
                 .signature = 0,
                 .module_path = 8,
+                .stub_for = 2,
                 .start = 0x1000,
                 .method_id = 0xabc,
                 .module_id = 0xdef,
@@ -65,7 +66,13 @@ static const BulkProcess PROCESSES[] = {
         {.pid = 100, .pid_ns = 5, .generation = 2, .epoch = UINT64_MAX, .horizon = 30},
 };
 
-/* Names and processes that good_answer() counts in. */
+static const BulkStub STUBS[] = {
+        {.name = 7},
+        {.name_space = 8, .name = 0xfffffff0},
+        {.name_space = 7},
+};
+
+/* Names, processes and stubs that good_answer() counts in. */
 static GByteArray *good_frames(void)
 {
         GByteArray *out = g_byte_array_new();
@@ -74,6 +81,7 @@ static GByteArray *good_frames(void)
         frame_append_name(out, 0xfffffff0, "Mß", 3);
         frame_append_name(out, 8, "", 0);
         frame_append(out, BULK_PROCESSES, 0, PROCESSES, sizeof(PROCESSES));
+        frame_append(out, BULK_STUBS, 0, STUBS, sizeof(STUBS));
         return out;
 }
 
@@ -91,6 +99,9 @@ static void check_good(const clrsym_answer *answer)
         ck_assert_str_eq(answer->body.name, "Mß");
         ck_assert_ptr_null(answer->body.signature);
         ck_assert_str_eq(answer->body.module_path, "");
+        ck_assert_str_eq(answer->body.stub_name_space, "");
+        ck_assert_str_eq(answer->body.stub_name, "Mß");
+        ck_assert_ptr_null(answer->body.stub_signature);
         ck_assert_uint_eq(answer->body.start, 0x1000);
         ck_assert_uint_eq(answer->body.size, 16);
         ck_assert_uint_eq(answer->body.flags, 392);
@@ -199,7 +210,10 @@ static const Change CHANGES[] = {
         CHANGE(size, 8, "another address"),
         CHANGE(size, 0, "another address"),
         CHANGE(il_offset, UINT32_MAX, "IL offset"),
-        CHANGE(reserved, 5, NULL),
+        CHANGE(stub_for, 3, "for no method"),
+        CHANGE(stub_for, 4, "stub that was not sent"),
+        CHANGE(stub_for, UINT32_MAX, "stub that was not sent"),
+        CHANGE(il_version, 4, NULL),
 };
 
 static void play_change(FakeDaemon *fake)
@@ -260,6 +274,8 @@ static const Hostile HOSTILES[] = {
         {BULK_ANSWERS, UINT32_MAX, PAYLOAD("x"), -EBADMSG, "too long"},
         {BULK_PROCESSES, 31, PAYLOAD("x"), -EBADMSG, "half a process"},
         {BULK_PROCESSES, 4097 * 32, PAYLOAD("x"), -EBADMSG, "too long"},
+        {BULK_STUBS, 15, PAYLOAD("x"), -EBADMSG, "half a stub"},
+        {BULK_STUBS, 4097 * 16, PAYLOAD("x"), -EBADMSG, "too long"},
         {BULK_NAMES, 7, PAYLOAD("\1\0\0\0\0\0\0"), -EBADMSG, "half a name"},
         {BULK_NAMES, 9, PAYLOAD("\1\0\0\0\2\0\0\0a"), -EBADMSG, "none"},
         {BULK_NAMES, 9,
@@ -319,10 +335,10 @@ static const struct {
         const char *said;
 } UPGRADES[] = {
         {"{\"error\":\"org.varlink.service.MethodNotFound\"}", -EREMOTEIO, "MethodNotFound"},
-        {"{\"parameters\":{\"version\":2,\"max_queries\":4096}}", -EBADMSG, "another version"},
-        {"{\"parameters\":{\"version\":1,\"max_queries\":0}}", -EBADMSG, "another version"},
-        {"{\"parameters\":{\"version\":1,\"max_queries\":-4}}", -EBADMSG, "another version"},
-        {"{\"parameters\":{\"version\":1}}", -EBADMSG, "another version"},
+        {"{\"parameters\":{\"version\":1,\"max_queries\":4096}}", -EBADMSG, "another version"},
+        {"{\"parameters\":{\"version\":2,\"max_queries\":0}}", -EBADMSG, "another version"},
+        {"{\"parameters\":{\"version\":2,\"max_queries\":-4}}", -EBADMSG, "another version"},
+        {"{\"parameters\":{\"version\":2}}", -EBADMSG, "another version"},
         {"{}", -EBADMSG, "another version"},
         {"no", -EBADMSG, "no reply"},
 };
@@ -349,6 +365,71 @@ START_TEST(test_upgrade)
 }
 END_TEST
 
+/* A daemon from before there were stubs: it is asked again, for what it has. */
+static void play_version_1(FakeDaemon *fake)
+{
+        BulkAnswer answer = good_answer();
+        BulkQuery queries[BULK_MAX_QUERIES];
+        g_autoptr(GByteArray) out = g_byte_array_new();
+        BulkHeader header;
+
+        accept_handle(fake);
+        fake_accept(fake);
+        fake_expect_call(fake, "{\"version\":2}");
+        fake_reply(fake, "{\"error\":\"org.varlink.service.InvalidParameter\","
+                         "\"parameters\":{\"parameter\":\"version\"}}");
+        fake_expect_call(fake, "{\"version\":1}");
+        fake_reply(fake, fake->data);
+        fake_read_queries(fake, &header, queries);
+        answer.name_space = answer.name = answer.module_path = answer.stub_for = 0;
+        frame_append(out, BULK_PROCESSES, 0, PROCESSES, sizeof(PROCESSES));
+        frame_append(out, BULK_ANSWERS, header.tag, &answer, sizeof(answer));
+        fake_send(fake, out->data, out->len);
+}
+
+START_TEST(test_version_1)
+{
+        g_autoptr(FakeDaemon) fake = fake_daemon_new(
+                play_version_1, "{\"parameters\":{\"version\":1,\"max_queries\":4096}}");
+        const clrsym_query query = {.pid = 100, .address = QUERY_ADDRESS};
+        clrsym *handle = open_fake(fake, -1);
+        clrsym_answer answer;
+
+        ck_assert_int_eq(clrsym_resolve(handle, &query, 1, 0, &answer), 0);
+        ck_assert_int_eq(answer.status, CLRSYM_OK);
+        ck_assert_ptr_null(answer.body.stub_name);
+        clrsym_close(handle);
+}
+END_TEST
+
+/* One that has neither. */
+static void play_no_version(FakeDaemon *fake)
+{
+        int i;
+
+        accept_handle(fake);
+        fake_accept(fake);
+        for (i = 0; i < 2; i++) {
+                fake_expect_call(fake, "Bulk");
+                fake_reply(fake, "{\"error\":\"org.varlink.service.InvalidParameter\","
+                                 "\"parameters\":{\"parameter\":\"version\"}}");
+        }
+        fake_expect_end(fake);
+}
+
+START_TEST(test_no_version)
+{
+        g_autoptr(FakeDaemon) fake = fake_daemon_new(play_no_version, NULL);
+        const clrsym_query query = {.pid = 100, .address = QUERY_ADDRESS};
+        clrsym *handle = open_fake(fake, -1);
+        clrsym_answer answer;
+
+        ck_assert_int_eq(clrsym_resolve(handle, &query, 1, 0, &answer), -EREMOTEIO);
+        ck_assert_ptr_nonnull(strstr(clrsym_message(handle), "another version"));
+        clrsym_close(handle);
+}
+END_TEST
+
 /* Answers each query with a body at its address, whose name is number of the frame and address. */
 static void answer_named(FakeDaemon *fake, unsigned frame, const BulkHeader *header,
                          const BulkQuery *queries, size_t n)
@@ -368,7 +449,7 @@ static void answer_named(FakeDaemon *fake, unsigned frame, const BulkHeader *hea
                 answers[i] = good_answer();
                 answers[i].start = queries[i].address;
                 answers[i].name = 1 + (uint32_t)i % 100;
-                answers[i].name_space = answers[i].module_path = 0;
+                answers[i].name_space = answers[i].module_path = answers[i].stub_for = 0;
         }
         frame_append(out, BULK_ANSWERS, header->tag, answers, n * sizeof(*answers));
         fake_send(fake, out->data, out->len);
@@ -636,6 +717,8 @@ Suite *suite_new(void)
         tcase_add_loop_test(tcase, test_bad_answer, 0, G_N_ELEMENTS(CHANGES));
         tcase_add_loop_test(tcase, test_hostile, 0, G_N_ELEMENTS(HOSTILES));
         tcase_add_loop_test(tcase, test_upgrade, 0, G_N_ELEMENTS(UPGRADES));
+        tcase_add_test(tcase, test_version_1);
+        tcase_add_test(tcase, test_no_version);
         tcase_add_test(tcase, test_many);
         tcase_add_test(tcase, test_restart);
         tcase_add_test(tcase, test_hang_up);

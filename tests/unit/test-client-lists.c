@@ -15,7 +15,9 @@
 
 #define BODY                                                                                       \
         "\"symbol\":\"N.T.M()\",\"method\":{\"id\":\"0x7ff0\",\"namespace\":\"N.T\",\"name\":"     \
-        "\"Mß\",\"signature\":null,\"token\":\"0x06000001\"},\"start\":\"0x1000\",\"size\":16,"   \
+        "\"Mß\",\"signature\":null,\"token\":\"0x06000001\",\"stub_for\":{"                       \
+        "\"namespace\":\"N.S\",\"name\":\"Call\",\"signature\":null}},"                            \
+        "\"start\":\"0x1000\",\"size\":16,"                                                        \
         "\"flags\":392,\"version\":{\"rejit_id\":3,\"il_version\":4,\"tier\":\"QuickJitted\"},"    \
         "\"module\":{\"id\":\"0xab\",\"path\":\"/x.dll\"},\"jit_ms\":1.234,"                       \
         "\"loaded\":\"20.000000001\",\"unloaded\":null,\"source\":\"load\""
@@ -55,6 +57,9 @@ static void check_body(const clrsym_body *body)
         ck_assert_uint_eq(body->jit_ns, 1234000);
         ck_assert_uint_eq(body->loaded, UINT64_C(20000000001));
         ck_assert_uint_eq(body->unloaded, CLRSYM_ALIVE);
+        ck_assert_str_eq(body->stub_name_space, "N.S");
+        ck_assert_str_eq(body->stub_name, "Call");
+        ck_assert_ptr_null(body->stub_signature);
 }
 
 /* What a list asks for, and the member that its rows are in. */
@@ -183,6 +188,9 @@ static const struct {
         {"\"name\":\"Mß\"", "\"nam\":\"Mß\"", "name"},
         {"\"signature\":null", "\"signature\":true", "signature"},
         {"\"token\":\"0x06000001\"", "\"token\":\"0x106000001\"", "token"},
+        {"\"stub_for\":{", "\"stub_for\":5,\"s\":{", "stub_for"},
+        {"\"name\":\"Call\"", "\"name\":5", "name"},
+        {"\"name\":\"Call\",", "", "name"},
         {"\"start\":\"0x1000\"", "\"start\":null", "start"},
         {"\"start\":\"0x1000\"", "\"start\":\"0xfffffffffffffff1\"", "size"},
         {"\"size\":16", "\"size\":-16", "size"},
@@ -250,7 +258,7 @@ END_TEST
 /* Unknown parts. */
 static int on_bare_body(const clrsym_process *process, const clrsym_body *body, void *data)
 {
-        ck_assert(!body->name && !body->module_path && !body->has_il_version);
+        ck_assert(!body->name && !body->module_path && !body->has_il_version && !body->stub_name);
         ck_assert(body->size == 0 && body->flags == 0 && body->token == 0 && body->jit_ns == 0);
         ck_assert(body->loaded == CLRSYM_NO_TIME && body->unloaded == 5);
         ck_assert_int_eq(body->tier, CLRSYM_TIER_READY_TO_RUN);

@@ -63,6 +63,26 @@ START_TEST(test_symbol)
 }
 END_TEST
 
+/* For people an IL stub says what it is made for. */
+START_TEST(test_symbol_of_stub)
+{
+        const clrsym_body body = {.name_space = "dynamicClass",
+                                  .name = "IL_STUB_PInvoke",
+                                  .signature = "int32  (class System.String)",
+                                  .stub_name_space = "N.T",
+                                  .stub_name = "Read",
+                                  .stub_signature = "int32(string)"};
+        char buffer[100];
+
+        clrsym_symbol(&body, CLRSYM_STYLE_CLR, buffer, sizeof(buffer));
+        ck_assert_str_eq(buffer, "dynamicClass.IL_STUB_PInvoke(class System.String)");
+        clrsym_symbol(&body, CLRSYM_STYLE_CSHARP, buffer, sizeof(buffer));
+        ck_assert_str_eq(buffer, "[P/Invoke stub made for N.T.Read](string)");
+        clrsym_symbol(&body, CLRSYM_STYLE_SHORT, buffer, sizeof(buffer));
+        ck_assert_str_eq(buffer, "[P/Invoke stub made for T.Read]");
+}
+END_TEST
+
 /* The last character that fits in part is left out, and an escape too. */
 START_TEST(test_symbol_cut)
 {
@@ -258,6 +278,7 @@ Suite *suite_new(void)
 
         tcase_set_timeout(tcase, 60);
         tcase_add_loop_test(tcase, test_symbol, 0, G_N_ELEMENTS(SYMBOLS));
+        tcase_add_test(tcase, test_symbol_of_stub);
         tcase_add_test(tcase, test_symbol_cut);
         tcase_add_test(tcase, test_printable);
         tcase_add_test(tcase, test_utf8);

@@ -28,7 +28,8 @@ static const char HISTORY[] =
 
 #define A_FIELDS                                                                                   \
         "\"symbol\":\"N.T.A()\",\"method\":{\"id\":\"0x1\",\"namespace\":\"N.T\",\"name\":\"A\","  \
-        "\"signature\":\"()\",\"token\":\"0x06000001\"},\"start\":\"0x1000\",\"size\":16,"
+        "\"signature\":\"()\",\"token\":\"0x06000001\",\"stub_for\":null},\"start\":\"0x1000\","   \
+        "\"size\":16,"
 #define A_VERSION                                                                                  \
         "\"flags\":392,\"version\":{\"rejit_id\":0,\"il_version\":0,\"tier\":\"QuickJitted\"},"    \
         "\"module\":{\"id\":\"0x77\",\"path\":\"/a/b.dll\"},"
@@ -79,7 +80,7 @@ static const struct {
         {RESOLVE("{\"pid\":100,\"addr\":\"0x9000\"}"),
          "{\"parameters\":{\"answers\":[{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x9000\","
          "\"time\":null,\"status\":\"ok\",\"symbol\":\"P()\",\"method\":{\"id\":\"0x9\","
-         "\"namespace\":\"\",\"name\":\"P\",\"signature\":\"\",\"token\":null},"
+         "\"namespace\":\"\",\"name\":\"P\",\"signature\":\"\",\"token\":null,\"stub_for\":null},"
          "\"start\":\"0x9000\",\"size\":null,\"offset\":0,\"flags\":null,\"version\":{"
          "\"rejit_id\":0,\"il_version\":null,\"tier\":\"ReadyToRun\"},\"module\":null,"
          "\"il_offset\":null,\"il_kind\":null,\"jit_ms\":null,\"loaded\":null,\"unloaded\":null,"
@@ -167,13 +168,17 @@ static const struct {
          "{\"error\":\"org.varlink.service.InvalidParameter\",..."},
         {"{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":1}}",
          "{\"error\":\"org.clrsym.Symbolizer.UpgradeExpected\",\"parameters\":{}}"},
-        {"{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":2},"
+        {"{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":3},"
          "\"upgrade\":true}",
          "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":"
          "\"version\"}}"},
         {"{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":1},"
          "\"upgrade\":true}",
          "{\"parameters\":{\"version\":1,\"max_queries\":4096,\"max_names\":262144,"
+         "\"max_name_bytes\":67108864}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":2},"
+         "\"upgrade\":true}",
+         "{\"parameters\":{\"version\":2,\"max_queries\":4096,\"max_names\":262144,"
          "\"max_name_bytes\":67108864}}"},
         {"{\"method\":\"org.varlink.service.GetInfo\"}",
          "{\"parameters\":{\"vendor\":\"clrsym\",\"product\":\"clrsymd\",\"version\":\"..."},
