@@ -13,8 +13,11 @@
 /* A session wants a provider; one that nobody has switches nothing on. */
 #define NO_PROVIDER "clrsym"
 
-/* Of the provider: loader, JIT, methods at the end of their module, IL maps, precompiled code. */
-#define KEYWORDS UINT64_C(0x2000020098)
+/*
+ * Of the provider: loader, JIT, methods at the end of their module, interop (what IL stubs are made
+ * for: an event for each), IL maps, precompiled code.
+ */
+#define KEYWORDS UINT64_C(0x2000022098)
 /* Loads of jitted code are verbose. */
 #define LEVEL 5
 

@@ -13,7 +13,7 @@ static const struct {
         /* Matches no event source: else the runtime's own listener switches every event on. */
         {"DOTNET_EventSourceFilter", "none"},
         /* Loader, JIT, NGEN, methods at the end of their module, IL maps, precompiled code. */
-        {"DOTNET_LTTngConfig", "Microsoft-Windows-DotNETRuntime:20000200B8:5"},
+        {"DOTNET_LTTngConfig", "Microsoft-Windows-DotNETRuntime:20000220B8:5"},
 };
 
 static const struct {

@@ -13,6 +13,7 @@ const RecipeEvent RECIPE_EVENTS[] = {
         {"DotNETRuntimeRundown:*", true},
         {"DotNETRuntime:Assembly*", false},
         {"DotNETRuntime:Tiered*", false},
+        {"DotNETRuntime:ILStubGenerated", false},
 };
 const size_t RECIPE_N_EVENTS = G_N_ELEMENTS(RECIPE_EVENTS);
 

@@ -24,7 +24,7 @@ import test_live  # pylint: disable=wrong-import-position
 
 N_RUNS = 10
 SECONDS = 1
-KEYWORDS, VERBOSE = 0x2000020098, 5
+KEYWORDS, VERBOSE = 0x2000022098, 5
 NO_LTTNG = {'DOTNET_LTTng': '0'}
 PERF_MAP = {'DOTNET_PerfMapEnabled': '1'}
 

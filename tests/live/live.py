@@ -19,14 +19,15 @@ TIMEOUT = 60
 INSIDE = 'CLRSYM_TEST_LIVE'
 
 RUNTIME_EVENTS = ('Method*', 'Module*', 'RuntimeInformation*', 'AppDomain*', 'Assembly*', 'Tiered*',
-                  'R2RGetEntryPoint*')
-# Loader, JIT, NGEN, end enumeration, IL maps, R2R entry points. A filter that matches no event
+                  'R2RGetEntryPoint*', 'ILStubGenerated')
+# Loader, JIT, NGEN, end enumeration, IL maps, R2R entry points,
+# interop. A filter that matches no event
 # source keeps the runtime from turning everything on for its own listener.
 ENVIRONMENT = {
     'DOTNET_LTTng': '1',
     'DOTNET_EnableEventLog': '1',
     'DOTNET_EventSourceFilter': 'ZZZ',
-    'DOTNET_LTTngConfig': 'Microsoft-Windows-DotNETRuntime:20000200B8:5',
+    'DOTNET_LTTngConfig': 'Microsoft-Windows-DotNETRuntime:20000220B8:5',
 }
 
 # One method body as the runtime's perf map, and the daemon, name it.

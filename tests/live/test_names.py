@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Methods of every kind that has a name of its own: what the runtime prints for each in a stack
-trace, against our name in C# of the same method.
+trace, against our name in C# of the same method; and which IL stub is made for which method.
 
 A program prints the stack in each of them, and each frame's module and token; the bodies with that
 module and token are in the trace. Both names are brought to one form, for they differ by design:
@@ -190,13 +190,39 @@ def names_by_token(programs, bodies):
     return names
 
 
+def check_stubs(tap, program, bodies):
+    """What the program's IL stubs are made for, against the methods that it called by them."""
+    told = [line.split('\t')[1:] for line in program.lines() if line.startswith('STUB\t')]
+    stubs = [body['method'] for body in bodies
+             if body['module'] and pathlib.Path(body['module']['path'] or '').name == PROGRAM and
+             body['method']['name'] in ('IL_STUB_PInvoke', 'IL_STUB_ReversePInvoke')]
+    named = [(stub['name'], f'{stub["stub_for"]["namespace"]} {stub["stub_for"]["name"]}')
+             for stub in stubs if stub['stub_for']]
+    tap.check(len(named) == len(stubs) > 0, f'all {len(stubs)} stubs are told to be for a method',
+              *stubs)
+    missing, others = [], list(named)
+    for kind, *methods in told:
+        mine = [name for name in others if name in {(f'IL_STUB_{kind}', method)
+                                                    for method in methods}]
+        # One for all, or each its own.
+        if not mine or mine[0][1] != methods[0] or len(mine) > len(methods):
+            missing.append(f'{kind} {methods}: {mine}')
+        others = [name for name in others if name not in mine]
+        if len(methods) > 1:
+            tap.note(f'{len(methods)} methods of one signature have {len(mine)} stubs')
+    tap.check(len(told) == 5 and not missing and not others,
+              f'and these are the methods of {len(told)} calls', *missing, *others)
+
+
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     program = live.Program(live.build(directory / 'app'), directory, 'stacks')
     with live.session('clrsym-names', f'--output={directory / "trace"}'), program.ready():
         pass
     frames = read_frames(program)
-    names = names_by_token(programs, programs.bodies(['--trace', str(directory / 'trace')]))
+    bodies = programs.bodies(['--trace', str(directory / 'trace')])
+    names = names_by_token(programs, bodies)
+    check_stubs(tap, program, bodies)
 
     compared, unknown, wrong = [], [], []
     for frame in frames:

@@ -16,7 +16,7 @@ namespace Live;
 ///     clrsym-live stacks
 ///
 /// With "churn" it makes so many dynamic methods, and takes so long for it, if it can. With "stacks"
-/// it calls methods of every kind of name, and prints the stack in each.
+/// it calls methods of every kind of name, and prints the stack in each, and native code.
 ///
 /// Prints what it knows of its own code, "CODE NANOSECONDS ADDRESS TYPE METHOD": at that instant of
 /// CLOCK_MONOTONIC the method's code began at that address. Then "READY", and it waits for its
@@ -37,7 +37,10 @@ public static class Program
         if (arguments.Length == 3 && arguments[0] == "churn")
             RunChurn(report, output, int.Parse(arguments[1]), int.Parse(arguments[2]));
         else if (arguments.Length == 1 && arguments[0] == "stacks")
+        {
             Stacks.Run(output);
+            Interop.Run(output);
+        }
         else if (arguments.Length == 1 && arguments[0] == "busy")
             RunBusy(report, output);
         else
