@@ -299,6 +299,8 @@ static void complete(Process *process, Body *body, Body *news, uint64_t module_i
                 body->source =
                         news->source == BODY_SOURCE_LOAD ? BODY_SOURCE_RUNDOWN : news->source;
         }
+        if (!body->jit_time)
+                body->jit_time = news->jit_time;
         if (!body->name && news->name)
                 codemap_rename(process->map, body, news->name_space, news->name, news->signature);
         if (!body->module)

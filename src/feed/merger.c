@@ -454,6 +454,17 @@ static void commit(Merger *merger, Intake *intake, GByteArray *batch)
         channel_flush(merger->channel);
 }
 
+/* TIME, on the clock of a stream, among the times of all. */
+static int64_t order_of(const FeedStream *stream, uint64_t time)
+{
+        int64_t order;
+
+        return __builtin_add_overflow((int64_t)MIN(time, INT64_MAX), stream->identity->clock_offset,
+                                      &order)
+                       ? INT64_MAX
+                       : order;
+}
+
 /* The time at which a frame of ours to the daemon stands among all, in ns since 1970. */
 static bool frame_order(const Merger *merger, const IngestFrame *frame, int64_t *ret_order)
 {
@@ -463,11 +474,8 @@ static bool frame_order(const Merger *merger, const IngestFrame *frame, int64_t 
         if (!frame_time(frame, &time))
                 return false;
         memcpy(&number, frame->payload, sizeof(number));
-        return !__builtin_add_overflow(
-                (int64_t)MIN(time, INT64_MAX),
-                ((const FeedStream *)merger->open->pdata[GUINT32_FROM_LE(number)])
-                        ->identity->clock_offset,
-                ret_order);
+        *ret_order = order_of(merger->open->pdata[GUINT32_FROM_LE(number)], time);
+        return *ret_order < INT64_MAX;
 }
 
 /* Has EACH called for the frames of the batch, with their order; frames without go with the last.
@@ -528,25 +536,33 @@ static void merge_tail(Intake *intake)
         g_byte_array_append(intake->batch, merged->data, merged->len);
 }
 
-void merger_settle(Merger *merger, uint64_t time)
+static void settle_to(Merger *merger, int64_t limit)
 {
         g_autoptr(GByteArray) batch = g_byte_array_new();
+
+        tail_take(&merger->tail, limit, batch);
+        if (batch->len)
+                commit(merger, NULL, batch);
+}
+
+void merger_settle(Merger *merger, uint64_t time)
+{
         int64_t limit = INT64_MAX;
         guint i;
 
         if (tail_is_empty(&merger->tail))
                 return;
-        for (i = 0; time < UINT64_MAX && i < merger->open->len; i++) {
-                const FeedStream *stream = merger->open->pdata[i];
-                int64_t order;
+        for (i = 0; time < UINT64_MAX && i < merger->open->len; i++)
+                if (merger->open->pdata[i])
+                        limit = MIN(limit, order_of(merger->open->pdata[i], time));
+        settle_to(merger, limit);
+}
 
-                if (stream && !__builtin_add_overflow((int64_t)MIN(time, INT64_MAX),
-                                                      stream->identity->clock_offset, &order))
-                        limit = MIN(limit, order);
-        }
-        tail_take(&merger->tail, limit, batch);
-        if (batch->len)
-                commit(merger, NULL, batch);
+/* All that was read of STREAM from disk; what other streams have later goes on waiting. */
+static void settle_stream(Merger *merger, const FeedStream *stream)
+{
+        if (!tail_is_empty(&merger->tail))
+                settle_to(merger, order_of(stream, stream->disk_end));
 }
 
 static void on_commit(Intake *intake)
@@ -759,7 +775,7 @@ void merger_close_stream(Merger *merger, FeedStream *stream)
 
         if (stream->is_whole || stream->is_live)
                 return;
-        merger_settle(merger, UINT64_MAX);
+        settle_stream(merger, stream);
         stream->is_whole = true;
         if (stream->number == STREAM_CLOSED)
                 return;
@@ -771,8 +787,8 @@ void merger_give_up(Merger *merger, FeedStream *stream, uint64_t time)
 {
         g_autoptr(GByteArray) batch = g_byte_array_new();
 
-        merger_settle(merger, UINT64_MAX);
         stream->disk_end = MAX(stream->disk_end, time);
+        settle_stream(merger, stream);
         if (stream->number == STREAM_CLOSED || stream->progress >= time)
                 return;
         put_gap(batch, stream, stream->progress ? stream->progress : 1, time);

@@ -231,11 +231,16 @@ START_TEST(test_compilation)
                 "30 MethodLoadVerbose_V2 id=1 start=0x1000 size=32 name=A\n"
                 "31 MethodILToNativeMap_V1 id=1 ilversion=2 ILOffsets=0 NativeOffsets=0\n"
                 "1: 15 MethodILToNativeMap_V1 id=1 ilversion=1 ILOffsets=0 NativeOffsets=0\n"
-                "1: 16 MethodLoadVerbose_V2 id=1 start=0x2000 size=32 name=A\n");
+                "1: 16 MethodLoadVerbose_V2 id=1 start=0x2000 size=32 name=A\n"
+                /* Known from a later row already. */
+                "40 DotNETRuntimeRundown:MethodDCEndVerbose_V2 id=2 start=0x3000 size=32 name=B\n"
+                "1: 17 MethodJittingStarted_V1 id=2 name=B\n"
+                "1: 19 MethodLoadVerbose_V2 id=2 start=0x3000 size=32 name=B\n");
         const Process *process = tracker_processes(tracker)->pdata[0];
 
         ck_assert_uint_eq(codemap_live(process->map, 0x1000)->jit_time, 1);
         ck_assert_uint_eq(codemap_live(process->map, 0x2000)->jit_time, 0);
+        ck_assert_uint_eq(codemap_live(process->map, 0x3000)->jit_time, 1);
         ck_assert_uint_eq(ilmap_version(body_il_map(codemap_live(process->map, 0x1000))), 2);
         tracker_free(tracker);
 }
