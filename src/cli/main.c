@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/symbol-text.h"
 #include "cli/verbs.h"
+#include "doctor/verb.h"
 #include "feed/verb.h"
 #include "session/verb.h"
 
@@ -125,6 +126,7 @@ static const struct {
 } TOOLS[] = {
         {"session", session_main, "start, stop and list tracing sessions"},
         {"feed", feed_main, "feed a live session into clrsymd"},
+        {"doctor", doctor_main, "say what stands in the way of names, and what mends it"},
 };
 
 static void print_usage(FILE *file)

@@ -35,6 +35,11 @@
         X(lttng_process_attr_tracker_handle_destroy)                                               \
         X(lttng_process_attr_tracker_handle_set_tracking_policy)                                   \
         X(lttng_process_attr_virtual_process_id_tracker_handle_add_pid)                            \
+        X(lttng_save_session)                                                                      \
+        X(lttng_save_session_attr_create)                                                          \
+        X(lttng_save_session_attr_destroy)                                                         \
+        X(lttng_save_session_attr_set_output_url)                                                  \
+        X(lttng_save_session_attr_set_session_name)                                                \
         X(lttng_session_daemon_alive)                                                              \
         X(lttng_session_descriptor_destroy)                                                        \
         X(lttng_session_descriptor_live_network_create)                                            \

@@ -80,7 +80,7 @@ def check_library(tap, installed):
 
 def check_cli(tap):
     """The command line asks by what is installed; what is no question has libraries of its own."""
-    own = ('attach/', 'babeltrace/', 'cli/', 'feed/', 'perf/', 'profile/', 'session/')
+    own = ('attach/', 'babeltrace/', 'cli/', 'doctor/', 'feed/', 'perf/', 'profile/', 'session/')
     odd = [f'{path.name}: {name}' for path in (HERE.parents[1] / 'src' / 'cli').glob('*.[ch]')
            for name in re.findall(r'#include "(.*)"', path.read_text(encoding='utf-8'))
            if not name.startswith(own) and name != 'clrsym/clrsym.h']

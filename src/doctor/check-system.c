@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Checks of what is installed and runs on this machine
+ */
+
+#include "babeltrace/babeltrace.h"
+#include "doctor/bounded.h"
+#include "doctor/doctor.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BABELTRACE_TIMEOUT_S 10
+/* Those in it see all processes. */
+#define GROUP "clrsym"
+/* Above that, processes of one's own may not be sampled either. */
+#define MAX_PARANOID 2
+#define PARANOID     "/proc/sys/kernel/perf_event_paranoid"
+
+void check_daemon(const Doctor *doctor, Finding *finding)
+{
+        const char *error = doctor->daemon_error ? doctor->daemon_error
+                                                 : "the daemon answers what makes no sense";
+        const char *advice = g_str_has_prefix(error, "no daemon") ? strstr(error, ": ") : NULL;
+
+        if (!doctor->daemon_version)
+                finding_set(finding, FINDING_PROBLEM, "sudo systemctl start clrsymd.socket", "%.*s",
+                            advice ? (int)(advice - error) : -1, error);
+        else if (strcmp(doctor->daemon_version, CLRSYM_VERSION))
+                finding_set(finding, FINDING_PROBLEM, "sudo systemctl restart clrsymd.service",
+                            "clrsymd is %s, but clrsym is " CLRSYM_VERSION, doctor->daemon_version);
+        else
+                finding_set(finding, FINDING_OK, NULL, "clrsymd %s answers",
+                            doctor->daemon_version);
+}
+
+static bool is_member(const char *name)
+{
+        const struct group *group = getgrnam(name);
+        g_autofree gid_t *groups = NULL;
+        int i, n = getgroups(0, NULL);
+
+        if (!group || n < 0)
+                return false;
+        groups = g_new(gid_t, (gsize)n + 1);
+        n = getgroups(n, groups);
+        for (i = 0; i < n; i++)
+                if (groups[i] == group->gr_gid)
+                        return true;
+        return getegid() == group->gr_gid;
+}
+
+void check_access(const Doctor *doctor, Finding *finding)
+{
+        const struct passwd *user = getpwuid(geteuid());
+        g_autofree char *mend =
+                g_strdup_printf("sudo adduser %s " GROUP, user ? user->pw_name : "USER");
+
+        if (geteuid() == 0 || is_member(GROUP))
+                finding_set(finding, FINDING_OK, NULL, "you see the processes of all users");
+        else if (doctor->inspection.has_uid && doctor->inspection.uid != geteuid())
+                finding_set(finding, FINDING_PROBLEM, mend,
+                            "the process is another user's, and you are not in the group " GROUP);
+        else
+                finding_set(finding, FINDING_OK, NULL,
+                            "you see your own processes (those of all users: %s)", mend);
+}
+
+void check_babeltrace(const Doctor *doctor, Finding *finding)
+{
+        g_autoptr(GPtrArray) command = babeltrace_command("");
+        g_autofree char *said = NULL;
+
+        /* Instead of the command that converts, and of the trace. */
+        g_ptr_array_set_size(command, (gint)command->len - 2);
+        g_ptr_array_add(command, g_strdup("list-plugins"));
+        g_ptr_array_add(command, NULL);
+        switch (bounded_run((char **)command->pdata, BABELTRACE_TIMEOUT_S, &said)) {
+        case BOUNDED_NONE:
+                finding_set(finding, FINDING_PROBLEM, "sudo apt install babeltrace2",
+                            "babeltrace2 is not installed: it reads traces");
+                return;
+        case BOUNDED_TIMEOUT:
+                finding_set(finding, FINDING_PROBLEM, NULL,
+                            "babeltrace2 does not come to an end: babeltrace2 list-plugins");
+                return;
+        case BOUNDED_FAILED:
+        case BOUNDED_OK:
+                break;
+        }
+        if (strstr(said, "sink.clrsym.feed"))
+                finding_set(finding, FINDING_OK, NULL, "babeltrace2 has clrsym's plugin");
+        else
+                finding_set(finding, FINDING_PROBLEM,
+                            "meson install, or set BABELTRACE_PLUGIN_PATH to where "
+                            "babeltrace-plugin-clrsym.so is",
+                            "babeltrace2 does not find clrsym's plugin");
+}
+
+void check_perf(const Doctor *doctor, Finding *finding)
+{
+        g_autofree char *text = NULL;
+        gint64 paranoid;
+
+        if (!g_file_get_contents(PARANOID, &text, NULL, NULL)) {
+                finding_set(finding, FINDING_UNKNOWN, "ls " PARANOID,
+                            "whether perf may record is unknown: " PARANOID " cannot be read");
+                return;
+        }
+        paranoid = g_ascii_strtoll(text, NULL, 10);
+        if (geteuid() != 0 && paranoid > MAX_PARANOID)
+                finding_set(finding, FINDING_PROBLEM, "sudo sysctl kernel.perf_event_paranoid=2",
+                            "perf_event_paranoid is %" G_GINT64_FORMAT
+                            ": only root may record with perf",
+                            paranoid);
+        else
+                finding_set(finding, FINDING_OK, NULL,
+                            "you may record: perf record -k mono, for the clock of the events");
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Parts of `clrsym doctor`: what others may have made odd
+ */
+
+#include "doctor/bounded.h"
+#include "doctor/elf-file.h"
+#include "doctor/environment.h"
+#include "doctor/mapped.h"
+
+#include "support/suite.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* For others to see. */
+extern int exported_for_the_test;
+int exported_for_the_test = 1;
+
+#define EXPORTED "exported_for_the_test"
+
+static void hang(int fd, void *data)
+{
+        if (write(fd, "so far", 6) == 6)
+                for (;;)
+                        pause();
+}
+
+static void talk(int fd, void *data)
+{
+        char bytes[65536] = {};
+
+        while (write(fd, bytes, sizeof(bytes)) > 0)
+                ;
+}
+
+static void die(int fd, void *data)
+{
+        raise(SIGKILL);
+}
+
+static void expect_bounded(void (*work)(int fd, void *data), BoundedResult wanted)
+{
+        g_autofree char *said = NULL;
+
+        ck_assert_int_eq(bounded_call(work, NULL, 1, &said), wanted);
+}
+
+START_TEST(ends_what_does_not_end)
+{
+        expect_bounded(hang, BOUNDED_TIMEOUT);
+        expect_bounded(talk, BOUNDED_TIMEOUT);
+        expect_bounded(die, BOUNDED_FAILED);
+}
+END_TEST
+
+static void expect_mapped(const char *maps, const char *root, const char *runtime)
+{
+        g_auto(Mapped) mapped = {};
+
+        mapped_read(maps, root, &mapped);
+        ck_assert_pstr_eq(mapped.runtime, runtime);
+}
+
+#define LINE(path) "7f0000000000-7f0000001000 r--p 00000000 fe:01 1234567        " path "\n"
+
+START_TEST(reads_maps)
+{
+        g_auto(Mapped) mapped = {};
+
+        expect_mapped("", NULL, NULL);
+        expect_mapped("\n\n7f-", NULL, NULL);
+        expect_mapped(LINE("/a/libcoreclr.so"), NULL, "/a");
+        expect_mapped("7f0000000000-7f0000001000 r--p 0 0:0 0 /a/libcoreclr.so", NULL, "/a");
+        expect_mapped(LINE("/libcoreclr.so"), NULL, "/");
+        expect_mapped(LINE("/a/libcoreclr.so (deleted)"), NULL, "/a");
+        expect_mapped(LINE("/a\\012b c/libcoreclr.so"), NULL, "/a\nb c");
+        expect_mapped(LINE("/root/a/libcoreclr.so"), "/root", "/a");
+        expect_mapped(LINE("/rooted/a/libcoreclr.so"), "/root", "/rooted/a");
+        expect_mapped(LINE("/a/libcoreclr.so") LINE("/b/libcoreclr.so"), "/", "/a");
+        /* What has the name but somewhere. */
+        expect_mapped(LINE("/a/libcoreclr.so.old"), NULL, NULL);
+        expect_mapped(LINE("/a/libcoreclr.so/b"), NULL, NULL);
+        expect_mapped(LINE("/a/nolibcoreclr.so"), NULL, NULL);
+        expect_mapped(LINE("[libcoreclr.so]"), NULL, NULL);
+        expect_mapped("/libcoreclr.so\n", NULL, NULL);
+
+        mapped_read(LINE("/x/libmonosgen-2.0.so") LINE("/lib/ld-musl-x86_64.so.1")
+                            LINE("/x/libcoreclrtraceptprovider.so"),
+                    NULL, &mapped);
+        ck_assert(mapped.has_mono && mapped.has_musl && mapped.has_provider);
+        mapped_read(LINE("/x/libmonosgen-2.0.so.1") LINE("/ld-musl-/x")
+                            LINE("/libcoreclrtraceptprovider.so/x"),
+                    NULL, &mapped);
+        ck_assert(!mapped.has_mono && !mapped.has_musl && !mapped.has_provider);
+}
+END_TEST
+
+/* TEXT with its NULs, of which the last one is not part. */
+#define OF(text) environment_init(&environment, text, sizeof(text) - 1)
+
+START_TEST(reads_environments)
+{
+        g_auto(Environment) environment = {};
+
+        OF("");
+        ck_assert_ptr_null(environment_get(&environment, "A"));
+        environment_clear(&environment);
+        OF("\0\0=\0A");
+        ck_assert_ptr_null(environment_get(&environment, "A"));
+        environment_clear(&environment);
+        OF("AB=1\0A=2\0A=3");
+        ck_assert_str_eq(environment_get(&environment, "A"), "2");
+        environment_clear(&environment);
+        OF("COMPlus_LTTng=1\0DOTNET_LTTng=0\0DOTNET_EnableEventLog=0x1");
+        ck_assert(environment_is_lttng_off(&environment));
+        ck_assert(environment_is_event_log_on(&environment));
+        environment_clear(&environment);
+        OF("DOTNET_LTTng=01\0COMPlus_EnableEventLog=0");
+        ck_assert(!environment_is_lttng_off(&environment));
+        ck_assert(!environment_is_event_log_on(&environment));
+        environment_clear(&environment);
+        OF("DOTNET_LTTng=00");
+        ck_assert(environment_is_lttng_off(&environment));
+        environment_clear(&environment);
+        OF("DOTNET_LTTng=off");
+        ck_assert(!environment_is_lttng_off(&environment));
+        environment_clear(&environment);
+        OF("DOTNET_LTTng");
+        ck_assert(!environment_is_lttng_off(&environment));
+}
+END_TEST
+
+/* This program, in memory. */
+static int copy_of_us(size_t *ret_n)
+{
+        g_autofree char *bytes = NULL;
+        gsize n;
+        int fd = memfd_create("copy", MFD_CLOEXEC);
+
+        ck_assert(g_file_get_contents("/proc/self/exe", &bytes, &n, NULL));
+        ck_assert_int_eq(pwrite(fd, bytes, n, 0), (ssize_t)n);
+        *ret_n = n;
+        return fd;
+}
+
+START_TEST(finds_what_is_exported)
+{
+        size_t n;
+        int fd = copy_of_us(&n);
+
+        ck_assert(elf_exports(fd, EXPORTED));
+        ck_assert(!elf_exports(fd, "exported_for_the_tes"));
+        ck_assert(!elf_exports(fd, "exported_for_the_test_"));
+        /* Used here, but another's. */
+        ck_assert(!elf_exports(fd, "memfd_create"));
+        close(fd);
+}
+END_TEST
+
+START_TEST(takes_any_bytes)
+{
+        size_t n, i;
+        int fd = copy_of_us(&n);
+        Elf64_Ehdr header;
+
+        ck_assert_int_eq(pread(fd, &header, sizeof(header), 0), sizeof(header));
+        /* Its header and its table of sections, each byte of them. */
+        for (i = 0; i < sizeof(header) + header.e_shnum * sizeof(Elf64_Shdr); i++) {
+                off_t at = i < sizeof(header) ? (off_t)i
+                                              : (off_t)(header.e_shoff + i - sizeof(header));
+                unsigned char byte, odd[] = {0, 0x7f, 0xff};
+                size_t j;
+
+                ck_assert_int_eq(pread(fd, &byte, 1, at), 1);
+                for (j = 0; j < G_N_ELEMENTS(odd); j++) {
+                        ck_assert_int_eq(pwrite(fd, &odd[j], 1, at), 1);
+                        (void)elf_exports(fd, EXPORTED);
+                }
+                ck_assert_int_eq(pwrite(fd, &byte, 1, at), 1);
+        }
+        ck_assert(elf_exports(fd, EXPORTED));
+        for (i = n; i > 0; i /= 2) {
+                ck_assert_int_eq(ftruncate(fd, (off_t)i - 1), 0);
+                ck_assert(!elf_exports(fd, EXPORTED));
+        }
+        close(fd);
+}
+END_TEST
+
+START_TEST(tells_kinds)
+{
+        ElfKind own, other;
+        Elf64_Ehdr header = {.e_ident = ELFMAG, .e_machine = EM_NONE};
+
+        ck_assert(elf_own_kind(&own));
+        ck_assert(elf_is_same_kind(&own, &own));
+        ck_assert(elf_kind(&header, sizeof(header), &other));
+        ck_assert(!elf_is_same_kind(&own, &other));
+        ck_assert(!elf_kind(&header, 19, &other));
+        header.e_ident[0] = 0;
+        ck_assert(!elf_kind(&header, sizeof(header), &other));
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        TCase *tests = tcase_create("doctor");
+        Suite *suite = suite_create("doctor");
+
+        tcase_add_test(tests, ends_what_does_not_end);
+        tcase_add_test(tests, reads_maps);
+        tcase_add_test(tests, reads_environments);
+        tcase_add_test(tests, finds_what_is_exported);
+        tcase_add_test(tests, takes_any_bytes);
+        tcase_add_test(tests, tells_kinds);
+        tcase_set_timeout(tests, 60);
+        suite_add_tcase(suite, tests);
+        return suite;
+}
