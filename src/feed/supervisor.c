@@ -27,8 +27,8 @@
  */
 
 #define SWEEP_MS 1000
-/* Where nobody reads live: nothing older comes to the disk any more. */
-#define SETTLE_NS 1000000000
+/* Where nobody reads live: nothing older comes to the disk any more, with a live timer of 1 s. */
+#define SETTLE_NS UINT64_C(3000000000)
 /* A reader that finds no session, or no relay daemon, has ended by then. */
 #define IDLE_MS 2000
 /* Between looks at whether the session and its daemons still work. */
@@ -157,7 +157,7 @@ static gboolean on_sweep(gpointer data)
         Supervisor *supervisor = data;
         uint64_t now = (uint64_t)g_get_monotonic_time() * 1000;
 
-        if (!catchup_is_running(supervisor->catchup) && now > SETTLE_NS)
+        if (!catchup_is_running(supervisor->catchup) && !is_attached(supervisor) && now > SETTLE_NS)
                 merger_settle(supervisor->merger, now - SETTLE_NS);
         catch_up(supervisor);
         look_whether_idle(supervisor);
