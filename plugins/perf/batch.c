@@ -80,11 +80,7 @@ Ask *batch_add_ask(Batch *batch)
 
 clrsym_query *batch_add_query(Batch *batch)
 {
-        clrsym_query *query = ADD(batch, queries);
-
-        if (query)
-                batch->asks[batch->n_asks - 1].n_queries++;
-        return query;
+        return ADD(batch, queries);
 }
 
 clrsym_answer *batch_answers(Batch *batch)

@@ -8,6 +8,7 @@
  */
 
 #include "clrsym/clrsym.h"
+#include "images.h"
 #include "place.h"
 
 #include <stdbool.h>
@@ -35,9 +36,11 @@ typedef struct Sample {
 /* An entry that may be a managed frame. */
 typedef struct Ask {
         size_t entry;
+        uint64_t address;   /* in it */
         size_t query;       /* the first one of those about it */
         unsigned n_queries; /* 0: there is no process to ask about */
         Place place;
+        ImageCode code; /* with a begin: as many queries more, about that */
 } Ask;
 
 typedef struct Batch {
@@ -65,7 +68,7 @@ Sample *batch_add_sample(Batch *batch);
 Entry *batch_add_entry(Batch *batch);
 /* About the entry that was added last. */
 Ask *batch_add_ask(Batch *batch);
-/* Of the ask that was added last. */
+/* About the ask that was added last, which counts them itself. */
 clrsym_query *batch_add_query(Batch *batch);
 
 /* Room for an answer to each query; NULL if there is no memory. */

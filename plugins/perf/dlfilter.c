@@ -40,6 +40,7 @@ static const Form *const FORMS[_FORM_MAX] = {
 typedef struct Filter {
         Settings settings;
         Frames frames;
+        Images images;
         Namer namer;
         Batch batch;
         Survey survey; /* FORM_SURVEY */
@@ -89,6 +90,7 @@ static void filter_free(Filter *filter)
         if (filter->form)
                 filter->form->free(filter->form_state);
         namer_deinit(&filter->namer);
+        images_deinit(&filter->images);
         survey_deinit(&filter->survey);
         batch_deinit(&filter->batch);
         frames_deinit(&filter->frames);
@@ -112,7 +114,10 @@ static int open_form(Filter *filter)
         filter->form_state = filter->form->new ();
         if (!filter->form_state)
                 return fail_no_memory(filter);
-        r = namer_init(&filter->namer, &filter->settings, &filter->frames, &message);
+        if (!images_init(&filter->images, filter->settings.mappings_fd))
+                return fail(filter, "--dlarg mappings: there are no mappings");
+        r = namer_init(&filter->namer, &filter->settings, &filter->frames, &filter->images,
+                       &message);
         if (r < 0)
                 fail(filter, message ? message : strerror(-r));
         free(message);
@@ -233,6 +238,7 @@ static bool add_link(Filter *filter, const ChainLink *link, void *ctx)
                           : (is_known && al.sym) || place == PLACE_LIBRARY ? STREAM_NATIVE
                                                                            : STREAM_UNKNOWN;
         Entry *entry = batch_add_entry(&filter->batch);
+        ImagePlace where;
 
         if (!entry)
                 return false;
@@ -244,7 +250,8 @@ static bool add_link(Filter *filter, const ChainLink *link, void *ctx)
                 return false;
         if (kind == STREAM_KERNEL || !place_may_be_managed(place, is_known ? al.sym : NULL))
                 return true;
-        return namer_add(&filter->namer, &filter->batch, link->address, place);
+        where = (ImagePlace){link->address, is_known ? al.dso : NULL, link->ip - al.addr};
+        return namer_add(&filter->namer, &filter->batch, &where, place);
 }
 
 static bool add_chain(Filter *filter, Chain chain, void *ctx)
@@ -355,8 +362,10 @@ int stop(void *data, void *ctx)
                 if (r == 0 && (!out_flush(&filter->out) || fflush(stdout) != 0))
                         r = fail_errno(filter, filter->out.error ? filter->out.error : errno);
         }
-        if (!filter->has_failed)
+        if (!filter->has_failed) {
+                images_report(&filter->images);
                 report(filter);
+        }
         if (filter->has_failed)
                 r = FILTER_FAIL;
         filter_free(filter);

@@ -24,11 +24,17 @@ static const Count REASONS[] = {
         [CLRSYM_INVALID] = COUNT_NO_METHOD,
 };
 
-int namer_init(Namer *namer, const Settings *settings, Frames *frames, char **ret_message)
+int namer_init(Namer *namer, const Settings *settings, Frames *frames, Images *images,
+               char **ret_message)
 {
         const clrsym_options options = {.socket = settings->socket, .trace = settings->trace};
 
-        *namer = (Namer){.settings = settings, .frames = frames, .wait_ms = settings->wait_ms};
+        *namer = (Namer){
+                .settings = settings,
+                .frames = frames,
+                .images = images,
+                .wait_ms = settings->wait_ms,
+        };
         return clrsym_open(&namer->handle, &options, ret_message);
 }
 
@@ -52,7 +58,22 @@ static bool add_query(Batch *batch, const clrsym_query *query, int64_t shift)
         return true;
 }
 
-bool namer_add(Namer *namer, Batch *batch, uint64_t address, Place place)
+/* At the time of the sample; at both ends of the window that it is in, if that is all one knows. */
+static unsigned add_queries(const Namer *namer, Batch *batch, const clrsym_query *query)
+{
+        const Settings *settings = namer->settings;
+        clrsym_query moved = *query;
+
+        if (namer->has_exact_clock)
+                return add_query(batch, query, 0) ? 1 : 0;
+        moved.time += (uint64_t)settings->clock_offset;
+        return add_query(batch, &moved, -(int64_t)settings->clock_slack) &&
+                               add_query(batch, &moved, (int64_t)settings->clock_slack)
+                       ? 2
+                       : 0;
+}
+
+bool namer_add(Namer *namer, Batch *batch, const ImagePlace *where, Place place)
 {
         const Settings *settings = namer->settings;
         const Sample *sample = &batch->samples[batch->n_samples - 1];
@@ -62,7 +83,7 @@ bool namer_add(Namer *namer, Batch *batch, uint64_t address, Place place)
                 .has_pid_ns = map && map->has_pid_ns,
                 .has_time = true,
                 .pid_ns = map ? map->pid_ns : 0,
-                .address = address,
+                .address = where->address,
                 .time = sample->time,
         };
         Ask *ask = batch_add_ask(batch);
@@ -70,13 +91,16 @@ bool namer_add(Namer *namer, Batch *batch, uint64_t address, Place place)
         if (!ask)
                 return false;
         ask->place = place;
+        ask->address = where->address;
         if ((!map && settings->is_mapped_only) || query.pid <= 0)
                 return true;
-        if (namer->has_exact_clock)
-                return add_query(batch, &query, 0);
-        query.time += (uint64_t)settings->clock_offset;
-        return add_query(batch, &query, -(int64_t)settings->clock_slack) &&
-               add_query(batch, &query, (int64_t)settings->clock_slack);
+        /* Files are held against times: of those of perf's own clock nobody knows enough. */
+        if (place == PLACE_IMAGE && (!namer->images->asks_living || namer->has_exact_clock))
+                ask->code = images_find(namer->images, sample->pid, sample->time, where);
+        ask->n_queries = add_queries(namer, batch, &query);
+        query.address = ask->code.begin;
+        return ask->n_queries &&
+               (!ask->code.begin || add_queries(namer, batch, &query) == ask->n_queries);
 }
 
 /* The nearest body is the one that was there: it had just ended, or was just beginning. */
@@ -140,6 +164,45 @@ static Verdict judge_window(const clrsym_answer *begin, const clrsym_answer *end
         return verdict;
 }
 
+static Verdict judge_all(const clrsym_answer *answers, unsigned n, Place place)
+{
+        if (n == 0)
+                return (Verdict){.reason = COUNT_NO_PROCESS};
+        return n == 1 ? judge(answers, place) : judge_window(answers, answers + 1, place);
+}
+
+/*
+ * Is it certain of the method that begins where the function does, by the file, that it is the one
+ * at the address? It was told of after the file was mapped, and its size, if that is known, is not
+ * less than the file says.
+ */
+static bool is_function(const Namer *namer, const Ask *ask, const clrsym_answer *answer)
+{
+        const Settings *settings = namer->settings;
+        const clrsym_body *body = &answer->body;
+        uint64_t mapped = ask->code.mapped, slack = 0;
+
+        if (mapped && !namer->has_exact_clock) {
+                mapped += (uint64_t)settings->clock_offset;
+                slack = settings->clock_slack;
+        }
+        return answer->status == CLRSYM_OK && answer->has_body && body->start == ask->code.begin &&
+               (body->source == CLRSYM_SOURCE_R2R_ENTRY ||
+                body->tier == CLRSYM_TIER_READY_TO_RUN) &&
+               (!body->size || ask->address - body->start < body->size) &&
+               (!body->loaded || !mapped || body->loaded + slack >= mapped);
+}
+
+static bool are_function(const Namer *namer, const Ask *ask, const clrsym_answer *answers)
+{
+        unsigned i;
+
+        for (i = 0; i < ask->n_queries; i++)
+                if (!is_function(namer, ask, &answers[i]))
+                        return false;
+        return ask->n_queries > 0;
+}
+
 static void count(Counts *counts, Place place, const Verdict *verdict)
 {
         bool is_jitted = place == PLACE_JITTED, is_image = place == PLACE_IMAGE;
@@ -159,17 +222,24 @@ static void count(Counts *counts, Place place, const Verdict *verdict)
 static int name(Namer *namer, Batch *batch, const Ask *ask)
 {
         const clrsym_answer *answer = batch->answers + ask->query;
+        Verdict verdict = judge_all(answer, ask->n_queries, ask->place);
         Entry *entry = &batch->entries[ask->entry];
-        Verdict verdict = {.reason = COUNT_NO_PROCESS};
         const char *image = NULL;
 
-        if (ask->n_queries == 1)
-                verdict = judge(answer, ask->place);
-        else if (ask->n_queries == 2)
-                verdict = judge_window(answer, answer + 1, ask->place);
+        if (!verdict.is_named && ask->code.begin &&
+            are_function(namer, ask, answer + ask->n_queries)) {
+                Verdict function;
+
+                answer += ask->n_queries;
+                function = judge_all(answer, ask->n_queries, ask->place);
+                if (function.is_named)
+                        verdict = function;
+        }
         count(&namer->counts, ask->place, &verdict);
-        if (!verdict.is_named)
+        if (!verdict.is_named) {
+                images_note_missing(ask->code.missing);
                 return 0;
+        }
         if (ask->n_queries == 2 && answer->status != CLRSYM_OK)
                 answer++;
         if (ask->place == PLACE_IMAGE)

@@ -153,6 +153,7 @@ static const struct {
         {"clock", take_clock, 0, "clock=OFFSET,SLACK in nanoseconds"},
         {"wait", take_unsigned, MEMBER(wait_ms), "wait=MILLISECONDS"},
         {"report", take_fd, MEMBER(report_fd), "report=FD"},
+        {"mappings", take_fd, MEMBER(mappings_fd), "mappings=FD"},
 };
 
 static int compare_maps(const void *one, const void *other)
@@ -186,8 +187,12 @@ bool settings_read(Settings *settings, char **arguments, int n, char *ret_reason
         size_t i;
         int j;
 
-        *settings =
-                (Settings){.clock_slack = DEFAULT_CLOCK_SLACK, .report_fd = -1, .wait_ms = 2000};
+        *settings = (Settings){
+                .clock_slack = DEFAULT_CLOCK_SLACK,
+                .report_fd = -1,
+                .mappings_fd = -1,
+                .wait_ms = 2000,
+        };
         for (j = 0; j < n; j++)
                 if (!take_argument(settings, arguments[j], ret_reason, n_reason))
                         return false;

@@ -46,6 +46,7 @@ typedef struct Settings {
         int64_t clock_offset; /* ns to add to perf's times */
         uint64_t clock_slack; /* ns that they may be wrong by then */
         int report_fd;        /* for the counts; -1: as a sentence to stderr */
+        int mappings_fd;      /* what recorded processes had mapped; -1: not told */
         unsigned wait_ms;     /* for events of a live process */
         PidMap *maps;         /* owned, by perf_pid */
         size_t n_maps;

@@ -106,3 +106,25 @@ bool perf_clock_find(clrsym *handle, const Recording *recording, const char *inp
                                 (unsigned)(ret_clock->slack / 1000000)));
         return true;
 }
+
+static int64_t now(clockid_t clock)
+{
+        struct timespec time;
+
+        clock_gettime(clock, &time);
+        return (int64_t)time.tv_sec * NS + time.tv_nsec;
+}
+
+/*
+ * The moment of the day at which the recording's clock showed 0 is that of our boot, later by the
+ * time that the machine slept until then: that clock stood still meanwhile.
+ */
+bool perf_clock_is_of_this_boot(const Recording *recording)
+{
+        int64_t tod = now(CLOCK_REALTIME);
+        int64_t begin = (int64_t)(recording->reference_tod - recording->reference_clock);
+
+        return recording->has_reference && recording->clock_id == CLOCK_MONOTONIC &&
+               begin >= tod - now(CLOCK_BOOTTIME) - MAX_PART_NS &&
+               begin <= tod - now(CLOCK_MONOTONIC) + MAX_PART_NS;
+}

@@ -20,3 +20,9 @@ typedef struct PerfClock {
  */
 bool perf_clock_find(clrsym *handle, const Recording *recording, const char *input, bool is_forced,
                      PerfClock *ret_clock, GPtrArray *notes, GError **error);
+
+/*
+ * Was it recorded on this machine, since that was booted? Then its device and inode numbers mean
+ * what they mean now. False also where that cannot be told: without CLOCK_MONOTONIC, that is.
+ */
+bool perf_clock_is_of_this_boot(const Recording *recording);

@@ -10,8 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Of the filter's report. */
-#define REPORT_FD 3
+/* Of the filter's report, and of the mappings that it is told. */
+#define REPORT_FD   3
+#define MAPPINGS_FD 4
 
 /* Those that ask the program to end; there are files to remove first. */
 static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
@@ -115,6 +116,10 @@ static GPtrArray *command_line(const PerfPrograms *programs, const PerfRun *run)
         }
         g_ptr_array_add(words, g_strdup("--dlarg"));
         g_ptr_array_add(words, g_strdup_printf("report=%d", REPORT_FD));
+        if (run->mappings) {
+                g_ptr_array_add(words, g_strdup("--dlarg"));
+                g_ptr_array_add(words, g_strdup_printf("mappings=%d", MAPPINGS_FD));
+        }
         g_ptr_array_add(words, NULL);
         return words;
 }
@@ -122,15 +127,20 @@ static GPtrArray *command_line(const PerfPrograms *programs, const PerfRun *run)
 /* Above those that the child gets, so that one dup2() after the other hits none of them. */
 static int above(int fd)
 {
-        int moved = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, REPORT_FD + 1) : -1;
+        int moved = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, MAPPINGS_FD + 1) : -1;
 
         if (fd >= 0)
                 close(fd);
         return moved;
 }
 
-static int spawn(const char *path, char **words, int output_fd, int said_fd, int report_fd,
-                 pid_t *ret_pid)
+/* What the child gets beside its stdin. */
+typedef struct Ends {
+        int output, said, report;
+        int mappings; /* -1: none */
+} Ends;
+
+static int spawn(const char *path, char **words, const Ends *ends, pid_t *ret_pid)
 {
         posix_spawn_file_actions_t actions;
         posix_spawnattr_t attributes;
@@ -141,9 +151,11 @@ static int spawn(const char *path, char **words, int output_fd, int said_fd, int
         posix_spawn_file_actions_init(&actions);
         posix_spawnattr_init(&attributes);
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        posix_spawn_file_actions_adddup2(&actions, output_fd, STDOUT_FILENO);
-        posix_spawn_file_actions_adddup2(&actions, said_fd, STDERR_FILENO);
-        posix_spawn_file_actions_adddup2(&actions, report_fd, REPORT_FD);
+        posix_spawn_file_actions_adddup2(&actions, ends->output, STDOUT_FILENO);
+        posix_spawn_file_actions_adddup2(&actions, ends->said, STDERR_FILENO);
+        posix_spawn_file_actions_adddup2(&actions, ends->report, REPORT_FD);
+        if (ends->mappings >= 0)
+                posix_spawn_file_actions_adddup2(&actions, ends->mappings, MAPPINGS_FD);
         sigemptyset(&signals);
         for (i = 0; i < G_N_ELEMENTS(SIGNALS); i++)
                 sigaddset(&signals, SIGNALS[i]);
@@ -179,6 +191,32 @@ static int wait_child(void)
                         return -1;
         child = 0;
         return status;
+}
+
+/* A memory file that holds TEXT; negative if that failed. */
+static int memory_of(const char *text)
+{
+        int fd = above(memfd_create("mappings", MFD_CLOEXEC));
+        size_t n = strlen(text);
+
+        while (fd >= 0 && n) {
+                ssize_t written = write(fd, text, n);
+
+                if (written < 0 && errno == EINTR)
+                        continue;
+                if (written < 0) {
+                        int error = errno;
+
+                        close(fd);
+                        errno = error;
+                        return -1;
+                }
+                text += written;
+                n -= (size_t)written;
+        }
+        if (fd >= 0)
+                lseek(fd, 0, SEEK_SET);
+        return fd;
 }
 
 /* What was written to a memory file, as text. */
@@ -237,22 +275,27 @@ bool perf_run(const PerfPrograms *programs, const PerfRun *run, PerfResult *ret_
               GError **error)
 {
         g_autoptr(GPtrArray) words = command_line(programs, run);
-        int said_fd = above(memfd_create("perf stderr", MFD_CLOEXEC));
-        int report_fd = above(memfd_create("report", MFD_CLOEXEC));
+        Ends ends = {
+                .output = run->output_fd,
+                .said = above(memfd_create("perf stderr", MFD_CLOEXEC)),
+                .report = above(memfd_create("report", MFD_CLOEXEC)),
+                .mappings = run->mappings ? memory_of(run->mappings) : -1,
+        };
         int pipe_fds[2] = {-1, -1}, r = 0, status;
         pid_t pid;
 
         *ret_result = (PerfResult){0};
         if (run->output_fd < 0 && pipe2(pipe_fds, O_CLOEXEC) == 0)
-                pipe_fds[1] = above(pipe_fds[1]);
-        if (said_fd < 0 || report_fd < 0 || (run->output_fd < 0 && pipe_fds[1] < 0))
+                ends.output = pipe_fds[1] = above(pipe_fds[1]);
+        if (ends.said < 0 || ends.report < 0 || ends.output < 0 ||
+            (run->mappings && ends.mappings < 0))
                 r = errno;
         if (!r)
-                r = spawn(programs->perf, (char **)words->pdata,
-                          run->output_fd < 0 ? pipe_fds[1] : run->output_fd, said_fd, report_fd,
-                          &pid);
+                r = spawn(programs->perf, (char **)words->pdata, &ends, &pid);
         if (pipe_fds[1] >= 0)
                 close(pipe_fds[1]);
+        if (ends.mappings >= 0)
+                close(ends.mappings);
         if (!r) {
                 child = pid;
                 if (caught_signal)
@@ -263,12 +306,12 @@ bool perf_run(const PerfPrograms *programs, const PerfRun *run, PerfResult *ret_
         if (pipe_fds[0] >= 0)
                 close(pipe_fds[0]);
         status = r ? 0 : wait_child();
-        ret_result->report = r ? NULL : read_back(report_fd);
-        ret_result->said = r ? NULL : read_back(said_fd);
-        if (said_fd >= 0)
-                close(said_fd);
-        if (report_fd >= 0)
-                close(report_fd);
+        ret_result->report = r ? NULL : read_back(ends.report);
+        ret_result->said = r ? NULL : read_back(ends.said);
+        if (ends.said >= 0)
+                close(ends.said);
+        if (ends.report >= 0)
+                close(ends.report);
         if (r) {
                 g_set_error(error, PERF_ERROR, 0, "cannot start %s: %s", programs->perf,
                             g_strerror(r));

@@ -24,6 +24,7 @@ typedef struct PerfRun {
         const char *input;
         const char *const *arguments; /* of perf script; ends with NULL */
         GPtrArray *settings;          /* of the filter, without --dlarg */
+        const char *mappings;         /* lines for the filter; NULL: it is not told */
         int output_fd;                /* where perf prints to; -1: to FN */
         PerfBytesFn fn;
         void *data;

@@ -2,10 +2,13 @@
 #include "cli/perf-recording.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define NS G_GUINT64_CONSTANT(1000000000)
+
+/* A file's time of change is some milliseconds behind, and the time of day may be put right. */
+#define CHANGE_SLACK_NS NS
 
 static void process_free(gpointer data)
 {
@@ -24,6 +27,11 @@ static void event_free(gpointer data)
         g_free(event);
 }
 
+static void mapping_clear(gpointer data)
+{
+        mapping_deinit(data);
+}
+
 Recording *recording_new(void)
 {
         Recording *recording = g_new0(Recording, 1);
@@ -31,6 +39,8 @@ Recording *recording_new(void)
         recording->clock_id = RECORDING_OWN_CLOCK;
         recording->events = g_ptr_array_new_with_free_func(event_free);
         recording->processes = g_ptr_array_new_with_free_func(process_free);
+        recording->mappings = g_array_new(FALSE, FALSE, sizeof(Mapping));
+        g_array_set_clear_func(recording->mappings, mapping_clear);
         recording->pid_ns = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         recording->by_pid = g_hash_table_new(NULL, NULL);
         return recording;
@@ -42,6 +52,7 @@ void recording_free(Recording *recording)
                 return;
         g_ptr_array_unref(recording->events);
         g_ptr_array_unref(recording->processes);
+        g_array_unref(recording->mappings);
         g_hash_table_unref(recording->pid_ns);
         g_hash_table_unref(recording->by_pid);
         g_free(recording->clock_name);
@@ -127,6 +138,27 @@ static void take_namespaces(Recording *recording, const char *line)
                             g_memdup2(&u, sizeof(u)));
 }
 
+static bool is_assembly(const char *path)
+{
+        static const char DELETED[] = " (deleted)";
+        size_t n = strlen(path);
+
+        if (g_str_has_suffix(path, DELETED))
+                n -= sizeof(DELETED) - 1;
+        return n >= 4 &&
+               (!strncasecmp(path + n - 4, ".dll", 4) || !strncasecmp(path + n - 4, ".exe", 4));
+}
+
+static void take_mapping(Recording *recording, const char *line)
+{
+        Mapping mapping;
+
+        if (mapping_take_event(&mapping, line) && is_assembly(mapping.path))
+                g_array_append_val(recording->mappings, mapping);
+        else
+                mapping_deinit(&mapping);
+}
+
 static void take_lost(Recording *recording, const char *line)
 {
         const char *at = strstr(line, "PERF_RECORD_LOST"), *end;
@@ -152,11 +184,14 @@ void recording_take_line(Recording *recording, const char *line)
         };
         size_t i;
 
-        for (i = 0; i < G_N_ELEMENTS(HEADERS); i++)
+        /* Later lines have names that others chose, of files, say. */
+        recording->has_events |= *line && *line != '#';
+        for (i = 0; i < G_N_ELEMENTS(HEADERS) && !recording->has_events; i++)
                 if (g_str_has_prefix(line, HEADERS[i].begin)) {
                         HEADERS[i].take(recording, line + strlen(HEADERS[i].begin));
                         return;
                 }
+        take_mapping(recording, line);
         take_namespaces(recording, line);
         take_lost(recording, line);
 }
@@ -259,5 +294,23 @@ void recording_finish(Recording *recording)
                         process->has_pid_ns = true;
                         process->pid_ns = *pid_ns;
                 }
+        }
+}
+
+void recording_write_mappings(const Recording *recording, int32_t pid, FILE *file)
+{
+        guint i;
+
+        for (i = 0; i < recording->mappings->len; i++) {
+                Mapping mapping = g_array_index(recording->mappings, Mapping, i);
+                uint64_t later = mapping.time > recording->reference_clock
+                                         ? mapping.time - recording->reference_clock
+                                         : 0;
+
+                /* Before the recording began it was not changed later than that, either. */
+                mapping.since = recording->reference_tod + later;
+                mapping.since -= MIN(mapping.since, CHANGE_SLACK_NS);
+                if (mapping.pid == pid)
+                        mapping_write(&mapping, file);
         }
 }

@@ -47,6 +47,7 @@ typedef struct PerfVerb {
         char *snapshot;       /* owned: instead of the trace */
         const char *event;    /* NULL: all */
         PerfClock clock;
+        bool has_images;  /* files of here can be those of the recording */
         char *report;     /* owned: the filter's counts */
         GArray *maps;     /* owned: of ProcessMap */
         GPtrArray *notes; /* owned strings: for stderr */
@@ -95,8 +96,12 @@ static bool take_survey(PerfVerb *verb, const char *report, GError **error)
 
 static bool survey(PerfVerb *verb, GError **error)
 {
-        static const char *const ARGUMENTS[] = {"--header", "--show-namespace-events",
-                                                "--show-lost-events", NULL};
+        static const char *const ARGUMENTS[] = {"--ns",
+                                                "--header",
+                                                "--show-mmap-events",
+                                                "--show-namespace-events",
+                                                "--show-lost-events",
+                                                NULL};
         g_autoptr(GPtrArray) settings = g_ptr_array_new();
         const PerfRun run = {
                 .input = verb->input,
@@ -257,6 +262,25 @@ static GPtrArray *filter_settings(const PerfVerb *verb)
         return settings;
 }
 
+/* What those processes that are named had mapped, if that is known; NULL if there is no memory. */
+static char *mappings_text(const PerfVerb *verb)
+{
+        char *text = NULL;
+        size_t n = 0;
+        FILE *file = open_memstream(&text, &n);
+        guint i;
+
+        if (!file)
+                return NULL;
+        for (i = 0; i < verb->maps->len && verb->has_images; i++)
+                recording_write_mappings(verb->recording,
+                                         g_array_index(verb->maps, ProcessMap, i).perf_pid, file);
+        if (fclose(file) == 0)
+                return text;
+        free(text);
+        return NULL;
+}
+
 /* What perf and the filter said on the way. */
 static void pass_on(const char *said)
 {
@@ -280,12 +304,19 @@ static void print_summary(const PerfVerb *verb)
                 counts_take_line(&counts, lines[i]);
         n_unlisted =
                 counts.n[COUNT_IMAGE] - MIN(counts.n[COUNT_IMAGE], counts.n[COUNT_IMAGE_NAMED]);
-        if (n_unlisted > counts_managed(&counts) / UNLISTED_SHARE)
+        if (n_unlisted > counts_managed(&counts) / UNLISTED_SHARE) {
+                if (!verb->has_images)
+                        fprintf(stderr,
+                                "clrsym: %s was not recorded here since the machine was booted, or "
+                                "without -k mono: the assemblies that are here now were not looked "
+                                "into\n",
+                                verb->input);
                 fprintf(stderr,
                         "clrsym: %" G_GUINT64_FORMAT " frames of precompiled code are unknown: a "
                         "process lists it when it ends, or at once: clrsym attach PID, then this "
                         "command again\n",
                         (guint64)n_unlisted);
+        }
         counts_summary(&counts, text, sizeof(text));
         fprintf(stderr, "clrsym: %s, %" G_GUINT64_FORMAT " events lost by perf\n", text,
                 (guint64)verb->recording->n_lost);
@@ -295,9 +326,15 @@ static bool run_filter(PerfVerb *verb, PerfRun *run, GError **error)
 {
         static const char *const NO_ARGUMENTS[] = {NULL};
         g_autoptr(GPtrArray) settings = filter_settings(verb);
+        char *mappings = mappings_text(verb);
         PerfResult result;
         bool ok;
 
+        if (!mappings) {
+                g_set_error_literal(error, PERF_ERROR, 0, "no memory left");
+                return false;
+        }
+        run->mappings = mappings;
         run->input = verb->input;
         run->arguments = NO_ARGUMENTS;
         run->settings = settings;
@@ -309,6 +346,7 @@ static bool run_filter(PerfVerb *verb, PerfRun *run, GError **error)
                 g_clear_error(error);
         }
         perf_result_deinit(&result);
+        free(mappings);
         return ok;
 }
 
@@ -370,6 +408,7 @@ static bool run(PerfVerb *verb, GError **error)
             !perf_match(verb->handle, verb->recording, options, verb->clock.offset, verb->maps,
                         verb->notes, error))
                 return false;
+        verb->has_images = perf_clock_is_of_this_boot(verb->recording);
         print_notes(verb);
         g_clear_pointer(&verb->handle, clrsym_close);
         return verb->form == FORM_PROFILE ? write_profile(verb, error) : write_here(verb, error);

@@ -26,6 +26,9 @@ INSIDE = 'CLRSYM_PERF_LIVE_INSIDE'
 LIVE_TIMER_US = 100000
 SECONDS = 6
 MIN_SHARE = 0.995
+# Some are in handlers, which are functions of their own.
+MIN_PRECOMPILED = 0.98
+MIN_LISTED = 0.9
 
 
 class Server:
@@ -48,6 +51,9 @@ class Server:
             line = live.wait_for('the server', self.first_line, process)
             self.address = urllib.parse.urlsplit(line).netloc
             yield self
+            # Itself, not what started it: at its orderly end the runtime lists its code.
+            os.kill(self.pid, signal.SIGTERM)
+            process.wait(live.TIMEOUT)
 
     def first_line(self):
         text = self.output.read_text(encoding='utf-8')
@@ -126,6 +132,33 @@ def check_named(tap, done, servers, name):
                   *sorted(text for text in names if 'Program' in text or 'Sum' in text)[:20])
 
 
+def mapping_of(server):
+    """What perf calls it, and what the runtime's events do."""
+    path = pathlib.Path(f'/proc/{server.pid}')
+    own = re.search(r'^NSpid:.*\s(\d+)$', (path / 'status').read_text(encoding='utf-8'), re.M)[1]
+    return f'map={server.pid}={(path / "ns" / "pid").stat().st_ino}:{own}'
+
+
+def check_precompiled(tap, named, filtered, ended, plain):
+    """What the assemblies' files told while the programs ran, to the verb and to the filter by itself,
+    against what the runtimes said when they had ENDED: nothing could look into a file for that."""
+    frames = [rows for samples in zip(*(perftool.samples(done.stdout)
+                                        for done in (plain, named, filtered, ended)))
+              for rows in zip(*(sample.frames for sample in samples))
+              if rows[0].module.endswith('.dll')]
+    for i, what in ((1, 'clrsym perf'), (2, "perf's filter by itself")):
+        told = [rows for rows in frames if rows[i].symbol]
+        # Not listed are precompiled calls into native code.
+        listed = [rows for rows in told if rows[3].symbol]
+        differing = [(rows[i], rows[3]) for rows in listed if rows[i] != rows[3]]
+        tap.check(len(listed) > 1000 and len(listed) >= MIN_LISTED * len(told) and not differing,
+                  f'{what}: {len(told)} frames in assemblies had names at once, of {len(listed)} the '
+                  'runtime tells them in the end: the same', *differing[:5])
+        tap.check(len(told) >= MIN_PRECOMPILED * len(frames),
+                  f'{what}: {len(told)} of {len(frames)} precompiled frames were named', named.stderr,
+                  filtered.stderr)
+
+
 def check_offline(tap, programs, data, trace, done):
     """The relay's copy of the trace tells the same afterwards."""
     later = perftool.clrsym_perf(programs, '-i', data, '--trace', trace)
@@ -137,11 +170,19 @@ def check_offline(tap, programs, data, trace, done):
               'from the trace afterwards, no frame has another name', later.stderr, *differing[:5])
 
 
+def in_namespace(directory):
+    """Starts a program in a pid namespace of its own, with dotnet at a place that nobody else sees."""
+    place = directory / 'dotnet'
+    place.mkdir()
+    return ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-ec',
+            'mount --bind "$1" "$2"; PATH=$2:$PATH; shift 2; exec "$@"', 'sh',
+            pathlib.Path(shutil.which('dotnet')).resolve().parent, place]
+
+
 def run_live(tap, programs, assembly, directory):
     name = 'clrsym-perf'
     servers = [Server(assembly, directory, 'beside us'),
-               Server(assembly, directory, 'in a namespace',
-                      ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'])]
+               Server(assembly, directory, 'in a namespace', in_namespace(directory))]
     relay = live.Relay(directory / 'relay')
     data = directory / 'perf.data'
     with contextlib.ExitStack() as stack:
@@ -161,7 +202,9 @@ def run_live(tap, programs, assembly, directory):
                 programs_running.enter_context(server.running())
             n_requests = record(servers, data)
             tap.check(all(n > 10 for n in n_requests), f'{n_requests} requests were answered')
+            settings = [f'socket={daemon.query}', *map(mapping_of, servers), 'mapped-only']
             done = perftool.clrsym_perf(programs, '-i', data, *daemon.source)
+            filtered = perftool.script(programs, data, settings=settings)
             check_named(tap, done, servers, 'live')
             graph = directory / 'graph.svg'
             drawn = perftool.clrsym_perf(programs, '-i', data, *daemon.source, '-o', graph)
@@ -170,6 +213,9 @@ def run_live(tap, programs, assembly, directory):
                       'live: a flame graph', drawn.stderr)
         tracing.close()
         feeder.wait(live.TIMEOUT)
+        check_precompiled(tap, done, filtered,
+                          perftool.script(programs, data, settings=settings),
+                          perftool.script(programs, data, '--ns', '--no-inline'))
         done = perftool.clrsym_perf(programs, '-i', data, *daemon.source)
         share = figures(done)
         tap.check(share and share['named'] >= MIN_SHARE * share['jitted'],

@@ -104,7 +104,7 @@ static const char *const REFUSED[] = {
         "tier=1",     "map=1",    "map=1=",   "map=1=0",   "map=1=x",           "map=1=2:",
         "map=1=2:3 ", "map==1",   "map=-1=2", "clock=1",   "clock=1,-1",        "clock=,1",
         "wait=-1",    "wait=1.5", "report=",  "event=",    "map=1=99999999999", "clock=1,2,",
-        "clock=1,2x", "format",   "wait",
+        "clock=1,2x", "format",   "wait",     "mappings=", "mappings=-1",       "mappings",
 };
 
 START_TEST(test_settings_refused)

@@ -8,6 +8,7 @@
 
 #include "support/suite.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 static Recording *take(const char *const *lines, const char *const *survey)
@@ -40,6 +41,17 @@ START_TEST(test_recording)
                 "4/0xf0000123, ",
                 "x 80 1.000000: PERF_RECORD_LOST lost 12",
                 "x 80 2.000000: PERF_RECORD_LOST lost 30",
+                "x 80 742.190938127: PERF_RECORD_MMAP2 80/81: [0x1000(0x200) @ 0 fe:00 5 6]: r-xp "
+                "/a/b.dll",
+                "x 80 0.000000000: PERF_RECORD_MMAP2 80/81: [0x2000(0x200) @ 0 fe:00 7 6]: r-xp "
+                "/a/C.EXE (deleted)",
+                "x 70 0.000000000: PERF_RECORD_MMAP2 70/70: [0x2000(0x200) @ 0 fe:00 7 6]: r-xp "
+                "/a/b.dll",
+                "x 80 0.000000000: PERF_RECORD_MMAP2 80/81: [0x3000(0x200) @ 0 fe:00 8 6]: r-xp "
+                "/a/b.so",
+                /* What follows a line feed in a file's name. */
+                "# clockid: none (7)",
+                "# reference time: 2026-11-21 02:32:11.045265 = 1.045265 (TOD) = 1.190938127 (x)",
                 "",
                 NULL,
         };
@@ -56,6 +68,18 @@ START_TEST(test_recording)
         };
         g_autoptr(Recording) recording = take(LINES, SURVEY);
         const RecordingProcess *process = g_ptr_array_index(recording->processes, 0);
+        char *mappings = NULL;
+        size_t n_mappings = 0;
+        FILE *file = open_memstream(&mappings, &n_mappings);
+
+        /* Their times of the day are the recording's, or later, less a second. */
+        recording_write_mappings(recording, 80, file);
+        fclose(file);
+        ck_assert_str_eq(mappings, "80 4096 4608 0 742190938127 1795228331045265000 254 0 5 6 "
+                                   "/a/b.dll\n"
+                                   "80 8192 8704 0 0 1795228330045265000 254 0 7 6 "
+                                   "/a/C.EXE (deleted)\n");
+        free(mappings);
 
         ck_assert_int_eq(recording->clock_id, CLOCK_MONOTONIC);
         ck_assert_str_eq(recording->clock_name, "monotonic");

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT */
+#include "images.h"
+
+#include "client/printable.h"
+#include "living.h"
+#include "perf/r2r-image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/fs.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define NS UINT64_C(1000000000)
+
+/* Of all functions: somebody may have mapped many large files that say they have as many. */
+#define MAX_BYTES (256u << 20)
+
+/* A file that was read. */
+struct ImageFile {
+        dev_t device;
+        ino_t inode;
+        struct timespec changed;
+        R2RImage image; /* owned */
+};
+
+struct ImageMapping {
+        Mapping mapping;    /* owned */
+        size_t file;        /* number in files, from 1; 0: there is none */
+        const char *reason; /* static: why there is none; NULL with `file` 0: not looked for yet */
+        bool is_missed;
+};
+
+/* Room for one more element of SIZE bytes. */
+static bool make_room(void *array, size_t n, size_t *n_size, size_t size)
+{
+        char **elements = array, *moved;
+        size_t wanted = *n_size ? *n_size * 2 : 64;
+
+        if (n < *n_size)
+                return true;
+        moved = realloc(*elements, wanted * size);
+        if (!moved)
+                return false;
+        *elements = moved;
+        *n_size = wanted;
+        return true;
+}
+
+static int compare(const void *one, const void *other)
+{
+        const Mapping *a = &(*(ImageMapping *const *)one)->mapping;
+        const Mapping *b = &(*(ImageMapping *const *)other)->mapping;
+
+        if (a->pid != b->pid)
+                return a->pid < b->pid ? -1 : 1;
+        return (a->time > b->time) - (a->time < b->time);
+}
+
+/* Takes over its path. */
+static bool keep_mapping(void *data, const Mapping *mapping)
+{
+        Images *images = data;
+        ImageMapping *row = make_room(&images->mappings, images->n_mappings,
+                                      &images->n_mappings_size, sizeof(ImageMapping *))
+                                    ? calloc(1, sizeof(*row))
+                                    : NULL;
+
+        if (!row) {
+                free(mapping->path);
+                return false;
+        }
+        row->mapping = *mapping;
+        images->mappings[images->n_mappings++] = row;
+        return true;
+}
+
+static void sort_mappings(Images *images)
+{
+        if (images->n_mappings)
+                qsort(images->mappings, images->n_mappings, sizeof(*images->mappings), compare);
+}
+
+static bool read_mappings(Images *images, FILE *file)
+{
+        char *line = NULL;
+        size_t n_line = 0;
+        bool ok = true;
+        ssize_t n;
+
+        while (ok && (n = getline(&line, &n_line, file)) > 0) {
+                Mapping mapping;
+
+                if (line[n - 1] == '\n')
+                        line[n - 1] = '\0';
+                ok = mapping_take_line(&mapping, line) && keep_mapping(images, &mapping);
+        }
+        free(line);
+        return ok && !ferror(file);
+}
+
+bool images_init(Images *images, int fd)
+{
+        FILE *file;
+        bool ok;
+
+        *images = (Images){.asks_living = fd < 0};
+        if (fd < 0)
+                return true;
+        fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        file = fd >= 0 ? fdopen(fd, "r") : NULL;
+        if (!file) {
+                if (fd >= 0)
+                        close(fd);
+                return false;
+        }
+        ok = read_mappings(images, file);
+        fclose(file);
+        sort_mappings(images);
+        return ok;
+}
+
+void images_deinit(Images *images)
+{
+        size_t i;
+
+        for (i = 0; i < images->n_mappings; i++) {
+                mapping_deinit(&images->mappings[i]->mapping);
+                free(images->mappings[i]);
+        }
+        for (i = 0; i < images->n_files; i++)
+                r2r_image_deinit(&images->files[i].image);
+        free(images->mappings);
+        free(images->living);
+        free(images->files);
+        *images = (Images){0};
+}
+
+static bool is_later(const struct timespec *moment, uint64_t since)
+{
+        return moment->tv_sec < 0 || (uint64_t)moment->tv_sec >= UINT64_MAX / NS ||
+               (uint64_t)moment->tv_sec * NS + (uint64_t)moment->tv_nsec > since;
+}
+
+/* NULL, or why it is not the file that was mapped. */
+static const char *compare_file(const Mapping *mapping, const struct stat *status)
+{
+        if (!S_ISREG(status->st_mode) || major(status->st_dev) != mapping->major ||
+            minor(status->st_dev) != mapping->minor || status->st_ino != mapping->inode)
+                return "another file is there now";
+        /* Nothing changes in a file without its ctime, which nobody can set. */
+        if (is_later(&status->st_ctim, mapping->since))
+                return "it was changed since it was mapped";
+        return NULL;
+}
+
+static const char *words_of(int error)
+{
+        switch (error) {
+        case ENOENT:
+        case ENOTDIR:
+        case ESRCH:
+                return "it is not there";
+        case EACCES:
+        case EPERM:
+                return "it may not be read";
+        case ENOMEM:
+                return "no memory left";
+        default:
+                return "it cannot be read";
+        }
+}
+
+/* Where the file system counts how often it used an inode. */
+static bool is_generation(int fd, uint64_t generation)
+{
+        long number = 0;
+
+        return ioctl(fd, FS_IOC_GETVERSION, &number) < 0 ||
+               (uint32_t)number == (uint32_t)generation;
+}
+
+/* NULL, or why not; RET_FD is to be closed then. */
+static const char *open_mapped(const Mapping *mapping, const char *path, int *ret_fd,
+                               struct stat *ret_status)
+{
+        const char *reason;
+        int fd;
+
+        /* What is no file is not opened, for that alone could do something. */
+        if (stat(path, ret_status) < 0)
+                return words_of(errno);
+        reason = compare_file(mapping, ret_status);
+        if (reason)
+                return reason;
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (fd < 0)
+                return words_of(errno);
+        if (fstat(fd, ret_status) < 0)
+                reason = words_of(errno);
+        else
+                reason = compare_file(mapping, ret_status);
+        if (!reason && mapping->has_generation && !is_generation(fd, mapping->generation))
+                reason = "another file is there now";
+        if (reason)
+                close(fd);
+        else
+                *ret_fd = fd;
+        return reason;
+}
+
+static bool same_moment(const struct timespec *one, const struct timespec *other)
+{
+        return one->tv_sec == other->tv_sec && one->tv_nsec == other->tv_nsec;
+}
+
+/* The number of the file, from 1; 0 if it was not read yet. */
+static size_t known_file(const Images *images, const struct stat *status)
+{
+        size_t i;
+
+        for (i = 0; i < images->n_files; i++) {
+                const ImageFile *file = &images->files[i];
+
+                if (file->device == status->st_dev && file->inode == status->st_ino &&
+                    same_moment(&file->changed, &status->st_ctim))
+                        return i + 1;
+        }
+        return 0;
+}
+
+static const char *read_file(Images *images, int fd, const struct stat *status, size_t *ret_file)
+{
+        ImageFile file = {
+                .device = status->st_dev,
+                .inode = status->st_ino,
+                .changed = status->st_ctim,
+        };
+        const char *reason = NULL;
+        struct stat after;
+        size_t n_bytes;
+
+        *ret_file = known_file(images, status);
+        if (*ret_file)
+                return NULL;
+        if (r2r_image_read(&file.image, fd, &reason) < 0)
+                return reason;
+        n_bytes = file.image.n_functions * sizeof(*file.image.functions);
+        if (fstat(fd, &after) < 0 || !same_moment(&after.st_ctim, &status->st_ctim))
+                reason = "it was changed since it was mapped";
+        else if (n_bytes > MAX_BYTES - images->n_bytes ||
+                 !make_room(&images->files, images->n_files, &images->n_files_size, sizeof(file)))
+                reason = "no memory left";
+        if (reason) {
+                r2r_image_deinit(&file.image);
+                return reason;
+        }
+        images->n_bytes += n_bytes;
+        images->files[images->n_files++] = file;
+        *ret_file = images->n_files;
+        return NULL;
+}
+
+static const char *try_path(Images *images, const Mapping *mapping, char *path, size_t *ret_file)
+{
+        struct stat status;
+        const char *reason;
+        int fd = -1;
+
+        if (!path)
+                return words_of(ENOMEM);
+        reason = open_mapped(mapping, path, &fd, &status);
+        if (!reason) {
+                reason = read_file(images, fd, &status, ret_file);
+                close(fd);
+        }
+        free(path);
+        return reason;
+}
+
+typedef enum FilePlace {
+        FILE_HERE,
+        FILE_IN_ROOT,  /* of the process: it may be in another mount namespace */
+        FILE_IN_MEMORY /* which has it even when it is removed */
+} FilePlace;
+
+static char *path_in(const Mapping *mapping, FilePlace place)
+{
+        char *path;
+        int n = -1;
+
+        switch (place) {
+        case FILE_HERE:
+                n = asprintf(&path, "%s", mapping->path);
+                break;
+        case FILE_IN_ROOT:
+                n = asprintf(&path, "/proc/%" PRId32 "/root%s", mapping->pid, mapping->path);
+                break;
+        case FILE_IN_MEMORY:
+                n = asprintf(&path, "/proc/%" PRId32 "/map_files/%" PRIx64 "-%" PRIx64,
+                             mapping->pid, mapping->start, mapping->end);
+                break;
+        }
+        return n < 0 ? NULL : path;
+}
+
+static bool same_file(const Mapping *one, const Mapping *other)
+{
+        return one->major == other->major && one->minor == other->minor &&
+               one->inode == other->inode;
+}
+
+/*
+ * What the runtime tells of precompiled code has no end, so it could be of another file that was
+ * there at another time.
+ */
+static bool is_alone(const Images *images, const Mapping *mapping)
+{
+        size_t i;
+
+        for (i = 0; i < images->n_mappings; i++) {
+                const Mapping *other = &images->mappings[i]->mapping;
+
+                if (other->pid == mapping->pid && other->start < mapping->end &&
+                    mapping->start < other->end && !same_file(other, mapping))
+                        return false;
+        }
+        return true;
+}
+
+static void look_for(Images *images, ImageMapping *row)
+{
+        FilePlace place;
+
+        if (!is_alone(images, &row->mapping)) {
+                row->reason = "another file was mapped there, too";
+                return;
+        }
+        for (place = FILE_HERE; place <= FILE_IN_MEMORY && !row->file; place++) {
+                const char *reason =
+                        try_path(images, &row->mapping, path_in(&row->mapping, place), &row->file);
+
+                /* What is wrong where perf saw it, is what one wants to know. */
+                if (!row->reason)
+                        row->reason = reason;
+        }
+}
+
+/* perf knows what else was mapped there in between: DSO is what it found. */
+static ImageMapping *mapping_at(const Images *images, int32_t pid, uint64_t address, uint64_t time,
+                                const char *dso)
+{
+        size_t low = 0, high = images->n_mappings;
+        ImageMapping *found = NULL;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (images->mappings[middle]->mapping.pid < pid)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        for (; low < images->n_mappings; low++) {
+                ImageMapping *row = images->mappings[low];
+                const Mapping *mapping = &row->mapping;
+
+                if (mapping->pid != pid || mapping->time > time)
+                        break;
+                if (address >= mapping->start && address < mapping->end)
+                        found = row;
+        }
+        return found && !strcmp(found->mapping.path, dso) ? found : NULL;
+}
+
+/* Once each; what cannot be asked has nothing. */
+static void ask_living(Images *images, int32_t pid)
+{
+        size_t i;
+
+        for (i = images->n_living; i > 0; i--)
+                if (images->living[i - 1] == pid)
+                        return;
+        if (!make_room(&images->living, images->n_living, &images->n_living_size, sizeof(pid)))
+                return;
+        images->living[images->n_living++] = pid;
+        living_mappings(pid, keep_mapping, images);
+        sort_mappings(images);
+}
+
+ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImagePlace *place)
+{
+        const Mapping *mapping;
+        ImageMapping *row;
+        uint64_t behind;
+        uint32_t distance;
+
+        if (!place->dso)
+                return (ImageCode){0};
+        if (images->asks_living)
+                ask_living(images, pid);
+        row = mapping_at(images, pid, place->address, time, place->dso);
+        if (!row)
+                return (ImageCode){0};
+        mapping = &row->mapping;
+        /* A process of the same number could be another one: but not with its file there, too. */
+        if (images->asks_living && place->base != mapping->start - mapping->offset)
+                return (ImageCode){0};
+        if (!row->file && !row->reason)
+                look_for(images, row);
+        if (!row->file)
+                return (ImageCode){.missing = row};
+        behind = place->address - mapping->start;
+        if (behind > UINT64_MAX - mapping->offset ||
+            !r2r_image_find(&images->files[row->file - 1].image, behind + mapping->offset,
+                            &distance) ||
+            distance > behind)
+                return (ImageCode){0};
+        return (ImageCode){
+                .begin = place->address - distance,
+                /* When it was mapped a living process does not say. */
+                .mapped = images->asks_living ? 0 : mapping->time,
+        };
+}
+
+void images_note_missing(ImageMapping *missing)
+{
+        if (missing)
+                missing->is_missed = true;
+}
+
+void images_report(const Images *images)
+{
+        const ImageMapping *first = NULL;
+        char path[1024];
+        Writer writer = {.buffer = path, .size = sizeof(path)};
+        size_t i, n = 0;
+
+        for (i = 0; i < images->n_mappings; i++) {
+                if (!images->mappings[i]->is_missed)
+                        continue;
+                if (!first)
+                        first = images->mappings[i];
+                n++;
+        }
+        if (!first)
+                return;
+        writer_put_printable(&writer, first->mapping.path);
+        writer_end(&writer);
+        fprintf(stderr, "clrsym: precompiled code was not looked up in %s: %s", path,
+                first->reason);
+        if (n > 1)
+                fprintf(stderr, "; nor in %zu other files", n - 1);
+        fprintf(stderr, "\n");
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "perf/mapping.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS UINT64_C(1000000000)
+
+void mapping_deinit(Mapping *mapping)
+{
+        free(mapping->path);
+        mapping->path = NULL;
+}
+
+/* A number in BASE (0: by its prefix) at *TEXT that ends with END, which is passed too. */
+static bool take(const char **text, int base, const char *end, uint64_t max, uint64_t *ret)
+{
+        size_t n = strlen(end);
+        char *behind;
+
+        if (!((**text >= '0' && **text <= '9') || (base == 16 && **text >= 'a' && **text <= 'f')))
+                return false;
+        errno = 0;
+        *ret = strtoull(*text, &behind, base);
+        if (errno || behind == *text || *ret > max || strncmp(behind, end, n) != 0)
+                return false;
+        *text = behind + n;
+        return true;
+}
+
+static bool take_u32(const char **text, int base, const char *end, uint32_t *ret)
+{
+        uint64_t number;
+
+        if (!take(text, base, end, UINT32_MAX, &number))
+                return false;
+        *ret = (uint32_t)number;
+        return true;
+}
+
+static bool take_pid(const char **text, const char *end, int32_t *ret)
+{
+        uint64_t number;
+
+        if (!take(text, 10, end, INT32_MAX, &number))
+                return false;
+        *ret = (int32_t)number;
+        return true;
+}
+
+static bool keep_path(Mapping *mapping, const char *path)
+{
+        if (*path != '/' || mapping->start >= mapping->end)
+                return false;
+        mapping->path = strdup(path);
+        return mapping->path != NULL;
+}
+
+/* "473.414890639" that ends before TEXT's end */
+static bool take_seconds(const char *begin, const char *end, uint64_t *ret)
+{
+        const char *at = end;
+        uint64_t seconds, fraction;
+
+        while (at > begin && at[-1] != ' ')
+                at--;
+        if (!take(&at, 10, ".", UINT64_MAX / NS - 1, &seconds) || end - at != 9 ||
+            !take(&at, 10, ": ", NS - 1, &fraction))
+                return false;
+        *ret = seconds * NS + fraction;
+        return true;
+}
+
+/* "PERF_RECORD_MMAP2 7/7: [0x7f10c7680000(0xb4c000) @ 0 fe:00 350922 0]: r-xp /a.dll" */
+bool mapping_take_event(Mapping *mapping, const char *line)
+{
+        static const char RECORD[] = ": PERF_RECORD_MMAP2 ";
+        const char *at = strstr(line, RECORD);
+        uint64_t tid, n;
+
+        *mapping = (Mapping){0};
+        if (!at || !take_seconds(line, at, &mapping->time))
+                return false;
+        at += sizeof(RECORD) - 1;
+        if (!take_pid(&at, "/", &mapping->pid) || !take(&at, 10, ": [", UINT64_MAX, &tid) ||
+            !take(&at, 0, "(", UINT64_MAX, &mapping->start) ||
+            !take(&at, 0, ") @ ", UINT64_MAX - mapping->start, &n) ||
+            !take(&at, 0, " ", UINT64_MAX, &mapping->offset) ||
+            !take_u32(&at, 16, ":", &mapping->major) || !take_u32(&at, 16, " ", &mapping->minor) ||
+            !take(&at, 10, " ", UINT64_MAX, &mapping->inode) ||
+            !take(&at, 10, "]: ", UINT64_MAX, &mapping->generation) || strlen(at) < 6 ||
+            at[2] != 'x' || at[4] != ' ')
+                return false;
+        mapping->end = mapping->start + n;
+        mapping->has_generation = true;
+        return keep_path(mapping, at + 5);
+}
+
+/* "7f10c7680000-7f10c81cc000 r-xp 00000000 fe:00 350922          /a.dll" */
+bool mapping_take_map(Mapping *mapping, const char *line)
+{
+        *mapping = (Mapping){0};
+        if (!take(&line, 16, "-", UINT64_MAX, &mapping->start) ||
+            !take(&line, 16, " ", UINT64_MAX, &mapping->end) || strlen(line) < 6 ||
+            line[2] != 'x' || line[4] != ' ')
+                return false;
+        line += 5;
+        if (!take(&line, 16, " ", UINT64_MAX, &mapping->offset) ||
+            !take_u32(&line, 16, ":", &mapping->major) ||
+            !take_u32(&line, 16, " ", &mapping->minor) ||
+            !take(&line, 10, " ", UINT64_MAX, &mapping->inode))
+                return false;
+        return keep_path(mapping, line + strspn(line, " "));
+}
+
+void mapping_write(const Mapping *mapping, FILE *file)
+{
+        fprintf(file,
+                "%" PRId32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32
+                " %" PRIu32 " %" PRIu64 " %" PRIu64 " %s\n",
+                mapping->pid, mapping->start, mapping->end, mapping->offset, mapping->time,
+                mapping->since, mapping->major, mapping->minor, mapping->inode, mapping->generation,
+                mapping->path);
+}
+
+bool mapping_take_line(Mapping *mapping, const char *line)
+{
+        *mapping = (Mapping){.has_generation = true};
+        return take_pid(&line, " ", &mapping->pid) &&
+               take(&line, 10, " ", UINT64_MAX, &mapping->start) &&
+               take(&line, 10, " ", UINT64_MAX, &mapping->end) &&
+               take(&line, 10, " ", UINT64_MAX, &mapping->offset) &&
+               take(&line, 10, " ", UINT64_MAX, &mapping->time) &&
+               take(&line, 10, " ", UINT64_MAX, &mapping->since) &&
+               take_u32(&line, 10, " ", &mapping->major) &&
+               take_u32(&line, 10, " ", &mapping->minor) &&
+               take(&line, 10, " ", UINT64_MAX, &mapping->inode) &&
+               take(&line, 10, " ", UINT64_MAX, &mapping->generation) && keep_path(mapping, line);
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The files of recorded processes' assemblies: which are read, and which are not those that were
+ * mapped
+ */
+
+#include "perf/images.h"
+
+#include "support/r2r-file.h"
+#include "support/suite.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <linux/fs.h>
+
+#define NS   UINT64_C(1000000000)
+#define PID  G_MAXINT32 /* nobody's: there is no /proc for it */
+#define BASE UINT64_C(0x7f0000000000)
+/* How the runtime maps sections: from the begin of a page on. */
+#define START      (BASE + 0x10000)
+#define ADDRESS(n) (START + (n))
+
+typedef struct World {
+        char *directory, *path;
+        Mapping mapping; /* of the file; borrows the path */
+} World;
+
+static void write_image(const char *path)
+{
+        uint8_t bytes[N_IMAGE];
+
+        image_build(bytes);
+        ck_assert(g_file_set_contents(path, (const char *)bytes, sizeof(bytes), NULL));
+}
+
+static uint64_t generation_of(const char *path)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        long number = 0;
+
+        ck_assert_int_ge(fd, 0);
+        if (ioctl(fd, FS_IOC_GETVERSION, &number) < 0)
+                number = 0;
+        close(fd);
+        return (uint32_t)number;
+}
+
+/* As if it had been mapped a second from now, which is later than it was written. */
+static void world_init(World *world)
+{
+        struct stat status;
+
+        world->directory = g_dir_make_tmp("clrsym-images-XXXXXX", NULL);
+        ck_assert_ptr_nonnull(world->directory);
+        world->path = g_build_filename(world->directory, "a b.dll", NULL);
+        write_image(world->path);
+        ck_assert_int_eq(stat(world->path, &status), 0);
+        world->mapping = (Mapping){
+                .pid = PID,
+                .start = START,
+                .end = START + 0x1000,
+                .since = ((uint64_t)status.st_ctim.tv_sec + 1) * NS,
+                .major = major(status.st_dev),
+                .minor = minor(status.st_dev),
+                .inode = status.st_ino,
+                .has_generation = true,
+                .generation = generation_of(world->path),
+                .path = world->path,
+        };
+}
+
+static void world_deinit(World *world)
+{
+        g_unlink(world->path);
+        g_rmdir(world->directory);
+        g_free(world->path);
+        g_free(world->directory);
+}
+
+static bool init_from(Images *images, const Mapping *mappings, size_t n)
+{
+        FILE *file = fdopen(memfd_create("mappings", MFD_CLOEXEC), "w+");
+        bool ok;
+        size_t i;
+
+        ck_assert_ptr_nonnull(file);
+        for (i = 0; i < n; i++)
+                mapping_write(&mappings[i], file);
+        rewind(file);
+        ok = images_init(images, fileno(file));
+        fclose(file);
+        return ok;
+}
+
+static void check_code(Images *images, const World *world, int32_t pid, uint64_t address,
+                       uint64_t time, uint64_t begin, bool is_missing)
+{
+        const ImagePlace place = {address, world->path, START};
+        ImageCode code = images_find(images, pid, time, &place);
+
+        ck_assert_uint_eq(code.begin, begin);
+        ck_assert_int_eq(code.missing != NULL, is_missing);
+}
+
+START_TEST(test_found)
+{
+        World world;
+        Images images;
+        ImageCode code;
+
+        world_init(&world);
+        world.mapping.time = 100;
+        ck_assert(init_from(&images, &world.mapping, 1));
+        check_code(&images, &world, PID, ADDRESS(CODE), 100, ADDRESS(CODE), false);
+        check_code(&images, &world, PID, ADDRESS(CODE + 0x7f), 200, ADDRESS(CODE + 0x20), false);
+        check_code(&images, &world, PID, ADDRESS(CODE + 0x80), 200, 0, false);
+        check_code(&images, &world, PID, ADDRESS(CODE), 99, 0, false);
+        check_code(&images, &world, PID - 1, ADDRESS(CODE), 200, 0, false);
+        check_code(&images, &world, PID, START - 1, 200, 0, false);
+        check_code(&images, &world, PID, START + 0x1000, 200, 0, false);
+        check_code(&images, &world, PID, UINT64_MAX, 200, 0, false);
+        code = images_find(&images, PID, 100, &(ImagePlace){ADDRESS(CODE), world.path, START});
+        ck_assert_uint_eq(code.mapped, 100);
+        code = images_find(&images, PID, 100, &(ImagePlace){ADDRESS(CODE), "/another.dll", START});
+        ck_assert_uint_eq(code.begin, 0);
+        code = images_find(&images, PID, 100, &(ImagePlace){ADDRESS(CODE), NULL, START});
+        ck_assert_uint_eq(code.begin, 0);
+        ck_assert_uint_eq(images.n_files, 1);
+        images_deinit(&images);
+        world_deinit(&world);
+}
+END_TEST
+
+/* From the middle of the file on, and of a function: what begins before is not there. */
+START_TEST(test_part)
+{
+        World world;
+        Images images;
+
+        world_init(&world);
+        world.mapping.offset = CODE + 0x30;
+        ck_assert(init_from(&images, &world.mapping, 1));
+        check_code(&images, &world, PID, START, 1, 0, false);
+        check_code(&images, &world, PID, START + 0x60, 1, START + 0x60, false);
+        images_deinit(&images);
+        world.mapping.offset = UINT64_MAX - 4;
+        ck_assert(init_from(&images, &world.mapping, 1));
+        check_code(&images, &world, PID, START + CODE + 5, 1, 0, false);
+        images_deinit(&images);
+        world_deinit(&world);
+}
+END_TEST
+
+static void change_since(World *world)
+{
+        world->mapping.since -= 2 * NS;
+}
+
+static void change_inode(World *world)
+{
+        world->mapping.inode++;
+}
+
+static void change_major(World *world)
+{
+        world->mapping.major++;
+}
+
+static void change_minor(World *world)
+{
+        world->mapping.minor++;
+}
+
+static void remove_file(World *world)
+{
+        g_unlink(world->path);
+}
+
+/* The old one is kept: else the new one could get its inode. */
+static void replace_file(World *world)
+{
+        g_autofree char *old = g_strconcat(world->path, ".old", NULL);
+
+        ck_assert_int_eq(g_rename(world->path, old), 0);
+        write_image(world->path);
+        world->mapping.since += NS;
+        g_unlink(old);
+}
+
+static void make_other(World *world)
+{
+        struct stat status;
+
+        ck_assert(g_file_set_contents(world->path, "#!/bin/sh", -1, NULL));
+        ck_assert_int_eq(stat(world->path, &status), 0);
+        world->mapping.inode = status.st_ino;
+        world->mapping.generation = generation_of(world->path);
+}
+
+static void make_fifo(World *world)
+{
+        struct stat status;
+
+        g_unlink(world->path);
+        ck_assert_int_eq(mkfifo(world->path, 0600), 0);
+        ck_assert_int_eq(stat(world->path, &status), 0);
+        world->mapping.inode = status.st_ino;
+}
+
+static const struct {
+        void (*change)(World *world);
+        const char *reason;
+} WRONG[] = {
+        {change_since, "it was changed since it was mapped"},
+        {change_inode, "another file is there now"},
+        {change_major, "another file is there now"},
+        {change_minor, "another file is there now"},
+        {remove_file, "it is not there"},
+        {replace_file, "another file is there now"},
+        {make_other, "it is no PE file"},
+        {make_fifo, "another file is there now"},
+};
+
+/* What is said at the end; to be freed. */
+static char *reported(const Images *images)
+{
+        int fd = memfd_create("stderr", MFD_CLOEXEC), kept = dup(STDERR_FILENO);
+        char *text = g_malloc0(2000);
+
+        dup2(fd, STDERR_FILENO);
+        images_report(images);
+        dup2(kept, STDERR_FILENO);
+        ck_assert_int_ge(pread(fd, text, 1999, 0), 0);
+        close(fd);
+        close(kept);
+        return text;
+}
+
+START_TEST(test_missing)
+{
+        World world;
+        Images images;
+        ImageCode code;
+        char *said, *wanted;
+
+        world_init(&world);
+        WRONG[_i].change(&world);
+        ck_assert(init_from(&images, &world.mapping, 1));
+        code = images_find(&images, PID, 1, &(ImagePlace){ADDRESS(CODE), world.path, START});
+        ck_assert_uint_eq(code.begin, 0);
+        ck_assert_ptr_nonnull(code.missing);
+        ck_assert_uint_eq(images.n_files, 0);
+        said = reported(&images);
+        ck_assert_str_eq(said, "");
+        images_note_missing(code.missing);
+        g_free(said);
+        said = reported(&images);
+        wanted = g_strdup_printf("clrsym: precompiled code was not looked up in %s: %s\n",
+                                 world.path, WRONG[_i].reason);
+        ck_assert_str_eq(said, wanted);
+        images_deinit(&images);
+        g_free(said);
+        g_free(wanted);
+        world_deinit(&world);
+}
+END_TEST
+
+/* Where the file system tells it. */
+START_TEST(test_generation)
+{
+        World world;
+        Images images;
+
+        world_init(&world);
+        if (world.mapping.generation) {
+                world.mapping.generation++;
+                ck_assert(init_from(&images, &world.mapping, 1));
+                check_code(&images, &world, PID, ADDRESS(CODE), 1, 0, true);
+                images_deinit(&images);
+        }
+        world_deinit(&world);
+}
+END_TEST
+
+START_TEST(test_several)
+{
+        World world;
+        Mapping mappings[4];
+        Images images;
+
+        world_init(&world);
+        mappings[0] = mappings[1] = mappings[2] = mappings[3] = world.mapping;
+        mappings[0].pid = 7;
+        mappings[1].pid = 3;
+        mappings[2].start += 0x100000;
+        mappings[2].end += 0x100000;
+        /* Another file was there before. */
+        mappings[2].time = 50;
+        mappings[3].start = mappings[2].start + 0xf00;
+        mappings[3].end = mappings[3].start + 0x1000;
+        mappings[3].inode++;
+        ck_assert(init_from(&images, mappings, 3));
+        check_code(&images, &world, 7, ADDRESS(CODE), 1, ADDRESS(CODE), false);
+        check_code(&images, &world, 3, ADDRESS(CODE), 1, ADDRESS(CODE), false);
+        check_code(&images, &world, PID, ADDRESS(CODE), 60, 0, false);
+        check_code(&images, &world, PID, ADDRESS(CODE) + 0x100000, 60, ADDRESS(CODE) + 0x100000,
+                   false);
+        ck_assert_uint_eq(images.n_files, 1);
+        images_deinit(&images);
+        ck_assert(init_from(&images, mappings, 4));
+        check_code(&images, &world, PID, ADDRESS(CODE) + 0x100000, 60, 0, true);
+        images_deinit(&images);
+        world_deinit(&world);
+}
+END_TEST
+
+/* Removed, but mapped: the process, which is this one, still has it. */
+START_TEST(test_of_living)
+{
+        World world;
+        Images images;
+        void *memory;
+        int fd;
+
+        world_init(&world);
+        fd = open(world.path, O_RDONLY | O_CLOEXEC);
+        memory = mmap(NULL, 0x1000, PROT_READ, MAP_PRIVATE, fd, 0);
+        ck_assert_ptr_ne(memory, MAP_FAILED);
+        close(fd);
+        world.mapping.pid = getpid();
+        world.mapping.start = (uintptr_t)memory;
+        world.mapping.end = world.mapping.start + 0x1000;
+        g_unlink(world.path);
+        /* Its inode changes when a name of it goes. */
+        world.mapping.since += 60 * NS;
+        ck_assert(init_from(&images, &world.mapping, 1));
+        if (geteuid() == 0)
+                check_code(&images, &world, getpid(), world.mapping.start + CODE + 1, 1,
+                           world.mapping.start + CODE, false);
+        images_deinit(&images);
+        munmap(memory, 0x1000);
+        world_deinit(&world);
+}
+END_TEST
+
+/* Nobody told of mappings: then processes tell, but not of files that changed since they began. */
+START_TEST(test_asked)
+{
+        World world;
+        Images images;
+        ImageCode code;
+        void *memory;
+        int fd;
+
+        world_init(&world);
+        fd = open(world.path, O_RDONLY | O_CLOEXEC);
+        memory = mmap(NULL, 0x1000, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+        ck_assert_ptr_ne(memory, MAP_FAILED);
+        close(fd);
+        ck_assert(images_init(&images, -1));
+        code = images_find(&images, getpid(), UINT64_MAX,
+                           &(ImagePlace){(uintptr_t)memory + CODE, world.path, (uintptr_t)memory});
+        ck_assert_uint_eq(code.begin, 0);
+        ck_assert_ptr_nonnull(code.missing);
+        images_note_missing(code.missing);
+        /* It is another one that has it elsewhere, or had it before this one began. */
+        code = images_find(&images, getpid(), UINT64_MAX,
+                           &(ImagePlace){(uintptr_t)memory + CODE, world.path, 0x1000});
+        ck_assert_ptr_null(code.missing);
+        code = images_find(&images, getpid(), 1,
+                           &(ImagePlace){(uintptr_t)memory + CODE, world.path, (uintptr_t)memory});
+        ck_assert_ptr_null(code.missing);
+        images_deinit(&images);
+        munmap(memory, 0x1000);
+        world_deinit(&world);
+}
+END_TEST
+
+static const char *const LINES[] = {
+        "\n",
+        "1 2 3\n",
+        "1 2 3 0 0 0 0 0 0 0 a.dll\n",
+        "1 3 3 0 0 0 0 0 0 0 /a.dll\n",
+        "-1 2 3 0 0 0 0 0 0 0 /a.dll\n",
+        "1 2 0x3 0 0 0 0 0 0 0 /a.dll\n",
+        "1 2 3 0 0 0 4294967296 0 0 0 /a.dll\n",
+        "1 2 18446744073709551616 0 0 0 0 0 0 0 /a.dll\n",
+};
+
+START_TEST(test_no_mappings)
+{
+        int fd = memfd_create("mappings", MFD_CLOEXEC);
+        Images images;
+
+        ck_assert_int_eq(write(fd, LINES[_i], strlen(LINES[_i])), strlen(LINES[_i]));
+        lseek(fd, 0, SEEK_SET);
+        ck_assert(!images_init(&images, fd));
+        images_deinit(&images);
+        close(fd);
+}
+END_TEST
+
+START_TEST(test_none)
+{
+        Images images;
+
+        ck_assert(images_init(&images, -1));
+        ck_assert_uint_eq(
+                images_find(&images, PID, 1, &(ImagePlace){ADDRESS(CODE), "/a.dll", START}).begin,
+                0);
+        images_note_missing(NULL);
+        images_report(&images);
+        images_deinit(&images);
+        ck_assert(!images_init(&images, 100000));
+        images_deinit(&images);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("perf-images");
+        TCase *tests = tcase_create("files");
+
+        tcase_add_test(tests, test_found);
+        tcase_add_test(tests, test_part);
+        tcase_add_loop_test(tests, test_missing, 0, G_N_ELEMENTS(WRONG));
+        tcase_add_test(tests, test_generation);
+        tcase_add_test(tests, test_several);
+        tcase_add_test(tests, test_of_living);
+        tcase_add_test(tests, test_asked);
+        tcase_add_loop_test(tests, test_no_mappings, 0, G_N_ELEMENTS(LINES));
+        tcase_add_test(tests, test_none);
+        suite_add_tcase(suite, tests);
+        return suite;
+}
