@@ -95,7 +95,7 @@ static const struct {
         {"Versions", "{\"parameters\":{\"bodies\":[]}}"},
         {"Watch", "{\"parameters\":{\"events\":[{\"event\":\"resync\"}]},\"continues\":true}"},
         {"Refused", "{\"error\":\"a.B\"}"},
-        {"Bulk", "{\"parameters\":{\"version\":1,\"max_queries\":4096}}"},
+        {"Bulk", "{\"parameters\":{\"version\":2,\"max_queries\":4096}}"},
 };
 
 /* Answers frames with names and processes, until the client hangs up. */
