@@ -112,12 +112,11 @@ def check(tap, world, command):
         feed = attached.Feed(world.programs, world.directory)
         feed.daemon = world.daemon
         world.wait_live()
-        last = live.wait_for('the attachment', lambda: (
-            lambda done: done if done.returncode == 0 else None)(world.attach('--again')))
-        tap.check(' complete at ' in last.stdout, 'attached again', last.stdout, last.stderr)
-        time.sleep(1)
         tap.check(program.process.poll() is None, 'the program goes on', program.process.poll(),
                   program.text()[-1000:])
+        last = world.attach('--again')
+        tap.check(' complete at ' in last.stdout, 'attached again', last.stdout, last.stderr)
+        time.sleep(1)
         program.freeze()
         attached.check_now(tap, feed, program, 'afterwards')
         check_told(tap, world, program)
