@@ -7,18 +7,21 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import signal
 import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'traces'))
+sys.path[1:1] = [str(HERE.parent / 'traces'), str(HERE.parent / 'perf')]
 
 import attached  # pylint: disable=wrong-import-position
 import diagport  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
+import perftool  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 import test_live  # pylint: disable=wrong-import-position
+from test_perf_live import MIN_SHARE, figures  # pylint: disable=wrong-import-position
 
 N_AT_ONCE = 10
 
@@ -53,15 +56,39 @@ def test_one(tap, feed, command, directory):
         listed = [row for row in feed.rows('attach', '--list') if row['pid'] == program.pid]
         tap.check(len(listed) == 1 and listed[0]['state'] == 'attached', 'attach --list has it',
                   listed)
-        run_for(3)
+        data = directory / 'perf.data'
+        live.run('perf', 'record', '-q', '-F', '499', '-e', 'cpu-clock', '-k', 'mono', '-g', '-p',
+                 str(program.pid), '-o', data, '--', 'sleep', '3')
         program.freeze()
-        attached.check_now(tap, feed, program, 'one')
+        bodies = attached.check_now(tap, feed, program, 'one')
+        check_samples(tap, feed, data, bodies)
         attached.check_told(tap, feed, program, since, 'one')
         done = feed.clrsym('detach', program.pid)
         tap.equal((done.returncode, done.stdout), (0, f'{program.pid}: detached\n'), 'detached')
         done = feed.clrsym('detach', program.pid)
         tap.check(done.returncode == 1 and 'is not attached' in done.stderr,
                   'detached twice: that is an error', done.stderr)
+
+
+def check_samples(tap, feed, data, bodies):
+    """perf's samples of the busy program; what of its own types ran is there still."""
+    done = perftool.clrsym_perf(feed.programs, '-i', data, *feed.daemon.source)
+    share = figures(done)
+    tap.check(done.returncode == 0 and share and share['jitted'] > 300 and
+              share['named'] >= MIN_SHARE * share['jitted'],
+              f'samples: {share.get("named")} of {share.get("jitted")} frames in jitted memory are '
+              'named', done.stderr)
+    wrong, n = [], 0
+    for sample in perftool.samples(done.stdout):
+        for frame in filter(perftool.is_managed, sample.frames):
+            name, _, offset = frame.symbol.rpartition('+')
+            body = bodies.get(frame.address - int(offset, 16)) if name else None
+            if body and re.fullmatch(r'Live\.\w+', body.type):
+                n += 1
+                if not name.startswith(f'{body.type}.{body.method}'):
+                    wrong.append(f'{frame}: {body}')
+    tap.check(n > 100 and not wrong, f'samples: {n} frames have the names of the perf map',
+              *wrong[:5])
 
 
 def in_gap(feed, program):
