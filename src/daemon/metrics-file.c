@@ -4,6 +4,7 @@
 #include "query/status.h"
 
 #include <glib/gstdio.h>
+#include <sys/stat.h>
 
 struct MetricsFile {
         char *path; /* owned */
@@ -19,17 +20,17 @@ static gboolean on_timer(gpointer data)
         MetricsFile *file = data;
         g_autoptr(GString) text = g_string_new(NULL);
         g_autoptr(GError) error = NULL;
+        mode_t umask_before;
+        bool ok;
 
         metrics_append(text, &file->context);
-        if (g_file_set_contents_full(file->path, text->str, (gssize)text->len,
-                                     G_FILE_SET_CONTENTS_CONSISTENT, 0644, &error)) {
-                file->has_failed = false;
-                /* Whatever our umask is: others are to read it. */
-                g_chmod(file->path, 0644);
-        } else if (!file->has_failed) {
-                file->has_failed = true;
+        umask_before = umask(022); /* others are to read it from the first moment on */
+        ok = g_file_set_contents_full(file->path, text->str, (gssize)text->len,
+                                      G_FILE_SET_CONTENTS_CONSISTENT, 0644, &error);
+        umask(umask_before);
+        if (!ok && !file->has_failed)
                 g_warning("cannot write the metrics: %s", error->message);
-        }
+        file->has_failed = !ok;
         return G_SOURCE_CONTINUE;
 }
 

@@ -28,7 +28,8 @@ static void expect(Tail *tail, int64_t limit, const char *letters)
 
         tail_take(tail, limit, out);
         ck_assert_uint_eq(out->len, strlen(letters));
-        ck_assert_mem_eq(out->data, letters, out->len);
+        if (out->len)
+                ck_assert_mem_eq(out->data, letters, out->len);
 }
 
 START_TEST(takes_in_order)
