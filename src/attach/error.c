@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "attach/error.h"
 
+#include "wire/hold-request.h"
+
 static const char *const NAMES[_ATTACH_ERROR_MAX] = {
-        [ATTACH_ERROR_FAILED] = "failed",         [ATTACH_ERROR_NO_PROCESS] = "no-process",
-        [ATTACH_ERROR_NOT_DOTNET] = "not-dotnet", [ATTACH_ERROR_NOT_ALLOWED] = "not-allowed",
-        [ATTACH_ERROR_NO_PORT] = "no-port",       [ATTACH_ERROR_NO_PROVIDER] = "no-provider",
-        [ATTACH_ERROR_TOO_OLD] = "too-old",       [ATTACH_ERROR_SILENT] = "silent",
-        [ATTACH_ERROR_REFUSED] = "refused",       [ATTACH_ERROR_BROKEN] = "broken",
-        [ATTACH_ERROR_ENDED] = "ended",
+        [ATTACH_ERROR_FAILED] = "failed",
+        [ATTACH_ERROR_NO_PROCESS] = REQUEST_NO_PROCESS,
+        [ATTACH_ERROR_NOT_DOTNET] = "not-dotnet",
+        [ATTACH_ERROR_NOT_ALLOWED] = "not-allowed",
+        [ATTACH_ERROR_NO_PORT] = "no-port",
+        [ATTACH_ERROR_NO_PROVIDER] = "no-provider",
+        [ATTACH_ERROR_TOO_OLD] = "too-old",
+        [ATTACH_ERROR_SILENT] = "silent",
+        [ATTACH_ERROR_REFUSED] = "refused",
+        [ATTACH_ERROR_BROKEN] = "broken",
+        [ATTACH_ERROR_ENDED] = REQUEST_ENDED,
+        [ATTACH_ERROR_NOT_ATTACHED] = REQUEST_NOT_ATTACHED,
 };
 
 GQuark attach_error_quark(void)

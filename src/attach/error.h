@@ -19,6 +19,7 @@ typedef enum AttachError {
         ATTACH_ERROR_REFUSED,
         ATTACH_ERROR_BROKEN, /* answers, but not as a runtime does */
         ATTACH_ERROR_ENDED,  /* while we were at it */
+        ATTACH_ERROR_NOT_ATTACHED,
         _ATTACH_ERROR_MAX,
 } AttachError;
 

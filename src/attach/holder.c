@@ -21,6 +21,7 @@
 
 struct Holder {
         char *directory; /* owned */
+        uid_t daemon_uid;
         Listener *listener;
         Silences *silences;
         GPtrArray *attachments; /* owned */
@@ -57,6 +58,12 @@ static void answer(Caller *caller, json_t *value)
 static bool may(const Caller *caller, uid_t uid)
 {
         return caller->who.uid == 0 || caller->who.uid == geteuid() || caller->who.uid == uid;
+}
+
+/* The daemon knows when something is missing of a process; it has no other business with it. */
+static bool may_only_again(const Caller *caller, const Request *request)
+{
+        return caller->who.uid == caller->holder->daemon_uid && request->verb == REQUEST_AGAIN;
 }
 
 static Attachment *find(Holder *holder, pid_t pid, uint64_t start_ticks)
@@ -175,6 +182,7 @@ static void obey(Caller *caller, const Request *request)
 {
         g_autofree char *message = NULL;
         Attachment *attachment;
+        bool is_held_only;
         uint64_t ticks;
         uint32_t uid;
         ProcKey key;
@@ -187,7 +195,8 @@ static void obey(Caller *caller, const Request *request)
                 refuse(caller, ATTACH_ERROR_NO_PROCESS, message);
                 return;
         }
-        if (!may(caller, uid)) {
+        is_held_only = request->is_held_only || !may(caller, uid);
+        if (!may(caller, uid) && !may_only_again(caller, request)) {
                 message = g_strdup_printf("process %d is of another user: run clrsym as that user, "
                                           "or as root",
                                           (int)request->pid);
@@ -195,13 +204,11 @@ static void obey(Caller *caller, const Request *request)
                 return;
         }
         attachment = find(caller->holder, key.host_pid, ticks);
-        if (request->verb == REQUEST_DETACH) {
-                if (attachment) {
-                        attachment_detach(attachment);
-                } else {
-                        message = g_strdup_printf("process %d is not attached", (int)request->pid);
-                        refuse(caller, ATTACH_ERROR_FAILED, message);
-                }
+        if (!attachment && (is_held_only || request->verb == REQUEST_DETACH)) {
+                message = g_strdup_printf("process %d is not attached", (int)request->pid);
+                refuse(caller, ATTACH_ERROR_NOT_ATTACHED, message);
+        } else if (request->verb == REQUEST_DETACH) {
+                attachment_detach(attachment);
         } else if (!attachment) {
                 attachment = attach(caller, key.host_pid, ticks, uid);
         } else if (request->verb == REQUEST_AGAIN || attachment_info(attachment)->is_waiting) {
@@ -344,14 +351,15 @@ static void resume(Holder *holder)
         }
 }
 
-Holder *holder_new(const char *directory, const char *ingest, int fd, void (*idle)(void *data),
-                   void *data, GError **error)
+Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid, int fd,
+                   void (*idle)(void *data), void *data, GError **error)
 {
         g_autofree char *control = places_control(directory);
         bool is_roots = geteuid() == 0;
         Holder *holder = g_new0(Holder, 1);
 
         holder->directory = g_strdup(directory);
+        holder->daemon_uid = daemon_uid;
         holder->attachments = g_ptr_array_new_with_free_func((GDestroyNotify)attachment_free);
         holder->callers = g_ptr_array_new_with_free_func((GDestroyNotify)peer_free);
         holder->idle = idle;

@@ -9,12 +9,15 @@
 #include "daemon/systemd.h"
 
 #include <glib-unix.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static char *arg_directory;
 static char *arg_ingest;
+static char *arg_daemon_user;
 static gboolean arg_version;
 
 static const GOptionEntry OPTIONS[] = {
@@ -26,6 +29,8 @@ static const GOptionEntry OPTIONS[] = {
          "The daemon's ingest socket (default $CLRSYM_INGEST, one below $XDG_RUNTIME_DIR, or "
          "/run/clrsym/ingest)",
          "PATH"},
+        {"daemon-user", 0, 0, G_OPTION_ARG_STRING, &arg_daemon_user,
+         "Who may have listed again what is attached, whoever's it is (default: nobody)", "NAME"},
         {"version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Show the version", NULL},
         {0},
 };
@@ -34,6 +39,19 @@ static int fail(const char *message)
 {
         fprintf(stderr, "clrsym-holder: %s\n", message);
         return 1;
+}
+
+/* Ours may do everything anyhow: that is nobody more. */
+static uid_t daemon_uid(void)
+{
+        const struct passwd *user = arg_daemon_user ? getpwnam(arg_daemon_user) : NULL;
+
+        if (arg_daemon_user && !user)
+                fprintf(stderr,
+                        "clrsym-holder: warning: there is no user %s: nobody may have processes of "
+                        "others listed again\n",
+                        arg_daemon_user);
+        return user ? user->pw_uid : geteuid();
 }
 
 static void quit(void *data)
@@ -72,7 +90,8 @@ int main(int argc, char **argv)
                 return fail(error->message);
         ingest = arg_ingest ? g_strdup(arg_ingest) : places_ingest();
         signal(SIGPIPE, SIG_IGN);
-        holder = holder_new(directory, ingest, systemd_listen_fd("control"), quit, loop, &error);
+        holder = holder_new(directory, ingest, daemon_uid(), systemd_listen_fd("control"), quit,
+                            loop, &error);
         if (!holder)
                 return fail(error->message);
         g_unix_signal_add(SIGTERM, on_signal, loop);

@@ -1,41 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "attach/request.h"
 
-#include <string.h>
-
-static const char *const VERBS[_REQUEST_VERB_MAX] = {
-        [REQUEST_ATTACH] = "attach",
-        [REQUEST_AGAIN] = "again",
-        [REQUEST_DETACH] = "detach",
-        [REQUEST_LIST] = "list",
-};
-
-bool request_parse(const char *text, size_t n, Request *ret_request)
-{
-        json_t *request = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
-        const char *verb = json_string_value(json_object_get(request, "verb"));
-        json_int_t pid = json_integer_value(json_object_get(request, "pid"));
-        unsigned i;
-
-        for (i = 0; i < _REQUEST_VERB_MAX; i++)
-                if (verb && !strcmp(verb, VERBS[i]))
-                        break;
-        json_decref(request); /* VERB is gone with it */
-        if (i == _REQUEST_VERB_MAX || pid < 0 || pid > G_MAXINT32 ||
-            (pid == 0) != (i == REQUEST_LIST))
-                return false;
-        *ret_request = (Request){(RequestVerb)i, (pid_t)pid};
-        return true;
-}
-
-char *request_format(const Request *request)
-{
-        if (request->verb == REQUEST_LIST)
-                return g_strdup_printf("{\"verb\":\"%s\"}\n", VERBS[request->verb]);
-        return g_strdup_printf("{\"verb\":\"%s\",\"pid\":%d}\n", VERBS[request->verb],
-                               (int)request->pid);
-}
-
 /* A time, or null. */
 static json_t *time_new(uint64_t time)
 {

@@ -79,7 +79,7 @@ static void complete(Attaching *attaching, Completeness *completeness, gint64 de
 
 static void ask(Attaching *attaching, RequestVerb verb, Targets *targets)
 {
-        const Request request = {verb, attaching->pid};
+        const Request request = {.verb = verb, .pid = attaching->pid};
         g_autoptr(GError) error = NULL;
 
         attaching->fd = client_ask(&request, true, &error);

@@ -44,14 +44,14 @@ static bool find_attached(Targets *targets, const Options *options, GError **err
 
 static void detach(Targets *targets, pid_t pid)
 {
-        const Request request = {REQUEST_DETACH, pid};
+        const Request request = {.verb = REQUEST_DETACH, .pid = pid};
         g_autoptr(GString) line = g_string_new(NULL);
         GError *error = NULL;
         json_t *answer = ask(&request, &error);
 
         if (!answer) {
                 if (!error)
-                        error = g_error_new(ATTACH_ERROR, ATTACH_ERROR_FAILED,
+                        error = g_error_new(ATTACH_ERROR, ATTACH_ERROR_NOT_ATTACHED,
                                             "process %d is not attached", (int)pid);
                 targets_fail(targets, pid, error);
                 return;

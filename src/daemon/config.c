@@ -58,6 +58,9 @@ static const Key KEYS[] = {
         {"MetricsFile", &PATH, AT(metrics_file), "", NULL, NULL, NULL},
         {"MetricsInterval", &TIME, AT(metrics_interval), "15s", "1s", "1d", NULL},
         {"StateDirectory", &PATH, AT(state_directory), "", NULL, NULL, NULL},
+        /* Having code listed costs the program time: that is its owner's decision. */
+        {"AttachAgain", &TIME, AT(attach_again), "0", "1s", "1d", "never"},
+        {"Holder", &PATH, AT(holder), "/run/clrsym/holder/control", NULL, NULL, NULL},
 };
 
 static const Key *key_find(const char *name)
@@ -148,6 +151,7 @@ void config_clear(Config *config)
 {
         g_clear_pointer(&config->metrics_file, g_free);
         g_clear_pointer(&config->state_directory, g_free);
+        g_clear_pointer(&config->holder, g_free);
 }
 
 bool config_set(Config *config, const char *name, const char *text, const char *label,
@@ -265,5 +269,6 @@ bool config_load(const char *path, Config *ret_config, GError **error)
         *ret_config = config;
         config.metrics_file = NULL;
         config.state_directory = NULL;
+        config.holder = NULL;
         return true;
 }

@@ -22,6 +22,8 @@ typedef struct Config {
         char *metrics_file;        /* owned, an absolute path; NULL, the default: none */
         uint64_t metrics_interval; /* s; 1 s to 1 d; default 15 s */
         char *state_directory;     /* the same: nothing is kept */
+        uint64_t attach_again;     /* s; 1 s to 1 d, 0, the default: never */
+        char *holder;              /* owned, an absolute path */
 } Config;
 
 /* Every default. What CONFIG held is overwritten, not freed. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/server.h"
 
+#include "daemon/again.h"
 #include "daemon/client.h"
 #include "daemon/feeder.h"
 #include "daemon/listener.h"
@@ -33,6 +34,7 @@ struct Server {
         guint wake;         /* runs clients that wait, after the tracker changed */
         guint retention_timer;
         MetricsFile *metrics_file; /* owned or NULL */
+        Again *again;              /* owned */
         void (*done)(void *);      /* of a drain; NULL: none is under way */
         void *done_data;
         guint drain_timer;
@@ -117,6 +119,7 @@ static void wake_clients(void *data)
 {
         Server *server = data;
 
+        again_wake(server->again);
         if (!server->wake && server->clients->len)
                 server->wake = g_timeout_add(1, on_wake, server);
 }
@@ -269,6 +272,7 @@ void server_configure(Server *server, const Config *config)
         server->retention = config->retention;
         tracker_set_budget(server->tracker, config->memory_max);
         configure_metrics(server, config);
+        again_configure(server->again, config->attach_again, config->holder);
         update_accepting(server);
         wake_clients(server);
 }
@@ -319,6 +323,7 @@ Server *server_new(const char *ingest_path, const char *query_path, const Config
         server->tracker = tracker_new();
         tracker_set_budget(server->tracker, config->memory_max);
         tracker_set_host(server->tracker, &host);
+        server->again = again_new(server->tracker, &server->stats);
         server->feeders = g_ptr_array_new_with_free_func(peer_destroy);
         server->clients = g_ptr_array_new_with_free_func(peer_destroy);
         if (!listen_on(server, ingest_path, query_path, error) ||
@@ -337,6 +342,7 @@ void server_free(Server *server)
         if (!server)
                 return;
         metrics_file_free(server->metrics_file);
+        again_free(server->again);
         g_clear_handle_id(&server->wake, g_source_remove);
         g_clear_handle_id(&server->drain_timer, g_source_remove);
         g_clear_handle_id(&server->retention_timer, g_source_remove);
@@ -362,6 +368,7 @@ void server_drain(Server *server, void (*done)(void *), void *data)
 {
         guint i;
 
+        again_configure(server->again, 0, NULL);
         server->done = done;
         server->done_data = data;
         listener_set_accepting(server->ingest, false);

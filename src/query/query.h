@@ -25,6 +25,9 @@ typedef struct QueryStats {
         bool has_journal;
         bool journal_is_failed; /* what comes now would not outlive the daemon */
         uint64_t journal_bytes;
+        /* Of requests that code be listed once more, where they are made. */
+        bool has_again;
+        uint64_t again_listed, again_not_held, again_failed;
 } QueryStats;
 
 typedef struct QueryContext {

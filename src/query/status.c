@@ -210,6 +210,13 @@ static void append_service(GString *out, const QueryStats *stats)
                 stats->decode_errors);
         counter(out, "unknown_events", "Events of the runtime that are not known.",
                 stats->unknown_events);
+        if (stats->has_again)
+                ROWS(out, "again_requests", "counter",
+                     "Requests to list the code of a process once more, after something was "
+                     "missing.",
+                     {"outcome=\"listed\"", stats->again_listed},
+                     {"outcome=\"not-held\"", stats->again_not_held},
+                     {"outcome=\"failed\"", stats->again_failed});
         if (!stats->has_journal)
                 return;
         gauge(out, "journal_bytes", "bytes", "What the journal takes on disk.",

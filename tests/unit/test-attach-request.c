@@ -7,10 +7,11 @@
 
 START_TEST(test_good)
 {
-        static const Request REQUESTS[] = {{REQUEST_ATTACH, 1},
-                                           {REQUEST_AGAIN, 4711},
-                                           {REQUEST_DETACH, G_MAXINT32},
-                                           {REQUEST_LIST, 0}};
+        static const Request REQUESTS[] = {{REQUEST_ATTACH, 1, false},
+                                           {REQUEST_AGAIN, 4711, false},
+                                           {REQUEST_AGAIN, 4711, true},
+                                           {REQUEST_DETACH, G_MAXINT32, false},
+                                           {REQUEST_LIST, 0, false}};
         size_t i;
 
         for (i = 0; i < G_N_ELEMENTS(REQUESTS); i++) {
@@ -23,6 +24,7 @@ START_TEST(test_good)
                 ck_assert(request_parse(line, n - 1, &request));
                 ck_assert_int_eq(request.verb, REQUESTS[i].verb);
                 ck_assert_int_eq(request.pid, REQUESTS[i].pid);
+                ck_assert_int_eq(request.is_held_only, REQUESTS[i].is_held_only);
                 for (cut = 0; cut < n - 1; cut++)
                         ck_assert(!request_parse(line, cut, &request));
         }
@@ -50,6 +52,8 @@ START_TEST(test_bad)
                 "{\"verb\":7,\"pid\":1}",
                 "{\"verb\":\"attach\\u0000\",\"pid\":1}",
                 "{\"pid\":1}",
+                "{\"verb\":\"again\",\"pid\":1,\"held\":1}",
+                "{\"verb\":\"attach\",\"pid\":1,\"held\":true}",
         };
         Request request;
 
@@ -121,6 +125,40 @@ START_TEST(test_attachment)
 }
 END_TEST
 
+/* What a holder answers to one who only wants everything listed again; and what none does. */
+START_TEST(test_outcomes)
+{
+        static const struct {
+                const char *answer;
+                RequestOutcome outcome;
+        } ROWS[] = {
+                {"{\"pid\":7,\"state\":\"attached\"}", REQUEST_LISTED},
+                {"{\"error\":{\"kind\":\"not-attached\",\"message\":\"m\"}}", REQUEST_NOT_HELD},
+                {"{\"error\":{\"kind\":\"no-process\",\"message\":\"m\"}}", REQUEST_NOT_HELD},
+                {"{\"error\":{\"kind\":\"ended\",\"message\":\"m\"}}", REQUEST_NOT_HELD},
+                {"{\"error\":{\"kind\":\"not-allowed\",\"message\":\"m\"}}", REQUEST_FAILED},
+                {"{\"error\":{\"kind\":\"new\",\"message\":\"m\"}}", REQUEST_FAILED},
+                {"{\"error\":{\"kind\":\"ended\"}}", REQUEST_NONSENSE},
+                {"{\"pid\":7,\"error\":null}", REQUEST_NONSENSE},
+                {"{\"pid\":\"7\"}", REQUEST_NONSENSE},
+                {"{}", REQUEST_NONSENSE},
+                {"[]", REQUEST_NONSENSE},
+                {"", REQUEST_NONSENSE},
+                {"\xff\xfe", REQUEST_NONSENSE},
+        };
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++) {
+                g_autofree char *message = NULL;
+
+                ck_assert_msg(request_outcome(ROWS[i].answer, strlen(ROWS[i].answer), &message) ==
+                                      ROWS[i].outcome,
+                              "%s", ROWS[i].answer);
+                ck_assert_pstr_eq(message, ROWS[i].outcome == REQUEST_FAILED ? "m" : NULL);
+        }
+}
+END_TEST
+
 START_TEST(test_file_names)
 {
         static const char *const BAD[] = {"control", "",    "1",    "1-",
@@ -143,9 +181,10 @@ Suite *suite_new(void)
         TCase *tcase = tcase_create("attach-request");
 
         tcase_add_test(tcase, test_good);
-        tcase_add_loop_test(tcase, test_bad, 0, 18);
+        tcase_add_loop_test(tcase, test_bad, 0, 20);
         tcase_add_test(tcase, test_errors);
         tcase_add_loop_test(tcase, test_attachment, 0, 4);
+        tcase_add_test(tcase, test_outcomes);
         tcase_add_test(tcase, test_file_names);
         suite_add_tcase(suite, tcase);
         return suite;
