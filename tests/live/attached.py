@@ -3,6 +3,7 @@
 while it runs. For the tests of `clrsym attach`."""
 
 import contextlib
+import io
 import json
 import os
 import pathlib
@@ -17,13 +18,18 @@ import recorded
 import test_live
 
 LIVE_TIMER_US = 100_000
+N_ATTEMPTS = 4
 
 
 class Busy:
     """The live program, busy until it is told to stop; then it waits, and its code stays as it is."""
 
-    def __init__(self, command, directory, user=None):
-        self.command = [str(word) for word in command]
+    # All that were started in this attempt.
+    processes = []
+
+    def __init__(self, command, directory, user=None, contexts=False):
+        """CONTEXTS: it loads and unloads them, too, of which a runtime can crash (in_attempts)."""
+        self.command = [*map(str, command), 'busy', *['contexts'] * contexts]
         self.directory = pathlib.Path(directory)
         self.directory.mkdir()
         if user is not None:
@@ -43,9 +49,10 @@ class Busy:
                        if not name.startswith(('DOTNET_', 'COMPlus_', 'LTTNG_'))}
         environment |= {'TMPDIR': str(self.directory), **variables}
         with open(self.output, 'w', encoding='utf-8') as output, \
-             live.child([*prefix, *self.command, 'busy'], stdin=subprocess.PIPE, stdout=output,
+             live.child([*prefix, *self.command], stdin=subprocess.PIPE, stdout=output,
                         env=environment, user=self.user) as process:
             self.process = process
+            Busy.processes.append(process)
             try:
                 live.wait_for('the program', is_ready or (lambda: 'CODE ' in self.text()), process)
                 self.pid = process.pid
@@ -100,6 +107,27 @@ class Busy:
                                                    method['tier'], int(size, 16))
         self.map.unlink()
         return bodies
+
+
+def in_attempts(tap, part):
+    """PART, again if the runtime itself crashed in it: clrsym-attach(1) has when .NET 10 does. PART
+    gets the number of the attempt. What was checked before a crash does not count."""
+    for attempt in range(N_ATTEMPTS):
+        n, failed, error = tap.n, tap.failed, None
+        Busy.processes.clear()
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            try:
+                part(attempt)
+            except Exception as caught:  # pylint: disable=broad-exception-caught
+                error = caught
+        if all(process.returncode != -signal.SIGSEGV for process in Busy.processes):
+            print(output.getvalue(), end='', flush=True)
+            if error:
+                raise error
+            return
+        tap.n, tap.failed = n, failed
+        tap.note('the runtime has crashed')
+    tap.check(False, f'the runtime has crashed {N_ATTEMPTS} times')
 
 
 class Feed:

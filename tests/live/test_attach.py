@@ -35,7 +35,7 @@ def complete(row):
 
 
 def test_one(tap, feed, command, directory):
-    program = attached.Busy(command, directory / 'one')
+    program = attached.Busy(command, directory / 'one', contexts=True)
     with program.running():
         run_for(3)
         begin = time.monotonic()
@@ -108,7 +108,7 @@ def nothing(feed, program, when=None):
 
 def test_detached(tap, feed, command, directory):
     """Between detach and attach much comes and goes unseen."""
-    program = attached.Busy(command, directory / 'detached')
+    program = attached.Busy(command, directory / 'detached', contexts=True)
     with program.running():
         feed.rows('attach', program.pid)
         run_for(1)
@@ -136,7 +136,7 @@ def test_detached(tap, feed, command, directory):
 
 def test_suspended(tap, feed, command, directory):
     """One that waits to be let go is attached before it begins: nothing is missing then."""
-    program = attached.Busy(command, directory / 'suspended')
+    program = attached.Busy(command, directory / 'suspended', contexts=True)
     with program.running(is_ready=lambda: list(program.directory.glob('dotnet-diagnostic-*')),
                          DOTNET_DefaultDiagnosticPortSuspend='1'):
         row, = feed.rows('attach', program.pid)
@@ -172,7 +172,7 @@ def holder_of(pid):
 def test_deaths(tap, feed, command, directory):
     """The process that holds the session is killed, then the one that watches over it, then the
     target."""
-    program = attached.Busy(command, directory / 'deaths')
+    program = attached.Busy(command, directory / 'deaths', contexts=True)
     with program.running():
         row, = feed.rows('attach', program.pid)
         since = complete(row)
@@ -316,7 +316,12 @@ def test(tap, programs, directory, _):
     with feed.running():
         programs.environment['CLRSYM_INGEST'] = str(feed.daemon.ingest)
         for part in PARTS:
-            part(tap, feed, command, directory)
+            def attempt(number, part=part):
+                place = directory / f'{part.__name__}-{number}'
+                place.mkdir()
+                part(tap, feed, command, place)
+
+            attached.in_attempts(tap, attempt)
         test_older(tap, feed, directory)
         status = json.loads(programs.ask(feed.daemon.source, 'status')[0])
         lost = {name: status[name] for name in ('discarded_events', 'discarded_packets')}

@@ -6,10 +6,13 @@ using System.Threading;
 
 namespace Live;
 
-/// <summary>Compiles and unloads without a pause, until a line comes on standard input.</summary>
+/// <summary>
+/// Compiles and frees without a pause, until a line comes on standard input. Unloads contexts if it is to:
+/// a runtime can die of that when its code is listed.
+/// </summary>
 public static class Busy
 {
-    public static void Run(Report report, StreamWriter output)
+    public static void Run(Report report, StreamWriter output, bool withContexts)
     {
         var stop = new Thread(() => Console.In.ReadLine()) { IsBackground = true };
 
@@ -19,7 +22,7 @@ public static class Busy
             Tiers.Run();
             Generics.Run();
             DynamicMethods.Run(report, round);
-            if (round % 8 == 0)
+            if (withContexts && round % 8 == 0)
                 Contexts.Run(report);
             output.Flush();
         }

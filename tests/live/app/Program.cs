@@ -3,6 +3,7 @@
 using System;
 using System.Diagnostics;
 using System.IO;
+using System.Linq;
 using System.Threading;
 
 namespace Live;
@@ -41,8 +42,8 @@ public static class Program
             Stacks.Run(output);
             Interop.Run(output);
         }
-        else if (arguments.Length == 1 && arguments[0] == "busy")
-            RunBusy(report, output);
+        else if (arguments.Length > 0 && arguments[0] == "busy")
+            RunBusy(report, output, arguments.Contains("contexts"));
         else
             RunAll(report, output, arguments.Length > 0 ? int.Parse(arguments[0]) : 20);
         output.WriteLine("READY");
@@ -75,9 +76,9 @@ public static class Program
         Settle(report, output);
     }
 
-    static void RunBusy(Report report, StreamWriter output)
+    static void RunBusy(Report report, StreamWriter output, bool withContexts)
     {
-        Busy.Run(report, output);
+        Busy.Run(report, output, withContexts);
         Settle(report, output);
     }
 
