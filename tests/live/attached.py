@@ -133,26 +133,30 @@ def in_attempts(tap, part):
 class Feed:
     """A daemon, and a live session from which it is fed."""
 
-    def __init__(self, programs, directory, name='clrsym-attach'):
+    def __init__(self, programs, directory, name='clrsym-attach', daemon=None):
+        """DAEMON: one that is not started yet."""
         self.programs, self.directory, self.name = programs, pathlib.Path(directory), name
+        self.next_daemon = daemon or recorded.Daemon(programs, directory)
         self.relay = live.Relay(self.directory / 'relay')
-        self.daemon = None
+        self.daemon = self.feeder = self.feeders = None
 
     @contextlib.contextmanager
     def running(self):
-        errors = self.directory / 'feeder'
-        with recorded.Daemon(self.programs, self.directory) as self.daemon, \
-             self.relay.running(), contextlib.ExitStack() as stack, \
-             open(errors, 'w', encoding='utf-8') as log:
-            command = ['babeltrace2', f'--plugin-path={self.programs.plugin_dir}',
-                       '-i', 'lttng-live', self.relay.url(self.name),
-                       '--params', 'session-not-found-action="end"',
-                       '-c', 'sink.clrsym.feed', '--params', f'socket="{self.daemon.ingest}"']
-            with self.relay.session(self.name, LIVE_TIMER_US):
-                feeder = stack.enter_context(live.child(
-                    command, signal.SIGINT, env=self.programs.environment, stderr=log))
-                live.wait_for('the feeder', self.relay.has_viewer, feeder)
-                yield self
+        with self.next_daemon as self.daemon, self.relay.running(), \
+             contextlib.ExitStack() as self.feeders, \
+             self.relay.session(self.name, LIVE_TIMER_US):
+            self.start_feeder()
+            yield self
+
+    def start_feeder(self):
+        command = ['babeltrace2', f'--plugin-path={self.programs.plugin_dir}',
+                   '-i', 'lttng-live', self.relay.url(self.name),
+                   '--params', 'session-not-found-action="end"',
+                   '-c', 'sink.clrsym.feed', '--params', f'socket="{self.daemon.ingest}"']
+        with open(self.directory / 'feeder', 'a', encoding='utf-8') as log:
+            self.feeder = self.feeders.enter_context(live.child(
+                command, signal.SIGINT, env=self.programs.environment, stderr=log))
+        live.wait_for('the feeder', self.relay.has_viewer, self.feeder)
 
     def clrsym(self, *arguments, **options):
         """`clrsym`, with the daemon of this feed where it asks one."""

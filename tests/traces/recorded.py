@@ -121,9 +121,10 @@ class Programs:
 class Daemon:
     """A clrsymd on sockets of its own, stopped at the end of the `with`."""
 
-    def __init__(self, programs, directory, *options):
+    def __init__(self, programs, directory, *options, prefix=()):
+        """PREFIX: a command that runs another."""
         self.programs = programs
-        self.options = options
+        self.options, self.prefix = options, prefix
         self.directory = pathlib.Path(tempfile.mkdtemp(dir=directory))
         self.ingest, self.query = self.directory / 'ingest', self.directory / 'query'
         self.source = ['--socket', str(self.query)]
@@ -131,8 +132,8 @@ class Daemon:
     def __enter__(self):
         with open(self.directory / 'log', 'w', encoding='utf-8') as log:
             self.process = subprocess.Popen(
-                [self.programs.clrsymd, '--ingest', self.ingest, '--query', self.query,
-                 *self.options],
+                [*self.prefix, self.programs.clrsymd, '--ingest', self.ingest,
+                 '--query', self.query, *self.options],
                 stderr=log, stdin=subprocess.DEVNULL, env=self.programs.environment)
         deadline = time.monotonic() + 30
         while not (self.ingest.exists() and self.query.exists()):

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""A program that was started with nothing set is attached, and for a time nobody feeds what it does:
+the daemon, which is of a user of its own, has its code listed once more, and is right again."""
+
+import json
+import os
+import pathlib
+import pwd
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
+
+import attached  # pylint: disable=wrong-import-position
+import live  # pylint: disable=wrong-import-position
+import openmetrics  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+from test_attach import nothing  # pylint: disable=wrong-import-position
+
+USER = 'daemon'
+
+
+def n_listed(feed):
+    text = feed.programs.run([feed.programs.clrsym, 'metrics', *feed.daemon.source]).stdout
+    return openmetrics.parse(text).get(('clrsym_again_requests_total', (('outcome', 'listed'),)), 0)
+
+
+def check(tap, feed, command, directory):
+    program = attached.Busy(command, directory / 'program')
+    with program.running():
+        row, = feed.rows('attach', program.pid)
+        tap.check(row['state'] == 'attached', 'attached', row)
+        feed.settle(program.pid)
+        tap.equal((nothing(feed, program), n_listed(feed)), ('exact', 0),
+                  'that nothing is somewhere is certain, and nobody was asked for that')
+        feed.feeder.kill()
+        feed.feeder.wait()
+        n_before = len(program.codes())
+        time.sleep(1)
+        between = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        tap.check(len(program.codes()) > n_before + 50, 'the feeder is killed, the program goes on')
+        feed.start_feeder()
+        live.wait_for('the listing', lambda: n_listed(feed), program.process)
+        feed.settle(program.pid)
+        since = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        tap.equal((nothing(feed, program), nothing(feed, program, between), n_listed(feed)),
+                  ('exact', 'gap', 1),
+                  'the daemon has had it listed: certain, but for the time without a feeder')
+        time.sleep(1)
+        program.freeze()
+        attached.check_now(tap, feed, program, 'listed by itself')
+        attached.check_told(tap, feed, program, since, 'listed by itself')
+        feed.rows('detach', program.pid)
+
+
+def test(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
+    if os.geteuid() != 0:
+        tap.skip('the daemon of a user of its own', 'needs root')
+        return
+    holder, config = directory / 'holder', directory / 'clrsymd.conf'
+    os.environ['CLRSYM_HOLDER'] = programs.environment['CLRSYM_HOLDER'] = str(holder)
+    config.write_text(f'[Daemon]\nAttachAgain=1min\nHolder={holder}/control\n', encoding='utf-8')
+    command = ['dotnet', live.build(directory / 'app')]
+    daemon = recorded.Daemon(programs, directory, '--config', config, prefix=[
+        'setpriv', f'--reuid={USER}', f'--regid={USER}', '--clear-groups'])
+    os.chown(daemon.directory, *pwd.getpwnam(USER)[2:4])
+    feed = attached.Feed(programs, directory, 'clrsym-again', daemon)
+    with feed.running():
+        program = pathlib.Path(programs.clrsymd).parents[1] / 'attach' / 'clrsym-holder'
+        with live.child([program, '--directory', holder, '--ingest', daemon.ingest,
+                         '--daemon-user', USER], stderr=subprocess.DEVNULL) as process:
+            live.wait_for('the holder', (holder / 'control').exists, process)
+            check(tap, feed, command, directory)
+        status = json.loads(programs.ask(daemon.source, 'status')[0])
+        tap.equal(status['discarded_events'], 0, 'the tracer lost nothing')
+
+
+if __name__ == '__main__':
+    live.in_sandbox(lambda: recorded.main(test))
