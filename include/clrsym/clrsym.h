@@ -351,6 +351,8 @@ int clrsym_time(clrsym *handle, const char *text, uint64_t *ret_time);
 
 /* Version of the library. Static. */
 const char *clrsym_version(void);
+/* Highest version of the binary form that it speaks: clrsym-protocol(7), Bulk. */
+unsigned clrsym_bulk_version(void);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

@@ -95,9 +95,9 @@ static bool is_of_generation(const BodyRow *row, void *data)
 
 /* TIME: of those alive then; NULL: of all that ever were. */
 static BodyList *list_bodies(Link *link, Generation *generation, const uint64_t *time,
-                             GError **error)
+                             bool keeps_json, GError **error)
 {
-        g_autoptr(BodyList) list = body_list_new(false);
+        g_autoptr(BodyList) list = body_list_new(keeps_json);
         json_t *parameters =
                 json_pack("{s:i, s:I, s:b}", "pid", (int)generation->name.pid, "pid_ns",
                           (json_int_t)generation->name.pid_ns, "all", time == NULL);
@@ -213,7 +213,7 @@ static bool choose_time(Link *link, const GArray *generations, uint64_t *time, G
         if (!link_time(link, "now", time, error))
                 return false;
         generation = *choose_generation(generations, *time);
-        all = list_bodies(link, &generation, NULL, error);
+        all = list_bodies(link, &generation, NULL, false, error);
         if (!all)
                 return false;
         if (generation.has_exited || !has_live_code(all))
@@ -234,9 +234,12 @@ static bool print_map(const Options *options, BodyList *list, GError **error)
         for (i = 0; i < list->rows->len; i++) {
                 const BodyRow *row = body_list_row(list, i);
 
-                output_print("%" G_GINT64_MODIFIER "x %" G_GINT64_MODIFIER "x %s\n",
-                             (guint64)row->start, (guint64)(row_end(row) - row->start),
-                             row->symbol);
+                if (list->keeps_json)
+                        output_line(row->json, strlen(row->json));
+                else
+                        output_print("%" G_GINT64_MODIFIER "x %" G_GINT64_MODIFIER "x %s\n",
+                                     (guint64)row->start, (guint64)(row_end(row) - row->start),
+                                     row->symbol);
         }
         return output_flush();
 }
@@ -257,6 +260,6 @@ bool verb_perfmap(const Options *options, GError **error)
                           : choose_time(link, generations, &time, error)))
                 return false;
         generation = *choose_generation(generations, time);
-        list = list_bodies(link, &generation, &time, error);
+        list = list_bodies(link, &generation, &time, options_has(options, OPTION_JSON), error);
         return list && print_map(options, list, error);
 }

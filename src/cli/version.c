@@ -11,24 +11,48 @@
 /* Who has which version, and speaks what. Takes over VALUE. */
 typedef struct Version {
         const char *program;
-        json_t *value; /* owned: {"version":..., "interfaces":[...]}, or {"error":...} */
+        /* owned: {"version":..., "interfaces":[...], "bulk_version":...}, or {"error":...} */
+        json_t *value;
 } Version;
+
+/* Adds what METHOD returns of NAMES, of which an older daemon may have less. */
+static bool add_members(json_t *value, Link *link, const char *method, const char *const *names,
+                        GError **error)
+{
+        JsonSpan reply;
+        json_t *info;
+
+        if (!link_call(link, method, json_object(), 0, &reply, error))
+                return false;
+        info = json_span_load(reply);
+        for (; *names; names++)
+                if (json_object_get(info, *names))
+                        json_object_set(value, *names, json_object_get(info, *names));
+        json_decref(info);
+        return true;
+}
 
 static json_t *ask_daemon(const Options *options)
 {
         g_autoptr(GError) error = NULL;
         g_autoptr(Link) link = link_open(options, LINK_PLAIN, &error);
-        json_t *info, *value;
-        JsonSpan reply;
+        static const char *const INFO[] = {"version", "interfaces", NULL};
+        static const char *const STATUS[] = {"bulk_version", "ingest_version", NULL};
+        json_t *value = json_object();
 
-        if (!link ||
-            !link_call(link, "org.varlink.service.GetInfo", json_object(), 0, &reply, &error))
-                return json_pack("{s:s}", "error", error->message);
-        info = json_span_load(reply);
-        value = json_pack("{s:O?, s:O?}", "version", json_object_get(info, "version"), "interfaces",
-                          json_object_get(info, "interfaces"));
-        json_decref(info);
+        if (!link || !add_members(value, link, "org.varlink.service.GetInfo", INFO, &error) ||
+            !add_members(value, link, INTERFACE ".Status", STATUS, &error)) {
+                json_object_clear(value);
+                json_object_set_new(value, "error", json_string(error->message));
+        }
         return value;
+}
+
+static void append_number(GString *line, const json_t *value, const char *member, const char *what)
+{
+        if (json_object_get(value, member))
+                g_string_append_printf(line, ", %s %" G_GUINT64_FORMAT, what,
+                                       (guint64)field_number(value, member));
 }
 
 static void print_text(const Version *version)
@@ -50,6 +74,8 @@ static void print_text(const Version *version)
                 g_string_append(line, i ? ", " : ": ");
                 printable_append(line, name ? name : "?");
         }
+        append_number(line, version->value, "bulk_version", "binary form");
+        append_number(line, version->value, "ingest_version", "ingest protocol");
         output_line(line->str, line->len);
 }
 
@@ -59,7 +85,8 @@ bool verb_version(const Options *options, GError **error)
         Version versions[] = {
                 {"clrsym", json_pack("{s:s}", "version", CLRSYM_VERSION)},
                 {"libclrsym",
-                 json_pack("{s:s, s:[s]}", "version", clrsym_version(), "interfaces", INTERFACE)},
+                 json_pack("{s:s, s:[s], s:i}", "version", clrsym_version(), "interfaces",
+                           INTERFACE, "bulk_version", (int)clrsym_bulk_version())},
                 {"clrsymd", ask_daemon(options)},
         };
         json_t *all = json_object();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/handle.h"
+#include "wire/bulk.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -152,4 +153,9 @@ const char *clrsym_message(const clrsym *handle)
 const char *clrsym_version(void)
 {
         return CLRSYM_VERSION;
+}
+
+unsigned clrsym_bulk_version(void)
+{
+        return BULK_VERSION;
 }

@@ -8,6 +8,8 @@
 
 #include "core/json-text.h"
 #include "query/call.h"
+#include "wire/bulk.h"
+#include "wire/ingest.h"
 
 typedef struct Totals {
         uint64_t n_processes, n_bodies, n_live;
@@ -46,6 +48,8 @@ void call_status(Call *call)
                 uint64_t value;
                 bool is_public; /* else of the whole daemon: for those who see all */
         } COUNTERS[] = {
+                {"bulk_version", BULK_VERSION, true},
+                {"ingest_version", INGEST_VERSION, true},
                 {"processes", totals.n_processes, true},
                 {"bodies", totals.n_bodies, true},
                 {"live_bodies", totals.n_live, true},

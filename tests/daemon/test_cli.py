@@ -280,8 +280,8 @@ def check_usage(tap, programs):
                       ['methods', '--older', 'old'], ['methods', '--min-versions', '-1'],
                       ['resolve', '--filter', '0x1000'], ['resolve', '--filter', '--json'],
                       ['history'], ['versions'], ['versions', 'M', '--il-version', 'x'],
-                      ['dump'], ['dump', 'a', 'b'], ['dump', 'a', '--json'], ['save'],
-                      ['save', '--trace', 'x'], ['save', '-o', 'x'], ['perfmap', '--json'],
+                      ['dump'], ['dump', 'a', 'b'], ['dump', 'a', '--all'], ['save'],
+                      ['save', '--trace', 'x'], ['save', '-o', 'x'], ['perfmap', '--names=short'],
                       ['modules', '--at', '5', '--all'], ['--version', 'x']):
         done = programs.run([programs.clrsym, *arguments], text='')
         tap.check(done.returncode == 2 and not done.stdout and done.stderr and

@@ -104,7 +104,7 @@ def check_help(tap, help_):
                   *help_.lines[verb])
     for verb in ASKING:
         tap.check({'--socket', '--trace', *(() if verb in ('status', 'metrics') else ('--pid',)),
-                   *(() if verb == 'perfmap' else ('--json',))} <= set(help_.options[verb]),
+                   '--json'} <= set(help_.options[verb]),
                   f'help: {verb} can be asked of a daemon or a trace, about a process, for JSON')
 
 

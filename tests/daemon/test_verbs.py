@@ -218,6 +218,9 @@ def check_perfmap(tap, asker, directory):
     pathlib.Path(path).write_text('old\n' * 1000, encoding='ascii')
     tap.equal((asker.run('perfmap', '-p', '100', '-o', path),
                pathlib.Path(path).read_text(encoding='utf-8')), ('', now), 'perfmap -o FILE')
+    rows = [json.loads(line) for line in asker.run('perfmap', '-p', '100', '--json').splitlines()]
+    tap.equal([f"{int(row['start'], 16):x} {max(row['size'] or 0, 1):x} {row['symbol']}\n" for row in rows],
+              now.splitlines(True), 'perfmap --json: the same bodies')
     for arguments, words in ((['perfmap'], 'give --pid one of 0:100 0:200'),
                              (['perfmap', '-p', '7'], 'no such process'),
                              (['perfmap', '-p', '100', '-t', 'then'], 'then'),
@@ -277,11 +280,14 @@ def check_status(tap, asker):
 def check_version(tap, asker, programs, directory):
     text = asker.run('--version')
     number = re.match(r'clrsym (\d+\.\d+\.\d+)\n', text)
-    tap.check(number and text == f'clrsym {number[1]}\nlibclrsym {number[1]}: org.clrsym.Symbolizer\n'
-              f'clrsymd {number[1]}: org.varlink.service, org.clrsym.Symbolizer\n', '--version', text)
+    tap.check(number and text == f'clrsym {number[1]}\n'
+              f'libclrsym {number[1]}: org.clrsym.Symbolizer, binary form 2\n'
+              f'clrsymd {number[1]}: org.varlink.service, org.clrsym.Symbolizer, binary form 2, '
+              f'ingest protocol {ingest.VERSION}\n', '--version', text)
     got, = asker.json('--version')
-    tap.equal(got['clrsymd'], {'version': number[1], 'interfaces': ['org.varlink.service',
-                                                                    'org.clrsym.Symbolizer']},
+    tap.equal(got['clrsymd'], {'version': number[1], 'bulk_version': 2,
+                               'ingest_version': ingest.VERSION,
+                               'interfaces': ['org.varlink.service', 'org.clrsym.Symbolizer']},
               '--version --json')
     done = programs.run([programs.clrsym, '--version', '--socket', os.path.join(directory, 'none')])
     tap.check(done.returncode == 0 and done.stdout.startswith(f'clrsym {number[1]}\n') and
