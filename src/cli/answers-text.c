@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/answers.h"
 #include "cli/output.h"
-#include "cli/printable.h"
 #include "cli/symbol-text.h"
 #include "cli/time-text.h"
+#include "profile/printable.h"
 
 #include <errno.h>
 #include <string.h>

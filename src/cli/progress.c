@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/progress.h"
 
-#include "cli/printable.h"
 #include "cli/terminal.h"
+#include "profile/printable.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 #include "cli/json-field.h"
 #include "cli/link.h"
 #include "cli/output.h"
-#include "cli/printable.h"
 #include "cli/sessions.h"
 #include "cli/verbs.h"
 #include "feed/report.h"
+#include "profile/printable.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "cli/table.h"
 
 #include "cli/output.h"
-#include "cli/printable.h"
 #include "cli/terminal.h"
+#include "profile/printable.h"
 
 #include <string.h>
 #include <unistd.h>

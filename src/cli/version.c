@@ -2,8 +2,8 @@
 #include "cli/json-field.h"
 #include "cli/link.h"
 #include "cli/output.h"
-#include "cli/printable.h"
 #include "cli/verbs.h"
+#include "profile/printable.h"
 
 /* Interfaces of the query socket have no numbers: they are only ever added to. */
 #define INTERFACE "org.clrsym.Symbolizer"

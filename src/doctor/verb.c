@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "doctor/verb.h"
 
-#include "cli/printable.h"
 #include "doctor/doctor.h"
+#include "profile/printable.h"
 #include "session/command-line.h"
 
 #include <stdio.h>

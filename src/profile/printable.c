@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/printable.h"
 
-#include <glib.h>
 #include <string.h>
 
 static bool is_hidden(gunichar c)
@@ -29,24 +28,30 @@ bool text_is_plain(const char *text)
         return true;
 }
 
-char *text_printable(const char *text)
+void printable_append(GString *out, const char *text)
 {
-        GString *printable = g_string_new(NULL);
         const char *end = text + strlen(text), *next;
 
         for (; text < end; text = next) {
                 gunichar c = g_utf8_get_char_validated(text, end - text);
 
                 if (c == (gunichar)-1 || c == (gunichar)-2) {
-                        g_string_append(printable, "\\u{fffd}");
+                        g_string_append(out, "\\u{fffd}");
                         next = text + 1;
                         continue;
                 }
                 next = g_utf8_next_char(text);
                 if (is_hidden(c))
-                        g_string_append_printf(printable, "\\u{%x}", c);
+                        g_string_append_printf(out, "\\u{%x}", c);
                 else
-                        g_string_append_len(printable, text, next - text);
+                        g_string_append_len(out, text, next - text);
         }
+}
+
+char *text_printable(const char *text)
+{
+        GString *printable = g_string_new(NULL);
+
+        printable_append(printable, text);
         return g_string_free(printable, FALSE);
 }
