@@ -11,7 +11,6 @@ import subprocess
 import sys
 
 INSIDE = 'CLRSYM_TEST_ALONE'
-PRELOAD = 'CLRSYM_TEST_PRELOAD'
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 NAMESPACES = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
 
@@ -39,17 +38,16 @@ def set_up():
 def enter(run, missing=None):
     """RUN, alone; skipped where MISSING says what is not there, or namespaces are not allowed."""
     if os.environ.get(INSIDE) == 'yes':
-        if PRELOAD in os.environ:
-            os.environ['LD_PRELOAD'] = os.environ.pop(PRELOAD)
         set_up()
         run()
         return
     reason = next((f'no {name} on PATH' for name in ('lttng-sessiond', 'lttng-relayd', 'unshare')
                    if not shutil.which(name)), None)
     reason = reason or (missing() if missing else None)
-    # LeakSanitizer's helper of a process whose children get other pids would not find it.
+    # LeakSanitizer's helper of a process whose children get other pids would not find it. Inside, what
+    # the test starts has it again (tests/traces/recorded.py).
     if 'LD_PRELOAD' in os.environ:
-        os.environ[PRELOAD] = os.environ.pop('LD_PRELOAD')
+        os.environ['CLRSYM_TEST_PRELOAD'] = os.environ.pop('LD_PRELOAD')
     unshare = ['unshare', *NAMESPACES] + ([] if os.geteuid() == 0 else ['--map-root-user'])
     if reason is None and subprocess.run(unshare + ['true'], stderr=subprocess.DEVNULL,
                                          check=False).returncode != 0:

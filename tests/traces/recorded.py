@@ -29,6 +29,10 @@ TIMEOUT = 300
 
 csv.field_size_limit(1 << 24)
 
+# For the programs under test, but not for the test.
+if 'CLRSYM_TEST_PRELOAD' in os.environ:
+    os.environ['LD_PRELOAD'] = os.environ.pop('CLRSYM_TEST_PRELOAD')
+
 
 class Tap:
     """One numbered line a check; the plan comes last, so that a crash in between is seen."""

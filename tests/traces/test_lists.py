@@ -13,7 +13,7 @@ NO_PERF_MAP = (*NOT_WHOLE, 'dynamic')
 
 
 # Bodies; of such a trace every list takes seconds, and one of a kind will do.
-LARGE = 10_000
+LARGE = 4_000
 # Events.
 LARGE_DUMP = 60_000
 
