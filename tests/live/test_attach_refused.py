@@ -13,6 +13,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / 'traces'))
 
+import alone  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 
@@ -231,9 +232,5 @@ def test(tap, programs, directory, _):
 
 
 if __name__ == '__main__':
-    reason = live.missing() or (None if os.geteuid() == 0 else 'it takes root to be others')
-    if reason:
-        print(f'1..0 # SKIP {reason}')
-    else:
-        live.end_orderly()
-        recorded.main(test)
+    alone.enter(lambda: recorded.main(test), lambda: live.missing() or (
+        None if os.geteuid() == 0 else 'it takes root to be others'))

@@ -225,9 +225,11 @@ def main(run):
     arguments = parser.parse_args()
     directory = tempfile.mkdtemp(prefix='clrsym-')
     os.chmod(directory, 0o755)
+    # Sanitized, the largest takes a third of the time, and has no kind of event that others lack.
+    names = [name for name in NAMES if name != 'perf'] if 'LD_PRELOAD' in os.environ else NAMES
     tap = Tap()
     try:
-        run(tap, Programs(arguments), directory, arguments.traces or NAMES)
+        run(tap, Programs(arguments), directory, arguments.traces or names)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     tap.finish()
