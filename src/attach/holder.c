@@ -368,8 +368,8 @@ Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid, 
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
                             "cannot make the directory %s: %s", directory, g_strerror(errno));
         else
-                holder->listener =
-                        listener_new(control, is_roots ? 0666 : 0600, fd, on_accept, holder, error);
+                holder->listener = listener_new(control, is_roots ? 0666 : 0600, NULL, fd,
+                                                on_accept, holder, error);
         if (!holder->listener) {
                 holder_free(holder);
                 return NULL;

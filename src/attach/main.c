@@ -90,12 +90,13 @@ int main(int argc, char **argv)
                 return fail(error->message);
         ingest = arg_ingest ? g_strdup(arg_ingest) : places_ingest();
         signal(SIGPIPE, SIG_IGN);
+        /* They wait for the loop. */
+        g_unix_signal_add(SIGTERM, on_signal, loop);
+        g_unix_signal_add(SIGINT, on_signal, loop);
         holder = holder_new(directory, ingest, daemon_uid(), systemd_listen_fd("control"), quit,
                             loop, &error);
         if (!holder)
                 return fail(error->message);
-        g_unix_signal_add(SIGTERM, on_signal, loop);
-        g_unix_signal_add(SIGINT, on_signal, loop);
         systemd_notify("READY=1");
         g_main_loop_run(loop);
         systemd_notify("STOPPING=1");

@@ -5,6 +5,7 @@
 #include <gio/gio.h>
 #include <glib-unix.h>
 #include <grp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -44,13 +45,25 @@ static bool is_listened_on(const struct sockaddr_un *address)
         return r != ECONNREFUSED && r != ENOENT;
 }
 
-static bool make_socket(Listener *listener, mode_t mode, GError **error)
+/* Root's socket file; it stays with root's group if there is no GROUP of that name. */
+static void give_to_group(const char *path, const char *name)
+{
+        const struct group *group = name && geteuid() == 0 ? getgrnam(name) : NULL;
+
+        if (group && lchown(path, (uid_t)-1, group->gr_gid) < 0)
+                g_warning("cannot give %s to group %s: %s", path, name, g_strerror(errno));
+}
+
+static bool make_socket(Listener *listener, mode_t mode, const char *group, GError **error)
 {
         struct sockaddr_un address = {.sun_family = AF_UNIX};
         g_autofree char *directory = g_path_get_dirname(listener->path);
+        /* Under its name it is there when it listens, and not before: who waits for the file may
+         * call at once. */
+        g_autofree char *early = g_strdup_printf("%s.%d", listener->path, (int)getpid());
         struct stat st;
 
-        if (strlen(listener->path) >= sizeof(address.sun_path)) {
+        if (strlen(early) >= sizeof(address.sun_path)) {
                 errno = ENAMETOOLONG;
                 return set_error(error, "%s: %s", listener->path);
         }
@@ -69,16 +82,21 @@ static bool make_socket(Listener *listener, mode_t mode, GError **error)
                             listener->path);
                 return false;
         }
-        unlink(listener->path);
         listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (listener->fd < 0)
                 return set_error(error, "no socket for %s: %s", listener->path);
-        /* Nobody can connect before listen(), so the mode is right in time. */
+        strcpy(address.sun_path, early);
+        unlink(early);
         if (bind(listener->fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
                 return set_error(error, "cannot bind %s: %s", listener->path);
-        if (chmod(listener->path, mode) < 0 || lstat(listener->path, &listener->made) < 0 ||
-            listen(listener->fd, SOMAXCONN) < 0)
-                return set_error(error, "cannot listen on %s: %s", listener->path);
+        give_to_group(early, group);
+        if (chmod(early, mode) < 0 || lstat(early, &st) < 0 ||
+            listen(listener->fd, SOMAXCONN) < 0 || rename(early, listener->path) < 0) {
+                set_error(error, "cannot listen on %s: %s", listener->path);
+                unlink(early);
+                return false;
+        }
+        listener->made = st;
         return true;
 }
 
@@ -119,8 +137,8 @@ static gboolean on_caller(gint fd, GIOCondition condition, gpointer data)
         return G_SOURCE_REMOVE;
 }
 
-Listener *listener_new(const char *path, mode_t mode, int fd, ListenerAccept accept, void *data,
-                       GError **error)
+Listener *listener_new(const char *path, mode_t mode, const char *group, int fd,
+                       ListenerAccept accept, void *data, GError **error)
 {
         Listener *listener = g_new0(Listener, 1);
 
@@ -137,22 +155,13 @@ Listener *listener_new(const char *path, mode_t mode, int fd, ListenerAccept acc
         }
         if (fd < 0) {
                 listener->path = g_strdup(path);
-                if (!make_socket(listener, mode, error)) {
+                if (!make_socket(listener, mode, group, error)) {
                         listener_free(listener);
                         return NULL;
                 }
         }
         listener_set_accepting(listener, true);
         return listener;
-}
-
-void listener_give_to_group(Listener *listener, const char *name)
-{
-        const struct group *group = listener->path && geteuid() == 0 ? getgrnam(name) : NULL;
-
-        if (group && lchown(listener->path, (uid_t)-1, group->gr_gid) < 0)
-                g_warning("cannot give %s to group %s: %s", listener->path, name,
-                          g_strerror(errno));
 }
 
 void listener_free(Listener *listener)

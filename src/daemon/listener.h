@@ -16,15 +16,11 @@ typedef void (*ListenerAccept)(void *data, int fd);
 
 /*
  * Listens at PATH with MODE; a socket file that nobody listens on is replaced, its directory made.
- * With FD >= 0 on that socket instead. NULL with ERROR set.
+ * Root's file is GROUP's, if that is not NULL and there is that group. Whoever sees the file can
+ * connect. With FD >= 0 on that socket instead. NULL with ERROR set.
  */
-Listener *listener_new(const char *path, mode_t mode, int fd, ListenerAccept accept, void *data,
-                       GError **error);
-/*
- * Gives the socket file to a group, if there is that group and the listener made the file as root.
- * Else it stays with its maker's group.
- */
-void listener_give_to_group(Listener *listener, const char *group);
+Listener *listener_new(const char *path, mode_t mode, const char *group, int fd,
+                       ListenerAccept accept, void *data, GError **error);
 /* Removes the socket file if the listener made it. */
 void listener_free(Listener *listener);
 

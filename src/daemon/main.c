@@ -188,16 +188,17 @@ int main(int argc, char **argv)
         }
         /* A file that may not grow any more is an error like others. */
         signal(SIGXFSZ, SIG_IGN);
+        /* They wait for the loop: what it has made by then is removed at the end. */
+        daemon.loop = g_main_loop_new(NULL, FALSE);
+        g_unix_signal_add(SIGTERM, on_signal, &daemon);
+        g_unix_signal_add(SIGINT, on_signal, &daemon);
+        g_unix_signal_add(SIGHUP, on_reload, &daemon);
         daemon.server = server_new(arg_ingest ? arg_ingest : "/run/clrsym/ingest",
                                    arg_query ? arg_query : "/run/clrsym/query", &config, &error);
         if (!daemon.server) {
                 g_critical("%s", error->message);
                 return 1;
         }
-        daemon.loop = g_main_loop_new(NULL, FALSE);
-        g_unix_signal_add(SIGTERM, on_signal, &daemon);
-        g_unix_signal_add(SIGINT, on_signal, &daemon);
-        g_unix_signal_add(SIGHUP, on_reload, &daemon);
         g_timeout_add_seconds(STATUS_INTERVAL, on_status, &daemon);
         notify(&daemon, "READY=1\n");
         systemd_watchdog_start();

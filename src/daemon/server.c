@@ -242,11 +242,11 @@ static bool listen_on(Server *server, const char *ingest_path, const char *query
         int fds[N_SOCKETS];
 
         systemd_listen_fds(NAMES, N_SOCKETS, fds);
-        server->ingest = listener_new(ingest_path, 0660, fds[INGEST], on_feeder, server, error);
+        server->ingest = listener_new(ingest_path, 0660, FEEDERS_GROUP, fds[INGEST], on_feeder,
+                                      server, error);
         if (!server->ingest)
                 return false;
-        listener_give_to_group(server->ingest, FEEDERS_GROUP);
-        server->query = listener_new(query_path, 0666, fds[QUERY], on_client, server, error);
+        server->query = listener_new(query_path, 0666, NULL, fds[QUERY], on_client, server, error);
         return server->query != NULL;
 }
 

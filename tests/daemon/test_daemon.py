@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """clrsymd as a service: its sockets, its start and end, and peers that mean no good."""
 
+import errno
 import json
 import os
 import pathlib
@@ -516,6 +517,26 @@ def check_stale(tap, programs, directory):
         tap.check(not again.poll(), 'exit 0')
 
 
+def check_start(tap, programs, directory):
+    """Who waits for the socket file may call as soon as it is there."""
+    root, seen = pathlib.Path(directory) / 'start', set()
+    for number in range(40):
+        paths = root / f'ingest-{number}', root / f'query-{number}'
+        daemon = subprocess.Popen([programs.clrsymd, '--ingest', paths[0], '--query', paths[1]],
+                                  stderr=subprocess.DEVNULL)
+        for path in paths:
+            while daemon.poll() is None:
+                with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
+                    error = caller.connect_ex(str(path))
+                    if not error:
+                        break
+                    seen.add(errno.errorcode[error])
+        daemon.terminate()
+        daemon.wait(20)
+    tap.equal(seen, {'ENOENT'}, 'a socket file is there when somebody listens, and not before')
+    tap.equal(list(root.iterdir()), [], 'and at the end there is none')
+
+
 def check_end(tap, programs, directory):
     """SIGTERM and SIGINT: what was asked is answered, and the end is clean."""
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -655,6 +676,7 @@ def run(tap, programs, directory, names):
     check_descriptors(tap, programs, directory)
     check_users(tap, programs, directory)
     check_paths(tap, programs, directory)
+    check_start(tap, programs, directory)
     check_stale(tap, programs, directory)
     check_end(tap, programs, directory)
     check_handed_over(tap, programs, directory)
