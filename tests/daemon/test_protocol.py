@@ -26,7 +26,7 @@ SEED = 20240608
 N_BODIES = 50_000
 UPGRADE = (b'{"method":"org.clrsym.Symbolizer.Bulk","parameters":{"version":1},"upgrade":true}\0')
 # However slow the machine is: what would block for seconds is found out.
-PATIENCE = 1.0
+PATIENCE = 5.0
 GROWTH_MIB = 48
 
 

@@ -153,7 +153,8 @@ def check_slow_reader(tap, daemon):
             watcher.client.input += watcher.client.socket.recv(1 << 14)
     growth = rss_mib(daemon.process.pid) - before
     maps = pathlib.Path(f'/proc/{daemon.process.pid}/maps').read_text(encoding='utf-8')
-    tap.check(growth < (GROWTH_SANITIZED_MIB if 'libasan' in maps else GROWTH_MIB), f'the daemon grows by {growth:.0f} MiB', before)
+    tap.check(growth < (GROWTH_SANITIZED_MIB if 'libasan' in maps else GROWTH_MIB),
+              f'the daemon grows by {growth:.0f} MiB', before)
     tap.check(client.resolve('0x40000000', pid=500, pid_ns=0)['status'] == 'ok',
               'others are answered')
     now = processes(client)

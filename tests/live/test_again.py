@@ -38,9 +38,9 @@ def check(tap, feed, command, directory):
         feed.feeder.kill()
         feed.feeder.wait()
         n_before = len(program.codes())
-        time.sleep(1)
+        live.wait_for('what the program goes on with',
+                      lambda: len(program.codes()) > n_before + 50, program.process)
         between = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        tap.check(len(program.codes()) > n_before + 50, 'the feeder is killed, the program goes on')
         feed.start_feeder()
         live.wait_for('the listing', lambda: n_listed(feed), program.process)
         feed.settle(program.pid)
