@@ -164,6 +164,7 @@ int main(int argc, char **argv)
         g_autoptr(GOptionContext) options = g_option_context_new(NULL);
         g_autoptr(GError) error = NULL;
         g_auto(Config) config = {0};
+        g_autoptr(GMainLoop) loop = NULL;
         Daemon daemon = {0};
 
         log_init();
@@ -189,7 +190,7 @@ int main(int argc, char **argv)
         /* A file that may not grow any more is an error like others. */
         signal(SIGXFSZ, SIG_IGN);
         /* They wait for the loop: what it has made by then is removed at the end. */
-        daemon.loop = g_main_loop_new(NULL, FALSE);
+        daemon.loop = loop = g_main_loop_new(NULL, FALSE);
         g_unix_signal_add(SIGTERM, on_signal, &daemon);
         g_unix_signal_add(SIGINT, on_signal, &daemon);
         g_unix_signal_add(SIGHUP, on_reload, &daemon);
@@ -202,9 +203,8 @@ int main(int argc, char **argv)
         g_timeout_add_seconds(STATUS_INTERVAL, on_status, &daemon);
         notify(&daemon, "READY=1\n");
         systemd_watchdog_start();
-        g_main_loop_run(daemon.loop);
+        g_main_loop_run(loop);
         server_free(daemon.server);
-        g_main_loop_unref(daemon.loop);
         g_free(daemon.status);
         g_free(arg_ingest);
         g_free(arg_query);
