@@ -5,12 +5,16 @@ own pids, of which none outlives the test, however that ends."""
 import fcntl
 import os
 import shutil
+import signal
 import socket
 import struct
 import subprocess
 import sys
 
 INSIDE = 'CLRSYM_TEST_ALONE'
+# Where .NET keeps the named mutexes of its programs, with the pids of those who have them: with pids
+# of another namespace they are taken for one's own. `dotnet build` needs one.
+MUTEXES = '/tmp/.dotnet'
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 NAMESPACES = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
 
@@ -27,6 +31,11 @@ def loopback_up():
 def set_up():
     mount('-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', '/dev/shm')
     mount('-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', '/run')
+    for part in MUTEXES, MUTEXES + '/shm':
+        if not os.path.isdir(part):
+            os.makedirs(part, exist_ok=True)
+            os.chmod(part, 0o777)
+    mount('-t', 'tmpfs', '-o', 'mode=777', 'tmpfs', MUTEXES + '/shm')
     os.makedirs('/run/lttng-home', 0o700)
     os.environ['LTTNG_HOME'] = '/run/lttng-home'
     os.environ['HOME'] = '/run/lttng-home'
@@ -38,6 +47,8 @@ def set_up():
 def enter(run, missing=None):
     """RUN, alone; skipped where MISSING says what is not there, or namespaces are not allowed."""
     if os.environ.get(INSIDE) == 'yes':
+        # A shell may have started us to ignore it, and so would babeltrace2, which needs it to stop.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         set_up()
         run()
         return
