@@ -3,17 +3,13 @@
 
 #include "feed/backoff.h"
 #include "feed/catchup.h"
-#include "feed/disk.h"
 #include "feed/reader.h"
+#include "feed/scratch.h"
 #include "feed/state-file.h"
 #include "session/manager.h"
 
-#include <errno.h>
-#include <glib/gstdio.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /*
  * What runs when
@@ -36,12 +32,11 @@
 /* A session that is not there may come soon: no reason to wait long. */
 #define NO_SESSION_MS 500
 /* To hand over what it has, when it is stopped. */
-#define STOP_MS       3000
-#define DIRECTORY_TAG "clrsym-feed"
+#define STOP_MS 3000
 
 struct Supervisor {
         SupervisorSettings settings; /* borrowed */
-        char *directory;             /* owned: a private one for sockets and copies */
+        Scratch *scratch;            /* owned: for sockets and copies */
         StreamTable table;
         Merger *merger;   /* owned */
         Catchup *catchup; /* owned */
@@ -104,32 +99,6 @@ static void set_phase(Supervisor *supervisor, FeedPhase phase, const char *reaso
         state_file_write(&supervisor->state, phase, reason);
 }
 
-/* Those of feeders that are no more; each has the pid of its own in its name. */
-static void remove_old_directories(void)
-{
-        g_autoptr(GDir) directory = g_dir_open(g_get_tmp_dir(), 0, NULL);
-        const char *name;
-
-        while (directory && (name = g_dir_read_name(directory))) {
-                g_autofree char *path = g_build_filename(g_get_tmp_dir(), name, NULL);
-                GStatBuf st;
-                int pid;
-
-                if (sscanf(name, DIRECTORY_TAG "-%d-", &pid) == 1 && pid > 0 &&
-                    g_lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-                    kill(pid, 0) < 0 && errno == ESRCH)
-                        disk_remove(path);
-        }
-}
-
-static char *make_directory(GError **error)
-{
-        g_autofree char *pattern = g_strdup_printf(DIRECTORY_TAG "-%d-XXXXXX", (int)getpid());
-
-        remove_old_directories();
-        return g_dir_make_tmp(pattern, error);
-}
-
 static unsigned long long ms_since(gint64 time)
 {
         return (unsigned long long)(g_get_monotonic_time() - time) / 1000;
@@ -174,12 +143,13 @@ Supervisor *supervisor_new(const SupervisorSettings *settings, GError **error)
         supervisor->settings = *settings;
         stream_table_init(&supervisor->table);
         supervisor->merger = merger_new(&supervisor->table, &MERGER_CALLS, supervisor);
-        supervisor->directory = make_directory(error);
-        if (!supervisor->directory) {
+        supervisor->scratch = scratch_new(error);
+        if (!supervisor->scratch) {
                 supervisor_free(supervisor);
                 return NULL;
         }
-        catchup = (CatchupSettings){settings->session, supervisor->directory, settings->jit_events};
+        catchup = (CatchupSettings){settings->session, scratch_path(supervisor->scratch),
+                                    settings->jit_events};
         supervisor->catchup = catchup_new(supervisor->merger, &supervisor->table, &catchup,
                                           &CATCHUP_CALLS, supervisor);
         state_file_init(&supervisor->state, settings->session);
@@ -204,10 +174,8 @@ void supervisor_free(Supervisor *supervisor)
         reader_free(supervisor->live);
         merger_free(supervisor->merger);
         stream_table_deinit(&supervisor->table);
-        if (supervisor->directory)
-                disk_remove(supervisor->directory);
+        scratch_free(supervisor->scratch);
         state_file_remove(&supervisor->state);
-        g_free(supervisor->directory);
         g_free(supervisor->said);
         g_free(supervisor);
 }
@@ -280,9 +248,10 @@ static gboolean start_live(gpointer data)
         supervisor->is_attached = false;
         supervisor->live_since = g_get_monotonic_time();
         supervisor->silent_since = 0;
-        supervisor->live = reader_start(supervisor->merger, INTAKE_LIVE, supervisor->settings.url,
-                                        supervisor->directory, supervisor->settings.jit_events,
-                                        &LIVE_CALLS, supervisor, &error);
+        supervisor->live =
+                reader_start(supervisor->merger, INTAKE_LIVE, supervisor->settings.url,
+                             scratch_path(supervisor->scratch), supervisor->settings.jit_events,
+                             &LIVE_CALLS, supervisor, &error);
         if (!supervisor->live) {
                 tell_trouble(supervisor, error->message);
                 set_phase(supervisor, FEED_FAILED, error->message);
