@@ -9,11 +9,14 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* For a holder that was started to listen. */
-#define START_TRIES    250
+#define START_TRIES    1500
 #define START_RETRY_MS 20
+/* One gives up at once that finds another, which may be about to end. */
+#define START_ATTEMPTS 3
 
 /* A listing of everything may take long, but not for ever. */
 #define ANSWER_MS  180000
@@ -53,24 +56,54 @@ static void in_child(gpointer unused)
                 dup2(null, STDIN_FILENO);
 }
 
-static bool start(const char *directory, GError **error)
+/* Its pid; 0 with ERROR set. */
+static GPid start(const char *directory, GError **error)
 {
         g_autofree char *program = places_program();
         const char *const argv[] = {program, "--directory", directory, NULL};
+        GPid pid;
 
         if (g_spawn_async("/", (char **)argv, NULL,
-                          G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, in_child, NULL,
-                          NULL, error))
-                return true;
+                          G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL |
+                                  G_SPAWN_DO_NOT_REAP_CHILD,
+                          in_child, NULL, &pid, error))
+                return pid;
         g_prefix_error(error, "cannot start the process that holds attachments: ");
-        return false;
+        return 0;
+}
+
+/* -1 with ERROR set. */
+static int start_and_connect(const char *directory, GError **error)
+{
+        unsigned attempt, i;
+
+        for (attempt = 0; attempt < START_ATTEMPTS; attempt++) {
+                GPid pid = start(directory, error);
+
+                if (!pid)
+                        return -1;
+                for (i = 0; i < START_TRIES; i++) {
+                        bool has_ended = waitpid(pid, NULL, WNOHANG) != 0;
+                        int fd = try_connect(directory, NULL);
+
+                        if (fd >= 0)
+                                return fd;
+                        if (has_ended)
+                                break;
+                        poll(NULL, 0, START_RETRY_MS);
+                }
+        }
+        g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
+                    "the process that holds attachments does not start: see what "
+                    "clrsym-holder --directory %s says",
+                    directory);
+        return -1;
 }
 
 static int connect_holder(bool is_starting, GError **error)
 {
         g_autofree char *directory = places_to_ask(error);
         g_autoptr(GError) refusal = NULL;
-        unsigned i;
         int fd;
 
         if (!directory)
@@ -84,18 +117,7 @@ static int connect_holder(bool is_starting, GError **error)
                 return fd;
         g_free(directory);
         directory = places_own(error);
-        if (!directory || !start(directory, error))
-                return -1;
-        for (i = 0; i < START_TRIES && fd < 0; i++) {
-                poll(NULL, 0, START_RETRY_MS);
-                fd = try_connect(directory, NULL);
-        }
-        if (fd < 0)
-                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
-                            "the process that holds attachments does not start: see what "
-                            "clrsym-holder --directory %s says",
-                            directory);
-        return fd;
+        return directory ? start_and_connect(directory, error) : -1;
 }
 
 int client_ask(const Request *request, bool is_starting, GError **error)

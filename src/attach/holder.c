@@ -83,6 +83,8 @@ static gboolean on_idle(gpointer data)
 {
         Holder *holder = data;
 
+        if (listener_is_called(holder->listener))
+                return G_SOURCE_CONTINUE;
         holder->idle_timer = 0;
         holder->idle(holder->data);
         return G_SOURCE_REMOVE;

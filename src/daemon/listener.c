@@ -5,6 +5,7 @@
 #include <gio/gio.h>
 #include <glib-unix.h>
 #include <grp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -172,12 +173,12 @@ void listener_free(Listener *listener)
                 return;
         if (listener->source)
                 g_source_remove(listener->source);
-        if (listener->fd >= 0)
-                close(listener->fd);
-        /* Not another's, who has taken the path since. */
+        /* Not another's, who has taken the path since; nobody does as long as we listen. */
         if (listener->path && listener->made.st_ino && lstat(listener->path, &st) == 0 &&
             st.st_ino == listener->made.st_ino && st.st_dev == listener->made.st_dev)
                 unlink(listener->path);
+        if (listener->fd >= 0)
+                close(listener->fd);
         g_free(listener->path);
         g_free(listener);
 }
@@ -190,4 +191,11 @@ void listener_set_accepting(Listener *listener, bool accepting)
                 listener->source = g_unix_fd_add(listener->fd, G_IO_IN, on_caller, listener);
         else
                 g_clear_handle_id(&listener->source, g_source_remove);
+}
+
+bool listener_is_called(const Listener *listener)
+{
+        struct pollfd fd = {.fd = listener->fd, .events = POLLIN};
+
+        return poll(&fd, 1, 0) > 0;
 }

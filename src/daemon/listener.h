@@ -26,3 +26,5 @@ void listener_free(Listener *listener);
 
 /* Off: callers wait in the backlog. */
 void listener_set_accepting(Listener *listener, bool accepting);
+/* Somebody has called, and was not accepted yet. */
+bool listener_is_called(const Listener *listener);

@@ -195,6 +195,13 @@ def usage(cases):
                         env={**cases.programs.environment, 'CLRSYM_HOLDER': '/nonexistent'})
     cases.tap.equal((done.returncode, done.stdout, done.stderr), (0, '', ''),
                     'without a holder nothing is attached')
+    broken = cases.directory / 'broken'
+    (broken / 'control').mkdir(parents=True)
+    done = cases.programs.run([cases.programs.clrsym, 'attach', str(os.getpid())],
+                              env={**cases.programs.environment, 'CLRSYM_HOLDER': str(broken)})
+    cases.tap.check(done.returncode == 1 and done.stdout == '' and
+                    f'clrsym-holder --directory {broken}' in done.stderr,
+                    'a holder that cannot start: how to see why', done.stderr)
 
 
 def environment(cases):
