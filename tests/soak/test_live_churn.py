@@ -98,8 +98,10 @@ class Questions:
             return
         if is_late and status == 'ok':
             # That it has gone since, and what is there now, has not come yet: it says so.
-            is_right = test_live.ns(answer['loaded']) <= code.time and answer['unloaded'] is None \
-                       and answer['confidence'] == 'provisional'
+            unloaded = answer['unloaded'] and test_live.ns(answer['unloaded'])
+            is_right = test_live.ns(answer['loaded']) <= code.time and \
+                       (unloaded is None or unloaded > code.time) and \
+                       answer['confidence'] == 'provisional'
         else:
             is_right = not test_live.wrong_codes([code], [answer]) and \
                        answer['confidence'] == 'exact'
