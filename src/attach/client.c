@@ -75,28 +75,27 @@ static GPid start(const char *directory, GError **error)
 /* -1 with ERROR set. */
 static int start_and_connect(const char *directory, GError **error)
 {
-        unsigned attempt, i;
+        GPid pid = start(directory, error);
+        unsigned n_ended = 0, i;
 
-        for (attempt = 0; attempt < START_ATTEMPTS; attempt++) {
-                GPid pid = start(directory, error);
+        for (i = 0; pid && i < START_TRIES; i++) {
+                bool has_ended = waitpid(pid, NULL, WNOHANG) != 0;
+                int fd = try_connect(directory, NULL);
 
-                if (!pid)
-                        return -1;
-                for (i = 0; i < START_TRIES; i++) {
-                        bool has_ended = waitpid(pid, NULL, WNOHANG) != 0;
-                        int fd = try_connect(directory, NULL);
-
-                        if (fd >= 0)
-                                return fd;
-                        if (has_ended)
-                                break;
+                if (fd >= 0)
+                        return fd;
+                if (!has_ended)
                         poll(NULL, 0, START_RETRY_MS);
-                }
+                else if (++n_ended < START_ATTEMPTS)
+                        pid = start(directory, error);
+                else
+                        break;
         }
-        g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
-                    "the process that holds attachments does not start: see what "
-                    "clrsym-holder --directory %s says",
-                    directory);
+        if (pid)
+                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
+                            "the process that holds attachments does not start: see what "
+                            "clrsym-holder --directory %s says",
+                            directory);
         return -1;
 }
 
