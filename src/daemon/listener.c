@@ -91,13 +91,12 @@ static bool make_socket(Listener *listener, mode_t mode, const char *group, GErr
         if (bind(listener->fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
                 return set_error(error, "cannot bind %s: %s", listener->path);
         give_to_group(early, group);
-        if (chmod(early, mode) < 0 || lstat(early, &st) < 0 ||
+        if (chmod(early, mode) < 0 || lstat(early, &listener->made) < 0 ||
             listen(listener->fd, SOMAXCONN) < 0 || rename(early, listener->path) < 0) {
                 set_error(error, "cannot listen on %s: %s", listener->path);
                 unlink(early);
                 return false;
         }
-        listener->made = st;
         return true;
 }
 
