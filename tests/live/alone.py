@@ -5,11 +5,12 @@ own pids, of which none outlives the test, however that ends."""
 import fcntl
 import os
 import shutil
-import signal
 import socket
 import struct
 import subprocess
 import sys
+
+import live
 
 INSIDE = 'CLRSYM_TEST_ALONE'
 # Where .NET keeps the named mutexes of its programs, with the pids of those who have them: with pids
@@ -47,8 +48,7 @@ def set_up():
 def enter(run, missing=None):
     """RUN, alone; skipped where MISSING says what is not there, or namespaces are not allowed."""
     if os.environ.get(INSIDE) == 'yes':
-        # A shell may have started us to ignore it, and so would babeltrace2, which needs it to stop.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        live.end_orderly()
         set_up()
         run()
         return

@@ -72,7 +72,7 @@ class Server:
         n = 0
         while time.monotonic() < until:
             connection = http.client.HTTPConnection(self.address, timeout=20)
-            connection.request('GET', f'/work/some-words-{n}-and-more-')
+            connection.request('GET', f'/text/some-words-{n}-and-more-')
             reply = connection.getresponse()
             if reply.status != 200 or b'"words"' not in reply.read():
                 raise RuntimeError(f'{self.address} answers {reply.status}')

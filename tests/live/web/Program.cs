@@ -32,7 +32,7 @@ public static class Program
         builder.Logging.ClearProviders();
         var app = builder.Build();
 
-        app.MapGet("/work/{text}", Work);
+        app.MapGet("/text/{text}", Work);
         app.Urls.Add("http://127.0.0.1:0");
         app.Start();
         var server = app.Services.GetRequiredService<IServer>();
