@@ -72,6 +72,19 @@ uint64_t trace_gap_time(const Trace *trace)
         return sum;
 }
 
+bool trace_goes_on(const Trace *trace)
+{
+        guint i;
+
+        for (i = 0; i < trace->streams->len; i++) {
+                const TrackerStream *stream = trace->streams->pdata[i];
+
+                if (!stream->has_ended && (!stream->n_feeders || stream->is_resumed))
+                        return false;
+        }
+        return true;
+}
+
 uint64_t trace_horizon(const Trace *trace, bool *ret_has_ended)
 {
         uint64_t open = UINT64_MAX, ended = 0;

@@ -49,5 +49,8 @@ bool trace_has_gap(const Trace *trace, uint64_t begin, uint64_t end);
 /* How long the gaps are together, in ns. */
 uint64_t trace_gap_time(const Trace *trace);
 
+/* False while a stream waits for its feeder, or for the first from it: a gap of it is not over. */
+bool trace_goes_on(const Trace *trace);
+
 /* The time up to which every stream is in. RET_HAS_ENDED: they are in as a whole. */
 uint64_t trace_horizon(const Trace *trace, bool *ret_has_ended);

@@ -23,6 +23,7 @@
 /* About one process, by its serial. */
 typedef struct Memory {
         gint64 time;      /* us, of the last request; 0: none yet */
+        gint64 waits;     /* us, since when for all streams to go on; 0: it does not */
         uint64_t gap_end; /* of the newest gap that a holder has answered about */
         bool is_pending;
         unsigned round; /* of looking, in which the process was there */
@@ -201,6 +202,17 @@ static uint64_t last_end(const GArray *gaps)
         return gaps->len ? g_array_index(gaps, Gap, gaps->len - 1).end : 0;
 }
 
+/* All that is fed of it is fed again. */
+static bool goes_on(const Process *process)
+{
+        guint i;
+
+        for (i = 0; i < process->traces->len; i++)
+                if (!trace_goes_on(process->traces->pdata[i]))
+                        return false;
+        return true;
+}
+
 /* When the newest gap of the process was over, if no listing of all its code came since; else 0. */
 static uint64_t unlisted_gap_end(const Process *process)
 {
@@ -256,8 +268,10 @@ static gint64 look_at(Again *again, const Process *process, gint64 now)
         Memory *memory = g_hash_table_lookup(again->memories, &process->serial);
         pid_t pid;
 
-        if (memory)
+        if (memory) {
                 memory->round = again->round;
+                memory->waits = end ? memory->waits : 0;
+        }
         if (!end || (memory && (memory->is_pending || memory->gap_end >= end)))
                 return INT64_MAX;
         if (memory && memory->time && now - memory->time < again->interval)
@@ -266,6 +280,14 @@ static gint64 look_at(Again *again, const Process *process, gint64 now)
                 return INT64_MAX; /* the next one that ends wakes us */
         memory = memory_of(again, process->serial);
         memory->round = again->round;
+        /* The stream of a processor that has nothing to do goes on late, and its gap ends then: a
+         * listing before that would be in vain. But it may have nothing to do for long. */
+        if (!goes_on(process)) {
+                memory->waits = memory->waits ? memory->waits : now;
+                if (now - memory->waits < again->interval)
+                        return memory->waits + again->interval;
+        }
+        memory->waits = 0;
         memory->time = now;
         if (find_running(again, process, &pid))
                 begin(again, process, memory, end, pid);

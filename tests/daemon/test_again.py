@@ -65,10 +65,19 @@ class Holder:
 class Traced:
     """Processes that live, told of by a feeder with events of now."""
 
-    def __init__(self, daemon, uuid):
-        self.sleepers, self.uuid = [], uuid
-        self.feeder = ingest.Feeder(daemon.ingest)
-        self.feeder.send(ingest.hello(), ingest.stream_open(uuid=uuid))
+    def __init__(self, daemon, uuid, n_streams=1):
+        self.daemon, self.sleepers, self.uuid, self.n_streams = daemon, [], uuid, n_streams
+        self.feeder = self.new_feeder()
+
+    def new_feeder(self):
+        feeder = ingest.Feeder(self.daemon.ingest)
+        feeder.send(ingest.hello(), *(ingest.stream_open(number, number, self.uuid)
+                                      for number in range(self.n_streams)))
+        return feeder
+
+    def replace_feeder(self):
+        self.feeder.close()
+        self.feeder = self.new_feeder()
 
     def tell(self, *frames):
         self.feeder.send(*frames, ingest.commit())
@@ -171,9 +180,7 @@ def check_rate(tap, scene):
     tap.equal((len(holder.requests), 'warning' in scene.daemon.log()), (4, False),
               'not asked again, nothing in the log')
     holder.answer = LISTED
-    traced.feeder.close()
-    traced.feeder = ingest.Feeder(scene.daemon.ingest)
-    traced.feeder.send(ingest.hello(), ingest.stream_open(uuid=traced.uuid))
+    traced.replace_feeder()
     traced.tell(ingest.progress(time.monotonic_ns()))
     scene.wait_counts(tap, (4, 1, 0), 'no feeder was there: a request')
     traced.sleepers[0].kill()
@@ -181,6 +188,27 @@ def check_rate(tap, scene):
     traced.lose()
     settle()
     tap.equal(len(holder.requests), 5, 'none for a process that is over')
+    traced.close()
+
+
+def check_streams(tap, scene):
+    scene.reload('1d')
+    n_listed, *others = scene.counts()
+    traced = Traced(scene.daemon, b'again-2-streams!', 2)
+    traced.start()
+    traced.tell(*(ingest.progress(time.monotonic_ns(), stream) for stream in (0, 1)))
+    traced.replace_feeder()
+    traced.tell(ingest.progress(time.monotonic_ns(), 0))
+    settle()
+    tap.equal(scene.counts()[0], n_listed, 'one of two streams goes on: nobody is asked yet')
+    traced.tell(ingest.progress(time.monotonic_ns(), 1))
+    scene.wait_counts(tap, (n_listed + 1, *others), 'both do: a request')
+    traced.replace_feeder()
+    traced.tell(ingest.progress(time.monotonic_ns(), 1))
+    settle()
+    tap.equal(scene.counts()[0], n_listed + 1, 'and once more: not yet')
+    scene.reload('1s')
+    scene.wait_counts(tap, (n_listed + 2, *others), 'but that time is waited for it, and no longer')
     traced.close()
 
 
@@ -275,6 +303,7 @@ def run(tap, programs, directory, _):
     scene.configure(None)
     with recorded.Daemon(programs, directory, '--config', scene.config) as scene.daemon:
         check_rate(tap, scene)
+        check_streams(tap, scene)
         check_hostile(tap, scene)
     tap.equal(scene.daemon.status, 0, 'the daemon ends well')
 
