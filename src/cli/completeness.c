@@ -113,6 +113,37 @@ static bool check_listed(Completeness *completeness, const Look *look, GError **
         return true;
 }
 
+/*
+ * Is it sure that nothing is where no code can be? Then nothing was missing since the listing
+ * began. What was not held, or not fed, may be told of a moment later than what was listed.
+ */
+static bool check_whole(Completeness *completeness, const Look *look, uint64_t time,
+                        bool *ret_is_whole, GError **error)
+{
+        const clrsym_query query = {.pid = look->vpid,
+                                    .has_pid_ns = true,
+                                    .pid_ns = look->found_ns,
+                                    .has_time = true,
+                                    .time = time};
+        clrsym_answer answer;
+
+        if (clrsym_resolve(link_handle(completeness->link), &query, 1, 0, &answer) < 0) {
+                link_set_error(completeness->link, error);
+                return false;
+        }
+        *ret_is_whole = answer.confidence != CLRSYM_GAP;
+        return true;
+}
+
+static bool set_gap(const Look *look, GError **error)
+{
+        g_set_error(error, LINK_ERROR, 0,
+                    "process %d is attached, but some of what it listed was not fed to clrsymd: "
+                    "see that the feeder runs (clrsym status), then attach --again",
+                    look->vpid);
+        return false;
+}
+
 static bool set_late(const Look *look, GError **error)
 {
         if (look->is_found)
@@ -134,6 +165,7 @@ bool completeness_wait(Completeness *completeness, int32_t vpid, uint64_t pid_ns
 {
         for (;;) {
                 Look look = {.vpid = vpid, .pid_ns = pid_ns};
+                bool is_in, is_whole = false;
                 int r = clrsym_processes(link_handle(completeness->link), take_process, &look);
 
                 if (r < 0) {
@@ -141,10 +173,14 @@ bool completeness_wait(Completeness *completeness, int32_t vpid, uint64_t pid_ns
                         return false;
                 }
                 *ret_methods = look.n_live;
-                if (look.is_found && look.horizon >= time)
-                        return check_listed(completeness, &look, error);
+                is_in = look.is_found && look.horizon >= time;
+                if (is_in && (!check_listed(completeness, &look, error) ||
+                              !check_whole(completeness, &look, time, &is_whole, error)))
+                        return false;
+                if (is_whole)
+                        return true;
                 if (g_get_monotonic_time() >= deadline)
-                        return set_late(&look, error);
+                        return is_in ? set_gap(&look, error) : set_late(&look, error);
                 g_usleep(POLL_MS * 1000);
         }
 }

@@ -15,9 +15,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
 
 import attached  # pylint: disable=wrong-import-position
+import ingest  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import openmetrics  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import test_live  # pylint: disable=wrong-import-position
 from test_attach import nothing  # pylint: disable=wrong-import-position
 
 USER = 'daemon'
@@ -33,6 +35,24 @@ def pin(pid, processors):
     for task in pathlib.Path(f'/proc/{pid}/task').iterdir():
         with contextlib.suppress(ProcessLookupError):
             os.sched_setaffinity(int(task.name), processors)
+
+
+def check_claim(tap, feed, program):
+    """`clrsym attach` says that all is known only if it is."""
+    row, = feed.rows('attach', program.pid)
+    end = test_live.ns(row['complete'])
+    feeder = ingest.Feeder(feed.daemon.ingest)
+    feeder.send(ingest.hello(),
+                ingest.process_gap(end - 1_000_000, end, row['vpid'], row['pid_ns']),
+                ingest.commit())
+    feeder.receive_until(ingest.COMMITTED)
+    feeder.close()
+    done = feed.clrsym('attach', program.pid, '--wait=0.2')
+    tap.check(done.returncode == 1 and 'then attach --again' in done.stderr
+              and ' complete at' not in done.stdout,
+              'a gap while it was listed: attach says that', done.stdout, done.stderr)
+    row, = feed.rows('attach', '--again', program.pid)
+    tap.check(test_live.ns(row['complete']) > end, 'listed once more: complete', row)
 
 
 def check(tap, feed, command, directory):
@@ -64,6 +84,7 @@ def check(tap, feed, command, directory):
         program.freeze()
         attached.check_now(tap, feed, program, 'listed by itself')
         attached.check_told(tap, feed, program, since, 'listed by itself')
+        check_claim(tap, feed, program)
         feed.rows('detach', program.pid)
 
 
@@ -74,7 +95,7 @@ def test(tap, programs, directory, _):
         return
     holder, config = directory / 'holder', directory / 'clrsymd.conf'
     os.environ['CLRSYM_HOLDER'] = programs.environment['CLRSYM_HOLDER'] = str(holder)
-    config.write_text(f'[Daemon]\nAttachAgain=1min\nHolder={holder}/control\n', encoding='utf-8')
+    config.write_text(f'[Daemon]\nAttachAgain=10min\nHolder={holder}/control\n', encoding='utf-8')
     command = ['dotnet', live.build(directory / 'app')]
     daemon = recorded.Daemon(programs, directory, '--config', config, prefix=[
         'setpriv', f'--reuid={USER}', f'--regid={USER}', '--clear-groups'])
