@@ -137,7 +137,7 @@ int port_connect(const Target *target, gint64 deadline, GError **error)
         g_autofree char *prefix = g_strdup_printf("dotnet-diagnostic-%d-", target_key(target)->pid);
         g_auto(Fd) directory = open_directory(target), fd = -1;
         const struct dirent *entry;
-        bool is_full = false;
+        bool is_full = false, is_refused = false;
         DIR *names = directory >= 0 ? fdopendir(dup(directory)) : NULL;
 
         while (names && fd < 0 && (entry = readdir(names))) {
@@ -146,6 +146,7 @@ int port_connect(const Target *target, gint64 deadline, GError **error)
                         continue;
                 fd = connect_name(directory, entry->d_name, deadline);
                 is_full |= fd < 0 && errno == EAGAIN;
+                is_refused |= fd < 0 && errno == ECONNREFUSED;
                 if (fd >= 0 && !is_targets(fd, target)) {
                         close(fd);
                         fd = -1;
@@ -155,7 +156,7 @@ int port_connect(const Target *target, gint64 deadline, GError **error)
                 closedir(names);
         if (fd >= 0)
                 return g_steal_fd(&fd);
-        if (target_has_ended(target))
+        if (is_refused ? target_is_ending(target) : target_has_ended(target))
                 set_ended(target, error);
         else if (is_full)
                 port_silence(target, error);
@@ -164,10 +165,9 @@ int port_connect(const Target *target, gint64 deadline, GError **error)
         return -1;
 }
 
-/* The errno of a connection that broke: what was to be told may not have been heard. */
-static bool set_broken(const Target *target, int error_number, GError **error)
+bool port_hang_up(const Target *target, int error_number, GError **error)
 {
-        if (target_has_ended(target))
+        if (target_is_ending(target))
                 return set_ended(target, error);
         g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
                     "the runtime of process %d hung up%s%s: try again", (int)target->info.host_pid,
@@ -198,7 +198,7 @@ static bool send_all(int fd, const Target *target, const GByteArray *bytes, gint
                 if (n >= 0)
                         n_sent += (size_t)n;
                 else if (errno != EAGAIN && errno != EINTR)
-                        return set_broken(target, errno, error);
+                        return port_hang_up(target, errno, error);
                 else if (!wait_for(fd, POLLOUT, target, deadline, error))
                         return false;
         }
@@ -217,7 +217,7 @@ static bool receive(int fd, const Target *target, gint64 deadline, IpcReply *rep
                 if (n > 0)
                         ipc_reply_put(reply, bytes, (size_t)n);
                 else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-                        return set_broken(target, n < 0 ? errno : 0, error);
+                        return port_hang_up(target, n < 0 ? errno : 0, error);
                 else if (!wait_for(fd, POLLIN, target, deadline, error))
                         return false;
         }

@@ -9,7 +9,8 @@
  * not that of the file's name. So what earlier processes left there does no harm, nor does what
  * lies there to deceive.
  *
- * Nothing here waits past a deadline (of g_get_monotonic_time()).
+ * Nothing here waits past a deadline (of g_get_monotonic_time()), but a moment for a target that
+ * ends.
  */
 
 #include "attach/ipc.h"
@@ -27,6 +28,12 @@ bool port_call(int fd, const Target *target, GByteArray *request, gint64 deadlin
 
 /* ERROR for a reply that is an error or none; false. */
 bool port_refusal(const IpcReply *reply, const Target *target, GError **error);
+
+/*
+ * ERROR for a connection that broke, so that what was to be told may not have been heard; false.
+ * ERROR_NUMBER: why, by errno, or 0. It may be that the target has ended.
+ */
+bool port_hang_up(const Target *target, int error_number, GError **error);
 
 /* ERROR for one that does not answer in time; false. */
 bool port_silence(const Target *target, GError **error);

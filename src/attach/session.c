@@ -182,11 +182,8 @@ static bool finish(const Target *target, Stopping *stopping, IpcReply *reply, GE
                         return port_silence(target, error);
                 if (fds[0].revents)
                         stopping->is_over = !drain(stopping->fd, &stopping->n_bytes);
-                if (fds[1].revents && !take_reply(stopping, reply)) {
-                        /* Without a word: it has ended, or is none. */
-                        return target_has_ended(target) ? port_silence(target, error)
-                                                        : port_refusal(reply, target, error);
-                }
+                if (fds[1].revents && !take_reply(stopping, reply))
+                        return port_hang_up(target, 0, error);
                 if (fds[2].revents && !drain(stopping->other_fd, &n_other))
                         stopping->other_fd = -1;
         }
@@ -208,7 +205,7 @@ static bool stop_and_wait(const Target *target, const Session *session, const Se
         /* It is small: a new connection takes it whole, or is none any more. */
         if (send(stopping.reply_fd, request->data, request->len, MSG_NOSIGNAL) !=
             (ssize_t)request->len)
-                is_stopped = port_silence(target, error);
+                is_stopped = port_hang_up(target, 0, error);
         else
                 is_stopped = finish(target, &stopping, reply, error) &&
                              (ipc_reply_result(reply, &code) == IPC_RESULT_OK ||

@@ -18,6 +18,9 @@ enum {
         FIELD_STARTTIME = 19,
 };
 
+/* A guess: from when the sockets of a process are closed until it has ended, on a busy machine. */
+#define ENDING_MS 1000
+
 /* Files that are mapped, and what they tell. */
 static const struct {
         const char *name;
@@ -195,11 +198,21 @@ const ProcessKey *target_key(const Target *target)
         return &target->info.levels[target->info.n_levels - 1];
 }
 
-bool target_has_ended(const Target *target)
+static bool ends_within(const Target *target, int ms)
 {
         struct pollfd fd = {.fd = target->pidfd, .events = POLLIN};
 
-        return poll(&fd, 1, 0) != 0;
+        return poll(&fd, 1, ms) != 0;
+}
+
+bool target_has_ended(const Target *target)
+{
+        return ends_within(target, 0);
+}
+
+bool target_is_ending(const Target *target)
+{
+        return ends_within(target, ENDING_MS);
 }
 
 bool target_check_provider(const Target *target, GError **error)

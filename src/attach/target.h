@@ -33,6 +33,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Target, target_close)
 /* The pid namespace that it is itself in, and its pid there. */
 const ProcessKey *target_key(const Target *target);
 bool target_has_ended(const Target *target);
+/* For when it has hung up: the sockets of a process are closed a moment before it has ended, which
+ * is waited for. */
+bool target_is_ending(const Target *target);
 /* False, with ERROR set: nothing of it comes to LTTng, and why. */
 bool target_check_provider(const Target *target, GError **error);
 

@@ -172,11 +172,7 @@ static void tell_ended(const Worker *worker)
 {
         g_autoptr(GError) error = NULL;
 
-        /* Its sockets are closed a moment before it counts as ended. */
-        struct pollfd fd = {.fd = worker->target.pidfd, .events = POLLIN};
-
-        poll(&fd, 1, 1000);
-        if (target_has_ended(&worker->target))
+        if (target_is_ending(&worker->target))
                 g_set_error(&error, ATTACH_ERROR, ATTACH_ERROR_ENDED, "process %d has ended",
                             (int)worker->target.info.host_pid);
         else
