@@ -30,7 +30,9 @@ class Port:
     """The port of one process in our own pid namespace."""
 
     def __init__(self, pid, directory):
-        self.path, = glob.glob(f'{directory}/dotnet-diagnostic-{pid}-*-socket')
+        # One that was killed leaves its socket, and others had the pid before.
+        self.path = max(glob.glob(f'{directory}/dotnet-diagnostic-{pid}-*-socket'),
+                        key=os.path.getmtime)
 
     def call(self, command_set, command, payload=b''):
         """(connection, what was answered); fails with what the runtime says."""
