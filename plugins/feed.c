@@ -58,7 +58,9 @@ typedef struct Feed {
         int64_t sent_now;    /* progress sent up to here, to all streams */
         uint64_t n_reported; /* events when the last report was sent */
         uint64_t n_too_large;
-        bool tells_all; /* the progress of streams that were never seen, too */
+        bool tells_all; /* to `clrsym feed`: the progress of streams that were never seen, too */
+        bool is_live;   /* upstream tells of such streams */
+        uint64_t came;  /* when it told the first, by the clock of this boot; 0: not yet */
         bool is_at_end; /* upstream has ended and the last commit is on its way */
         bool is_failed;
 } Feed;
@@ -154,9 +156,19 @@ static void advance(Feed *feed, const bt_message *message)
                 feed->now = MAX(feed->now, order);
 }
 
+/*
+ * Of a stream that has come up to TIME. A live session gives us what comes from when we came, so
+ * that behind that time nothing is missing, also of streams of which it gives nothing.
+ */
+static bool is_past_coming(const Feed *feed, const StreamInfo *stream, uint64_t time)
+{
+        return feed->is_live && stream->identity->boot_id->len && time > feed->came;
+}
+
 /* Progress up to now, for streams with records in the batch or for all. */
 static void put_progress(Feed *feed, GByteArray *out, bool for_all)
 {
+        bool tells_all = feed->tells_all;
         GHashTableIter iter;
         void *value;
 
@@ -176,9 +188,10 @@ static void put_progress(Feed *feed, GByteArray *out, bool for_all)
                     time <= 0 || (uint64_t)time <= stream->progress)
                         continue;
                 stream->progress = (uint64_t)time;
+                tells_all |= is_past_coming(feed, stream, stream->progress);
                 ingest_put_progress(out, stream->number, stream->progress);
         }
-        if (for_all && feed->tells_all && feed->now > 0)
+        if (for_all && tells_all && feed->now > 0)
                 ingest_put_progress(out, INGEST_ALL_STREAMS, (uint64_t)feed->now);
         if (for_all)
                 feed->sent_now = feed->now;
@@ -397,6 +410,10 @@ static Step handle_message(Feed *feed, const bt_message *message)
                 advance(feed, message);
                 handle_stream_end(feed, message);
                 return STEP_DONE;
+        case BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY:
+                feed->is_live = true;
+                advance(feed, message);
+                return STEP_DONE;
         default:
                 advance(feed, message);
                 return STEP_DONE;
@@ -481,6 +498,8 @@ bt_component_class_sink_consume_method_status feed_consume(bt_self_component_sin
                 switch (bt_message_iterator_next(feed->iterator, &feed->messages,
                                                  &feed->n_messages)) {
                 case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
+                        if (!feed->came) /* rounded up */
+                                feed->came = ((uint64_t)g_get_monotonic_time() + 1) * 1000;
                         break;
                 case BT_MESSAGE_ITERATOR_NEXT_STATUS_END:
                         commit(feed, feed->batch->len, true);

@@ -27,6 +27,7 @@ static void image_stream(ImageIo *io, TrackerStream *stream)
         image_field(io, stream->n_feeders);
         image_bool(io, &stream->has_ended);
         image_bool(io, &stream->is_resumed);
+        image_bool(io, &stream->is_quiet);
 }
 
 static void image_trace(ImageIo *io, Trace *trace)

@@ -72,6 +72,16 @@ uint64_t trace_gap_time(const Trace *trace)
         return sum;
 }
 
+bool trace_is_unfed(const Trace *trace)
+{
+        guint i;
+
+        for (i = 0; i < trace->streams->len; i++)
+                if (((const TrackerStream *)trace->streams->pdata[i])->n_feeders)
+                        return false;
+        return true;
+}
+
 bool trace_goes_on(const Trace *trace)
 {
         guint i;
@@ -79,7 +89,8 @@ bool trace_goes_on(const Trace *trace)
         for (i = 0; i < trace->streams->len; i++) {
                 const TrackerStream *stream = trace->streams->pdata[i];
 
-                if (!stream->has_ended && (!stream->n_feeders || stream->is_resumed))
+                if (!stream->has_ended &&
+                    (stream->is_resumed || (!stream->n_feeders && !stream->is_quiet)))
                         return false;
         }
         return true;

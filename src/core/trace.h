@@ -25,6 +25,7 @@ struct TrackerStream {
         unsigned n_feeders;              /* open on so many connections */
         bool has_ended;                  /* its last feeder closed it: it is in as a whole */
         bool is_resumed; /* fed again after its feeder vanished, and not yet shown to go on */
+        bool is_quiet;   /* open on none, but a feeder of another one of the trace tells of it */
 };
 
 struct Trace {
@@ -36,6 +37,7 @@ struct Trace {
         int64_t clock_offset;
         GPtrArray *streams; /* owned */
         GArray *gaps;       /* of Gap */
+        bool is_told;       /* for tracker_apply_quiet() */
 };
 
 Trace *trace_new(const IngestStream *identity);
@@ -48,6 +50,9 @@ bool trace_has_gap(const Trace *trace, uint64_t begin, uint64_t end);
 
 /* How long the gaps are together, in ns. */
 uint64_t trace_gap_time(const Trace *trace);
+
+/* True if none of its streams is open on a connection. */
+bool trace_is_unfed(const Trace *trace);
 
 /* False while a stream waits for its feeder, or for the first from it: a gap of it is not over. */
 bool trace_goes_on(const Trace *trace);

@@ -1,10 +1,146 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * All streams of a tracker
+ * All streams of a tracker: who feeds them, how far they are in, and what they lost
  */
 
 #include "core/tracker-struct.h"
+
+#include <string.h>
+
+TrackerStream *tracker_stream_open(Tracker *tracker, const IngestStream *identity)
+{
+        static const uint8_t NO_UUID[16];
+        bool has_uuid = memcmp(identity->trace_uuid, NO_UUID, sizeof(NO_UUID)) != 0;
+        Trace *trace = NULL;
+        TrackerStream *stream;
+        guint i;
+
+        for (i = 0; has_uuid && i < tracker->traces->len; i++) {
+                Trace *known = tracker->traces->pdata[i];
+
+                if (!memcmp(known->uuid, identity->trace_uuid, sizeof(known->uuid)))
+                        trace = known;
+        }
+        if (!trace) {
+                trace = trace_new(identity);
+                g_ptr_array_add(tracker->traces, trace);
+        }
+        tracker->last_trace = trace;
+        stream = trace_stream(trace, identity->class_id, identity->stream_id);
+        if (!stream->is_quiet)
+                stream->is_resumed =
+                        stream->progress > 0 && !stream->n_feeders && !stream->has_ended;
+        stream->is_quiet = false;
+        stream->has_ended = false;
+        stream->n_feeders++;
+        return stream;
+}
+
+/* No feeder tells of the quiet streams of a trace any more. HAS_ENDED: nor will one. */
+static void forget_quiet(Trace *trace, bool has_ended)
+{
+        guint i;
+
+        for (i = 0; i < trace->streams->len; i++) {
+                TrackerStream *stream = trace->streams->pdata[i];
+
+                if (!stream->is_quiet)
+                        continue;
+                stream->is_quiet = false;
+                stream->has_ended = has_ended;
+        }
+}
+
+void tracker_stream_close(Tracker *tracker, TrackerStream *stream)
+{
+        if (!stream->n_feeders || --stream->n_feeders)
+                return;
+        stream->has_ended = true;
+        if (trace_is_unfed(stream->trace))
+                forget_quiet(stream->trace, true);
+}
+
+void tracker_stream_detach(Tracker *tracker, TrackerStream *stream)
+{
+        if (stream->n_feeders)
+                stream->n_feeders--;
+        forget_quiet(stream->trace, false);
+}
+
+uint64_t tracker_stream_watermark(const TrackerStream *stream)
+{
+        return stream->watermark;
+}
+
+void stream_resume(TrackerStream *stream, uint64_t time)
+{
+        if (!stream->is_resumed)
+                return;
+        stream->is_resumed = false;
+        if (time > stream->progress)
+                trace_add_gap(stream->trace, stream->progress, time - 1);
+}
+
+void tracker_apply_gap(Tracker *tracker, TrackerStream *stream, const IngestGap *gap)
+{
+        stream_resume(stream, gap->begin);
+        if (gap->end <= stream->gap_end[gap->kind]) {
+                tracker->stats.known++;
+                return;
+        }
+        stream->gap_end[gap->kind] = gap->end;
+        trace_add_gap(stream->trace, gap->begin, gap->end);
+        tracker->stats.gaps++;
+        if (gap->count == INGEST_COUNT_UNKNOWN)
+                return;
+        if (gap->kind == GAP_EVENTS)
+                tracker->stats.discarded_events += gap->count;
+        else
+                tracker->stats.discarded_packets += gap->count;
+}
+
+void tracker_apply_progress(Tracker *tracker, TrackerStream *stream, uint64_t time)
+{
+        stream_resume(stream, time);
+        stream->progress = MAX(stream->progress, time);
+}
+
+/* It may come late, when a stream is in further; what it lost before ends no earlier for that. */
+static void tell_quiet(Tracker *tracker, Trace *trace, int64_t time)
+{
+        int64_t raw;
+        guint i;
+
+        if (__builtin_sub_overflow(time, trace->clock_offset, &raw) || raw <= 0)
+                return;
+        for (i = 0; i < trace->streams->len; i++) {
+                TrackerStream *stream = trace->streams->pdata[i];
+
+                if (stream->n_feeders || stream->has_ended || !stream->progress)
+                        continue;
+                stream->is_resumed |= !stream->is_quiet;
+                stream->is_quiet = true;
+                tracker_apply_progress(tracker, stream, (uint64_t)raw);
+        }
+}
+
+void tracker_apply_quiet(Tracker *tracker, const GPtrArray *streams, int64_t time)
+{
+        const TrackerStream *stream;
+        guint i;
+
+        for (i = 0; i < streams->len; i++)
+                if ((stream = streams->pdata[i]))
+                        stream->trace->is_told = false;
+        for (i = 0; i < streams->len; i++) {
+                stream = streams->pdata[i];
+                if (!stream || stream->trace->is_told)
+                        continue;
+                stream->trace->is_told = true;
+                tell_quiet(tracker, stream->trace, time);
+        }
+}
 
 double tracker_gap_seconds(const Tracker *tracker)
 {

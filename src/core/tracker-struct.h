@@ -30,3 +30,5 @@ struct Tracker {
 void tracker_tell_early(Tracker *tracker, Process *process);
 /* For one that is not known yet. */
 void tracker_add_early(Tracker *tracker, const IngestProcessGap *gap);
+/* Something of the stream came: does it follow on what was there before its feeder vanished? */
+void stream_resume(TrackerStream *stream, uint64_t time);

@@ -97,59 +97,6 @@ void tracker_reset(Tracker *tracker)
         tracker->budget.limit = before.budget.limit;
 }
 
-TrackerStream *tracker_stream_open(Tracker *tracker, const IngestStream *identity)
-{
-        static const uint8_t NO_UUID[16];
-        bool has_uuid = memcmp(identity->trace_uuid, NO_UUID, sizeof(NO_UUID)) != 0;
-        Trace *trace = NULL;
-        TrackerStream *stream;
-        guint i;
-
-        for (i = 0; has_uuid && i < tracker->traces->len; i++) {
-                Trace *known = tracker->traces->pdata[i];
-
-                if (!memcmp(known->uuid, identity->trace_uuid, sizeof(known->uuid)))
-                        trace = known;
-        }
-        if (!trace) {
-                trace = trace_new(identity);
-                g_ptr_array_add(tracker->traces, trace);
-        }
-        tracker->last_trace = trace;
-        stream = trace_stream(trace, identity->class_id, identity->stream_id);
-        stream->is_resumed = stream->progress > 0 && !stream->n_feeders && !stream->has_ended;
-        stream->has_ended = false;
-        stream->n_feeders++;
-        return stream;
-}
-
-void tracker_stream_close(Tracker *tracker, TrackerStream *stream)
-{
-        if (stream->n_feeders && --stream->n_feeders == 0)
-                stream->has_ended = true;
-}
-
-void tracker_stream_detach(Tracker *tracker, TrackerStream *stream)
-{
-        if (stream->n_feeders)
-                stream->n_feeders--;
-}
-
-uint64_t tracker_stream_watermark(const TrackerStream *stream)
-{
-        return stream->watermark;
-}
-
-/* Something of the stream came: does it follow on what was there before its feeder vanished? */
-static void stream_resume(TrackerStream *stream, uint64_t time)
-{
-        if (!stream->is_resumed)
-                return;
-        stream->is_resumed = false;
-        if (time > stream->progress)
-                trace_add_gap(stream->trace, stream->progress, time - 1);
-}
-
 static Process *generation_new(Tracker *tracker, const TrackerStream *stream, ProcessKey key,
                                uint64_t time)
 {
@@ -673,30 +620,6 @@ void tracker_apply_record(Tracker *tracker, TrackerStream *stream, const Record 
                 refuse(tracker, process, record);
         if (tracker->changes->len)
                 tell_changes(tracker, process);
-}
-
-void tracker_apply_gap(Tracker *tracker, TrackerStream *stream, const IngestGap *gap)
-{
-        stream_resume(stream, gap->begin);
-        if (gap->end <= stream->gap_end[gap->kind]) {
-                tracker->stats.known++;
-                return;
-        }
-        stream->gap_end[gap->kind] = gap->end;
-        trace_add_gap(stream->trace, gap->begin, gap->end);
-        tracker->stats.gaps++;
-        if (gap->count == INGEST_COUNT_UNKNOWN)
-                return;
-        if (gap->kind == GAP_EVENTS)
-                tracker->stats.discarded_events += gap->count;
-        else
-                tracker->stats.discarded_packets += gap->count;
-}
-
-void tracker_apply_progress(Tracker *tracker, TrackerStream *stream, uint64_t time)
-{
-        stream_resume(stream, time);
-        stream->progress = MAX(stream->progress, time);
 }
 
 void tracker_commit(Tracker *tracker)

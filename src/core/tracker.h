@@ -40,6 +40,13 @@ void tracker_apply_gap(Tracker *tracker, TrackerStream *stream, const IngestGap 
 /* Of whoever had that pid at its begin; if it has an end, of all who had it in between. */
 void tracker_apply_process_gap(Tracker *tracker, const IngestProcessGap *gap);
 void tracker_apply_progress(Tracker *tracker, TrackerStream *stream, uint64_t time);
+/*
+ * STREAMS (of TrackerStream; some NULL) are fed by one that says: of all the streams of their
+ * traces everything has come up to TIME, in ns since 1970, and of those that are not open there was
+ * nothing since it came. So an unfed one goes on, after what it lost before; it ends with the last
+ * one fed.
+ */
+void tracker_apply_quiet(Tracker *tracker, const GPtrArray *streams, int64_t time);
 /* Ends a batch: from here on, what is at a watermark is known, not only what is below. */
 void tracker_commit(Tracker *tracker);
 

@@ -19,6 +19,7 @@ struct IngestSession {
         GByteArray *output; /* owned */
         GPtrArray *streams; /* borrowed TrackerStreams by number; NULL: closed */
         GArray *acked;      /* uint64_t by number: the watermark last told */
+        uint64_t now;       /* of INGEST_ALL_STREAMS, in the batch that is applied; 0: not told */
         IngestReport report;
         uint64_t n_commits;
         char *error; /* owned */
@@ -161,6 +162,11 @@ static int batch_frame(IngestSession *session, const IngestFrame *frame, bool ap
                 return 0;
         if (r < 0)
                 return r;
+        if (frame->type == INGEST_PROGRESS && number == INGEST_ALL_STREAMS) {
+                if (apply)
+                        session->now = MAX(session->now, MIN(time, (uint64_t)INT64_MAX));
+                return 0;
+        }
         stream = stream_at(session, number);
         if (!stream)
                 return apply ? 0 : -EBADMSG;
@@ -220,6 +226,9 @@ static bool on_commit(IngestSession *session)
                                                      "of it was taken");
                 }
         }
+        if (session->now)
+                tracker_apply_quiet(session->tracker, session->streams, (int64_t)session->now);
+        session->now = 0;
         tracker_commit(session->tracker);
         if (sink)
                 sink->applied(sink->data);

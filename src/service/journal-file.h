@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JOURNAL_FORMAT 2
+#define JOURNAL_FORMAT 3
 /* Of a line, with its newline. */
 #define JOURNAL_MAX_LINE 160
 

@@ -39,8 +39,10 @@
 #define INGEST_MAX_STREAMS   4096
 #define INGEST_COUNT_UNKNOWN UINT64_MAX
 /*
- * In a PROGRESS, to `clrsym feed` only: the time is in ns since 1970, and holds for every stream of
- * the live session, also for those that were not opened because nothing comes of them.
+ * In a PROGRESS: the time is in ns since 1970, and holds for every stream of the live session, also
+ * for those that were not opened because nothing comes of them. To `clrsym feed` it says no more.
+ * To the daemon, which takes it at the end of the batch for the traces of which the connection has
+ * a stream open, also that they lost nothing from that time on.
  */
 #define INGEST_ALL_STREAMS UINT32_MAX
 

@@ -69,10 +69,10 @@ def check(tap, feed, command, directory):
         live.wait_for('what the program goes on with',
                       lambda: len(program.codes()) > n_before + 50, program.process)
         between = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        # What comes of the other processors is fed again much later than what comes of this one.
+        # Of the other processors nothing comes for a time. That holds up nobody.
         pin(program.pid, PROCESSORS[:1])
         feed.start_feeder()
-        time.sleep(3)
+        feed.settle(program.pid)
         pin(program.pid, PROCESSORS)
         live.wait_for('the listing', lambda: n_listed(feed), program.process)
         feed.settle(program.pid)

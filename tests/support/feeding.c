@@ -232,6 +232,8 @@ static void put_batch(Feeding *feeding, unsigned s)
                                                     begin,
                                                     below(feeding, 3) ? end : UINT64_MAX});
         }
+        if (!below(feeding, 6))
+                ingest_put_progress(frames, INGEST_ALL_STREAMS, feeding->time);
         if (below(feeding, 2) || !frames->len)
                 ingest_put_progress(frames, stream.number, feeding->time);
         if (!below(feeding, 20)) {

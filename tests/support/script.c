@@ -184,6 +184,16 @@ static uint64_t start_time(void *data, int32_t pid)
         return started;
 }
 
+/* Of the stream's trace, by its feeder. */
+static void run_quiet(const Script *script, TrackerStream *stream, uint64_t time)
+{
+        g_autoptr(GPtrArray) streams = g_ptr_array_new();
+
+        g_ptr_array_add(streams, NULL); /* one that was closed */
+        g_ptr_array_add(streams, stream);
+        tracker_apply_quiet(script->tracker, streams, (int64_t)time);
+}
+
 static void run_line(Script *script, char **words)
 {
         unsigned n = 0;
@@ -206,6 +216,8 @@ static void run_line(Script *script, char **words)
                 started = number(script, words[1]);
         else if (!strcmp(*words, "progress"))
                 tracker_apply_progress(script->tracker, stream, number(script, words[1]));
+        else if (!strcmp(*words, "quiet"))
+                run_quiet(script, stream, number(script, words[1]));
         else if (!strcmp(*words, "close"))
                 tracker_stream_close(script->tracker, stream);
         else if (!strcmp(*words, "detach"))

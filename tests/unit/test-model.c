@@ -281,12 +281,32 @@ static void do_silence(World *w)
 
 static void do_lookups(World *w, unsigned n);
 
+/* Of stream S, that nobody feeds: by who feeds the other one of that trace. */
+static void do_quiet(World *w, unsigned s)
+{
+        g_autoptr(GPtrArray) others = g_ptr_array_new();
+        NaiveStream *stream = &w->naive_streams[s];
+        unsigned other = 1 - s, n = 1 + (unsigned)world_below(w, 3);
+
+        g_ptr_array_add(others, w->streams[other]);
+        stream->is_away = true;
+        while (n--) {
+                uint64_t time = w->now - world_below(w, 10);
+
+                world_tell(w, "%u: quiet %" G_GUINT64_FORMAT "\n", STREAM_NAME[other], time);
+                tracker_apply_quiet(w->tracker, others, (int64_t)time);
+                world_resume(w, s, time);
+                stream->progress = MAX(stream->progress, time);
+                w->now += world_below(w, 5);
+        }
+}
+
 /* A feeder goes, with or without a word, and comes again. */
 static void do_away(World *w)
 {
         unsigned s = (unsigned)world_below(w, N_STREAMS);
         NaiveStream *stream = &w->naive_streams[s];
-        bool is_over = world_chance(w, 50);
+        bool is_over = world_chance(w, 50), is_quiet;
 
         world_tell(w, "%u: %s\n", STREAM_NAME[s], is_over ? "close" : "detach");
         if (is_over)
@@ -294,10 +314,13 @@ static void do_away(World *w)
         else
                 tracker_stream_detach(w->tracker, w->streams[s]);
         stream->has_ended = is_over;
+        is_quiet = !is_over && STREAM_TRACE[s] == 0 && stream->progress && world_chance(w, 50);
+        if (is_quiet)
+                do_quiet(w, s);
         do_lookups(w, 3);
         world_tell(w, "%u: open\n", STREAM_NAME[s]);
         world_open_stream(w, s);
-        stream->is_away = stream->progress > 0 && !is_over;
+        stream->is_away = stream->progress > 0 && !is_over && !is_quiet;
         stream->has_ended = false;
 }
 

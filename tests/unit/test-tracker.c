@@ -271,6 +271,66 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 40 = ok A\n"
         "? 0x2000 40 = ok B\n",
 
+        /* The same feeder comes again, and nothing of one of the streams: what it was not there for
+         * is a gap, and from when it tells of that stream on there is none. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "1: progress 12\n"
+        "commit\n"
+        "detach\n"
+        "1: detach\n"
+        "open\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "progress 50\n"
+        "? 0x1000 12 = ok A\n"
+        "? 0x1000 13 = ok A provisional\n"
+        "quiet 30\n"
+        "? 0x1000 11 = ok A\n"
+        "? 0x1000 12 = ok A gap\n"
+        "? 0x1000 30 = ok A gap\n"
+        "35 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B\n"
+        "? 0x2000 35 = ok B provisional\n"
+        "quiet 40\n"
+        "quiet 20\n"
+        "? 0x2000 40 = ok B\n"
+        "? 0x2000 41 = ok B provisional\n"
+        "1: open\n"
+        "1: 45 MethodLoadVerbose_V1 id=3 start=0x3000 size=32 name=C\n"
+        "1: progress 50\n"
+        "? 0x2000 50 = ok B\n"
+        "? 0x3000 50 = ok C\n",
+
+        /* It goes again: what was told of the quiet one holds no longer than that. */
+        "1 RuntimeInformationStart\n"
+        "1: progress 12\n"
+        "commit\n"
+        "1: detach\n"
+        "quiet 20\n"
+        "25 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "commit\n"
+        "detach\n"
+        "open\n"
+        "25 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "progress 50\n"
+        "? 0x1000 26 = ok A provisional\n"
+        "quiet 40\n"
+        "? 0x1000 30 = ok A gap\n",
+
+        /* It ends the last stream that is fed: the quiet one is over, too. */
+        "1 RuntimeInformationStart\n"
+        "1: progress 12\n"
+        "2: progress 12\n"
+        "commit\n"
+        "1: detach\n"
+        "quiet 20\n"
+        "30 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "progress 50\n"
+        "close\n"
+        "? 0x1000 30 = ok A provisional\n"
+        "2: progress 50\n"
+        "2: close\n"
+        "? 0x1000 50 = ok A\n",
+
         /* A load without names takes them from its compilation; by module id alone it has none. */
         "1 RuntimeInformationStart\n"
         "9 MethodJittingStarted_V1 id=1 name=A\n"
