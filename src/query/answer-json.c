@@ -250,6 +250,10 @@ void answer_json_append(GString *out, const Question *question, const Answer *an
         else
                 put_null(out, "confidence");
         put_time(out, "horizon", answer->process != NULL, answer->horizon);
+        if (answer->process)
+                put_u64(out, "epoch", codemap_epoch(answer->process->map));
+        else
+                put_null(out, "epoch");
         g_string_append_c(out, '}');
 }
 
@@ -264,6 +268,7 @@ void answer_json_append_invalid(GString *out, const char *address, const char *r
         put_string(out, "reason", reason);
         put_null(out, "confidence");
         put_null(out, "horizon");
+        put_null(out, "epoch");
         g_string_append_c(out, '}');
 }
 

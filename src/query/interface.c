@@ -42,7 +42,7 @@ static const char SYMBOLIZER[] =
         "  offset: ?int, flags: ?int, version: ?Version, module: ?ModuleName, il_offset: ?int,\n"
         "  il_kind: ?string, jit_ms: ?float, loaded: ?string, unloaded: ?string,\n"
         "  source: ?string, nearest: ?Body, candidates: ?[]object, n_candidates: ?int,\n"
-        "  confidence: ?string, horizon: ?string)\n"
+        "  confidence: ?string, horizon: ?string, epoch: ?int)\n"
         "\n"
         "# An answer ok of a body that is not unloaded may be kept for [start, start + size)\n"
         "# until the epoch of its process is another one.\n"

@@ -19,6 +19,7 @@ SEED = 20240609
 N_BATCHES, N_EVENTS = 250, 40
 # States in which questions are asked, and how many in each; about so many addresses.
 N_STATES, N_QUESTIONS, N_ADDRESSES = 300, 80, 10
+N_AT_ONCE = 10
 # In every so many-th state more has changed, or much: more than a small budget holds.
 MORE, MUCH, EVERY = 300, 3000, 15
 # The news are 40; a sanitizer keeps what was freed.
@@ -195,6 +196,16 @@ class Kept:
             (moment is None or self.since is not None and moment >= self.since)
 
 
+def ask_all(client, questions):
+    client.ask('Resolve', queries=[{'pid': pid, 'pid_ns': 0, 'addr': hex(address), 'time': moment}
+                                   for pid, address, moment in questions])
+    return client.reply()['parameters']
+
+
+def name_or_status(answer):
+    return answer['method']['name'] if answer['status'] == 'ok' else answer['status']
+
+
 class Cache:
     """Keeps answers by the rules of clrsym-protocol(7), WHAT MAY BE KEPT."""
 
@@ -225,26 +236,30 @@ class Cache:
                 elif event['event'] == 'epoch':
                     self.hear(event)
 
-    def resolve(self, pid, address, moment=None):
-        """(the name or the status, whether it was kept)."""
-        for kept in self.kept.get((0, pid), ()):
-            if kept.answers(address, moment):
-                self.n_hits += 1
-                return kept.name, True
-        self.n_asked += 1
-        query = {'pid': pid, 'pid_ns': 0, 'addr': hex(address)}
-        if moment is not None:
-            query['time'] = moment
-        self.client.ask('Resolve', queries=[query])
-        reply = self.client.reply()['parameters']
+    def look_up(self, pid, address, moment):
+        """The name that was kept, or None."""
+        return next((kept.name for kept in self.kept.get((0, pid), ())
+                     if kept.answers(address, moment)), None)
+
+    def ask(self, questions):
+        """The names or the statuses; what may be kept is."""
+        reply = ask_all(self.client, questions)
         for process in reply['processes']:
             self.hear(process)
-        answer, = reply['answers']
-        if answer['status'] != 'ok':
-            return answer['status'], False
-        if answer['unloaded'] is None and reply['processes'][0]['epoch'] == self.epochs[(0, pid)]:
-            self.kept[(0, pid)].append(Kept(answer, moment))
-        return answer['method']['name'], False
+        for (pid, _, moment), answer in zip(questions, reply['answers']):
+            if answer['status'] == 'ok' and answer['unloaded'] is None and \
+                    answer['epoch'] == self.epochs[(0, pid)]:
+                self.kept[(0, pid)].append(Kept(answer, moment))
+        return [name_or_status(answer) for answer in reply['answers']]
+
+    def resolve(self, questions):
+        """(the name or the status, whether it was kept), of each: (pid, address, moment)."""
+        kept = [self.look_up(*question) for question in questions]
+        missed = [question for question, name in zip(questions, kept) if name is None]
+        self.n_hits += len(questions) - len(missed)
+        self.n_asked += len(missed)
+        asked = iter(self.ask(missed) if missed else ())
+        return [(next(asked), False) if name is None else (name, True) for name in kept]
 
     def close(self):
         if self.watcher:
@@ -253,13 +268,8 @@ class Cache:
 
 
 def fresh(client, questions):
-    """The names or statuses, and the epochs, now."""
-    client.ask('Resolve', queries=[{'pid': pid, 'pid_ns': 0, 'addr': hex(address), 'time': moment}
-                                   for pid, address, moment in questions])
-    reply = client.reply()['parameters']
-    names = [answer['method']['name'] if answer['status'] == 'ok' else answer['status']
-             for answer in reply['answers']]
-    return names
+    """The names or statuses now."""
+    return [name_or_status(answer) for answer in ask_all(client, questions)['answers']]
 
 
 def check_kept(tap, daemon, is_watching, n_most, seed):
@@ -277,8 +287,8 @@ def check_kept(tap, daemon, is_watching, n_most, seed):
         if is_watching:
             cache.read_news(processes(client))
         else:
-            for pid in PIDS:  # one question about each, as the manual has it
-                cache.resolve(pid, 0)
+            # One question about each, as the manual has it.
+            cache.ask([(pid, 0, None) for pid in PIDS])
         questions = []
         for _ in range(N_QUESTIONS):
             pid, address = churn.random.choice(PIDS), churn.random.choice(addresses)
@@ -287,7 +297,8 @@ def check_kept(tap, daemon, is_watching, n_most, seed):
             if horizon and churn.random.randrange(2):
                 moment = horizon - churn.random.randrange(100_000)
             questions.append((pid, address, moment))
-        answers = [cache.resolve(*question) for question in questions]
+        answers = [answer for first in range(0, N_QUESTIONS, N_AT_ONCE)
+                   for answer in cache.resolve(questions[first:first + N_AT_ONCE])]
         for question, (name, was_kept), want in zip(questions, answers, fresh(client, questions)):
             n_names += want[0] == 'M'
             if name != want:

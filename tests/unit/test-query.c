@@ -59,22 +59,26 @@ static const struct {
                  "{\"pid\":100,\"addr\":\"1\",\"time\":\"x\"}"),
          "{\"parameters\":{\"answers\":["
          "{\"pid\":null,\"pid_ns\":null,\"addr\":null,\"time\":null,\"status\":\"invalid\","
-         "\"reason\":\"a query is an object\",\"confidence\":null,\"horizon\":null},..."},
+         "\"reason\":\"a query is an "
+         "object\",\"confidence\":null,\"horizon\":null,\"epoch\":null},..."},
         {RESOLVE("{\"pid\":7,\"addr\":\"1000\"}"),
          "{\"parameters\":{\"answers\":[{\"pid\":7,\"pid_ns\":null,\"addr\":\"0x1000\","
-         "\"time\":null,\"status\":\"no-process\",\"confidence\":null,\"horizon\":null}],"
+         "\"time\":null,\"status\":\"no-process\",\"confidence\":null,\"horizon\":null,\"epoch\":"
+         "null}],"
          "\"processes\":[]}}"},
         {RESOLVE("{\"pid\":100,\"addr\":\"0x1005\",\"time\":\"2.5\"}"),
          "{\"parameters\":{\"answers\":[{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x1005\","
          "\"time\":\"2.500000000\",\"status\":\"ok\"," A_FIELDS "\"offset\":5," A_VERSION
          "\"il_offset\":0,\"il_kind\":\"exact\"," A_LIFE
-         ",\"confidence\":\"exact\",\"horizon\":\"4.000000000\"}],\"processes\":[{\"pid\":100,"
+         ",\"confidence\":\"exact\",\"horizon\":\"4.000000000\",\"epoch\":2}],\"processes\":[{"
+         "\"pid\":100,"
          "\"pid_ns\":0,\"generation\":1,\"epoch\":2,\"horizon\":\"4.000000000\"}]}}"},
         {RESOLVE("{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x1008\",\"time\":3500000000}"),
          "{\"parameters\":{\"answers\":[{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x1008\","
          "\"time\":\"3.500000000\",\"status\":\"unloaded\",\"nearest\":{" A_FIELDS
          "\"offset\":8," A_VERSION "\"il_offset\":null,\"il_kind\":\"no-mapping\"," A_LIFE
-         ",\"distance\":-0.500000000},\"confidence\":\"exact\",\"horizon\":\"4.000000000\"}],"
+         ",\"distance\":-0.500000000},\"confidence\":\"exact\",\"horizon\":\"4.000000000\","
+         "\"epoch\":2}],"
          "\"processes\":[{\"pid\":100,"
          "\"pid_ns\":0,\"generation\":1,\"epoch\":2,\"horizon\":\"4.000000000\"}]}}"},
         {RESOLVE("{\"pid\":100,\"addr\":\"0x9000\"}"),
@@ -84,7 +88,8 @@ static const struct {
          "\"start\":\"0x9000\",\"size\":null,\"offset\":0,\"flags\":null,\"version\":{"
          "\"rejit_id\":0,\"il_version\":null,\"tier\":\"ReadyToRun\"},\"module\":null,"
          "\"il_offset\":null,\"il_kind\":null,\"jit_ms\":null,\"loaded\":null,\"unloaded\":null,"
-         "\"source\":\"r2r-entry\",\"confidence\":\"exact\",\"horizon\":\"4.000000000\"}],"
+         "\"source\":\"r2r-entry\",\"confidence\":\"exact\",\"horizon\":\"4.000000000\",\"epoch\":"
+         "2}],"
          "\"processes\":[{\"pid\":100,"
          "\"pid_ns\":0,\"generation\":1,\"epoch\":2,\"horizon\":\"4.000000000\"}]}}"},
         {"{\"method\":\"org.clrsym.Symbolizer.ListMethods\",\"parameters\":{\"all\":true,"
