@@ -82,7 +82,7 @@ def knowledge(programs, daemon, name=None):
         'status': [without(line, *VOLATILE) for line in ask(daemon.source, 'status')],
     }
     if name:
-        known['resolve'] = ask(daemon.source, 'resolve', text=probes(name))
+        known['resolve'] = programs.answers(daemon.source, probes(name))
     return known
 
 

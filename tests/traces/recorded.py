@@ -118,6 +118,11 @@ class Programs:
             raise RuntimeError(f'clrsym {verb} {source}: exit {done.returncode}: {done.stderr}')
         return done.stdout.splitlines()
 
+    def answers(self, source, text):
+        """To `clrsym resolve`, a line each, without the epochs: those are of one daemon."""
+        return [re.sub(r',"epoch":\d+\}$', '}', line)
+                for line in self.ask(source, 'resolve', text=text)]
+
     def bodies(self, source):
         return [json.loads(line) for line in self.ask(source, 'methods', '--all')]
 

@@ -73,8 +73,8 @@ def check_one(tap, programs, name, trace, directory):
     with recorded.Daemon(programs, directory) as daemon:
         done = programs.feed(trace, daemon.ingest)
         tap.check(done.returncode == 0, f'{name}: feed succeeds', done.stderr, daemon.log())
-        want = programs.ask(['--trace', trace], 'resolve', text=probes(name))
-        got = programs.ask(daemon.source, 'resolve', text=probes(name))
+        want = programs.answers(['--trace', trace], probes(name))
+        got = programs.answers(daemon.source, probes(name))
         tap.same_rows(list(enumerate(got)), list(enumerate(want)),
                       f'{name}: the daemon answers probes as --trace does')
         bodies = programs.ask(daemon.source, 'methods', '--all')
@@ -84,7 +84,7 @@ def check_one(tap, programs, name, trace, directory):
         tap.equal(programs.feed(trace, daemon.ingest).returncode, 0, f'{name}: feed again')
         tap.check(programs.ask(daemon.source, 'methods', '--all') == bodies and
                   programs.ask(daemon.source, 'ps') == processes and
-                  programs.ask(daemon.source, 'resolve', text=probes(name)) == got,
+                  programs.answers(daemon.source, probes(name)) == got,
                   f'{name}: the same trace twice changes nothing')
     tap.equal(daemon.status, 0, f'{name}: the daemon stops when told to')
     return bodies
@@ -115,9 +115,8 @@ def check_killed(tap, programs, name, trace, want, directory):
         got = programs.ask(daemon.source, 'methods', '--all')
         tap.same_rows(got, want, f'{name}: after killed feeders and a whole one, the same bodies')
         tap.check(got == want, f'{name}: and in the same order')
-        tap.same_rows(list(enumerate(programs.ask(daemon.source, 'resolve', text=probes(name)))),
-                      list(enumerate(programs.ask(['--trace', trace], 'resolve',
-                                                  text=probes(name)))),
+        tap.same_rows(list(enumerate(programs.answers(daemon.source, probes(name)))),
+                      list(enumerate(programs.answers(['--trace', trace], probes(name)))),
                       f'{name}: and the same answers, none less certain')
 
 
@@ -132,7 +131,7 @@ def check_all(tap, programs, traces, directory):
     for name in names:
         of_name = probes(name, PROBES_OF_ALL)
         alone.update(zip(of_name.splitlines(True),
-                         programs.ask(['--trace', traces[name]], 'resolve', text=of_name)))
+                         programs.answers(['--trace', traces[name]], of_name)))
     with recorded.Daemon(programs, directory) as daemon:
         feeders = [subprocess.Popen(programs.feed_command(traces[name], daemon.ingest),
                                     env=programs.environment, stderr=subprocess.PIPE)
@@ -140,7 +139,7 @@ def check_all(tap, programs, traces, directory):
         errors = [feeder.communicate(timeout=recorded.TIMEOUT)[1] for feeder in feeders]
         tap.check(not any(feeder.returncode for feeder in feeders),
                   f'{len(names)} feeders at once succeed', *errors)
-        got = programs.ask(daemon.source, 'resolve', text=''.join(lines))
+        got = programs.answers(daemon.source, ''.join(lines))
         wrong = [f'{answer}\nalone: {alone[line]}' for line, answer in zip(lines, got)
                  if answer != alone[line]]
         tap.check(len(got) == len(lines) and not wrong,
