@@ -3,6 +3,7 @@
 while it runs. For the tests of `clrsym attach`."""
 
 import contextlib
+import fcntl
 import io
 import json
 import os
@@ -21,20 +22,35 @@ LIVE_TIMER_US = 100_000
 N_ATTEMPTS = 4
 
 
+@contextlib.contextmanager
+def alone_in(directory):
+    """No other test is. In two pid namespaces there can be two of one pid, and of one file's name."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def perf_map(pid, vpid, directory='/tmp'):
     """start -> the jitted bodies there now, by the account of a runtime with its port in DIRECTORY."""
     path = pathlib.Path(f'/proc/{pid}/root/tmp/perf-{vpid}.map')
-    port = diagport.Port(vpid, f'/proc/{pid}/root{directory}')
-    port.enable_perf_map()
-    live.wait_for('the perf map', path.exists)
-    time.sleep(0.2)  # it is written before the answer, but nobody promised that
+    stat = pathlib.Path(f'/proc/{pid}/stat').read_text(encoding='utf-8')
+    start = stat.rpartition(')')[2].split()[19]
+    port = diagport.Port(vpid, f'/proc/{pid}/root{directory}', start)
+    with alone_in(path.parent):
+        port.enable_perf_map()
+        live.wait_for('the perf map', path.exists)
+        time.sleep(0.2)  # it is written before the answer, but nobody promised that
+        lines = path.read_text(encoding='utf-8').splitlines()
+        path.unlink()
     bodies = {}
-    for line in path.read_text(encoding='utf-8').splitlines():
+    for line in lines:
         start, size, text = live.PERF_MAP_LINE.fullmatch(line).groups()
         if method := live.PERF_MAP_METHOD.fullmatch(text):
             bodies[int(start, 16)] = live.Name(method['type'], method['method'], method['tier'],
                                                int(size, 16))
-    path.unlink()
     return bodies
 
 

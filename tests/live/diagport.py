@@ -3,7 +3,6 @@
 by other means, and to compare it with."""
 
 import glob
-import os
 import socket
 import struct
 import threading
@@ -27,12 +26,11 @@ def collect_tracing_2(keywords, level, has_rundown):
 
 
 class Port:
-    """The port of one process in our own pid namespace."""
+    """The port of one process, by the pid that it has itself."""
 
-    def __init__(self, pid, directory):
-        # One that was killed leaves its socket, and others had the pid before.
-        self.path = max(glob.glob(f'{directory}/dotnet-diagnostic-{pid}-*-socket'),
-                        key=os.path.getmtime)
+    def __init__(self, pid, directory, start='*'):
+        """START: where others have had the pid, the ticks at which this one was started."""
+        self.path, = glob.glob(f'{directory}/dotnet-diagnostic-{pid}-{start}-socket')
 
     def call(self, command_set, command, payload=b''):
         """(connection, what was answered); fails with what the runtime says."""
