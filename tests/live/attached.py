@@ -8,7 +8,6 @@ import io
 import json
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import time
@@ -33,18 +32,19 @@ def alone_in(directory):
         os.close(descriptor)
 
 
-def perf_map(pid, vpid, directory='/tmp'):
+def perf_map(pid, directory='/tmp'):
     """start -> the jitted bodies there now, by the account of a runtime with its port in DIRECTORY."""
+    vpid = live.own_pid(pid)
     path = pathlib.Path(f'/proc/{pid}/root/tmp/perf-{vpid}.map')
-    stat = pathlib.Path(f'/proc/{pid}/stat').read_text(encoding='utf-8')
-    start = stat.rpartition(')')[2].split()[19]
-    port = diagport.Port(vpid, f'/proc/{pid}/root{directory}', start)
+    port = diagport.Port(vpid, f'/proc/{pid}/root{directory}', live.start_ticks(pid))
     with alone_in(path.parent):
-        port.enable_perf_map()
-        live.wait_for('the perf map', path.exists)
-        time.sleep(0.2)  # it is written before the answer, but nobody promised that
-        lines = path.read_text(encoding='utf-8').splitlines()
-        path.unlink()
+        try:
+            port.enable_perf_map()
+            live.wait_for('the perf map', path.exists)
+            time.sleep(0.2)  # it is written before the answer, but nobody promised that
+            lines = path.read_text(encoding='utf-8').splitlines()
+        finally:
+            path.unlink(missing_ok=True)
     bodies = {}
     for line in lines:
         start, size, text = live.PERF_MAP_LINE.fullmatch(line).groups()
@@ -71,7 +71,6 @@ class Busy:
         self.output = self.directory / 'output'
         self.process = self.pid = None
         self.vpid = None
-        self.map = None
         self.is_stopped = False
 
     @contextlib.contextmanager
@@ -92,13 +91,9 @@ class Busy:
                 if prefix:
                     children = pathlib.Path(f'/proc/{process.pid}/task/{process.pid}/children')
                     self.pid, = map(int, children.read_text(encoding='utf-8').split())
-                status = pathlib.Path(f'/proc/{self.pid}/status').read_text(encoding='utf-8')
-                self.vpid = int(re.search(r'^NSpid:.*\s(\d+)$', status, re.MULTILINE)[1])
-                self.map = pathlib.Path(f'/proc/{self.pid}/root/tmp/perf-{self.vpid}.map')
+                self.vpid = live.own_pid(self.pid)
                 yield self
             finally:
-                if self.map:
-                    pathlib.Path(f'/tmp/perf-{self.vpid}.map').unlink(missing_ok=True)
                 if prefix and self.pid:
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(self.pid, signal.SIGKILL)
@@ -128,7 +123,7 @@ class Busy:
 
     def perf_map(self):
         """start -> the jitted bodies there now, by the runtime's own account. For a frozen one."""
-        return perf_map(self.pid, self.vpid, self.directory)
+        return perf_map(self.pid, self.directory)
 
 
 def in_attempts(tap, part):

@@ -77,6 +77,18 @@ def wait_for(what, condition, process=None):
     return value
 
 
+def own_pid(pid):
+    """The pid that a process has in its own namespace."""
+    status = pathlib.Path(f'/proc/{pid}/status').read_text(encoding='utf-8')
+    return int(re.search(r'^NSpid:.*\s(\d+)$', status, re.MULTILINE)[1])
+
+
+def start_ticks(pid):
+    """When it was started, as its diagnostic socket has that in its name."""
+    stat = pathlib.Path(f'/proc/{pid}/stat').read_text(encoding='utf-8')
+    return int(stat.rpartition(')')[2].split()[19])
+
+
 @contextlib.contextmanager
 def child(command, stop=signal.SIGTERM, **options):
     """A process that has ended when the `with` has."""

@@ -164,7 +164,7 @@ def leftovers(cases):
     for name, text in (('1-1', '5 1 7\n'), ('2147483647-5', ''), ('remark', 'x')):
         (holder / name).write_text(text)
     with cases.program() as process:
-        ticks = pathlib.Path(f'/proc/{process.pid}/stat').read_text().rpartition(')')[2].split()[19]
+        ticks = live.start_ticks(process.pid)
         (holder / f'{process.pid}-{ticks}').write_text('nonsense\n')
         done = cases.clrsym('attach', '--wait=0', '--json', str(process.pid), env=environment)
         row = json.loads(done.stdout or '{}')

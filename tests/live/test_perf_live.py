@@ -70,12 +70,6 @@ class Server:
             pid = int(children[0])
         return pid
 
-    @property
-    def vpid(self):
-        """That it has itself."""
-        status = pathlib.Path(f'/proc/{self.pid}/status').read_text(encoding='utf-8')
-        return int(re.search(r'^NSpid:.*\s(\d+)$', status, re.M)[1])
-
     def load(self, until):
         """Requests, one after the other; how many."""
         n = 0
@@ -109,13 +103,14 @@ def figures(done):
                      'marked'), map(int, found.groups()))) if found else {}
 
 
-def managed_of(done):
-    """tid -> its frames with names of managed code."""
+def frames_of(done, servers, is_wanted):
+    """(server, those of its frames that are wanted), of each."""
     found = {}
     for sample in perftool.samples(done.stdout):
         tid = int(perftool.HEAD.fullmatch(sample.head)['tid'])
-        found.setdefault(tid, []).extend(filter(perftool.is_managed, sample.frames))
-    return found
+        found.setdefault(tid, []).extend(filter(is_wanted, sample.frames))
+    return [(server, [frame for tid in threads(server) for frame in found.get(tid, ())])
+            for server in servers]
 
 
 def threads(server):
@@ -129,9 +124,7 @@ def check_named(tap, done, servers, name):
               f'{name}: {share.get("named")} of {share.get("jitted")} frames in jitted memory '
               f'are named', done.stderr)
     tap.note(f'{name}: {share}')
-    by_tid = managed_of(done)
-    for server in servers:
-        frames = [frame for tid in threads(server) for frame in by_tid.get(tid, ())]
+    for server, frames in frames_of(done, servers, perftool.is_managed):
         names = {frame.symbol.rsplit('+', 1)[0] for frame in frames}
         tap.check('Web.Program.Hash(string, int)' in names and
                   any(text.startswith('[dynamic] Sum') for text in names) and
@@ -143,14 +136,11 @@ def check_named(tap, done, servers, name):
 
 def check_unnamed(tap, done, servers):
     """What is not named in jitted memory is in no method, by the runtimes' own account."""
-    frames = {}
-    for sample in perftool.samples(done.stdout):
-        tid = int(perftool.HEAD.fullmatch(sample.head)['tid'])
-        frames.setdefault(tid, []).extend(frame for frame in sample.frames
-                                          if not frame.symbol and 'doublemapper' in frame.module)
-    for server in servers:
-        unnamed = [frame for tid in threads(server) for frame in frames.get(tid, ())]
-        bodies = attached.perf_map(server.pid, server.vpid)
+    def is_unnamed(frame):
+        return not frame.symbol and 'doublemapper' in frame.module
+
+    for server, unnamed in frames_of(done, servers, is_unnamed):
+        bodies = attached.perf_map(server.pid)
         starts = sorted(bodies)
         missed = []
         for frame in unnamed:
@@ -165,7 +155,7 @@ def check_unnamed(tap, done, servers):
 def mapping_of(server):
     """What perf calls it, and what the runtime's events do."""
     namespace = pathlib.Path(f'/proc/{server.pid}/ns/pid').stat().st_ino
-    return f'map={server.pid}={namespace}:{server.vpid}'
+    return f'map={server.pid}={namespace}:{live.own_pid(server.pid)}'
 
 
 def check_precompiled(tap, named, filtered, ended, plain):
