@@ -6,39 +6,38 @@
  * libclrsym: which .NET method was at an address of a process at a time
  *
  * Asks a clrsymd over its socket, or a recorded trace. Link with `pkg-config --libs clrsym`.
- * libclrsym(3) has an example; clrsym-answers(7) says what the answers mean.
+ * libclrsym(3) has an example; clrsym-answers(7) describes the answers.
  *
- * Times are ns of CLOCK_MONOTONIC, on the clock of the trace. Addresses are taken as they are: who
- * has a return address and means the call subtracts 1.
+ * Times are ns of CLOCK_MONOTONIC, on the clock of the trace. Addresses are taken as they are: a
+ * caller that has a return address and means the call subtracts 1.
  *
- * Errors: functions return 0 or a negative errno value; clrsym_message() then says in one line what
- * is wrong, why, and what to do. Nothing here aborts or prints, there is no global state, and no
- * signal is touched or raised. What a daemon sends is checked: nothing of it is handed on if a part
- * makes no sense.
+ * Errors: functions return 0 or a negative errno value; clrsym_message() then has one line about
+ * what is wrong, why, and what to do. The library does not abort or print, has no global state, and
+ * does not touch or raise signals. Everything that a daemon sends is checked: if a part is wrong,
+ * nothing of it reaches the caller.
  *
  *     -ENOENT, -ECONNREFUSED, ...  there is no daemon, or no program that reads traces
  *     -EACCES                      this user may not ask it
  *     -ECONNRESET                  it hung up
- *     -ETIMEDOUT                   it has been silent for a minute
- *     -EBADMSG                     it is no clrsymd, or none for this library
+ *     -ETIMEDOUT                   it has been unresponsive for a minute
+ *     -EBADMSG                     it is not a clrsymd, or not one for this library
  *     -EREMOTEIO                   it refused the question
- *     -EINVAL                      the question is none
+ *     -EINVAL                      the question is malformed
  *     -EIO, -ECANCELED             the trace cannot be read; the progress function ended it
  *     -EBUSY                       called from a callback of another call with the handle
  *     -ENOMEM
  *
- * A handle can be used again after any of these; but a trace whose process has ended is opened
- * again. All questions can be asked twice: if the daemon
- * went away, a call waits for the next one and asks that (clrsym_options.reconnect_ms), unless a
- * callback was called already.
+ * A handle can be used again after any of these; but after the process that reads a trace has
+ * ended, the trace has to be opened again. If the daemon goes away, a call waits for the next
+ * daemon and asks that one (clrsym_options.reconnect_ms), unless a callback was called already.
  *
- * Threads: a handle is used by one thread at a time; different handles are independent. It is of no
- * use in a child after fork().
+ * Threads: a handle is used by one thread at a time; different handles are independent. A handle
+ * cannot be used in a child after fork().
  *
- * Ownership: strings in an answer are the handle's, and valid until the next call with it; those
- * that a callback gets, until the callback returns; those of an event, until the next call with the
- * watch. They are UTF-8 and NUL-terminated; NULL where not known. They are the traced program's own
- * words: escape them before they go to a terminal (clrsym_symbol() does).
+ * Ownership: the handle owns the strings in an answer, which are valid until the next call with it.
+ * Strings that a callback gets are valid until it returns, those of an event until the next call
+ * with the watch. They are UTF-8 and NUL-terminated; NULL if not known. They come from the traced
+ * program: escape them before they go to a terminal (clrsym_symbol() does).
  */
 
 #include <stdbool.h>
@@ -62,25 +61,24 @@ typedef enum clrsym_status {
         CLRSYM_NO_METHOD,  /* nothing was ever there */
         CLRSYM_UNLOADED,   /* something was, earlier: see clrsym_answer.body */
         CLRSYM_NOT_YET,    /* something is, later */
-        CLRSYM_AMBIGUOUS,  /* several have been there (give a time), or several processes are meant
-                            */
-        CLRSYM_PENDING,    /* the time is past what is in, and nothing is known there yet */
-        CLRSYM_EVICTED,    /* what was there has been forgotten, for want of memory */
-        CLRSYM_INVALID,    /* the query is none */
+        CLRSYM_AMBIGUOUS,  /* several were there (give a time), or several processes match */
+        CLRSYM_PENDING,    /* the time is past the horizon, and nothing is known there yet */
+        CLRSYM_EVICTED,    /* what was there was dropped to free memory */
+        CLRSYM_INVALID,    /* the query is malformed */
 } clrsym_status;
 
 /* From best to worst. */
 typedef enum clrsym_confidence {
         CLRSYM_EXACT,
         CLRSYM_ASSUMED,     /* its start of life, or its end, was not seen */
-        CLRSYM_PROVISIONAL, /* the time is past the horizon: news may change it */
+        CLRSYM_PROVISIONAL, /* the time is past the horizon: later events may change it */
         CLRSYM_GAP,         /* events that could change it may have been lost */
 } clrsym_confidence;
 
 /* What made a body known. */
 typedef enum clrsym_source {
         CLRSYM_SOURCE_LOAD,
-        CLRSYM_SOURCE_RUNDOWN,   /* listed as alive: `loaded` is not known */
+        CLRSYM_SOURCE_RUNDOWN,   /* in a rundown: `loaded` is not known */
         CLRSYM_SOURCE_UNLOAD,    /* only its unload was seen */
         CLRSYM_SOURCE_R2R_ENTRY, /* only its first address is known */
 } clrsym_source;
@@ -107,14 +105,14 @@ typedef enum clrsym_il_kind {
         CLRSYM_IL_NO_MAPPING,
 } clrsym_il_kind;
 
-/* The words that the daemon's JSON and clrsym(1) have for them; "?" for another number. Static. */
+/* Their names in the daemon's JSON and in clrsym(1); "?" for another number. Static. */
 const char *clrsym_status_name(clrsym_status status);
 const char *clrsym_confidence_name(clrsym_confidence confidence);
 const char *clrsym_source_name(clrsym_source source);
 const char *clrsym_tier_name(clrsym_tier tier);
 const char *clrsym_il_kind_name(clrsym_il_kind kind);
 
-/* No time: `loaded` of a body whose start was not seen. Alive: `unloaded` of one that lives. */
+/* No time: `loaded` of a body whose load was not seen. Alive: `unloaded` of a living body. */
 #define CLRSYM_NO_TIME UINT64_C(0)
 #define CLRSYM_ALIVE   UINT64_MAX
 
@@ -123,13 +121,13 @@ typedef struct clrsym clrsym;
 
 typedef struct clrsym_options {
         /*
-         * Path of the daemon's socket. NULL: $CLRSYM_SOCKET, $XDG_RUNTIME_DIR/clrsym/query if it is
-         * there, or /run/clrsym/query.
+         * Path of the daemon's socket. NULL: $CLRSYM_SOCKET, $XDG_RUNTIME_DIR/clrsym/query if it
+         * exists, or /run/clrsym/query.
          */
         const char *socket;
         /*
          * Instead of a daemon: a directory in or above one or several CTF traces, or a snapshot
-         * made by `clrsym save`. Read by a process of its own, which ends with the handle: the
+         * made by `clrsym save`. A process of its own reads it, which ends with the handle: the
          * program $CLRSYM_DAEMON, or the clrsymd that this library was installed with.
          */
         const char *trace;
@@ -139,29 +137,31 @@ typedef struct clrsym_options {
         bool with_jit_events;
         /*
          * Called several times a second while a trace is read, and after a signal, with the bytes
-         * read and the bytes in all (0 until that is known); not 0 ends the reading (-ECANCELED).
+         * read and the bytes of the whole trace (0: not known yet). A result other than 0 ends the
+         * reading (-ECANCELED).
          */
         int (*progress)(uint64_t n_read, uint64_t n_total, void *data);
         void *data;
         /*
-         * ms for which a call tries to reach a daemon again that went away (a restart). 0: 5000;
-         * -1: not at all. clrsym_open() itself does not wait.
+         * ms for which a call tries to connect again to a daemon that went away (a restart).
+         * 0: 5000; -1: it does not try. clrsym_open() itself does not wait.
          */
         int reconnect_ms;
 } clrsym_options;
 
 /*
- * Opens. OPTIONS may be NULL. On failure *RET is NULL and *RET_MESSAGE, unless RET_MESSAGE is NULL,
- * a line of text (free() it; NULL if there is no memory).
+ * Opens. OPTIONS may be NULL. On failure *RET is NULL, and *RET_MESSAGE, unless RET_MESSAGE is
+ * NULL, is a line of text that the caller frees with free() (NULL if there is no memory).
  */
 int clrsym_open(clrsym **ret, const clrsym_options *options, char **ret_message);
 /* NULL is fine. */
 void clrsym_close(clrsym *handle);
-/* What the last failed call says; valid until the next call. Never NULL. */
+/* Why the last call failed; valid until the next call. Never NULL. */
 const char *clrsym_message(const clrsym *handle);
 
 typedef struct clrsym_query {
-        int32_t pid; /* in the asker's pid namespace while it runs; in a trace, the process's own */
+        int32_t pid; /* in the caller's pid namespace while it runs; in a trace, the process's own
+                      */
         bool has_pid_ns;
         bool has_time;   /* else: now */
         uint64_t pid_ns; /* inode of the pid namespace that has the pid; else any that has it */
@@ -169,7 +169,7 @@ typedef struct clrsym_query {
         uint64_t time;
 } clrsym_query;
 
-/* A native code body: one version of a method's code, at its place. */
+/* A body: one piece of native code of a method, with its lifetime. */
 typedef struct clrsym_body {
         const char *name_space; /* with the type: "System.Threading.Thread" */
         const char *name;
@@ -183,6 +183,7 @@ typedef struct clrsym_body {
         uint32_t token;
         uint32_t rejit_id;   /* native code version, as in the runtime's events */
         bool has_il_version; /* else no IL map is known */
+        uint32_t il_size;    /* bytes of the method's IL; 0: not known */
         uint64_t il_version; /* the profiling API's ReJITID */
         clrsym_tier tier;
         clrsym_source source;
@@ -190,8 +191,8 @@ typedef struct clrsym_body {
         uint64_t loaded;
         uint64_t unloaded;
         /*
-         * Of an IL stub: the method that the runtime made it for. It serves all methods of its
-         * module with an equal signature. stub_name is NULL where no event told, and for all other
+         * The method that the runtime made an IL stub for. The stub serves all methods of its
+         * module with an equal signature. stub_name is NULL if that is not known, and for all other
          * code.
          */
         const char *stub_name_space;
@@ -206,10 +207,10 @@ typedef struct clrsym_answer {
         int32_t pid;      /* in its own namespace */
         uint64_t pid_ns;
         uint32_t generation; /* which of the programs that had this pid, from 1 */
-        uint64_t horizon;    /* up to here the process's events are in */
+        uint64_t horizon;    /* all of the process's events up to this time are in */
         /*
-         * Changes whenever an answer OK given before could change: what was answered for a body may
-         * be kept for [start, start + size) until then. Other answers must not be kept.
+         * Changes whenever an earlier answer OK could change: the answer for a body may be kept for
+         * [start, start + size) until then. Other answers must not be kept.
          */
         uint64_t epoch;
         bool has_body; /* OK: the body. UNLOADED, NOT_YET, PENDING, EVICTED: the nearest, if any */
@@ -222,13 +223,13 @@ typedef struct clrsym_answer {
 } clrsym_answer;
 
 /*
- * Answers N queries, one each, in order; RET_ANSWERS is the caller's. Waits up to WAIT_MS in all
- * for events of times that are not in yet. On failure all answers are INVALID.
+ * Answers N queries, one each, in order, in RET_ANSWERS, which the caller allocates. Waits up to
+ * WAIT_MS in total for events of times past the horizon. On failure all answers are INVALID.
  */
 int clrsym_resolve(clrsym *handle, const clrsym_query *queries, size_t n, unsigned wait_ms,
                    clrsym_answer *ret_answers);
 
-/* How a method is called. */
+/* How a method's name is written. */
 typedef enum clrsym_style {
         CLRSYM_STYLE_CLR,    /* Namespace.Type.Method(args), as the runtime writes it */
         CLRSYM_STYLE_CSHARP, /* the same as C# writes it; see clrsym-names(7) */
@@ -237,11 +238,12 @@ typedef enum clrsym_style {
 
 /*
  * Writes the name of a body into BUFFER, NUL-terminated and cut at N bytes (not inside a character
- * or an escape), with what a terminal would obey escaped; without a name, "method 0x...". Returns
- * the length it needs without the NUL. BUFFER may be NULL if N is 0. An unknown style is CLR.
+ * or an escape). What a terminal would obey is escaped. Without a name it is "method 0x...".
+ * Returns the length of the whole name without the NUL. BUFFER may be NULL if N is 0. An unknown
+ * style is CLR.
  */
 size_t clrsym_symbol(const clrsym_body *body, clrsym_style style, char *buffer, size_t n);
-/* "clr", "csharp", "short" (static); and back: false for another word. */
+/* "clr", "csharp", "short" (static); and back: false for another name. */
 const char *clrsym_style_name(clrsym_style style);
 bool clrsym_style_from_name(const char *name, clrsym_style *ret_style);
 
@@ -265,8 +267,8 @@ typedef struct clrsym_process {
 } clrsym_process;
 
 /*
- * Callbacks end the iteration by a value other than 0, which the function then returns. They may
- * not call with the same handle.
+ * A callback ends the iteration by a value other than 0, which the function then returns. It may
+ * not call functions with the same handle.
  */
 typedef int (*clrsym_process_fn)(const clrsym_process *process, void *data);
 int clrsym_processes(clrsym *handle, clrsym_process_fn fn, void *data);
@@ -282,20 +284,20 @@ typedef struct clrsym_filter {
 } clrsym_filter;
 
 typedef int (*clrsym_body_fn)(const clrsym_process *process, const clrsym_body *body, void *data);
-/* Of PROCESS only pid, pid_ns and generation are set. */
+/* In PROCESS only pid, pid_ns and generation are set. */
 int clrsym_methods(clrsym *handle, const clrsym_filter *filter, clrsym_body_fn fn, void *data);
-/* Every body that ever was at ADDRESS, newest first. */
+/* All bodies that ever were at ADDRESS, newest first. */
 int clrsym_history(clrsym *handle, const clrsym_filter *filter, uint64_t address, clrsym_body_fn fn,
                    void *data);
-/* Every native body of a method: METHOD is "Namespace.Type.Method" or its id, "0x...". */
+/* All bodies of a method: METHOD is "Namespace.Type.Method" or its id, "0x...". */
 int clrsym_versions(clrsym *handle, const clrsym_filter *filter, const char *method,
                     clrsym_body_fn fn, void *data);
 
 typedef enum clrsym_event_type {
         CLRSYM_EVENT_LOAD,
         CLRSYM_EVENT_UNLOAD,
-        CLRSYM_EVENT_EPOCH,  /* answers about the process could be others now */
-        CLRSYM_EVENT_RESYNC, /* news were lost, for they were not read in time: forget all */
+        CLRSYM_EVENT_EPOCH,  /* earlier answers about the process may be wrong now */
+        CLRSYM_EVENT_RESYNC, /* events were lost, because they were not read in time: forget all */
 } clrsym_event_type;
 
 typedef struct clrsym_event {
@@ -309,23 +311,23 @@ typedef struct clrsym_event {
 } clrsym_event;
 
 /*
- * News of the processes of FILTER (pid and pid_ns; NULL: all), on a connection of their own: a
- * watch does not need the handle any more, and may be used by another thread. First comes an EPOCH
- * of each. Nothing that is loaded or unloaded after clrsym_watch_open() is missed without a RESYNC;
- * that comes once news come again, so that who then lists all anew misses nothing either. Of a
- * trace there are none (-EOPNOTSUPP).
+ * Events of the processes of FILTER (pid and pid_ns; NULL: all), on a connection of their own: a
+ * watch does not need the handle any more, and may be used by another thread. The first event of
+ * each process is an EPOCH. No load or unload after clrsym_watch_open() is missed without a RESYNC,
+ * which is sent when events can be read again: a caller that lists everything again after it misses
+ * nothing. A trace has no events (-EOPNOTSUPP).
  */
 typedef struct clrsym_watch clrsym_watch;
 int clrsym_watch_open(clrsym *handle, const clrsym_filter *filter, clrsym_watch **ret);
 /*
- * The next one: 1, or 0 if none came within TIMEOUT_MS (-1: wait for ever) or a signal did. The
- * event is valid until the next call with WATCH. After a restart of the daemon, a RESYNC. An error
- * is the end: close it.
+ * The next event: returns 1, or 0 after TIMEOUT_MS without one (-1: wait for ever) or after a
+ * signal. The event is valid until the next call with WATCH. After a restart of the daemon there is
+ * a RESYNC. After an error the watch can only be closed.
  */
 int clrsym_watch_next(clrsym_watch *watch, int timeout_ms, clrsym_event *ret_event);
 /*
- * To poll for POLLIN, and for nothing else; then call clrsym_watch_next() with timeout 0 until it
- * returns 0. It stays the same over a restart of the daemon.
+ * A descriptor to poll for POLLIN, and for nothing else; then call clrsym_watch_next() with timeout
+ * 0 until it returns 0. The descriptor stays the same over a restart of the daemon.
  */
 int clrsym_watch_fd(const clrsym_watch *watch);
 const char *clrsym_watch_message(const clrsym_watch *watch);
@@ -334,9 +336,9 @@ void clrsym_watch_close(clrsym_watch *watch);
 /*
  * Any method of the daemon's Varlink interface org.clrsym.Symbolizer (or another, if METHOD has a
  * dot), with PARAMETERS, a JSON object or NULL. FN gets the parameters of each reply, a JSON object
- * of N bytes, NUL-terminated, valid during the call: one, or with CLRSYM_MORE as many as come. FN
- * may be NULL. A reply that is an error is -EREMOTEIO, or -EINVAL if it is about a parameter, and
- * clrsym_message() has it. WAIT_MS is what the daemon was told that it may wait.
+ * of N bytes, NUL-terminated, valid during the call: one reply, or with CLRSYM_MORE any number. FN
+ * may be NULL. A reply that is an error is -EREMOTEIO, or -EINVAL if it is about a parameter;
+ * clrsym_message() describes it. WAIT_MS is the time that PARAMETERS allow the daemon to wait.
  */
 #define CLRSYM_MORE 1u
 typedef int (*clrsym_reply_fn)(const char *parameters, size_t n, void *data);
@@ -344,14 +346,14 @@ int clrsym_call(clrsym *handle, const char *method, const char *parameters, unsi
                 unsigned wait_ms, clrsym_reply_fn fn, void *data);
 
 /*
- * A time as people write it (see clrsym(1), TIMES) to ns, by the clock of what is asked; -EINVAL
- * if it is none.
+ * Converts a time as people write it (see clrsym(1), TIMES) to ns, by the clock of the daemon or
+ * the trace; -EINVAL if it is not a time.
  */
 int clrsym_time(clrsym *handle, const char *text, uint64_t *ret_time);
 
 /* Version of the library. Static. */
 const char *clrsym_version(void);
-/* Highest version of the binary form that it speaks: clrsym-protocol(7), Bulk. */
+/* Highest version of the binary form that the library uses: clrsym-protocol(7), Bulk. */
 unsigned clrsym_bulk_version(void);
 
 #ifdef __GNUC__

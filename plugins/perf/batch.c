@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of samples without managed frames; a sample can have a thousand entries. */
+/* The limit for samples without managed frames; a sample can have a thousand entries. */
 #define MAX_ENTRIES 32768
 #define MAX_SAMPLES 4096
 
-/* The next element of an array, of SIZE bytes; what can grow is doubled. */
-static void *add(void *array, size_t *n, size_t *n_size, size_t size)
+/* The next element of an array of elements of SIZE bytes, which doubles when it grows. */
+static void *batch_add(void *array, size_t *n, size_t *n_size, size_t size)
 {
         char **elements = array;
 
@@ -26,7 +26,8 @@ static void *add(void *array, size_t *n, size_t *n_size, size_t size)
 }
 
 #define ADD(batch, name)                                                                           \
-        add(&(batch)->name, &(batch)->n_##name, &(batch)->n_##name##_size, sizeof(*(batch)->name))
+        batch_add(&(batch)->name, &(batch)->n_##name, &(batch)->n_##name##_size,                   \
+                  sizeof(*(batch)->name))
 
 void batch_deinit(Batch *batch)
 {

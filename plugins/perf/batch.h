@@ -4,12 +4,12 @@
 /*
  * Batch: samples that wait for the names of their managed frames
  *
- * They are asked for together, and printed in the order they came.
+ * They are asked for together, and printed in their order.
  */
 
 #include "clrsym/clrsym.h"
 #include "images.h"
-#include "place.h"
+#include "mapping-kind.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,8 +19,8 @@
 
 typedef struct Entry {
         uint64_t ip;
-        uint32_t frame;  /* until it is asked about, what perf has */
-        uint32_t offset; /* of the ip in what the frame names; 0 if it has no name */
+        uint32_t frame;  /* perf's name for it, until the batch is resolved */
+        uint32_t offset; /* of the ip in the body; 0 without a name */
 } Entry;
 
 typedef struct Sample {
@@ -30,17 +30,17 @@ typedef struct Sample {
         uint32_t event;
         bool has_chain;
         uint64_t time, period;
-        size_t first, n; /* its entries, the leaf first */
+        size_t first, n; /* the sample's entries, the leaf first */
 } Sample;
 
 /* An entry that may be a managed frame. */
 typedef struct Ask {
         size_t entry;
-        uint64_t address;   /* in it */
-        size_t query;       /* the first one of those about it */
-        unsigned n_queries; /* 0: there is no process to ask about */
-        Place place;
-        ImageCode code; /* with a begin: as many queries more, about that */
+        uint64_t address;   /* in the code to be named */
+        size_t query;       /* the first of its queries */
+        unsigned n_queries; /* 0: the process is unknown */
+        MappingKind kind;
+        ImageCode code; /* with a begin: as many queries more, for the begin */
 } Ask;
 
 typedef struct Batch {
@@ -48,7 +48,7 @@ typedef struct Batch {
         Entry *entries;
         Ask *asks;
         clrsym_query *queries;
-        clrsym_answer *answers; /* as many as queries, when they are asked for */
+        clrsym_answer *answers; /* as many as queries, while they are resolved */
         size_t n_samples, n_samples_size;
         size_t n_entries, n_entries_size;
         size_t n_asks, n_asks_size;
@@ -57,18 +57,18 @@ typedef struct Batch {
 } Batch;
 
 void batch_deinit(Batch *batch);
-/* Forgets the samples, not the memory. */
+/* Removes the samples; keeps the memory. */
 void batch_clear(Batch *batch);
-/* Is it worth a question? */
+/* Should it be resolved now? */
 bool batch_is_full(const Batch *batch);
 
-/* What is added is zero; NULL if there is no memory. Valid until the next one of its kind. */
+/* New elements are zero; NULL if there is no memory. Valid until the next one of its kind. */
 Sample *batch_add_sample(Batch *batch);
-/* Of the sample that was added last. */
+/* For the sample that was added last. */
 Entry *batch_add_entry(Batch *batch);
-/* About the entry that was added last. */
+/* For the entry that was added last. */
 Ask *batch_add_ask(Batch *batch);
-/* About the ask that was added last, which counts them itself. */
+/* For the ask that was added last, which counts its queries. */
 clrsym_query *batch_add_query(Batch *batch);
 
 /* Room for an answer to each query; NULL if there is no memory. */

@@ -4,9 +4,9 @@
 /*
  * Chain: the addresses of a callchain as the kernel recorded it
  *
- * Markers among the addresses say whether those behind them are the kernel's or the program's. The
- * first behind each is where the processor was, or had entered the kernel; the others are return
- * addresses: the call that they belong to is before them.
+ * Markers among the addresses separate the kernel's from the program's. The first address after a
+ * marker is where the processor was, or where it entered the kernel; the others are return
+ * addresses: their calls are before them.
  */
 
 #include <stdbool.h>
@@ -16,8 +16,8 @@
 typedef struct Chain {
         const uint64_t *at;
         size_t n;
-        bool is_user;   /* those that come are the program's */
-        bool is_marked; /* a marker said so */
+        bool is_user;   /* the next addresses are the program's */
+        bool is_marked; /* by a marker */
         bool is_first;  /* no address since the last marker */
 } Chain;
 
@@ -32,7 +32,7 @@ static inline Chain chain_of(const uint64_t *addresses, size_t n)
         return (Chain){.at = addresses, .n = n, .is_first = true};
 }
 
-/* False: no more of them. */
+/* False at the end. */
 bool chain_next(Chain *chain, ChainLink *ret_link);
 
 static inline bool chain_has_links(Chain chain)

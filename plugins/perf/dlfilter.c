@@ -3,15 +3,15 @@
 /*
  * dlfilter-clrsym: perf script's filter that prints its samples with managed frames named
  *
- * perf calls filter_event() for each sample, in the order of time. Only then does it know what is
- * mapped where and the names of threads: so each frame is looked up in perf at once, and only those
- * that may be managed wait, with their samples, for the answers of clrsym. perf itself prints
- * nothing of a sample that was taken.
+ * perf calls filter_event() for each sample, in the order of time. Only during that call does it
+ * know the mappings and the names of threads. So each frame is looked up in perf at once; frames
+ * that may be managed wait, with their samples, for clrsym's answers. perf itself prints nothing of
+ * these samples.
  */
 
 #include "chain.h"
 #include "form.h"
-#include "namer.h"
+#include "batch-resolver.h"
 #include "survey.h"
 
 #include <perf/perf_dlfilter.h>
@@ -41,17 +41,17 @@ typedef struct Filter {
         Settings settings;
         Frames frames;
         Images images;
-        Namer namer;
+        BatchResolver resolver;
         Batch batch;
         Survey survey; /* FORM_SURVEY */
-        Out out;
+        TextOut out;
         const Form *form; /* NULL: FORM_SURVEY */
         void *form_state;
         FormContext context;
-        const char *event;   /* borrowed: the name of the last sample's */
-        uint32_t event_text; /* its number */
-        bool has_sample;     /* one has come */
-        bool has_failed;     /* and it was said why */
+        const char *event;   /* borrowed: the event name of the last sample */
+        uint32_t event_text; /* the number of that name */
+        bool has_sample;     /* a sample has come */
+        bool has_failed;     /* and the reason was printed */
 } Filter;
 
 /* perf fills it in before start(). */
@@ -62,7 +62,7 @@ EXPORT int stop(void *data, void *ctx);
 EXPORT int filter_event(void *data, const struct perf_dlfilter_sample *sample, void *ctx);
 EXPORT const char *filter_description(const char **long_description);
 
-static int fail(Filter *filter, const char *message)
+static int filter_fail(Filter *filter, const char *message)
 {
         if (!filter->has_failed)
                 fprintf(stderr, "clrsym: %s\n", message);
@@ -72,7 +72,7 @@ static int fail(Filter *filter, const char *message)
 
 static int fail_no_memory(Filter *filter)
 {
-        return fail(filter, "no memory left");
+        return filter_fail(filter, "no memory left");
 }
 
 static int fail_errno(Filter *filter, int error)
@@ -80,7 +80,7 @@ static int fail_errno(Filter *filter, int error)
         char text[200];
 
         snprintf(text, sizeof(text), "cannot write the output: %s", strerror(error));
-        return fail(filter, text);
+        return filter_fail(filter, text);
 }
 
 static void filter_free(Filter *filter)
@@ -89,12 +89,12 @@ static void filter_free(Filter *filter)
                 return;
         if (filter->form)
                 filter->form->free(filter->form_state);
-        namer_deinit(&filter->namer);
+        batch_resolver_deinit(&filter->resolver);
         images_deinit(&filter->images);
         survey_deinit(&filter->survey);
         batch_deinit(&filter->batch);
         frames_deinit(&filter->frames);
-        out_deinit(&filter->out);
+        text_out_deinit(&filter->out);
         settings_deinit(&filter->settings);
         free(filter);
 }
@@ -107,7 +107,7 @@ static int open_form(Filter *filter)
         filter->form = FORMS[filter->settings.form];
         filter->survey = (Survey){.frames = &filter->frames, .clock_id = -1};
         filter->context = (FormContext){&filter->settings, &filter->frames, &filter->out};
-        if (!frames_init(&filter->frames, filter->settings.names) || !out_init(&filter->out))
+        if (!frames_init(&filter->frames, filter->settings.style) || !text_out_init(&filter->out))
                 return fail_no_memory(filter);
         if (!filter->form)
                 return 0;
@@ -115,11 +115,11 @@ static int open_form(Filter *filter)
         if (!filter->form_state)
                 return fail_no_memory(filter);
         if (!images_init(&filter->images, filter->settings.mappings_fd))
-                return fail(filter, "--dlarg mappings: there are no mappings");
-        r = namer_init(&filter->namer, &filter->settings, &filter->frames, &filter->images,
-                       &message);
+                return filter_fail(filter, "--dlarg mappings: there are no mappings");
+        r = batch_resolver_init(&filter->resolver, &filter->settings, &filter->frames,
+                                &filter->images, &message);
         if (r < 0)
-                fail(filter, message ? message : strerror(-r));
+                filter_fail(filter, message ? message : strerror(-r));
         free(message);
         return r < 0 ? FILTER_FAIL : 0;
 }
@@ -137,7 +137,7 @@ int start(void **data, void *ctx)
         if (settings_read(&filter->settings, arguments, arguments ? n : 0, reason, sizeof(reason)))
                 r = open_form(filter);
         else
-                r = fail(filter, reason);
+                r = filter_fail(filter, reason);
         if (r < 0)
                 filter_free(filter);
         else
@@ -145,16 +145,16 @@ int start(void **data, void *ctx)
         return r;
 }
 
-/* Names and prints what was gathered. */
-static int flush(Filter *filter)
+/* Names and prints the samples of the batch. */
+static int filter_flush(Filter *filter)
 {
-        int r = namer_run(&filter->namer, &filter->batch);
+        int r = batch_resolver_run(&filter->resolver, &filter->batch);
         size_t i;
 
         if (r == -ENOMEM)
                 return fail_no_memory(filter);
         if (r < 0)
-                return fail(filter, clrsym_message(filter->namer.handle));
+                return filter_fail(filter, clrsym_message(filter->resolver.handle));
         for (i = 0; i < filter->batch.n_samples; i++) {
                 const Sample *sample = &filter->batch.samples[i];
 
@@ -169,18 +169,18 @@ static int flush(Filter *filter)
                 frames_clear(&filter->frames);
                 filter->event = NULL;
         }
-        if (!out_flush(&filter->out))
+        if (!text_out_flush(&filter->out))
                 return fail_errno(filter, filter->out.error);
         return 0;
 }
 
-/* Of the first sample: perf tells nothing of the recording before. */
+/* At the first sample: perf gives no information on the recording before it. */
 static void look_at_recording(Filter *filter, const struct perf_event_attr *attr)
 {
         bool is_monotonic = attr && attr->use_clockid && attr->clockid == CLOCK_MONOTONIC;
 
         filter->has_sample = true;
-        filter->namer.has_exact_clock = is_monotonic && !filter->settings.has_clock;
+        filter->resolver.has_exact_clock = is_monotonic && !filter->settings.has_clock;
         if (attr && attr->use_clockid)
                 filter->survey.clock_id = attr->clockid;
         if (!attr || !(attr->sample_type & PERF_SAMPLE_CALLCHAIN))
@@ -196,7 +196,7 @@ static void look_at_recording(Filter *filter, const struct perf_event_attr *attr
                 return;
         fprintf(stderr,
                 "clrsym: recorded with another clock than the trace's: code that was not there for "
-                "%" PRIu64 " ms around is not named. Mend it with: perf record -k mono -g ...\n",
+                "%" PRIu64 " ms around is not named. To fix that: perf record -k mono -g ...\n",
                 filter->settings.clock_slack / 1000000);
 }
 
@@ -233,12 +233,12 @@ static bool add_link(Filter *filter, const ChainLink *link, void *ctx)
 {
         struct perf_dlfilter_al al = {.size = sizeof(al)};
         bool is_known = perf_dlfilter_fns.resolve_address(ctx, link->ip, &al) == 0;
-        Place place = is_known ? place_of(al.dso) : PLACE_NOWHERE;
-        StreamKind kind = !link->is_user || (is_known && al.is_kernel_ip)  ? STREAM_KERNEL
-                          : (is_known && al.sym) || place == PLACE_LIBRARY ? STREAM_NATIVE
-                                                                           : STREAM_UNKNOWN;
+        MappingKind mapping = is_known ? mapping_kind_of_dso(al.dso) : MAPPING_NOWHERE;
+        StreamKind kind = !link->is_user || (is_known && al.is_kernel_ip)      ? STREAM_KERNEL
+                          : (is_known && al.sym) || mapping == MAPPING_LIBRARY ? STREAM_NATIVE
+                                                                               : STREAM_UNKNOWN;
         Entry *entry = batch_add_entry(&filter->batch);
-        ImagePlace where;
+        ImageAddress where;
 
         if (!entry)
                 return false;
@@ -248,10 +248,11 @@ static bool add_link(Filter *filter, const ChainLink *link, void *ctx)
                                      is_known ? al.dso : NULL);
         if (entry->frame == INDEX_NONE)
                 return false;
-        if (kind == STREAM_KERNEL || !place_may_be_managed(place, is_known ? al.sym : NULL))
+        if (kind == STREAM_KERNEL ||
+            !mapping_kind_may_be_managed(mapping, is_known ? al.sym : NULL))
                 return true;
-        where = (ImagePlace){link->address, is_known ? al.dso : NULL, link->ip - al.addr};
-        return namer_add(&filter->namer, &filter->batch, &where, place);
+        where = (ImageAddress){link->address, is_known ? al.dso : NULL, link->ip - al.addr};
+        return batch_resolver_add(&filter->resolver, &filter->batch, &where, mapping);
 }
 
 static bool add_chain(Filter *filter, Chain chain, void *ctx)
@@ -259,7 +260,7 @@ static bool add_chain(Filter *filter, Chain chain, void *ctx)
         ChainLink link;
 
         while (chain_next(&chain, &link)) {
-                filter->namer.counts.n[COUNT_FRAMES]++;
+                filter->resolver.counts.n[COUNT_FRAMES]++;
                 if (!add_link(filter, &link, ctx))
                         return false;
         }
@@ -272,12 +273,12 @@ static bool survey_chain(Filter *filter, Chain chain, uint64_t time, void *ctx)
 
         while (chain_next(&chain, &link)) {
                 struct perf_dlfilter_al al = {.size = sizeof(al)};
-                Place place;
+                MappingKind mapping;
 
                 if (!link.is_user || perf_dlfilter_fns.resolve_address(ctx, link.ip, &al) != 0)
                         continue;
-                place = place_of(al.dso);
-                if ((place == PLACE_JITTED || place == PLACE_IMAGE) &&
+                mapping = mapping_kind_of_dso(al.dso);
+                if ((mapping == MAPPING_JITTED || mapping == MAPPING_IMAGE) &&
                     !survey_address(&filter->survey, link.address, time))
                         return false;
         }
@@ -297,13 +298,13 @@ int filter_event(void *data, const struct perf_dlfilter_sample *sample, void *ct
         if (filter->has_failed)
                 return FILTER_FAIL;
         if (filter->settings.event && strcmp(sample->event, filter->settings.event) != 0) {
-                filter->namer.counts.n[COUNT_OTHER_SAMPLES]++;
+                filter->resolver.counts.n[COUNT_OTHER_SAMPLES]++;
                 return FILTER_DROP;
         }
-        /* Not recorded, or the kernel's part only of a stack without one. */
+        /* Stacks were not recorded, or only their kernel part. */
         if (!chain_has_links(chain))
                 chain = chain_of(&ip, 1);
-        filter->namer.counts.n[COUNT_SAMPLES]++;
+        filter->resolver.counts.n[COUNT_SAMPLES]++;
         ok = add_sample(filter, sample, attr, ctx);
         if (ok && filter->form) {
                 ok = add_chain(filter, chain, ctx);
@@ -314,12 +315,12 @@ int filter_event(void *data, const struct perf_dlfilter_sample *sample, void *ct
         }
         if (!ok)
                 return fail_no_memory(filter);
-        if (filter->form && batch_is_full(&filter->batch) && flush(filter) < 0)
+        if (filter->form && batch_is_full(&filter->batch) && filter_flush(filter) < 0)
                 return FILTER_FAIL;
         return FILTER_DROP;
 }
 
-static void report(const Filter *filter)
+static void filter_report(const Filter *filter)
 {
         char text[1000];
         FILE *file;
@@ -327,7 +328,7 @@ static void report(const Filter *filter)
         int fd;
 
         if (filter->settings.report_fd < 0) {
-                counts_summary(&filter->namer.counts, text, sizeof(text));
+                counts_summary(&filter->resolver.counts, text, sizeof(text));
                 fprintf(stderr, "clrsym: %s\n", text);
                 return;
         }
@@ -341,7 +342,7 @@ static void report(const Filter *filter)
         if (filter->form)
                 for (i = 0; i < _COUNT_MAX; i++)
                         fprintf(file, "%s %" PRIu64 "\n", count_name((Count)i),
-                                filter->namer.counts.n[i]);
+                                filter->resolver.counts.n[i]);
         else
                 survey_write(&filter->survey, file);
         fclose(file);
@@ -355,16 +356,16 @@ int stop(void *data, void *ctx)
         if (!filter)
                 return 0;
         if (filter->form && !filter->has_failed) {
-                r = flush(filter);
+                r = filter_flush(filter);
                 if (r == 0 && !filter->form->end(filter->form_state, &filter->context))
                         r = fail_no_memory(filter);
-                /* What perf's own buffer still holds is written at the end, without a word. */
-                if (r == 0 && (!out_flush(&filter->out) || fflush(stdout) != 0))
+                /* perf's own buffer is written at its end, without an error. */
+                if (r == 0 && (!text_out_flush(&filter->out) || fflush(stdout) != 0))
                         r = fail_errno(filter, filter->out.error ? filter->out.error : errno);
         }
         if (!filter->has_failed) {
                 images_report(&filter->images);
-                report(filter);
+                filter_report(filter);
         }
         if (filter->has_failed)
                 r = FILTER_FAIL;
@@ -379,10 +380,9 @@ const char *filter_description(const char **long_description)
                 "  --dlarg trace=DIR          named from this LTTng trace, or snapshot of one\n"
                 "  --dlarg socket=PATH        named by the clrsymd there (else the usual one)\n"
                 "  --dlarg format=folded      prints folded stacks instead\n"
-                "  --dlarg names=short        Type.Method only; names=clr: as the runtime writes "
-                "them\n"
+                "  --dlarg style=STYLE        of names: csharp, clr (the runtime's) or short\n"
                 "  --dlarg tier               with the tier of the code\n"
-                "  --dlarg annotate           folded: _[j] behind managed names, _[k] kernel\n"
+                "  --dlarg annotate           folded: _[j] after managed names, _[k] kernel\n"
                 "  --dlarg event=NAME         only samples of this event\n"
                 "  --dlarg map=PERFPID=NS:PID what perf calls PERFPID is PID of pid namespace NS\n"
                 "  --dlarg clock=OFFSET,SLACK ns: add to perf's times, and how wrong they may be\n"

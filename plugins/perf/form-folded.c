@@ -3,19 +3,19 @@
 /*
  * Folded stacks: a line for each stack, "comm;outermost;..;innermost 12"
  *
- * Stacks are counted until they take too much memory; then they are printed, and counted anew:
- * readers add up lines that are equal.
+ * Stacks are counted until they take too much memory; then they are printed, and counting starts
+ * again: readers add up equal lines.
  */
 
 #include "form.h"
-#include "labels.h"
+#include "folded-labels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_WORDS (16u << 20) /* of all stacks: 64 MiB */
+#define MAX_WORDS (16u << 20) /* for all stacks: 64 MiB */
 
-/* Labels, of the thread's name first, of the leaf last. */
+/* Labels: the thread's name first, the leaf last. */
 typedef struct Stack {
         size_t first;
         uint32_t n;
@@ -23,12 +23,12 @@ typedef struct Stack {
 } Stack;
 
 typedef struct Folded {
-        Labels labels;
+        FoldedLabels labels;
         Stack *stacks; /* owned */
         size_t n, n_stacks;
-        uint32_t *words; /* owned: of all stacks, one behind the other */
+        uint32_t *words; /* owned: of all stacks, one after the other */
         size_t n_words, n_words_size;
-        Index index;
+        HashIndex index;
 } Folded;
 
 static void *folded_new(void)
@@ -41,10 +41,10 @@ static void folded_free(void *state)
         Folded *folded = state;
 
         if (folded) {
-                labels_deinit(&folded->labels);
+                folded_labels_deinit(&folded->labels);
                 free(folded->stacks);
                 free(folded->words);
-                index_deinit(&folded->index);
+                hash_index_deinit(&folded->index);
         }
         free(folded);
 }
@@ -60,7 +60,7 @@ static bool equal_stack(const void *rows, uint32_t number, const void *key)
 }
 
 /* Room for a stack of N words. */
-static bool grow(Folded *folded, size_t n)
+static bool folded_make_room(Folded *folded, size_t n)
 {
         size_t bigger = folded->n_words_size ? folded->n_words_size : 4096;
 
@@ -96,30 +96,31 @@ static bool folded_forget(void *state, const FormContext *context)
                 const Stack *stack = &folded->stacks[i];
 
                 for (j = 0; j < stack->n; j++) {
-                        out_bytes(context->out, ";", j > 0);
-                        out_text(context->out,
-                                 labels_text(&folded->labels, folded->words[stack->first + j]));
+                        text_out_bytes(context->out, ";", j > 0);
+                        text_out_text(context->out,
+                                      folded_labels_text(&folded->labels,
+                                                         folded->words[stack->first + j]));
                 }
-                out_bytes(context->out, " ", 1);
-                out_decimal(context->out, stack->count, 0);
-                out_bytes(context->out, "\n", 1);
+                text_out_bytes(context->out, " ", 1);
+                text_out_decimal(context->out, stack->count, 0);
+                text_out_bytes(context->out, "\n", 1);
         }
         folded->n = folded->n_words = 0;
-        index_clear(&folded->index);
-        labels_clear(&folded->labels);
+        hash_index_clear(&folded->index);
+        folded_labels_clear(&folded->labels);
         return true;
 }
 
-/* Puts the labels of a sample where the next stack begins. */
-static bool put_words(Folded *folded, const FormContext *context, const Sample *sample,
-                      const Entry *entries)
+/* Writes the labels of a sample where the next stack begins. */
+static bool folded_put_words(Folded *folded, const FormContext *context, const Sample *sample,
+                             const Entry *entries)
 {
         uint32_t *word = folded->words + folded->n_words;
         size_t i;
 
-        *word = labels_comm(&folded->labels, context->frames, sample->comm);
+        *word = folded_labels_comm(&folded->labels, context->frames, sample->comm);
         for (i = sample->n; i-- > 0 && *word != INDEX_NONE;)
-                *++word = labels_frame(&folded->labels, context->frames, entries[i].frame);
+                *++word = folded_labels_frame(&folded->labels, context->frames, entries[i].frame);
         return *word != INDEX_NONE;
 }
 
@@ -134,16 +135,17 @@ static bool folded_add(void *state, const FormContext *context, const Sample *sa
         folded->labels.is_annotated = context->settings->is_annotated;
         if (folded->n_words > MAX_WORDS)
                 folded_forget(folded, context);
-        if (!grow(folded, stack.n) || !put_words(folded, context, sample, entries))
+        if (!folded_make_room(folded, stack.n) ||
+            !folded_put_words(folded, context, sample, entries))
                 return false;
         stack.first = folded->n_words;
         hash = hash_bytes(0, folded->words + stack.first, stack.n * sizeof(uint32_t));
-        number = index_find(&folded->index, hash, equal_stack, folded, &stack);
+        number = hash_index_find(&folded->index, hash, equal_stack, folded, &stack);
         if (number != INDEX_NONE) {
                 folded->stacks[number].count++;
                 return true;
         }
-        if (!index_add(&folded->index, hash, (uint32_t)folded->n))
+        if (!hash_index_add(&folded->index, hash, (uint32_t)folded->n))
                 return false;
         folded->stacks[folded->n++] = stack;
         folded->n_words += stack.n;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which numbers the stream has for those of the table; STREAM_NO: none yet. */
+/* The stream's numbers, by the table's; STREAM_NO: none yet. */
 #define STREAM_NO UINT32_MAX
 
 typedef struct Numbers {
@@ -53,11 +53,11 @@ static bool make_room(Numbers *numbers, uint32_t n)
         return true;
 }
 
-static void put_header(Out *out, StreamType type, size_t size)
+static void put_header(TextOut *out, StreamType type, size_t size)
 {
         const StreamHeader header = {type, (uint32_t)size};
 
-        out_bytes(out, &header, sizeof(header));
+        text_out_bytes(out, &header, sizeof(header));
 }
 
 static uint32_t put_text(Stream *stream, const FormContext *context, uint32_t number)
@@ -67,7 +67,7 @@ static uint32_t put_text(Stream *stream, const FormContext *context, uint32_t nu
 
         if (*of == STREAM_NO) {
                 put_header(context->out, STREAM_TEXT, strlen(text.name));
-                out_text(context->out, text.name);
+                text_out_text(context->out, text.name);
                 *of = stream->texts.next++;
         }
         return *of;
@@ -88,18 +88,18 @@ static uint32_t put_frame(Stream *stream, const FormContext *context, uint32_t n
         if (*of == STREAM_NO) {
                 put_header(context->out, STREAM_FRAME,
                            sizeof(row) + (size_t)row.n_name + row.n_module);
-                out_bytes(context->out, &row, sizeof(row));
-                out_bytes(context->out, frame.name, row.n_name);
-                out_bytes(context->out, frame.module, row.n_module);
+                text_out_bytes(context->out, &row, sizeof(row));
+                text_out_bytes(context->out, frame.name, row.n_name);
+                text_out_bytes(context->out, frame.module, row.n_module);
                 *of = stream->frames.next++;
         }
         return *of;
 }
 
-static void begin(Stream *stream, const FormContext *context)
+static void stream_begin(Stream *stream, const FormContext *context)
 {
         if (!stream->has_begun)
-                out_bytes(context->out, STREAM_MAGIC, STREAM_N_MAGIC);
+                text_out_bytes(context->out, STREAM_MAGIC, STREAM_N_MAGIC);
         stream->has_begun = true;
 }
 
@@ -115,7 +115,7 @@ static bool stream_add(void *state, const FormContext *context, const Sample *sa
         };
         size_t i;
 
-        begin(stream, context);
+        stream_begin(stream, context);
         if (!make_room(&stream->frames, context->frames->n) ||
             !make_room(&stream->texts, context->frames->n))
                 return false;
@@ -124,9 +124,10 @@ static bool stream_add(void *state, const FormContext *context, const Sample *sa
         for (i = 0; i < sample->n; i++)
                 put_frame(stream, context, entries[i].frame);
         put_header(context->out, STREAM_SAMPLE, sizeof(row) + sample->n * sizeof(uint32_t));
-        out_bytes(context->out, &row, sizeof(row));
+        text_out_bytes(context->out, &row, sizeof(row));
         for (i = 0; i < sample->n; i++)
-                out_bytes(context->out, &stream->frames.of[entries[i].frame], sizeof(uint32_t));
+                text_out_bytes(context->out, &stream->frames.of[entries[i].frame],
+                               sizeof(uint32_t));
         return true;
 }
 
@@ -143,7 +144,7 @@ static bool stream_forget(void *state, const FormContext *context)
 
 static bool stream_end(void *state, const FormContext *context)
 {
-        begin(state, context);
+        stream_begin(state, context);
         put_header(context->out, STREAM_END, 0);
         return true;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * What `perf script --ns` prints, in its very columns, but with absolute addresses
- */
+/* Text as `perf script --ns` prints it, in the same columns, but with absolute addresses */
 
 #include "form.h"
 
@@ -11,78 +9,78 @@
 
 #define NS 1000000000
 
-/* A form must have some state. */
+/* A form's state must not be NULL. */
 static void *text_new(void)
 {
         return calloc(1, 1);
 }
 
-static void add_seconds(Out *out, uint64_t ns)
+static void add_seconds(TextOut *out, uint64_t ns)
 {
         char digits[10];
         uint64_t rest = ns % NS;
         unsigned i;
 
-        out_decimal(out, ns / NS, 5);
+        text_out_decimal(out, ns / NS, 5);
         for (i = sizeof(digits); i-- > 1; rest /= 10)
                 digits[i] = (char)('0' + rest % 10);
         digits[0] = '.';
-        out_bytes(out, digits, sizeof(digits));
+        text_out_bytes(out, digits, sizeof(digits));
 }
 
-/* Of a sample with a callchain, perf writes the thread's name as it is, else in a column. */
+/* In samples with a callchain perf writes the thread's name as it is, else in a column. */
 static void add_head(const FormContext *context, const Sample *sample)
 {
         const char *comm = frames_get(context->frames, sample->comm).name;
-        Out *out = context->out;
+        TextOut *out = context->out;
         size_t n;
 
         if (!sample->has_chain)
                 for (n = strlen(comm); n < 16; n++)
-                        out_bytes(out, " ", 1);
-        out_text(out, comm);
-        out_bytes(out, " ", 1);
+                        text_out_bytes(out, " ", 1);
+        text_out_text(out, comm);
+        text_out_bytes(out, " ", 1);
         if (sample->tid < 0)
-                out_text(out, "   -1");
+                text_out_text(out, "   -1");
         else
-                out_decimal(out, (uint32_t)sample->tid, 5);
-        out_bytes(out, " ", 1);
+                text_out_decimal(out, (uint32_t)sample->tid, 5);
+        text_out_bytes(out, " ", 1);
         if (sample->cpu != NO_CPU) {
-                out_text(out, sample->cpu < 10 ? "[00" : sample->cpu < 100 ? "[0" : "[");
-                out_decimal(out, (uint32_t)sample->cpu, 0);
-                out_text(out, "] ");
+                text_out_text(out, sample->cpu < 10 ? "[00" : sample->cpu < 100 ? "[0" : "[");
+                text_out_decimal(out, (uint32_t)sample->cpu, 0);
+                text_out_text(out, "] ");
         }
         add_seconds(out, sample->time);
-        out_text(out, ": ");
-        out_decimal(out, sample->period, 10);
-        out_bytes(out, " ", 1);
-        out_text(out, frames_get(context->frames, sample->event).name);
-        out_text(out, ": ");
+        text_out_text(out, ": ");
+        text_out_decimal(out, sample->period, 10);
+        text_out_bytes(out, " ", 1);
+        text_out_text(out, frames_get(context->frames, sample->event).name);
+        text_out_text(out, ": ");
 }
 
 static void add_entry(const FormContext *context, const Entry *entry)
 {
         Frame frame = frames_get(context->frames, entry->frame);
-        Out *out = context->out;
+        TextOut *out = context->out;
 
-        out_hex(out, entry->ip, 16);
-        out_bytes(out, " ", 1);
-        out_text(out, frame.name ? frame.name : "[unknown]");
+        text_out_hex(out, entry->ip, 16);
+        text_out_bytes(out, " ", 1);
+        text_out_text(out, frame.name ? frame.name : "[unknown]");
         if (frame.name) {
-                out_text(out, "+0x");
-                out_hex(out, entry->offset, 0);
+                text_out_text(out, "+0x");
+                text_out_hex(out, entry->offset, 0);
         }
-        out_text(out, " (");
-        out_text(out, frame.module ? frame.module : "[unknown]");
-        out_bytes(out, ")", 1);
+        text_out_text(out, " (");
+        text_out_text(out, frame.module ? frame.module : "[unknown]");
+        text_out_bytes(out, ")", 1);
         if (frame.kind == STREAM_MANAGED && context->settings->has_tier) {
-                out_text(out, " [");
-                out_text(out, clrsym_tier_name(frame.tier));
-                out_bytes(out, "]", 1);
+                text_out_text(out, " [");
+                text_out_text(out, clrsym_tier_name(frame.tier));
+                text_out_bytes(out, "]", 1);
         }
         if (frame.is_marked)
-                out_text(out, " ~");
-        out_bytes(out, "\n", 1);
+                text_out_text(out, " ~");
+        text_out_bytes(out, "\n", 1);
 }
 
 static bool text_add(void *state, const FormContext *context, const Sample *sample,
@@ -92,13 +90,13 @@ static bool text_add(void *state, const FormContext *context, const Sample *samp
 
         add_head(context, sample);
         if (sample->has_chain)
-                out_bytes(context->out, "\n", 1);
+                text_out_bytes(context->out, "\n", 1);
         for (i = 0; i < sample->n; i++) {
-                out_bytes(context->out, sample->has_chain ? "\t" : " ", 1);
+                text_out_bytes(context->out, sample->has_chain ? "\t" : " ", 1);
                 add_entry(context, &entries[i]);
         }
         if (sample->has_chain)
-                out_bytes(context->out, "\n", 1);
+                text_out_bytes(context->out, "\n", 1);
         return true;
 }
 

@@ -2,27 +2,28 @@
 #pragma once
 
 /*
- * Form: how named samples are printed
+ * Form: how named samples are printed, while perf reads them. Forms that need all samples at once
+ * are in src/profile; src/cli/perf.c lists both.
  */
 
 #include "batch.h"
 #include "frames.h"
-#include "out.h"
+#include "text-out.h"
 #include "settings.h"
 
 typedef struct FormContext {
         const Settings *settings; /* all borrowed */
         const Frames *frames;
-        Out *out;
+        TextOut *out;
 } FormContext;
 
-/* Functions return false if there is no memory; what cannot be written, Out keeps. */
+/* Functions return false if there is no memory. Write errors stay in the TextOut. */
 typedef struct Form {
-        /* State of the form, owned by who calls; NULL if there is no memory. */
+        /* The form's state, owned by the caller; NULL if there is no memory. */
         void *(*new)(void);
         bool (*add)(void *state, const FormContext *context, const Sample *sample,
                     const Entry *entries);
-        /* The numbers of frames stand for others from now on. */
+        /* Frames are numbered again from now on. */
         bool (*forget)(void *state, const FormContext *context);
         bool (*end)(void *state, const FormContext *context);
         void (*free)(void *state);

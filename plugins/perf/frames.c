@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "frames.h"
 
-#include "client/printable.h"
+#include "util/printable.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* More are kept in no memory that one would call small. */
+/* A limit of the memory for names. A guess; untuned. */
 #define MAX_FRAMES (1u << 18)
 #define MAX_BYTES  (128u << 20)
 
-/* perf's texts mostly come again at the same address: no hash of them then. */
+/* perf's texts are mostly at the same address again: then they need no hash. */
 #define N_RECENT 8192
 
-/* One method's body, as long as the runtime kept it. */
+/* The key of a method's body, for the time that the runtime keeps it. */
 typedef struct BodyKey {
         uint64_t pid_ns, start, loaded, method_id;
         int32_t pid;
@@ -22,20 +22,20 @@ typedef struct BodyKey {
 } BodyKey;
 
 struct FrameRow {
-        char *symbol; /* owned: as perf has it; NULL: none */
-        char *dso;    /* owned: the same */
+        char *symbol; /* owned: perf's text; NULL: none */
+        char *dso;    /* owned: perf's text; NULL: none */
         char *name;   /* owned: printable, if not the symbol itself */
         char *module; /* owned: printable, if not the DSO itself */
         StreamKind kind;
         clrsym_tier tier;
-        BodyKey key; /* of managed ones */
+        BodyKey key; /* for managed frames */
 };
 
-bool frames_init(Frames *frames, NameForm names)
+bool frames_init(Frames *frames, clrsym_style style)
 {
         size_t i;
 
-        *frames = (Frames){.names = names};
+        *frames = (Frames){.style = style};
         frames->recent = malloc(N_RECENT * sizeof(*frames->recent));
         for (i = 0; frames->recent && i < N_RECENT; i++)
                 frames->recent[i] = INDEX_NONE;
@@ -60,8 +60,8 @@ void frames_clear(Frames *frames)
                 frames->recent[i] = INDEX_NONE;
         frames->n = 0;
         frames->n_bytes = 0;
-        index_clear(&frames->by_symbol);
-        index_clear(&frames->by_body);
+        hash_index_clear(&frames->by_symbol);
+        hash_index_clear(&frames->by_body);
 }
 
 void frames_deinit(Frames *frames)
@@ -69,8 +69,8 @@ void frames_deinit(Frames *frames)
         frames_clear(frames);
         free(frames->rows);
         free(frames->recent);
-        index_deinit(&frames->by_symbol);
-        index_deinit(&frames->by_body);
+        hash_index_deinit(&frames->by_symbol);
+        hash_index_deinit(&frames->by_body);
         *frames = (Frames){0};
 }
 
@@ -79,8 +79,8 @@ bool frames_is_full(const Frames *frames)
         return frames->n >= MAX_FRAMES || frames->n_bytes >= MAX_BYTES;
 }
 
-/* Takes over what ROW has. */
-static uint32_t add_row(Frames *frames, Index *index, uint64_t hash, FrameRow *row)
+/* Takes over ROW's members. */
+static uint32_t add_row(Frames *frames, HashIndex *index, uint64_t hash, FrameRow *row)
 {
         const char *texts[] = {row->symbol, row->dso, row->name, row->module};
         size_t i;
@@ -96,7 +96,7 @@ static uint32_t add_row(Frames *frames, Index *index, uint64_t hash, FrameRow *r
                 frames->rows = rows;
                 frames->n_rows = n;
         }
-        if (!index_add(index, hash, frames->n)) {
+        if (!hash_index_add(index, hash, frames->n)) {
                 row_deinit(row);
                 return INDEX_NONE;
         }
@@ -111,7 +111,7 @@ typedef struct SymbolKey {
         const char *symbol, *dso;
 } SymbolKey;
 
-static bool same(const char *one, const char *other)
+static bool text_is_same(const char *one, const char *other)
 {
         return one && other ? !strcmp(one, other) : one == other;
 }
@@ -121,30 +121,30 @@ static bool equal_symbol(const void *rows, uint32_t number, const void *key)
         const FrameRow *row = (const FrameRow *)rows + number;
         const SymbolKey *symbol = key;
 
-        return row->kind == symbol->kind && same(row->symbol, symbol->symbol) &&
-               same(row->dso, symbol->dso);
+        return row->kind == symbol->kind && text_is_same(row->symbol, symbol->symbol) &&
+               text_is_same(row->dso, symbol->dso);
 }
 
-static char *printable(const char *text)
+static char *text_printable(const char *text)
 {
-        Writer writer = {0};
+        TextBuffer writer = {0};
 
-        writer_put_printable(&writer, text);
-        writer = (Writer){.buffer = malloc(writer.n + 1), .size = writer.n + 1};
+        text_buffer_put_printable(&writer, text);
+        writer = (TextBuffer){.buffer = malloc(writer.n + 1), .size = writer.n + 1};
         if (writer.buffer) {
-                writer_put_printable(&writer, text);
-                writer_end(&writer);
+                text_buffer_put_printable(&writer, text);
+                text_buffer_end(&writer);
         }
         return writer.buffer;
 }
 
-/* TEXT, and what is printed for it if that is something else. */
-static bool copy(const char *text, char **ret_copy, char **ret_printable)
+/* A text and, if it differs, its printable form. */
+static bool text_copy(const char *text, char **ret_copy, char **ret_printable)
 {
         if (!text)
                 return true;
         *ret_copy = strdup(text);
-        *ret_printable = printable(text);
+        *ret_printable = text_printable(text);
         if (!*ret_copy || !*ret_printable)
                 return false;
         if (!strcmp(*ret_copy, *ret_printable)) {
@@ -158,7 +158,8 @@ static uint32_t add_symbol(Frames *frames, uint64_t hash, const SymbolKey *key)
 {
         FrameRow row = {.kind = key->kind};
 
-        if (!copy(key->symbol, &row.symbol, &row.name) || !copy(key->dso, &row.dso, &row.module)) {
+        if (!text_copy(key->symbol, &row.symbol, &row.name) ||
+            !text_copy(key->dso, &row.dso, &row.module)) {
                 row_deinit(&row);
                 return INDEX_NONE;
         }
@@ -168,15 +169,15 @@ static uint32_t add_symbol(Frames *frames, uint64_t hash, const SymbolKey *key)
 uint32_t frames_symbol(Frames *frames, StreamKind kind, const char *symbol, const char *dso)
 {
         const SymbolKey key = {kind, symbol, dso};
-        uint64_t places = hash_number(hash_number(kind, (uintptr_t)symbol), (uintptr_t)dso);
-        uint32_t *recent = &frames->recent[places % N_RECENT], number = *recent;
+        uint64_t addresses = hash_number(hash_number(kind, (uintptr_t)symbol), (uintptr_t)dso);
+        uint32_t *recent = &frames->recent[addresses % N_RECENT], number = *recent;
         uint64_t hash;
 
-        /* What is at an address can be another text by now. */
+        /* perf may have put another text at the address. */
         if (number < frames->n && equal_symbol(frames->rows, number, &key))
                 return number;
         hash = hash_text(hash_text(kind + 1, symbol ? symbol : ""), dso ? dso : "");
-        number = index_find(&frames->by_symbol, hash, equal_symbol, frames->rows, &key);
+        number = hash_index_find(&frames->by_symbol, hash, equal_symbol, frames->rows, &key);
         if (number == INDEX_NONE)
                 number = add_symbol(frames, hash, &key);
         *recent = number;
@@ -185,7 +186,7 @@ uint32_t frames_symbol(Frames *frames, StreamKind kind, const char *symbol, cons
 
 uint32_t frames_text(Frames *frames, const char *text)
 {
-        /* Nothing else that is not known has a symbol. */
+        /* No other unknown frame has a symbol. */
         return frames_symbol(frames, STREAM_UNKNOWN, text ? text : "", NULL);
 }
 
@@ -198,12 +199,6 @@ static bool equal_body(const void *rows, uint32_t number, const void *key)
                one->pid == other->pid && one->pid_ns == other->pid_ns &&
                one->generation == other->generation && one->is_marked == other->is_marked;
 }
-
-static const clrsym_style STYLES[_NAMES_MAX] = {
-        [NAMES_FULL] = CLRSYM_STYLE_CSHARP,
-        [NAMES_SHORT] = CLRSYM_STYLE_SHORT,
-        [NAMES_CLR] = CLRSYM_STYLE_CLR,
-};
 
 static char *symbol_of(const clrsym_body *body, clrsym_style style)
 {
@@ -221,7 +216,7 @@ static char *module_of(const clrsym_body *body, const char *image)
         const char *slash = path ? strrchr(path, '/') : NULL;
         const char *name = slash ? slash + 1 : path;
 
-        return name && *name ? printable(name) : NULL;
+        return name && *name ? text_printable(name) : NULL;
 }
 
 uint32_t frames_body(Frames *frames, const clrsym_answer *answer, const char *image, bool is_marked)
@@ -242,10 +237,10 @@ uint32_t frames_body(Frames *frames, const clrsym_answer *answer, const char *im
         uint32_t number;
 
         hash = hash_number(hash, (uint64_t)key.pid << 32 ^ key.rejit_id ^ key.is_marked);
-        number = index_find(&frames->by_body, hash, equal_body, frames->rows, &key);
+        number = hash_index_find(&frames->by_body, hash, equal_body, frames->rows, &key);
         if (number != INDEX_NONE)
                 return number;
-        row.name = symbol_of(body, STYLES[frames->names]);
+        row.name = symbol_of(body, frames->style);
         row.module = module_of(body, image);
         if (!row.name) {
                 row_deinit(&row);

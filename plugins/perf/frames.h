@@ -2,21 +2,21 @@
 #pragma once
 
 /*
- * Frames: each name that was met, once
+ * Frames: each name that was seen, once
  *
- * Names are other programs' words: what a terminal would obey is escaped.
+ * Names come from other programs: unprintable characters are escaped.
  */
 
 #include "clrsym/clrsym.h"
-#include "index.h"
-#include "settings.h"
+#include "hash-index.h"
 #include "perf/stream.h"
+#include "settings.h"
 
-/* Strings are the table's. */
+/* The table owns the strings. */
 typedef struct Frame {
         const char *name; /* printable; NULL: not known */
         const char
-                *module; /* printable: a file's path, of managed code its name; NULL: not known */
+                *module; /* printable: a file's path, for managed code its name; NULL: not known */
         StreamKind kind;
         clrsym_tier tier;
         bool is_marked;
@@ -25,28 +25,28 @@ typedef struct Frame {
 typedef struct FrameRow FrameRow;
 
 typedef struct Frames {
-        NameForm names;
+        clrsym_style style;
         FrameRow *rows; /* owned */
         uint32_t n, n_rows;
         size_t n_bytes; /* of texts */
-        Index by_symbol, by_body;
+        HashIndex by_symbol, by_body;
         uint32_t *recent; /* owned: by the addresses of perf's texts */
 } Frames;
 
-bool frames_init(Frames *frames, NameForm names);
+bool frames_init(Frames *frames, clrsym_style style);
 void frames_deinit(Frames *frames);
 
 /* SYMBOL and DSO may be NULL. INDEX_NONE if there is no memory. */
 uint32_t frames_symbol(Frames *frames, StreamKind kind, const char *symbol, const char *dso);
-/* A text that is no frame: the name of a thread, or of an event. */
+/* A text that is not a frame: the name of a thread or an event. */
 uint32_t frames_text(Frames *frames, const char *text);
-/* Of the answer's body; IMAGE, or NULL, is its module if the answer knows none. */
+/* The frame of the answer's body; IMAGE, or NULL, is its module if the answer has none. */
 uint32_t frames_body(Frames *frames, const clrsym_answer *answer, const char *image,
                      bool is_marked);
 
-/* Valid until the next one is made. */
+/* Valid until the next frame is made. */
 Frame frames_get(const Frames *frames, uint32_t number);
 
-/* So many that they should be forgotten when nothing refers to them. */
+/* Are there so many that they should be cleared when nothing refers to them? */
 bool frames_is_full(const Frames *frames);
 void frames_clear(Frames *frames);

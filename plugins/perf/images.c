@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "images.h"
 
-#include "client/printable.h"
-#include "living.h"
+#include "proc-maps.h"
 #include "perf/r2r-image.h"
+#include "util/fd.h"
+#include "util/printable.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/fs.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -18,10 +20,10 @@
 
 #define NS UINT64_C(1000000000)
 
-/* Of all functions: somebody may have mapped many large files that say they have as many. */
+/* A limit for all functions: a program may map many large files that claim to have as many. */
 #define MAX_BYTES (256u << 20)
 
-/* A file that was read. */
+/* An assembly's file that was read. */
 struct ImageFile {
         dev_t device;
         ino_t inode;
@@ -30,9 +32,10 @@ struct ImageFile {
 };
 
 struct ImageMapping {
-        Mapping mapping;    /* owned */
-        size_t file;        /* number in files, from 1; 0: there is none */
-        const char *reason; /* static: why there is none; NULL with `file` 0: not looked for yet */
+        Mapping mapping; /* owned */
+        size_t file;     /* number in files, from 1; 0: no file */
+        const char
+                *reason; /* static: why there is no file; NULL with `file` 0: not looked for yet */
         bool is_missed;
 };
 
@@ -52,7 +55,7 @@ static bool make_room(void *array, size_t n, size_t *n_size, size_t size)
         return true;
 }
 
-static int compare(const void *one, const void *other)
+static int compare_numbers(const void *one, const void *other)
 {
         const Mapping *a = &(*(ImageMapping *const *)one)->mapping;
         const Mapping *b = &(*(ImageMapping *const *)other)->mapping;
@@ -62,7 +65,7 @@ static int compare(const void *one, const void *other)
         return (a->time > b->time) - (a->time < b->time);
 }
 
-/* Takes over its path. */
+/* Takes over the mapping's path. */
 static bool keep_mapping(void *data, const Mapping *mapping)
 {
         Images *images = data;
@@ -83,7 +86,8 @@ static bool keep_mapping(void *data, const Mapping *mapping)
 static void sort_mappings(Images *images)
 {
         if (images->n_mappings)
-                qsort(images->mappings, images->n_mappings, sizeof(*images->mappings), compare);
+                qsort(images->mappings, images->n_mappings, sizeof(*images->mappings),
+                      compare_numbers);
 }
 
 static bool read_mappings(Images *images, FILE *file)
@@ -147,13 +151,13 @@ static bool is_later(const struct timespec *moment, uint64_t since)
                (uint64_t)moment->tv_sec * NS + (uint64_t)moment->tv_nsec > since;
 }
 
-/* NULL, or why it is not the file that was mapped. */
+/* NULL, or why it is not the file that was mapped (static). */
 static const char *compare_file(const Mapping *mapping, const struct stat *status)
 {
         if (!S_ISREG(status->st_mode) || major(status->st_dev) != mapping->major ||
             minor(status->st_dev) != mapping->minor || status->st_ino != mapping->inode)
                 return "another file is there now";
-        /* Nothing changes in a file without its ctime, which nobody can set. */
+        /* Every change of a file sets its ctime, which no program can set to another time. */
         if (is_later(&status->st_ctim, mapping->since))
                 return "it was changed since it was mapped";
         return NULL;
@@ -176,7 +180,7 @@ static const char *words_of(int error)
         }
 }
 
-/* Where the file system counts how often it used an inode. */
+/* The inode's generation, in file systems that count how often an inode was used. */
 static bool is_generation(int fd, uint64_t generation)
 {
         long number = 0;
@@ -185,20 +189,26 @@ static bool is_generation(int fd, uint64_t generation)
                (uint32_t)number == (uint32_t)generation;
 }
 
-/* NULL, or why not; RET_FD is to be closed then. */
+/*
+ * Opens PATH if it is the file that was mapped. NULL, and the caller closes RET_FD; or why not.
+ * Opening a device can have an effect, and a path can change at any moment: so a file is opened
+ * only by a descriptor that already refers to it.
+ */
 static const char *open_mapped(const Mapping *mapping, const char *path, int *ret_fd,
                                struct stat *ret_status)
 {
+        FD_AUTO int found = open(path, O_PATH | O_CLOEXEC);
+        FD_AUTO int fd = -1;
         const char *reason;
-        int fd;
+        char link[32];
 
-        /* What is no file is not opened, for that alone could do something. */
-        if (stat(path, ret_status) < 0)
+        if (found < 0 || fstat(found, ret_status) < 0)
                 return words_of(errno);
         reason = compare_file(mapping, ret_status);
         if (reason)
                 return reason;
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
+        fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         if (fd < 0)
                 return words_of(errno);
         if (fstat(fd, ret_status) < 0)
@@ -207,10 +217,8 @@ static const char *open_mapped(const Mapping *mapping, const char *path, int *re
                 reason = compare_file(mapping, ret_status);
         if (!reason && mapping->has_generation && !is_generation(fd, mapping->generation))
                 reason = "another file is there now";
-        if (reason)
-                close(fd);
-        else
-                *ret_fd = fd;
+        if (!reason)
+                *ret_fd = fd_steal(&fd);
         return reason;
 }
 
@@ -283,18 +291,18 @@ static const char *try_path(Images *images, const Mapping *mapping, char *path, 
         return reason;
 }
 
-typedef enum FilePlace {
+typedef enum FileSource {
         FILE_HERE,
-        FILE_IN_ROOT,  /* of the process: it may be in another mount namespace */
-        FILE_IN_MEMORY /* which has it even when it is removed */
-} FilePlace;
+        FILE_IN_ROOT,  /* in the process's root: it may be in another mount namespace */
+        FILE_IN_MEMORY /* in the process's map_files, where it is even after its removal */
+} FileSource;
 
-static char *path_in(const Mapping *mapping, FilePlace place)
+static char *path_in(const Mapping *mapping, FileSource source)
 {
         char *path;
         int n = -1;
 
-        switch (place) {
+        switch (source) {
         case FILE_HERE:
                 n = asprintf(&path, "%s", mapping->path);
                 break;
@@ -316,7 +324,7 @@ static bool same_file(const Mapping *one, const Mapping *other)
 }
 
 /*
- * What the runtime tells of precompiled code has no end, so it could be of another file that was
+ * The runtime reports precompiled code without its unload, so it could be of another file that was
  * there at another time.
  */
 static bool is_alone(const Images *images, const Mapping *mapping)
@@ -335,23 +343,23 @@ static bool is_alone(const Images *images, const Mapping *mapping)
 
 static void look_for(Images *images, ImageMapping *row)
 {
-        FilePlace place;
+        FileSource source;
 
         if (!is_alone(images, &row->mapping)) {
                 row->reason = "another file was mapped there, too";
                 return;
         }
-        for (place = FILE_HERE; place <= FILE_IN_MEMORY && !row->file; place++) {
+        for (source = FILE_HERE; source <= FILE_IN_MEMORY && !row->file; source++) {
                 const char *reason =
-                        try_path(images, &row->mapping, path_in(&row->mapping, place), &row->file);
+                        try_path(images, &row->mapping, path_in(&row->mapping, source), &row->file);
 
-                /* What is wrong where perf saw it, is what one wants to know. */
+                /* The reason for the path that perf saw is the useful one. */
                 if (!row->reason)
                         row->reason = reason;
         }
 }
 
-/* perf knows what else was mapped there in between: DSO is what it found. */
+/* perf knows later mappings too: DSO is the file that it found. */
 static ImageMapping *mapping_at(const Images *images, int32_t pid, uint64_t address, uint64_t time,
                                 const char *dso)
 {
@@ -378,7 +386,7 @@ static ImageMapping *mapping_at(const Images *images, int32_t pid, uint64_t addr
         return found && !strcmp(found->mapping.path, dso) ? found : NULL;
 }
 
-/* Once each; what cannot be asked has nothing. */
+/* Each process is asked once; one that cannot be asked has no mappings. */
 static void ask_living(Images *images, int32_t pid)
 {
         size_t i;
@@ -389,41 +397,43 @@ static void ask_living(Images *images, int32_t pid)
         if (!make_room(&images->living, images->n_living, &images->n_living_size, sizeof(pid)))
                 return;
         images->living[images->n_living++] = pid;
-        living_mappings(pid, keep_mapping, images);
+        proc_maps_read(pid, keep_mapping, images);
         sort_mappings(images);
 }
 
-ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImagePlace *place)
+ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAddress *address)
 {
         const Mapping *mapping;
         ImageMapping *row;
-        uint64_t behind;
+        uint64_t position;
         uint32_t distance;
 
-        if (!place->dso)
+        if (!address->dso)
                 return (ImageCode){0};
         if (images->asks_living)
                 ask_living(images, pid);
-        row = mapping_at(images, pid, place->address, time, place->dso);
+        row = mapping_at(images, pid, address->address, time, address->dso);
         if (!row)
                 return (ImageCode){0};
         mapping = &row->mapping;
-        /* A process of the same number could be another one: but not with its file there, too. */
-        if (images->asks_living && place->base != mapping->start - mapping->offset)
+        /*
+         * Another process can have the pid now, but hardly with the same file at the same address.
+         */
+        if (images->asks_living && address->base != mapping->start - mapping->offset)
                 return (ImageCode){0};
         if (!row->file && !row->reason)
                 look_for(images, row);
         if (!row->file)
                 return (ImageCode){.missing = row};
-        behind = place->address - mapping->start;
-        if (behind > UINT64_MAX - mapping->offset ||
-            !r2r_image_find(&images->files[row->file - 1].image, behind + mapping->offset,
+        position = address->address - mapping->start;
+        if (position > UINT64_MAX - mapping->offset ||
+            !r2r_image_find(&images->files[row->file - 1].image, position + mapping->offset,
                             &distance) ||
-            distance > behind)
+            distance > position)
                 return (ImageCode){0};
         return (ImageCode){
-                .begin = place->address - distance,
-                /* When it was mapped a living process does not say. */
+                .begin = address->address - distance,
+                /* A live process does not report when it mapped a file. */
                 .mapped = images->asks_living ? 0 : mapping->time,
         };
 }
@@ -438,7 +448,7 @@ void images_report(const Images *images)
 {
         const ImageMapping *first = NULL;
         char path[1024];
-        Writer writer = {.buffer = path, .size = sizeof(path)};
+        TextBuffer writer = {.buffer = path, .size = sizeof(path)};
         size_t i, n = 0;
 
         for (i = 0; i < images->n_mappings; i++) {
@@ -450,8 +460,8 @@ void images_report(const Images *images)
         }
         if (!first)
                 return;
-        writer_put_printable(&writer, first->mapping.path);
-        writer_end(&writer);
+        text_buffer_put_printable(&writer, first->mapping.path);
+        text_buffer_end(&writer);
         fprintf(stderr, "clrsym: precompiled code was not looked up in %s: %s", path,
                 first->reason);
         if (n > 1)

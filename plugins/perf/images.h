@@ -4,9 +4,9 @@
 /*
  * Images: the precompiled assemblies of recorded processes, and where functions begin in them
  *
- * An assembly's file tells it, if it is the one that was mapped: by device and inode, and not
- * changed since. It is looked for by its path, in the root of the process, and among what that has
- * mapped, while it lives. Where it is not found nothing is told.
+ * The answer is in an assembly's file, if that is the file that was mapped: by device and inode,
+ * and not changed since. It is looked for at its path, in the root of the process, and, while the
+ * process lives, among its mappings. Without the file nothing is known.
  */
 
 #include "perf/mapping.h"
@@ -18,43 +18,42 @@
 typedef struct ImageFile ImageFile;
 typedef struct ImageMapping ImageMapping;
 
-/* An address, and where perf found it. */
-typedef struct ImagePlace {
+/* An address, and the file that perf found it in. */
+typedef struct ImageAddress {
         uint64_t address;
-        const char *dso; /* borrowed; NULL: nowhere */
-        uint64_t base;   /* where the begin of that file would be */
-} ImagePlace;
+        const char *dso; /* borrowed; NULL: in no file */
+        uint64_t base;   /* the address at which the file's begin would be mapped */
+} ImageAddress;
 
-/* What is known of an address. */
+/* What the file shows about an address. */
 typedef struct ImageCode {
-        uint64_t begin;        /* of the function that it is in; 0: not known */
-        uint64_t mapped;       /* when, by perf's clock; 0: before the recording began */
-        ImageMapping *missing; /* the one whose file is missing; NULL: none is */
+        uint64_t begin;  /* of the function with the address; 0: not known */
+        uint64_t mapped; /* time of the mapping, by perf's clock; 0: before the recording began */
+        ImageMapping *missing; /* the mapping whose file is missing; NULL: the file is there */
 } ImageCode;
 
 typedef struct Images {
         ImageMapping **mappings; /* owned; by pid */
         size_t n_mappings, n_mappings_size;
-        int32_t *living; /* owned: processes that were asked what they have mapped */
+        int32_t *living; /* owned: live processes that were asked for their mappings */
         size_t n_living, n_living_size;
         ImageFile *files; /* owned */
         size_t n_files, n_files_size;
-        size_t n_bytes;   /* of their functions */
-        bool asks_living; /* processes, for there is nobody else to ask */
+        size_t n_bytes;   /* of the files' functions */
+        bool asks_living; /* no mappings were given: live processes are asked */
 } Images;
 
 /*
- * Takes the mappings that the file FD tells, a line each; -1: there is none, so that processes
- * which still live are asked. False if that are not such lines or there is no memory. To be ended
- * in both cases.
+ * Reads mappings from the file FD, a line each; -1: there are none, so live processes are asked.
+ * False if a line is malformed or there is no memory; to be deinitialized in both cases.
  */
 bool images_init(Images *images, int fd);
 void images_deinit(Images *images);
 
-/* What the process PID has at PLACE at TIME, by perf's clock. */
-ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImagePlace *place);
+/* The code of process PID at the address, at TIME by perf's clock. */
+ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAddress *address);
 
-/* For want of its file a frame has no name; MISSING may be NULL. */
+/* Notes that a frame has no name because the file is missing; MISSING may be NULL. */
 void images_note_missing(ImageMapping *missing);
-/* Says which files were missing, and why, in one line to stderr; nothing if none was. */
+/* Prints which files were missing, and why, in one line on stderr; nothing if none was. */
 void images_report(const Images *images);

@@ -7,47 +7,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* False if VALUE is none. VALUE is NULL if there was no '='. */
+/* Stores VALUE, which is NULL without a '='. False if it is malformed. */
 typedef bool (*TakeValue)(Settings *settings, const char *value, size_t offset);
 
-static void *member(Settings *settings, size_t offset)
+static void *settings_member(Settings *settings, size_t offset)
 {
         return (char *)settings + offset;
 }
 
 static bool take_text(Settings *settings, const char *value, size_t offset)
 {
-        *(const char **)member(settings, offset) = value;
+        *(const char **)settings_member(settings, offset) = value;
         return value && *value;
 }
 
 static bool take_flag(Settings *settings, const char *value, size_t offset)
 {
-        *(bool *)member(settings, offset) = true;
+        *(bool *)settings_member(settings, offset) = true;
         return !value;
 }
 
-/* A number from MIN to MAX that ends at END; NULL if there is none, else what is behind it. */
-static const char *number(const char *text, int64_t min, int64_t max, char end, int64_t *ret)
+/* Parses a number from MIN to MAX that ends at END. Returns the text after it, or NULL. */
+static const char *parse_number(const char *text, int64_t min, int64_t max, char end, int64_t *ret)
 {
-        char *behind;
+        char *rest;
 
         if (!text || (*text != '-' && (*text < '0' || *text > '9')))
                 return NULL;
         errno = 0;
-        *ret = strtoll(text, &behind, 10);
-        if (errno || behind == text || *behind != end || *ret < min || *ret > max)
+        *ret = strtoll(text, &rest, 10);
+        if (errno || rest == text || *rest != end || *ret < min || *ret > max)
                 return NULL;
-        return end ? behind + 1 : behind;
+        return end ? rest + 1 : rest;
 }
 
 static bool take_unsigned(Settings *settings, const char *value, size_t offset)
 {
         int64_t n;
 
-        if (!number(value, 0, INT32_MAX, '\0', &n))
+        if (!parse_number(value, 0, INT32_MAX, '\0', &n))
                 return false;
-        *(unsigned *)member(settings, offset) = (unsigned)n;
+        *(unsigned *)settings_member(settings, offset) = (unsigned)n;
         return true;
 }
 
@@ -55,9 +55,9 @@ static bool take_fd(Settings *settings, const char *value, size_t offset)
 {
         int64_t n;
 
-        if (!number(value, 0, INT32_MAX, '\0', &n))
+        if (!parse_number(value, 0, INT32_MAX, '\0', &n))
                 return false;
-        *(int *)member(settings, offset) = (int)n;
+        *(int *)settings_member(settings, offset) = (int)n;
         return true;
 }
 
@@ -82,18 +82,15 @@ static bool take_form(Settings *settings, const char *value, size_t offset)
                 [FORM_SURVEY] = "survey",
         };
 
-        return take_word(value, WORDS, _FORM_MAX, member(settings, offset));
+        return take_word(value, WORDS, _FORM_MAX, settings_member(settings, offset));
 }
 
-static bool take_names(Settings *settings, const char *value, size_t offset)
+static bool take_style(Settings *settings, const char *value, size_t offset)
 {
-        static const char *const WORDS[_NAMES_MAX] = {
-                [NAMES_FULL] = "full",
-                [NAMES_SHORT] = "short",
-                [NAMES_CLR] = "clr",
-        };
-
-        return take_word(value, WORDS, _NAMES_MAX, member(settings, offset));
+        /* "full" is csharp: the spelling of names=. */
+        if (value && !strcmp(value, "full"))
+                value = "csharp";
+        return value && clrsym_style_from_name(value, settings_member(settings, offset));
 }
 
 /* "OFFSET,SLACK" */
@@ -101,8 +98,8 @@ static bool take_clock(Settings *settings, const char *value, size_t offset)
 {
         int64_t slack;
 
-        value = number(value, INT64_MIN, INT64_MAX, ',', &settings->clock_offset);
-        if (!value || !number(value, 0, INT64_MAX, '\0', &slack))
+        value = parse_number(value, INT64_MIN, INT64_MAX, ',', &settings->clock_offset);
+        if (!value || !parse_number(value, 0, INT64_MAX, '\0', &slack))
                 return false;
         settings->clock_slack = (uint64_t)slack;
         settings->has_clock = true;
@@ -117,10 +114,10 @@ static bool take_map(Settings *settings, const char *value, size_t offset)
         int64_t perf_pid, pid, pid_ns = 0;
         PidMap *maps;
 
-        value = number(value, 0, INT32_MAX, '=', &perf_pid);
+        value = parse_number(value, 0, INT32_MAX, '=', &perf_pid);
         if (value && colon)
-                value = number(value, 0, INT64_MAX, ':', &pid_ns);
-        if (!value || !number(value, 1, INT32_MAX, '\0', &pid))
+                value = parse_number(value, 0, INT64_MAX, ':', &pid_ns);
+        if (!value || !parse_number(value, 1, INT32_MAX, '\0', &pid))
                 return false;
         map.perf_pid = (int32_t)perf_pid;
         map.pid = (int32_t)pid;
@@ -139,13 +136,14 @@ static const struct {
         const char *name;
         TakeValue take;
         size_t offset;
-        const char *want; /* how it is said to who got it wrong */
+        const char *want; /* for the message about a malformed setting */
 } ROWS[] = {
         {"socket", take_text, MEMBER(socket), "socket=PATH"},
         {"trace", take_text, MEMBER(trace), "trace=DIR"},
         {"event", take_text, MEMBER(event), "event=NAME"},
         {"format", take_form, MEMBER(form), "format=text or format=folded"},
-        {"names", take_names, MEMBER(names), "names=full, names=short or names=clr"},
+        {"style", take_style, MEMBER(style), "style=csharp, style=clr or style=short"},
+        {"names", take_style, MEMBER(style), "style=csharp, style=clr or style=short"},
         {"tier", take_flag, MEMBER(has_tier), "tier, without a value"},
         {"annotate", take_flag, MEMBER(is_annotated), "annotate, without a value"},
         {"map", take_map, 0, "map=PERFPID=PID or map=PERFPID=NAMESPACE:PID"},
@@ -188,6 +186,7 @@ bool settings_read(Settings *settings, char **arguments, int n, char *ret_reason
         int j;
 
         *settings = (Settings){
+                .style = CLRSYM_STYLE_CSHARP,
                 .clock_slack = DEFAULT_CLOCK_SLACK,
                 .report_fd = -1,
                 .mappings_fd = -1,

@@ -2,29 +2,24 @@
 #pragma once
 
 /*
- * Settings: what the filter is told by --dlarg NAME or --dlarg NAME=VALUE
+ * Settings of the filter: --dlarg NAME or --dlarg NAME=VALUE
  */
+
+#include "clrsym/clrsym.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef enum FormType {
-        FORM_TEXT,   /* what perf script prints */
-        FORM_FOLDED, /* a line for each stack, and how often it was met */
+        FORM_TEXT,   /* as perf script prints it */
+        FORM_FOLDED, /* a line for each stack with the number of its samples */
         FORM_STREAM, /* for `clrsym perf`: see perf/stream.h */
         FORM_SURVEY, /* for `clrsym perf`: see survey.h */
         _FORM_MAX,
 } FormType;
 
-typedef enum NameForm {
-        NAMES_FULL,  /* as C# has it */
-        NAMES_SHORT, /* Type.Method */
-        NAMES_CLR,   /* as the runtime writes it */
-        _NAMES_MAX,
-} NameForm;
-
-/* A process of the recording, and which one of the trace it is. */
+/* A process of the recording, and the process of the trace that it is. */
 typedef struct PidMap {
         int32_t perf_pid;
         int32_t pid;
@@ -36,31 +31,31 @@ typedef struct PidMap {
 typedef struct Settings {
         const char *socket; /* or NULL */
         const char *trace;  /* or NULL */
-        const char *event;  /* only samples of this one; NULL: of all */
+        const char *event;  /* only samples of this event; NULL: of all */
         FormType form;
-        NameForm names;
+        clrsym_style style;
         bool has_tier;        /* text: show it */
         bool is_annotated;    /* folded: _[j] and _[k] */
-        bool is_mapped_only;  /* processes without a PidMap are not asked about */
-        bool has_clock;       /* the two below were given */
+        bool is_mapped_only;  /* processes without a PidMap are not named */
+        bool has_clock;       /* the two members below were given */
         int64_t clock_offset; /* ns to add to perf's times */
-        uint64_t clock_slack; /* ns that they may be wrong by then */
-        int report_fd;        /* for the counts; -1: as a sentence to stderr */
-        int mappings_fd;      /* what recorded processes had mapped; -1: not told */
-        unsigned wait_ms;     /* for events of a live process */
+        uint64_t clock_slack; /* ns by which the result may be wrong */
+        int report_fd;        /* for the counts; -1: print a sentence to stderr */
+        int mappings_fd;      /* mappings of the recorded processes; -1: none are given */
+        unsigned wait_ms;     /* how long to wait for events of a live process */
         PidMap *maps;         /* owned, by perf_pid */
         size_t n_maps;
 } Settings;
 
-/* For perf's own clock, which nobody compared. */
+/* For perf's own clock, whose offset is unknown. */
 #define DEFAULT_CLOCK_SLACK UINT64_C(1000000000)
 
 /*
- * Reads N arguments. False if one is wrong or there is no memory: RET_REASON says which, in
- * N_REASON bytes. Settings are to be freed in both cases.
+ * Reads N arguments. False if one is wrong or there is no memory, with the reason in RET_REASON, of
+ * N_REASON bytes. Settings must be deinitialized in both cases.
  */
 bool settings_read(Settings *settings, char **arguments, int n, char *ret_reason, size_t n_reason);
 void settings_deinit(Settings *settings);
 
-/* NULL: none was given. */
+/* The map of perf's PERF_PID; NULL: none was given. */
 const PidMap *settings_map(const Settings *settings, int32_t perf_pid);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Enough to tell processes apart: no two have the same layout by chance. */
+/* Enough to distinguish processes: no two have the same layout by chance. */
 #define MAX_ADDRESSES 256
 
 typedef struct SurveyAddress {
@@ -14,12 +14,12 @@ typedef struct SurveyAddress {
 
 struct SurveyProcess {
         int32_t pid;
-        uint32_t comm; /* of the first sample of its main thread, else of its first */
+        uint32_t comm; /* name of the main thread at its first sample, else of the first thread */
         bool has_main;
         uint64_t n_samples, first, last;
         SurveyAddress *addresses; /* owned */
         size_t n_addresses;
-        uint64_t n_seen, stride; /* of those seen, every so many'th is kept */
+        uint64_t n_seen, stride; /* one address in so many is kept */
 };
 
 void survey_deinit(Survey *survey)
@@ -33,8 +33,8 @@ void survey_deinit(Survey *survey)
         *survey = (Survey){0};
 }
 
-/* A recording has some hundreds of processes, and samples of one come together. */
-static SurveyProcess *find(Survey *survey, int32_t pid)
+/* A recording has some hundreds of processes, and consecutive samples are often of one. */
+static SurveyProcess *survey_find(Survey *survey, int32_t pid)
 {
         size_t i;
 
@@ -76,7 +76,7 @@ static bool count_event(Survey *survey, uint32_t event)
 
 bool survey_sample(Survey *survey, const Sample *sample)
 {
-        SurveyProcess *process = find(survey, sample->pid);
+        SurveyProcess *process = survey_find(survey, sample->pid);
 
         if (!process || !count_event(survey, sample->event))
                 return false;

@@ -1,91 +1,124 @@
 /* SPDX-License-Identifier: MIT */
 #include "attach/attachment.h"
 
-#include "attach/session.h"
-#include "attach/target.h"
+#include "attach/attachment-file.h"
+#include "attach/eventpipe-session.h"
 #include "attach/worker.h"
+#include "util/fd.h"
+#include "util/proc-stat.h"
 
-#include <errno.h>
 #include <glib-unix.h>
 #include <glib/gstdio.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* Guesses; untuned. */
 #define FIRST_BACKOFF_MS 100
 #define MAX_BACKOFF_MS   30000
 
-/* A worker that was killed is missed a moment later: so far back its events are in doubt. */
+/*
+ * In ns: that a worker was killed shows a moment later. So long before that moment its events may
+ * be missing.
+ */
 #define DEATH_MARGIN UINT64_C(1000000000)
-/* Between notes that a session that dies with its worker is still held. */
+/*
+ * A worker that takes longer is killed: it hangs in something that the target controls. To open a
+ * session takes up to four commands, each with its own time limit, and so does the end of one.
+ */
+#define START_LIMIT_S   60
+#define RUNDOWN_LIMIT_S 180 /* the worker's own limit comes first */
+#define QUIT_LIMIT_S    15
+/* In us: for a worker that has closed its socket to end, and for one that was killed. */
+#define END_LIMIT G_TIME_SPAN_SECOND
+
+/* Between two notes that a session that ends with its worker is still held. */
 #define HEARTBEAT_S 5
 
 struct Attachment {
         AttachmentInfo info;
-        char *path;         /* owned: of its file */
-        Silences *silences; /* borrowed */
+        char *path;   /* owned: of its file */
+        GapLog *gaps; /* borrowed */
         AttachmentFn fn;
         void *data;
-        pid_t worker;     /* 0: none */
-        int fd;           /* to the worker; -1: none */
-        guint source;     /* watches it, or waits to start another one */
-        uint64_t session; /* of this worker or the last one */
-        bool is_silent;   /* that session outlives its worker */
-        bool is_holding;  /* the worker has said that it holds it */
-        uint64_t seen;    /* when it was held for certain, last */
-        uint64_t quit;    /* when the worker was told to end; 0: it was not */
-        pid_t orphan;     /* the worker of a holder before, which may hold it yet; 0: none */
-        uint64_t orphan_ticks;
+        pid_t worker;          /* 0: none */
+        int fd;                /* to the worker; -1: none */
+        guint source;          /* watches fd, or starts the next worker */
+        uint64_t session;      /* id of the session of this worker or the one before */
+        bool is_persistent;    /* that session outlives its worker */
+        bool was_held;         /* once, by this holder or an earlier one */
+        uint64_t held_until;   /* ns of CLOCK_MONOTONIC: when it was last known to be held */
+        uint64_t quit_time;    /* the same: when the worker was ordered to quit; 0: it was not */
+        pid_t orphan;          /* worker of an earlier holder, which may still hold it; 0: none */
+        uint64_t orphan_start; /* in clock ticks since boot */
         guint heartbeat;
-        bool is_detaching;
-        bool is_over; /* the target is, or the attachment before it began */
+        guint deadline; /* then the worker is killed; 0: it may take its time */
         unsigned backoff_ms;
 };
 
-static uint64_t start_of(pid_t pid)
+static bool attachment_is_held(const Attachment *attachment)
 {
-        uint64_t ticks;
-        char state;
-
-        return pid && target_state(pid, &state, &ticks) && state != 'Z' ? ticks : 0;
+        switch (attachment->info.state) {
+        case ATTACHMENT_HELD:
+        case ATTACHMENT_WAITING:
+        case ATTACHMENT_COMPLETE:
+                return true;
+        case ATTACHMENT_STARTING:
+        case ATTACHMENT_BACKOFF:
+        case ATTACHMENT_ENDED:
+        case ATTACHMENT_DETACHING:
+        case ATTACHMENT_QUITTING:
+                break;
+        }
+        return false;
 }
 
-static SilenceTarget target_of(const Attachment *attachment)
+/* In clock ticks since boot; 0: there is no such process, or it is a zombie. */
+static uint64_t worker_start_ticks(pid_t worker)
+{
+        ProcStat stat;
+
+        return proc_stat_read(worker, &stat) && stat.state != 'Z' ? stat.start_ticks : 0;
+}
+
+static GapTarget attachment_gap_target(const Attachment *attachment)
 {
         const AttachmentInfo *info = &attachment->info;
 
-        return (SilenceTarget){info->pid, info->start_ticks, info->vpid, info->pid_ns};
+        return (GapTarget){info->pid, info->start_ticks, info->vpid, info->pid_ns};
 }
 
-/* From TIME on it may not be held; unless it never was, or is not known well enough to say so. */
-static void begin_silence(const Attachment *attachment, uint64_t time)
+/* From TIME on it may not be held; unless it never was, or has ended. */
+static void attachment_begin_gap(const Attachment *attachment, uint64_t time)
 {
-        const SilenceTarget target = target_of(attachment);
+        const GapTarget target = attachment_gap_target(attachment);
 
-        if (attachment->info.vpid && attachment->info.is_held && !attachment->is_over)
-                silences_begin(attachment->silences, &target, time);
+        if (attachment->info.vpid && attachment->was_held &&
+            attachment->info.state != ATTACHMENT_ENDED)
+                gap_log_begin(attachment->gaps, &target, time);
 }
 
 /*
- * The session, whether it goes on without a worker, since when it is held, when it was for certain,
- * by whom, and of whom. The id of one that is over must not be stopped: the runtime may have given
- * it to another tool's.
+ * The id of a session that is over must not be kept: it would be stopped, and the runtime may have
+ * given the id to another tool's session.
  */
-static void save(const Attachment *attachment)
+static void attachment_save(const Attachment *attachment)
 {
         const AttachmentInfo *info = &attachment->info;
-        g_autofree char *text = g_strdup_printf(
-                "%" G_GUINT64_FORMAT " %d %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
-                " %d %" G_GUINT64_FORMAT " %d %" G_GUINT64_FORMAT "\n",
-                (guint64)attachment->session, attachment->is_silent, (guint64)info->held,
-                (guint64)attachment->seen, (int)attachment->worker,
-                (guint64)start_of(attachment->worker), info->vpid, (guint64)info->pid_ns);
+        const AttachmentFile file = {
+                .session = attachment->session,
+                .is_persistent = attachment->is_persistent,
+                .held_since = info->held_since,
+                .held_until = attachment->held_until,
+                .worker = (uint64_t)attachment->worker,
+                .worker_start = worker_start_ticks(attachment->worker),
+                .vpid = (uint64_t)info->vpid,
+                .pid_ns = info->pid_ns,
+        };
+        g_autofree char *text = attachment_file_format(&file);
         g_autoptr(GError) error = NULL;
 
         if (!g_file_set_contents_full(attachment->path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT,
@@ -93,73 +126,55 @@ static void save(const Attachment *attachment)
                 g_warning("%s", error->message);
 }
 
-static void load(Attachment *attachment)
+static void attachment_load(Attachment *attachment)
 {
-        unsigned long long session, held, seen, ticks, pid_ns;
         AttachmentInfo *info = &attachment->info;
         g_autofree char *text = NULL;
-        int is_silent, worker;
+        AttachmentFile file;
 
         if (!g_file_get_contents(attachment->path, &text, NULL, NULL))
                 return;
-        /* Whoever wrote that held it. */
-        info->is_held = true;
-        if (sscanf(text, "%llu %d %llu %llu %d %llu %d %llu", &session, &is_silent, &held, &seen,
-                   &worker, &ticks, &info->vpid, &pid_ns) != 8)
+        /* There is a file only of a target that was held. */
+        attachment->was_held = true;
+        if (!attachment_file_parse(text, &file))
                 return;
-        info->pid_ns = pid_ns;
-        attachment->session = session;
-        attachment->is_silent = is_silent;
-        if (is_silent)
+        info->vpid = (int32_t)file.vpid;
+        info->pid_ns = file.pid_ns;
+        attachment->session = file.session;
+        attachment->is_persistent = file.is_persistent;
+        if (attachment->is_persistent)
                 return;
-        info->lost = MAX(held, seen - MIN(seen, DEATH_MARGIN));
-        if (ticks && start_of(worker) == ticks) {
-                attachment->orphan = worker;
-                attachment->orphan_ticks = ticks;
+        info->lost_since =
+                MAX(file.held_since, file.held_until - MIN(file.held_until, DEATH_MARGIN));
+        if (file.worker_start && worker_start_ticks((pid_t)file.worker) == file.worker_start) {
+                attachment->orphan = (pid_t)file.worker;
+                attachment->orphan_start = file.worker_start;
         } else {
-                begin_silence(attachment, info->lost);
+                attachment_begin_gap(attachment, info->lost_since);
         }
-}
-
-static char *file_path(const char *directory, pid_t pid, uint64_t start_ticks)
-{
-        return g_strdup_printf("%s/%d-%" G_GUINT64_FORMAT, directory, (int)pid,
-                               (guint64)start_ticks);
-}
-
-bool attachment_parse_name(const char *name, pid_t *ret_pid, uint64_t *ret_start_ticks)
-{
-        unsigned long long ticks;
-        int pid, n = 0;
-
-        if (sscanf(name, "%d-%llu%n", &pid, &ticks, &n) != 2 || name[n] || pid <= 0)
-                return false;
-        *ret_pid = pid;
-        *ret_start_ticks = ticks;
-        return true;
 }
 
 void attachment_forget(const char *directory, pid_t pid, uint64_t start_ticks)
 {
-        g_autofree char *path = file_path(directory, pid, start_ticks);
+        g_autofree char *path = attachment_file_path(directory, pid, start_ticks);
 
         g_unlink(path);
 }
 
-/* In the child: nothing of the holder's is kept but the socket. */
-static G_NORETURN void be_worker(const Attachment *attachment, int fd)
+/* The child: of the holder it keeps only FD, its end of the socket pair. */
+static G_NORETURN void attachment_be_worker(const Attachment *attachment, int fd)
 {
         const WorkerJob job = {
                 .pid = attachment->info.pid,
                 .start_ticks = attachment->info.start_ticks,
-                .old_session = attachment->is_silent ? attachment->session : 0,
+                .old_session = attachment->is_persistent ? attachment->session : 0,
                 .path = attachment->path,
         };
         sigset_t none;
 
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
-        signal(SIGINT, SIG_IGN); /* of a terminal: the holder's end is ours */
+        signal(SIGINT, SIG_IGN); /* from a terminal: the holder ends, and with it the worker */
         signal(SIGTERM, SIG_DFL);
         prctl(PR_SET_NAME, "clrsym-worker");
         if (fd > STDERR_FILENO + 1)
@@ -169,14 +184,37 @@ static G_NORETURN void be_worker(const Attachment *attachment, int fd)
         _exit(0);
 }
 
-static void set_message(Attachment *attachment, AttachError code, const char *message)
+static void attachment_set_message(Attachment *attachment, AttachError code, const char *message)
 {
         attachment->info.error = code;
         g_free(attachment->info.message);
         attachment->info.message = g_strdup(message);
 }
 
-static void order(const Attachment *attachment, WorkerOrder what)
+static gboolean on_deadline(gpointer data)
+{
+        Attachment *attachment = data;
+        g_autofree char *message =
+                g_strdup_printf("the runtime of process %d does not answer: try again when it is "
+                                "less busy",
+                                (int)attachment->info.pid);
+
+        attachment->deadline = 0;
+        g_warning("the worker of process %d takes too long, and is killed",
+                  (int)attachment->info.pid);
+        attachment_set_message(attachment, ATTACH_ERROR_UNRESPONSIVE, message);
+        kill(attachment->worker, SIGKILL);
+        return G_SOURCE_REMOVE;
+}
+
+static void attachment_set_deadline(Attachment *attachment, unsigned seconds)
+{
+        g_clear_handle_id(&attachment->deadline, g_source_remove);
+        if (seconds)
+                attachment->deadline = g_timeout_add_seconds(seconds, on_deadline, attachment);
+}
+
+static void attachment_order(const Attachment *attachment, WorkerOrder what)
 {
         const char order = (char)what;
 
@@ -185,140 +223,202 @@ static void order(const Attachment *attachment, WorkerOrder what)
                         ;
 }
 
-static void start(Attachment *attachment);
+static void attachment_order_quit(Attachment *attachment)
+{
+        if (!attachment->quit_time) {
+                attachment->quit_time = eventpipe_session_clock();
+                attachment_set_deadline(attachment, QUIT_LIMIT_S);
+        }
+        attachment_order(attachment, WORKER_QUIT);
+}
+
+static void attachment_start_worker(Attachment *attachment);
 
 static gboolean on_backoff(gpointer data)
 {
         Attachment *attachment = data;
 
         attachment->source = 0;
-        start(attachment);
+        attachment_start_worker(attachment);
         return G_SOURCE_REMOVE;
 }
 
-static void restart_later(Attachment *attachment)
+static void attachment_restart_later(Attachment *attachment)
 {
+        if (attachment->info.state != ATTACHMENT_DETACHING)
+                attachment->info.state = ATTACHMENT_BACKOFF;
         attachment->source = g_timeout_add(attachment->backoff_ms, on_backoff, attachment);
         attachment->backoff_ms = MIN(attachment->backoff_ms * 2, MAX_BACKOFF_MS);
         attachment->info.n_restarts++;
 }
 
-/* It has ended, or will in a moment: it has closed its socket. True if it was killed. */
-static bool bury_worker(Attachment *attachment)
+/* A worker that was killed has ended at last. */
+static void on_late_end(GPid pid, gint status, gpointer unused)
 {
+        g_spawn_close_pid(pid);
+}
+
+/*
+ * Waits for a worker that ends, and kills it at DEADLINE (us of g_get_monotonic_time()). If even
+ * that does not end it within END_LIMIT, because the kernel is busy for it, it is left to end
+ * later. Returns true if it did not end by itself.
+ */
+static bool attachment_reap_worker(Attachment *attachment, gint64 deadline)
+{
+        const pid_t worker = attachment->worker;
+        bool is_killed = false;
         int status = 0;
+        pid_t pid;
 
         g_clear_handle_id(&attachment->source, g_source_remove);
-        close(attachment->fd);
-        attachment->fd = -1;
-        while (waitpid(attachment->worker, &status, 0) < 0 && errno == EINTR)
-                ;
+        g_clear_handle_id(&attachment->heartbeat, g_source_remove);
+        attachment_set_deadline(attachment, 0);
+        fd_clear(&attachment->fd);
+        attachment->worker = 0;
+        while ((pid = waitpid(worker, &status, WNOHANG)) == 0 || (pid < 0 && errno == EINTR)) {
+                if (g_get_monotonic_time() >= deadline + END_LIMIT) {
+                        g_warning("the worker of process %d does not end, although it was killed",
+                                  (int)attachment->info.pid);
+                        g_child_watch_add(worker, on_late_end, NULL);
+                        return true;
+                }
+                if (!is_killed && g_get_monotonic_time() >= deadline)
+                        is_killed = kill(worker, SIGKILL) == 0;
+                g_usleep(1000);
+        }
         if (WIFSIGNALED(status))
                 g_warning("the worker of process %d was killed: signal %d",
                           (int)attachment->info.pid, WTERMSIG(status));
-        attachment->worker = 0;
-        g_clear_handle_id(&attachment->heartbeat, g_source_remove);
         return WIFSIGNALED(status);
 }
 
-static void on_worker_gone(Attachment *attachment)
+/* HAD_SESSION: the worker held one. WAS_KILLED: else it ended by itself, as its session did. */
+static void attachment_recover(Attachment *attachment, bool had_session, bool was_killed)
 {
         AttachmentInfo *info = &attachment->info;
-        bool was_held = info->is_held, was_holding = attachment->is_holding;
-        bool was_killed = bury_worker(attachment);
 
-        attachment->is_holding = false;
-        if (attachment->quit && was_held)
-                begin_silence(attachment, attachment->quit);
-        if (attachment->is_detaching || attachment->is_over || !was_held) {
-                g_unlink(attachment->path);
-                attachment->fn(attachment, ATTACHMENT_GONE, attachment->data);
-                return;
-        }
-        /* One that ends by itself saw the end of its session. */
-        if (!attachment->is_silent || (was_holding && !was_killed)) {
-                uint64_t lost = session_clock() - DEATH_MARGIN;
+        if (!attachment->is_persistent || (had_session && !was_killed)) {
+                uint64_t lost_since = eventpipe_session_clock() - DEATH_MARGIN;
 
-                if (!info->lost)
-                        info->lost = lost;
-                begin_silence(attachment, lost);
-                attachment->is_silent = false;
+                if (!info->lost_since)
+                        info->lost_since = lost_since;
+                attachment_begin_gap(attachment, lost_since);
+                attachment->is_persistent = false;
         }
-        info->is_listed = false;
-        restart_later(attachment);
-        set_message(attachment, ATTACH_ERROR_FAILED, "the process that held the session died");
-        attachment->fn(attachment, ATTACHMENT_FAILED, attachment->data);
+        attachment_restart_later(attachment);
+        attachment_set_message(attachment, ATTACH_ERROR_FAILED,
+                               "the process that held the session died");
+        attachment->fn(attachment, ATTACHMENT_CHANGE_FAILED, attachment->data);
+}
+
+/* The worker has closed its socket. May free ATTACHMENT. */
+static void attachment_on_worker_gone(Attachment *attachment)
+{
+        bool had_session = attachment_is_held(attachment);
+        bool was_killed = attachment_reap_worker(attachment, g_get_monotonic_time() + END_LIMIT);
+
+        switch (attachment->info.state) {
+        case ATTACHMENT_STARTING:
+        case ATTACHMENT_BACKOFF:
+        case ATTACHMENT_HELD:
+        case ATTACHMENT_WAITING:
+        case ATTACHMENT_COMPLETE:
+        case ATTACHMENT_QUITTING:
+                if (attachment->was_held) {
+                        attachment_recover(attachment, had_session, was_killed);
+                        return;
+                }
+                break;
+        case ATTACHMENT_DETACHING:
+                attachment_begin_gap(attachment, attachment->quit_time);
+                break;
+        case ATTACHMENT_ENDED:
+                break;
+        }
+        g_unlink(attachment->path);
+        attachment->fn(attachment, ATTACHMENT_CHANGE_GONE, attachment->data);
 }
 
 static gboolean on_heartbeat(gpointer data)
 {
         Attachment *attachment = data;
 
-        attachment->seen = session_clock();
-        save(attachment);
+        attachment->held_until = eventpipe_session_clock();
+        attachment_save(attachment);
         return G_SOURCE_CONTINUE;
 }
 
-/* It is held from TIME on. Whoever held it before may have done so up to now. */
-static void end_silence(Attachment *attachment, uint64_t time)
+/* It is held from TIME on. An orphan that still runs has held it up to now. */
+static void attachment_end_gap(Attachment *attachment, uint64_t time)
 {
-        const SilenceTarget target = target_of(attachment);
-        bool was_held =
-                attachment->orphan && start_of(attachment->orphan) == attachment->orphan_ticks;
+        const GapTarget target = attachment_gap_target(attachment);
 
-        if (attachment->orphan && was_held)
-                attachment->info.lost = 0;
+        if (attachment->orphan &&
+            worker_start_ticks(attachment->orphan) == attachment->orphan_start)
+                attachment->info.lost_since = 0;
         else if (attachment->orphan)
-                begin_silence(attachment, attachment->info.lost);
+                attachment_begin_gap(attachment, attachment->info.lost_since);
         attachment->orphan = 0;
-        silences_end(attachment->silences, &target, time);
+        gap_log_end(attachment->gaps, &target, time);
 }
 
-static void take_held(Attachment *attachment, const WorkerReport *report)
+static void attachment_take_held(Attachment *attachment, const WorkerReport *report)
 {
         AttachmentInfo *info = &attachment->info;
 
-        attachment->is_holding = true;
+        if (info->state == ATTACHMENT_STARTING)
+                info->state = ATTACHMENT_HELD;
         attachment->session = report->session;
-        attachment->is_silent = report->is_silent;
+        attachment->is_persistent = report->is_persistent;
+        attachment->was_held = true;
         info->vpid = report->vpid;
         info->pid_ns = report->pid_ns;
-        info->held = report->time;
-        info->is_held = true;
+        info->held_since = report->time;
         g_free(info->version);
         info->version = *report->version ? g_strdup(report->version) : NULL;
-        end_silence(attachment, report->time);
-        attachment->seen = report->time;
-        save(attachment);
-        if (!attachment->is_silent && !attachment->heartbeat)
+        if (!attachment->quit_time)
+                attachment_set_deadline(attachment, RUNDOWN_LIMIT_S);
+        attachment_end_gap(attachment, report->time);
+        attachment->held_until = report->time;
+        attachment_save(attachment);
+        if (!attachment->is_persistent && !attachment->heartbeat)
                 attachment->heartbeat =
                         g_timeout_add_seconds(HEARTBEAT_S, on_heartbeat, attachment);
 }
 
-static void take(Attachment *attachment, const WorkerReport *report)
+static void attachment_take_rundown(Attachment *attachment, const WorkerReport *report)
 {
         AttachmentInfo *info = &attachment->info;
 
+        attachment->backoff_ms = FIRST_BACKOFF_MS;
+        if (!attachment->quit_time)
+                attachment_set_deadline(attachment, 0);
+        if (attachment_is_held(attachment))
+                info->state = report->is_empty ? ATTACHMENT_WAITING : ATTACHMENT_COMPLETE;
+        info->rundown_begin = report->begin;
+        info->rundown_end = report->end;
+        g_clear_pointer(&info->message, g_free);
+        attachment->fn(attachment, ATTACHMENT_CHANGE_RUNDOWN, attachment->data);
+}
+
+static void attachment_take_report(Attachment *attachment, const WorkerReport *report)
+{
         switch ((WorkerEvent)report->event) {
         case WORKER_HELD:
-                take_held(attachment, report);
+                attachment_take_held(attachment, report);
                 break;
-        case WORKER_LISTED:
-                attachment->backoff_ms = FIRST_BACKOFF_MS;
-                info->is_listed = true;
-                info->is_waiting = report->is_empty;
-                info->list_begin = report->begin;
-                info->list_end = report->end;
-                g_clear_pointer(&info->message, g_free);
-                attachment->fn(attachment, ATTACHMENT_LISTED, attachment->data);
+        case WORKER_RUNDOWN:
+                attachment_take_rundown(attachment, report);
                 break;
         case WORKER_FAILED:
-                set_message(attachment, (AttachError)report->error, report->message);
-                attachment->fn(attachment, ATTACHMENT_FAILED, attachment->data);
+                if (!attachment->quit_time)
+                        attachment_set_deadline(attachment, 0);
+                attachment_set_message(attachment, (AttachError)report->error, report->message);
+                attachment->fn(attachment, ATTACHMENT_CHANGE_FAILED, attachment->data);
                 break;
         case WORKER_ENDED:
-                set_message(attachment, ATTACH_ERROR_ENDED, report->message);
-                attachment->is_over = true;
+                attachment_set_message(attachment, ATTACH_ERROR_ENDED, report->message);
+                attachment->info.state = ATTACHMENT_ENDED;
         }
 }
 
@@ -331,82 +431,96 @@ static gboolean on_report(gint fd, GIOCondition condition, gpointer data)
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return G_SOURCE_CONTINUE;
         if (n != sizeof(report)) {
-                on_worker_gone(attachment); /* has removed the source, and may have freed us */
+                /* Has removed this source, and may have freed the attachment. */
+                attachment_on_worker_gone(attachment);
                 return G_SOURCE_CONTINUE;
         }
         report.version[sizeof(report.version) - 1] = '\0';
         report.message[sizeof(report.message) - 1] = '\0';
-        take(attachment, &report);
+        attachment_take_report(attachment, &report);
         return G_SOURCE_CONTINUE;
 }
 
-static void start(Attachment *attachment)
+static void attachment_start_worker(Attachment *attachment)
 {
-        int fds[2];
+        int fds[2] = {-1, -1};
 
-        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0) {
+        attachment->worker = -1;
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0)
                 attachment->worker = fork();
-                if (attachment->worker == 0)
-                        be_worker(attachment, fds[1]);
-                close(fds[1]);
-                if (attachment->worker > 0) {
-                        attachment->fd = fds[0];
-                        attachment->source =
-                                g_unix_fd_add(fds[0], G_IO_IN | G_IO_HUP, on_report, attachment);
-                        if (attachment->is_detaching)
-                                attachment_quit(attachment);
-                        return;
-                }
-                close(fds[0]);
+        if (attachment->worker == 0)
+                attachment_be_worker(attachment, fds[1]);
+        fd_clear(&fds[1]);
+        if (attachment->worker < 0) {
+                fd_clear(&fds[0]);
+                attachment->worker = 0;
+                g_warning("no worker for process %d: %s", (int)attachment->info.pid,
+                          g_strerror(errno));
+                attachment_restart_later(attachment);
+                return;
         }
-        attachment->worker = 0;
-        g_warning("no worker for process %d: %s", (int)attachment->info.pid, g_strerror(errno));
-        restart_later(attachment);
+        attachment->fd = fds[0];
+        attachment->source = g_unix_fd_add(fds[0], G_IO_IN | G_IO_HUP, on_report, attachment);
+        if (attachment->info.state == ATTACHMENT_DETACHING)
+                attachment_order_quit(attachment);
+        else
+                attachment->info.state = ATTACHMENT_STARTING;
+        if (!attachment->quit_time)
+                attachment_set_deadline(attachment, START_LIMIT_S);
 }
 
-Attachment *attachment_new(const char *directory, Silences *silences, pid_t pid,
-                           uint64_t start_ticks, uid_t uid, AttachmentFn fn, void *data)
+Attachment *attachment_new(const char *directory, GapLog *gaps, pid_t pid, uint64_t start_ticks,
+                           uid_t uid, AttachmentFn fn, void *data)
 {
         Attachment *attachment = g_new0(Attachment, 1);
 
         attachment->info.pid = pid;
         attachment->info.start_ticks = start_ticks;
         attachment->info.uid = uid;
-        attachment->path = file_path(directory, pid, start_ticks);
-        attachment->silences = silences;
+        attachment->path = attachment_file_path(directory, pid, start_ticks);
+        attachment->gaps = gaps;
         attachment->fn = fn;
         attachment->data = data;
         attachment->fd = -1;
         attachment->backoff_ms = FIRST_BACKOFF_MS;
-        load(attachment);
-        start(attachment);
+        attachment_load(attachment);
+        attachment_start_worker(attachment);
         return attachment;
 }
 
 void attachment_quit(Attachment *attachment)
 {
-        if (!attachment->quit)
-                attachment->quit = session_clock();
-        order(attachment, WORKER_QUIT);
+        if (attachment->info.state != ATTACHMENT_DETACHING &&
+            attachment->info.state != ATTACHMENT_ENDED)
+                attachment->info.state = ATTACHMENT_QUITTING;
+        attachment_order_quit(attachment);
+}
+
+/* The holder ends, and the worker with it. The file makes a later holder attach again. */
+static void attachment_stop_worker(Attachment *attachment)
+{
+        attachment_quit(attachment);
+        attachment_reap_worker(attachment, (gint64)(attachment->quit_time / 1000) +
+                                                   QUIT_LIMIT_S * G_TIME_SPAN_SECOND);
+        attachment_begin_gap(attachment, attachment->quit_time);
+        attachment->is_persistent = false;
+        attachment->session = 0;
+        attachment->held_until = attachment->quit_time;
+        if (attachment->info.state == ATTACHMENT_QUITTING && attachment->was_held)
+                attachment_save(attachment);
+        else if (attachment->info.state == ATTACHMENT_DETACHING)
+                g_unlink(attachment->path);
 }
 
 void attachment_free(Attachment *attachment)
 {
         if (!attachment)
                 return;
-        if (attachment->fd >= 0) {
-                attachment_quit(attachment);
-                g_clear_handle_id(&attachment->source, g_source_remove);
-                bury_worker(attachment);
-                begin_silence(attachment, attachment->quit);
-                attachment->is_silent = false;
-                attachment->session = 0;
-                attachment->seen = attachment->quit;
-                if (attachment->info.is_held)
-                        save(attachment);
-        }
+        if (attachment->fd >= 0)
+                attachment_stop_worker(attachment);
         g_clear_handle_id(&attachment->source, g_source_remove);
         g_clear_handle_id(&attachment->heartbeat, g_source_remove);
+        g_clear_handle_id(&attachment->deadline, g_source_remove);
         g_free(attachment->info.version);
         g_free(attachment->info.message);
         g_free(attachment->path);
@@ -418,22 +532,27 @@ const AttachmentInfo *attachment_info(const Attachment *attachment)
         return &attachment->info;
 }
 
-void attachment_list(Attachment *attachment)
+void attachment_rundown(Attachment *attachment)
 {
-        /* A worker that is yet to start, or has died, lists everything anyhow. */
-        order(attachment, WORKER_LIST);
-        attachment->info.is_listed = false;
+        /* A worker begins with a rundown: one that is starting, or yet to start, needs no order. */
+        if (!attachment_is_held(attachment))
+                return;
+        attachment_order(attachment, WORKER_DO_RUNDOWN);
+        attachment_set_deadline(attachment, RUNDOWN_LIMIT_S);
+        attachment->info.state = ATTACHMENT_HELD;
 }
 
 void attachment_detach(Attachment *attachment)
 {
-        if (attachment->is_detaching)
+        if (attachment->info.state == ATTACHMENT_DETACHING ||
+            attachment->info.state == ATTACHMENT_ENDED)
                 return;
-        attachment->is_detaching = true;
+        attachment->info.state = ATTACHMENT_DETACHING;
         if (attachment->fd < 0) {
-                /* Between two workers: a session may go on that only a worker can stop. */
+                /* Between two workers: the session may still be there, and a worker must stop it.
+                 */
                 g_clear_handle_id(&attachment->source, g_source_remove);
-                start(attachment);
+                attachment_start_worker(attachment);
         }
-        attachment_quit(attachment);
+        attachment_order_quit(attachment);
 }

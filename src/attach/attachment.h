@@ -2,14 +2,31 @@
 #pragma once
 
 /*
- * Attachment: one target as the holder keeps it: a worker, and another one if that dies
+ * Attachment: one target as the holder keeps it, with a worker that holds its session, and another
+ * worker if that one dies
  *
- * A file of the holder's directory stands for each, so that a later holder can go on with it: its
- * name is PID-START, and it holds the id of the session, and when it was held for certain.
+ * A file of the holder's directory stands for each (attachment-file.h), so that a later holder can
+ * continue with it.
+ *
+ *   attachment_new()
+ *         |            session open         rundown complete
+ *         v      +---------------------> HELD -----------------> COMPLETE
+ *      STARTING -+                        ^ |                        |
+ *         ^                               | | empty rundown          |
+ *         |                               | +-----> WAITING          |
+ *         |                               |            |             |
+ *         |                               +------------+-------------+
+ *         | after a while                      attachment_rundown()
+ *      BACKOFF <--- worker ended, session was held once: ATTACHMENT_CHANGE_FAILED
+ *
+ *   every state -- target ended -----------> ENDED -----+
+ *   every state -- attachment_detach() ----> DETACHING -+- worker ended: ATTACHMENT_CHANGE_GONE
+ *   STARTING, session never held -----------------------+
+ *   every state -- attachment_quit() ------> QUITTING, until attachment_free()
  */
 
 #include "attach/error.h"
-#include "attach/silences.h"
+#include "attach/gap-log.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -18,47 +35,60 @@
 
 typedef struct Attachment Attachment;
 
+typedef enum AttachmentState {
+        ATTACHMENT_STARTING, /* a worker runs and opens its session */
+        ATTACHMENT_BACKOFF,  /* no worker; the next one starts after a while */
+        ATTACHMENT_HELD,     /* the session is held; a rundown is awaited, or has failed */
+        ATTACHMENT_WAITING,  /* held; the runtime was started suspended: it has not begun */
+        ATTACHMENT_COMPLETE, /* held, after a complete rundown */
+        ATTACHMENT_ENDED,    /* the target has ended; the worker will in a moment */
+        ATTACHMENT_DETACHING,
+        ATTACHMENT_QUITTING, /* the worker ends, a later holder attaches again */
+} AttachmentState;
+
+/* Times are ns of CLOCK_MONOTONIC; 0: not known. */
 typedef struct AttachmentInfo {
+        AttachmentState state;
         pid_t pid; /* in our own pid namespace */
         uint64_t start_ticks;
-        uid_t uid;                     /* of the target */
-        int32_t vpid;                  /* the target's in its own namespace; 0: not known yet */
-        uint64_t pid_ns;               /* that */
-        char *version;                 /* owned or NULL: of its runtime */
-        bool is_held;                  /* what happens is seen */
-        bool is_listed;                /* and so is what was before `held` */
-        bool is_waiting;               /* listed, but the program has not begun */
-        uint64_t held;                 /* since when */
-        uint64_t list_begin, list_end; /* of the last complete listing */
-        uint64_t lost;                 /* not 0: from here to `held` events may be missing */
+        uid_t uid;           /* of the target */
+        int32_t vpid;        /* of the target in its own pid namespace; 0: not known yet */
+        uint64_t pid_ns;     /* inode of that namespace */
+        char *version;       /* owned or NULL: of its runtime */
+        uint64_t held_since; /* from here on its events are recorded */
+        uint64_t rundown_begin, rundown_end; /* of the last complete rundown */
+        uint64_t lost_since; /* from here to held_since events may be missing; 0: none are */
         unsigned n_restarts;
         AttachError error;
-        char *message; /* owned or NULL: what went wrong last */
+        char *message; /* owned or NULL: what failed last */
 } AttachmentInfo;
 
 typedef enum AttachmentChange {
-        ATTACHMENT_LISTED, /* and held */
-        ATTACHMENT_FAILED, /* info->message says why; it goes on trying if it was ever held */
-        ATTACHMENT_GONE,   /* detached, the target has ended, or it was never held: free it */
+        ATTACHMENT_CHANGE_RUNDOWN, /* the session is held and a rundown is complete */
+        ATTACHMENT_CHANGE_FAILED,  /* info->message has the reason; if it was ever held, it goes on
+                                      trying */
+        ATTACHMENT_CHANGE_GONE,    /* detached, the target ended, or it was never held: free it */
 } AttachmentChange;
 
+/* Never called from within a call of an attachment's function. */
 typedef void (*AttachmentFn)(Attachment *attachment, AttachmentChange change, void *data);
 
-/* Begins. FN is told, never from within a call. SILENCES (borrowed) are, when it is not held. */
-Attachment *attachment_new(const char *directory, Silences *silences, pid_t pid,
-                           uint64_t start_ticks, uid_t uid, AttachmentFn fn, void *data);
-/* Has the session stopped; a later holder attaches again. */
+/*
+ * Starts a worker for process PID with START_TICKS, of user UID. FN is called for each change.
+ * Process gaps go to GAPS (borrowed).
+ */
+Attachment *attachment_new(const char *directory, GapLog *gaps, pid_t pid, uint64_t start_ticks,
+                           uid_t uid, AttachmentFn fn, void *data);
+/* Orders the worker to stop the session; a later holder attaches again. */
 void attachment_quit(Attachment *attachment);
-/* The same, and waits for it. */
+/* The same, and waits for the worker. */
 void attachment_free(Attachment *attachment);
 
 const AttachmentInfo *attachment_info(const Attachment *attachment);
-/* Has everything listed once more: then it is LISTED, or FAILED. */
-void attachment_list(Attachment *attachment);
-/* Ends it in order: then it is GONE. */
+/* Orders another rundown, after which FN is called with RUNDOWN or FAILED. */
+void attachment_rundown(Attachment *attachment);
+/* Ends the attachment: FN is called with GONE. */
 void attachment_detach(Attachment *attachment);
 
-/* PID and start of a file of the directory; false: it is something else. */
-bool attachment_parse_name(const char *name, pid_t *ret_pid, uint64_t *ret_start_ticks);
-/* Removes the file of a target that is not there any more. */
+/* Removes the file of a target that has ended. */
 void attachment_forget(const char *directory, pid_t pid, uint64_t start_ticks);

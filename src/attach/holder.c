@@ -1,72 +1,92 @@
 /* SPDX-License-Identifier: MIT */
 #include "attach/holder.h"
 
-#include "attach/places.h"
-#include "attach/request.h"
-#include "attach/target.h"
-#include "daemon/listener.h"
-#include "daemon/peer.h"
-#include "daemon/proc-ns.h"
+#include "attach/attachment-file.h"
+#include "attach/holder-path.h"
+#include "attach/reply.h"
+#include "util/listener.h"
+#include "util/peer.h"
+#include "util/proc-ns.h"
+#include "util/proc-stat.h"
+#include "util/proc.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Guesses; untuned. */
-#define MAX_CALLERS     256
-#define MAX_ATTACHMENTS 1024
-#define CALLER_MS       10000 /* for a request, and to take its answer */
-#define IDLE_S          10
+/*
+ * Guesses; untuned. The last of all callers and attachments are reserved for root, and no other
+ * user has more than a share of them.
+ */
+#define MAX_CALLERS              1024
+#define RESERVED_CALLERS         128
+#define MAX_CALLERS_PER_USER     256
+#define MAX_ATTACHMENTS          1024
+#define RESERVED_ATTACHMENTS     128
+#define MAX_ATTACHMENTS_PER_USER 256
+
+#define CALLER_MS 10000 /* to send a request, and to take the reply */
+/* For the reply itself; less than a client waits for it, and more than a rundown may take. */
+#define REPLY_MS 170000
+#define IDLE_S   10
 
 struct Holder {
         char *directory; /* owned */
         uid_t daemon_uid;
-        Listener *listener;
-        Silences *silences;
-        GPtrArray *attachments; /* owned */
-        GPtrArray *callers;     /* owned Peers, whose sessions are Callers */
+        Listener *listener;     /* owned */
+        GapLog *gaps;           /* owned */
+        GPtrArray *attachments; /* owned Attachments */
+        GPtrArray *callers;     /* owned Callers */
         guint idle_timer;
         void (*idle)(void *data);
         void *data;
 };
 
 typedef struct Caller {
+        Conversation conversation;
         Holder *holder;
+        Peer *peer; /* owned */
         PeerCredentials who;
         GString *input;  /* owned */
         GString *output; /* owned */
         RequestVerb verb;
-        Attachment *attachment; /* borrowed or NULL: that it waits for */
-        bool is_new;            /* it was made for it */
+        Attachment *attachment; /* borrowed or NULL: the caller waits for it */
+        int64_t deadline_ms;    /* of that, in ms of the steady clock; 0: not set yet */
+        bool is_new;            /* this caller's request made the attachment */
         bool is_answered;
 } Caller;
 
-/* Takes over ANSWER. */
-static void answer(Caller *caller, json_t *value)
+/* Takes over VALUE. */
+static void caller_answer(Caller *caller, json_t *value)
 {
-        char *text = json_dumps(value, JSON_COMPACT);
+        json_auto_t *owned = value;
+        g_autofree char *text = json_dumps(owned, JSON_COMPACT);
 
         g_string_append(caller->output, text ? text : "{}");
         g_string_append_c(caller->output, '\n');
-        free(text);
-        json_decref(value);
         caller->attachment = NULL;
         caller->is_answered = true;
 }
 
-static bool may(const Caller *caller, uid_t uid)
+/* Root, or the holder's own user. */
+static bool user_is_privileged(uid_t uid)
 {
-        return caller->who.uid == 0 || caller->who.uid == geteuid() || caller->who.uid == uid;
+        return uid == 0 || uid == geteuid();
 }
 
-/* The daemon knows when something is missing of a process; it has no other business with it. */
-static bool may_only_again(const Caller *caller, const Request *request)
+static bool caller_may_see(const Caller *caller, uid_t uid)
 {
-        return caller->who.uid == caller->holder->daemon_uid && request->verb == REQUEST_AGAIN;
+        return user_is_privileged(caller->who.uid) || caller->who.uid == uid;
 }
 
-static Attachment *find(Holder *holder, pid_t pid, uint64_t start_ticks)
+/* The daemon knows when events of a process were lost. It may order a rundown, and nothing else. */
+static bool caller_may_order_rundown(const Caller *caller, const Request *request)
+{
+        return caller->who.uid == caller->holder->daemon_uid && request->verb == REQUEST_RUNDOWN;
+}
+
+static Attachment *holder_find_attachment(Holder *holder, pid_t pid, uint64_t start_ticks)
 {
         guint i;
 
@@ -90,10 +110,10 @@ static gboolean on_idle(gpointer data)
         return G_SOURCE_REMOVE;
 }
 
-static void update_idle(Holder *holder)
+static void holder_update_idle(Holder *holder)
 {
         bool is_idle = !holder->attachments->len && !holder->callers->len &&
-                       !silences_is_pending(holder->silences);
+                       !gap_log_is_pending(holder->gaps);
 
         if (!is_idle)
                 g_clear_handle_id(&holder->idle_timer, g_source_remove);
@@ -101,18 +121,18 @@ static void update_idle(Holder *holder)
                 holder->idle_timer = g_timeout_add_seconds(IDLE_S, on_idle, holder);
 }
 
-static void on_silences(void *data)
+static void on_gap_log_changed(void *data)
 {
-        update_idle(data);
+        holder_update_idle(data);
 }
 
-static void answer_gone(Caller *caller, const AttachmentInfo *info)
+static void caller_answer_gone(Caller *caller, const AttachmentInfo *info)
 {
         if (caller->verb == REQUEST_DETACH)
-                answer(caller, request_attachment(info, false));
+                caller_answer(caller, reply_attachment(info, false));
         else
-                answer(caller, request_error(info->error,
-                                             info->message ? info->message : "it was detached"));
+                caller_answer(caller, reply_error(info->error, info->message ? info->message
+                                                                             : "it was detached"));
 }
 
 static void on_change(Attachment *attachment, AttachmentChange change, void *data)
@@ -121,34 +141,33 @@ static void on_change(Attachment *attachment, AttachmentChange change, void *dat
         Holder *holder = data;
         guint i;
 
-        /* One that is answered may be removed: from the end. */
+        /* From the end, because a caller that is answered may be removed. */
         for (i = holder->callers->len; i-- > 0;) {
-                Peer *peer = holder->callers->pdata[i];
-                Caller *caller = peer_session(peer);
+                Caller *caller = holder->callers->pdata[i];
 
                 if (caller->attachment != attachment)
                         continue;
-                if (change == ATTACHMENT_GONE)
-                        answer_gone(caller, info);
+                if (change == ATTACHMENT_CHANGE_GONE)
+                        caller_answer_gone(caller, info);
                 else if (caller->verb == REQUEST_DETACH)
                         continue;
-                else if (change == ATTACHMENT_FAILED)
-                        answer(caller, request_error(info->error, info->message));
+                else if (change == ATTACHMENT_CHANGE_FAILED)
+                        caller_answer(caller, reply_error(info->error, info->message));
                 else
-                        answer(caller, request_attachment(info, caller->is_new));
-                peer_run(peer);
+                        caller_answer(caller, reply_attachment(info, caller->is_new));
+                peer_run(caller->peer);
         }
-        if (change == ATTACHMENT_GONE)
+        if (change == ATTACHMENT_CHANGE_GONE)
                 g_ptr_array_remove_fast(holder->attachments, attachment);
-        update_idle(holder);
+        holder_update_idle(holder);
 }
 
-static void refuse(Caller *caller, AttachError code, const char *message)
+static void caller_refuse(Caller *caller, AttachError code, const char *message)
 {
-        answer(caller, request_error(code, message));
+        caller_answer(caller, reply_error(code, message));
 }
 
-static void list(Caller *caller)
+static void caller_list_attachments(Caller *caller)
 {
         const GPtrArray *attachments = caller->holder->attachments;
         json_t *all = json_array();
@@ -157,74 +176,95 @@ static void list(Caller *caller)
         for (i = 0; i < attachments->len; i++) {
                 const AttachmentInfo *info = attachment_info(attachments->pdata[i]);
 
-                if (may(caller, info->uid))
-                        json_array_append_new(all, request_attachment(info, false));
+                if (caller_may_see(caller, info->uid))
+                        json_array_append_new(all, reply_attachment(info, false));
         }
-        answer(caller, json_pack("{so}", "attachments", all));
+        caller_answer(caller, json_pack("{so}", "attachments", all));
 }
 
-static Attachment *attach(Caller *caller, pid_t pid, uint64_t start_ticks, uid_t uid)
+static unsigned holder_count_attachments(const Holder *holder, uid_t uid)
+{
+        unsigned n = 0;
+        guint i;
+
+        for (i = 0; i < holder->attachments->len; i++)
+                n += attachment_info(holder->attachments->pdata[i])->uid == uid;
+        return n;
+}
+
+static bool caller_may_attach_more(const Caller *caller, uid_t uid)
+{
+        const Holder *holder = caller->holder;
+        const guint n = holder->attachments->len;
+
+        if (user_is_privileged(caller->who.uid))
+                return n < MAX_ATTACHMENTS;
+        return n < MAX_ATTACHMENTS - RESERVED_ATTACHMENTS &&
+               holder_count_attachments(holder, uid) < MAX_ATTACHMENTS_PER_USER;
+}
+
+static Attachment *caller_attach(Caller *caller, pid_t pid, uint64_t start_ticks, uid_t uid)
 {
         Holder *holder = caller->holder;
         Attachment *attachment;
 
-        if (holder->attachments->len >= MAX_ATTACHMENTS) {
-                refuse(caller, ATTACH_ERROR_FAILED,
-                       "no more processes can be attached: detach some");
+        if (!caller_may_attach_more(caller, uid)) {
+                caller_refuse(caller, ATTACH_ERROR_FAILED,
+                              "no more processes can be attached: detach some");
                 return NULL;
         }
-        attachment = attachment_new(holder->directory, holder->silences, pid, start_ticks, uid,
+        attachment = attachment_new(holder->directory, holder->gaps, pid, start_ticks, uid,
                                     on_change, holder);
         caller->is_new = true;
         g_ptr_array_add(holder->attachments, attachment);
         return attachment;
 }
 
-static void obey(Caller *caller, const Request *request)
+static void caller_obey(Caller *caller, const Request *request)
 {
         g_autofree char *message = NULL;
         Attachment *attachment;
         bool is_held_only;
-        uint64_t ticks;
+        ProcStat stat;
         uint32_t uid;
         ProcKey key;
-        char state;
 
         if (!proc_find_key(caller->who.pid, request->pid, &key) ||
-            !target_state(key.host_pid, &state, &ticks) || !proc_uid(key.host_pid, &uid)) {
-                message = g_strdup_printf("there is no process %d, or it is not to be seen here",
+            !proc_stat_read(key.host_pid, &stat) || !proc_uid(key.host_pid, &uid)) {
+                message = g_strdup_printf("there is no process %d, or it is not visible from here",
                                           (int)request->pid);
-                refuse(caller, ATTACH_ERROR_NO_PROCESS, message);
+                caller_refuse(caller, ATTACH_ERROR_NO_PROCESS, message);
                 return;
         }
-        is_held_only = request->is_held_only || !may(caller, uid);
-        if (!may(caller, uid) && !may_only_again(caller, request)) {
-                message = g_strdup_printf("process %d is of another user: run clrsym as that user, "
-                                          "or as root",
+        is_held_only = request->is_held_only || !caller_may_see(caller, uid);
+        if (!caller_may_see(caller, uid) && !caller_may_order_rundown(caller, request)) {
+                message = g_strdup_printf("process %d belongs to another user: run clrsym as that "
+                                          "user, or as root",
                                           (int)request->pid);
-                refuse(caller, ATTACH_ERROR_NOT_ALLOWED, message);
+                caller_refuse(caller, ATTACH_ERROR_NOT_ALLOWED, message);
                 return;
         }
-        attachment = find(caller->holder, key.host_pid, ticks);
+        attachment = holder_find_attachment(caller->holder, key.host_pid, stat.start_ticks);
         if (!attachment && (is_held_only || request->verb == REQUEST_DETACH)) {
                 message = g_strdup_printf("process %d is not attached", (int)request->pid);
-                refuse(caller, ATTACH_ERROR_NOT_ATTACHED, message);
+                caller_refuse(caller, ATTACH_ERROR_NOT_ATTACHED, message);
         } else if (request->verb == REQUEST_DETACH) {
                 attachment_detach(attachment);
         } else if (!attachment) {
-                attachment = attach(caller, key.host_pid, ticks, uid);
-        } else if (request->verb == REQUEST_AGAIN || attachment_info(attachment)->is_waiting) {
-                attachment_list(attachment);
-        } else if (attachment_info(attachment)->is_listed) {
-                answer(caller, request_attachment(attachment_info(attachment), false));
+                attachment = caller_attach(caller, key.host_pid, stat.start_ticks, uid);
+        } else if (request->verb == REQUEST_RUNDOWN ||
+                   attachment_info(attachment)->state == ATTACHMENT_WAITING) {
+                attachment_rundown(attachment);
+        } else if (attachment_info(attachment)->state == ATTACHMENT_COMPLETE) {
+                caller_answer(caller, reply_attachment(attachment_info(attachment), false));
         }
         if (!caller->is_answered)
                 caller->attachment = attachment;
 }
 
-static void caller_feed(void *session, const uint8_t *bytes, size_t n)
+static void caller_feed(Conversation *conversation, const uint8_t *bytes, size_t n)
 {
-        Caller *caller = session;
+        Caller *caller = (Caller *)conversation;
         const char *end;
         Request request;
 
@@ -236,80 +276,132 @@ static void caller_feed(void *session, const uint8_t *bytes, size_t n)
                 return;
         if (!end ||
             !request_parse(caller->input->str, (size_t)(end - caller->input->str), &request)) {
-                refuse(caller, ATTACH_ERROR_FAILED, "that is no request");
+                caller_refuse(caller, ATTACH_ERROR_FAILED, "that is not a request");
                 return;
         }
         caller->verb = request.verb;
         if (request.verb == REQUEST_LIST)
-                list(caller);
+                caller_list_attachments(caller);
         else
-                obey(caller, &request);
+                caller_obey(caller, &request);
 }
 
-static int caller_run(void *session, int64_t now_ms)
+/* Waits for the reply up to a deadline: the target decides when its runtime answers. */
+static int caller_run(Conversation *conversation, int64_t now_ms)
 {
+        Caller *caller = (Caller *)conversation;
+
+        if (!caller->attachment)
+                return -1;
+        if (!caller->deadline_ms)
+                caller->deadline_ms = now_ms + REPLY_MS;
+        if (now_ms < caller->deadline_ms)
+                return (int)(caller->deadline_ms - now_ms);
+        caller_refuse(caller, ATTACH_ERROR_UNRESPONSIVE,
+                      "the runtime takes too long: see clrsym attach --list");
         return -1;
 }
 
-static bool caller_wants_input(void *session)
+static bool caller_wants_input(const Conversation *conversation)
 {
-        const Caller *caller = session;
+        const Caller *caller = (const Caller *)conversation;
 
         return !caller->is_answered && !caller->attachment;
 }
 
-static bool caller_is_over(void *session)
+static bool caller_is_over(const Conversation *conversation)
 {
-        return ((Caller *)session)->is_answered;
+        return ((const Caller *)conversation)->is_answered;
 }
 
-static bool caller_is_partial(void *session)
+static const uint8_t *caller_output(const Conversation *conversation, size_t *ret_n)
 {
-        return caller_wants_input(session);
-}
-
-static const uint8_t *caller_output(void *session, size_t *ret_n)
-{
-        Caller *caller = session;
+        const Caller *caller = (const Caller *)conversation;
 
         *ret_n = caller->output->len;
         return (const uint8_t *)caller->output->str;
 }
 
-static void caller_sent(void *session, size_t n)
+static void caller_sent(Conversation *conversation, size_t n)
 {
-        g_string_erase(((Caller *)session)->output, 0, (gssize)n);
+        g_string_erase(((Caller *)conversation)->output, 0, (gssize)n);
 }
 
-static void caller_free(void *session)
-{
-        Caller *caller = session;
+static const ConversationType CALLER_CONVERSATION = {
+        .feed = caller_feed,
+        .run = caller_run,
+        .wants_input = caller_wants_input,
+        .is_over = caller_is_over,
+        .is_partial = caller_wants_input,
+        .output = caller_output,
+        .sent = caller_sent,
+};
 
+static void caller_free(gpointer data)
+{
+        Caller *caller = data;
+
+        peer_free(caller->peer);
         g_string_free(caller->input, TRUE);
         g_string_free(caller->output, TRUE);
         g_free(caller);
 }
 
+static void on_caller_gone(Peer *peer, void *data)
+{
+        Holder *holder = ((Caller *)data)->holder;
+
+        g_ptr_array_remove_fast(holder->callers, data);
+        listener_set_accepting(holder->listener, true);
+        holder_update_idle(holder);
+}
+
 static const PeerRole CALLER_ROLE = {
         .name = "control",
-        .feed = caller_feed,
-        .run = caller_run,
-        .wants_input = caller_wants_input,
-        .is_over = caller_is_over,
-        .is_partial = caller_is_partial,
-        .output = caller_output,
-        .sent = caller_sent,
-        .free = caller_free,
+        .gone = on_caller_gone,
         .timeout_ms = CALLER_MS,
 };
 
-static void on_caller_gone(Peer *peer, void *data)
+static unsigned holder_count_callers(const Holder *holder, uid_t uid)
 {
-        Holder *holder = data;
+        unsigned n = 0;
+        guint i;
 
-        g_ptr_array_remove_fast(holder->callers, peer);
-        listener_set_accepting(holder->listener, true);
-        update_idle(holder);
+        for (i = 0; i < holder->callers->len; i++)
+                n += ((const Caller *)holder->callers->pdata[i])->who.uid == uid;
+        return n;
+}
+
+/* Hangs up on the first caller that has not sent its request yet. */
+static void holder_drop_idle_caller(Holder *holder)
+{
+        guint i;
+
+        for (i = 0; i < holder->callers->len; i++) {
+                Caller *caller = holder->callers->pdata[i];
+
+                if (user_is_privileged(caller->who.uid) ||
+                    !caller_wants_input(&caller->conversation))
+                        continue;
+                caller_refuse(caller, ATTACH_ERROR_FAILED, "others are waiting: try again");
+                peer_run(caller->peer);
+                return;
+        }
+}
+
+/* Refuses a caller that is one too many. */
+static void holder_check_caller(Holder *holder, Caller *caller)
+{
+        const guint max = MAX_CALLERS - RESERVED_CALLERS;
+
+        if (user_is_privileged(caller->who.uid))
+                return;
+        if (holder->callers->len >= max)
+                holder_drop_idle_caller(holder);
+        if (holder->callers->len >= max ||
+            holder_count_callers(holder, caller->who.uid) >= MAX_CALLERS_PER_USER)
+                caller_refuse(caller, ATTACH_ERROR_FAILED,
+                              "too many requests at a time: wait for some of them");
 }
 
 static void on_accept(void *data, int fd)
@@ -317,38 +409,41 @@ static void on_accept(void *data, int fd)
         Holder *holder = data;
         Caller *caller = g_new0(Caller, 1);
 
+        caller->conversation.type = &CALLER_CONVERSATION;
         caller->holder = holder;
         caller->input = g_string_new(NULL);
         caller->output = g_string_new(NULL);
-        if (!peer_credentials(fd, "root", &caller->who))
-                refuse(caller, ATTACH_ERROR_NOT_ALLOWED, "it is not known who you are");
-        g_ptr_array_add(holder->callers,
-                        peer_new(fd, &CALLER_ROLE, caller, on_caller_gone, holder));
+        if (!peer_credentials(fd, PEER_NO_GROUP, &caller->who))
+                caller_refuse(caller, ATTACH_ERROR_NOT_ALLOWED, "your user is not known");
+        else
+                holder_check_caller(holder, caller);
+        caller->peer = peer_new(fd, &CALLER_ROLE, &caller->conversation, caller);
+        g_ptr_array_add(holder->callers, caller);
         listener_set_accepting(holder->listener, holder->callers->len < MAX_CALLERS);
-        update_idle(holder);
+        holder_update_idle(holder);
 }
 
-/* Goes on with what a holder before us held. */
-static void resume(Holder *holder)
+/* Attaches again what an earlier holder held. */
+static void holder_resume(Holder *holder)
 {
         g_autoptr(GDir) files = g_dir_open(holder->directory, 0, NULL);
         const char *name;
 
         while (files && (name = g_dir_read_name(files))) {
-                uint64_t ticks, ticks_now;
+                uint64_t ticks;
+                ProcStat stat;
                 uint32_t uid;
-                char state;
                 pid_t pid;
 
-                if (!attachment_parse_name(name, &pid, &ticks))
+                if (!attachment_file_parse_name(name, &pid, &ticks))
                         continue;
-                if (!target_state(pid, &state, &ticks_now) || ticks_now != ticks ||
+                if (!proc_stat_read(pid, &stat) || stat.start_ticks != ticks ||
                     !proc_uid(pid, &uid)) {
                         attachment_forget(holder->directory, pid, ticks);
                         continue;
                 }
                 g_ptr_array_add(holder->attachments,
-                                attachment_new(holder->directory, holder->silences, pid, ticks, uid,
+                                attachment_new(holder->directory, holder->gaps, pid, ticks, uid,
                                                on_change, holder));
         }
 }
@@ -356,14 +451,14 @@ static void resume(Holder *holder)
 Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid, int fd,
                    void (*idle)(void *data), void *data, GError **error)
 {
-        g_autofree char *control = places_control(directory);
+        g_autofree char *control = holder_path_control(directory);
         bool is_roots = geteuid() == 0;
         Holder *holder = g_new0(Holder, 1);
 
         holder->directory = g_strdup(directory);
         holder->daemon_uid = daemon_uid;
         holder->attachments = g_ptr_array_new_with_free_func((GDestroyNotify)attachment_free);
-        holder->callers = g_ptr_array_new_with_free_func((GDestroyNotify)peer_free);
+        holder->callers = g_ptr_array_new_with_free_func(caller_free);
         holder->idle = idle;
         holder->data = data;
         if (g_mkdir_with_parents(directory, is_roots ? 0755 : 0700) < 0)
@@ -376,9 +471,9 @@ Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid, 
                 holder_free(holder);
                 return NULL;
         }
-        holder->silences = silences_new(directory, ingest, on_silences, holder);
-        resume(holder);
-        update_idle(holder);
+        holder->gaps = gap_log_new(directory, ingest, on_gap_log_changed, holder);
+        holder_resume(holder);
+        holder_update_idle(holder);
         return holder;
 }
 
@@ -389,10 +484,10 @@ void holder_free(Holder *holder)
         g_clear_handle_id(&holder->idle_timer, g_source_remove);
         listener_free(holder->listener);
         g_ptr_array_unref(holder->callers);
-        /* Together, not one after the other. */
+        /* All at once, so that they end at the same time. */
         g_ptr_array_foreach(holder->attachments, (GFunc)(void (*)(void))attachment_quit, NULL);
         g_ptr_array_unref(holder->attachments);
-        silences_free(holder->silences);
+        gap_log_free(holder->gaps);
         g_free(holder->directory);
         g_free(holder);
 }

@@ -2,10 +2,11 @@
 #pragma once
 
 /*
- * Holder: keeps attachments for those who ask it to, on a control socket
+ * Holder: keeps attachments on behalf of clients, which ask for them at a control socket
  *
- * Root's may attach to every process, and does so for the owner of the process and for root. The
- * daemon's user, if there is one, may besides have listed again what is attached.
+ * A holder that runs as root may attach to every process, but does so only for the owner of the
+ * process and for root. The daemon's user, if one is given, may also order rundowns of what is
+ * attached.
  */
 
 #include <glib.h>
@@ -14,12 +15,12 @@
 typedef struct Holder Holder;
 
 /*
- * FD is a listening socket that was handed over, or -1. INGEST is the path of the daemon's socket
- * for feeders: it is told when a target was not held. DAEMON_UID is the daemon's user; its own,
- * with which it may do nothing more, if there is none. IDLE is called when nothing is held, and
- * nothing is to be told to a daemon that was there.
+ * FD is a listening socket that was handed over, or -1. INGEST is the path of the daemon's ingest
+ * socket, for process gaps. DAEMON_UID is the daemon's user; the holder's own if there is none.
+ * IDLE is called when nothing is held and no gap is to be reported to a daemon that was there. NULL
+ * with ERROR set.
  */
 Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid, int fd,
                    void (*idle)(void *data), void *data, GError **error);
-/* Stops all sessions; a later holder of the directory goes on with them. */
+/* Stops all sessions; a later holder of the directory opens them again. */
 void holder_free(Holder *holder);

@@ -11,22 +11,23 @@
 #define COMMAND_ERROR 0xffff
 
 #define COOKIE_SIZE 16
-/* "10.0.12", or with a commit's hash behind it; what is longer is none. */
+/* "10.0.12", or with a commit's hash after it; anything longer is not a version. */
 #define MAX_VERSION 128
 
-/* The runtime's buffer for a session, in MB: what does not fit is lost to a stream nobody reads. */
+/* The runtime's buffer for a session, in MB. What does not fit is lost, which does not matter here.
+ */
 #define BUFFER_MB       1
 #define FORMAT_NETTRACE 1
 #define TO_STREAM       0
 
-/* What the versions of the command have besides buffer, format and providers, in this order. */
-typedef enum Part {
+/* Fields of the versions of the command besides buffer, format and providers, in this order. */
+typedef enum IpcPart {
         PART_OUTPUT = 1,
         PART_RUNDOWN = 2,         /* u8 */
         PART_RUNDOWN_KEYWORD = 4, /* u64 */
         PART_STACKS = 8,
         PART_FILTER = 16, /* of each provider */
-} Part;
+} IpcPart;
 
 static const struct {
         IpcCommand command;
@@ -37,35 +38,35 @@ static const struct {
         {IPC_COLLECT_TRACING_5, PART_OUTPUT | PART_RUNDOWN_KEYWORD | PART_STACKS | PART_FILTER},
 };
 
-static void put(GByteArray *out, uint64_t u, unsigned n)
+static void ipc_put(GByteArray *out, uint64_t u, unsigned n)
 {
         u = GUINT64_TO_LE(u);
         g_byte_array_append(out, (const uint8_t *)&u, n);
 }
 
 /* ASCII. */
-static void put_string(GByteArray *out, const char *text)
+static void ipc_put_string(GByteArray *out, const char *text)
 {
         size_t n = strlen(text) + 1, i;
 
-        put(out, n, 4);
+        ipc_put(out, n, 4);
         for (i = 0; i < n; i++)
-                put(out, (uint8_t)text[i], 2);
+                ipc_put(out, (uint8_t)text[i], 2);
 }
 
-static GByteArray *message_new(IpcCommand command)
+static GByteArray *ipc_message_new(IpcCommand command)
 {
         GByteArray *out = g_byte_array_new();
 
         g_byte_array_append(out, (const uint8_t *)MAGIC, sizeof(MAGIC));
-        put(out, 0, 2);
-        put(out, command >> 8, 1);
-        put(out, command & 0xff, 1);
-        put(out, 0, 2);
+        ipc_put(out, 0, 2);
+        ipc_put(out, command >> 8, 1);
+        ipc_put(out, command & 0xff, 1);
+        ipc_put(out, 0, 2);
         return out;
 }
 
-static GByteArray *finish(GByteArray *out)
+static GByteArray *ipc_message_finish(GByteArray *out)
 {
         out->data[SIZE_AT] = (uint8_t)out->len;
         out->data[SIZE_AT + 1] = (uint8_t)(out->len >> 8);
@@ -74,7 +75,7 @@ static GByteArray *finish(GByteArray *out)
 
 GByteArray *ipc_collect_new(const IpcCollect *collect)
 {
-        GByteArray *out = message_new(collect->command);
+        GByteArray *out = ipc_message_new(collect->command);
         unsigned parts = 0;
         size_t i;
 
@@ -82,39 +83,40 @@ GByteArray *ipc_collect_new(const IpcCollect *collect)
                 if (LAYOUTS[i].command == collect->command)
                         parts = LAYOUTS[i].parts;
         if (parts & PART_OUTPUT)
-                put(out, TO_STREAM, 4);
-        put(out, BUFFER_MB, 4);
-        put(out, FORMAT_NETTRACE, 4);
+                ipc_put(out, TO_STREAM, 4);
+        ipc_put(out, BUFFER_MB, 4);
+        ipc_put(out, FORMAT_NETTRACE, 4);
         if (parts & PART_RUNDOWN)
-                put(out, collect->has_rundown, 1);
+                ipc_put(out, collect->has_rundown, 1);
         if (parts & PART_RUNDOWN_KEYWORD)
-                put(out, 0, 8);
+                ipc_put(out, 0, 8);
         if (parts & PART_STACKS)
-                put(out, false, 1);
-        put(out, 1, 4);
-        put(out, collect->keywords, 8);
-        put(out, collect->level, 4);
-        put_string(out, collect->provider);
-        put(out, 0, 4);
+                ipc_put(out, false, 1);
+        ipc_put(out, 1, 4);
+        ipc_put(out, collect->keywords, 8);
+        ipc_put(out, collect->level, 4);
+        ipc_put_string(out, collect->provider);
+        ipc_put(out, 0, 4);
         if (parts & PART_FILTER) {
-                /* Only the events of this list: none. They are switched on all the same. */
-                put(out, true, 1);
-                put(out, 0, 4);
+                /* Only events of this empty list are written. The runtime still switches them on.
+                 */
+                ipc_put(out, true, 1);
+                ipc_put(out, 0, 4);
         }
-        return finish(out);
+        return ipc_message_finish(out);
 }
 
 GByteArray *ipc_stop_new(uint64_t session)
 {
-        GByteArray *out = message_new(IPC_STOP_TRACING);
+        GByteArray *out = ipc_message_new(IPC_STOP_TRACING);
 
-        put(out, session, 8);
-        return finish(out);
+        ipc_put(out, session, 8);
+        return ipc_message_finish(out);
 }
 
 GByteArray *ipc_process_info_new(void)
 {
-        return finish(message_new(IPC_PROCESS_INFO_2));
+        return ipc_message_finish(ipc_message_new(IPC_PROCESS_INFO_2));
 }
 
 void ipc_reply_clear(IpcReply *reply)
@@ -123,7 +125,7 @@ void ipc_reply_clear(IpcReply *reply)
         reply->is_broken = false;
 }
 
-static uint64_t get(const uint8_t *at, unsigned n)
+static uint64_t ipc_get(const uint8_t *at, unsigned n)
 {
         uint64_t u = 0;
 
@@ -137,7 +139,7 @@ size_t ipc_reply_wanted(const IpcReply *reply)
                 return 0;
         if (reply->n < IPC_HEADER_SIZE)
                 return IPC_HEADER_SIZE - reply->n;
-        return get(reply->bytes + SIZE_AT, 2) - reply->n;
+        return ipc_get(reply->bytes + SIZE_AT, 2) - reply->n;
 }
 
 void ipc_reply_put(IpcReply *reply, const uint8_t *bytes, size_t n)
@@ -149,7 +151,7 @@ void ipc_reply_put(IpcReply *reply, const uint8_t *bytes, size_t n)
         reply->n += n;
         if (n_before < IPC_HEADER_SIZE && reply->n >= IPC_HEADER_SIZE)
                 reply->is_broken = memcmp(reply->bytes, MAGIC, sizeof(MAGIC)) != 0 ||
-                                   get(reply->bytes + SIZE_AT, 2) < IPC_HEADER_SIZE;
+                                   ipc_get(reply->bytes + SIZE_AT, 2) < IPC_HEADER_SIZE;
 }
 
 IpcResult ipc_reply_result(const IpcReply *reply, uint32_t *ret_code)
@@ -164,7 +166,7 @@ IpcResult ipc_reply_result(const IpcReply *reply, uint32_t *ret_code)
                 return IPC_RESULT_OK;
         if (command != COMMAND_ERROR || reply->n < IPC_HEADER_SIZE + 4)
                 return IPC_RESULT_BROKEN;
-        *ret_code = (uint32_t)get(reply->bytes + IPC_HEADER_SIZE, 4);
+        *ret_code = (uint32_t)ipc_get(reply->bytes + IPC_HEADER_SIZE, 4);
         return IPC_RESULT_ERROR;
 }
 
@@ -172,12 +174,12 @@ bool ipc_reply_get_session(const IpcReply *reply, uint64_t *ret_session)
 {
         if (reply->n != IPC_HEADER_SIZE + 8)
                 return false;
-        *ret_session = get(reply->bytes + IPC_HEADER_SIZE, 8);
+        *ret_session = ipc_get(reply->bytes + IPC_HEADER_SIZE, 8);
         return true;
 }
 
-/* Passes over N bytes of what is left. */
-static bool skip(const uint8_t **at, size_t *n_left, size_t n)
+/* Skips N bytes. */
+static bool ipc_skip(const uint8_t **at, size_t *n_left, size_t n)
 {
         if (n > *n_left)
                 return false;
@@ -186,20 +188,20 @@ static bool skip(const uint8_t **at, size_t *n_left, size_t n)
         return true;
 }
 
-/* The next string: its first unit, and how many there are, without a NUL at the end. */
-static bool next_string(const uint8_t **at, size_t *n_left, const uint8_t **ret_units,
-                        size_t *ret_n)
+/* The next string: its first unit, and the number of units without a NUL at the end. */
+static bool ipc_next_string(const uint8_t **at, size_t *n_left, const uint8_t **ret_units,
+                            size_t *ret_n)
 {
         const uint8_t *count = *at;
 
-        if (!skip(at, n_left, 4))
+        if (!ipc_skip(at, n_left, 4))
                 return false;
-        *ret_n = get(count, 4);
+        *ret_n = ipc_get(count, 4);
         *ret_units = *at;
-        /* At most 2^33, which a size_t has room for. */
-        if (!skip(at, n_left, *ret_n * 2))
+        /* At most 2^33, which fits into a size_t. */
+        if (!ipc_skip(at, n_left, *ret_n * 2))
                 return false;
-        if (*ret_n && get(*ret_units + 2 * (*ret_n - 1), 2) == 0)
+        if (*ret_n && ipc_get(*ret_units + 2 * (*ret_n - 1), 2) == 0)
                 (*ret_n)--;
         return true;
 }
@@ -212,22 +214,22 @@ bool ipc_reply_get_process_info(const IpcReply *reply, IpcProcessInfo *ret_info)
         const uint8_t *pid = at;
         size_t i;
 
-        if (!skip(&at, &n_left, 8 + COOKIE_SIZE))
+        if (!ipc_skip(&at, &n_left, 8 + COOKIE_SIZE))
                 return false;
         /* Command line, system, architecture, assembly, version. */
         for (i = 0; i < 5; i++)
-                if (!next_string(&at, &n_left, &units, &n))
+                if (!ipc_next_string(&at, &n_left, &units, &n))
                         return false;
         if (n > MAX_VERSION)
                 return false;
         for (i = 0; i < n; i++) {
-                uint64_t unit = get(units + 2 * i, 2);
+                uint64_t unit = ipc_get(units + 2 * i, 2);
 
                 if (unit >= 0x80 || !g_ascii_isgraph((char)unit))
                         return false;
                 version[i] = (char)unit;
         }
-        ret_info->pid = get(pid, 8);
+        ret_info->pid = ipc_get(pid, 8);
         ret_info->version = g_strdup(version);
         return true;
 }

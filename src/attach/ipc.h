@@ -4,12 +4,12 @@
 /*
  * IPC: the messages of a .NET runtime's diagnostic port (DOTNET_IPC_V1)
  *
- * A message is a header of 20 bytes (magic, u16 size of it all, u8 command set, u8 command, u16
- * zero) and a payload. A connection carries one command and its reply; behind the reply to a
- * command that opens an EventPipe session, the session's own bytes. All numbers are little-endian,
- * a string is a u32 count of UTF-16 units, its NUL among them, and the units.
+ * A message is a header of 20 bytes (magic, u16 size of the whole message, u8 command set, u8
+ * command, u16 zero) and a payload. A connection carries one command and its reply; after the reply
+ * to a command that opens an EventPipe session come the session's own bytes. All numbers are
+ * little-endian. A string is a u32 count of UTF-16 units, with the NUL, and the units.
  *
- * No bytes of a runtime are believed: it may be any program.
+ * Replies are not trusted: any program may have sent them.
  */
 
 #include <glib.h>
@@ -25,7 +25,7 @@ typedef enum IpcCommand {
         IPC_STOP_TRACING = 0x0201,
         IPC_COLLECT_TRACING_2 = 0x0203, /* .NET 5 */
         IPC_COLLECT_TRACING_4 = 0x0205, /* .NET 9: stack traces can be left out */
-        IPC_COLLECT_TRACING_5 = 0x0206, /* .NET 10: so can be events, by their ids */
+        IPC_COLLECT_TRACING_5 = 0x0206, /* .NET 10: so can events, by their ids */
         IPC_PROCESS_INFO_2 = 0x0404,    /* .NET 6 */
 } IpcCommand;
 
@@ -35,14 +35,12 @@ typedef struct IpcCollect {
         const char *provider;
         uint64_t keywords;
         uint32_t level;
-        /*
-         * List everything at the end. With IPC_COLLECT_TRACING_2 only: the others would want to be
-         * told what.
+        /* Make a rundown at the end. With IPC_COLLECT_TRACING_2 only: others need keywords for it.
          */
         bool has_rundown;
 } IpcCollect;
 
-/* Whole messages, the caller's. */
+/* Whole messages; the caller frees them. */
 GByteArray *ipc_collect_new(const IpcCollect *collect);
 GByteArray *ipc_stop_new(uint64_t session);
 GByteArray *ipc_process_info_new(void);
@@ -53,30 +51,28 @@ typedef struct IpcReply {
         uint8_t bytes[IPC_MAX_MESSAGE];
 } IpcReply;
 
-/* Makes it empty. */
 void ipc_reply_clear(IpcReply *reply);
-/* How many bytes are to be read next; 0: it is complete, or broken. Never more than belong to it.
- */
+/* How many bytes to read next, at most up to its end; 0: it is complete, or broken. */
 size_t ipc_reply_wanted(const IpcReply *reply);
-/* Takes bytes, at most as many as are wanted. */
+/* Takes N bytes, at most as many as are wanted. */
 void ipc_reply_put(IpcReply *reply, const uint8_t *bytes, size_t n);
 
 typedef enum IpcResult {
         IPC_RESULT_OK,
-        IPC_RESULT_ERROR,  /* the runtime says so */
-        IPC_RESULT_BROKEN, /* no message of this protocol */
+        IPC_RESULT_ERROR,  /* the runtime refused */
+        IPC_RESULT_BROKEN, /* not a message of this protocol */
 } IpcResult;
 
-/* The runtime's own error codes that mean something to us. */
+/* The runtime's error codes that are handled here. */
 enum {
         IPC_E_BAD_ENCODING = 0x80131384,
         IPC_E_UNKNOWN_COMMAND = 0x80131385,
         IPC_E_UNKNOWN_MAGIC = 0x80131386,
 };
 
-/* Of a complete or broken reply. */
+/* The result that a complete or broken reply reports. RET_CODE: the runtime's error, or 0. */
 IpcResult ipc_reply_result(const IpcReply *reply, uint32_t *ret_code);
-/* False: the payload is not of that form. */
+/* Each is false if the payload does not have that form. */
 bool ipc_reply_get_session(const IpcReply *reply, uint64_t *ret_session);
 
 typedef struct IpcProcessInfo {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * clrsym-holder: holds the sessions that `clrsym attach` opens
+ * clrsym-holder: holds the EventPipe sessions that `clrsym attach` opens
  */
 
+#include "attach/holder-path.h"
 #include "attach/holder.h"
-#include "attach/places.h"
-#include "daemon/systemd.h"
+#include "util/runtime-path.h"
+#include "util/systemd.h"
 
 #include <glib-unix.h>
 #include <pwd.h>
@@ -22,39 +23,40 @@ static gboolean arg_version;
 
 static const GOptionEntry OPTIONS[] = {
         {"directory", 0, 0, G_OPTION_ARG_FILENAME, &arg_directory,
-         "Where the control socket and the state are (default /run/clrsym/holder, or below "
-         "$XDG_RUNTIME_DIR)",
+         "The directory of the control socket and the state (default /run/clrsym/holder, or "
+         "$XDG_RUNTIME_DIR/clrsym/holder)",
          "DIR"},
         {"ingest", 0, 0, G_OPTION_ARG_FILENAME, &arg_ingest,
          "The daemon's ingest socket (default $CLRSYM_INGEST, one below $XDG_RUNTIME_DIR, or "
          "/run/clrsym/ingest)",
          "PATH"},
         {"daemon-user", 0, 0, G_OPTION_ARG_STRING, &arg_daemon_user,
-         "Who may have listed again what is attached, whoever's it is (default: nobody)", "NAME"},
+         "A user who may order rundowns of all attached processes (default: none)", "NAME"},
         {"version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Show the version", NULL},
         {0},
 };
 
-static int fail(const char *message)
+static int holder_main_fail(const char *message)
 {
         fprintf(stderr, "clrsym-holder: %s\n", message);
         return 1;
 }
 
-/* Ours may do everything anyhow: that is nobody more. */
-static uid_t daemon_uid(void)
+/* Without such a user, our own: it may do everything anyhow. */
+static uid_t find_daemon_uid(void)
 {
         const struct passwd *user = arg_daemon_user ? getpwnam(arg_daemon_user) : NULL;
 
         if (arg_daemon_user && !user)
                 fprintf(stderr,
-                        "clrsym-holder: warning: there is no user %s: nobody may have processes of "
-                        "others listed again\n",
+                        "clrsym-holder: warning: there is no user %s: no user may order rundowns "
+                        "of "
+                        "other users' processes\n",
                         arg_daemon_user);
         return user ? user->pw_uid : geteuid();
 }
 
-static void quit(void *data)
+static void on_idle(void *data)
 {
         g_main_loop_quit(data);
 }
@@ -74,29 +76,31 @@ int main(int argc, char **argv)
         Holder *holder;
 
         g_option_context_set_summary(
-                options, "Holds the sessions that `clrsym attach` opens, which starts it.");
+                options,
+                "Holds the sessions that `clrsym attach` opens, which starts this program.");
         g_option_context_add_main_entries(options, OPTIONS, NULL);
         if (!g_option_context_parse(options, &argc, &argv, &error)) {
-                fail(error->message);
+                holder_main_fail(error->message);
                 return 2;
         }
         if (arg_version) {
                 printf("clrsym-holder " CLRSYM_VERSION "\n");
                 return 0;
         }
-        directory =
-                arg_directory ? g_canonicalize_filename(arg_directory, NULL) : places_own(&error);
+        directory = arg_directory ? g_canonicalize_filename(arg_directory, NULL)
+                                  : holder_path_own(&error);
         if (!directory)
-                return fail(error->message);
-        ingest = arg_ingest ? g_strdup(arg_ingest) : places_ingest();
+                return holder_main_fail(error->message);
+        ingest = arg_ingest ? g_strdup(arg_ingest)
+                            : runtime_path_find("CLRSYM_INGEST", RUNTIME_INGEST);
         signal(SIGPIPE, SIG_IGN);
-        /* They wait for the loop. */
+        /* A signal that comes before the loop runs is handled once it does. */
         g_unix_signal_add(SIGTERM, on_signal, loop);
         g_unix_signal_add(SIGINT, on_signal, loop);
-        holder = holder_new(directory, ingest, daemon_uid(), systemd_listen_fd("control"), quit,
-                            loop, &error);
+        holder = holder_new(directory, ingest, find_daemon_uid(), systemd_listen_fd("control"),
+                            on_idle, loop, &error);
         if (!holder)
-                return fail(error->message);
+                return holder_main_fail(error->message);
         systemd_notify("READY=1");
         g_main_loop_run(loop);
         systemd_notify("STOPPING=1");

@@ -3,32 +3,20 @@
 
 #include "attach/error.h"
 
+#include "util/fd.h"
+#include "util/proc-stat.h"
+#include "util/rootfs.h"
+#include "util/unix-socket.h"
+
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #define SUFFIX "-socket"
 
-/* While the runtime's backlog is full. */
+/* While a backlog is full. */
 #define RETRY_MS 20
-
-/* A file descriptor that is closed at the end of its scope; -1: none. */
-typedef int Fd;
-
-static void fd_close(Fd fd)
-{
-        close(fd);
-}
-
-G_DEFINE_AUTO_CLEANUP_FREE_FUNC(Fd, fd_close, -1)
 
 static int ms_until(gint64 deadline)
 {
@@ -38,22 +26,15 @@ static int ms_until(gint64 deadline)
 }
 
 /* The target's temporary directory; links in it lead where they lead for the target. */
-static Fd open_directory(const Target *target)
+static int port_open_directory(const Target *target)
 {
-        const struct open_how how = {
-                .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-                .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-        };
-        g_autofree char *path = g_strdup_printf("/proc/%d/root", (int)target->info.host_pid);
-        g_auto(Fd) root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        FD_AUTO int root = rootfs_open_root(target->info.host_pid);
 
-        if (root < 0)
-                return -1;
-        return (int)syscall(SYS_openat2, root, target->directory, &how, sizeof(how));
+        return root >= 0 ? rootfs_open(root, target->directory, O_RDONLY | O_DIRECTORY) : -1;
 }
 
-/* Is it the target that listens at the other end? */
-static bool is_targets(int fd, const Target *target)
+/* True if it is the target that listens at the other end. */
+static bool port_is_targets(int fd, const Target *target)
 {
         struct ucred credentials;
         socklen_t n = sizeof(credentials);
@@ -62,30 +43,16 @@ static bool is_targets(int fd, const Target *target)
                credentials.pid == target->info.host_pid;
 }
 
-/* Connects to a socket by its name in a directory; -1 with errno set. */
-static Fd connect_name(int directory, const char *name, gint64 deadline)
+/* Connects to a socket by its name in a directory; a negative errno on failure. */
+static int port_connect_name(int directory, const char *name)
 {
-        struct sockaddr_un address = {.sun_family = AF_UNIX};
-        g_auto(Fd) fd = -1;
+        /* The path of the directory itself can be longer than a socket's path can be. */
+        g_autofree char *path = g_strdup_printf("/proc/self/fd/%d/%s", directory, name);
 
-        /* The path that the directory has can be longer than a socket's may be. */
-        if (g_snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", directory,
-                       name) >= (int)sizeof(address.sun_path)) {
-                errno = ENAMETOOLONG;
-                return -1;
-        }
-        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        while (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
-                if (errno == EINTR)
-                        continue;
-                if (errno != EAGAIN || ms_until(deadline) == 0)
-                        return -1;
-                poll(NULL, 0, RETRY_MS);
-        }
-        return fd >= 0 ? g_steal_fd(&fd) : -1;
+        return unix_connect(path, SOCK_NONBLOCK, /* wait_ms= */ 0);
 }
 
-static void set_no_port(const Target *target, GError **error)
+static void port_set_no_port(const Target *target, GError **error)
 {
         const int pid = (int)target->info.host_pid;
 
@@ -96,7 +63,8 @@ static void set_no_port(const Target *target, GError **error)
                             pid);
         else if (!target->has_coreclr && !target->has_mono && !target->has_provider)
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_NOT_DOTNET,
-                            "process %d is no .NET process, or has not begun to be one", pid);
+                            "process %d is not a .NET process, or its runtime has not started yet",
+                            pid);
         else
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_NO_PORT,
                             "process %d has no socket %s/dotnet-diagnostic-%d-*: it was removed, "
@@ -105,78 +73,105 @@ static void set_no_port(const Target *target, GError **error)
                             pid, target->directory, target_key(target)->pid);
 }
 
-static bool set_ended(const Target *target, GError **error)
+static bool port_set_ended(const Target *target, GError **error)
 {
         g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_ENDED, "process %d has ended",
                     (int)target->info.host_pid);
         return false;
 }
 
-bool port_silence(const Target *target, GError **error)
+bool port_set_unresponsive(const Target *target, GError **error)
 {
         const int pid = (int)target->info.host_pid;
-        uint64_t ticks;
-        char state = 0;
+        ProcStat stat;
 
         if (target_has_ended(target))
-                return set_ended(target, error);
-        if (target_state(target->info.host_pid, &state, &ticks) && (state == 'T' || state == 't'))
-                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_SILENT,
+                return port_set_ended(target, error);
+        if (proc_stat_read(target->info.host_pid, &stat) &&
+            (stat.state == 'T' || stat.state == 't'))
+                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_UNRESPONSIVE,
                             "process %d is stopped: let it go on (kill -CONT %d), then attach", pid,
                             pid);
         else
-                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_SILENT,
+                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_UNRESPONSIVE,
                             "the runtime of process %d does not answer: try again when it is less "
                             "busy",
                             pid);
         return false;
 }
 
-int port_connect(const Target *target, gint64 deadline, GError **error)
+/* Why no name led to the target. */
+typedef struct PortFailures {
+        bool is_full; /* a backlog is, or there is no time left */
+        bool is_refused;
+} PortFailures;
+
+/* Tries each name once; -1: none leads to the target. */
+static int port_connect_any(const Target *target, DIR *names, gint64 deadline,
+                            PortFailures *ret_failures)
 {
         g_autofree char *prefix = g_strdup_printf("dotnet-diagnostic-%d-", target_key(target)->pid);
-        g_auto(Fd) directory = open_directory(target), fd = -1;
+        PortFailures failures = {false};
         const struct dirent *entry;
-        bool is_full = false, is_refused = false;
-        DIR *names = directory >= 0 ? fdopendir(dup(directory)) : NULL;
+        FD_AUTO int fd = -1;
 
-        while (names && fd < 0 && (entry = readdir(names))) {
+        rewinddir(names);
+        while (fd < 0 && (entry = readdir(names))) {
+                /* Anybody may have made any number of names. */
+                if (ms_until(deadline) == 0) {
+                        failures.is_full = true;
+                        break;
+                }
                 if (!g_str_has_prefix(entry->d_name, prefix) ||
                     !g_str_has_suffix(entry->d_name, SUFFIX))
                         continue;
-                fd = connect_name(directory, entry->d_name, deadline);
-                is_full |= fd < 0 && errno == EAGAIN;
-                is_refused |= fd < 0 && errno == ECONNREFUSED;
-                if (fd >= 0 && !is_targets(fd, target)) {
-                        close(fd);
-                        fd = -1;
-                }
+                fd = port_connect_name(dirfd(names), entry->d_name);
+                failures.is_full |= fd == -EAGAIN;
+                failures.is_refused |= fd == -ECONNREFUSED;
+                if (fd >= 0 && !port_is_targets(fd, target))
+                        fd_clear(&fd);
         }
+        *ret_failures = failures;
+        return fd_steal(&fd);
+}
+
+int port_connect(const Target *target, gint64 deadline, GError **error)
+{
+        FD_AUTO int directory = port_open_directory(target);
+        DIR *names = directory >= 0 ? fdopendir(directory) : NULL;
+        PortFailures failures = {false};
+        int fd = -1;
+
+        if (names)
+                fd_steal(&directory); /* closedir() closes it */
+        while (names && (fd = port_connect_any(target, names, deadline, &failures)) < 0 &&
+               failures.is_full && ms_until(deadline) > 0)
+                poll(NULL, 0, RETRY_MS);
         if (names)
                 closedir(names);
         if (fd >= 0)
-                return g_steal_fd(&fd);
-        if (is_refused ? target_is_ending(target) : target_has_ended(target))
-                set_ended(target, error);
-        else if (is_full)
-                port_silence(target, error);
+                return fd;
+        if (failures.is_refused ? target_is_ending(target) : target_has_ended(target))
+                port_set_ended(target, error);
+        else if (failures.is_full)
+                port_set_unresponsive(target, error);
         else
-                set_no_port(target, error);
+                port_set_no_port(target, error);
         return -1;
 }
 
-bool port_hang_up(const Target *target, int error_number, GError **error)
+bool port_set_hang_up(const Target *target, int error_number, GError **error)
 {
         if (target_is_ending(target))
-                return set_ended(target, error);
+                return port_set_ended(target, error);
         g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
                     "the runtime of process %d hung up%s%s: try again", (int)target->info.host_pid,
                     error_number ? ": " : "", error_number ? g_strerror(error_number) : "");
         return false;
 }
 
-/* Until FD has EVENTS. */
-static bool wait_for(int fd, short events, const Target *target, gint64 deadline, GError **error)
+/* Waits until FD has EVENTS. */
+static bool port_wait(int fd, short events, const Target *target, gint64 deadline, GError **error)
 {
         struct pollfd poll_fd = {.fd = fd, .events = events};
         int r;
@@ -184,11 +179,11 @@ static bool wait_for(int fd, short events, const Target *target, gint64 deadline
         do
                 r = poll(&poll_fd, 1, ms_until(deadline));
         while (r < 0 && errno == EINTR);
-        return r > 0 || port_silence(target, error);
+        return r > 0 || port_set_unresponsive(target, error);
 }
 
-static bool send_all(int fd, const Target *target, const GByteArray *bytes, gint64 deadline,
-                     GError **error)
+static bool port_send(int fd, const Target *target, const GByteArray *bytes, gint64 deadline,
+                      GError **error)
 {
         size_t n_sent = 0;
 
@@ -198,14 +193,15 @@ static bool send_all(int fd, const Target *target, const GByteArray *bytes, gint
                 if (n >= 0)
                         n_sent += (size_t)n;
                 else if (errno != EAGAIN && errno != EINTR)
-                        return port_hang_up(target, errno, error);
-                else if (!wait_for(fd, POLLOUT, target, deadline, error))
+                        return port_set_hang_up(target, errno, error);
+                else if (!port_wait(fd, POLLOUT, target, deadline, error))
                         return false;
         }
         return true;
 }
 
-static bool receive(int fd, const Target *target, gint64 deadline, IpcReply *reply, GError **error)
+static bool port_receive(int fd, const Target *target, gint64 deadline, IpcReply *reply,
+                         GError **error)
 {
         uint8_t bytes[4096];
         size_t wanted;
@@ -217,23 +213,21 @@ static bool receive(int fd, const Target *target, gint64 deadline, IpcReply *rep
                 if (n > 0)
                         ipc_reply_put(reply, bytes, (size_t)n);
                 else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-                        return port_hang_up(target, n < 0 ? errno : 0, error);
-                else if (!wait_for(fd, POLLIN, target, deadline, error))
+                        return port_set_hang_up(target, n < 0 ? errno : 0, error);
+                else if (!port_wait(fd, POLLIN, target, deadline, error))
                         return false;
         }
         return true;
 }
 
-bool port_call(int fd, const Target *target, GByteArray *request, gint64 deadline, IpcReply *reply,
-               GError **error)
+bool port_call(int fd, const Target *target, const GByteArray *request, gint64 deadline,
+               IpcReply *reply, GError **error)
 {
-        g_autoptr(GByteArray) owned = request;
-
-        return send_all(fd, target, owned, deadline, error) &&
-               receive(fd, target, deadline, reply, error);
+        return port_send(fd, target, request, deadline, error) &&
+               port_receive(fd, target, deadline, reply, error);
 }
 
-bool port_refusal(const IpcReply *reply, const Target *target, GError **error)
+bool port_set_refusal(const IpcReply *reply, const Target *target, GError **error)
 {
         const int pid = (int)target->info.host_pid;
         uint32_t code;
@@ -242,8 +236,8 @@ bool port_refusal(const IpcReply *reply, const Target *target, GError **error)
         case IPC_RESULT_ERROR:
                 if (code == IPC_E_UNKNOWN_COMMAND)
                         g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_TOO_OLD,
-                                    "the runtime of process %d is too old: it takes .NET 5 or "
-                                    "newer, or a start with tracing (clrsym env)",
+                                    "the runtime of process %d is too old: use .NET 5 or "
+                                    "newer, or start it traced (clrsym env)",
                                     pid);
                 else
                         g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_REFUSED,

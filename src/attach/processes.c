@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "attach/processes.h"
 
+#include "util/proc.h"
+
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* What the runtime is in, of those that are made of several files. */
+/* The runtime, unless it is part of a single-file program. */
 static const char RUNTIME[] = "/libcoreclr.so";
 
-static bool is_dotnet(const char *name)
+static bool process_is_dotnet(const char *name)
 {
-        g_autofree char *path = g_strdup_printf("/proc/%s/maps", name), *maps = NULL;
+        size_t n;
+        g_autofree char *maps =
+                proc_read_file((pid_t)g_ascii_strtoll(name, NULL, 10), "maps", PROC_MAX_MAPS, &n);
 
-        return g_file_get_contents(path, &maps, NULL, NULL) && strstr(maps, RUNTIME);
+        return maps && strstr(maps, RUNTIME);
 }
 
-static bool is_of(const char *name, uid_t uid)
+static bool process_belongs_to(const char *name, uid_t uid)
 {
         g_autofree char *path = g_strdup_printf("/proc/%s", name);
         struct stat st;
@@ -23,7 +27,7 @@ static bool is_of(const char *name, uid_t uid)
         return uid == PROCESSES_ANY_USER || (stat(path, &st) == 0 && st.st_uid == uid);
 }
 
-static int compare(const void *a, const void *b)
+static int pid_compare(const void *a, const void *b)
 {
         const pid_t left = *(const pid_t *)a, right = *(const pid_t *)b;
 
@@ -39,9 +43,10 @@ GArray *processes_find(uid_t uid)
         while (proc && (name = g_dir_read_name(proc))) {
                 pid_t pid = (pid_t)g_ascii_strtoll(name, NULL, 10);
 
-                if (g_ascii_isdigit(*name) && is_of(name, uid) && is_dotnet(name))
+                if (g_ascii_isdigit(*name) && process_belongs_to(name, uid) &&
+                    process_is_dotnet(name))
                         g_array_append_val(pids, pid);
         }
-        g_array_sort(pids, compare);
+        g_array_sort(pids, pid_compare);
         return pids;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Processes: which of those that run now have a .NET runtime that could be attached to
+ * Processes: which running processes have a .NET runtime that could be attached to
  */
 
 #include <glib.h>
@@ -10,6 +10,8 @@
 
 #define PROCESSES_ANY_USER ((uid_t)-1)
 
-/* Pids of our own pid namespace, of pid_t, the lowest first; those that may not be looked into are
- * left out. The caller's. */
+/*
+ * Finds the running processes of user UID that have a .NET runtime: an array of pid_t in our own
+ * pid namespace, ascending, without processes that we may not look into. The caller owns it.
+ */
 GArray *processes_find(uid_t uid);

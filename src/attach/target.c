@@ -3,25 +3,18 @@
 
 #include "attach/error.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include "util/fd.h"
+#include "util/proc-stat.h"
+
 #include <poll.h>
 #include <pwd.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-/* Of /proc/PID/stat, counted from the one behind the command. */
-enum {
-        FIELD_STATE = 0,
-        FIELD_STARTTIME = 19,
-};
-
-/* A guess: from when the sockets of a process are closed until it has ended, on a busy machine. */
+/* From when the sockets of a process are closed until it has ended, on a busy machine: a guess. */
 #define ENDING_MS 1000
 
-/* Files that are mapped, and what they tell. */
+/* Mapped files, and what they show. */
 static const struct {
         const char *name;
         size_t offset;
@@ -32,7 +25,7 @@ static const struct {
         {"/ld-musl-", offsetof(Target, has_musl)},
 };
 
-/* Variables that, being 0, switch something off; with the prefix DOTNET_ or COMPlus_. */
+/* Variables that switch something off if they are 0; with the prefix DOTNET_ or COMPlus_. */
 static const struct {
         const char *name;
         size_t offset;
@@ -46,53 +39,21 @@ static const struct {
 
 static const char *const PREFIXES[] = {"DOTNET_", "COMPlus_"};
 
-static bool read_proc(pid_t pid, const char *name, char **ret_text, gsize *ret_n)
-{
-        g_autofree char *path = g_strdup_printf("/proc/%d/%s", (int)pid, name);
-        g_autoptr(GError) error = NULL;
-
-        *ret_text = NULL;
-        if (g_file_get_contents(path, ret_text, ret_n, &error))
-                return true;
-        errno = g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_ACCES) ||
-                                g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_PERM)
-                        ? EACCES
-                        : ESRCH;
-        return false;
-}
-
-bool target_state(pid_t pid, char *ret_state, uint64_t *ret_start_ticks)
-{
-        g_autofree char *text = NULL;
-        g_auto(GStrv) fields = NULL;
-        const char *behind;
-
-        if (!read_proc(pid, "stat", &text, NULL))
-                return false;
-        behind = strrchr(text, ')'); /* the command may hold anything */
-        fields = behind && behind[1] ? g_strsplit(behind + 2, " ", FIELD_STARTTIME + 2) : NULL;
-        if (!fields || g_strv_length(fields) < FIELD_STARTTIME + 1)
-                return false;
-        *ret_state = *fields[FIELD_STATE];
-        *ret_start_ticks = g_ascii_strtoull(fields[FIELD_STARTTIME], NULL, 10);
-        return true;
-}
-
-static bool *member(Target *target, size_t offset)
+static bool *target_flag(Target *target, size_t offset)
 {
         return (bool *)((char *)target + offset);
 }
 
-/* The last column of a map's lines is the file. */
-static void read_maps(const char *maps, Target *target)
+/* The last column of each line is the file. */
+void target_take_maps(Target *target, const char *text)
 {
         size_t i;
 
         for (i = 0; i < G_N_ELEMENTS(MAPPED); i++)
-                *member(target, MAPPED[i].offset) = strstr(maps, MAPPED[i].name) != NULL;
+                *target_flag(target, MAPPED[i].offset) = strstr(text, MAPPED[i].name) != NULL;
 }
 
-static const char *without_prefix(const char *variable)
+static const char *variable_without_prefix(const char *variable)
 {
         size_t i;
 
@@ -102,14 +63,13 @@ static const char *without_prefix(const char *variable)
         return NULL;
 }
 
-/* As it was when the process began: what the runtime read. */
-static void read_environment(const char *text, gsize n, Target *target)
+void target_take_environment(Target *target, const char *text, size_t n)
 {
         const char *end = text + n, *at;
         size_t i;
 
         for (at = text; at < end; at += strnlen(at, (size_t)(end - at)) + 1) {
-                const char *own = without_prefix(at);
+                const char *own = variable_without_prefix(at);
 
                 if (g_str_has_prefix(at, TMPDIR) && at[strlen(TMPDIR)]) {
                         g_free(target->directory);
@@ -118,11 +78,11 @@ static void read_environment(const char *text, gsize n, Target *target)
                 for (i = 0; own && i < G_N_ELEMENTS(SWITCHES); i++)
                         if (g_str_has_prefix(own, SWITCHES[i].name) &&
                             !strcmp(own + strlen(SWITCHES[i].name), "0"))
-                                *member(target, SWITCHES[i].offset) = true;
+                                *target_flag(target, SWITCHES[i].offset) = true;
         }
 }
 
-static void set_not_allowed(const Target *target, GError **error)
+static void target_set_not_allowed(const Target *target, GError **error)
 {
         const struct passwd *user = getpwuid(target->info.uid);
 
@@ -141,45 +101,61 @@ static void set_not_allowed(const Target *target, GError **error)
                             (int)target->info.host_pid, user ? user->pw_name : "?");
 }
 
-static bool set_no_process(pid_t pid, GError **error)
+static bool target_set_no_process(pid_t pid, GError **error)
 {
         g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_NO_PROCESS,
                     "there is no process %d: pgrep -a dotnet lists some", (int)pid);
         return false;
 }
 
+/* Its maps or its environment could not be read, for ERROR_NUMBER. */
+static bool target_set_unreadable(const Target *target, int error_number, GError **error)
+{
+        switch (error_number) {
+        case EACCES:
+        case EPERM:
+                target_set_not_allowed(target, error);
+                return false;
+        case EFBIG:
+                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
+                            "process %d has too large an environment, or too many files mapped",
+                            (int)target->info.host_pid);
+                return false;
+        default:
+                return target_set_no_process(target->info.host_pid, error);
+        }
+}
+
 bool target_open(pid_t pid, Target *ret_target, GError **error)
 {
         g_auto(Target) target = {.pidfd = -1};
         g_autofree char *maps = NULL, *environment = NULL;
-        gsize n = 0;
-        uint64_t ticks = 0;
-        char state;
+        size_t n_maps = 0, n = 0;
+        ProcStat stat;
 
         target.pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-        if (target.pidfd < 0 || !target_state(pid, &state, &target.start_ticks) || state == 'Z')
-                return set_no_process(pid, error);
+        if (target.pidfd < 0 || !proc_stat_read(pid, &stat) || stat.state == 'Z')
+                return target_set_no_process(pid, error);
+        target.start_ticks = stat.start_ticks;
         if (!proc_read(pid, &target.info)) {
-                /* There is one, but it is not shown to us: it is in another namespace. */
+                /* It exists, but is in a namespace that we may not look into. */
                 target.info.host_pid = pid;
                 if (!proc_uid(pid, &target.info.uid))
-                        return set_no_process(pid, error);
-                set_not_allowed(&target, error);
+                        return target_set_no_process(pid, error);
+                target_set_not_allowed(&target, error);
                 return false;
         }
-        if (!read_proc(pid, "maps", &maps, NULL) || !read_proc(pid, "environ", &environment, &n)) {
-                if (errno != EACCES)
-                        return set_no_process(pid, error);
-                set_not_allowed(&target, error);
-                return false;
-        }
+        maps = proc_read_file(pid, "maps", PROC_MAX_MAPS, &n_maps);
+        environment = maps ? proc_read_file(pid, "environ", PROC_MAX_ENVIRONMENT, &n) : NULL;
+        if (!environment)
+                return target_set_unreadable(&target, errno, error);
         target.directory = g_strdup("/tmp");
-        read_maps(maps, &target);
-        read_environment(environment, n, &target);
-        /* All of that is of one process if it still runs: then its pid was nobody else's. */
-        if (!target_state(pid, &state, &ticks) || ticks != target.start_ticks ||
+        target_take_maps(&target, maps);
+        target_take_environment(&target, environment, n);
+        /* If it still runs, its pid was not given to another process meanwhile. */
+        if (!proc_stat_read(pid, &stat) || stat.start_ticks != target.start_ticks ||
             target_has_ended(&target))
-                return set_no_process(pid, error);
+                return target_set_no_process(pid, error);
         *ret_target = target;
         target = (Target){.pidfd = -1};
         return true;
@@ -187,9 +163,7 @@ bool target_open(pid_t pid, Target *ret_target, GError **error)
 
 void target_close(Target *target)
 {
-        if (target->pidfd >= 0)
-                close(target->pidfd);
-        target->pidfd = -1;
+        fd_clear(&target->pidfd);
         g_clear_pointer(&target->directory, g_free);
 }
 
@@ -198,7 +172,7 @@ const ProcessKey *target_key(const Target *target)
         return &target->info.levels[target->info.n_levels - 1];
 }
 
-static bool ends_within(const Target *target, int ms)
+static bool target_ends_within(const Target *target, int ms)
 {
         struct pollfd fd = {.fd = target->pidfd, .events = POLLIN};
 
@@ -207,12 +181,12 @@ static bool ends_within(const Target *target, int ms)
 
 bool target_has_ended(const Target *target)
 {
-        return ends_within(target, 0);
+        return target_ends_within(target, 0);
 }
 
 bool target_is_ending(const Target *target)
 {
-        return ends_within(target, ENDING_MS);
+        return target_ends_within(target, ENDING_MS);
 }
 
 bool target_check_provider(const Target *target, GError **error)
@@ -228,12 +202,12 @@ bool target_check_provider(const Target *target, GError **error)
         else if (target->has_musl)
                 why = "its runtime is built for musl, which has no LTTng provider";
         else if (target->has_coreclr)
-                why = "its runtime could not load libcoreclrtraceptprovider.so: that needs "
+                why = "its runtime could not load libcoreclrtraceptprovider.so, which needs "
                       "liblttng-ust.so.0 in the root directory of the process";
         else
                 why = "it was published as a single file or compiled ahead of time, without "
                       "libcoreclrtraceptprovider.so: publish it as files";
         g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_NO_PROVIDER,
-                    "process %d tells LTTng nothing: %s", (int)target->info.host_pid, why);
+                    "process %d emits nothing to LTTng: %s", (int)target->info.host_pid, why);
         return false;
 }

@@ -4,19 +4,19 @@
 /*
  * Target: a running .NET process, as /proc shows it
  *
- * A process is told from a later one with its pid by its start, in clock ticks since boot: that
- * number stays the same however the machine's clocks go, unlike proc.h's.
+ * Pid and start together identify a process. The start is in clock ticks since boot, because that
+ * number never changes, unlike the start in proc.h, which depends on the machine's clocks.
  */
 
-#include "daemon/proc.h"
+#include "util/proc.h"
 
 #include <glib.h>
 
 typedef struct Target {
         ProcInfo info;
         uint64_t start_ticks;
-        int pidfd;       /* readable when it has ended */
-        char *directory; /* owned: where it makes its sockets, as it sees it */
+        int pidfd;       /* readable once it has ended */
+        char *directory; /* owned: of its sockets, in its own view of the file system */
         bool has_coreclr;
         bool has_mono;
         bool has_musl;
@@ -25,19 +25,21 @@ typedef struct Target {
         bool is_lttng_off; /* by its environment */
 } Target;
 
-/* Looks at the process PID of our own pid namespace. */
+/* Reads what is known of process PID of our own pid namespace. */
 bool target_open(pid_t pid, Target *ret_target, GError **error);
 void target_close(Target *target);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Target, target_close)
 
-/* The pid namespace that it is itself in, and its pid there. */
+/* Its pid in its own pid namespace, and that namespace. */
 const ProcessKey *target_key(const Target *target);
 bool target_has_ended(const Target *target);
-/* For when it has hung up: the sockets of a process are closed a moment before it has ended, which
- * is waited for. */
+/* For a target that hung up: waits up to a second for its end, because the sockets of a process are
+ * closed a moment before it has ended. */
 bool target_is_ending(const Target *target);
-/* False, with ERROR set: nothing of it comes to LTTng, and why. */
+/* False with ERROR set: it emits nothing to LTTng, and why. */
 bool target_check_provider(const Target *target, GError **error);
 
-/* 'R', 'S', 'T' ... of proc(5), and the start; false: there is none. */
-bool target_state(pid_t pid, char *ret_state, uint64_t *ret_start_ticks);
+/* Takes what TEXT, as in /proc/PID/maps, shows. */
+void target_take_maps(Target *target, const char *text);
+/* Takes what TEXT, N bytes as in /proc/PID/environ and a NUL, shows. */
+void target_take_environment(Target *target, const char *text, size_t n);

@@ -1,30 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 #include "attach/worker.h"
 
+#include "attach/attachment-file.h"
 #include "attach/error.h"
-#include "attach/session.h"
+#include "attach/eventpipe-session.h"
+#include "util/fd.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-/* Between looks at the file, for one whose holder has died. */
+/* Between two looks of an orphan at the attachment's file. */
 #define ORPHAN_MS 500
 
+/* Why a worker stops serving. */
+typedef enum WorkerEnd {
+        WORKER_GOES_ON,
+        WORKER_MUST_QUIT,
+        WORKER_IS_ORPHAN, /* the holder has died */
+        WORKER_IS_DONE,   /* the session is over, or the target is */
+} WorkerEnd;
+
 typedef struct Worker {
-        int fd;
+        int fd; /* to the holder */
         Target target;
-        Session session; /* fd -1: none */
-        char *version;   /* owned or NULL */
+        EventPipeSession session; /* fd -1: none */
+        EventPipeWait wait;       /* of a rundown; interrupt_fd -1 once the holder has died */
+        char *version;            /* owned or NULL */
+        WorkerEnd end;
+        bool wants_rundown; /* one was ordered, or none was made yet */
 } Worker;
 
-static WorkerReport report_new(const Worker *worker, WorkerEvent event)
+static WorkerReport worker_report_new(const Worker *worker, WorkerEvent event)
 {
         const ProcessKey *key = target_key(&worker->target);
         WorkerReport report = {.event = event,
                                .session = worker->session.id,
-                               .is_silent = worker->session.is_silent,
+                               .is_persistent = worker->session.is_persistent,
                                .vpid = key->pid,
                                .pid_ns = key->pid_ns};
 
@@ -32,41 +43,66 @@ static WorkerReport report_new(const Worker *worker, WorkerEvent event)
         return report;
 }
 
-/* Whoever is told may be gone: then that shows when orders are read. */
-static void tell(const Worker *worker, const WorkerReport *report)
+/* If the holder has died, that shows when orders are read. */
+static void worker_send(const Worker *worker, const WorkerReport *report)
 {
         while (send(worker->fd, report, sizeof(*report), MSG_NOSIGNAL) < 0 && errno == EINTR)
                 ;
 }
 
-static void tell_error(const Worker *worker, const GError *error)
+static void worker_send_error(const Worker *worker, const GError *error)
 {
         WorkerReport report = {.event = WORKER_FAILED, .error = (uint32_t)error->code};
 
         if (error->code == ATTACH_ERROR_ENDED)
                 report.event = WORKER_ENDED;
         g_strlcpy(report.message, error->message, sizeof(report.message));
-        tell(worker, &report);
+        worker_send(worker, &report);
 }
 
-static bool list(Worker *worker)
+/* Takes the orders that have come. True: what the worker does is to stop. */
+static bool worker_take_orders(void *data)
 {
-        WorkerReport report = report_new(worker, WORKER_LISTED);
-        g_autoptr(GError) error = NULL;
-        SessionRundown rundown;
+        Worker *worker = data;
+        char order;
+        ssize_t n;
 
-        if (!session_rundown(&worker->target, &worker->session, &rundown, &error)) {
-                tell_error(worker, error);
-                return error->code != ATTACH_ERROR_ENDED;
+        while ((n = recv(worker->fd, &order, 1, MSG_DONTWAIT)) > 0 || (n < 0 && errno == EINTR)) {
+                if (n > 0 && order == WORKER_QUIT)
+                        worker->end = WORKER_MUST_QUIT;
+                else if (n > 0 && order == WORKER_DO_RUNDOWN)
+                        worker->wants_rundown = true;
+        }
+        if (worker->end == WORKER_GOES_ON && !(n < 0 && errno == EAGAIN)) {
+                worker->end = WORKER_IS_ORPHAN;
+                worker->wait.interrupt_fd = -1;
+        }
+        /* An orphan completes its rundown. */
+        return worker->end == WORKER_MUST_QUIT;
+}
+
+static void worker_do_rundown(Worker *worker)
+{
+        WorkerReport report = worker_report_new(worker, WORKER_RUNDOWN);
+        g_autoptr(GError) error = NULL;
+        EventPipeRundown rundown;
+
+        worker->wants_rundown = false;
+        if (!eventpipe_rundown(&worker->target, &worker->wait, &rundown, &error)) {
+                if (worker->end == WORKER_MUST_QUIT)
+                        return;
+                worker_send_error(worker, error);
+                if (error->code == ATTACH_ERROR_ENDED)
+                        worker->end = WORKER_IS_DONE;
+                return;
         }
         report.begin = rundown.begin;
         report.end = rundown.end;
         report.is_empty = rundown.is_empty;
-        tell(worker, &report);
-        return true;
+        worker_send(worker, &report);
 }
 
-static bool find_target(const WorkerJob *job, Worker *worker, GError **error)
+static bool worker_find_target(const WorkerJob *job, Worker *worker, GError **error)
 {
         if (!target_open(job->pid, &worker->target, error))
                 return false;
@@ -78,46 +114,26 @@ static bool find_target(const WorkerJob *job, Worker *worker, GError **error)
         return true;
 }
 
-static bool hold(const WorkerJob *job, Worker *worker, GError **error)
+static bool worker_hold(const WorkerJob *job, Worker *worker, GError **error)
 {
         WorkerReport report;
 
-        worker->version = session_runtime_version(&worker->target, error);
+        worker->version = eventpipe_runtime_version(&worker->target, error);
         if ((!worker->version && *error) || !target_check_provider(&worker->target, error) ||
-            !session_open(&worker->target, &worker->session, error))
+            !eventpipe_session_open(&worker->target, &worker->session, error))
                 return false;
-        report = report_new(worker, WORKER_HELD);
-        report.time = session_clock();
-        tell(worker, &report);
-        /* After the new one is open, so that there is nothing in between. */
+        report = worker_report_new(worker, WORKER_HELD);
+        report.time = eventpipe_session_clock();
+        worker_send(worker, &report);
+        /* Only now, so that a session is open at every moment. */
         if (job->old_session && job->old_session != worker->session.id)
-                session_stop_id(&worker->target, job->old_session, NULL);
+                eventpipe_session_stop_id(&worker->target, job->old_session, NULL);
         return true;
 }
 
-typedef enum Order {
-        ORDER_NONE,
-        ORDER_QUIT,
-        ORDER_ORPHANED, /* the holder has died */
-        ORDER_ENDED,    /* the target has */
-} Order;
-
-static Order obey(Worker *worker)
-{
-        char order;
-        ssize_t n = recv(worker->fd, &order, 1, 0);
-
-        if (n < 0)
-                return errno == EINTR || errno == EAGAIN ? ORDER_NONE : ORDER_ORPHANED;
-        if (n == 0)
-                return ORDER_ORPHANED;
-        if (order == WORKER_QUIT)
-                return ORDER_QUIT;
-        return order != WORKER_LIST || list(worker) ? ORDER_NONE : ORDER_ENDED;
-}
-
-/* Waits for TIMEOUT_MS (-1: for ever). False: the session is over. */
-static bool wait(const Worker *worker, bool has_orders, int timeout_ms, bool *ret_is_ordered)
+/* Waits for TIMEOUT_MS (-1: for ever) or an order, and drains the session. False: the session is
+ * over. */
+static bool worker_wait(const Worker *worker, bool has_orders, int timeout_ms, bool *ret_is_ordered)
 {
         struct pollfd fds[] = {
                 {.fd = has_orders ? worker->fd : -1, .events = POLLIN},
@@ -129,46 +145,47 @@ static bool wait(const Worker *worker, bool has_orders, int timeout_ms, bool *re
         if (poll(fds, G_N_ELEMENTS(fds), timeout_ms) < 0)
                 return errno == EINTR;
         *ret_is_ordered = fds[0].revents != 0;
-        return !fds[2].revents && (!fds[1].revents || session_drain(&worker->session));
+        return !fds[2].revents && (!fds[1].revents || eventpipe_session_drain(&worker->session));
 }
 
-/* Until the holder has an order that is none of listing, or the session is over. */
-static Order serve(Worker *worker)
+/* Serves until the worker must quit, or until the session or the holder is over. */
+static void worker_serve(Worker *worker)
 {
-        Order order = ORDER_NONE;
         bool is_ordered;
 
-        while (order == ORDER_NONE) {
-                if (!wait(worker, true, -1, &is_ordered))
-                        return ORDER_ENDED;
-                if (is_ordered)
-                        order = obey(worker);
+        while (worker->end == WORKER_GOES_ON) {
+                if (worker->wants_rundown)
+                        worker_do_rundown(worker);
+                else if (!worker_wait(worker, true, -1, &is_ordered))
+                        worker->end = WORKER_IS_DONE;
+                else if (is_ordered)
+                        worker_take_orders(worker);
         }
-        return order;
 }
 
-static bool is_wanted(const Worker *worker, const char *path)
+static bool worker_is_wanted(const Worker *worker, const char *path)
 {
         g_autofree char *text = NULL;
+        AttachmentFile file;
 
-        return g_file_get_contents(path, &text, NULL, NULL) &&
-               g_ascii_strtoull(text, NULL, 10) == worker->session.id;
+        return g_file_get_contents(path, &text, NULL, NULL) && attachment_file_parse(text, &file) &&
+               file.session == worker->session.id;
 }
 
-/* Holds on until another holder has attached the target, or detached it. */
-static void be_orphan(Worker *worker, const char *path)
+/* Holds the session until another holder has attached the target or detached it. */
+static void worker_be_orphan(Worker *worker, const char *path)
 {
         bool is_ordered;
 
-        if (worker->session.is_silent)
+        if (worker->session.is_persistent)
                 return;
-        while (is_wanted(worker, path))
-                if (!wait(worker, false, ORPHAN_MS, &is_ordered))
+        while (worker_is_wanted(worker, path))
+                if (!worker_wait(worker, false, ORPHAN_MS, &is_ordered))
                         return;
-        session_stop(&worker->target, &worker->session, NULL);
+        eventpipe_session_stop(&worker->target, &worker->session, NULL);
 }
 
-static void tell_ended(const Worker *worker)
+static void worker_send_ended(const Worker *worker)
 {
         g_autoptr(GError) error = NULL;
 
@@ -179,31 +196,36 @@ static void tell_ended(const Worker *worker)
                 g_set_error(&error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
                             "the runtime of process %d has ended the session",
                             (int)worker->target.info.host_pid);
-        tell_error(worker, error);
+        worker_send_error(worker, error);
 }
 
 void worker_run(const WorkerJob *job, int fd)
 {
-        Worker worker = {.fd = fd, .target = {.pidfd = -1}, .session = {.fd = -1}};
+        Worker worker = {
+                .fd = fd, .target = {.pidfd = -1}, .session = {.fd = -1}, .wants_rundown = true};
         g_autoptr(GError) error = NULL;
 
-        if (!find_target(job, &worker, &error) || !hold(job, &worker, &error)) {
-                tell_error(&worker, error);
-        } else {
-                switch (list(&worker) ? serve(&worker) : ORDER_ENDED) {
-                case ORDER_NONE:
-                case ORDER_ENDED:
-                        tell_ended(&worker);
-                        break;
-                case ORDER_QUIT:
-                        session_stop(&worker.target, &worker.session, NULL);
-                        break;
-                case ORDER_ORPHANED:
-                        be_orphan(&worker, job->path);
-                }
+        worker.wait = (EventPipeWait){.other = &worker.session,
+                                      .interrupt_fd = fd,
+                                      .interrupt = worker_take_orders,
+                                      .data = &worker};
+        if (!worker_find_target(job, &worker, &error) || !worker_hold(job, &worker, &error))
+                worker_send_error(&worker, error);
+        else
+                worker_serve(&worker);
+        switch (worker.end) {
+        case WORKER_GOES_ON: /* it never held a session */
+                break;
+        case WORKER_IS_DONE:
+                worker_send_ended(&worker);
+                break;
+        case WORKER_MUST_QUIT:
+                eventpipe_session_stop(&worker.target, &worker.session, NULL);
+                break;
+        case WORKER_IS_ORPHAN:
+                worker_be_orphan(&worker, job->path);
         }
-        if (worker.session.fd >= 0)
-                close(worker.session.fd);
+        fd_clear(&worker.session.fd);
         target_close(&worker.target);
         g_free(worker.version);
 }

@@ -4,10 +4,11 @@
 /*
  * Worker: a process that holds the session of one target
  *
- * One process a target, so that whatever a target does to it harms no other. It is told what to do,
- * and tells how it goes, over a socket. If that closes without a word, the holder has died: then
- * what happens is to be seen on, until another holder is there. A session that outlives its worker
- * is left alone; any other one is held until the attachment's file is gone or of another session.
+ * There is one worker for each target, so that a target that harms its worker harms no other. It
+ * takes orders and sends reports over a socket pair. When that is closed without an order, the
+ * holder has died, and the worker is an orphan: events are to be recorded until there is another
+ * holder. It then leaves a persistent session alone, and holds any other one until the attachment's
+ * file is removed or names another session.
  */
 
 #include <stdbool.h>
@@ -17,38 +18,40 @@
 #define WORKER_MAX_MESSAGE 512
 
 typedef enum WorkerEvent {
-        WORKER_HELD,   /* the session is open: what happens from now on is seen */
-        WORKER_LISTED, /* and so is what was before */
-        WORKER_FAILED, /* error and message are set. If it was HELD, it still is */
-        WORKER_ENDED,  /* the target has */
+        WORKER_HELD,    /* the session is open: events are recorded from now on */
+        WORKER_RUNDOWN, /* a rundown is complete */
+        WORKER_FAILED,  /* error and message are set; a session that was HELD still is */
+        WORKER_ENDED,   /* the target has ended; message is set */
 } WorkerEvent;
 
-/* One a packet. */
+/* One packet. Times are ns of CLOCK_MONOTONIC. */
 typedef struct WorkerReport {
         uint32_t event;
         uint32_t error; /* AttachError */
         uint64_t session;
-        bool is_silent;      /* the session outlives the worker */
-        bool is_empty;       /* LISTED: the program has not begun */
-        int32_t vpid;        /* the target's, in its own namespace */
-        uint64_t pid_ns;     /* that */
-        uint64_t time;       /* of HELD: when */
-        uint64_t begin, end; /* of LISTED */
+        bool is_persistent;  /* the session outlives the worker */
+        bool is_empty;       /* RUNDOWN: the runtime waits to be resumed, and has not begun */
+        int32_t vpid;        /* of the target in its own pid namespace */
+        uint64_t pid_ns;     /* inode of that namespace */
+        uint64_t time;       /* HELD: since when */
+        uint64_t begin, end; /* RUNDOWN */
         char version[64];    /* of the runtime; "": not known */
         char message[WORKER_MAX_MESSAGE];
 } WorkerReport;
 
+/* One packet of one byte. */
 typedef enum WorkerOrder {
-        WORKER_LIST = 'l', /* everything, once more */
-        WORKER_QUIT = 'q', /* stop the session, and end */
+        WORKER_DO_RUNDOWN = 'l', /* one more */
+        WORKER_QUIT = 'q',       /* stop the session, and end */
 } WorkerOrder;
 
 typedef struct WorkerJob {
         pid_t pid;
-        uint64_t start_ticks;
-        uint64_t old_session; /* left by a worker before; 0: none */
-        const char *path;     /* of the attachment's file, whose first number is the session */
+        uint64_t start_ticks; /* 0: of any process with that pid */
+        uint64_t old_session; /* id of a session that an earlier worker left; 0: none */
+        const char *path;     /* of the attachment's file */
 } WorkerJob;
 
-/* To be called in a process of its own; FD is a SOCK_SEQPACKET. Returns when it is over. */
+/* To be called in a process of its own. FD is a SOCK_SEQPACKET socket. Returns when the worker has
+ * nothing more to do. */
 void worker_run(const WorkerJob *job, int fd);

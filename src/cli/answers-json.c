@@ -2,21 +2,15 @@
 #include "cli/answers.h"
 #include "cli/output.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-/* With the members that the daemon's answers have, in their order. */
+/* Has the members of the daemon's answers, in their order. */
 static void print_invalid(const AddressQuestion *question)
 {
-        json_t *answer =
+        json_auto_t *answer =
                 json_pack("{s:n, s:n, s:s, s:n, s:s, s:s, s:n, s:n}", "pid", "pid_ns", "addr",
                           question->address, "time", "status", clrsym_status_name(CLRSYM_INVALID),
                           "reason", question->wrong, "confidence", "horizon");
-        char *text = json_dumps(answer, JSON_COMPACT);
 
-        output_line(text, strlen(text));
-        free(text);
-        json_decref(answer);
+        output_json(answer);
 }
 
 static json_t *query_of(const AddressQuestion *question)
@@ -33,8 +27,8 @@ static json_t *query_of(const AddressQuestion *question)
 }
 
 /* RET_ANSWERS is borrowed until the next call. */
-static bool ask(Link *link, const AddressQuestion *questions, size_t n, unsigned wait_ms,
-                JsonSpan *ret_answers, GError **error)
+static bool questions_ask(AnswerSource *source, const AddressQuestion *questions, size_t n,
+                          unsigned wait_ms, JsonSpan *ret_answers, GError **error)
 {
         json_t *queries = json_array();
         JsonSpan reply;
@@ -48,21 +42,22 @@ static bool ask(Link *link, const AddressQuestion *questions, size_t n, unsigned
                 json_decref(queries);
                 return true;
         }
-        if (!link_call(link, "Resolve",
-                       json_pack("{s:i, s:o}", "wait_ms", (int)wait_ms, "queries", queries),
-                       wait_ms, &reply, error))
+        if (!answer_source_call(
+                    source, "Resolve",
+                    json_pack("{s:i, s:o}", "wait_ms", (int)wait_ms, "queries", queries), wait_ms,
+                    &reply, error))
                 return false;
         json_span_member(reply, "answers", ret_answers);
         return true;
 }
 
-bool answers_print_json(Link *link, const AddressQuestion *questions, size_t n, unsigned wait_ms,
-                        GError **error)
+bool answers_print_json(AnswerSource *source, const AddressQuestion *questions, size_t n,
+                        unsigned wait_ms, GError **error)
 {
         JsonSpan answers, answer;
         size_t position = 0, i;
 
-        if (!ask(link, questions, n, wait_ms, &answers, error))
+        if (!questions_ask(source, questions, n, wait_ms, &answers, error))
                 return false;
         for (i = 0; i < n; i++) {
                 if (questions[i].wrong) {
@@ -70,7 +65,7 @@ bool answers_print_json(Link *link, const AddressQuestion *questions, size_t n, 
                 } else if (json_span_next(answers, &position, &answer)) {
                         output_line(answer.at, answer.n);
                 } else {
-                        g_set_error(error, LINK_ERROR, 0, "the reply has too few answers");
+                        g_set_error(error, ANSWER_SOURCE_ERROR, 0, "the reply has too few answers");
                         return false;
                 }
         }

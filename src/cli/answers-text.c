@@ -2,8 +2,8 @@
 #include "cli/answers.h"
 #include "cli/output.h"
 #include "cli/symbol-text.h"
-#include "cli/time-text.h"
-#include "profile/printable.h"
+#include "util/printable-string.h"
+#include "util/seconds-text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -19,6 +19,31 @@ static bool address_from_text(const char *text, uint64_t *ret_address)
         if (!n || n > 16 || digits[n])
                 return false;
         *ret_address = g_ascii_strtoull(digits, NULL, 16);
+        return true;
+}
+
+/*
+ * A time that needs no daemon: "473.414890639" of CLOCK_MONOTONIC, with the colon that perf
+ * appends, or nanoseconds, "473414890639". False for all other text, which may still be a time:
+ * clrsym_time() knows.
+ */
+static bool time_from_plain_text(const char *text, uint64_t *ret_time)
+{
+        size_t n = strspn(text, "0123456789");
+        uint64_t time;
+        const char *end;
+        char *end_of_ns;
+
+        if (text[n] == '.') {
+                end = seconds_parse(text, &time);
+        } else {
+                errno = 0;
+                time = g_ascii_strtoull(text, &end_of_ns, 10);
+                end = n && !errno ? end_of_ns : NULL;
+        }
+        if (!end || strcmp(end + (*end == ':'), "") != 0)
+                return false;
+        *ret_time = time;
         return true;
 }
 
@@ -72,7 +97,7 @@ static void append_bodies(GString *out, const clrsym_query *query, const clrsym_
                                (guint64)query->address);
 }
 
-/* HOW far the nearest body is from the time asked: "3.2 ms before", that is when it ended. */
+/* How far the nearest body is from the time asked for: "3.2 ms before" if it had ended by then. */
 static void append_nearest(GString *out, const clrsym_query *query, const clrsym_answer *answer)
 {
         static const char *const HOW[] = {
@@ -92,7 +117,7 @@ static void append_nearest(GString *out, const clrsym_query *query, const clrsym
         append_place(out, answer);
 }
 
-/* False if what it is about is not the answer's to say: several processes have the pid. */
+/* False if the answer does not name the process: several have the pid. */
 static bool append_answer(GString *out, const clrsym_query *query, const clrsym_answer *answer)
 {
         if (answer->status == CLRSYM_AMBIGUOUS && !answer->has_process)
@@ -119,11 +144,11 @@ typedef struct Namesakes {
         GString *names;
 } Namesakes;
 
-static int take_process(const clrsym_process *process, void *data)
+static int answers_take_process(const clrsym_process *process, void *data)
 {
         Namesakes *namesakes = data;
 
-        /* Another generation of the one before is no other process. */
+        /* Another generation of the process before is not another process. */
         if (process->pid != namesakes->pid ||
             (namesakes->n && process->pid_ns == namesakes->last_ns))
                 return 0;
@@ -134,13 +159,14 @@ static int take_process(const clrsym_process *process, void *data)
         return 0;
 }
 
-static bool append_processes(GString *out, Link *link, const clrsym_query *query, GError **error)
+static bool append_processes(GString *out, AnswerSource *source, const clrsym_query *query,
+                             GError **error)
 {
         g_autoptr(GString) names = g_string_new(NULL);
         Namesakes namesakes = {.pid = query->pid, .names = names};
 
-        if (clrsym_processes(link_handle(link), take_process, &namesakes) < 0) {
-                link_set_error(link, error);
+        if (clrsym_processes(answer_source_handle(source), answers_take_process, &namesakes) < 0) {
+                answer_source_set_error(source, error);
                 return false;
         }
         g_string_append_printf(out, HEX " ?? %s: %u pid namespaces have that PID, give one of%s",
@@ -149,20 +175,20 @@ static bool append_processes(GString *out, Link *link, const clrsym_query *query
         return true;
 }
 
-/* Questions that are being answered. */
+/* Questions while they are answered. */
 typedef struct Asking {
-        Link *link; /* borrowed */
+        AnswerSource *source; /* borrowed */
         size_t n;
-        GPtrArray *lines; /* owned strings, by question: NULL as long as it is not answered */
-        GArray *queries;  /* owned: clrsym_query, of those that are none yet */
-        /* The last time that the daemon was asked what it means; the text is borrowed. */
+        GPtrArray *lines; /* owned strings, by question: NULL until it is answered */
+        GArray *queries;  /* owned: clrsym_query, of the questions without a line */
+        /* The last time text that the daemon converted; borrowed. */
         const char *time_text;
         uint64_t time;
-        char *time_wrong; /* owned; NULL: nothing */
+        char *time_wrong; /* owned; NULL: it is a time */
 } Asking;
 
-/* False with ERROR set if the time could not be asked about. */
-static bool ask_time(Asking *asking, const char *text, GError **error)
+/* False with ERROR set if the daemon could not be asked. */
+static bool asking_time(Asking *asking, const char *text, GError **error)
 {
         int r;
 
@@ -170,15 +196,15 @@ static bool ask_time(Asking *asking, const char *text, GError **error)
                 return true;
         asking->time_text = text;
         g_clear_pointer(&asking->time_wrong, g_free);
-        r = clrsym_time(link_handle(asking->link), text, &asking->time);
+        r = clrsym_time(answer_source_handle(asking->source), text, &asking->time);
         if (r == -EINVAL)
-                asking->time_wrong = g_strdup(clrsym_message(link_handle(asking->link)));
+                asking->time_wrong = g_strdup(clrsym_message(answer_source_handle(asking->source)));
         else if (r < 0)
-                link_set_error(asking->link, error);
+                answer_source_set_error(asking->source, error);
         return r == 0 || r == -EINVAL;
 }
 
-static char *invalid(const AddressQuestion *question, const char *wrong)
+static char *line_of_invalid(const AddressQuestion *question, const char *wrong)
 {
         g_autoptr(GString) line = g_string_new(NULL);
 
@@ -188,8 +214,8 @@ static char *invalid(const AddressQuestion *question, const char *wrong)
         return g_string_free(g_steal_pointer(&line), FALSE);
 }
 
-/* Adds a query, or the line that says why it is none. */
-static bool prepare(Asking *asking, const AddressQuestion *question, GError **error)
+/* Adds a query, or a line with the reason why the question is invalid. */
+static bool asking_add(Asking *asking, const AddressQuestion *question, GError **error)
 {
         clrsym_query query = {
                 .pid = question->process.pid,
@@ -202,27 +228,28 @@ static bool prepare(Asking *asking, const AddressQuestion *question, GError **er
         if (!wrong && !address_from_text(question->address, &query.address))
                 wrong = "not a hexadecimal address";
         if (!wrong && question->time && !time_from_plain_text(question->time, &query.time)) {
-                if (!ask_time(asking, question->time, error))
+                if (!asking_time(asking, question->time, error))
                         return false;
                 wrong = asking->time_wrong;
                 query.time = asking->time;
         }
-        g_ptr_array_add(asking->lines, wrong ? invalid(question, wrong) : NULL);
+        g_ptr_array_add(asking->lines, wrong ? line_of_invalid(question, wrong) : NULL);
         if (!wrong)
                 g_array_append_val(asking->queries, query);
         return true;
 }
 
-/* What answers say is lost with the next call: that is made for those that are left only. */
-static bool answer_all(Asking *asking, unsigned wait_ms, GError **error)
+/* Answers are valid until the next call: so the questions that need one are answered at the end. */
+static bool asking_answer(Asking *asking, unsigned wait_ms, GError **error)
 {
         guint n = asking->queries->len, i, j = 0;
         const clrsym_query *queries = (const void *)asking->queries->data;
         g_autofree clrsym_answer *answers = g_new(clrsym_answer, n);
         g_autofree const clrsym_query **left = g_new0(const clrsym_query *, asking->n);
 
-        if (n && clrsym_resolve(link_handle(asking->link), queries, n, wait_ms, answers) < 0) {
-                link_set_error(asking->link, error);
+        if (n && clrsym_resolve(answer_source_handle(asking->source), queries, n, wait_ms,
+                                answers) < 0) {
+                answer_source_set_error(asking->source, error);
                 return false;
         }
         for (i = 0; i < asking->n; i++) {
@@ -243,18 +270,18 @@ static bool answer_all(Asking *asking, unsigned wait_ms, GError **error)
                 if (!left[i])
                         continue;
                 line = g_string_new(NULL);
-                if (!append_processes(line, asking->link, left[i], error))
+                if (!append_processes(line, asking->source, left[i], error))
                         return false;
                 asking->lines->pdata[i] = g_string_free(g_steal_pointer(&line), FALSE);
         }
         return true;
 }
 
-bool answers_print_text(Link *link, const AddressQuestion *questions, size_t n, unsigned wait_ms,
-                        GError **error)
+bool answers_print_text(AnswerSource *source, const AddressQuestion *questions, size_t n,
+                        unsigned wait_ms, GError **error)
 {
         Asking asking = {
-                .link = link,
+                .source = source,
                 .n = n,
                 .lines = g_ptr_array_new_with_free_func(g_free),
                 .queries = g_array_new(FALSE, FALSE, sizeof(clrsym_query)),
@@ -263,8 +290,8 @@ bool answers_print_text(Link *link, const AddressQuestion *questions, size_t n, 
         size_t i;
 
         for (i = 0; ok && i < n; i++)
-                ok = prepare(&asking, &questions[i], error);
-        ok = ok && answer_all(&asking, wait_ms, error);
+                ok = asking_add(&asking, &questions[i], error);
+        ok = ok && asking_answer(&asking, wait_ms, error);
         for (i = 0; ok && i < n; i++)
                 output_line(asking.lines->pdata[i], strlen(asking.lines->pdata[i]));
         g_ptr_array_unref(asking.lines);

@@ -2,22 +2,22 @@
 #pragma once
 
 /*
- * Answers: what is at addresses, asked many at a time, and printed one a line
+ * Answers to questions about addresses: asked many at a time, printed one a line
  */
 
-#include "cli/link.h"
+#include "cli/answer-source.h"
 
 /* Strings are borrowed. */
 typedef struct AddressQuestion {
         ProcessName process;
         const char *address; /* hexadecimal, with or without 0x */
-        const char *time;    /* as people write it; NULL: none */
-        const char *wrong;   /* NULL, or why it is no question: then ADDRESS is what was said */
+        const char *time;    /* see TIMES in clrsym(1); NULL: none */
+        const char *wrong;   /* NULL, or why the question is invalid: then ADDRESS is the input */
 } AddressQuestion;
 
-/* The daemon's own words. */
-bool answers_print_json(Link *link, const AddressQuestion *questions, size_t n, unsigned wait_ms,
-                        GError **error);
-/* For people: asked in the binary form, which is many times as fast. */
-bool answers_print_text(Link *link, const AddressQuestion *questions, size_t n, unsigned wait_ms,
-                        GError **error);
+/* Prints the daemon's JSON. */
+bool answers_print_json(AnswerSource *source, const AddressQuestion *questions, size_t n,
+                        unsigned wait_ms, GError **error);
+/* Prints text. Uses the binary form of the protocol, which is many times as fast. */
+bool answers_print_text(AnswerSource *source, const AddressQuestion *questions, size_t n,
+                        unsigned wait_ms, GError **error);

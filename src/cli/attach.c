@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-#include "attach/client.h"
-#include "cli/completeness.h"
+#include "attach/holder-client.h"
+#include "cli/wait-complete.h"
 #include "cli/json-field.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "cli/targets.h"
+#include "cli/pid-args.h"
 #include "cli/verbs.h"
 
-/* For the daemon to be told all; a live session's timer is about a second. */
+/* How long the daemon may take to get all events. A live session's timer is about a second. */
 #define WAIT_MS 10000
 
-/* What is done to one process. */
+/* One process that is being attached. */
 typedef struct Attaching {
         pid_t pid;
-        int fd;         /* on which the answer comes; -1: it failed */
+        int fd;         /* for the answer; -1: the request failed */
         json_t *answer; /* owned or NULL */
         bool is_complete;
         uint64_t n_methods;
 } Attaching;
 
-static const char *describe(const json_t *answer, bool is_again)
+static const char *attaching_describe(const json_t *answer, bool is_again)
 {
         if (!g_strcmp0(field_text(answer, "state"), "waiting"))
                 return "attached before its start, waits for a debugging tool to let it go on";
@@ -28,14 +28,14 @@ static const char *describe(const json_t *answer, bool is_again)
         return is_again ? "listed again" : "is attached already";
 }
 
-static void print_text(const Attaching *attaching, bool is_again)
+static void attaching_print_text(const Attaching *attaching, bool is_again)
 {
         const json_t *answer = attaching->answer;
         g_autoptr(GString) line = g_string_new(NULL);
         const char *runtime = field_text(answer, "runtime");
 
-        targets_append_name(line, answer);
-        g_string_append_printf(line, ": %s, .NET %s", describe(answer, is_again),
+        pid_args_append_name(line, answer);
+        g_string_append_printf(line, ": %s, .NET %s", attaching_describe(answer, is_again),
                                runtime ? runtime : "of old");
         if (attaching->is_complete)
                 g_string_append_printf(line, ", %" G_GUINT64_FORMAT " methods, complete at %s",
@@ -44,7 +44,7 @@ static void print_text(const Attaching *attaching, bool is_again)
         output_line(line->str, line->len);
 }
 
-static void print_json(const Attaching *attaching)
+static void attaching_print_json(const Attaching *attaching)
 {
         json_t *value = json_copy(attaching->answer);
 
@@ -56,78 +56,77 @@ static void print_json(const Attaching *attaching)
                 attaching->is_complete
                         ? json_incref(json_object_get(json_object_get(value, "rundown"), "end"))
                         : json_null());
-        targets_print_json(value);
+        pid_args_print_json(value);
 }
 
-/* Until the daemon knows all of it, if there is one. */
-static void complete(Attaching *attaching, Completeness *completeness, gint64 deadline,
-                     Targets *targets)
+/* Waits until the daemon, if there is one, knows all code of the process. */
+static void attaching_wait(Attaching *attaching, WaitComplete *wait, gint64 deadline, PidArgs *args)
 {
         const json_t *answer = attaching->answer;
         g_autoptr(GError) error = NULL;
         uint64_t end;
 
-        if (!completeness || g_strcmp0(field_text(answer, "state"), "attached") ||
+        if (!wait || g_strcmp0(field_text(answer, "state"), "attached") ||
             !field_time(json_object_get(answer, "rundown"), "end", &end))
                 return;
-        attaching->is_complete = completeness_wait(
-                completeness, (int32_t)field_number(answer, "vpid"), field_number(answer, "pid_ns"),
-                end, deadline, &attaching->n_methods, &error);
+        attaching->is_complete = wait_complete_run(wait, (int32_t)field_number(answer, "vpid"),
+                                                   field_number(answer, "pid_ns"), end, deadline,
+                                                   &attaching->n_methods, &error);
         if (error)
-                targets_fail(targets, attaching->pid, g_steal_pointer(&error));
+                pid_args_fail(args, attaching->pid, g_steal_pointer(&error));
 }
 
-static void ask(Attaching *attaching, RequestVerb verb, Targets *targets)
+static void attaching_ask(Attaching *attaching, RequestVerb verb, PidArgs *args)
 {
         const Request request = {.verb = verb, .pid = attaching->pid};
         g_autoptr(GError) error = NULL;
 
-        attaching->fd = client_ask(&request, true, &error);
+        attaching->fd = holder_client_ask(&request, true, &error);
         if (error)
-                targets_fail(targets, attaching->pid, g_steal_pointer(&error));
+                pid_args_fail(args, attaching->pid, g_steal_pointer(&error));
 }
 
-static void take_answer(Attaching *attaching, Targets *targets)
+static void attaching_take_answer(Attaching *attaching, PidArgs *args)
 {
         g_autoptr(GError) error = NULL;
 
         if (attaching->fd < 0)
                 return;
-        attaching->answer = client_answer(attaching->fd, &error);
+        attaching->answer = holder_client_answer(attaching->fd, &error);
         if (error)
-                targets_fail(targets, attaching->pid, g_steal_pointer(&error));
+                pid_args_fail(args, attaching->pid, g_steal_pointer(&error));
 }
 
-static bool attach(const Options *options, Targets *targets, GError **error)
+static bool attach_all(const Options *options, PidArgs *args, GError **error)
 {
         bool is_again = options_has(options, OPTION_AGAIN);
         unsigned wait_ms = options_has(options, OPTION_WAIT) ? options->wait_ms : WAIT_MS;
-        g_autofree Attaching *all = g_new0(Attaching, targets->pids->len);
-        g_autoptr(Completeness) completeness = NULL;
+        g_autofree Attaching *all = g_new0(Attaching, args->pids->len);
+        g_autoptr(WaitComplete) wait = NULL;
         g_autoptr(GError) no_daemon = NULL;
         gint64 deadline;
         guint i;
 
         if (wait_ms)
-                completeness = completeness_new(options, &no_daemon);
-        for (i = 0; i < targets->pids->len; i++) {
-                all[i].pid = g_array_index(targets->pids, pid_t, i);
-                ask(&all[i], is_again ? REQUEST_AGAIN : REQUEST_ATTACH, targets);
+                wait = wait_complete_new(options, &no_daemon);
+        for (i = 0; i < args->pids->len; i++) {
+                all[i].pid = g_array_index(args->pids, pid_t, i);
+                attaching_ask(&all[i], is_again ? REQUEST_RUNDOWN : REQUEST_ATTACH, args);
         }
-        for (i = 0; i < targets->pids->len; i++)
-                take_answer(&all[i], targets);
+        for (i = 0; i < args->pids->len; i++)
+                attaching_take_answer(&all[i], args);
         deadline = g_get_monotonic_time() + (gint64)wait_ms * 1000;
-        for (i = 0; i < targets->pids->len; i++) {
+        for (i = 0; i < args->pids->len; i++) {
                 if (!all[i].answer)
                         continue;
-                complete(&all[i], completeness, deadline, targets);
-                if (targets->is_json)
-                        print_json(&all[i]);
+                attaching_wait(&all[i], wait, deadline, args);
+                if (args->is_json)
+                        attaching_print_json(&all[i]);
                 else
-                        print_text(&all[i], is_again);
+                        attaching_print_text(&all[i], is_again);
                 json_decref(all[i].answer);
         }
-        if (!targets_end(targets, error))
+        if (!pid_args_end(args, error))
                 return false;
         if (no_daemon) {
                 g_propagate_prefixed_error(error, g_steal_pointer(&no_daemon),
@@ -137,7 +136,7 @@ static bool attach(const Options *options, Targets *targets, GError **error)
         return true;
 }
 
-static void print_table(const json_t *attachments)
+static void attaching_print_table(const json_t *attachments)
 {
         static const Column COLUMNS[] = {
                 {"PID", true, 0, 0},    {"VPID", true, 3, 0},     {"NS", true, 5, 0},
@@ -161,35 +160,35 @@ static void print_table(const json_t *attachments)
         table_print(table);
 }
 
-/* What is attached; without a holder, nothing is. */
-static bool list(const Options *options, GError **error)
+/* Without a holder, nothing is attached. */
+static bool attachments_list(const Options *options, GError **error)
 {
         const Request request = {.verb = REQUEST_LIST};
         g_autoptr(GError) failure = NULL;
-        json_t *answer = NULL, *row, *attachments;
-        int fd = client_ask(&request, false, &failure);
+        json_auto_t *answer = NULL;
+        json_t *row, *attachments;
+        int fd = holder_client_ask(&request, false, &failure);
         size_t i;
 
         if (fd >= 0)
-                answer = client_answer(fd, &failure);
+                answer = holder_client_answer(fd, &failure);
         if (failure) {
                 g_propagate_error(error, g_steal_pointer(&failure));
                 return false;
         }
         attachments = json_object_get(answer, "attachments");
         if (!options_has(options, OPTION_JSON))
-                print_table(attachments);
+                attaching_print_table(attachments);
         else
-                json_array_foreach(attachments, i, row) targets_print_json(json_incref(row));
-        json_decref(answer);
+                json_array_foreach(attachments, i, row) pid_args_print_json(json_incref(row));
         return true;
 }
 
 bool verb_attach(const Options *options, GError **error)
 {
-        g_auto(Targets) targets = {0};
+        g_auto(PidArgs) args = {0};
 
         if (options_has(options, OPTION_LIST))
-                return list(options, error);
-        return targets_init(&targets, options, error) && attach(options, &targets, error);
+                return attachments_list(options, error);
+        return pid_args_init(&args, options, error) && attach_all(options, &args, error);
 }

@@ -2,6 +2,7 @@
 #include "cli/body-table.h"
 
 #include "cli/table.h"
+#include "cli/verbs.h"
 
 #define HEX "0x%" G_GINT64_MODIFIER "x"
 
@@ -84,7 +85,7 @@ static void add_method(Table *table, const BodyRow *row)
         table_add(table, row->shown);
 }
 
-/* Ranks: what a line is about, and where it is, stays longest. */
+/* Ranks: columns that identify the row are left out last. */
 static const struct {
         Column column;
         void (*add)(Table *table, const BodyRow *row);
@@ -104,7 +105,7 @@ static const struct {
         [BODY_METHOD] = {{"METHOD", false, 0, 0}, add_method},
 };
 
-void body_table_print(const BodyList *list, unsigned important)
+void body_table_print(const BodyRows *list, unsigned important)
 {
         unsigned hidden =
                 (BODY_COLUMN_BIT(BODY_VERSIONS) | BODY_COLUMN_BIT(BODY_REUSE)) & ~important;
@@ -126,23 +127,23 @@ void body_table_print(const BodyList *list, unsigned important)
         table = table_new(columns, n);
         for (row = 0; row < list->rows->len; row++)
                 for (i = 0; i < n; i++)
-                        COLUMNS[shown[i]].add(table, body_list_row(list, row));
+                        COLUMNS[shown[i]].add(table, body_rows_get(list, row));
         table_print(table);
 }
 
 bool body_table_print_each(const Options *options, const char *method, const char *key,
                            GError **error)
 {
-        g_autoptr(Link) link = link_open(options, LINK_PLAIN, error);
-        g_autoptr(BodyList) list = body_list_new(false);
+        g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, error);
+        g_autoptr(BodyRows) list = body_rows_new(false);
         uint64_t time;
         char **argument;
 
-        if (!link || (options->at && !link_time(link, options->at, &time, error)))
+        if (!source || (options->at && !answer_source_time(source, options->at, &time, error)))
                 return false;
         for (argument = options->arguments; *argument; argument++) {
                 g_autofree char *text = g_utf8_make_valid(*argument, -1);
-                json_t *parameters = link_parameters(options);
+                json_t *parameters = answer_source_parameters(options);
                 bool ok;
 
                 json_object_set_new(parameters, key, json_string(text));
@@ -152,8 +153,8 @@ bool body_table_print_each(const Options *options, const char *method, const cha
                         json_object_set_new(parameters, "il_version",
                                             json_integer((json_int_t)options->il_version));
                 ok = options_has(options, OPTION_JSON)
-                             ? link_print_rows(link, method, parameters, "bodies", error)
-                             : body_list_read(list, link, method, parameters, "bodies",
+                             ? answer_source_print_rows(source, method, parameters, "bodies", error)
+                             : body_rows_read(list, source, method, parameters, "bodies",
                                               /* is_wanted= */ NULL, /* data= */ NULL, error);
                 if (!ok)
                         return false;
@@ -161,4 +162,14 @@ bool body_table_print_each(const Options *options, const char *method, const cha
         if (!options_has(options, OPTION_JSON))
                 body_table_print(list, /* important= */ 0);
         return true;
+}
+
+bool verb_history(const Options *options, GError **error)
+{
+        return body_table_print_each(options, "History", "addr", error);
+}
+
+bool verb_versions(const Options *options, GError **error)
+{
+        return body_table_print_each(options, "Versions", "method", error);
 }

@@ -2,13 +2,13 @@
 #pragma once
 
 /*
- * Body table: bodies for people, or as JSON
+ * Body table: native code bodies as a table or as JSON
  */
 
-#include "cli/body-list.h"
+#include "cli/body-rows.h"
 
 typedef enum BodyColumn {
-        BODY_PID, /* shown if there are several */
+        BODY_PID, /* shown if there are several processes */
         BODY_ADDR,
         BODY_SIZE,
         BODY_VER,
@@ -17,7 +17,7 @@ typedef enum BodyColumn {
         BODY_JIT_MS,
         BODY_LOADED,
         BODY_UNLOADED,
-        BODY_VERSIONS, /* shown if asked for, as is the next */
+        BODY_VERSIONS, /* this and the next are shown if asked for */
         BODY_REUSE,
         BODY_MODULE,
         BODY_METHOD,
@@ -26,12 +26,12 @@ typedef enum BodyColumn {
 
 #define BODY_COLUMN_BIT(column) (1u << (column))
 
-/* The columns IMPORTANT (BODY_COLUMN_BITs) are shown, however narrow the terminal is. */
-void body_table_print(const BodyList *list, unsigned important);
+/* The columns in IMPORTANT (BODY_COLUMN_BITs) are always shown, however narrow the terminal is. */
+void body_table_print(const BodyRows *list, unsigned important);
 
 /*
- * Prints what METHOD answers for each argument, which is the call's parameter KEY, beside the
- * process that is named; IL_VERSION, too, if it was given.
+ * Calls METHOD for each argument, as the parameter KEY, and prints the bodies of the replies.
+ * Passes on the process and the IL version that were given.
  */
 bool body_table_print_each(const Options *options, const char *method, const char *key,
                            GError **error);

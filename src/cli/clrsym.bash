@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 # bash completion of clrsym: verbs and options are those that it shows itself.
 
+# The verbs of clrsym, or of a verb that has its own.
 _clrsym_verbs()
 {
-        "$1" --help 2>/dev/null | sed -nE 's/^  (-*[a-z]+)  .*/\1/p'
+        "$@" --help 2>/dev/null | sed -nE 's/^  (-*[a-z]+)  .*/\1/p'
 }
 
 _clrsym_options()
 {
-        "$1" "$2" --help 2>/dev/null | sed -nE 's/^ +(-., )?(--[a-z-]+).*/\2/p'
+        "$@" --help 2>/dev/null | sed -nE 's/^ +(-., )?(--[a-z-]+).*/\2/p'
 }
 
 # The PIDs that `clrsym ps` knows.
@@ -30,6 +31,9 @@ _clrsym_values()
                 ;;
         --sort)
                 printf '%s\n' jit size versions reuse loaded
+                ;;
+        --style)
+                printf '%s\n' csharp clr short
                 ;;
         --names)
                 printf '%s\n' full short clr
@@ -59,19 +63,25 @@ _clrsym_values()
 _clrsym()
 {
         local program=$1 word=$2 previous=$3 words
+        local -a verb=("${COMP_WORDS[1]}")
 
         COMPREPLY=()
+        if [[ ${verb[0]} == session ]] && ((COMP_CWORD > 2)); then
+                verb+=("${COMP_WORDS[2]}")
+        fi
         if ((COMP_CWORD == 1)); then
                 words="$(_clrsym_verbs "$program") --help"
         elif words=$(_clrsym_values "$program" "$previous"); then
                 :
-        elif [[ $previous == @(--trace|--socket|-i|--input|-o|--output) ||
+        elif [[ $previous == @(--trace|--socket|-i|--input|-o|--output|--relay-output) ||
                 ($word != -* && ${COMP_WORDS[1]} == dump) ]]; then
                 compopt -o filenames 2>/dev/null
                 mapfile -t COMPREPLY < <(compgen -f -- "$word")
                 return
         elif [[ $word == -* ]]; then
-                words=$(_clrsym_options "$program" "${COMP_WORDS[1]}")
+                words=$(_clrsym_options "$program" "${verb[@]}")
+        elif [[ ${verb[*]} == session ]]; then
+                words=$(_clrsym_verbs "$program" session)
         fi
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }

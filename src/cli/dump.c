@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * clrsym dump
+ * clrsym dump, clrsym save
  *
- * babeltrace2 runs with sink.clrsym.dump; its lines are handed on, those that are wanted. What the
- * sink says about skipped events goes to stderr, as it would without us.
+ * dump runs babeltrace2 with sink.clrsym.dump, and prints those lines that are wanted. The sink's
+ * messages about skipped events go to stderr, as they do without clrsym.
  */
 
-#include "babeltrace/babeltrace.h"
+#include "cli/answer-source.h"
 #include "cli/json-field.h"
-#include "cli/link.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "util/babeltrace.h"
+#include "util/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,36 +24,35 @@
 #include <unistd.h>
 
 #define READ_SIZE (64u << 10)
-/* Of what babeltrace2 says, the end is kept: its error chain comes last. */
-#define MAX_SAID (256u << 10)
+/* The end of babeltrace2's messages is kept: its error chain comes last. */
+#define MAX_MESSAGES (256u << 10)
 
-/* babeltrace2, dumping. */
+/* A run of babeltrace2. */
 typedef struct Dump {
         const Options *options;
         GPatternSpec *pattern; /* owned, or NULL */
         GPid pid;
-        int lines_fd; /* its stdout */
-        int said_fd;  /* its stderr, a file in memory: it need not be read while it runs */
+        int lines_fd;    /* its stdout */
+        int messages_fd; /* its stderr, a file in memory: nothing has to read it meanwhile */
         uint64_t n_lines;
 } Dump;
 
-/* What babeltrace2 would tell less well. */
+/* Checks that get a better message here than from babeltrace2. */
 static bool check_directory(const char *directory, GError **error)
 {
-        int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        FD_AUTO int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
         if (fd < 0) {
-                g_set_error(error, LINK_ERROR, 0, "%s: %s", directory,
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0, "%s: %s", directory,
                             errno == ENOTDIR ? "not a directory: a trace is one, with a file "
                                                "\"metadata\" in it, here or below"
                                              : g_strerror(errno));
                 return false;
         }
-        close(fd);
         return true;
 }
 
-static bool start(Dump *dump, const char *directory, GError **error)
+static bool dump_start(Dump *dump, const char *directory, GError **error)
 {
         g_autoptr(GPtrArray) argv = babeltrace_command(directory);
         g_autoptr(GError) spawn_error = NULL;
@@ -61,27 +61,27 @@ static bool start(Dump *dump, const char *directory, GError **error)
 
         g_ptr_array_add(argv, g_strdup("--component=sink.clrsym.dump"));
         g_ptr_array_add(argv, NULL);
-        dump->said_fd = memfd_create("babeltrace2 stderr", MFD_CLOEXEC);
-        if (dump->said_fd < 0 || pipe2(pipe_fds, O_CLOEXEC) < 0) {
-                g_set_error(error, LINK_ERROR, 0, "cannot start babeltrace2: %s",
+        dump->messages_fd = memfd_create("babeltrace2 stderr", MFD_CLOEXEC);
+        if (dump->messages_fd < 0 || pipe2(pipe_fds, O_CLOEXEC) < 0) {
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0, "cannot start babeltrace2: %s",
                             g_strerror(errno));
                 return false;
         }
-        ok = g_spawn_async_with_fds(NULL, (char **)argv->pdata, NULL,
-                                    G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD,
-                                    babeltrace_tie_to_parent, GINT_TO_POINTER(getpid()), &dump->pid,
-                                    /* stdin_fd= */ -1, pipe_fds[1], dump->said_fd, &spawn_error);
+        ok = g_spawn_async_with_fds(
+                NULL, (char **)argv->pdata, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD,
+                babeltrace_set_up_child, GINT_TO_POINTER(getpid()), &dump->pid,
+                /* stdin_fd= */ -1, pipe_fds[1], dump->messages_fd, &spawn_error);
         close(pipe_fds[1]);
         dump->lines_fd = pipe_fds[0];
         if (!ok && g_error_matches(spawn_error, G_SPAWN_ERROR, G_SPAWN_ERROR_NOENT))
-                g_set_error(error, LINK_ERROR, 0, BABELTRACE_MISSING);
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0, BABELTRACE_MISSING);
         else if (!ok)
-                g_set_error(error, LINK_ERROR, 0, "cannot start babeltrace2: %s",
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0, "cannot start babeltrace2: %s",
                             spawn_error->message);
         return ok;
 }
 
-/* "MethodLoad*" by the event's own name, or with its provider before it. */
+/* GLOB matches "NAME" or "PROVIDER:NAME". */
 static bool is_event(const Dump *dump, const json_t *record)
 {
         const char *event = field_text(record, "event"), *provider = field_text(record, "provider");
@@ -95,7 +95,7 @@ static bool is_event(const Dump *dump, const json_t *record)
         return g_pattern_spec_match_string(dump->pattern, whole);
 }
 
-/* What was lost, and has no pid, may have been of this process. */
+/* Lost events have no pid: they may have been of this process. */
 static bool is_process(const Dump *dump, const json_t *record)
 {
         const ProcessName *process = &dump->options->process;
@@ -105,7 +105,7 @@ static bool is_process(const Dump *dump, const json_t *record)
                 (!process->has_pid_ns || field_number(record, "pid_ns") == process->pid_ns));
 }
 
-/* What a line is about stands before its fields, which are the most of it. The caller's. */
+/* The line's members without "fields", which is the largest. The caller owns it. */
 static json_t *load_head(JsonSpan line)
 {
         JsonSpan fields;
@@ -123,18 +123,15 @@ static json_t *load_head(JsonSpan line)
 
 static bool is_wanted(const Dump *dump, JsonSpan line)
 {
-        json_t *record;
-        bool ok;
+        json_auto_t *record = NULL;
 
         if (!dump->pattern && !options_has(dump->options, OPTION_PID))
                 return true;
         record = load_head(line);
-        ok = is_event(dump, record) && is_process(dump, record);
-        json_decref(record);
-        return ok;
+        return is_event(dump, record) && is_process(dump, record);
 }
 
-/* Prints the whole lines in TEXT that are wanted, and takes them out of it. */
+/* Prints those whole lines in TEXT that are wanted, and removes them from it. */
 static void print_lines(Dump *dump, GString *text)
 {
         const char *at = text->str, *end;
@@ -150,7 +147,7 @@ static void print_lines(Dump *dump, GString *text)
         g_string_erase(text, 0, at - text->str);
 }
 
-/* All that it has to say; less if it cannot be written. */
+/* Reads to the end, or until the output fails. */
 static void copy_lines(Dump *dump)
 {
         g_autofree char *bytes = g_malloc(READ_SIZE);
@@ -164,30 +161,30 @@ static void copy_lines(Dump *dump)
                         break;
                 g_string_append_len(text, bytes, n);
                 print_lines(dump, text);
-                /* There is nobody to be kept waiting but babeltrace2. */
+                /* Unlike a daemon, babeltrace2 may wait for the reader of the output. */
                 if (!output_flush())
                         break;
         }
 }
 
-static char *read_said(const Dump *dump)
+static char *read_messages(const Dump *dump)
 {
-        off_t end = lseek(dump->said_fd, 0, SEEK_END);
-        off_t begin = end > (off_t)MAX_SAID ? end - (off_t)MAX_SAID : 0;
+        off_t end = lseek(dump->messages_fd, 0, SEEK_END);
+        off_t begin = end > (off_t)MAX_MESSAGES ? end - (off_t)MAX_MESSAGES : 0;
         size_t n = end > 0 ? (size_t)(end - begin) : 0;
-        char *said = g_malloc(n + 1);
-        ssize_t n_read = pread(dump->said_fd, said, n, begin);
+        char *messages = g_malloc(n + 1);
+        ssize_t n_read = pread(dump->messages_fd, messages, n, begin);
 
-        said[n_read > 0 ? n_read : 0] = '\0';
-        return said;
+        messages[n_read > 0 ? n_read : 0] = '\0';
+        return messages;
 }
 
-static bool end(Dump *dump, const char *directory, GError **error)
+static bool dump_end(Dump *dump, const char *directory, GError **error)
 {
-        g_autofree char *said = NULL, *reason = NULL;
+        g_autofree char *messages = NULL, *reason = NULL;
         int status, r;
 
-        /* If the lines were not read to their end, that ends it. */
+        /* If its lines were not read to the end, the closed pipe ends it. */
         close(dump->lines_fd);
         if (output_error())
                 kill(dump->pid, SIGTERM);
@@ -196,15 +193,15 @@ static bool end(Dump *dump, const char *directory, GError **error)
         while (r < 0 && errno == EINTR);
         if (output_error())
                 return false;
-        said = read_said(dump);
-        reason = babeltrace_reason(said, status);
+        messages = read_messages(dump);
+        reason = babeltrace_reason(messages, status);
         if (!reason && !dump->n_lines)
                 reason = g_strdup("not one event of the .NET runtime in this trace: `clrsym "
                                   "doctor` finds out why");
         if (reason)
-                g_set_error(error, LINK_ERROR, 0, "%s: %s", directory, reason);
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0, "%s: %s", directory, reason);
         else
-                fputs(said, stderr);
+                fputs(messages, stderr);
         return !reason;
 }
 
@@ -212,7 +209,7 @@ bool verb_dump(const Options *options, GError **error)
 {
         const char *directory = *options->arguments;
         g_autoptr(GPatternSpec) pattern = NULL;
-        Dump dump = {.options = options, .lines_fd = -1, .said_fd = -1};
+        Dump dump = {.options = options, .lines_fd = -1, .messages_fd = -1};
         bool ok;
 
         if (options->event) {
@@ -220,12 +217,23 @@ bool verb_dump(const Options *options, GError **error)
 
                 pattern = dump.pattern = g_pattern_spec_new(text);
         }
-        ok = check_directory(directory, error) && start(&dump, directory, error);
+        ok = check_directory(directory, error) && dump_start(&dump, directory, error);
         if (ok) {
                 copy_lines(&dump);
-                ok = end(&dump, directory, error);
+                ok = dump_end(&dump, directory, error);
         }
-        if (dump.said_fd >= 0)
-                close(dump.said_fd);
+        if (dump.messages_fd >= 0)
+                close(dump.messages_fd);
         return ok;
+}
+
+/* The snapshot is complete once the trace is read. */
+bool verb_save(const Options *options, GError **error)
+{
+        AnswerSourceFlags flags =
+                ANSWER_SOURCE_SAVE |
+                (options_has(options, OPTION_JIT_EVENTS) ? ANSWER_SOURCE_JIT_EVENTS : 0);
+        g_autoptr(AnswerSource) source = answer_source_open(options, flags, error);
+
+        return source != NULL;
 }

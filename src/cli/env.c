@@ -18,8 +18,8 @@ static const struct {
 
 static const struct {
         const char *name;
-        const char *before, *between, *after; /* a variable, its value, and what is behind that */
-        const char *end;                      /* behind the last, instead */
+        const char *before, *between, *after; /* around the variable and its value */
+        const char *end;                      /* after the last variable, instead of AFTER */
 } FORMS[] = {
         {"sh", "export ", "='", "'\n", "'\n"},
         {"env", "", "=", "\n", "\n"},

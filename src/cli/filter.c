@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * What is between two words is copied; a word is a run of letters, digits, underscores and bytes
- * that are not ASCII. One that could be an address is asked about, together with others, and if it
- * is one, its name is written instead. All else is written as it is, byte by byte.
+ * Text between two words is copied; a word is a run of letters, digits, underscores and bytes that
+ * are not ASCII. The daemon is asked about words that could be addresses, many at a time; if there
+ * is code at one, its name is written in its place. Everything else is written as it is, byte by
+ * byte.
  *
- * As `clrsym resolve`, it gathers as long as more input is at hand, and writes what it has when the
- * next byte would have to be waited for; but for a word that has begun and may go on.
+ * Like `clrsym resolve`, the filter collects input as long as more is at hand. When the next byte
+ * would have to be waited for, it writes what it has, except for a word at the end, which may
+ * continue.
  */
 
 #include "cli/filter.h"
@@ -21,33 +23,33 @@
 
 enum {
         READ_SIZE = 64 * 1024,
-        /* Text that is kept for the names in it. */
+        /* The size of the text that is kept while its addresses are asked about. */
         MAX_TEXT = 1024 * 1024,
-        /* 0x and 16 digits; a longer word is none. */
+        /* 0x and 16 digits; a longer word is not an address. */
         MAX_WORD = 18,
-        /* Fewer bare digits are a number of something else. */
+        /* Fewer digits without 0x are most likely another number. */
         MIN_BARE_DIGITS = 8,
         MAX_DIGITS = 16,
 };
 
 /* A word in the text that is asked about. */
-typedef struct Candidate {
+typedef struct AddressText {
         size_t at, n;
-} Candidate;
+} AddressText;
 
-typedef struct Filter {
-        Link *link;         /* borrowed */
-        clrsym_query query; /* what all have in common */
+typedef struct AddressFilter {
+        AnswerSource *source; /* borrowed */
+        clrsym_query query;   /* pid and time, which all have in common */
         unsigned wait_ms;
         GString *text; /* owned: read, not written yet */
         bool is_in_word;
-        bool is_long;       /* that word: its begin is written already */
-        size_t word;        /* where in the text it begins */
-        GArray *candidates; /* owned: Candidate, in order */
+        bool is_long;       /* in that word: its beginning is written already */
+        size_t word;        /* where it begins in the text */
+        GArray *candidates; /* owned: AddressText, in order */
         GArray *queries;    /* owned: clrsym_query, by candidate */
         GArray *answers;    /* owned: clrsym_answer, by candidate */
         GString *symbol;    /* owned */
-} Filter;
+} AddressFilter;
 
 static bool is_word_byte(unsigned char c)
 {
@@ -69,9 +71,9 @@ static bool address_from_word(const char *word, size_t n, uint64_t *ret_address)
         return true;
 }
 
-static void end_word(Filter *filter, size_t end)
+static void end_word(AddressFilter *filter, size_t end)
 {
-        Candidate candidate = {filter->word, end - filter->word};
+        AddressText candidate = {filter->word, end - filter->word};
         clrsym_query query = filter->query;
 
         filter->is_in_word = false;
@@ -82,29 +84,30 @@ static void end_word(Filter *filter, size_t end)
         g_array_append_val(filter->queries, query);
 }
 
-static bool resolve(Filter *filter, GError **error)
+static bool filter_resolve(AddressFilter *filter, GError **error)
 {
         guint n = filter->queries->len;
 
         g_array_set_size(filter->answers, n);
-        if (!n || clrsym_resolve(link_handle(filter->link), (const void *)filter->queries->data, n,
-                                 filter->wait_ms, (void *)filter->answers->data) == 0)
+        if (!n || clrsym_resolve(answer_source_handle(filter->source),
+                                 (const void *)filter->queries->data, n, filter->wait_ms,
+                                 (void *)filter->answers->data) == 0)
                 return true;
-        link_set_error(filter->link, error);
+        answer_source_set_error(filter->source, error);
         return false;
 }
 
-/* Writes all of the text, but for a word that may still become an address. */
-static bool flush(Filter *filter, GError **error)
+/* Writes all of the text, except for a word at the end that may still become an address. */
+static bool filter_flush(AddressFilter *filter, GError **error)
 {
         GString *text = filter->text;
         size_t at = 0, end;
         guint i;
 
-        if (!resolve(filter, error))
+        if (!filter_resolve(filter, error))
                 return false;
         for (i = 0; i < filter->candidates->len; i++) {
-                const Candidate *candidate = &g_array_index(filter->candidates, Candidate, i);
+                const AddressText *candidate = &g_array_index(filter->candidates, AddressText, i);
                 const clrsym_answer *answer = &g_array_index(filter->answers, clrsym_answer, i);
 
                 if (answer->status != CLRSYM_OK)
@@ -127,7 +130,7 @@ static bool flush(Filter *filter, GError **error)
         return output_flush();
 }
 
-static bool take(Filter *filter, const char *bytes, size_t n, GError **error)
+static bool filter_take(AddressFilter *filter, const char *bytes, size_t n, GError **error)
 {
         size_t at = filter->text->len;
 
@@ -144,10 +147,10 @@ static bool take(Filter *filter, const char *bytes, size_t n, GError **error)
                 }
         }
         return (filter->text->len < MAX_TEXT && filter->queries->len < CLRSYM_BATCH) ||
-               flush(filter, error);
+               filter_flush(filter, error);
 }
 
-static bool copy(Filter *filter, GError **error)
+static bool filter_copy(AddressFilter *filter, GError **error)
 {
         g_autofree char *bytes = g_malloc(READ_SIZE);
 
@@ -155,38 +158,38 @@ static bool copy(Filter *filter, GError **error)
                 struct pollfd poll_fd = {.fd = STDIN_FILENO, .events = POLLIN};
                 ssize_t n;
 
-                if (filter->text->len && poll(&poll_fd, 1, 0) == 0 && !flush(filter, error))
+                if (filter->text->len && poll(&poll_fd, 1, 0) == 0 && !filter_flush(filter, error))
                         return false;
                 n = read(STDIN_FILENO, bytes, READ_SIZE);
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n < 0) {
-                        g_set_error(error, LINK_ERROR, 0, "cannot read stdin: %s",
+                        g_set_error(error, ANSWER_SOURCE_ERROR, 0, "cannot read stdin: %s",
                                     g_strerror(errno));
                         return false;
                 }
                 if (n == 0)
                         break;
-                if (!take(filter, bytes, (size_t)n, error))
+                if (!filter_take(filter, bytes, (size_t)n, error))
                         return false;
         }
         if (filter->is_in_word)
                 end_word(filter, filter->text->len);
-        return flush(filter, error);
+        return filter_flush(filter, error);
 }
 
-/* The one process that is known; that there are others is found, too. */
+/* The only process that is known; notes if there are others. */
 typedef struct OnlyProcess {
         unsigned n;
         clrsym_query *query;
 } OnlyProcess;
 
-static int take_process(const clrsym_process *process, void *data)
+static int filter_take_process(const clrsym_process *process, void *data)
 {
         OnlyProcess *only = data;
         clrsym_query *query = only->query;
 
-        /* Another generation of it is none. */
+        /* Another generation of it is not another process. */
         if (only->n && query->pid == process->pid && query->pid_ns == process->pid_ns)
                 return 0;
         query->pid = process->pid;
@@ -196,7 +199,7 @@ static int take_process(const clrsym_process *process, void *data)
         return 0;
 }
 
-static bool choose_process(Filter *filter, const Options *options, GError **error)
+static bool choose_process(AddressFilter *filter, const Options *options, GError **error)
 {
         OnlyProcess only = {.query = &filter->query};
 
@@ -206,10 +209,10 @@ static bool choose_process(Filter *filter, const Options *options, GError **erro
                 filter->query.pid_ns = options->process.pid_ns;
                 return true;
         }
-        if (clrsym_processes(link_handle(filter->link), take_process, &only) < 0)
-                link_set_error(filter->link, error);
+        if (clrsym_processes(answer_source_handle(filter->source), filter_take_process, &only) < 0)
+                answer_source_set_error(filter->source, error);
         else if (only.n != 1)
-                g_set_error(error, LINK_ERROR, 0,
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                             "%u processes are known: give --pid PID (clrsym ps lists them)",
                             only.n);
         else
@@ -217,24 +220,24 @@ static bool choose_process(Filter *filter, const Options *options, GError **erro
         return false;
 }
 
-bool filter_run(Link *link, const Options *options, GError **error)
+bool filter_run(AnswerSource *source, const Options *options, GError **error)
 {
-        Filter filter = {
-                .link = link,
+        AddressFilter filter = {
+                .source = source,
                 .query = {.has_time = options->at != NULL},
                 .wait_ms = options->wait_ms,
         };
         bool ok;
 
         if (!choose_process(&filter, options, error) ||
-            (options->at && !link_time(link, options->at, &filter.query.time, error)))
+            (options->at && !answer_source_time(source, options->at, &filter.query.time, error)))
                 return false;
         filter.text = g_string_new(NULL);
-        filter.candidates = g_array_new(FALSE, FALSE, sizeof(Candidate));
+        filter.candidates = g_array_new(FALSE, FALSE, sizeof(AddressText));
         filter.queries = g_array_new(FALSE, FALSE, sizeof(clrsym_query));
         filter.answers = g_array_new(FALSE, FALSE, sizeof(clrsym_answer));
         filter.symbol = g_string_new(NULL);
-        ok = copy(&filter, error);
+        ok = filter_copy(&filter, error);
         g_string_free(filter.text, TRUE);
         g_string_free(filter.symbol, TRUE);
         g_array_unref(filter.candidates);

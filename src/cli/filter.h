@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Filter: any bytes from stdin to stdout, with names in place of the addresses in them
+ * Filter: copies stdin to stdout, with names in place of the addresses in it
  */
 
-#include "cli/link.h"
+#include "cli/answer-source.h"
 
-bool filter_run(Link *link, const Options *options, GError **error);
+bool filter_run(AnswerSource *source, const Options *options, GError **error);

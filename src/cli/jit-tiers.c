@@ -5,13 +5,13 @@
 
 static JitTier *tier_of(JitTiers *tiers, const char *name)
 {
-        JitTier news = {.name = name};
+        JitTier tier = {.name = name};
         guint i;
 
         for (i = 0; i < tiers->tiers->len; i++)
                 if (!strcmp(g_array_index(tiers->tiers, JitTier, i).name, name))
                         return &g_array_index(tiers->tiers, JitTier, i);
-        g_array_append_val(tiers->tiers, news);
+        g_array_append_val(tiers->tiers, tier);
         return &g_array_index(tiers->tiers, JitTier, i);
 }
 
@@ -26,12 +26,12 @@ uint64_t jit_tiers_step(const JitTiers *tiers, unsigned step)
 {
         uint64_t length = tiers->end - tiers->begin + 1;
 
-        /* The first time of which step_of() says so. */
+        /* The earliest time for which step_of() returns STEP. */
         return tiers->begin +
                (uint64_t)(((__uint128_t)length * step + JIT_N_STEPS - 1) / JIT_N_STEPS);
 }
 
-static void add(JitTiers *tiers, const BodyRow *row)
+static void jit_tiers_add(JitTiers *tiers, const BodyRow *row)
 {
         JitSum *sum = &tier_of(tiers, row->tier)->sum;
         unsigned step;
@@ -59,14 +59,14 @@ static int compare_tiers(const void *a, const void *b)
         return strcmp(first->name, second->name);
 }
 
-void jit_tiers_init(JitTiers *tiers, const BodyList *list)
+void jit_tiers_init(JitTiers *tiers, const BodyRows *list)
 {
         guint i;
 
         *tiers = (JitTiers){.tiers = g_array_new(FALSE, FALSE, sizeof(JitTier)),
                             .begin = UINT64_MAX};
         for (i = 0; i < list->rows->len; i++) {
-                const BodyRow *row = body_list_row(list, i);
+                const BodyRow *row = body_rows_get(list, i);
 
                 if (row->loaded == CLRSYM_NO_TIME)
                         continue;
@@ -74,7 +74,7 @@ void jit_tiers_init(JitTiers *tiers, const BodyList *list)
                 tiers->end = MAX(tiers->end, row->loaded);
         }
         for (i = 0; i < list->rows->len; i++)
-                add(tiers, body_list_row(list, i));
+                jit_tiers_add(tiers, body_rows_get(list, i));
         g_array_sort(tiers->tiers, compare_tiers);
 }
 

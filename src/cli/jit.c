@@ -3,8 +3,8 @@
 /*
  * clrsym jit
  *
- * What the JIT compiled is read off the bodies. What it tried, inlining and tail calls, is counted
- * by the daemon, if it gets these events: --trace takes care that it does.
+ * Compilations are counted from the list of bodies. Inlining and tail calls that the JIT tried are
+ * counted by the daemon, if it gets these events; with --trace it does.
  */
 
 #include "cli/body-table.h"
@@ -28,13 +28,13 @@ static int compare_jit_times(const void *a, const void *b)
         return first->number < second->number ? -1 : first->number > second->number;
 }
 
-/* The list is not what it was, then. */
-static void keep_longest(BodyList *list)
+/* Changes the list: it has no more rows than that afterwards. */
+static void keep_longest(BodyRows *list)
 {
         guint n = 0;
 
         g_array_sort(list->rows, compare_jit_times);
-        while (n < MIN(list->rows->len, N_LONGEST) && body_list_row(list, n)->jit_us)
+        while (n < MIN(list->rows->len, N_LONGEST) && body_rows_get(list, n)->jit_us)
                 n++;
         g_array_set_size(list->rows, n);
 }
@@ -72,7 +72,7 @@ static void print_tiers(const JitTiers *tiers)
         table_print(table);
 }
 
-/* The tiers of which loads were seen, into SHOWN. */
+/* Sets SHOWN to the tiers with loads that were seen. */
 static guint loaded_tiers(const JitTiers *tiers, const JitTier **shown)
 {
         guint n = 0, i;
@@ -89,7 +89,7 @@ static guint loaded_tiers(const JitTiers *tiers, const JitTier **shown)
         return n;
 }
 
-/* How many bodies of each tier were loaded in each step. */
+/* The number of bodies of each tier that were loaded in each step. */
 static void print_steps(const JitTiers *tiers)
 {
         g_autofree const JitTier **shown = g_new(const JitTier *, tiers->tiers->len);
@@ -99,7 +99,7 @@ static void print_steps(const JitTiers *tiers)
         unsigned step;
 
         columns[0] = (Column){.heading = "LOADED FROM", .is_right = true};
-        /* The rarest tiers can be missed best. */
+        /* The rarest tiers are left out first. */
         for (i = 0; i < n; i++)
                 columns[i + 1] =
                         (Column){.heading = shown[i]->name, .is_right = true, .rank = i + 1};
@@ -114,7 +114,7 @@ static void print_steps(const JitTiers *tiers)
         table_print(table);
 }
 
-/* What the JIT tried: members of a process's statistics. */
+/* The JIT's attempts: members of a process's statistics. */
 static const struct {
         const char *title, *succeeded, *failed;
 } ATTEMPTS[] = {
@@ -122,7 +122,7 @@ static const struct {
         {"Tail calls", "tail_calls_succeeded", "tail_calls_failed"},
 };
 
-/* Reasons of all processes together. */
+/* Reasons, added up over all processes. */
 typedef struct Reason {
         const char *text; /* borrowed */
         uint64_t count;
@@ -216,7 +216,7 @@ static void print_background(const json_t *processes)
                              (guint64)n_runs, (guint64)n_methods, ms, (guint64)n_pauses);
 }
 
-static void print_text(const JitTiers *tiers, BodyList *list, const json_t *processes)
+static void jit_print_text(const JitTiers *tiers, BodyRows *list, const json_t *processes)
 {
         size_t i;
 
@@ -294,14 +294,14 @@ static json_t *steps_to_json(const JitTiers *tiers)
         return array;
 }
 
-static json_t *longest_to_json(BodyList *list)
+static json_t *longest_to_json(BodyRows *list)
 {
         json_t *array = json_array();
         guint i;
 
         keep_longest(list);
         for (i = 0; i < list->rows->len; i++) {
-                const BodyRow *row = body_list_row(list, i);
+                const BodyRow *row = body_rows_get(list, i);
 
                 json_array_append_new(
                         array,
@@ -318,47 +318,45 @@ static json_t *longest_to_json(BodyList *list)
         return array;
 }
 
-static void print_json(const JitTiers *tiers, BodyList *list, json_t *processes)
+static void jit_print_json(const JitTiers *tiers, BodyRows *list, json_t *processes)
 {
-        json_t *all = json_pack("{s:o, s:o, s:o, s:O}", "tiers", tiers_to_json(tiers), "steps",
-                                steps_to_json(tiers), "longest", longest_to_json(list), "processes",
-                                processes);
-        /* Times of compilations are in us. */
-        char *text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(15));
+        json_auto_t *all = json_pack("{s:o, s:o, s:o, s:O}", "tiers", tiers_to_json(tiers), "steps",
+                                     steps_to_json(tiers), "longest", longest_to_json(list),
+                                     "processes", processes);
 
-        output_line(text, strlen(text));
-        free(text);
-        json_decref(all);
+        output_json(all);
 }
 
 bool verb_jit(const Options *options, GError **error)
 {
-        g_autoptr(Link) link = link_open(options, LINK_JIT_EVENTS, error);
-        g_autoptr(BodyList) list = body_list_new(false);
-        json_t *parameters, *statistics, *processes;
+        g_autoptr(AnswerSource) source =
+                answer_source_open(options, ANSWER_SOURCE_JIT_EVENTS, error);
+        g_autoptr(BodyRows) list = body_rows_new(false);
+        json_auto_t *statistics = NULL;
+        json_t *parameters, *processes;
         JitTiers tiers;
         JsonSpan reply;
         bool is_good;
 
-        if (!link)
+        if (!source)
                 return false;
-        parameters = link_parameters(options);
+        parameters = answer_source_parameters(options);
         json_object_set_new(parameters, "all", json_true());
-        if (!body_list_read(list, link, "ListMethods", parameters, "methods",
+        if (!body_rows_read(list, source, "ListMethods", parameters, "methods",
                             /* is_wanted= */ NULL, /* data= */ NULL, error) ||
-            !link_call(link, "JitStatistics", link_parameters(options), 0, &reply, error))
+            !answer_source_call(source, "JitStatistics", answer_source_parameters(options), 0,
+                                &reply, error))
                 return false;
         statistics = json_span_load(reply);
         processes = json_object_get(statistics, "processes");
         jit_tiers_init(&tiers, list);
         is_good = json_is_array(processes);
         if (!is_good)
-                g_set_error(error, LINK_ERROR, 0, "the reply has no \"processes\"");
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0, "the reply has no \"processes\"");
         else if (options_has(options, OPTION_JSON))
-                print_json(&tiers, list, processes);
+                jit_print_json(&tiers, list, processes);
         else
-                print_text(&tiers, list, processes);
+                jit_print_text(&tiers, list, processes);
         jit_tiers_deinit(&tiers);
-        json_decref(statistics);
         return is_good;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/json-field.h"
 
+#include "util/seconds-text.h"
+
 #include <glib.h>
 #include <string.h>
 
@@ -38,17 +40,8 @@ uint64_t field_hex(const json_t *object, const char *name)
 bool field_time(const json_t *object, const char *name, uint64_t *ret_time)
 {
         const char *text = field_text(object, name);
-        uint64_t seconds, fraction;
-        char *end;
 
-        if (!text || !g_ascii_isdigit(*text))
-                return false;
-        seconds = g_ascii_strtoull(text, &end, 10);
-        if (*end != '.' || strlen(end + 1) != 9)
-                return false;
-        fraction = g_ascii_strtoull(end + 1, NULL, 10);
-        *ret_time = seconds * 1000000000 + fraction;
-        return true;
+        return text && seconds_from_text(text, ret_time);
 }
 
 const char *module_file_name(const json_t *body)

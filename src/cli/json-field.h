@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * Fields of JSON objects that a daemon sent: NULL, zero or false where there is none of that type
+ * Fields of JSON objects that a daemon sent: NULL, zero or false if a member is missing or has
+ * another type
  */
 
 #include "cli/json-span.h"
@@ -10,7 +11,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* The value that stands there, or NULL. The caller's. */
+/* Parses the text; NULL if it is not JSON. The caller owns the value. */
 json_t *json_span_load(JsonSpan span);
 
 /* Borrowed. */
@@ -22,5 +23,5 @@ uint64_t field_hex(const json_t *object, const char *name);
 /* "S.NNNNNNNNN", as ns. */
 bool field_time(const json_t *object, const char *name, uint64_t *ret_time);
 
-/* "System.Private.CoreLib.dll" of a body's module, or NULL; borrowed. */
+/* The file name of a body's module, "System.Private.CoreLib.dll", or NULL. Borrowed. */
 const char *module_file_name(const json_t *body);

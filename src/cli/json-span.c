@@ -10,7 +10,7 @@ static size_t skip_blanks(JsonSpan text, size_t at)
         return at;
 }
 
-/* Behind the string that begins at AT; the text's end if it has none. */
+/* The position after the string that begins at AT; the text's end if the string has no end. */
 static size_t skip_string(JsonSpan text, size_t at)
 {
         for (at++; at < text.n; at++) {
@@ -22,7 +22,7 @@ static size_t skip_string(JsonSpan text, size_t at)
         return text.n;
 }
 
-/* Behind the value that begins at AT. */
+/* The position after the value that begins at AT. */
 static size_t skip_value(JsonSpan text, size_t at)
 {
         size_t depth = 0;
@@ -47,7 +47,7 @@ static size_t skip_value(JsonSpan text, size_t at)
         return text.n;
 }
 
-/* Where an element begins: behind OPEN, or behind the comma; false at the end. */
+/* Moves AT over OPEN or a comma to the next element; false at the end. */
 static bool next_start(JsonSpan text, size_t *at, char open)
 {
         *at = skip_blanks(text, *at);

@@ -2,10 +2,11 @@
 #pragma once
 
 /*
- * JSON span: parts of a JSON text as they stand there
+ * JSON span: parts of a JSON text, verbatim
  *
- * `--json` hands the daemon's answers on byte for byte: numbers keep their digits, members their
- * order, and nothing is built that would only be printed again.
+ * `--json` prints the daemon's answers byte for byte: numbers keep their digits, members their
+ * order, strings their escapes. A parser would build millions of values only to write them again,
+ * and not the same.
  */
 
 #include <stdbool.h>
@@ -17,11 +18,11 @@ typedef struct JsonSpan {
         size_t n;
 } JsonSpan;
 
-/* The value of an object's member; false if there is none, or the text is no object. */
+/* The value of an object's member; false if it has no such member, or the text is not an object. */
 bool json_span_member(JsonSpan object, const char *name, JsonSpan *ret_value);
 
 /*
- * The next element of an array. *POSITION is 0 at first, and is moved behind the element. False at
- * the array's end, and where the text is no array.
+ * The next element of an array. *POSITION is 0 at first; it is moved after the element. False at
+ * the array's end, and if the text is not an array.
  */
 bool json_span_next(JsonSpan array, size_t *position, JsonSpan *ret_element);

@@ -3,8 +3,8 @@
 /*
  * clrsym methods
  *
- * What was alive at a time is the daemon's to say; which of that is wanted is found here. How often
- * a method was compiled, or an address used, takes a second list: of all bodies that ever were.
+ * The daemon lists what was alive at a time; the other options are applied here. The numbers of
+ * versions and of reuses need a second list: all bodies that ever were.
  */
 
 #include "cli/body-table.h"
@@ -14,14 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which bodies are wanted. */
-typedef struct Filter {
+/* The options that pick bodies. */
+typedef struct MethodFilter {
         const Options *options;
         GPatternSpec *pattern; /* owned, or NULL */
         uint64_t now;
-} Filter;
+} MethodFilter;
 
-static bool matches(const Filter *filter, const BodyRow *row)
+static bool matches(const MethodFilter *filter, const BodyRow *row)
 {
         g_autofree char *name = NULL;
 
@@ -31,8 +31,8 @@ static bool matches(const Filter *filter, const BodyRow *row)
         return g_pattern_spec_match_string(filter->pattern, name);
 }
 
-/* Whose load was not seen may be of any age. */
-static bool is_old_enough(const Filter *filter, const BodyRow *row)
+/* A body whose load was not seen may be of any age. */
+static bool is_old_enough(const MethodFilter *filter, const BodyRow *row)
 {
         uint64_t end = MIN(row->unloaded, filter->now);
 
@@ -42,7 +42,7 @@ static bool is_old_enough(const Filter *filter, const BodyRow *row)
 
 static bool is_wanted(const BodyRow *row, void *data)
 {
-        const Filter *filter = data;
+        const MethodFilter *filter = data;
         const Options *options = filter->options;
 
         return (!options->tier || !strcmp(row->tier, options->tier)) &&
@@ -52,7 +52,7 @@ static bool is_wanted(const BodyRow *row, void *data)
                matches(filter, row);
 }
 
-/* Counting takes the bodies that are gone, too. */
+/* Counts include bodies that are unloaded. */
 static bool needs_versions(const Options *options)
 {
         return options_has(options, OPTION_MIN_VERSIONS) || options->sort == SORT_VERSIONS;
@@ -83,7 +83,7 @@ static uint64_t sort_key(const BodyRow *row, Sort sort)
         return 0;
 }
 
-/* The largest first; among equals, as they came. */
+/* The largest first; equal ones in the daemon's order. */
 static int compare_rows(const void *a, const void *b, void *data)
 {
         const BodyRow *first = a, *second = b;
@@ -95,23 +95,23 @@ static int compare_rows(const void *a, const void *b, void *data)
         return first->number < second->number ? -1 : first->number > second->number;
 }
 
-static void drop_few_versions(BodyList *list, uint64_t min)
+static void drop_few_versions(BodyRows *list, uint64_t min)
 {
         guint i, n = 0;
 
         for (i = 0; i < list->rows->len; i++)
-                if (body_list_row(list, i)->n_versions >= min)
-                        *body_list_row(list, n++) = *body_list_row(list, i);
+                if (body_rows_get(list, i)->n_versions >= min)
+                        *body_rows_get(list, n++) = *body_rows_get(list, i);
         g_array_set_size(list->rows, n);
 }
 
-/* The row as it came, and what was counted behind it. */
-static void print_json(const BodyList *list, const Options *options)
+/* The daemon's row with the counts appended. */
+static void methods_print_json(const BodyRows *list, const Options *options)
 {
         guint i;
 
         for (i = 0; i < list->rows->len; i++) {
-                const BodyRow *row = body_list_row(list, i);
+                const BodyRow *row = body_rows_get(list, i);
                 size_t n = strlen(row->json) - 1;
 
                 output_bytes(row->json, n);
@@ -123,7 +123,7 @@ static void print_json(const BodyList *list, const Options *options)
         }
 }
 
-static void print_text(const BodyList *list, const Options *options)
+static void methods_print_text(const BodyRows *list, const Options *options)
 {
         static const unsigned SORTED[_SORT_MAX] = {
                 [SORT_JIT] = BODY_COLUMN_BIT(BODY_JIT_MS),
@@ -141,10 +141,10 @@ static void print_text(const BodyList *list, const Options *options)
         body_table_print(list, important);
 }
 
-/* {"all":true}, or with the time asked for. */
+/* Parameters: {"all":true}, or with the time asked for. */
 static json_t *list_parameters(const Options *options, bool is_all, const uint64_t *time)
 {
-        json_t *parameters = link_parameters(options);
+        json_t *parameters = answer_source_parameters(options);
 
         json_object_set_new(parameters, "all", json_boolean(is_all));
         if (time)
@@ -152,38 +152,40 @@ static json_t *list_parameters(const Options *options, bool is_all, const uint64
         return parameters;
 }
 
-static bool count_bodies(BodyList *list, Link *link, const Options *options, GError **error)
+static bool count_bodies(BodyRows *list, AnswerSource *source, const Options *options,
+                         GError **error)
 {
-        g_autoptr(BodyList) all = body_list_new(false);
+        g_autoptr(BodyRows) all = body_rows_new(false);
 
-        if (!body_list_read(all, link, "ListMethods", list_parameters(options, true, NULL),
+        if (!body_rows_read(all, source, "ListMethods", list_parameters(options, true, NULL),
                             "methods", /* is_wanted= */ NULL, /* data= */ NULL, error))
                 return false;
-        body_list_count(list, all);
+        body_rows_count(list, all);
         if (options_has(options, OPTION_MIN_VERSIONS))
                 drop_few_versions(list, options->min_versions);
         return true;
 }
 
-static bool list_methods(Link *link, Filter *filter, const uint64_t *time, GError **error)
+static bool list_methods(AnswerSource *source, MethodFilter *filter, const uint64_t *time,
+                         GError **error)
 {
         const Options *options = filter->options;
         bool is_json = options_has(options, OPTION_JSON);
-        g_autoptr(BodyList) list = body_list_new(is_json);
+        g_autoptr(BodyRows) list = body_rows_new(is_json);
         json_t *parameters = list_parameters(options, options_has(options, OPTION_ALL), time);
         Sort sort = options->sort;
 
-        if (!body_list_read(list, link, "ListMethods", parameters, "methods", is_wanted, filter,
+        if (!body_rows_read(list, source, "ListMethods", parameters, "methods", is_wanted, filter,
                             error))
                 return false;
-        if (needs_counts(options) && !count_bodies(list, link, options, error))
+        if (needs_counts(options) && !count_bodies(list, source, options, error))
                 return false;
         if (sort)
                 g_array_sort_with_data(list->rows, compare_rows, &sort);
         if (is_json)
-                print_json(list, options);
+                methods_print_json(list, options);
         else
-                print_text(list, options);
+                methods_print_text(list, options);
         return true;
 }
 
@@ -192,28 +194,29 @@ bool verb_methods(const Options *options, GError **error)
         const unsigned choices = OPTION_BIT(OPTION_TIER) | OPTION_BIT(OPTION_MIN_VERSIONS) |
                                  OPTION_BIT(OPTION_REJITTED) | OPTION_BIT(OPTION_OLDER) |
                                  OPTION_BIT(OPTION_SORT);
-        g_autoptr(Link) link = link_open(options, LINK_PLAIN, error);
+        g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, error);
         g_autoptr(GPatternSpec) pattern = NULL;
-        Filter filter = {.options = options};
+        MethodFilter filter = {.options = options};
         uint64_t time, *asked = options->at ? &time : NULL;
 
-        if (!link || (asked && !link_time(link, options->at, asked, error)))
+        if (!source || (asked && !answer_source_time(source, options->at, asked, error)))
                 return false;
-        /* There can be millions: if all of them are to be handed on, none needs to be kept. */
+        /* There can be millions of rows: without a filter they are printed as they arrive. */
         if (options_has(options, OPTION_JSON) && !(options->given & choices) &&
             !*options->arguments)
-                return link_print_rows(
-                        link, "ListMethods",
+                return answer_source_print_rows(
+                        source, "ListMethods",
                         list_parameters(options, options_has(options, OPTION_ALL), asked),
                         "methods", error);
         if (asked)
                 filter.now = time;
-        else if (options_has(options, OPTION_OLDER) && !link_time(link, "now", &filter.now, error))
+        else if (options_has(options, OPTION_OLDER) &&
+                 !answer_source_time(source, "now", &filter.now, error))
                 return false;
         if (*options->arguments) {
                 g_autofree char *text = g_utf8_make_valid(*options->arguments, -1);
 
                 pattern = filter.pattern = g_pattern_spec_new(text);
         }
-        return list_methods(link, &filter, asked, error);
+        return list_methods(source, &filter, asked, error);
 }

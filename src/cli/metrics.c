@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/json-field.h"
-#include "cli/link.h"
+#include "cli/answer-source.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 
@@ -9,12 +9,12 @@
 /* OpenMetrics, as the daemon spells it. */
 bool verb_metrics(const Options *options, GError **error)
 {
-        g_autoptr(Link) link = link_open(options, LINK_PLAIN, error);
+        g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, error);
+        json_auto_t *metrics = NULL;
         const char *text;
-        json_t *metrics;
         JsonSpan reply;
 
-        if (!link || !link_call(link, "Metrics", json_object(), 0, &reply, error))
+        if (!source || !answer_source_call(source, "Metrics", json_object(), 0, &reply, error))
                 return false;
         if (options_has(options, OPTION_JSON)) {
                 output_line(reply.at, reply.n);
@@ -25,7 +25,6 @@ bool verb_metrics(const Options *options, GError **error)
         if (text)
                 output_bytes(text, strlen(text));
         else
-                g_set_error(error, LINK_ERROR, 0, "the reply has no \"text\"");
-        json_decref(metrics);
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0, "the reply has no \"text\"");
         return text != NULL;
 }

@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include "clrsym/clrsym.h"
+#include "util/size-text.h"
 
 #include <getopt.h>
 #include <string.h>
@@ -9,23 +10,27 @@
 /* For `--wait` without a number. */
 #define DEFAULT_WAIT_MS 5000
 #define MAX_WAIT_S      86400
-/* A machine that has been up for longer is none. */
+/* 31 years: no machine has been up for longer. */
 #define MAX_AGE_S 1e9
 
-/* Puts an option's argument into the member of Options; NULL, or what it is not (static). */
+/* LTTng takes powers of two; it needs a page, and the buffers have to fit into /dev/shm. */
+#define MIN_BUFFER_SIZE 4096
+#define MAX_BUFFER_SIZE (UINT64_C(1) << 30)
+
+/* Stores an option's argument in its member of Options. NULL, or why it cannot (static). */
 typedef const char *(*Convert)(const char *argument, void *member);
 
 typedef struct OptionRow {
-        char letter; /* 0: none */
+        char letter; /* 0: it has only a name */
         const char *name;
-        const char *argument; /* how it is shown; NULL: it takes none */
-        bool is_optional;     /* its argument */
+        const char *argument; /* as help shows it; NULL: it takes none */
+        bool is_optional;     /* the argument */
         Convert convert;
         size_t offset;
         const char *help;
 } OptionRow;
 
-static bool digits(const char *text, size_t n, uint64_t max, uint64_t *ret_u)
+static bool parse_digits(const char *text, size_t n, uint64_t max, uint64_t *ret_u)
 {
         size_t i;
 
@@ -44,9 +49,9 @@ bool process_name_from_text(const char *text, ProcessName *ret_name)
         uint64_t u;
 
         *ret_name = (ProcessName){.has_pid_ns = colon != NULL};
-        if (colon && !digits(text, (size_t)(colon - text), INT64_MAX, &ret_name->pid_ns))
+        if (colon && !parse_digits(text, (size_t)(colon - text), INT64_MAX, &ret_name->pid_ns))
                 return false;
-        if (!digits(pid, strlen(pid), INT32_MAX, &u) || u == 0)
+        if (!parse_digits(pid, strlen(pid), INT32_MAX, &u) || u == 0)
                 return false;
         ret_name->pid = (int32_t)u;
         return true;
@@ -71,7 +76,7 @@ static const char *to_map(const char *argument, void *member)
         uint64_t u;
         unsigned i;
 
-        if (!equals || !digits(argument, (size_t)(equals - argument), INT32_MAX, &u) ||
+        if (!equals || !parse_digits(argument, (size_t)(equals - argument), INT32_MAX, &u) ||
             !process_name_from_text(equals + 1, &map.process))
                 return "not PERFPID=PID or PERFPID=PIDNS:PID";
         map.perf_pid = (int32_t)u;
@@ -79,21 +84,12 @@ static const char *to_map(const char *argument, void *member)
                 if (maps->maps[i].perf_pid == map.perf_pid)
                         return "that PERFPID was given before";
         if (maps->n == MAX_MAPS)
-                return "more than can be given";
+                return "there are too many of them";
         maps->maps[maps->n++] = map;
         return NULL;
 }
 
-static const char *to_names(const char *argument, void *member)
-{
-        if (strcmp(argument, "full") != 0 && strcmp(argument, "short") != 0 &&
-            strcmp(argument, "clr") != 0)
-                return "not full, short or clr";
-        *(const char **)member = argument;
-        return NULL;
-}
-
-static bool seconds(const char *text, double max, double *ret_seconds)
+static bool parse_seconds(const char *text, double max, double *ret_seconds)
 {
         char *end;
 
@@ -109,7 +105,7 @@ static const char *to_wait(const char *argument, void *member)
         *ms = DEFAULT_WAIT_MS;
         if (!argument)
                 return NULL;
-        if (!seconds(argument, MAX_WAIT_S, &s))
+        if (!parse_seconds(argument, MAX_WAIT_S, &s))
                 return "not a number of seconds";
         *ms = (unsigned)(s * 1000);
         return NULL;
@@ -120,7 +116,7 @@ static const char *to_age(const char *argument, void *member)
         uint64_t *ns = member;
         double s;
 
-        if (!seconds(argument, MAX_AGE_S, &s))
+        if (!parse_seconds(argument, MAX_AGE_S, &s))
                 return "not a number of seconds";
         *ns = (uint64_t)(s * 1e9);
         return NULL;
@@ -128,7 +124,7 @@ static const char *to_age(const char *argument, void *member)
 
 static const char *to_number(const char *argument, void *member)
 {
-        return digits(argument, strlen(argument), INT64_MAX, member) ? NULL : "not a number";
+        return parse_digits(argument, strlen(argument), INT64_MAX, member) ? NULL : "not a number";
 }
 
 static const char *to_tier(const char *argument, void *member)
@@ -148,7 +144,35 @@ static const char *to_tier(const char *argument, void *member)
 
 static const char *to_style(const char *argument, void *member)
 {
-        return clrsym_style_from_name(argument, member) ? NULL : "not clr, csharp or short";
+        /* "full" is csharp: the spelling of --names. */
+        if (!strcmp(argument, "full"))
+                argument = "csharp";
+        return clrsym_style_from_name(argument, member) ? NULL : "not csharp, clr or short";
+}
+
+static const char *to_texts(const char *argument, void *member)
+{
+        GPtrArray **texts = member;
+
+        if (!*texts)
+                *texts = g_ptr_array_new();
+        g_ptr_array_add(*texts, (char *)argument);
+        return NULL;
+}
+
+static const char *to_size(const char *argument, void *member)
+{
+        return size_from_text(argument, member) ? NULL : "not a size like 500M or 2G";
+}
+
+static const char *to_buffer_size(const char *argument, void *member)
+{
+        uint64_t *size = member;
+
+        return size_from_text(argument, size) && *size >= MIN_BUFFER_SIZE &&
+                               *size <= MAX_BUFFER_SIZE && !(*size & (*size - 1))
+                       ? NULL
+                       : "not a power of two from 4K to 1G";
 }
 
 static const char *to_sort(const char *argument, void *member)
@@ -196,66 +220,83 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_IL_VERSION] = {0, "il-version", "N", false, to_number, MEMBER(il_version),
                                "only code of this version of the IL"},
         [OPTION_STYLE] = {0, "style", "STYLE", false, to_style, MEMBER(style),
-                          "names as csharp (default), clr or short has them: clrsym-names(7)"},
+                          "names in the style csharp (default), clr or short: clrsym-names(7)"},
         [OPTION_EVENT] = {0, "event", "GLOB", false, to_text, MEMBER(event),
                           "only these events: 'MethodLoad*', '*ILToNative*' ..."},
-        [OPTION_JIT_EVENTS] = {0, "jit-events", NULL, false, NULL, 0,
-                               "also the events that clrsym jit is about"},
         [OPTION_INPUT] = {'i', "input", "FILE", false, to_text, MEMBER(input),
                           "the recording (default: perf.data)"},
-        [OPTION_NAMES] = {0, "names", "FORM", false, to_names, MEMBER(names),
-                          "full (default), short: Type.Method, or clr: as the runtime has it"},
         [OPTION_TIERS] = {0, "tiers", NULL, false, NULL, 0, "text: with the tier of managed code"},
         [OPTION_ANNOTATE] = {0, "annotate", NULL, false, NULL, 0,
-                             "folded: _[j] behind managed names, _[k] behind the kernel's"},
-        [OPTION_SAMPLED] = {0, "event", "NAME", false, to_text, MEMBER(event),
-                            "only samples of this event, where several were recorded"},
+                             "folded: append _[j] to managed names, _[k] to the kernel's"},
         [OPTION_MAP] = {0, "map", "MAP", false, to_map, MEMBER(maps),
-                        "PERFPID=PIDNS:PID: which process it is that perf calls PERFPID"},
-        [OPTION_FORCE] = {0, "force", NULL, false, NULL, 0,
-                          "also if the recording seems to be of another boot or program"},
-        [OPTION_OUTPUT] = {'o', "output", "FILE", false, to_text, MEMBER(output), "write to FILE"},
-        [OPTION_EVERY] = {0, "all", NULL, false, NULL, 0, "every process that there is"},
+                        "PERFPID=PIDNS:PID: the process that perf calls PERFPID"},
         [OPTION_USER] = {0, "user", "NAME", false, to_text, MEMBER(user),
                          "every process of this user"},
         [OPTION_AGAIN] = {0, "again", NULL, false, NULL, 0,
-                          "have everything listed once more, if it is attached already"},
+                          "request another rundown of processes that are attached already"},
         [OPTION_LIST] = {0, "list", NULL, false, NULL, 0, "show what is attached"},
         [OPTION_FORMAT] = {0, "format", "FORM", false, to_text, MEMBER(format),
                            "sh, env, systemd or docker (default: sh)"},
+        [OPTION_LIVE] = {0, "live", NULL, false, NULL, 0,
+                         "through lttng-relayd, for clrsym feed (the default)"},
+        [OPTION_OUTPUT] = {'o', "output", "FILE", false, to_text, MEMBER(output), "write to FILE"},
+        [OPTION_TRACK] = {0, "track", "PID[,PID...]", false, to_texts, MEMBER(track),
+                          "only these processes; can be given several times"},
+        [OPTION_DISK] = {0, "disk", "SIZE", false, to_size, MEMBER(disk),
+                         "limit of the trace of one user's programs (live: 2G)"},
+        [OPTION_BUFFER_SIZE] = {0, "buffer-size", "SIZE", false, to_buffer_size,
+                                MEMBER(buffer_size), "size of each sub-buffer (default: 1M)"},
+        [OPTION_NAME] = {0, "name", "NAME", false, to_text, MEMBER(name),
+                         "the session's name (default: clrsym)"},
+        [OPTION_SESSION] = {0, "session", "NAME", false, to_text, MEMBER(session),
+                            "the live session (default: the one that clrsym started)"},
+        [OPTION_RELAY_OUTPUT] = {0, "relay-output", "DIR", false, to_text, MEMBER(relay_output),
+                                 "the directory that lttng-relayd writes to"},
+        [OPTION_JIT_EVENTS] = {0, "jit-events", NULL, false, NULL, 0,
+                               "also the events that clrsym jit is about"},
+        [OPTION_FORCE] = {'f', "force", NULL, false, NULL, 0,
+                          "also if the recording seems to be of another boot or program"},
+        [OPTION_KEEP] = {0, "keep", NULL, false, NULL, 0,
+                         "never remove what lttng-relayd has recorded of it"},
+        [OPTION_QUIET] = {'q', "quiet", NULL, false, NULL, 0, "report only what was done"},
         [OPTION_JSON] = {'j', "json", NULL, false, NULL, 0, "JSON, one object a line"},
 };
 
-enum {
-        /* getopt_long()'s values of the options; those below are letters. */
-        VALUE_HELP = 256,
-        VALUE_FIRST,
+/* Old spellings, which help does not show. */
+static const struct {
+        const char *name;
+        Option option;
+} ALIASES[] = {
+        {"names", OPTION_STYLE},
 };
 
-const char *option_name(Option option)
+enum {
+        /* Values of getopt_long() above those of letters. */
+        VALUE_HELP = 256,
+        VALUE_FIRST,
+        /* Each option, each alias, --help and the end of the table. */
+        N_LONG = _OPTION_MAX + G_N_ELEMENTS(ALIASES) + 2,
+};
+
+void options_clear(Options *options)
 {
-        return ROWS[option].name;
+        g_clear_pointer(&options->track, g_ptr_array_unref);
 }
 
-const char *option_argument(Option option)
-{
-        return ROWS[option].argument;
-}
-
-/* NULL, or what is wrong (owned). */
-static char *apply(Option option, const char *argument, Options *options)
+/* NAME is how the option was spelled. Returns NULL, or what is wrong (owned). */
+static char *option_apply(Option option, const char *name, const char *argument, Options *options)
 {
         const OptionRow *row = &ROWS[option];
         const char *wrong =
                 row->convert ? row->convert(argument, (char *)options + row->offset) : NULL;
 
         options->given |= OPTION_BIT(option);
-        return wrong ? g_strdup_printf("--%s%s%s: %s", row->name, row->is_optional ? "=" : " ",
-                                       argument, wrong)
+        return wrong ? g_strdup_printf("--%s%s%s: %s", name, row->is_optional ? "=" : " ", argument,
+                                       wrong)
                      : NULL;
 }
 
-static Option option_of(int value)
+static Option option_from_value(int value)
 {
         unsigned i;
 
@@ -267,79 +308,133 @@ static Option option_of(int value)
         return (Option)i;
 }
 
-/* What getopt_long() is told; LONGS has room for all options, --help and an end. */
-static void describe(unsigned allowed, struct option *longs, GString *letters)
+static struct option option_to_long(Option option, const char *name)
+{
+        const OptionRow *row = &ROWS[option];
+
+        return (struct option){
+                .name = name,
+                .has_arg = row->is_optional ? optional_argument
+                           : row->argument  ? required_argument
+                                            : no_argument,
+                .val = VALUE_FIRST + (int)option,
+        };
+}
+
+/* What getopt_long() needs to know. */
+static void option_set_describe(OptionSet allowed, struct option longs[N_LONG], GString *letters)
 {
         unsigned i;
 
         for (i = 0; i < _OPTION_MAX; i++) {
-                const OptionRow *row = &ROWS[i];
-                int argument = row->is_optional ? optional_argument
-                               : row->argument  ? required_argument
-                                                : no_argument;
-
                 if (!(allowed & OPTION_BIT(i)))
                         continue;
-                *longs++ = (struct option){row->name, argument, NULL, VALUE_FIRST + (int)i};
-                if (row->letter)
-                        g_string_append_printf(letters, "%c%s", row->letter,
-                                               argument == required_argument ? ":" : "");
+                *longs++ = option_to_long((Option)i, ROWS[i].name);
+                if (ROWS[i].letter)
+                        g_string_append_printf(letters, "%c%s", ROWS[i].letter,
+                                               ROWS[i].argument ? ":" : "");
         }
+        for (i = 0; i < G_N_ELEMENTS(ALIASES); i++)
+                if (allowed & OPTION_BIT(ALIASES[i].option))
+                        *longs++ = option_to_long(ALIASES[i].option, ALIASES[i].name);
         *longs++ = (struct option){"help", no_argument, NULL, VALUE_HELP};
         *longs = (struct option){0};
 }
 
-bool options_parse(int argc, char **argv, unsigned allowed, Options *ret_options, bool *ret_is_help,
-                   char **ret_reason)
+bool options_parse(int argc, char **argv, const OptionUse *use, Options *ret_options,
+                   bool *ret_is_help, char **ret_reason)
 {
-        struct option longs[_OPTION_MAX + 2];
+        g_auto(Options) options = {0};
         g_autoptr(GString) letters = g_string_new(":h");
-        int value;
+        struct option longs[N_LONG];
+        char *reason = NULL;
+        bool is_help = false;
+        int value, i;
 
-        *ret_options = (Options){0};
-        *ret_is_help = false;
-        *ret_reason = NULL;
-        describe(allowed, longs, letters);
+        option_set_describe(use->allowed, longs, letters);
         optind = 0;
-        while ((value = getopt_long(argc, argv, letters->str, longs, NULL)) != -1) {
-                if (value == 'h' || value == VALUE_HELP) {
-                        *ret_is_help = true;
-                        return true;
-                }
-                if (value == ':')
-                        *ret_reason = g_strdup_printf("%s needs a value", argv[optind - 1]);
+        while (!is_help && !reason &&
+               (i = -1, value = getopt_long(argc, argv, letters->str, longs, &i)) != -1) {
+                Option option = option_from_value(value);
+
+                if (value == 'h' || value == VALUE_HELP)
+                        is_help = true;
+                else if (value == ':')
+                        reason = g_strdup_printf("%s needs a value", argv[optind - 1]);
                 else if (value == '?' && optopt > 0 && optopt < VALUE_HELP)
-                        *ret_reason = g_strdup_printf("unknown option -%c", optopt);
+                        reason = g_strdup_printf("unknown option -%c", optopt);
                 else if (value == '?')
-                        *ret_reason = g_strdup_printf("unknown option %s", argv[optind - 1]);
+                        reason = g_strdup_printf("unknown option %s", argv[optind - 1]);
                 else
-                        *ret_reason = apply(option_of(value), optarg, ret_options);
-                if (*ret_reason)
-                        return false;
+                        reason = option_apply(option, i >= 0 ? longs[i].name : ROWS[option].name,
+                                              optarg, &options);
         }
-        ret_options->arguments = argv + optind;
-        if (ret_options->socket && ret_options->trace)
-                *ret_reason = g_strdup("--socket and --trace: one of them, not both");
-        return !*ret_reason;
+        options.arguments = argv + optind;
+        if (!reason && !is_help && options.socket && options.trace)
+                reason = g_strdup("--socket and --trace: one of them, not both");
+        if (reason) {
+                *ret_reason = reason;
+                return false;
+        }
+        *ret_is_help = is_help;
+        *ret_options = options;
+        options = (Options){0};
+        return true;
 }
 
-void options_print(FILE *file, unsigned allowed)
+void options_append_required(GString *out, OptionSet required)
 {
         unsigned i;
 
-        for (i = 0; i < _OPTION_MAX; i++) {
-                const OptionRow *row = &ROWS[i];
-                g_autofree char *text = NULL;
+        for (i = 0; i < _OPTION_MAX; i++)
+                if (required & OPTION_BIT(i))
+                        g_string_append_printf(out, " --%s %s", ROWS[i].name, ROWS[i].argument);
+}
 
-                if (!(allowed & OPTION_BIT(i)))
-                        continue;
-                text = row->argument ? g_strdup_printf(row->is_optional ? "--%s[=%s]" : "--%s %s",
-                                                       row->name, row->argument)
-                                     : g_strdup_printf("--%s", row->name);
-                if (row->letter)
-                        fprintf(file, "  -%c, %-17s %s\n", row->letter, text, row->help);
-                else
-                        fprintf(file, "      %-17s %s\n", text, row->help);
-        }
-        fprintf(file, "  -h, %-17s %s\n", "--help", "this");
+static const OptionText *option_text(const OptionUse *use, Option option)
+{
+        const OptionText *text;
+
+        for (text = use->texts; text && text->help; text++)
+                if (text->option == option)
+                        return text;
+        return NULL;
+}
+
+/* "--name ARGUMENT", as the verb's help shows it. */
+static char *option_spelling(const OptionUse *use, Option option)
+{
+        const OptionRow *row = &ROWS[option];
+        const OptionText *text = option_text(use, option);
+
+        if (!row->argument)
+                return g_strdup_printf("--%s", row->name);
+        return g_strdup_printf(row->is_optional ? "--%s[=%s]" : "--%s %s", row->name,
+                               text ? text->argument : row->argument);
+}
+
+void options_append_help(GString *out, const OptionUse *use)
+{
+        size_t width = strlen("--help");
+        unsigned pass, i;
+
+        /* The first pass finds the width of the column, the second one appends. */
+        for (pass = 0; pass < 2; pass++)
+                for (i = 0; i < _OPTION_MAX; i++) {
+                        g_autofree char *spelling = NULL;
+                        const OptionText *text = option_text(use, (Option)i);
+
+                        if (!(use->allowed & OPTION_BIT(i)))
+                                continue;
+                        spelling = option_spelling(use, (Option)i);
+                        if (pass == 0)
+                                width = MAX(width, strlen(spelling));
+                        else
+                                g_string_append_printf(out, "  %c%c%c %-*s  %s\n",
+                                                       ROWS[i].letter ? '-' : ' ',
+                                                       ROWS[i].letter ? ROWS[i].letter : ' ',
+                                                       ROWS[i].letter ? ',' : ' ', (int)width,
+                                                       spelling, text ? text->help : ROWS[i].help);
+                }
+        g_string_append_printf(out, "  -h, %-*s  %s\n", (int)width, "--help", "show this help");
 }

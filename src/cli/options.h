@@ -7,10 +7,10 @@
 
 #include "clrsym/clrsym.h"
 
+#include <assert.h>
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 typedef enum Option {
         OPTION_SOCKET,
@@ -28,25 +28,48 @@ typedef enum Option {
         OPTION_IL_VERSION,
         OPTION_STYLE,
         OPTION_EVENT,
-        OPTION_JIT_EVENTS,
         OPTION_INPUT,
-        OPTION_OUTPUT,
-        OPTION_NAMES,
         OPTION_TIERS,
         OPTION_ANNOTATE,
-        OPTION_SAMPLED,
         OPTION_MAP,
-        OPTION_FORCE,
-        OPTION_EVERY,
         OPTION_USER,
         OPTION_AGAIN,
         OPTION_LIST,
         OPTION_FORMAT,
+        OPTION_LIVE,
+        OPTION_OUTPUT,
+        OPTION_TRACK,
+        OPTION_DISK,
+        OPTION_BUFFER_SIZE,
+        OPTION_NAME,
+        OPTION_SESSION,
+        OPTION_RELAY_OUTPUT,
+        OPTION_JIT_EVENTS,
+        OPTION_FORCE,
+        OPTION_KEEP,
+        OPTION_QUIET,
         OPTION_JSON,
         _OPTION_MAX,
 } Option;
 
-#define OPTION_BIT(option) (1u << (option))
+typedef uint64_t OptionSet;
+
+static_assert(_OPTION_MAX <= 64, "an OptionSet has a bit for each option");
+
+#define OPTION_BIT(option) (UINT64_C(1) << (option))
+
+/* For one verb, an option's argument and help where the table's do not fit. */
+typedef struct OptionText {
+        Option option;
+        const char *argument;
+        const char *help;
+} OptionText;
+
+/* The options of a verb. */
+typedef struct OptionUse {
+        OptionSet allowed;
+        const OptionText *texts; /* ends with a HELP of NULL; or NULL */
+} OptionUse;
 
 /* PID, or PIDNS:PID. */
 typedef struct ProcessName {
@@ -63,7 +86,7 @@ typedef struct ProcessMap {
         ProcessName process;
 } ProcessMap;
 
-/* Nobody types more. */
+/* A limit that nobody reaches by typing. */
 #define MAX_MAPS 64
 
 typedef struct ProcessMaps {
@@ -81,9 +104,9 @@ typedef enum Sort {
         _SORT_MAX,
 } Sort;
 
-/* What was not given is zero. Strings are borrowed from the command line. */
+/* Members of options that were not given are zero. Strings are borrowed from the command line. */
 typedef struct Options {
-        unsigned given; /* OPTION_BITs */
+        OptionSet given;
         const char *socket;
         const char *trace;
         ProcessName process;
@@ -98,12 +121,20 @@ typedef struct Options {
         const char *event;
         const char *input;
         const char *output;
-        const char *names; /* "full", "short" or "clr" */
         ProcessMaps maps;
         const char *user;
         const char *format;
-        char **arguments; /* what is no option; ends with NULL */
+        GPtrArray *track;     /* owned, of borrowed strings: "PID,PID..."; or NULL */
+        uint64_t disk;        /* bytes */
+        uint64_t buffer_size; /* bytes */
+        const char *name;
+        const char *session;
+        const char *relay_output;
+        char **arguments; /* the positional arguments; ends with NULL */
 } Options;
+
+void options_clear(Options *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
 
 static inline bool options_has(const Options *options, Option option)
 {
@@ -111,15 +142,14 @@ static inline bool options_has(const Options *options, Option option)
 }
 
 /*
- * Reads the options behind the verb argv[0], of which ALLOWED can be given. False if they are
- * wrong: RET_REASON says how (owned).
+ * Reads the options after the verb argv[0]. On success the caller clears RET_OPTIONS. False if the
+ * usage is wrong: RET_REASON says how (owned).
  */
-bool options_parse(int argc, char **argv, unsigned allowed, Options *ret_options, bool *ret_is_help,
-                   char **ret_reason);
+bool options_parse(int argc, char **argv, const OptionUse *use, Options *ret_options,
+                   bool *ret_is_help, char **ret_reason);
 
-/* "pid", and how its argument is shown: "PID", or NULL. */
-const char *option_name(Option option);
-const char *option_argument(Option option);
+/* " --trace DIR", for each of REQUIRED. */
+void options_append_required(GString *out, OptionSet required);
 
-/* A line for each option in ALLOWED. */
-void options_print(FILE *file, unsigned allowed);
+/* A line for each option that is allowed, and for --help. */
+void options_append_help(GString *out, const OptionUse *use);

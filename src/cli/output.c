@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/output.h"
 
+#include "util/atomic-file.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define FLUSH_SIZE (64u << 10)
 
-/* As stdout itself, there is one of a program. */
+/* Like stdout, there is one per program. */
 static GString *kept;
 static int fd = STDOUT_FILENO;
+static AtomicFile file = ATOMIC_FILE_INIT;
 static int first_error;
-static size_t full = FLUSH_SIZE; /* so much is not kept without trying to write it */
+static size_t full = FLUSH_SIZE; /* write when the text gets this long */
 
-static GString *buffer(void)
+static GString *output_buffer(void)
 {
         if (!kept)
                 kept = g_string_sized_new(2 * FLUSH_SIZE);
@@ -24,26 +28,40 @@ static GString *buffer(void)
 
 bool output_open(const char *path)
 {
-        int opened = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+        int r = atomic_file_open(&file, path);
 
-        if (opened >= 0)
-                fd = opened;
-        return opened >= 0;
+        if (r < 0)
+                errno = -r;
+        else
+                fd = file.fd;
+        return r == 0;
 }
 
-/* A pipe that is ready takes so much without keeping its writer. */
-static bool is_ready(void)
+bool output_commit(void)
+{
+        int r = output_flush() ? atomic_file_commit(&file, /* sync= */ false) : -first_error;
+
+        atomic_file_clear(&file);
+        fd = STDOUT_FILENO;
+        first_error = 0;
+        if (r < 0)
+                errno = -r;
+        return r == 0;
+}
+
+/* A pipe that is ready takes PIPE_BUF bytes without blocking. */
+static bool output_is_ready(void)
 {
         struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
 
         return poll(&poll_fd, 1, 0) > 0;
 }
 
-static void write_out(bool can_wait)
+static void output_write(bool can_wait)
 {
         size_t at = 0;
 
-        while (!first_error && at < kept->len && (can_wait || is_ready())) {
+        while (!first_error && at < kept->len && (can_wait || output_is_ready())) {
                 size_t n_left = kept->len - at;
                 ssize_t n = write(fd, kept->str + at, can_wait ? n_left : MIN(n_left, PIPE_BUF));
 
@@ -57,26 +75,35 @@ static void write_out(bool can_wait)
         g_string_erase(kept, 0, (gssize)at);
 }
 
-static void flush_if_full(void)
+static void output_flush_if_full(void)
 {
         if (kept->len < full)
                 return;
-        write_out(false);
-        /* Not at each line anew, where much is kept. */
+        output_write(false);
+        /* Where much is kept, not after each line again. */
         full = kept->len + FLUSH_SIZE;
 }
 
 void output_bytes(const void *bytes, size_t n)
 {
-        g_string_append_len(buffer(), bytes, (gssize)n);
-        flush_if_full();
+        g_string_append_len(output_buffer(), bytes, (gssize)n);
+        output_flush_if_full();
 }
 
 void output_line(const char *text, size_t n)
 {
-        g_string_append_len(buffer(), text, (gssize)n);
+        g_string_append_len(output_buffer(), text, (gssize)n);
         g_string_append_c(kept, '\n');
-        flush_if_full();
+        output_flush_if_full();
+}
+
+void output_json(const json_t *value)
+{
+        /* No number here has more digits. */
+        char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(15));
+
+        output_line(text, strlen(text));
+        free(text);
 }
 
 void output_print(const char *format, ...)
@@ -84,15 +111,15 @@ void output_print(const char *format, ...)
         va_list arguments;
 
         va_start(arguments, format);
-        g_string_append_vprintf(buffer(), format, arguments);
+        g_string_append_vprintf(output_buffer(), format, arguments);
         va_end(arguments);
-        flush_if_full();
+        output_flush_if_full();
 }
 
 bool output_flush(void)
 {
-        buffer();
-        write_out(true);
+        output_buffer();
+        output_write(true);
         full = FLUSH_SIZE;
         return !first_error;
 }

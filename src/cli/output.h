@@ -2,28 +2,33 @@
 #pragma once
 
 /*
- * Output: what the verbs print to stdout, or to a file instead
+ * Output: what the verbs print to stdout, or to a file
  *
- * Not by stdio, which forgets why a write failed. After a failure nothing more is written, and the
- * reason is kept for the end.
+ * stdio is not used, because it does not keep the reason of a failed write. After a failure nothing
+ * more is written, and the reason is kept for the end.
  *
- * Printing does not wait for a reader who takes nothing, such as a pager: that would keep a daemon
- * waiting whose answer is being printed, and it hangs up then. What is not taken is kept, up to
+ * Printing does not wait for a slow reader, such as a pager: the daemon whose answer is printed
+ * would have to wait too, and would hang up. Text that the reader does not take is kept until
  * output_flush().
  */
 
 #include <glib.h>
+#include <jansson.h>
 #include <stdbool.h>
 
-/* Prints to the file at PATH from now on, what it held is lost; false with errno set. */
+/* Prints to the file at PATH from now on; false with errno set. See util/atomic-file.h. */
 bool output_open(const char *path);
+/* The file is whole; what is printed goes to stdout again. False with errno set. */
+bool output_commit(void);
 
 void output_bytes(const void *bytes, size_t n);
 /* Prints N bytes and an end of line. */
 void output_line(const char *text, size_t n);
+/* Prints VALUE on a line. */
+void output_json(const json_t *value);
 void output_print(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
-/* Writes what is kept, however long that takes. False if that, or a write before, failed. */
+/* Writes all kept text, and waits for the reader. False if that, or an earlier write, failed. */
 bool output_flush(void);
 /* The errno of the first write that failed, or 0. */
 int output_error(void);

@@ -9,14 +9,14 @@
 #define LATER_S G_GINT64_CONSTANT(1000000000)
 
 /*
- * The time of day is set now and then, and a suspended machine's monotonic clock stands still: on
- * one boot the two can part by this, boots are further apart.
+ * The time of day is adjusted now and then, and the monotonic clock of a suspended machine stands
+ * still: on one boot the two can differ by this much; boots are further apart.
  */
 #define MAX_PART_NS (2 * NS)
 
 /* perf's own clock begins with the monotonic one, and drifts. */
 #define OWN_SLACK_NS G_GUINT64_CONSTANT(1000000000)
-/* Of a clock that was compared with the time of day, once: and then they drift, too. */
+/* For a clock that was compared with the time of day once; the two drift as well. */
 #define OTHER_SLACK_NS G_GUINT64_CONSTANT(10000000)
 
 static char *seconds_text(int64_t ns)
@@ -33,8 +33,9 @@ static char *date_text(uint64_t ns)
 }
 
 /*
- * What the trace's clock shows at the recording's reference time of day, negative if that was
- * before its boot; false if it cannot tell. Asked is a time long after it, for no time is negative.
+ * The trace's clock at the recording's reference time of day, negative if that was before its boot;
+ * false if the trace does not know. The trace is asked about a much later time, because times are
+ * not negative.
  */
 static bool trace_time(clrsym *handle, const Recording *recording, int64_t *ret_time)
 {
@@ -49,7 +50,7 @@ static bool trace_time(clrsym *handle, const Recording *recording, int64_t *ret_
         return true;
 }
 
-/* The two clocks of one boot show the same. */
+/* Compares the clocks: on one boot they show the same. */
 static bool check_boot(const Recording *recording, int64_t in_trace, const char *input,
                        bool is_forced, GPtrArray *notes, GError **error)
 {
@@ -97,7 +98,7 @@ bool perf_clock_find(clrsym *handle, const Recording *recording, const char *inp
                 notes,
                 g_strdup_printf("%s was recorded with %s%s clock, not the trace's: a name is given "
                                 "only where the same code was there for %u ms before and after. "
-                                "Mend it with: perf record -k mono -g ...",
+                                "To fix that: perf record -k mono -g ...",
                                 input,
                                 recording->clock_id == RECORDING_OWN_CLOCK ? "perf's own" : "the ",
                                 recording->clock_id != RECORDING_OWN_CLOCK && recording->clock_name
@@ -107,7 +108,7 @@ bool perf_clock_find(clrsym *handle, const Recording *recording, const char *inp
         return true;
 }
 
-static int64_t now(clockid_t clock)
+static int64_t clock_now(clockid_t clock)
 {
         struct timespec time;
 
@@ -116,15 +117,15 @@ static int64_t now(clockid_t clock)
 }
 
 /*
- * The moment of the day at which the recording's clock showed 0 is that of our boot, later by the
- * time that the machine slept until then: that clock stood still meanwhile.
+ * The recording's clock showed 0 at the time of day of this boot, or later by the time that the
+ * machine was suspended since: the clock stood still meanwhile.
  */
 bool perf_clock_is_of_this_boot(const Recording *recording)
 {
-        int64_t tod = now(CLOCK_REALTIME);
+        int64_t tod = clock_now(CLOCK_REALTIME);
         int64_t begin = (int64_t)(recording->reference_tod - recording->reference_clock);
 
         return recording->has_reference && recording->clock_id == CLOCK_MONOTONIC &&
-               begin >= tod - now(CLOCK_BOOTTIME) - MAX_PART_NS &&
-               begin <= tod - now(CLOCK_MONOTONIC) + MAX_PART_NS;
+               begin >= tod - clock_now(CLOCK_BOOTTIME) - MAX_PART_NS &&
+               begin <= tod - clock_now(CLOCK_MONOTONIC) + MAX_PART_NS;
 }

@@ -2,27 +2,27 @@
 #pragma once
 
 /*
- * Clock: how the times of a recording become those of the trace
+ * Clock: converts the times of a recording to those of the trace
  */
 
 #include "cli/perf-recording.h"
 #include "clrsym/clrsym.h"
 
 typedef struct PerfClock {
-        bool is_exact;  /* they are the same */
+        bool is_exact;  /* the two are the same */
         int64_t offset; /* else: ns to add, */
-        uint64_t slack; /* and how wrong the sum may be */
+        uint64_t slack; /* ns by which the sum may be wrong */
 } PerfClock;
 
 /*
- * False, with ERROR, if the recording is of another boot than the trace and not IS_FORCED. NOTES
- * gets what the user should know (owned).
+ * False, with ERROR, if the recording is of another boot than the trace and IS_FORCED is not set.
+ * NOTES gets messages for the user (owned).
  */
 bool perf_clock_find(clrsym *handle, const Recording *recording, const char *input, bool is_forced,
                      PerfClock *ret_clock, GPtrArray *notes, GError **error);
 
 /*
- * Was it recorded on this machine, since that was booted? Then its device and inode numbers mean
- * what they mean now. False also where that cannot be told: without CLOCK_MONOTONIC, that is.
+ * Was it recorded on this machine, since its last boot? Then its device and inode numbers are still
+ * valid. False if that is unknown, without CLOCK_MONOTONIC.
  */
 bool perf_clock_is_of_this_boot(const Recording *recording);

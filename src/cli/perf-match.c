@@ -5,45 +5,50 @@
 
 #include <string.h>
 
-/* Of the machine: the kernel gives it this inode. Traces without the context have 0. */
+/*
+ * The inode that the kernel gives the machine's initial pid namespace. In traces without the
+ * context it is 0.
+ */
 #define INITIAL_PID_NS G_GUINT64_CONSTANT(4026531836)
 
-/* Choices that are listed; who has more uses the list of `clrsym ps`. */
+/* Choices that a message lists; `clrsym ps` shows all. */
 #define MAX_LISTED 10
 
-/* A process of the trace, of all generations. */
-typedef struct Candidate {
+/* A process of the trace, with all its generations. */
+typedef struct ProcessCandidate {
         int32_t pid;
         uint64_t pid_ns;
         char *command; /* or NULL */
         uint64_t since;
-        unsigned n_hits; /* of a process's addresses, those where it has or had code */
-} Candidate;
+        unsigned
+                n_hits; /* number of the recorded process's addresses at which it has or had code */
+} ProcessCandidate;
 
 typedef struct Match {
         clrsym *handle;
         const Options *options;
         int64_t clock_offset;
-        GArray *candidates; /* of Candidate */
+        GArray *candidates; /* of ProcessCandidate */
         unsigned n_matched, n_unmatched;
 } Match;
 
 static void candidate_clear(gpointer data)
 {
-        g_free(((Candidate *)data)->command);
+        g_free(((ProcessCandidate *)data)->command);
 }
 
 static int add_candidate(const clrsym_process *process, void *data)
 {
         Match *match = data;
-        Candidate candidate = {.pid = process->pid,
-                               .pid_ns = process->pid_ns,
-                               .command = g_strdup(process->command),
-                               .since = process->since};
+        ProcessCandidate candidate = {.pid = process->pid,
+                                      .pid_ns = process->pid_ns,
+                                      .command = g_strdup(process->command),
+                                      .since = process->since};
         guint i;
 
         for (i = 0; i < match->candidates->len; i++) {
-                const Candidate *known = &g_array_index(match->candidates, Candidate, i);
+                const ProcessCandidate *known =
+                        &g_array_index(match->candidates, ProcessCandidate, i);
 
                 if (known->pid == process->pid && known->pid_ns == process->pid_ns) {
                         g_free(candidate.command);
@@ -60,14 +65,14 @@ static bool set_library_error(Match *match, GError **error)
         return false;
 }
 
-/* Does the trace have code there, at any time? */
+/* Has the trace code at the address, at any time? */
 static bool is_hit(const clrsym_answer *answer)
 {
         return answer->status == CLRSYM_OK || answer->status == CLRSYM_UNLOADED ||
                answer->status == CLRSYM_NOT_YET || answer->status == CLRSYM_AMBIGUOUS;
 }
 
-static bool count_hits(Match *match, const RecordingProcess *process, Candidate *candidate,
+static bool count_hits(Match *match, const RecordingProcess *process, ProcessCandidate *candidate,
                        GError **error)
 {
         guint i, n = process->addresses->len;
@@ -97,8 +102,8 @@ static bool count_hits(Match *match, const RecordingProcess *process, Candidate 
         return true;
 }
 
-/* Would the process have this pid in the trace if perf saw what the trace's processes see? */
-static bool is_direct(const RecordingProcess *process, const Candidate *candidate)
+/* Would the process have this pid in the trace if perf and the trace saw the same pid namespace? */
+static bool is_direct(const RecordingProcess *process, const ProcessCandidate *candidate)
 {
         if (candidate->pid != process->pid)
                 return false;
@@ -107,7 +112,7 @@ static bool is_direct(const RecordingProcess *process, const Candidate *candidat
         return candidate->pid_ns == INITIAL_PID_NS || candidate->pid_ns == 0;
 }
 
-static bool has_comm(const RecordingProcess *process, const Candidate *candidate)
+static bool has_comm(const RecordingProcess *process, const ProcessCandidate *candidate)
 {
         g_autofree char *program = NULL, *name = NULL;
 
@@ -115,28 +120,32 @@ static bool has_comm(const RecordingProcess *process, const Candidate *candidate
                 return false;
         program = g_strndup(candidate->command, strcspn(candidate->command, " "));
         name = g_path_get_basename(program);
-        /* The kernel keeps 15 bytes of it. */
+        /* The kernel keeps 15 bytes of the name. */
         return !strncmp(name, process->comm, 15);
 }
 
-/* Those that are about as good as the best; of those, who is told apart by pid or by name. */
-static const Candidate *choose(const Match *match, const RecordingProcess *process,
-                               GPtrArray *ret_similar)
+/*
+ * Keeps the candidates that are about as good as the best; if several are left, those with the
+ * right pid or name.
+ */
+static const ProcessCandidate *match_choose(const Match *match, const RecordingProcess *process,
+                                            GPtrArray *ret_similar)
 {
-        const Candidate *direct = NULL, *same_comm = NULL;
+        const ProcessCandidate *direct = NULL, *same_comm = NULL;
         unsigned best = 0, n_same_comm = 0;
         guint i;
 
         for (i = 0; i < match->candidates->len; i++)
-                best = MAX(best, g_array_index(match->candidates, Candidate, i).n_hits);
+                best = MAX(best, g_array_index(match->candidates, ProcessCandidate, i).n_hits);
         for (i = 0; i < match->candidates->len; i++) {
-                Candidate *candidate = &g_array_index(match->candidates, Candidate, i);
+                ProcessCandidate *candidate =
+                        &g_array_index(match->candidates, ProcessCandidate, i);
 
                 if (best ? candidate->n_hits > best / 4 : is_direct(process, candidate))
                         g_ptr_array_add(ret_similar, candidate);
         }
         for (i = 0; i < ret_similar->len; i++) {
-                const Candidate *candidate = g_ptr_array_index(ret_similar, i);
+                const ProcessCandidate *candidate = g_ptr_array_index(ret_similar, i);
 
                 if (is_direct(process, candidate))
                         direct = candidate;
@@ -147,13 +156,13 @@ static const Candidate *choose(const Match *match, const RecordingProcess *proce
         }
         if (ret_similar->len == 1)
                 return g_ptr_array_index(ret_similar, 0);
-        /* perf's pid and the trace's are of one namespace only in the initial one. */
+        /* Both pids are of the same namespace only if it is the initial one. */
         if (direct && process->has_pid_ns && process->pid_ns == INITIAL_PID_NS)
                 return direct;
         return n_same_comm == 1 ? same_comm : NULL;
 }
 
-static void append_candidate(GString *text, const Candidate *candidate)
+static void append_candidate(GString *text, const ProcessCandidate *candidate)
 {
         g_string_append_printf(
                 text, " %" G_GUINT64_FORMAT ":%d (%s%ssince %" G_GUINT64_FORMAT ".%03u)",
@@ -191,15 +200,15 @@ static bool match_process(Match *match, const RecordingProcess *process, GArray 
                           GPtrArray *notes, GError **error)
 {
         g_autoptr(GPtrArray) similar = g_ptr_array_new();
-        const Candidate *candidate;
+        const ProcessCandidate *candidate;
         ProcessMap map = {.perf_pid = process->pid};
         guint i;
 
         for (i = 0; i < match->candidates->len; i++)
-                if (!count_hits(match, process, &g_array_index(match->candidates, Candidate, i),
-                                error))
+                if (!count_hits(match, process,
+                                &g_array_index(match->candidates, ProcessCandidate, i), error))
                         return false;
-        candidate = choose(match, process, similar);
+        candidate = match_choose(match, process, similar);
         if (candidate) {
                 map.process = (ProcessName){true, candidate->pid_ns, candidate->pid};
                 g_array_append_val(maps, map);
@@ -223,7 +232,7 @@ static void set_none(const Match *match, GError **error)
         guint i;
 
         for (i = 0; i < match->candidates->len && i < MAX_LISTED; i++)
-                append_candidate(text, &g_array_index(match->candidates, Candidate, i));
+                append_candidate(text, &g_array_index(match->candidates, ProcessCandidate, i));
         g_set_error(error, PERF_ERROR, 0,
                     "no process of the recording is one of those that are known (%u:%s%s): give "
                     "the trace of the same run, or --map PERFPID=NS:PID, or --force",
@@ -234,7 +243,7 @@ static void set_none(const Match *match, GError **error)
 bool perf_match(clrsym *handle, const Recording *recording, const Options *options,
                 int64_t clock_offset, GArray *ret_maps, GPtrArray *notes, GError **error)
 {
-        g_autoptr(GArray) candidates = g_array_new(FALSE, FALSE, sizeof(Candidate));
+        g_autoptr(GArray) candidates = g_array_new(FALSE, FALSE, sizeof(ProcessCandidate));
         Match match = {handle, options, clock_offset, candidates, 0, 0};
         guint i;
 

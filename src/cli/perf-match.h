@@ -4,9 +4,9 @@
 /*
  * Match: which process of the trace each process of a recording is
  *
- * perf knows a process by its pid in the namespace that perf ran in, the trace by its own. What
- * decides is where its code is: two programs have the same code at the same addresses only if they
- * were started so on purpose.
+ * perf identifies a process by its pid in the namespace that perf ran in, the trace by its pid in
+ * its own. The addresses of its code decide: two programs have the same code at the same addresses
+ * only if somebody arranged that.
  */
 
 #include "cli/options.h"
@@ -14,9 +14,9 @@
 #include "clrsym/clrsym.h"
 
 /*
- * ProcessMaps of the processes of RECORDING that have managed code, those that were given among
- * them. False if one could be several of the trace, or (unless OPTIONS force it) none is in it:
- * ERROR has the choices. NOTES gets a line for each that has no map (owned).
+ * RET_MAPS: ProcessMaps of the processes of RECORDING that have managed code, including those that
+ * were given. False if one matches several processes of the trace, or (unless OPTIONS force it)
+ * none does: ERROR lists the choices. NOTES gets a line for each process without a map (owned).
  */
 bool perf_match(clrsym *handle, const Recording *recording, const Options *options,
                 int64_t clock_offset, GArray *ret_maps, GPtrArray *notes, GError **error);

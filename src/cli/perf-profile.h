@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Profile of a stream: what perf's filter prints, kept to be written in another form
+ * A profile, made of the stream that perf's filter prints
  */
 
 #include "perf/stream.h"
@@ -11,8 +11,8 @@
 typedef struct PerfProfile {
         Profile *profile; /* owned */
         StreamReader *reader;
-        GArray *frames; /* uint32_t: of the stream's frames, the profile's numbers */
-        GArray *stack;  /* uint32_t: those of one sample */
+        GArray *frames; /* uint32_t: the profile's numbers, by the stream's */
+        GArray *stack;  /* uint32_t: the frames of one sample */
 } PerfProfile;
 
 void perf_profile_init(PerfProfile *profile);

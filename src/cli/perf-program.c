@@ -10,11 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Of the filter's report, and of the mappings that it is told. */
+/* The descriptors of the filter's report and of its mappings. */
 #define REPORT_FD   3
 #define MAPPINGS_FD 4
 
-/* Those that ask the program to end; there are files to remove first. */
+/* Signals that end the program, which has to remove files first. */
 static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
 
 static volatile sig_atomic_t caught_signal;
@@ -29,7 +29,7 @@ static void on_signal(int number)
 
 void perf_catch_signals(void)
 {
-        /* Without SA_RESTART: what waits shall see it. */
+        /* Without SA_RESTART: system calls that wait must return. */
         const struct sigaction action = {.sa_handler = on_signal};
         struct sigaction old;
         size_t i;
@@ -50,7 +50,7 @@ void perf_end_by_signal(int number)
         raise(number);
 }
 
-/* $CLRSYM_DLFILTER, that of the build tree this program is in, or the installed one. */
+/* $CLRSYM_DLFILTER, the filter of the build tree that this program is in, or the installed one. */
 static char *find_filter(GError **error)
 {
         const char *named = g_getenv("CLRSYM_DLFILTER");
@@ -72,7 +72,7 @@ static char *find_filter(GError **error)
                             path);
                 return NULL;
         }
-        /* A relative path without a slash would be looked for elsewhere. */
+        /* perf looks for a path without a slash elsewhere. */
         return g_canonicalize_filename(path, NULL);
 }
 
@@ -96,7 +96,7 @@ void perf_programs_deinit(PerfPrograms *programs)
 void perf_result_deinit(PerfResult *result)
 {
         g_clear_pointer(&result->report, g_free);
-        g_clear_pointer(&result->said, g_free);
+        g_clear_pointer(&result->messages, g_free);
 }
 
 static GPtrArray *command_line(const PerfPrograms *programs, const PerfRun *run)
@@ -124,8 +124,8 @@ static GPtrArray *command_line(const PerfPrograms *programs, const PerfRun *run)
         return words;
 }
 
-/* Above those that the child gets, so that one dup2() after the other hits none of them. */
-static int above(int fd)
+/* Above the child's descriptors, so that no dup2() overwrites one that is needed later. */
+static int fd_move_up(int fd)
 {
         int moved = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, MAPPINGS_FD + 1) : -1;
 
@@ -134,13 +134,13 @@ static int above(int fd)
         return moved;
 }
 
-/* What the child gets beside its stdin. */
+/* The child's descriptors besides stdin. */
 typedef struct Ends {
-        int output, said, report;
+        int output, messages, report;
         int mappings; /* -1: none */
 } Ends;
 
-static int spawn(const char *path, char **words, const Ends *ends, pid_t *ret_pid)
+static int perf_spawn(const char *path, char **words, const Ends *ends, pid_t *ret_pid)
 {
         posix_spawn_file_actions_t actions;
         posix_spawnattr_t attributes;
@@ -152,7 +152,7 @@ static int spawn(const char *path, char **words, const Ends *ends, pid_t *ret_pi
         posix_spawnattr_init(&attributes);
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
         posix_spawn_file_actions_adddup2(&actions, ends->output, STDOUT_FILENO);
-        posix_spawn_file_actions_adddup2(&actions, ends->said, STDERR_FILENO);
+        posix_spawn_file_actions_adddup2(&actions, ends->messages, STDERR_FILENO);
         posix_spawn_file_actions_adddup2(&actions, ends->report, REPORT_FD);
         if (ends->mappings >= 0)
                 posix_spawn_file_actions_adddup2(&actions, ends->mappings, MAPPINGS_FD);
@@ -167,7 +167,7 @@ static int spawn(const char *path, char **words, const Ends *ends, pid_t *ret_pi
         return r;
 }
 
-/* What perf prints, until it ends or nobody wants more. */
+/* Reads perf's output until it ends or FN wants no more. */
 static void read_output(int fd, const PerfRun *run)
 {
         g_autofree char *bytes = g_malloc(65536);
@@ -193,10 +193,10 @@ static int wait_child(void)
         return status;
 }
 
-/* A memory file that holds TEXT; negative if that failed. */
+/* A memory file with TEXT; negative on failure. */
 static int memory_of(const char *text)
 {
-        int fd = above(memfd_create("mappings", MFD_CLOEXEC));
+        int fd = fd_move_up(memfd_create("mappings", MFD_CLOEXEC));
         size_t n = strlen(text);
 
         while (fd >= 0 && n) {
@@ -219,7 +219,7 @@ static int memory_of(const char *text)
         return fd;
 }
 
-/* What was written to a memory file, as text. */
+/* The content of a memory file. */
 static char *read_back(int fd)
 {
         GString *text = g_string_new(NULL);
@@ -233,10 +233,10 @@ static char *read_back(int fd)
         return g_string_free(text, FALSE);
 }
 
-/* The filter's words if it spoke, else perf's last. */
-static char *words_of(const char *said)
+/* The filter's message if there is one, else perf's last one. */
+static char *message_of(const char *messages)
 {
-        g_auto(GStrv) lines = g_strsplit(said, "\n", -1);
+        g_auto(GStrv) lines = g_strsplit(messages, "\n", -1);
         const char *last = NULL;
         size_t i;
 
@@ -252,7 +252,7 @@ static char *words_of(const char *said)
 
 static bool check_status(const PerfRun *run, int status, PerfResult *result, GError **error)
 {
-        g_autofree char *words = words_of(result->said);
+        g_autofree char *words = message_of(result->messages);
 
         if (caught_signal) {
                 g_set_error(error, PERF_ERROR, 0, "interrupted");
@@ -277,8 +277,8 @@ bool perf_run(const PerfPrograms *programs, const PerfRun *run, PerfResult *ret_
         g_autoptr(GPtrArray) words = command_line(programs, run);
         Ends ends = {
                 .output = run->output_fd,
-                .said = above(memfd_create("perf stderr", MFD_CLOEXEC)),
-                .report = above(memfd_create("report", MFD_CLOEXEC)),
+                .messages = fd_move_up(memfd_create("perf stderr", MFD_CLOEXEC)),
+                .report = fd_move_up(memfd_create("report", MFD_CLOEXEC)),
                 .mappings = run->mappings ? memory_of(run->mappings) : -1,
         };
         int pipe_fds[2] = {-1, -1}, r = 0, status;
@@ -286,12 +286,12 @@ bool perf_run(const PerfPrograms *programs, const PerfRun *run, PerfResult *ret_
 
         *ret_result = (PerfResult){0};
         if (run->output_fd < 0 && pipe2(pipe_fds, O_CLOEXEC) == 0)
-                ends.output = pipe_fds[1] = above(pipe_fds[1]);
-        if (ends.said < 0 || ends.report < 0 || ends.output < 0 ||
+                ends.output = pipe_fds[1] = fd_move_up(pipe_fds[1]);
+        if (ends.messages < 0 || ends.report < 0 || ends.output < 0 ||
             (run->mappings && ends.mappings < 0))
                 r = errno;
         if (!r)
-                r = spawn(programs->perf, (char **)words->pdata, &ends, &pid);
+                r = perf_spawn(programs->perf, (char **)words->pdata, &ends, &pid);
         if (pipe_fds[1] >= 0)
                 close(pipe_fds[1]);
         if (ends.mappings >= 0)
@@ -307,9 +307,9 @@ bool perf_run(const PerfPrograms *programs, const PerfRun *run, PerfResult *ret_
                 close(pipe_fds[0]);
         status = r ? 0 : wait_child();
         ret_result->report = r ? NULL : read_back(ends.report);
-        ret_result->said = r ? NULL : read_back(ends.said);
-        if (ends.said >= 0)
-                close(ends.said);
+        ret_result->messages = r ? NULL : read_back(ends.messages);
+        if (ends.messages >= 0)
+                close(ends.messages);
         if (ends.report >= 0)
                 close(ends.report);
         if (r) {

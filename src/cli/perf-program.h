@@ -2,13 +2,13 @@
 #pragma once
 
 /*
- * perf script with clrsym's filter: a process, what it prints, and what the filter reports
+ * perf script with clrsym's filter: runs it, reads its output and the filter's report
  */
 
 #include <glib.h>
 #include <stdbool.h>
 
-/* perf, and the filter, as they were found. */
+/* The paths of perf and of the filter. */
 typedef struct PerfPrograms {
         char *perf; /* owned */
         char *filter;
@@ -17,40 +17,40 @@ typedef struct PerfPrograms {
 bool perf_programs_find(PerfPrograms *ret_programs, GError **error);
 void perf_programs_deinit(PerfPrograms *programs);
 
-/* The next bytes that perf prints. False: there is no point in going on. */
+/* The next bytes of perf's output. False ends the run. */
 typedef bool (*PerfBytesFn)(const char *bytes, size_t n, void *data);
 
 typedef struct PerfRun {
         const char *input;
         const char *const *arguments; /* of perf script; ends with NULL */
         GPtrArray *settings;          /* of the filter, without --dlarg */
-        const char *mappings;         /* lines for the filter; NULL: it is not told */
-        int output_fd;                /* where perf prints to; -1: to FN */
+        const char *mappings;         /* lines for the filter; NULL: it gets none */
+        int output_fd;                /* perf's stdout; -1: FN gets it */
         PerfBytesFn fn;
         void *data;
 } PerfRun;
 
-/* What came of it; owned. */
+/* The result of a run; owned. */
 typedef struct PerfResult {
-        char *report;        /* what the filter reported */
-        char *said;          /* stderr */
-        bool is_reader_gone; /* nobody reads what is printed */
+        char *report;        /* the filter's report */
+        char *messages;      /* stderr */
+        bool is_reader_gone; /* the reader of perf's output went away */
 } PerfResult;
 
 void perf_result_deinit(PerfResult *result);
 
 /*
- * Runs to the end. False if perf failed, with ERROR in its words or the filter's, or if a signal
- * was caught.
+ * Runs to the end. False if perf failed, with perf's or the filter's message as ERROR, or if a
+ * signal was caught.
  */
 bool perf_run(const PerfPrograms *programs, const PerfRun *run, PerfResult *ret_result,
               GError **error);
 
-/* Signals that ask to end wait from now on, until what must be removed is removed. */
+/* From now on, signals that end the program are only noted, until files are removed. */
 void perf_catch_signals(void);
-/* The one that came, or 0. */
+/* The signal that was noted, or 0. */
 int perf_caught_signal(void);
-/* Ends as if the signal had come now. */
+/* Ends the program by the signal. */
 void perf_end_by_signal(int number);
 
 #define PERF_ERROR (g_quark_from_static_string("clrsym-perf"))

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/perf-recording.h"
 
+#include "util/seconds-text.h"
+
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
 
-#define NS G_GUINT64_CONSTANT(1000000000)
-
-/* A file's time of change is some milliseconds behind, and the time of day may be put right. */
-#define CHANGE_SLACK_NS NS
+/* A file's time of change can be some milliseconds late, and the time of day may be adjusted. */
+#define CHANGE_SLACK_NS NS_PER_SECOND
 
 static void process_free(gpointer data)
 {
@@ -60,36 +60,33 @@ void recording_free(Recording *recording)
         g_free(recording);
 }
 
-/* A number in BASE at *TEXT, and the character END behind it ('\0': the end); goes behind it. */
+/*
+ * A number in BASE at *TEXT and the character END after it ('\0': the text's end). Moves *TEXT
+ * after both.
+ */
 static bool take_number(const char **text, unsigned base, char end, uint64_t *ret)
 {
-        char *behind;
+        char *rest;
 
         if (!g_ascii_isxdigit(**text))
                 return false;
         errno = 0;
-        *ret = g_ascii_strtoull(*text, &behind, base);
-        if (errno || behind == *text || *behind != end)
+        *ret = g_ascii_strtoull(*text, &rest, base);
+        if (errno || rest == *text || *rest != end)
                 return false;
-        *text = end ? behind + 1 : behind;
+        *text = end ? rest + 1 : rest;
         return true;
 }
 
-/* "1795228331.045265 " to ns: perf writes a fraction of 6 or 9 digits. */
-static bool take_seconds(const char **text, uint64_t *ret)
+/* "1795228331.045265 ": perf writes a fraction of 6 or 9 digits. */
+static bool take_seconds(const char **text, uint64_t *ret_ns)
 {
-        uint64_t seconds, fraction = 0;
-        unsigned n = 0;
+        const char *end = seconds_parse(*text, ret_ns);
 
-        if (!take_number(text, 10, '.', &seconds) || seconds > G_MAXINT64 / NS)
+        if (!end || *end != ' ' || !memchr(*text, '.', (size_t)(end - *text)) ||
+            *ret_ns > G_MAXINT64)
                 return false;
-        for (; g_ascii_isdigit(**text) && n < 9; n++)
-                fraction = fraction * 10 + (uint64_t)(*(*text)++ - '0');
-        if (n == 0 || **text != ' ')
-                return false;
-        for (; n < 9; n++)
-                fraction *= 10;
-        *ret = seconds * NS + fraction;
+        *text = end;
         return true;
 }
 
@@ -184,7 +181,7 @@ void recording_take_line(Recording *recording, const char *line)
         };
         size_t i;
 
-        /* Later lines have names that others chose, of files, say. */
+        /* Later lines contain names that other programs chose, of files for example. */
         recording->has_events |= *line && *line != '#';
         for (i = 0; i < G_N_ELEMENTS(HEADERS) && !recording->has_events; i++)
                 if (g_str_has_prefix(line, HEADERS[i].begin)) {
@@ -223,7 +220,7 @@ static bool survey_event(Recording *recording, const char *text)
         return true;
 }
 
-/* perf has samples of -1 and of 0, too: of no process, or of the idle one. */
+/* perf has samples with pid -1 and 0 too: of no process, and of the idle one. */
 static bool survey_process(Recording *recording, const char *text)
 {
         bool is_negative = *text == '-';
@@ -307,7 +304,7 @@ void recording_write_mappings(const Recording *recording, int32_t pid, FILE *fil
                                          ? mapping.time - recording->reference_clock
                                          : 0;
 
-                /* Before the recording began it was not changed later than that, either. */
+                /* The file was not changed later than that before the recording began, either. */
                 mapping.since = recording->reference_tod + later;
                 mapping.since -= MIN(mapping.since, CHANGE_SLACK_NS);
                 if (mapping.pid == pid)

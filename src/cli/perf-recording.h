@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Recording: what a perf.data is of, as far as naming its frames needs it
+ * Recording: the facts about a perf.data that are needed to name its frames
  *
- * From perf script's header and events, and from the survey of clrsym's filter.
+ * They come from perf script's header and events, and from the survey of clrsym's filter.
  */
 
 #include "perf/mapping.h"
@@ -21,13 +21,13 @@ typedef struct RecordingAddress {
 } RecordingAddress;
 
 typedef struct RecordingProcess {
-        int32_t pid; /* as perf saw it */
+        int32_t pid; /* in perf's pid namespace */
         char *comm;
         uint64_t n_samples;
-        uint64_t first, last; /* samples */
+        uint64_t first, last; /* times of samples */
         bool has_pid_ns;
         uint64_t pid_ns;
-        GArray *addresses; /* RecordingAddress: of what may be managed code */
+        GArray *addresses; /* RecordingAddress: of possibly managed code */
 } RecordingProcess;
 
 typedef struct RecordingEvent {
@@ -39,16 +39,16 @@ typedef struct Recording {
         int clock_id; /* of CLOCK_*, or RECORDING_OWN_CLOCK */
         char *clock_name;
         char *stacks; /* "frames", "dwarf", "lbr", "none" */
-        /* One moment by time of day, and by perf's clock, in ns. */
+        /* One moment, by the time of day and by perf's clock, in ns. */
         bool has_reference;
         uint64_t reference_tod, reference_clock;
         uint64_t n_lost;
         GPtrArray *events;     /* RecordingEvent */
         GPtrArray *processes;  /* RecordingProcess */
-        GArray *mappings;      /* Mapping: of assemblies, to run code of */
-        GHashTable *pid_ns;    /* pid -> uint64_t, of processes that may have no samples */
+        GArray *mappings;      /* Mapping: executable ones of assemblies */
+        GHashTable *pid_ns;    /* pid -> uint64_t, also of processes without samples */
         GHashTable *by_pid;    /* pid -> RecordingProcess */
-        bool has_events;       /* the header is over */
+        bool has_events;       /* the header has ended */
         int32_t namespaces_of; /* pid of the NAMESPACES record that is being read, or 0 */
 } Recording;
 
@@ -57,17 +57,17 @@ void recording_free(Recording *recording);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Recording, recording_free)
 
 /*
- * A line that perf script --ns --header --show-mmap-events --show-namespace-events
- * --show-lost-events prints.
+ * A line of perf script --ns --header --show-mmap-events --show-namespace-events
+ * --show-lost-events.
  */
 void recording_take_line(Recording *recording, const char *line);
-/* A line of the survey. False if it is none. */
+/* A line of the survey. False if it is malformed. */
 bool recording_take_survey(Recording *recording, const char *line);
-/* When all lines were taken. */
+/* To be called after the last line. */
 void recording_finish(Recording *recording);
 
 /*
- * What process PID had mapped, as lines for the filter. With a reference time only: without, nobody
- * knows which files are still those of that time.
+ * Writes the mappings of process PID, as lines for the filter. Nothing without a reference time:
+ * then it is unknown which files have changed since.
  */
 void recording_write_mappings(const Recording *recording, int32_t pid, FILE *file);

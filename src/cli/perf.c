@@ -3,20 +3,20 @@
 /*
  * clrsym perf: names the managed frames of a perf.data
  *
- * perf script is run twice, each time with clrsym's filter. First for a survey: with which clock it
- * was recorded, and where each process has code that may be managed. That is held against what is
- * known of the trace, before anything is named. Then to name: the filter prints text or folded
- * stacks itself, for the other forms it sends its samples here.
+ * perf script runs twice, each time with clrsym's filter. The first run is a survey: which clock
+ * was used, and where each process has possibly managed code. That is compared with the trace
+ * before anything is named. In the second run the filter names frames: it prints text or folded
+ * stacks itself; for the other formats it sends its samples to this program.
  */
 
 #include "cli/perf-clock.h"
 #include "cli/perf-match.h"
-#include "cli/perf-output.h"
 #include "cli/perf-profile.h"
 #include "cli/perf-program.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
 #include "perf/counts.h"
+#include "util/atomic-file.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -25,29 +25,45 @@
 #include <string.h>
 
 #define DEFAULT_INPUT "perf.data"
-/* Of the managed frames, one in so many. */
+/* One in so many managed frames. */
 #define UNLISTED_SHARE 20
 
-typedef enum Form {
+/*
+ * Output formats, by the ending of the output's name. To add one that needs all samples at once:
+ * a writer in src/profile (profile.h, writers.h, FORMS in write.c), nothing here. To add one that
+ * the filter can print while perf reads: a PerfForm in plugins/perf (form.h, settings.h, FORMS in
+ * dlfilter.c), and a row here.
+ */
+typedef enum PerfForm {
         FORM_TEXT,
         FORM_FOLDED,
-        FORM_PROFILE, /* one that is made here of the filter's samples */
-} Form;
+        FORM_PROFILE, /* by src/profile */
+        _FORM_MAX,
+} PerfForm;
+
+static const struct {
+        const char *ending; /* NULL: the other rows and src/profile decide */
+        const char *format; /* the filter's setting */
+} FORMS[_FORM_MAX] = {
+        [FORM_TEXT] = {NULL, "text"},
+        [FORM_FOLDED] = {".folded", "folded"},
+        [FORM_PROFILE] = {NULL, "stream"},
+};
 
 typedef struct PerfVerb {
         const Options *options;
         const char *input;
         const char *output; /* NULL: stdout */
-        Form form;
+        PerfForm form;
         PerfPrograms programs;
         Recording *recording; /* owned */
-        GString *line;        /* owned: the last of perf's lines, if it is not whole */
+        GString *line;        /* owned: the incomplete last line of perf's output */
         clrsym *handle;       /* owned */
-        char *directory;      /* owned: for the snapshot; NULL: there is none */
-        char *snapshot;       /* owned: instead of the trace */
+        char *directory;      /* owned: holds the snapshot; NULL: there is none */
+        char *snapshot;       /* owned: is read instead of the trace */
         const char *event;    /* NULL: all */
         PerfClock clock;
-        bool has_images;  /* files of here can be those of the recording */
+        bool has_images;  /* this machine's files can be those of the recording */
         char *report;     /* owned: the filter's counts */
         GArray *maps;     /* owned: of ProcessMap */
         GPtrArray *notes; /* owned strings: for stderr */
@@ -94,7 +110,7 @@ static bool take_survey(PerfVerb *verb, const char *report, GError **error)
         return true;
 }
 
-static bool survey(PerfVerb *verb, GError **error)
+static bool perf_verb_survey(PerfVerb *verb, GError **error)
 {
         static const char *const ARGUMENTS[] = {"--ns",
                                                 "--header",
@@ -148,7 +164,7 @@ static bool choose_event(PerfVerb *verb, GError **error)
                             verb->input, names->str);
                 return false;
         }
-        /* Text tells them apart; of stacks that are added up, one is meant. */
+        /* Text names the event of each sample; stacks that are added up need one event. */
         if (events->len == 1 || verb->form != FORM_TEXT)
                 verb->event = most->name;
         if (events->len > 1 && verb->form != FORM_TEXT)
@@ -183,7 +199,7 @@ static int on_progress(uint64_t n_read, uint64_t n_total, void *data)
         return perf_caught_signal() ? 1 : progress_show(n_read, n_total, data);
 }
 
-/* The filter asks, too, in perf's process: of a trace that was read it gets the snapshot. */
+/* The filter opens the trace as well, in perf's process: a snapshot saves reading it twice. */
 static bool open_handle(PerfVerb *verb, GError **error)
 {
         Progress progress;
@@ -222,24 +238,22 @@ static void add_setting(GPtrArray *settings, const char *format, ...)
         va_end(arguments);
 }
 
-/* What the filter is told. */
+/* The filter's settings. */
 static GPtrArray *filter_settings(const PerfVerb *verb)
 {
-        static const char *const FORMATS[] = {
-                [FORM_TEXT] = "text", [FORM_FOLDED] = "folded", [FORM_PROFILE] = "stream"};
         const Options *options = verb->options;
         GPtrArray *settings = g_ptr_array_new_with_free_func(g_free);
         const char *trace = verb->snapshot ? verb->snapshot : options->trace;
         guint i;
 
-        add_setting(settings, "format=%s", FORMATS[verb->form]);
+        add_setting(settings, "format=%s", FORMS[verb->form].format);
         add_setting(settings, "mapped-only");
         if (trace)
                 add_setting(settings, "trace=%s", trace);
         if (options->socket)
                 add_setting(settings, "socket=%s", options->socket);
-        if (options->names)
-                add_setting(settings, "names=%s", options->names);
+        if (options_has(options, OPTION_STYLE))
+                add_setting(settings, "style=%s", clrsym_style_name(options->style));
         if (options_has(options, OPTION_TIERS))
                 add_setting(settings, "tier");
         if (options_has(options, OPTION_ANNOTATE))
@@ -262,7 +276,7 @@ static GPtrArray *filter_settings(const PerfVerb *verb)
         return settings;
 }
 
-/* What those processes that are named had mapped, if that is known; NULL if there is no memory. */
+/* The mappings of the processes that are named, if known; NULL: no memory. */
 static char *mappings_text(const PerfVerb *verb)
 {
         char *text = NULL;
@@ -281,10 +295,10 @@ static char *mappings_text(const PerfVerb *verb)
         return NULL;
 }
 
-/* What perf and the filter said on the way. */
-static void pass_on(const char *said)
+/* Prints the messages of perf and of the filter. */
+static void pass_on(const char *messages)
 {
-        g_auto(GStrv) lines = g_strsplit(said, "\n", -1);
+        g_auto(GStrv) lines = g_strsplit(messages, "\n", -1);
         size_t i;
 
         for (i = 0; lines[i]; i++)
@@ -340,7 +354,7 @@ static bool run_filter(PerfVerb *verb, PerfRun *run, GError **error)
         run->settings = settings;
         ok = perf_run(&verb->programs, run, &result, error);
         if (ok) {
-                pass_on(result.said);
+                pass_on(result.messages);
                 verb->report = g_steal_pointer(&result.report);
         } else if (result.is_reader_gone) {
                 g_clear_error(error);
@@ -351,17 +365,22 @@ static bool run_filter(PerfVerb *verb, PerfRun *run, GError **error)
 }
 
 /* The filter itself writes. */
-static bool write_here(PerfVerb *verb, GError **error)
+static bool write_directly(PerfVerb *verb, GError **error)
 {
-        PerfOutput output;
+        g_auto(AtomicFile) output = ATOMIC_FILE_INIT;
         PerfRun run = {0};
-        bool ok;
+        int r = atomic_file_open(&output, verb->output);
 
-        ok = perf_output_open(&output, verb->output, error);
-        run.output_fd = output.fd;
-        ok = ok && run_filter(verb, &run, error) && perf_output_commit(&output, error);
-        perf_output_close(&output);
-        return ok;
+        if (r == 0) {
+                run.output_fd = output.fd;
+                if (!run_filter(verb, &run, error))
+                        return false;
+                r = atomic_file_commit(&output, /* sync= */ false);
+        }
+        if (r < 0)
+                g_set_error(error, PERF_ERROR, 0, "cannot write %s: %s",
+                            verb->output ? verb->output : "to standard output", g_strerror(-r));
+        return r == 0;
 }
 
 static bool write_profile(PerfVerb *verb, GError **error)
@@ -370,7 +389,6 @@ static bool write_profile(PerfVerb *verb, GError **error)
         g_autofree char *title = g_path_get_basename(verb->input);
         const ProfileOptions options = {
                 .title = title,
-                .annotate = options_has(verb->options, OPTION_ANNOTATE),
                 .event = verb->event,
                 .clock_offset = recording->has_reference ? (int64_t)(recording->reference_tod -
                                                                      recording->reference_clock)
@@ -394,11 +412,11 @@ static bool write_profile(PerfVerb *verb, GError **error)
         return ok;
 }
 
-static bool run(PerfVerb *verb, GError **error)
+static bool perf_verb_run(PerfVerb *verb, GError **error)
 {
         const Options *options = verb->options;
 
-        if (!perf_programs_find(&verb->programs, error) || !survey(verb, error) ||
+        if (!perf_programs_find(&verb->programs, error) || !perf_verb_survey(verb, error) ||
             !choose_event(verb, error) || !open_handle(verb, error))
                 return false;
         note_stacks(verb);
@@ -411,16 +429,19 @@ static bool run(PerfVerb *verb, GError **error)
         verb->has_images = perf_clock_is_of_this_boot(verb->recording);
         print_notes(verb);
         g_clear_pointer(&verb->handle, clrsym_close);
-        return verb->form == FORM_PROFILE ? write_profile(verb, error) : write_here(verb, error);
+        return verb->form == FORM_PROFILE ? write_profile(verb, error)
+                                          : write_directly(verb, error);
 }
 
-static Form form_of(const char *output)
+static PerfForm form_of_output(const char *output)
 {
         ProfileForm form;
+        unsigned i;
 
-        if (!output || !profile_form_of_path(output, &form))
-                return FORM_TEXT;
-        return form == PROFILE_FORM_FOLDED ? FORM_FOLDED : FORM_PROFILE;
+        for (i = 0; output && i < _FORM_MAX; i++)
+                if (FORMS[i].ending && g_str_has_suffix(output, FORMS[i].ending))
+                        return (PerfForm)i;
+        return output && profile_form_of_path(output, &form) ? FORM_PROFILE : FORM_TEXT;
 }
 
 static void remove_snapshot(PerfVerb *verb)
@@ -445,9 +466,9 @@ bool verb_perf(const Options *options, GError **error)
         int caught;
         bool ok;
 
-        verb.form = form_of(verb.output);
+        verb.form = form_of_output(verb.output);
         perf_catch_signals();
-        ok = run(&verb, error);
+        ok = perf_verb_run(&verb, error);
         clrsym_close(verb.handle);
         if (ok)
                 print_summary(&verb);

@@ -3,22 +3,23 @@
 /*
  * clrsym perfmap
  *
- * What was alive in one process at one time, by the rules of sink.clrsym.dump's perf map: the
- * generation is the one that the process was in then; without a time it is now, or, if the process
- * has exited, the moment at which most of its code was alive, for at its end a runtime unloads all
- * of it.
+ * Prints what was alive in one process at one time, by the rules of sink.clrsym.dump's perf map:
+ * the generation is the one that the process was in then. Without a time, the time is now, or, if
+ * the process has exited, the moment at which most of its code was alive, because a runtime unloads
+ * all code at its end.
  */
 
-#include "cli/body-list.h"
+#include "cli/body-rows.h"
 #include "cli/json-field.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "util/lifetimes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A process that is listed, one of its generations. */
+/* One generation of a process. */
 typedef struct Generation {
         ProcessName name;
         uint32_t number;
@@ -26,10 +27,10 @@ typedef struct Generation {
         bool has_exited;
 } Generation;
 
-static bool take_process(JsonSpan row, void *data)
+static bool perfmap_take_process(JsonSpan row, void *data)
 {
         GArray *generations = data;
-        json_t *process = json_span_load(row);
+        json_auto_t *process = json_span_load(row);
         Generation generation = {
                 .name = {true, field_number(process, "pid_ns"),
                          (int32_t)field_number(process, "pid")},
@@ -40,7 +41,6 @@ static bool take_process(JsonSpan row, void *data)
         field_time(process, "since", &generation.since);
         field_time(process, "last", &generation.last);
         g_array_append_val(generations, generation);
-        json_decref(process);
         return true;
 }
 
@@ -49,7 +49,7 @@ static bool is_same_process(const ProcessName *a, const ProcessName *b)
         return a->pid == b->pid && a->pid_ns == b->pid_ns;
 }
 
-/* False, with ERROR set, if they are of several processes, or none. */
+/* False, with ERROR set, if the generations are of several processes, or of none. */
 static bool check_one_process(const GArray *generations, GError **error)
 {
         g_autoptr(GString) names = g_string_new(NULL);
@@ -66,15 +66,15 @@ static bool check_one_process(const GArray *generations, GError **error)
                 n++;
         }
         if (!n)
-                g_set_error(error, LINK_ERROR, 0,
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                             "no such process is known: clrsym ps lists those that are");
         else if (n > 1)
-                g_set_error(error, LINK_ERROR, 0,
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                             "a perf map is of one process: give --pid one of%s", names->str);
         return n == 1;
 }
 
-/* The one that the process was in at TIME; the first if none had begun. */
+/* The generation at TIME; the first if none had begun. */
 static const Generation *choose_generation(const GArray *generations, uint64_t time)
 {
         const Generation *found = &g_array_index(generations, Generation, 0);
@@ -93,18 +93,18 @@ static bool is_of_generation(const BodyRow *row, void *data)
         return row->generation == generation->number;
 }
 
-/* TIME: of those alive then; NULL: of all that ever were. */
-static BodyList *list_bodies(Link *link, Generation *generation, const uint64_t *time,
+/* With TIME, the bodies alive then; without, all that ever were. */
+static BodyRows *list_bodies(AnswerSource *source, Generation *generation, const uint64_t *time,
                              bool keeps_json, GError **error)
 {
-        g_autoptr(BodyList) list = body_list_new(keeps_json);
+        g_autoptr(BodyRows) list = body_rows_new(keeps_json);
         json_t *parameters =
                 json_pack("{s:i, s:I, s:b}", "pid", (int)generation->name.pid, "pid_ns",
                           (json_int_t)generation->name.pid_ns, "all", time == NULL);
 
         if (time)
                 json_object_set_new(parameters, "time", json_integer((json_int_t)*time));
-        return body_list_read(list, link, "ListMethods", parameters, "methods", is_of_generation,
+        return body_rows_read(list, source, "ListMethods", parameters, "methods", is_of_generation,
                               generation, error)
                        ? g_steal_pointer(&list)
                        : NULL;
@@ -123,97 +123,71 @@ static uint64_t row_end(const BodyRow *row)
 }
 
 /*
- * Bodies whose load was not seen were alive since the end of what was there before. Rows are sorted
- * by start; ENDS has, by row, the farthest end of those up to it.
+ * A body whose load was not seen was alive since the end of the one before it at its address. Rows
+ * are sorted by start; ENDS has, by row, the farthest end of the rows up to it.
  */
-static uint64_t alive_since(const BodyList *list, const uint64_t *ends, guint i)
+static uint64_t alive_since(const BodyRows *list, const uint64_t *ends, guint i)
 {
-        const BodyRow *row = body_list_row(list, i);
+        const BodyRow *row = body_rows_get(list, i);
         uint64_t since = 0;
         guint j;
 
         if (row->loaded != CLRSYM_NO_TIME)
                 return row->loaded;
         for (j = i; j-- > 0 && ends[j] > row->start;) {
-                const BodyRow *other = body_list_row(list, j);
+                const BodyRow *other = body_rows_get(list, j);
 
                 if (row_end(other) > row->start && other->unloaded < row->unloaded)
                         since = MAX(since, other->unloaded);
         }
-        for (j = i + 1; j < list->rows->len && body_list_row(list, j)->start < row_end(row); j++)
-                if (body_list_row(list, j)->unloaded < row->unloaded)
-                        since = MAX(since, body_list_row(list, j)->unloaded);
+        for (j = i + 1; j < list->rows->len && body_rows_get(list, j)->start < row_end(row); j++)
+                if (body_rows_get(list, j)->unloaded < row->unloaded)
+                        since = MAX(since, body_rows_get(list, j)->unloaded);
         return since;
 }
 
-typedef struct Change {
-        uint64_t time;
-        int n; /* 1: a body began, -1: it ended */
-} Change;
-
-static int compare_changes(const void *a, const void *b)
-{
-        const Change *first = a, *second = b;
-
-        return first->time != second->time ? (first->time < second->time ? -1 : 1)
-                                           : first->n - second->n;
-}
-
-/* The first moment at which most bodies of LIST, which are all that ever were, were alive. */
-static uint64_t fullest_moment(const BodyList *list, uint64_t otherwise)
+/* The first moment at which most bodies of LIST, all that ever were, were alive. */
+static uint64_t fullest_moment(const BodyRows *list, uint64_t otherwise)
 {
         guint n = list->rows->len, i;
         g_autofree uint64_t *ends = g_new(uint64_t, n);
-        g_autoptr(GArray) changes = g_array_new(FALSE, FALSE, sizeof(Change));
-        int64_t n_alive = 0, n_best = 0;
-        uint64_t best = otherwise;
+        g_autoptr(Lifetimes) lifetimes = lifetimes_new();
 
         g_array_sort(list->rows, compare_starts);
         for (i = 0; i < n; i++) {
-                ends[i] = row_end(body_list_row(list, i));
+                ends[i] = row_end(body_rows_get(list, i));
                 if (i)
                         ends[i] = MAX(ends[i], ends[i - 1]);
         }
-        for (i = 0; i < n; i++) {
-                const Change born = {alive_since(list, ends, i), 1};
-                const Change died = {body_list_row(list, i)->unloaded, -1};
-
-                g_array_append_val(changes, born);
-                g_array_append_val(changes, died);
-        }
-        g_array_sort(changes, compare_changes);
-        for (i = 0; i < changes->len; i++) {
-                n_alive += g_array_index(changes, Change, i).n;
-                if (n_alive > n_best) {
-                        n_best = n_alive;
-                        best = g_array_index(changes, Change, i).time;
-                }
-        }
-        return best;
+        for (i = 0; i < n; i++)
+                lifetimes_add(lifetimes, alive_since(list, ends, i),
+                              body_rows_get(list, i)->unloaded);
+        return lifetimes_fullest(lifetimes, otherwise);
 }
 
-/* The event of the exit itself may not have been recorded: no jitted code is left either. */
-static bool has_live_code(const BodyList *list)
+/* The event of the exit may be lost: a process without live jitted code has exited, too. */
+static bool has_live_code(const BodyRows *list)
 {
         guint i;
 
         for (i = 0; i < list->rows->len; i++)
-                if (body_list_row(list, i)->unloaded == CLRSYM_ALIVE &&
-                    body_list_row(list, i)->size)
+                if (body_rows_get(list, i)->unloaded == CLRSYM_ALIVE &&
+                    body_rows_get(list, i)->size)
                         return true;
         return false;
 }
 
-/* The time that is meant if none was given. */
-static bool choose_time(Link *link, const GArray *generations, uint64_t *time, GError **error)
+/* The time if none was given. */
+static bool choose_time(AnswerSource *source, const GArray *generations, uint64_t *time,
+                        GError **error)
 {
         Generation generation;
-        g_autoptr(BodyList) all = NULL;
+        g_autoptr(BodyRows) all = NULL;
 
-        if (!link_time(link, "now", time, error))
+        if (!answer_source_time(source, "now", time, error))
                 return false;
         generation = *choose_generation(generations, *time);
-        all = list_bodies(link, &generation, NULL, false, error);
+        all = list_bodies(source, &generation, NULL, false, error);
         if (!all)
                 return false;
         if (generation.has_exited || !has_live_code(all))
@@ -221,18 +195,24 @@ static bool choose_time(Link *link, const GArray *generations, uint64_t *time, G
         return true;
 }
 
-static bool print_map(const Options *options, BodyList *list, GError **error)
+static bool set_file_error(const char *path, GError **error)
+{
+        /* That a reader went away is not an error to report. */
+        if (errno == EPIPE)
+                return false;
+        g_set_error(error, ANSWER_SOURCE_ERROR, 0, "cannot write %s: %s", path, g_strerror(errno));
+        return false;
+}
+
+static bool print_map(const Options *options, BodyRows *list, GError **error)
 {
         guint i;
 
-        if (options->output && !output_open(options->output)) {
-                g_set_error(error, LINK_ERROR, 0, "cannot write to %s: %s", options->output,
-                            g_strerror(errno));
-                return false;
-        }
+        if (options->output && !output_open(options->output))
+                return set_file_error(options->output, error);
         g_array_sort(list->rows, compare_starts);
         for (i = 0; i < list->rows->len; i++) {
-                const BodyRow *row = body_list_row(list, i);
+                const BodyRow *row = body_rows_get(list, i);
 
                 if (list->keeps_json)
                         output_line(row->json, strlen(row->json));
@@ -241,25 +221,25 @@ static bool print_map(const Options *options, BodyList *list, GError **error)
                                      (guint64)row->start, (guint64)(row_end(row) - row->start),
                                      row->symbol);
         }
-        return output_flush();
+        return !options->output || output_commit() || set_file_error(options->output, error);
 }
 
 bool verb_perfmap(const Options *options, GError **error)
 {
-        g_autoptr(Link) link = link_open(options, LINK_PLAIN, error);
+        g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, error);
         g_autoptr(GArray) generations = g_array_new(FALSE, FALSE, sizeof(Generation));
-        g_autoptr(BodyList) list = NULL;
+        g_autoptr(BodyRows) list = NULL;
         Generation generation;
         uint64_t time;
 
-        if (!link ||
-            !link_rows(link, "ListProcesses", link_parameters(options), "processes", take_process,
-                       generations, error) ||
+        if (!source ||
+            !answer_source_rows(source, "ListProcesses", answer_source_parameters(options),
+                                "processes", perfmap_take_process, generations, error) ||
             !check_one_process(generations, error) ||
-            !(options->at ? link_time(link, options->at, &time, error)
-                          : choose_time(link, generations, &time, error)))
+            !(options->at ? answer_source_time(source, options->at, &time, error)
+                          : choose_time(source, generations, &time, error)))
                 return false;
         generation = *choose_generation(generations, time);
-        list = list_bodies(link, &generation, &time, options_has(options, OPTION_JSON), error);
+        list = list_bodies(source, &generation, &time, options_has(options, OPTION_JSON), error);
         return list && print_map(options, list, error);
 }

@@ -2,13 +2,13 @@
 #include "cli/progress.h"
 
 #include "cli/terminal.h"
-#include "profile/printable.h"
+#include "util/printable-string.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* What is over sooner needs no bar, which would only flicker. */
+/* A faster read needs no bar, which would only flicker. */
 #define PATIENCE_US G_GINT64_CONSTANT(500000)
 #define INTERVAL_US G_GINT64_CONSTANT(100000)
 
@@ -63,7 +63,7 @@ int progress_show(uint64_t n_read, uint64_t n_total, void *data)
         line = g_string_new("\r");
         append_bar(line, progress->what, (double)MIN(n_read, n_total) / (double)n_total, n_total,
                    CLAMP(width, MIN_WIDTH, MAX_WIDTH));
-        /* Whatever was there of a longer one. */
+        /* Erases the rest of a longer bar. */
         g_string_append(line, "\033[K");
         fputs(line->str, stderr);
         return 0;

@@ -3,15 +3,15 @@
 /*
  * clrsym resolve
  *
- * Every question gets one line, in order. Questions are gathered as long as more are at hand, up to
- * what one call takes, and asked together; when the next one would have to be waited for, those at
- * hand are asked and their answers flushed. So a person at a terminal, or a program that writes a
- * line and reads the answer, gets it at once, and a file goes through in large calls.
+ * Every question gets one line, in order. Questions are collected as long as more input is at hand,
+ * up to what one call takes, and asked together. When the next line would have to be waited for,
+ * the collected ones are asked and their answers flushed. So a person at a terminal, or a program
+ * that writes a line and reads the answer, gets it at once, and a file goes through in large calls.
  */
 
 #include "cli/answers.h"
 #include "cli/filter.h"
-#include "cli/link.h"
+#include "cli/answer-source.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 
@@ -21,26 +21,27 @@
 #include <unistd.h>
 
 enum {
-        /* No line that makes sense is longer; more of it is not kept. */
+        /* No valid line is longer; the rest of a longer line is dropped. */
         MAX_LINE = 1024,
         READ_SIZE = 64 * 1024,
 };
 
 typedef struct Resolver {
-        Link *link; /* borrowed */
+        AnswerSource *source; /* borrowed */
         const Options *options;
         GArray *questions;   /* owned: AddressQuestion, not asked yet */
-        GStringChunk *texts; /* owned: of them */
+        GStringChunk *texts; /* owned: the texts of the questions */
 } Resolver;
 
-static const char *keep(Resolver *resolver, const char *text)
+static const char *resolve_keep_text(Resolver *resolver, const char *text)
 {
         return text ? g_string_chunk_insert(resolver->texts, text) : NULL;
 }
 
 static void add_invalid(Resolver *resolver, const char *text, const char *reason)
 {
-        const AddressQuestion question = {.address = keep(resolver, text), .wrong = reason};
+        const AddressQuestion question = {.address = resolve_keep_text(resolver, text),
+                                          .wrong = reason};
 
         g_array_append_val(resolver->questions, question);
 }
@@ -49,8 +50,8 @@ static void add_invalid(Resolver *resolver, const char *text, const char *reason
 static void add_question(Resolver *resolver, const ProcessName *process, const char *address,
                          const char *time)
 {
-        const AddressQuestion question = {*process, keep(resolver, address), keep(resolver, time),
-                                          NULL};
+        const AddressQuestion question = {*process, resolve_keep_text(resolver, address),
+                                          resolve_keep_text(resolver, time), NULL};
 
         g_array_append_val(resolver->questions, question);
 }
@@ -94,28 +95,28 @@ static void add_line(Resolver *resolver, const char *line)
         add_question(resolver, &process, fields[first], time);
 }
 
-/* Asks what was gathered, and prints the answers. */
-static bool flush(Resolver *resolver, GError **error)
+/* Asks the collected questions, and prints the answers. */
+static bool resolve_flush(Resolver *resolver, GError **error)
 {
         const Options *options = resolver->options;
         bool ok = (options_has(options, OPTION_JSON) ? answers_print_json : answers_print_text)(
-                resolver->link, (const void *)resolver->questions->data, resolver->questions->len,
+                resolver->source, (const void *)resolver->questions->data, resolver->questions->len,
                 options->wait_ms, error);
 
         g_array_set_size(resolver->questions, 0);
         g_string_chunk_clear(resolver->texts);
-        /* What cannot be written is found by the caller; there is no point in asking on. */
+        /* The caller reports a failed write; further questions are pointless. */
         return ok && output_flush();
 }
 
 static bool flush_if_full(Resolver *resolver, GError **error)
 {
-        return resolver->questions->len < CLRSYM_BATCH || flush(resolver, error);
+        return resolver->questions->len < CLRSYM_BATCH || resolve_flush(resolver, error);
 }
 
-/* Lines of input, of which the last may be incomplete. */
+/* Lines of input; the last may be incomplete. */
 typedef struct Input {
-        GString *line; /* owned: that last one, cut to MAX_LINE and a byte */
+        GString *line; /* owned: the last line, cut to MAX_LINE bytes and one */
         bool is_open;  /* the last line has begun */
 } Input;
 
@@ -162,15 +163,15 @@ static bool resolve_input(Resolver *resolver, GError **error)
                 struct pollfd poll_fd = {.fd = STDIN_FILENO, .events = POLLIN};
                 ssize_t n;
 
-                /* Nothing at hand: whoever writes may be waiting for the answers. */
+                /* No input at hand: its writer may be waiting for the answers. */
                 if (resolver->questions->len && poll(&poll_fd, 1, 0) == 0 &&
-                    !flush(resolver, error))
+                    !resolve_flush(resolver, error))
                         return false;
                 n = read(STDIN_FILENO, bytes, READ_SIZE);
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n < 0) {
-                        g_set_error(error, LINK_ERROR, 0, "cannot read stdin: %s",
+                        g_set_error(error, ANSWER_SOURCE_ERROR, 0, "cannot read stdin: %s",
                                     g_strerror(errno));
                         return false;
                 }
@@ -181,7 +182,7 @@ static bool resolve_input(Resolver *resolver, GError **error)
         }
         if (input.is_open)
                 end_line(resolver, &input);
-        return flush(resolver, error);
+        return resolve_flush(resolver, error);
 }
 
 static bool resolve_arguments(Resolver *resolver, GError **error)
@@ -195,13 +196,13 @@ static bool resolve_arguments(Resolver *resolver, GError **error)
                 if (!flush_if_full(resolver, error))
                         return false;
         }
-        return flush(resolver, error);
+        return resolve_flush(resolver, error);
 }
 
-static bool resolve(Link *link, const Options *options, GError **error)
+static bool resolve_pending(AnswerSource *source, const Options *options, GError **error)
 {
         Resolver resolver = {
-                .link = link,
+                .source = source,
                 .options = options,
                 .questions = g_array_new(FALSE, FALSE, sizeof(AddressQuestion)),
                 .texts = g_string_chunk_new(64 * 1024),
@@ -216,10 +217,10 @@ static bool resolve(Link *link, const Options *options, GError **error)
 
 bool verb_resolve(const Options *options, GError **error)
 {
-        g_autoptr(Link) link = link_open(options, LINK_PLAIN, error);
+        g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, error);
 
-        if (!link)
+        if (!source)
                 return false;
-        return options_has(options, OPTION_FILTER) ? filter_run(link, options, error)
-                                                   : resolve(link, options, error);
+        return options_has(options, OPTION_FILTER) ? filter_run(source, options, error)
+                                                   : resolve_pending(source, options, error);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/json-field.h"
-#include "cli/link.h"
+#include "cli/answer-source.h"
 #include "cli/output.h"
-#include "cli/sessions.h"
+#include "cli/session-table.h"
 #include "cli/verbs.h"
-#include "feed/report.h"
-#include "profile/printable.h"
+#include "feed/session-report.h"
+#include "util/printable-string.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void print_member(const char *name, const json_t *value)
+static void status_print_member(const char *name, const json_t *value)
 {
         g_autoptr(GString) line = g_string_new(NULL);
 
@@ -27,7 +27,7 @@ static void print_member(const char *name, const json_t *value)
         output_line(line->str, line->len);
 }
 
-/* Behind what the object TEXT has, which stays as it is. */
+/* Appends REPORT's members to the object TEXT, which stays verbatim. */
 static void print_with(JsonSpan text, const json_t *report)
 {
         char *more = json_dumps(report, JSON_COMPACT);
@@ -44,42 +44,36 @@ static void print_with(JsonSpan text, const json_t *report)
 
 static void print_report(const json_t *report, bool is_json)
 {
-        char *text;
-
         if (json_object_size(report) == 0)
                 return;
-        if (!is_json) {
-                sessions_print(report, false);
-                return;
-        }
-        text = json_dumps(report, JSON_COMPACT);
-        output_line(text, strlen(text));
-        free(text);
+        if (is_json)
+                output_json(report);
+        else
+                session_table_print(report, false);
 }
 
 bool verb_status(const Options *options, GError **error)
 {
         bool is_json = options_has(options, OPTION_JSON);
-        /* Of a trace it is not asked who is traced now. */
-        json_t *report = options->trace ? json_object() : report_new();
-        g_autoptr(Link) link = link_open(options, LINK_PLAIN, error);
+        /* Who is traced now has nothing to do with a recorded trace. */
+        json_auto_t *report = options->trace ? json_object() : session_report_new();
+        g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, error);
         bool ok;
         JsonSpan reply;
         const char *name;
-        json_t *status, *value;
+        json_auto_t *status = NULL;
+        json_t *value;
 
-        ok = link && link_call(link, "Status", json_object(), 0, &reply, error);
+        ok = source && answer_source_call(source, "Status", json_object(), 0, &reply, error);
         if (ok && is_json) {
                 print_with(reply, report);
         } else if (ok) {
                 status = json_span_load(reply);
-                json_object_foreach(status, name, value) print_member(name, value);
-                json_decref(status);
-                sessions_print(report, true);
+                json_object_foreach(status, name, value) status_print_member(name, value);
+                session_table_print(report, true);
         } else {
-                /* Without the daemon they are all the more of interest. */
+                /* Without the daemon these are all the more important. */
                 print_report(report, is_json);
         }
-        json_decref(report);
         return ok;
 }

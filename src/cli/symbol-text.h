@@ -2,15 +2,15 @@
 #pragma once
 
 /*
- * Symbols, of any length
+ * Symbols of any length
  */
 
 #include "clrsym/clrsym.h"
 
 #include <glib.h>
 
-/* How names are written from now on; C# if it is never called. */
+/* Sets the style of names. The default is C#. */
 void symbol_text_set_style(clrsym_style style);
 
-/* Appends what clrsym_symbol() says. */
+/* Appends clrsym_symbol()'s name of BODY. */
 void symbol_text_append(GString *out, const clrsym_body *body);

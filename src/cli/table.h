@@ -4,8 +4,8 @@
 /*
  * Table: columns for people, each as wide as its widest cell
  *
- * On a terminal lines are no longer than it is wide: the last column takes what the others leave,
- * and is cut; where they would leave too little, the least important are left out.
+ * On a terminal no line is longer than the terminal is wide: the last column takes what the others
+ * leave, and is cut. If they leave too little, the least important columns are left out.
  */
 
 #include <glib.h>
@@ -14,9 +14,9 @@
 typedef struct Column {
         const char *heading; /* static */
         bool is_right;       /* numbers */
-        /* 0: always shown. Else, on a terminal that is too narrow, left out: the largest first. */
+        /* 0: always shown. Else left out on a narrow terminal: the largest rank first. */
         unsigned rank;
-        unsigned max; /* columns that it has on a terminal at most; 0: as many as it needs */
+        unsigned max; /* maximum width on a terminal; 0: as much as it needs */
 } Column;
 
 typedef struct Table Table;
@@ -26,7 +26,9 @@ Table *table_new(const Column *columns, guint n_columns);
 void table_free(Table *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Table, table_free)
 
-/* The next cell, row by row. NULL and "" are shown as "-"; what is not printable, as escapes. */
+/*
+ * Adds the next cell, row by row. NULL and "" are shown as "-"; unprintable characters as escapes.
+ */
 void table_add(Table *table, const char *text);
 void table_add_format(Table *table, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* A time in ns as "S.NNNNNNNNN". */

@@ -7,7 +7,7 @@
 
 #define MARK "..."
 
-/* Of a terminal that does not tell. */
+/* The width of a terminal that does not report one. */
 #define DEFAULT_WIDTH 80
 
 unsigned terminal_width(int fd)

@@ -2,16 +2,16 @@
 #pragma once
 
 /*
- * Terminal: how wide it is, and how wide text is on it
+ * Terminal: its width, and the width of text on it
  */
 
 #include <glib.h>
 
-/* Columns of the terminal at FD; 0 if it is none. */
+/* Columns of the terminal at FD; 0 if FD is not a terminal. */
 unsigned terminal_width(int fd);
 
-/* Columns that TEXT, printable UTF-8, takes. */
+/* Columns of TEXT, which is printable UTF-8. */
 unsigned terminal_columns(const char *text);
 
-/* Cuts TEXT to so many columns; "..." at the end says so. */
+/* Cuts TEXT to N_COLUMNS; then "..." is at its end. */
 void terminal_cut(GString *text, unsigned n_columns);

@@ -2,11 +2,47 @@
 #pragma once
 
 /*
- * Verbs: each prints to stdout, and returns false with ERROR set on failure; without, if what it
- * printed could not be written
+ * Verbs: what clrsym can be asked to do
  */
 
 #include "cli/options.h"
+
+/* Exit status of every verb. */
+typedef enum ExitCode {
+        EXIT_OK,
+        EXIT_FAILED, /* or, of doctor: there is a problem, or a check is undecided */
+        EXIT_USAGE,
+} ExitCode;
+
+/*
+ * Prints to stdout. False with ERROR set on failure; without ERROR if the output could not be
+ * written, or if what was printed reports the failure.
+ */
+typedef bool (*VerbFn)(const Options *options, GError **error);
+
+typedef struct Verb Verb;
+
+struct Verb {
+        const char *name;
+        const char *alias; /* old spelling, not shown; or NULL */
+        VerbFn run;
+        OptionUse use;
+        OptionSet required;    /* of those that are allowed */
+        const char *arguments; /* as help shows them; NULL: it takes none */
+        unsigned min_arguments, max_arguments;
+        /* NULL, or what else is wrong with the usage. Static. */
+        const char *(*check)(const Options *options);
+        const char *help;
+        /* If RUN is NULL: the verbs of which the next word names one. */
+        const Verb *verbs;
+        unsigned n_verbs;
+};
+
+/* The verbs that `clrsym --help` shows, in this order. */
+extern const Verb VERBS_ROOT;
+
+/* The verb of PARENT with that name or alias, or NULL. */
+const Verb *verb_find(const Verb *parent, const char *name);
 
 bool verb_resolve(const Options *options, GError **error);
 bool verb_ps(const Options *options, GError **error);
@@ -24,4 +60,15 @@ bool verb_save(const Options *options, GError **error);
 bool verb_attach(const Options *options, GError **error);
 bool verb_detach(const Options *options, GError **error);
 bool verb_env(const Options *options, GError **error);
+bool verb_session_start(const Options *options, GError **error);
+bool verb_session_stop(const Options *options, GError **error);
+bool verb_session_list(const Options *options, GError **error);
+bool verb_session_repair(const Options *options, GError **error);
+bool verb_feed(const Options *options, GError **error);
+bool verb_doctor(const Options *options, GError **error);
 bool verb_version(const Options *options, GError **error);
+
+/* What is wrong with the usage of these verbs, or NULL. Static. */
+const char *verb_session_start_check(const Options *options);
+const char *verb_feed_check(const Options *options);
+const char *verb_doctor_check(const Options *options);

@@ -1,47 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/json-field.h"
-#include "cli/link.h"
+#include "cli/answer-source.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "profile/printable.h"
+#include "util/printable-string.h"
 
-/* Interfaces of the query socket have no numbers: they are only ever added to. */
+/* Interfaces of the query socket have no version numbers: members are only ever added. */
 #define INTERFACE "org.clrsym.Symbolizer"
 
-/* Who has which version, and speaks what. Takes over VALUE. */
+/* A program's version, and the versions of its protocols. */
 typedef struct Version {
         const char *program;
-        /* owned: {"version":..., "interfaces":[...], "bulk_version":...}, or {"error":...} */
+        /*
+         * {"version":..., "interfaces":[...], "bulk_version":...} or {"error":...}; printing takes
+         * it over
+         */
         json_t *value;
 } Version;
 
-/* Adds what METHOD returns of NAMES, of which an older daemon may have less. */
-static bool add_members(json_t *value, Link *link, const char *method, const char *const *names,
-                        GError **error)
+/* Adds the members NAMES of METHOD's reply. An older daemon may lack some. */
+static bool add_members(json_t *value, AnswerSource *source, const char *method,
+                        const char *const *names, GError **error)
 {
         JsonSpan reply;
-        json_t *info;
+        json_auto_t *info = NULL;
 
-        if (!link_call(link, method, json_object(), 0, &reply, error))
+        if (!answer_source_call(source, method, json_object(), 0, &reply, error))
                 return false;
         info = json_span_load(reply);
         for (; *names; names++)
                 if (json_object_get(info, *names))
                         json_object_set(value, *names, json_object_get(info, *names));
-        json_decref(info);
         return true;
 }
 
 static json_t *ask_daemon(const Options *options)
 {
         g_autoptr(GError) error = NULL;
-        g_autoptr(Link) link = link_open(options, LINK_PLAIN, &error);
+        g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, &error);
         static const char *const INFO[] = {"version", "interfaces", NULL};
         static const char *const STATUS[] = {"bulk_version", "ingest_version", NULL};
         json_t *value = json_object();
 
-        if (!link || !add_members(value, link, "org.varlink.service.GetInfo", INFO, &error) ||
-            !add_members(value, link, INTERFACE ".Status", STATUS, &error)) {
+        if (!source || !add_members(value, source, "org.varlink.service.GetInfo", INFO, &error) ||
+            !add_members(value, source, INTERFACE ".Status", STATUS, &error)) {
                 json_object_clear(value);
                 json_object_set_new(value, "error", json_string(error->message));
         }
@@ -55,7 +57,7 @@ static void append_number(GString *line, const json_t *value, const char *member
                                        (guint64)field_number(value, member));
 }
 
-static void print_text(const Version *version)
+static void version_print_text(const Version *version)
 {
         g_autoptr(GString) line = g_string_new(version->program);
         const char *number = field_text(version->value, "version");
@@ -79,7 +81,7 @@ static void print_text(const Version *version)
         output_line(line->str, line->len);
 }
 
-/* Without a daemon, too, which is no failure here. */
+/* That no daemon answers is not a failure here. */
 bool verb_version(const Options *options, GError **error)
 {
         Version versions[] = {
@@ -89,20 +91,16 @@ bool verb_version(const Options *options, GError **error)
                            INTERFACE, "bulk_version", (int)clrsym_bulk_version())},
                 {"clrsymd", ask_daemon(options)},
         };
-        json_t *all = json_object();
-        char *text;
+        json_auto_t *all = json_object();
         size_t i;
 
         for (i = 0; i < G_N_ELEMENTS(versions); i++) {
                 if (!options_has(options, OPTION_JSON))
-                        print_text(&versions[i]);
+                        version_print_text(&versions[i]);
                 json_object_set_new(all, versions[i].program, versions[i].value);
         }
         if (options_has(options, OPTION_JSON)) {
-                text = json_dumps(all, JSON_COMPACT);
-                output_print("%s\n", text);
-                free(text);
+                output_json(all);
         }
-        json_decref(all);
         return true;
 }

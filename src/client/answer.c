@@ -1,63 +1,58 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/answer.h"
 
-#include "client/words.h"
+#include "client/enum-names.h"
+#include "wire/answer-fields.h"
 
-/* NULL for id 0. False if the id is none that was sent. */
+/* NULL for id 0. False if no name was sent with that id. */
 static bool find_text(const AnswerContext *context, uint32_t id, const char **ret_text)
 {
-        *ret_text = id ? names_find(context->names, id) : NULL;
+        *ret_text = id ? name_cache_find(context->names, id) : NULL;
         return !id || *ret_text;
 }
+
+#define COPY_TEXT(member, api)                                                                     \
+        if (!find_text(context, row->member, &body->api))                                          \
+                return "a name that was not sent";
+#define COPY_NUMBER(member, api) body->api = row->member;
+#define COPY_ID                  COPY_NUMBER
+#define COPY_TOKEN               COPY_NUMBER
+#define COPY_TIME                COPY_NUMBER
+#define COPY_JIT_MS(member, api) body->api = UINT64_C(1000) * row->member;
+#define COPY_TIER(member, api)   body->api = (clrsym_tier)row->member;
+#define COPY_SOURCE(member, api) body->api = (clrsym_source)row->member;
+
+#define COPY(name, type, null, member, api) COPY_##type(member, api)
+#define NOTHING(name, type, null)
 
 /* NULL, or what is wrong. */
 static const char *set_stub(const AnswerContext *context, uint32_t number, clrsym_body *body)
 {
-        const BulkStub *stub;
+        const BulkStub *row;
 
         if (!number)
                 return NULL;
         if (number > context->n_stubs)
                 return "a stub that was not sent";
-        stub = &context->stubs[number - 1];
-        if (!stub->name)
+        row = &context->stubs[number - 1];
+        if (!row->name)
                 return "a stub for no method";
-        if (!find_text(context, stub->name_space, &body->stub_name_space) ||
-            !find_text(context, stub->name, &body->stub_name) ||
-            !find_text(context, stub->signature, &body->stub_signature))
-                return "a name that was not sent";
+        ANSWER_STUB_FIELDS(COPY)
         return NULL;
 }
 
 static const char *set_body(const AnswerContext *context, const BulkAnswer *row, clrsym_body *body)
 {
-        *body = (clrsym_body){
-                .module_id = row->module_id,
-                .method_id = row->method_id,
-                .start = row->start,
-                .size = row->size,
-                .flags = row->method_flags,
-                .token = row->token,
-                .rejit_id = row->rejit_id,
-                .has_il_version = row->flags & BULK_ANSWER_IL_VERSION,
-                .il_version = row->flags & BULK_ANSWER_IL_VERSION ? row->il_version : 0,
-                .tier = (clrsym_tier)row->tier,
-                .source = (clrsym_source)row->source,
-                .jit_ns = UINT64_C(1000) * row->jit_us,
-                .loaded = row->loaded,
-                .unloaded = row->unloaded,
-        };
+        *body = (clrsym_body){.has_il_version = row->flags & BULK_ANSWER_IL_VERSION};
         if (row->size && row->start > UINT64_MAX - (row->size - 1))
                 return "a body beyond the end of memory";
-        if (!find_text(context, row->name_space, &body->name_space) ||
-            !find_text(context, row->name, &body->name) ||
-            !find_text(context, row->signature, &body->signature) ||
-            !find_text(context, row->module_path, &body->module_path))
-                return "a name that was not sent";
+        ANSWER_ROW_FIELDS(COPY, NOTHING)
+        if (!body->has_il_version)
+                body->il_version = 0;
         return set_stub(context, row->stub_for, body);
 }
 
-/* Whether an answer of that status can have a body: its own, or the nearest. */
+/* True if an answer with that status can have a body: the one at the address, or the nearest. */
 static bool may_have_body(clrsym_status status, bool is_nearest)
 {
         switch (status) {
@@ -79,9 +74,10 @@ const char *answer_from_row(const AnswerContext *context, const BulkAnswer *row,
         bool is_nearest = row->flags & BULK_ANSWER_NEAREST;
         const char *wrong;
 
-        if (row->status >= words_n(WORDS_STATUS) || row->confidence >= words_n(WORDS_CONFIDENCE) ||
-            row->source >= words_n(WORDS_SOURCE) || row->tier >= words_n(WORDS_TIER) ||
-            row->il_kind >= words_n(WORDS_IL_KIND))
+        if (row->status >= enum_n_names(ENUM_STATUS) ||
+            row->confidence >= enum_n_names(ENUM_CONFIDENCE) ||
+            row->source >= enum_n_names(ENUM_SOURCE) || row->tier >= enum_n_names(ENUM_TIER) ||
+            row->il_kind >= enum_n_names(ENUM_IL_KIND))
                 return "an answer with a number that has no meaning";
         *ret = (clrsym_answer){
                 .status = (clrsym_status)row->status,

@@ -2,16 +2,16 @@
 #pragma once
 
 /*
- * Answer: from a row of a batch
+ * Answer: a clrsym_answer from a row of the binary form
  */
 
-#include "client/names.h"
+#include "client/name-cache.h"
 #include "clrsym/clrsym.h"
 #include "wire/bulk.h"
 
-/* What a row's numbers stand for. Borrowed. */
+/* What the numbers in a row refer to. Borrowed. */
 typedef struct AnswerContext {
-        const Names *names;
+        const NameCache *names;
         const BulkProcess *processes;
         uint32_t n_processes;
         const BulkStub *stubs;
@@ -19,8 +19,8 @@ typedef struct AnswerContext {
 } AnswerContext;
 
 /*
- * Returns NULL, or what is wrong with the row (static): nothing in it is believed. A wrong name is
- * worse than none.
+ * Returns NULL, or what is wrong with the row (static). A row that is wrong in one part is refused:
+ * a wrong name is worse than none.
  */
 const char *answer_from_row(const AnswerContext *context, const BulkAnswer *row,
                             const clrsym_query *query, clrsym_answer *ret);

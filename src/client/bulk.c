@@ -16,7 +16,7 @@
  * its way.
  */
 #define MAX_IN_FLIGHT 2
-/* Of a daemon's last words. */
+/* Bytes of the text in an ERROR frame. */
 #define MAX_ERROR (64u << 10)
 
 /* A frame that is not answered yet. */
@@ -33,7 +33,7 @@ typedef struct Exchange {
         Flight flights[MAX_IN_FLIGHT]; /* the oldest first */
         unsigned n_flights;
         int64_t wait_deadline;
-        int64_t deadline; /* of the next answers */
+        int64_t deadline; /* for the next answers */
 } Exchange;
 
 static int refuse(Bulk *bulk, const char *detail)
@@ -46,7 +46,7 @@ static int refuse(Bulk *bulk, const char *detail)
 static int upgrade_to(Bulk *bulk, int asked, int64_t deadline)
 {
         char parameters[32];
-        json_int_t version, max_queries;
+        json_int_t version, max_queries, answer_size = BULK_ANSWER_MIN;
         Reply reply;
         int r;
 
@@ -55,11 +55,13 @@ static int upgrade_to(Bulk *bulk, int asked, int64_t deadline)
         if (r == 0)
                 r = varlink_receive(&bulk->connection, deadline, &reply);
         if (r == -EBADMSG)
-                return refuse(bulk, "the answer to Bulk is no reply");
+                return refuse(bulk, "the answer to Bulk is not a reply");
         if (r < 0)
                 return r;
         version = json_integer_value(json_object_get(reply.parameters, "version"));
         max_queries = json_integer_value(json_object_get(reply.parameters, "max_queries"));
+        if (version >= 3)
+                answer_size = json_integer_value(json_object_get(reply.parameters, "answer_size"));
         if (reply.error &&
             !strcmp(json_string_value(reply.error), "org.varlink.service.InvalidParameter")) {
                 snprintf(bulk->detail, sizeof(bulk->detail), "another version of batches");
@@ -67,7 +69,8 @@ static int upgrade_to(Bulk *bulk, int asked, int64_t deadline)
         } else if (reply.error) {
                 snprintf(bulk->detail, sizeof(bulk->detail), "%s", json_string_value(reply.error));
                 r = -EREMOTEIO;
-        } else if (version != asked || max_queries < 1 || reply.continues) {
+        } else if (version != asked || max_queries < 1 || reply.continues ||
+                   answer_size < BULK_ANSWER_MIN || answer_size > BULK_ANSWER_MAX) {
                 r = refuse(bulk, "another version of batches");
         }
         reply_take(&reply, &bulk->connection);
@@ -75,6 +78,7 @@ static int upgrade_to(Bulk *bulk, int asked, int64_t deadline)
                 return r;
         bulk->max_queries =
                 max_queries < BULK_MAX_QUERIES ? (uint32_t)max_queries : BULK_MAX_QUERIES;
+        bulk->answer_size = (uint32_t)answer_size;
         bulk->is_upgraded = true;
         return 0;
 }
@@ -95,7 +99,7 @@ static int flush(Bulk *bulk)
         int r = connection_send_some(&bulk->connection, bulk->output + bulk->n_sent,
                                      bulk->n_output - bulk->n_sent, &n);
 
-        /* It may have said why it hung up: that is read next. */
+        /* The daemon may have sent the reason why it hung up: that is read next. */
         if (r == -ECONNRESET)
                 n = bulk->n_output - bulk->n_sent;
         else if (r < 0)
@@ -106,7 +110,7 @@ static int flush(Bulk *bulk)
         return 0;
 }
 
-/* The next frame of queries into the output, which is empty. */
+/* Puts the next frame of queries into the output, which is empty. */
 static int ask(Bulk *bulk, Exchange *exchange)
 {
         size_t i, n = exchange->n - exchange->n_asked;
@@ -155,11 +159,11 @@ static int take_names(Bulk *bulk, const char *at, size_t n)
                 at += sizeof(name);
                 n -= sizeof(name);
                 if (name.n > n || name.id == 0)
-                        return refuse(bulk, "a name that is none");
+                        return refuse(bulk, "a name without an id, or longer than its frame");
                 bulk->n_name_bytes += sizeof(name) + name.n;
-                r = names_set(&bulk->names, name.id, at, name.n);
+                r = name_cache_set(&bulk->names, name.id, at, name.n);
                 if (r == -EBADMSG)
-                        return refuse(bulk, "a name that is no text");
+                        return refuse(bulk, "a name that is not UTF-8 text");
                 if (r == -ENOBUFS || bulk->n_name_bytes > 2 * BULK_MAX_NAME_BYTES)
                         return refuse(bulk, "more names than agreed");
                 if (r < 0)
@@ -199,20 +203,21 @@ static int take_stubs(Bulk *bulk, const char *at, size_t n)
 static int take_answers(Bulk *bulk, Exchange *exchange, const BulkHeader *header, const char *at)
 {
         Flight flight = exchange->flights[0];
-        size_t i;
+        size_t i, n_row = bulk->answer_size < sizeof(BulkAnswer) ? bulk->answer_size
+                                                                 : sizeof(BulkAnswer);
 
         if (!exchange->n_flights || header->tag != flight.tag)
                 return refuse(bulk, "answers to no question");
-        if (header->size != flight.n * sizeof(BulkAnswer))
+        if (header->size != flight.n * bulk->answer_size)
                 return refuse(bulk, "not one answer a question");
-        for (i = 0; i < flight.n; i++, at += sizeof(BulkAnswer)) {
+        for (i = 0; i < flight.n; i++, at += bulk->answer_size) {
                 const AnswerContext context = {&bulk->names, bulk->processes, bulk->n_processes,
                                                bulk->stubs, bulk->n_stubs};
                 size_t j = exchange->n_answered + i;
                 const char *wrong;
-                BulkAnswer row;
+                BulkAnswer row = {0}; /* an older daemon does not send all of it */
 
-                memcpy(&row, at, sizeof(row));
+                memcpy(&row, at, n_row);
                 wrong = answer_from_row(&context, &row, &exchange->queries[j],
                                         &exchange->answers[j]);
                 if (wrong)
@@ -227,8 +232,8 @@ static int take_answers(Bulk *bulk, Exchange *exchange, const BulkHeader *header
         return 0;
 }
 
-/* Most bytes of a payload; 0: there is no such frame, or it has none. */
-static size_t max_size(uint16_t type)
+/* The most bytes of a payload; 0: there is no such frame, or it has no payload. */
+static size_t max_size(const Bulk *bulk, uint16_t type)
 {
         switch (type) {
         case BULK_NAMES:
@@ -238,7 +243,7 @@ static size_t max_size(uint16_t type)
         case BULK_STUBS:
                 return BULK_MAX_QUERIES * sizeof(BulkStub);
         case BULK_ANSWERS:
-                return BULK_MAX_QUERIES * sizeof(BulkAnswer);
+                return (size_t)BULK_MAX_QUERIES * bulk->answer_size;
         case BULK_ERROR:
                 return MAX_ERROR;
         default:
@@ -252,7 +257,7 @@ static int take_payload(Bulk *bulk, Exchange *exchange, const BulkHeader *header
         case BULK_NAMES:
                 return take_names(bulk, at, header->size);
         case BULK_FORGET:
-                names_forget(&bulk->names);
+                name_cache_forget(&bulk->names);
                 return 0;
         case BULK_PROCESSES:
                 return take_processes(bulk, at, header->size);
@@ -270,7 +275,7 @@ static int take_payload(Bulk *bulk, Exchange *exchange, const BulkHeader *header
         }
 }
 
-/* The next frame; -EAGAIN if it is not here whole. */
+/* Takes the next frame; -EAGAIN if it is not complete. */
 static int take_frame(Bulk *bulk, Exchange *exchange)
 {
         size_t n;
@@ -281,7 +286,7 @@ static int take_frame(Bulk *bulk, Exchange *exchange)
         if (n < sizeof(header))
                 return -EAGAIN;
         memcpy(&header, at, sizeof(header));
-        if (header.size > max_size(header.type))
+        if (header.size > max_size(bulk, header.type))
                 return refuse(bulk, "a frame that is too long");
         if (n - sizeof(header) < header.size)
                 return -EAGAIN;
@@ -290,14 +295,14 @@ static int take_frame(Bulk *bulk, Exchange *exchange)
         return r;
 }
 
-/* Waits for something to come, and sends meanwhile. */
+/* Waits until bytes are received, and sends meanwhile. */
 static int wait_more(Bulk *bulk, Exchange *exchange)
 {
         struct pollfd poll_fd = {.fd = bulk->connection.fd, .events = POLLIN | POLLOUT};
         int r;
 
         if (!exchange->deadline) {
-                exchange->deadline = clock_ms() + SILENCE_MS;
+                exchange->deadline = clock_ms() + UNRESPONSIVE_MS;
                 if (exchange->wait_deadline)
                         exchange->deadline += ms_until(exchange->wait_deadline);
         }
@@ -337,7 +342,7 @@ int bulk_resolve(Bulk *bulk, const clrsym_query *queries, size_t n, int64_t wait
 
 void bulk_release(Bulk *bulk)
 {
-        names_release(&bulk->names);
+        name_cache_release(&bulk->names);
 }
 
 bool bulk_is_bloated(const Bulk *bulk)
@@ -348,7 +353,7 @@ bool bulk_is_bloated(const Bulk *bulk)
 void bulk_close(Bulk *bulk)
 {
         connection_close(&bulk->connection);
-        names_forget(&bulk->names);
+        name_cache_forget(&bulk->names);
         bulk->is_upgraded = false;
         bulk->n_processes = 0;
         bulk->n_stubs = 0;
@@ -359,7 +364,7 @@ void bulk_close(Bulk *bulk)
 void bulk_deinit(Bulk *bulk)
 {
         bulk_close(bulk);
-        names_release(&bulk->names);
+        name_cache_release(&bulk->names);
         free(bulk->processes);
         free(bulk->stubs);
         free(bulk->output);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/filter.h"
 #include "client/handle.h"
-#include "client/row.h"
+#include "util/seconds-text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,10 @@ static int hand_on(const Reply *reply, void *data)
         return caller->fn ? caller->fn(reply->text, reply->n_text, caller->data) : 0;
 }
 
-/* As a method can be called: no letters that would end the string that it is put into. */
+/*
+ * True for letters that a method's name can have: none of them ends the JSON string that it is put
+ * into.
+ */
 static bool is_method_name(const char *text)
 {
         return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -60,13 +63,13 @@ static int take_time(const Reply *reply, void *data)
 {
         const char *text = json_string_value(json_object_get(reply->parameters, "time"));
 
-        return text && row_time_from_text(text, data) ? 0 : -EBADMSG;
+        return text && seconds_from_text(text, data) ? 0 : -EBADMSG;
 }
 
 static int parse_time(clrsym *handle, const char *text, uint64_t *ret_time)
 {
         HandleCall request = {.method = "ParseTime", .fn = take_time, .data = ret_time};
-        json_t *parameters;
+        json_auto_t *parameters = NULL;
         char *json;
         int r = filter_parameters(NULL, false, &parameters, &handle->message);
 
@@ -75,7 +78,6 @@ static int parse_time(clrsym *handle, const char *text, uint64_t *ret_time)
         if (r < 0)
                 return r;
         json = json_dumps(parameters, JSON_COMPACT);
-        json_decref(parameters);
         if (!json)
                 return message_set_no_memory(&handle->message);
         request.parameters = json;
@@ -87,7 +89,7 @@ static int parse_time(clrsym *handle, const char *text, uint64_t *ret_time)
                                    "\"YYYY-MM-DD HH:MM:SS\"",
                                    text);
         if (r == 0 && request.result < 0)
-                return endpoint_explain(&handle->endpoint, -EBADMSG, "a time that is none",
+                return endpoint_explain(&handle->endpoint, -EBADMSG, "a reply without a time",
                                         &handle->message);
         return r;
 }

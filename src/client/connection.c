@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Room for what comes next, at least. */
+/* Free bytes in the buffer before each read. */
 #define READ_SIZE (64u << 10)
 /* A buffer that grew beyond it for one long reply is not kept. */
 #define MAX_KEPT (1u << 20)
@@ -27,7 +27,7 @@ void connection_adopt(Connection *connection, int fd)
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second));
 }
 
-/* A connect() that waits for a place in the daemon's queue, but not for ever. */
+/* Limits how long connect() waits for room in the daemon's queue. */
 static int connect_until(int fd, const struct sockaddr_un *address, int64_t deadline)
 {
         while (connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0) {
@@ -125,7 +125,7 @@ int connection_send(Connection *connection, const void *bytes, size_t n, int64_t
         }
 }
 
-/* READ_SIZE of room behind what is there. */
+/* Makes room for READ_SIZE bytes after those in the buffer. */
 static int make_room(Connection *connection)
 {
         size_t n = connection->end - connection->begin;

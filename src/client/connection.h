@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Connection: a stream socket, and what came from it and was not taken yet
+ * Connection: a stream socket, and bytes received from it that are not taken yet
  *
- * Functions return 0 or a negative errno; the other side's hanging up is -ECONNRESET. Deadlines are
+ * Functions return 0 or a negative errno; -ECONNRESET if the other side has hung up. Deadlines are
  * ms of clock_ms().
  */
 
@@ -18,7 +18,7 @@ typedef struct Connection {
         int fd;      /* -1: none */
         char *bytes; /* owned */
         size_t begin, end, capacity;
-        size_t n_searched; /* of what came: known to have no NUL */
+        size_t n_searched; /* bytes at the start that have no NUL */
 } Connection;
 
 #define CONNECTION_NONE                                                                            \
@@ -35,7 +35,7 @@ static inline int64_t clock_ms(void)
         return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* A poll()'s timeout until DEADLINE. */
+/* The timeout for poll() until DEADLINE. */
 static inline int ms_until(int64_t deadline)
 {
         int64_t ms = deadline - clock_ms();
@@ -43,7 +43,7 @@ static inline int ms_until(int64_t deadline)
         return ms < 0 ? 0 : ms > INT32_MAX ? INT32_MAX : (int)ms;
 }
 
-/* To the socket at PATH. */
+/* Connects to the socket at PATH. */
 int connection_open(Connection *connection, const char *path, int64_t deadline);
 /* Takes over FD, which is not O_NONBLOCK. */
 void connection_adopt(Connection *connection, int fd);
@@ -55,14 +55,14 @@ static inline const char *connection_bytes(const Connection *connection, size_t 
         return connection->bytes + connection->begin;
 }
 
-/* N bytes of what came are done with. */
+/* Removes the first N bytes. */
 void connection_take(Connection *connection, size_t n);
 
-/* Sends what goes now: RET_N bytes, maybe none. */
+/* Sends as many bytes as can be sent without waiting: RET_N, perhaps 0. */
 int connection_send_some(Connection *connection, const void *bytes, size_t n, size_t *ret_n);
 int connection_send(Connection *connection, const void *bytes, size_t n, int64_t deadline);
 
-/* Keeps what has come; -EAGAIN if that is nothing. */
+/* Receives what can be received without waiting; -EAGAIN if that is nothing. */
 int connection_receive_some(Connection *connection);
-/* Waits until something comes; -ETIMEDOUT. */
+/* Waits until something is received; -ETIMEDOUT after DEADLINE. */
 int connection_receive(Connection *connection, int64_t deadline);

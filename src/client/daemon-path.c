@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* From the directories of the build tree that have code of ours in them. */
+/* The daemon, as seen from the directories of the build tree that this code may be linked in. */
 static const struct {
         const char *from, *to;
 } PLACES[] = {
@@ -20,7 +20,10 @@ static const struct {
         {"/plugins/perf", "/src/daemon/clrsymd"},
 };
 
-/* The directory of the file that this code was loaded from, into PATH; false if it is not known. */
+/*
+ * Writes the directory of the file that this code was loaded from to PATH. False if it is not
+ * known.
+ */
 static bool own_directory(char path[PATH_MAX])
 {
         struct link_map *map;
@@ -30,7 +33,7 @@ static bool own_directory(char path[PATH_MAX])
 
         if (!dladdr1((const void *)daemon_path, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
                 return false;
-        /* Of the program itself the name is what it was called by. */
+        /* For the program itself dladdr() has the name that it was started with, not a path. */
         if (!*map->l_name) {
                 n = readlink("/proc/self/exe", file, sizeof(file) - 1);
                 if (n < 0)

@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * Daemon path: where the program clrsymd is, which reads traces for us
+ * Daemon path: where the program clrsymd is, which reads traces for the library
  */
 
 /*
- * $CLRSYM_DAEMON; else in the build tree that this code lies in; else where it is installed. The
- * caller's; NULL without memory.
+ * $CLRSYM_DAEMON; else the one of the build tree that this code is in; else the installed one. The
+ * caller owns the result; NULL without memory.
  */
 char *daemon_path(void);

@@ -17,7 +17,7 @@ static const char *environment(const char *name)
         return value && *value ? value : NULL;
 }
 
-/* The daemon's socket: the first that is there. NULL without memory. */
+/* The path of the daemon's socket: the first that exists. NULL without memory. */
 static char *find_socket(const char *given)
 {
         const char *from_environment = environment("CLRSYM_SOCKET");
@@ -84,7 +84,7 @@ int endpoint_connect(Endpoint *endpoint, Connection *connection, int wait_ms, Me
                                    "%s: what read it has ended: open the trace again",
                                    endpoint->path);
         for (;;) {
-                r = connection_open(connection, endpoint->path, now + SILENCE_MS);
+                r = connection_open(connection, endpoint->path, now + UNRESPONSIVE_MS);
                 if (r == 0)
                         return 0;
                 if (!is_absent(r) || clock_ms() >= until)
@@ -93,7 +93,7 @@ int endpoint_connect(Endpoint *endpoint, Connection *connection, int wait_ms, Me
         }
 }
 
-/* Of a trace's child. */
+/* The connections to the child that has read the trace. */
 static int explain_child(Endpoint *endpoint, int error, const char *detail, Message *message)
 {
         switch (error) {
@@ -138,7 +138,7 @@ int endpoint_explain(Endpoint *endpoint, int error, const char *detail, Message 
                         return message_set(message, error,
                                            "the daemon at %s and libclrsym do not match: %s",
                                            endpoint->path, detail);
-                return message_set(message, error, "what answers at %s is no clrsymd",
+                return message_set(message, error, "the program that answers at %s is not clrsymd",
                                    endpoint->path);
         default:
                 return message_set(message, error, "cannot ask the daemon at %s: %s",

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Endpoint: where questions are answered, be it a daemon's socket or a child that has read a trace
+ * Endpoint: where questions are answered: a daemon's socket, or a child that has read a trace
  */
 
 #include "client/connection.h"
@@ -11,32 +11,34 @@
 #include "clrsym/clrsym.h"
 
 typedef struct Endpoint {
-        char *path;       /* owned: of the socket, or of the trace */
+        char *path;       /* owned: path of the socket, or of the trace */
         int reconnect_ms; /* 0: a connection that is lost is not made again */
         bool is_trace;
         TraceChild child;
 } Endpoint;
 
-/* A daemon that is silent for so long, waiting apart, does not work. */
-#define SILENCE_MS 60000
+/*
+ * ms after which a daemon that sends nothing is unresponsive; the time that it may wait is added.
+ */
+#define UNRESPONSIVE_MS 60000
 
-/* Between two attempts to connect. */
+/* ms between two attempts to connect. */
 #define PAUSE_MS 50
 
-/* How often a call is made that the daemon hung up on. */
+/* How often a call is tried if the daemon hangs up on it. */
 #define MAX_TRIES 3
 
-/* Finds the socket; nothing is connected yet. */
+/* Finds the socket; does not connect. */
 int endpoint_init(Endpoint *endpoint, const clrsym_options *options, Message *message);
-/* Of a daemon's, one more: it may outlive the first. */
+/* The same daemon's socket for another object, which may outlive the first. */
 int endpoint_copy(Endpoint *endpoint, const Endpoint *original, Message *message);
 void endpoint_deinit(Endpoint *endpoint);
 
-/* Connects, trying for WAIT_MS while there is no daemon. Errors are explained. */
+/* Connects; tries for WAIT_MS while there is no daemon. The message explains an error. */
 int endpoint_connect(Endpoint *endpoint, Connection *connection, int wait_ms, Message *message);
 
 /*
- * Says what ERROR, of a connection, means; DETAIL, with -EBADMSG, is what was wrong, or NULL.
+ * Explains ERROR of a connection in the message. DETAIL: what was wrong, with -EBADMSG, or NULL.
  * Returns ERROR.
  */
 int endpoint_explain(Endpoint *endpoint, int error, const char *detail, Message *message);

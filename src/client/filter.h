@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Filter: the parameters of a call that say which processes and bodies it is about
+ * Filter: the parameters of a call that select processes and bodies
  */
 
 #include "client/message.h"
@@ -10,8 +10,10 @@
 
 #include <jansson.h>
 
-/* Of FILTER, which may be NULL, what is about bodies only WITH_BODIES. RET is the caller's. */
+/*
+ * The parameters for FILTER, which may be NULL; those about bodies only WITH_BODIES. The caller
+ * owns RET.
+ */
 int filter_parameters(const clrsym_filter *filter, bool with_bodies, json_t **ret,
                       Message *message);
-/* On failure PARAMETERS are freed. */
 int filter_add_text(json_t *parameters, const char *name, const char *text, Message *message);

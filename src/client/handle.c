@@ -22,14 +22,14 @@ int handle_end(clrsym *handle, int r)
         return r;
 }
 
-/* Reads the replies that nobody wants any more, up to the last. */
+/* Reads the rest of the replies of a call that the caller has ended. */
 static int drain(clrsym *handle)
 {
         bool continues;
 
         do {
                 Reply reply;
-                int r = varlink_receive(&handle->calls, clock_ms() + SILENCE_MS, &reply);
+                int r = varlink_receive(&handle->calls, clock_ms() + UNRESPONSIVE_MS, &reply);
 
                 if (r < 0)
                         return r;
@@ -40,8 +40,8 @@ static int drain(clrsym *handle)
 }
 
 /*
- * The call was ended before its last reply. A daemon's connection is made anew at the next call; a
- * trace's cannot be.
+ * The caller ended the call before its last reply. To a daemon the next call opens a new
+ * connection; to a trace's child that is not possible.
  */
 static void end_early(clrsym *handle)
 {
@@ -49,15 +49,15 @@ static void end_early(clrsym *handle)
                 connection_close(&handle->calls);
 }
 
-/* Negative: of the connection, which is of no use then, or -EREMOTEIO, -EINVAL. */
+/* Negative: an error of the connection, which is unusable then, or -EREMOTEIO, -EINVAL. */
 static int take_replies(clrsym *handle, HandleCall *call, bool *ret_is_begun)
 {
         bool continues;
 
         do {
                 Reply reply;
-                int r = varlink_receive(&handle->calls, clock_ms() + call->wait_ms + SILENCE_MS,
-                                        &reply);
+                int r = varlink_receive(&handle->calls,
+                                        clock_ms() + call->wait_ms + UNRESPONSIVE_MS, &reply);
 
                 if (r < 0)
                         return r;
@@ -79,11 +79,11 @@ static int take_replies(clrsym *handle, HandleCall *call, bool *ret_is_begun)
         return 0;
 }
 
-static int call_once(clrsym *handle, HandleCall *call, bool *ret_is_begun)
+static int handle_call_once(clrsym *handle, HandleCall *call, bool *ret_is_begun)
 {
         int r = varlink_send(&handle->calls, call->method,
                              call->parameters ? call->parameters : "{}",
-                             call->is_more ? "more" : NULL, clock_ms() + SILENCE_MS);
+                             call->is_more ? "more" : NULL, clock_ms() + UNRESPONSIVE_MS);
 
         return r < 0 ? r : take_replies(handle, call, ret_is_begun);
 }
@@ -102,7 +102,7 @@ int handle_call(clrsym *handle, HandleCall *call)
                                              handle->endpoint.reconnect_ms, &handle->message);
                 if (r < 0)
                         return r;
-                r = call_once(handle, call, &is_begun);
+                r = handle_call_once(handle, call, &is_begun);
                 if (r == 0 || r == -EREMOTEIO || r == -EINVAL)
                         return r;
                 connection_close(&handle->calls);

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Handle: what a struct clrsym is, and how calls are made with it
+ * Handle: struct clrsym, and calls made with it
  */
 
 #include "client/bulk.h"
@@ -17,32 +17,31 @@ struct clrsym {
         Message message;
         Connection calls;
         Bulk bulk;
-        bool is_busy; /* a function with this handle is under way: a callback may not call another
-                       */
+        bool is_busy; /* a function with this handle is running: a callback may not call another */
 };
 
 /*
- * Every function with a handle begins and ends so. Negative, with the message set, if another one
- * is under way.
+ * Each function with a handle begins and ends with these. Negative, with the message set, if
+ * another function is running.
  */
 int handle_begin(clrsym *handle);
 int handle_end(clrsym *handle, int r);
 
-/* Gets each reply, which is not an error. Not 0 ends the call. */
+/* Called with each reply that is not an error. A value other than 0 ends the call. */
 typedef int (*HandleReplyFn)(const Reply *reply, void *data);
 
 typedef struct HandleCall {
-        const char *method;     /* without a dot: of INTERFACE */
+        const char *method;     /* without a dot: a method of INTERFACE */
         const char *parameters; /* a JSON object; NULL: an empty one */
         bool is_more;
-        unsigned wait_ms; /* what the daemon was told that it may wait */
+        unsigned wait_ms; /* how long the daemon may wait, as in the parameters */
         HandleReplyFn fn;
         void *data;
-        int result; /* returned: of FN, if not 0; then the call returns 0 */
+        int result; /* set: what FN returned, if not 0; then the call returns 0 */
 } HandleCall;
 
 /*
- * Calls, once more if the daemon went away meanwhile and no reply had come. Errors are explained;
+ * Calls; tries again if the daemon went away before the first reply. The message explains errors;
  * an error reply is -EREMOTEIO, one about a parameter -EINVAL.
  */
 int handle_call(clrsym *handle, HandleCall *call);

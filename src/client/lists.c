@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/filter.h"
 #include "client/handle.h"
-#include "client/row.h"
+#include "client/json-decode.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A list that is being read; either function is set. */
+/* A list that is being read; one of the functions is set. */
 typedef struct List {
         const char *member; /* the array of its replies */
         clrsym_process_fn process_fn;
         clrsym_body_fn body_fn;
         void *data;
-        const char *wrong; /* member of a row, or of the reply */
+        const char *wrong; /* name of the wrong member of a row or of the reply, or NULL */
 } List;
 
 static int take_row(List *list, const json_t *row)
@@ -22,8 +22,8 @@ static int take_row(List *list, const json_t *row)
         clrsym_process process;
         clrsym_body body;
 
-        list->wrong =
-                list->process_fn ? row_process(row, &process) : row_body(row, &process, &body);
+        list->wrong = list->process_fn ? json_decode_process(row, &process)
+                                       : json_decode_body(row, &process, &body);
         if (list->wrong)
                 return -EBADMSG;
         return list->process_fn ? list->process_fn(&process, list->data)
@@ -46,8 +46,8 @@ static int take_rows(const Reply *reply, void *data)
         return r;
 }
 
-/* Takes over PARAMETERS; NULL: there was no memory for them. */
-static int list_rows(clrsym *handle, const char *method, json_t *parameters, List *list)
+/* PARAMETERS NULL: there is no memory for them. */
+static int list_rows(clrsym *handle, const char *method, const json_t *parameters, List *list)
 {
         char *json = parameters ? json_dumps(parameters, JSON_COMPACT) : NULL;
         HandleCall call = {.method = method,
@@ -57,7 +57,6 @@ static int list_rows(clrsym *handle, const char *method, json_t *parameters, Lis
                            .data = list};
         int r;
 
-        json_decref(parameters);
         if (!json)
                 return message_set_no_memory(&handle->message);
         r = handle_call(handle, &call);
@@ -71,8 +70,8 @@ static int list_rows(clrsym *handle, const char *method, json_t *parameters, Lis
         return r < 0 ? r : call.result;
 }
 
-static int list_bodies(clrsym *handle, const char *method, json_t *parameters, const char *member,
-                       clrsym_body_fn fn, void *data)
+static int list_bodies(clrsym *handle, const char *method, const json_t *parameters,
+                       const char *member, clrsym_body_fn fn, void *data)
 {
         List list = {.member = member, .body_fn = fn, .data = data};
 
@@ -82,15 +81,18 @@ static int list_bodies(clrsym *handle, const char *method, json_t *parameters, c
 int clrsym_processes(clrsym *handle, clrsym_process_fn fn, void *data)
 {
         List list = {.member = "processes", .process_fn = fn, .data = data};
+        json_auto_t *parameters = NULL;
         int r = handle_begin(handle);
 
-        return r < 0 ? r
-                     : handle_end(handle, list_rows(handle, "ListProcesses", json_object(), &list));
+        if (r < 0)
+                return r;
+        parameters = json_object();
+        return handle_end(handle, list_rows(handle, "ListProcesses", parameters, &list));
 }
 
 int clrsym_methods(clrsym *handle, const clrsym_filter *filter, clrsym_body_fn fn, void *data)
 {
-        json_t *parameters;
+        json_auto_t *parameters = NULL;
         int r = handle_begin(handle);
 
         if (r < 0)
@@ -105,7 +107,7 @@ int clrsym_history(clrsym *handle, const clrsym_filter *filter, uint64_t address
                    void *data)
 {
         char text[32];
-        json_t *parameters;
+        json_auto_t *parameters = NULL;
         int r = handle_begin(handle);
 
         if (r < 0)
@@ -122,7 +124,7 @@ int clrsym_history(clrsym *handle, const clrsym_filter *filter, uint64_t address
 int clrsym_versions(clrsym *handle, const clrsym_filter *filter, const char *method,
                     clrsym_body_fn fn, void *data)
 {
-        json_t *parameters;
+        json_auto_t *parameters = NULL;
         int r = handle_begin(handle);
 
         if (r < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/message.h"
 
-#include "client/printable.h"
+#include "util/printable.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 int message_set(Message *message, int error, const char *format, ...)
 {
-        Writer writer = {0};
+        TextBuffer writer = {0};
         va_list arguments;
         char *raw;
         int n;
@@ -22,12 +22,12 @@ int message_set(Message *message, int error, const char *format, ...)
         va_end(arguments);
         if (n < 0)
                 return error;
-        writer_put_printable(&writer, raw);
+        text_buffer_put_printable(&writer, raw);
         message->text = malloc(writer.n + 1);
         if (message->text) {
-                writer = (Writer){.buffer = message->text, .size = writer.n + 1};
-                writer_put_printable(&writer, raw);
-                writer_end(&writer);
+                writer = (TextBuffer){.buffer = message->text, .size = writer.n + 1};
+                text_buffer_put_printable(&writer, raw);
+                text_buffer_end(&writer);
         }
         free(raw);
         return error;

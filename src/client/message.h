@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Message: what the last failed call says, in one line
+ * Message: why the last call failed, in one line
  */
 
 typedef struct Message {
@@ -11,8 +11,8 @@ typedef struct Message {
 } Message;
 
 /*
- * Says it, with what a terminal would obey escaped, for parts of it may be another program's words.
- * Returns ERROR, a negative errno.
+ * Sets the text. What a terminal would obey is escaped, because parts may come from another
+ * program. Returns ERROR, a negative errno.
  */
 __attribute__((format(printf, 3, 4))) int message_set(Message *message, int error,
                                                       const char *format, ...);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* While a trace is read, progress is told so often at least: it can end the reading. */
+/* The longest time in ms between two calls of the progress function, which can end the reading. */
 #define PROGRESS_MS 200
 
 /* A trace that is being read. */
@@ -16,7 +16,7 @@ typedef struct Reading {
         uint64_t n_read, n_total;
 } Reading;
 
-static int tell_progress(const Reading *reading)
+static int report_progress(const Reading *reading)
 {
         const clrsym_options *options = reading->options;
 
@@ -27,7 +27,10 @@ static int tell_progress(const Reading *reading)
                            options->trace);
 }
 
-/* The next reply. Comes back at any signal, to tell progress: that may know of the signal. */
+/*
+ * Receives the next reply. After a signal it calls the progress function, which may know of the
+ * signal.
+ */
 static int receive(Reading *reading, Reply *ret_reply)
 {
         clrsym *handle = reading->handle;
@@ -38,7 +41,7 @@ static int receive(Reading *reading, Reply *ret_reply)
 
                 if (r == -EAGAIN) {
                         if (poll(&poll_fd, 1, PROGRESS_MS) <= 0) {
-                                r = tell_progress(reading);
+                                r = report_progress(reading);
                                 if (r < 0)
                                         return r;
                                 continue;
@@ -66,7 +69,7 @@ static int take_reply(Reading *reading, const Reply *reply)
                 reading->n_read = (uint64_t)json_integer_value(n_read);
                 reading->n_total = (uint64_t)json_integer_value(n_total);
         }
-        return tell_progress(reading);
+        return report_progress(reading);
 }
 
 static int read_trace(clrsym *handle, const clrsym_options *options)
@@ -75,7 +78,7 @@ static int read_trace(clrsym *handle, const clrsym_options *options)
         bool continues;
         int r;
 
-        r = varlink_send(&handle->calls, "ReadTrace", "{}", "more", clock_ms() + SILENCE_MS);
+        r = varlink_send(&handle->calls, "ReadTrace", "{}", "more", clock_ms() + UNRESPONSIVE_MS);
         if (r < 0)
                 return endpoint_explain(&handle->endpoint, r, NULL, &handle->message);
         do {

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* A connection that takes batches. */
+/* Connects for batches, if there is no connection. */
 static int open_bulk(clrsym *handle)
 {
         Bulk *bulk = &handle->bulk;
@@ -37,7 +37,7 @@ static int resolve(clrsym *handle, const clrsym_query *queries, size_t n, int64_
                 if (r < 0)
                         return r;
                 if (!bulk->is_upgraded)
-                        r = bulk_upgrade(bulk, clock_ms() + SILENCE_MS);
+                        r = bulk_upgrade(bulk, clock_ms() + UNRESPONSIVE_MS);
                 if (r == 0)
                         r = bulk_resolve(bulk, queries + n_done, n - n_done, wait_deadline,
                                          answers + n_done, &n_answered);

@@ -17,11 +17,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Its end of the first connection; the others follow. */
+/* Descriptor of the child's end of the first connection; the others follow. */
 #define CHILD_FD 3
-/* Of what it says, the end is read. */
-#define MAX_SAID 4096
-/* For it to end by itself, cleaning up after it. */
+/* Bytes at the end of the child's stderr that are read. */
+#define MAX_STDERR 4096
+/* ms for the child to end by itself, and to clean up. */
 #define END_MS 3000
 
 enum {
@@ -43,7 +43,10 @@ static void close_fds(int *fds, size_t n)
                 close_fd(&fds[i]);
 }
 
-/* Above those that it is to have: dup2() to them, one after another, hits none of the others. */
+/*
+ * Moves FD above the descriptors that the child gets: so dup2() to one of those never closes
+ * another that is still needed.
+ */
 static int move_up(int *fd)
 {
         int moved = fcntl(*fd, F_DUPFD_CLOEXEC, CHILD_FD + TRACE_CHILD_FDS);
@@ -71,11 +74,11 @@ static int make_files(TraceChild *child, int *ret_ours, int *ret_theirs)
         size_t i;
         int r;
 
-        /* A file, not a pipe: nobody need read it for the child to go on. */
-        child->said_fd = memfd_create("clrsymd stderr", MFD_CLOEXEC);
-        if (child->said_fd < 0)
+        /* A file, not a pipe: the child does not block if nothing reads it. */
+        child->stderr_fd = memfd_create("clrsymd stderr", MFD_CLOEXEC);
+        if (child->stderr_fd < 0)
                 return -errno;
-        r = move_up(&child->said_fd);
+        r = move_up(&child->stderr_fd);
         for (i = 0; r == 0 && i < TRACE_CHILD_FDS; i++)
                 r = make_pair(&ret_ours[i], &ret_theirs[i]);
         return r;
@@ -89,7 +92,7 @@ static int add_actions(posix_spawn_file_actions_t *actions, const TraceChild *ch
         if (!r)
                 r = posix_spawn_file_actions_adddup2(actions, 0, 1);
         if (!r)
-                r = posix_spawn_file_actions_adddup2(actions, child->said_fd, 2);
+                r = posix_spawn_file_actions_adddup2(actions, child->stderr_fd, 2);
         for (i = 0; !r && i < TRACE_CHILD_FDS; i++)
                 r = posix_spawn_file_actions_adddup2(actions, theirs[i], CHILD_FD + i);
         if (!r)
@@ -98,8 +101,8 @@ static int add_actions(posix_spawn_file_actions_t *actions, const TraceChild *ch
 }
 
 /*
- * A clean start: whatever this thread blocks, and without what this program may ignore but a daemon
- * does not. Of a group of its own, for it is ended by us and not by a ^C.
+ * The child starts with no signal blocked and with the default actions, whatever this program has
+ * set. It has a process group of its own, because this library ends it, not a ^C.
  */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
@@ -146,7 +149,7 @@ static int spawn(TraceChild *child, const int *theirs, char *const *arguments)
         child->pid_fd = pidfd_open(pid, 0);
         if (child->pid_fd < 0) {
                 r = -errno;
-                /* With ESRCH it is gone, and the number may be somebody else's. */
+                /* With ESRCH the child is gone, and its pid may be that of another process. */
                 if (r != -ESRCH) {
                         kill(pid, SIGKILL);
                         waitpid(pid, NULL, 0);
@@ -155,7 +158,7 @@ static int spawn(TraceChild *child, const int *theirs, char *const *arguments)
         return r;
 }
 
-/* The words of the command line, the caller's; NULL at the end. */
+/* The arguments of the command line, owned; NULL at the end. */
 typedef struct Arguments {
         char *words[MAX_ARGUMENTS];
         size_t n;
@@ -231,12 +234,12 @@ int trace_child_start(TraceChild *child, const clrsym_options *options,
         return r;
 }
 
-/* Its last line, or NULL. TEXT has room for MAX_SAID bytes and a NUL. */
+/* The last line of the child's stderr, or NULL. TEXT has room for MAX_STDERR bytes and a NUL. */
 static const char *last_words(const TraceChild *child, char *text)
 {
-        off_t end = lseek(child->said_fd, 0, SEEK_END);
-        off_t begin = end > MAX_SAID ? end - MAX_SAID : 0;
-        ssize_t n = end > 0 ? pread(child->said_fd, text, MAX_SAID, begin) : 0;
+        off_t end = lseek(child->stderr_fd, 0, SEEK_END);
+        off_t begin = end > MAX_STDERR ? end - MAX_STDERR : 0;
+        ssize_t n = end > 0 ? pread(child->stderr_fd, text, MAX_STDERR, begin) : 0;
         char *line;
 
         while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
@@ -248,7 +251,7 @@ static const char *last_words(const TraceChild *child, char *text)
         return line ? line + 1 : text;
 }
 
-/* Waits until it has ended, or for MS. */
+/* Waits until the child has ended, for at most MS. */
 static bool wait_end(const TraceChild *child, int ms)
 {
         struct pollfd poll_fd = {.fd = child->pid_fd, .events = POLLIN};
@@ -261,7 +264,7 @@ static bool wait_end(const TraceChild *child, int ms)
         return r > 0;
 }
 
-/* Reaps it; false if somebody else did, or it does not end. */
+/* Reaps the child; false if that was done elsewhere, or if it does not end. */
 static bool reap(TraceChild *child, siginfo_t *ret_info)
 {
         int r;
@@ -279,8 +282,8 @@ static bool reap(TraceChild *child, siginfo_t *ret_info)
 
 int trace_child_explain(TraceChild *child, const char *trace, Message *message)
 {
-        char text[MAX_SAID + 1];
-        const char *words = child->said_fd >= 0 ? last_words(child, text) : NULL;
+        char text[MAX_STDERR + 1];
+        const char *words = child->stderr_fd >= 0 ? last_words(child, text) : NULL;
         siginfo_t info;
 
         if (!reap(child, &info))
@@ -303,5 +306,5 @@ void trace_child_end(TraceChild *child)
         siginfo_t info;
 
         reap(child, &info);
-        close_fd(&child->said_fd);
+        close_fd(&child->stderr_fd);
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Trace child: a clrsymd of our own, which has read a trace and answers about it on sockets that it
- * got from us, until they close
+ * Trace child: a clrsymd that this library starts. It reads a trace and answers about it on sockets
+ * that it inherits, until they are closed.
  */
 
 #include "client/message.h"
@@ -12,8 +12,8 @@
 #include <sys/types.h>
 
 typedef struct TraceChild {
-        int pid_fd;  /* -1: there is none, or it is reaped */
-        int said_fd; /* a file in memory: its stderr */
+        int pid_fd;    /* -1: there is none, or it is reaped */
+        int stderr_fd; /* a file in memory: its stderr */
 } TraceChild;
 
 #define TRACE_CHILD_NONE                                                                           \
@@ -22,15 +22,17 @@ typedef struct TraceChild {
                 -1, -1                                                                             \
         }
 
-/* Connections to it: one for calls, one for batches. */
+/* Connections to the child: one for calls, one for batches. */
 #define TRACE_CHILD_FDS 2
 
-/* Starts it. RET_FDS are the caller's, blocking and close-on-exec. */
+/* Starts the child. The caller owns RET_FDS, which are blocking and close-on-exec. */
 int trace_child_start(TraceChild *child, const clrsym_options *options,
                       int ret_fds[TRACE_CHILD_FDS], Message *message);
 
-/* It hung up: says why, as well as can be known. Returns -ECONNRESET. */
+/*
+ * The child hung up: explains why in the message, as far as that can be known. Returns -ECONNRESET.
+ */
 int trace_child_explain(TraceChild *child, const char *trace, Message *message);
 
-/* Ends it, once our ends of its connections are closed, and reaps it. */
+/* Ends and reaps the child; to be called after the connections are closed. */
 void trace_child_end(TraceChild *child);

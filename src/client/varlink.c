@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No reply is longer: lists come in parts. */
+/* Bytes. The daemon sends no longer reply: lists come in parts. */
 #define MAX_REPLY (256u << 20)
 /* Deepest nesting of a reply. The JSON parser recurses, and a thread's stack may be small. */
 #define MAX_DEPTH 32
-/* Of an error's parameters, so much is shown. */
+/* Bytes of an error's parameters that a message shows. */
 #define MAX_QUOTED 1024
 
 int varlink_send(Connection *connection, const char *method, const char *parameters,
@@ -27,11 +27,11 @@ int varlink_send(Connection *connection, const char *method, const char *paramet
                 return -ENOMEM;
         r = connection_send(connection, call, (size_t)n + 1, deadline);
         free(call);
-        /* It may have said why it hung up: that is read next. */
+        /* The daemon may have sent the reason why it hung up: that is read next. */
         return r == -ECONNRESET ? 0 : r;
 }
 
-/* True if TEXT nests no deeper than MAX_DEPTH, whatever else it may be. */
+/* True if TEXT nests no deeper than MAX_DEPTH. It need not be JSON. */
 static bool is_shallow(const char *text)
 {
         unsigned depth = 0;
@@ -59,7 +59,7 @@ static size_t skip_blanks(const char *text, size_t at)
         return at + strspn(text + at, " \t\r\n");
 }
 
-/* The JSON value at *AT, which is moved behind it; NULL if there is none, or no memory. */
+/* Parses the JSON value at *AT and moves *AT after it. NULL if there is none, or no memory. */
 static json_t *take_value(const char *text, size_t n, size_t *at, int *ret_error)
 {
         json_error_t error = {0};
@@ -68,28 +68,27 @@ static json_t *take_value(const char *text, size_t n, size_t *at, int *ret_error
 
         if (value)
                 *at += (size_t)error.position;
-        else /* without words if no memory was there, but for strings: those are "invalid" then */
+        else /* Without memory jansson sets no text; but for a string it reports "invalid". */
                 *ret_error = !*error.text || json_error_code(&error) == json_error_out_of_memory
                                      ? -ENOMEM
                                      : -EBADMSG;
         return value;
 }
 
-/* Takes over VALUE. False if the member may not have it. */
+/* False if the member may not have VALUE. */
 static bool set_member(Reply *reply, const char *name, json_t *value, const char *text, size_t n)
 {
         if (!strcmp(name, "parameters") && json_is_object(value) && !reply->parameters) {
-                reply->parameters = value;
+                reply->parameters = json_incref(value);
                 reply->text = text;
                 reply->n_text = n;
                 return true;
         }
         if (!strcmp(name, "error") && json_is_string(value) && !reply->error) {
-                reply->error = value;
+                reply->error = json_incref(value);
                 return true;
         }
         reply->continues |= !strcmp(name, "continues") && json_is_true(value);
-        json_decref(value);
         return strcmp(name, "parameters") != 0 && strcmp(name, "error") != 0;
 }
 
@@ -100,8 +99,8 @@ static bool is_empty(const char *text, size_t n, size_t at)
 }
 
 /*
- * A reply of N bytes. Member by member, and not by one json_loadb(): so it is known where the
- * parameters are, which are handed on as they are.
+ * Parses a reply of N bytes, member by member rather than by one json_loadb(): that shows where the
+ * parameters are in the text, which is handed on as it is.
  */
 static int parse(const char *text, size_t n, Reply *reply)
 {
@@ -113,9 +112,8 @@ static int parse(const char *text, size_t n, Reply *reply)
         if (is_empty(text, n, at))
                 return 0;
         do {
-                json_t *name, *value;
+                json_auto_t *name = NULL, *value = NULL;
                 size_t begin;
-                bool is_good;
 
                 at = skip_blanks(text, at + 1);
                 if (text[at] != '"')
@@ -126,10 +124,8 @@ static int parse(const char *text, size_t n, Reply *reply)
                 at = skip_blanks(text, at);
                 begin = at = text[at] == ':' ? skip_blanks(text, at + 1) : n;
                 value = take_value(text, n, &at, &r);
-                is_good = value && set_member(reply, json_string_value(name), value, text + begin,
-                                              at - begin);
-                json_decref(name);
-                if (!is_good)
+                if (!value ||
+                    !set_member(reply, json_string_value(name), value, text + begin, at - begin))
                         return r;
                 at = skip_blanks(text, at);
         } while (text[at] == ',');
@@ -182,7 +178,7 @@ int varlink_receive(Connection *connection, int64_t deadline, Reply *ret)
 
                 if (r != -EAGAIN)
                         return r;
-                /* What comes in drops must not go on for ever either. */
+                /* A reply that arrives byte by byte is limited in time, too. */
                 if (clock_ms() >= deadline)
                         return -ETIMEDOUT;
                 r = connection_receive(connection, deadline);

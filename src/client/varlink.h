@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Varlink: calls and replies on a connection, JSON objects that end with a NUL
+ * Varlink: calls and replies on a connection: JSON objects, each followed by a NUL
  */
 
 #include "client/connection.h"
@@ -12,29 +12,32 @@
 
 #define INTERFACE "org.clrsym.Symbolizer"
 
-/* A reply as it came. It lies in the connection's buffer until reply_take(). */
+/* A reply. Its text is in the connection's buffer until reply_take(). */
 typedef struct Reply {
         json_t *parameters; /* owned: an object */
-        const char *text;   /* the same as it was written, NUL-terminated */
+        const char *text;   /* the same as text, NUL-terminated */
         size_t n_text;
         json_t *error; /* owned: a string; NULL: none */
         bool continues;
 } Reply;
 
 /*
- * METHOD without a dot is one of INTERFACE. PARAMETERS is a JSON object; FLAG is "more", "upgrade"
- * or NULL.
+ * METHOD without a dot is a method of INTERFACE. PARAMETERS is a JSON object; FLAG is "more",
+ * "upgrade" or NULL.
  */
 int varlink_send(Connection *connection, const char *method, const char *parameters,
                  const char *flag, int64_t deadline);
 
-/* The next reply, if it is here whole: else -EAGAIN. -EBADMSG: it is none. */
+/* The next reply; -EAGAIN if it is not complete, -EBADMSG if the bytes are not a reply. */
 int varlink_next(Connection *connection, Reply *ret);
-/* Waits for it. */
+/* Waits for the next reply. */
 int varlink_receive(Connection *connection, int64_t deadline, Reply *ret);
 
-/* An error reply in words; returns -EREMOTEIO, or -EINVAL if it is about a parameter. */
+/*
+ * Explains an error reply in the message. Returns -EREMOTEIO, or -EINVAL if it is about a
+ * parameter.
+ */
 int reply_explain(const Reply *reply, Message *message);
 
-/* The reply is done with. */
+/* Frees the reply and removes it from the connection's buffer. */
 void reply_take(Reply *reply, Connection *connection);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A watch has a connection of its own. Its descriptor is an epoll's, which stays the same when the
- * daemon is restarted: in it is the connection, or the timer of the attempts to make a new one.
+ * A watch has a connection of its own. Its descriptor is that of an epoll instance, which stays the
+ * same when the daemon is restarted: it contains the connection, or the timer for attempts to
+ * connect again.
  */
 
 #include "client/filter.h"
 #include "client/handle.h"
-#include "client/row.h"
+#include "client/json-decode.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,15 +21,15 @@ struct clrsym_watch {
         Endpoint endpoint;
         Message message;
         Connection connection;
-        char *parameters; /* owned: of the call */
+        char *parameters; /* owned: parameters of the call */
         int epoll_fd;
         int timer_fd;
-        int64_t give_up; /* while there is no connection: until when to try */
-        json_t *events;  /* owned: those that came last; the texts handed out are in it */
+        int64_t give_up; /* without a connection: when to give up */
+        json_t *events;  /* owned: the last reply's events, whose texts the caller has */
         size_t n_taken;
-        bool is_new;    /* the connection was made again, and no reply came on it yet */
-        bool is_resync; /* what was told before is void: to be told next */
-        int error;      /* it is over */
+        bool is_new;    /* the connection is new, and no reply was received on it */
+        bool is_resync; /* the next event is a RESYNC: earlier events are void */
+        int error;      /* the watch has ended */
 };
 
 static int fail(clrsym_watch *watch, int error, const char *detail)
@@ -46,7 +47,7 @@ static int begin(clrsym_watch *watch)
         if (epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, watch->connection.fd, &event) < 0)
                 return -errno;
         return varlink_send(&watch->connection, "Watch", watch->parameters, "more",
-                            clock_ms() + SILENCE_MS);
+                            clock_ms() + UNRESPONSIVE_MS);
 }
 
 static int set_timer(clrsym_watch *watch, long ms)
@@ -70,13 +71,13 @@ static int begin_again(clrsym_watch *watch)
         return r < 0 ? fail(watch, r, NULL) : 1;
 }
 
-/* 1: there is a connection again; 0: not yet. */
+/* 1: connected again; 0: not yet. */
 static int reconnect(clrsym_watch *watch)
 {
         uint64_t n;
         int r;
 
-        /* Paced by the timer: a daemon that hangs up at once is not asked at full speed. */
+        /* The timer paces it: a daemon that hangs up at once does not make this loop. */
         if (read(watch->timer_fd, &n, sizeof(n)) < 0)
                 return errno == EAGAIN || errno == EINTR ? 0 : fail(watch, -errno, NULL);
         r = connection_open(&watch->connection, watch->endpoint.path, 0);
@@ -92,7 +93,7 @@ static int reconnect(clrsym_watch *watch)
         return 1;
 }
 
-/* 1: EVENTS are those of the next reply; 0: none has come. */
+/* 1: EVENTS are those of the next reply; 0: none was received. */
 static int take_reply(clrsym_watch *watch)
 {
         json_t *events;
@@ -119,7 +120,10 @@ static int take_reply(clrsym_watch *watch)
                 json_decref(watch->events);
                 watch->events = json_incref(events);
                 watch->n_taken = 0;
-                /* Not before: news from now on come. Who lists all anew misses none. */
+                /*
+                 * Not earlier: events from now on are received, so that a caller that lists
+                 * everything again misses none.
+                 */
                 watch->is_resync |= watch->is_new;
                 watch->is_new = false;
                 r = 1;
@@ -128,7 +132,7 @@ static int take_reply(clrsym_watch *watch)
         return r == 1 ? 1 : fail(watch, -EBADMSG, "Watch: \"events\" makes no sense");
 }
 
-/* 1: RET is set; 0: nothing is known that was not told. */
+/* 1: RET is set; 0: there is no further event. */
 static int take_event(clrsym_watch *watch, clrsym_event *ret)
 {
         const char *wrong;
@@ -141,7 +145,7 @@ static int take_event(clrsym_watch *watch, clrsym_event *ret)
         }
         if (watch->n_taken == json_array_size(watch->events))
                 return 0;
-        wrong = row_event(json_array_get(watch->events, watch->n_taken++), ret);
+        wrong = json_decode_event(json_array_get(watch->events, watch->n_taken++), ret);
         if (!wrong)
                 return 1;
         snprintf(detail, sizeof(detail), "Watch: \"%s\" makes no sense", wrong);
@@ -174,11 +178,10 @@ int clrsym_watch_next(clrsym_watch *watch, int timeout_ms, clrsym_event *ret_eve
         }
 }
 
-/* Waits for the first reply, which comes at once: whether the daemon can be watched is known then.
- */
+/* Waits for the first reply, which a daemon that can be watched sends at once. */
 static int wait_first(clrsym_watch *watch)
 {
-        int64_t deadline = clock_ms() + SILENCE_MS;
+        int64_t deadline = clock_ms() + UNRESPONSIVE_MS;
 
         while (!watch->events) {
                 struct pollfd poll_fd = {.fd = watch->epoll_fd, .events = POLLIN};
@@ -211,7 +214,7 @@ static int open_files(clrsym_watch *watch)
 
 static int start(clrsym_watch *watch, const Endpoint *endpoint, const clrsym_filter *filter)
 {
-        json_t *parameters;
+        json_auto_t *parameters = NULL;
         int r = endpoint_copy(&watch->endpoint, endpoint, &watch->message);
 
         if (r < 0)
@@ -220,7 +223,6 @@ static int start(clrsym_watch *watch, const Endpoint *endpoint, const clrsym_fil
         if (r < 0)
                 return r;
         watch->parameters = json_dumps(parameters, JSON_COMPACT);
-        json_decref(parameters);
         if (!watch->parameters)
                 return message_set_no_memory(&watch->message);
         r = open_files(watch);
@@ -257,7 +259,7 @@ int clrsym_watch_open(clrsym *handle, const clrsym_filter *filter, clrsym_watch 
         };
         r = start(watch, &handle->endpoint, filter);
         if (r < 0) {
-                /* The watch's words, in the message of the handle. */
+                /* Copies the watch's message to the handle. */
                 handle->message = watch->message;
                 watch->message = (Message){0};
                 clrsym_watch_close(watch);

@@ -7,7 +7,7 @@
 
 #define GROUP "Daemon"
 
-/* A unit behind a number, and how many of the smallest unit it is. */
+/* A unit after a number, and how many of the smallest unit it is. */
 typedef struct Unit {
         const char *name;
         uint64_t factor;
@@ -58,15 +58,25 @@ static const Key KEYS[] = {
         {"MetricsFile", &PATH, AT(metrics_file), "", NULL, NULL, NULL},
         {"MetricsInterval", &TIME, AT(metrics_interval), "15s", "1s", "1d", NULL},
         {"StateDirectory", &PATH, AT(state_directory), "", NULL, NULL, NULL},
-        /* Having code listed costs the program time: that is its owner's decision. */
-        {"AttachAgain", &TIME, AT(attach_again), "0", "1s", "1d", "never"},
+        /* A rundown costs the program time: that is its owner's decision. */
+        {"RundownAfterGap", &TIME, AT(rundown_after_gap), "0", "1s", "1d", "never"},
         {"Holder", &PATH, AT(holder), "/run/clrsym/holder/control", NULL, NULL, NULL},
+};
+
+/* Older names of keys. */
+static const struct {
+        const char *alias, *name;
+} ALIASES[] = {
+        {"AttachAgain", "RundownAfterGap"},
 };
 
 static const Key *key_find(const char *name)
 {
         size_t i;
 
+        for (i = 0; i < G_N_ELEMENTS(ALIASES); i++)
+                if (!strcmp(ALIASES[i].alias, name))
+                        name = ALIASES[i].name;
         for (i = 0; i < G_N_ELEMENTS(KEYS); i++)
                 if (!strcmp(KEYS[i].name, name))
                         return &KEYS[i];
@@ -192,7 +202,7 @@ static bool apply_text(const char *path, const char *text, gsize n, Config *conf
         /* A file of zeros is what a crash of the machine can leave, and would pass for empty. */
         if (!g_utf8_validate(text, (gssize)n, NULL)) {
                 g_set_error(error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE,
-                            "%s: is no text in UTF-8", path);
+                            "%s: is not text in UTF-8", path);
                 return false;
         }
         /* All translations, so that Key[de]= is not just passed over. */

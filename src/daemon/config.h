@@ -21,9 +21,9 @@ typedef struct Config {
         uint64_t max_feeders;      /* 1 to 4096; default 16 */
         char *metrics_file;        /* owned, an absolute path; NULL, the default: none */
         uint64_t metrics_interval; /* s; 1 s to 1 d; default 15 s */
-        char *state_directory;     /* the same: nothing is kept */
-        uint64_t attach_again;     /* s; 1 s to 1 d, 0, the default: never */
-        char *holder;              /* owned, an absolute path */
+        char *state_directory;     /* owned, an absolute path; NULL, the default: nothing is kept */
+        uint64_t rundown_after_gap; /* s; 1 s to 1 d, 0, the default: never */
+        char *holder;               /* owned, an absolute path */
 } Config;
 
 /* Every default. What CONFIG held is overwritten, not freed. */
@@ -35,14 +35,14 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Config, config_clear)
 /*
  * The defaults, then PATH (NULL: CONFIG_FILE), then PATH.d's *.conf by name; what comes later wins.
  * May be called again: what was read before has no influence. On success RET_CONFIG is overwritten,
- * the caller's to clear; on failure it is untouched and ERROR tells the file, the key, what is
+ * and the caller clears it; on failure it is untouched, and ERROR names the file, the key, what is
  * wrong and what is allowed. An unknown key is logged as a warning.
  */
 bool config_load(const char *path, Config *ret_config, GError **error);
 
 /*
  * Sets the value of KEY, as in the file; no metrics file is "". LABEL is what the user who gave
- * TEXT knows the key as ("--memory-max"), for ERROR. KEY must be one that there is.
+ * TEXT knows the key as ("--memory-max"), for ERROR. KEY must exist.
  */
 bool config_set(Config *config, const char *key, const char *text, const char *label,
                 GError **error);

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Log: where what the daemon says goes
+ * Log: where the daemon's messages go
  *
  * To the journal with all fields, if the standard error is the journal's. Else to the standard
  * error, a line each: "clrsymd: warning: text". Debug messages go nowhere.
@@ -12,5 +12,5 @@
 
 #include <glib.h>
 
-/* Takes over what g_message(), g_log_structured() and the like write. To be called once, first. */
+/* Takes over what g_message(), g_log_structured() and the like write. Call it once, first. */
 void log_init(void);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * clrsymd: keeps the code maps of traced .NET processes, fed by babeltrace2, asked by everybody
+ * clrsymd: keeps the code maps of traced .NET processes, and answers questions about them
  */
 
 #include "daemon/config.h"
 #include "daemon/log.h"
 #include "daemon/server.h"
-#include "daemon/systemd.h"
-#include "daemon/trace-mode.h"
+#include "offline/trace-mode.h"
+#include "util/systemd.h"
 
 #include <glib-unix.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* s between looks whether the service manager is to be told more. */
+/* s between updates of the status that the service manager shows. */
 #define STATUS_INTERVAL 5
 
 static char *arg_ingest;
@@ -45,7 +45,7 @@ static const GOptionEntry OPTIONS[] = {
         {0},
 };
 
-/* What goes before the configuration file. */
+/* Options that override the configuration file. */
 static const struct {
         const char *option;
         const char *key;
@@ -66,7 +66,7 @@ static void make_absolute(char **path)
         g_free(relative);
 }
 
-/* What the service manager made for us: the first, where there are several. */
+/* The directory that the service manager made for us; the first, if there are several. */
 static char *given_state_directory(void)
 {
         g_auto(GStrv) paths = g_strsplit(g_getenv("STATE_DIRECTORY") ?: "", ":", 2);
@@ -97,11 +97,11 @@ static bool load_config(Config *ret_config, GError **error)
 typedef struct Daemon {
         GMainLoop *loop;
         Server *server;
-        char *status; /* owned: as last told to the service manager */
+        char *status; /* owned: as last sent to the service manager */
         bool is_stopping;
 } Daemon;
 
-/* Tells the service manager STATE, if any, and how things stand, if that is another than before. */
+/* Sends STATE, if any, to the service manager, and the status if it has changed. */
 static void notify(Daemon *daemon, const char *state)
 {
         g_autofree char *status = server_status(daemon->server), *text = NULL;
@@ -187,9 +187,9 @@ int main(int argc, char **argv)
                 g_critical("%s", error->message);
                 return 2;
         }
-        /* A file that may not grow any more is an error like others. */
+        /* A file that may not grow is an error like others. */
         signal(SIGXFSZ, SIG_IGN);
-        /* They wait for the loop: what it has made by then is removed at the end. */
+        /* Signals wait for the main loop, so that what was made by then is removed at the end. */
         daemon.loop = loop = g_main_loop_new(NULL, FALSE);
         g_unix_signal_add(SIGTERM, on_signal, &daemon);
         g_unix_signal_add(SIGINT, on_signal, &daemon);

@@ -11,10 +11,10 @@ struct MetricsFile {
         QueryContext context;
         unsigned interval; /* s */
         guint timer;
-        bool has_failed; /* and said so */
+        bool has_failed; /* and it was logged */
 };
 
-/* By rename: who reads it sees all of it, or all of the one before. */
+/* By rename, so that a reader sees all of this file or all of the one before. */
 static gboolean on_timer(gpointer data)
 {
         MetricsFile *file = data;

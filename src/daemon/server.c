@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/server.h"
 
-#include "daemon/again.h"
-#include "daemon/client.h"
-#include "daemon/feeder.h"
-#include "daemon/listener.h"
+#include "daemon/rundown-request.h"
+#include "daemon/query-peer.h"
+#include "daemon/ingest-peer.h"
+#include "daemon/epoch.h"
 #include "daemon/metrics-file.h"
-#include "daemon/proc-ns.h"
-#include "daemon/proc.h"
-#include "daemon/systemd.h"
+#include "daemon/process-watch.h"
+#include "util/listener.h"
+#include "util/proc-ns.h"
+#include "util/proc.h"
+#include "util/systemd.h"
 
+#include <grp.h>
 #include <unistd.h>
 
 /* Members see every process, as root does. */
@@ -18,7 +21,7 @@
 #define FEEDERS_GROUP "clrsym-ingest"
 /* ms that a drain may take. */
 #define DRAIN_MS 2000
-/* s between looks for finished processes that are kept long enough. */
+/* s between checks for finished processes that were kept long enough. */
 #define RETENTION_INTERVAL 10
 
 struct Server {
@@ -26,21 +29,25 @@ struct Server {
         Journal *journal; /* owned or NULL */
         QueryStats stats;
         unsigned max_clients, max_clients_user, max_feeders;
-        uint64_t retention; /* s */
+        gid_t group;             /* PRIVILEGED_GROUP, or PEER_NO_GROUP */
+        PidCache *pids;          /* owned */
+        EpochStore *epochs;      /* owned */
+        ProcessWatch *processes; /* owned */
+        uint64_t retention;      /* s */
         Listener *ingest, *query;
-        GPtrArray *feeders; /* owned Peers */
-        GPtrArray *clients; /* owned Peers */
-        bool is_watched;    /* by one of the clients at least */
+        GPtrArray *feeders; /* owned IngestPeers */
+        GPtrArray *clients; /* owned QueryPeers */
+        bool is_watched;    /* by at least one client */
         guint wake;         /* runs clients that wait, after the tracker changed */
         guint retention_timer;
-        MetricsFile *metrics_file; /* owned or NULL */
-        Again *again;              /* owned */
-        void (*done)(void *);      /* of a drain; NULL: none is under way */
+        MetricsFile *metrics_file;   /* owned or NULL */
+        RundownRequester *requester; /* owned */
+        void (*done)(void *);        /* of a drain; NULL: none is under way */
         void *done_data;
         guint drain_timer;
 };
 
-static void drain_step(Server *server)
+static void server_drain_step(Server *server)
 {
         if (server->done && !server->clients->len && !server->feeders->len) {
                 g_clear_handle_id(&server->drain_timer, g_source_remove);
@@ -48,13 +55,26 @@ static void drain_step(Server *server)
         }
 }
 
-/* Who comes when there are as many as may be waits in the backlog. */
-static void update_accepting(Server *server)
+static unsigned server_n_privileged(const Server *server)
+{
+        unsigned n = 0;
+        guint i;
+
+        for (i = 0; i < server->clients->len; i++)
+                n += query_peer_is_privileged(server->clients->pdata[i]);
+        return n;
+}
+
+/* At the limit, further feeders wait in the backlog. So do clients, if all places are taken by
+ * privileged ones; others give way. */
+static void server_update_accepting(Server *server)
 {
         if (server->done)
                 return;
         listener_set_accepting(server->ingest, server->feeders->len < server->max_feeders);
-        listener_set_accepting(server->query, server->clients->len < server->max_clients);
+        listener_set_accepting(server->query,
+                               server->clients->len < server->max_clients ||
+                                       server_n_privileged(server) < server->max_clients);
 }
 
 static QueryContext server_context(Server *server)
@@ -62,74 +82,87 @@ static QueryContext server_context(Server *server)
         return (QueryContext){.tracker = server->tracker, .is_live = true, .stats = &server->stats};
 }
 
-static QuerySession *session_of(const Peer *peer)
+static QueryConnection *server_connection(const Server *server, guint i)
 {
-        return client_session(peer_session(peer));
+        return query_peer_connection(server->clients->pdata[i]);
 }
 
-static void on_body(void *data, const Process *process, const Body *body, bool is_end)
+static void server_note_body(void *data, const Process *process, const Body *body, bool is_end)
 {
         Server *server = data;
         guint i;
 
-        for (i = 0; i < server->clients->len; i++)
-                if (query_session_is_watching(session_of(server->clients->pdata[i])))
-                        query_session_note_body(session_of(server->clients->pdata[i]), process,
-                                                body, is_end);
+        for (i = 0; i < server->clients->len; i++) {
+                QueryConnection *connection = server_connection(server, i);
+
+                if (query_connection_is_watching(connection))
+                        query_connection_note_body(connection, process, body, is_end);
+        }
 }
 
-static void on_epoch(void *data, const Process *process)
+static void server_note_epoch(void *data, const Process *process)
 {
         Server *server = data;
         guint i;
 
-        for (i = 0; i < server->clients->len; i++)
-                if (query_session_is_watching(session_of(server->clients->pdata[i])))
-                        query_session_note_epoch(session_of(server->clients->pdata[i]), process);
+        for (i = 0; i < server->clients->len; i++) {
+                QueryConnection *connection = server_connection(server, i);
+
+                if (query_connection_is_watching(connection))
+                        query_connection_note_epoch(connection, process);
+        }
 }
 
-/* The tracker only tells what changes if somebody wants to know. */
-static void update_watching(void *data)
+/* The tracker reports changes only while a client watches. */
+static void server_update_watching(void *data)
 {
         Server *server = data;
-        const TrackerObserver observer = {on_body, on_epoch, server};
+        const TrackerObserver observer = {server_note_body, server_note_epoch, server};
         bool is_watched = false;
         guint i;
 
         for (i = 0; i < server->clients->len; i++)
-                is_watched |= query_session_is_watching(session_of(server->clients->pdata[i]));
+                is_watched |= query_connection_is_watching(server_connection(server, i));
         if (is_watched != server->is_watched)
                 tracker_observe(server->tracker, is_watched ? &observer : NULL);
         server->is_watched = is_watched;
 }
 
-static gboolean on_wake(gpointer data)
+static gboolean server_on_wake(gpointer data)
 {
         Server *server = data;
         guint i;
 
         server->wake = 0;
-        for (i = server->clients->len; i-- > 0;)
-                peer_run(server->clients->pdata[i]);
+        for (i = 0; i < server->clients->len; i++) {
+                QueryPeer *client = server->clients->pdata[i];
+
+                if (!query_connection_is_idle(query_peer_connection(client)))
+                        peer_wake(query_peer_peer(client));
+        }
         return G_SOURCE_REMOVE;
 }
 
-/* The tracker may have changed: who waits for events is answered, soon and not once a batch. */
-static void wake_clients(void *data)
+/* The tracker may have changed: clients that wait for events are answered soon, not after every
+ * batch. */
+static void server_wake_clients(void *data)
 {
         Server *server = data;
 
-        again_wake(server->again);
+        epoch_store_note(server->epochs, tracker_last_epoch(server->tracker));
+        rundown_requester_wake(server->requester);
+        process_watch_wake(server->processes);
         if (!server->wake && server->clients->len)
-                server->wake = g_timeout_add(1, on_wake, server);
+                server->wake = g_timeout_add(1, server_on_wake, server);
 }
 
-static void on_feeder_gone(Peer *peer, void *data)
+static void server_feeder_gone(IngestPeer *feeder, void *data)
 {
         Server *server = data;
-        const IngestSession *session = feeder_session(peer_session(peer));
-        const IngestReport *report = ingest_session_report(session);
-        const char *error = ingest_session_error(session);
+        const Peer *peer = ingest_peer_peer(feeder);
+        const IngestConnection *connection = ingest_peer_connection(feeder);
+        const FeederReport *report = ingest_connection_report(connection);
+        const char *error = ingest_connection_error(connection);
 
         if (error)
                 peer_log(peer, G_LOG_LEVEL_WARNING, "feeder refused: %s:", error);
@@ -137,73 +170,128 @@ static void on_feeder_gone(Peer *peer, void *data)
                  "feeder gone: batches=%" G_GUINT64_FORMAT " events=%" G_GUINT64_FORMAT
                  " dotnet=%" G_GUINT64_FORMAT " unknown=%" G_GUINT64_FORMAT
                  " decode_errors=%" G_GUINT64_FORMAT,
-                 (guint64)ingest_session_n_commits(session), (guint64)report->events,
+                 (guint64)ingest_connection_n_commits(connection), (guint64)report->events,
                  (guint64)report->dotnet_events, (guint64)report->unknown_events,
                  (guint64)report->decode_errors);
-        g_ptr_array_remove_fast(server->feeders, peer);
+        g_ptr_array_remove_fast(server->feeders, feeder);
         server->stats.n_feeders = server->feeders->len;
-        update_accepting(server);
-        wake_clients(server);
-        drain_step(server);
+        server_update_accepting(server);
+        server_wake_clients(server);
+        server_drain_step(server);
 }
 
-static void on_client_gone(Peer *peer, void *data)
+static void server_client_gone(QueryPeer *client, void *data)
 {
         Server *server = data;
 
-        g_ptr_array_remove_fast(server->clients, peer);
+        g_ptr_array_remove_fast(server->clients, client);
         server->stats.n_clients = server->clients->len;
-        update_watching(server);
-        update_accepting(server);
-        drain_step(server);
+        server_update_watching(server);
+        server_update_accepting(server);
+        server_drain_step(server);
 }
 
-static void on_feeder(void *data, int fd)
+static void server_accept_feeder(void *data, int fd)
 {
         Server *server = data;
-        Feeder *feeder =
-                feeder_new(server->tracker, server->journal, &server->stats, wake_clients, server);
-        Peer *peer = peer_new(fd, &FEEDER_ROLE, feeder, on_feeder_gone, server);
+        const IngestPeerOptions options = {.tracker = server->tracker,
+                                           .journal = server->journal,
+                                           .stats = &server->stats,
+                                           .committed = server_wake_clients,
+                                           .gone = server_feeder_gone,
+                                           .data = server};
+        IngestPeer *feeder = ingest_peer_new(fd, &options);
 
-        g_ptr_array_add(server->feeders, peer);
+        g_ptr_array_add(server->feeders, feeder);
         server->stats.n_feeders = server->feeders->len;
-        peer_log(peer, G_LOG_LEVEL_MESSAGE, "feeder came: feeders=%u", server->feeders->len);
-        update_accepting(server);
+        peer_log(ingest_peer_peer(feeder), G_LOG_LEVEL_MESSAGE, "feeder came: feeders=%u",
+                 server->feeders->len);
+        server_update_accepting(server);
 }
 
-static unsigned n_clients_of(const Server *server, uid_t uid)
+static unsigned server_n_clients_of(const Server *server, uid_t uid)
 {
         unsigned n = 0;
         guint i;
 
         for (i = 0; i < server->clients->len; i++)
-                n += client_uid(peer_session(server->clients->pdata[i])) == uid;
+                n += query_peer_uid(server->clients->pdata[i]) == uid;
         return n;
 }
 
-static void on_client(void *data, int fd)
+/*
+ * The client that gives its place to another one: the one that has had nothing to do for the
+ * longest time, else the oldest one of the user with the most, if those are at least N_LEAST. NULL:
+ * there is none. Privileged clients keep their places.
+ */
+static QueryPeer *server_find_victim(const Server *server, unsigned n_least)
 {
-        Server *server = data;
-        const QueryContext context = server_context(server);
-        Client *client = client_new(fd, &context, PRIVILEGED_GROUP, update_watching, server);
-        Peer *peer;
+        QueryPeer *idle = NULL, *busy = NULL;
+        unsigned n_most = 0;
+        guint i;
 
-        if (!client) {
-                close(fd);
-                return;
+        for (i = 0; i < server->clients->len; i++) {
+                QueryPeer *client = server->clients->pdata[i];
+                int64_t since = query_peer_idle_since(client);
+                unsigned n = server_n_clients_of(server, query_peer_uid(client));
+
+                if (query_peer_is_privileged(client))
+                        continue;
+                if (since && (!idle || since < query_peer_idle_since(idle)))
+                        idle = client;
+                if (!busy || n > n_most ||
+                    (n == n_most && query_peer_connected(client) < query_peer_connected(busy))) {
+                        busy = client;
+                        n_most = n;
+                }
         }
-        peer = peer_new(fd, &CLIENT_ROLE, client, on_client_gone, server);
-        if (client_uid(client) != 0 &&
-            n_clients_of(server, client_uid(client)) >= server->max_clients_user) {
-                peer_free(peer);
-                return;
-        }
-        g_ptr_array_add(server->clients, peer);
-        server->stats.n_clients = server->clients->len;
-        update_accepting(server);
+        return idle ? idle : n_most >= n_least ? busy : NULL;
 }
 
-static gboolean on_retention(gpointer data)
+/* False: there is no place for CLIENT. */
+static bool server_make_place(Server *server, const QueryPeer *client)
+{
+        bool is_privileged = query_peer_is_privileged(client);
+        uid_t uid = query_peer_uid(client);
+        unsigned n_own = server_n_clients_of(server, uid);
+        QueryPeer *victim;
+
+        /* The daemon's own user sees everything, but is one user among others. */
+        if ((!is_privileged || (uid != 0 && uid == geteuid())) && n_own >= server->max_clients_user)
+                return false;
+        if (server->clients->len < server->max_clients)
+                return true;
+        victim = server_find_victim(server, is_privileged ? 1 : n_own + 2);
+        if (!victim)
+                return false;
+        peer_log(query_peer_peer(victim), G_LOG_LEVEL_MESSAGE, "MaxClients= is reached, hung up:");
+        server_client_gone(victim, server);
+        return true;
+}
+
+static void server_accept_client(void *data, int fd)
+{
+        Server *server = data;
+        const QueryPeerOptions options = {.context = server_context(server),
+                                          .pids = server->pids,
+                                          .group = server->group,
+                                          .watches = server_update_watching,
+                                          .gone = server_client_gone,
+                                          .data = server};
+        QueryPeer *client = query_peer_new(fd, &options);
+
+        if (!client)
+                return;
+        if (!server_make_place(server, client)) {
+                query_peer_free(client);
+                return;
+        }
+        g_ptr_array_add(server->clients, client);
+        server->stats.n_clients = server->clients->len;
+        server_update_accepting(server);
+}
+
+static gboolean server_on_retention(gpointer data)
 {
         Server *server = data;
         unsigned max_age = (unsigned)MIN(server->retention / RETENTION_INTERVAL, UINT_MAX);
@@ -215,42 +303,56 @@ static gboolean on_retention(gpointer data)
         return G_SOURCE_CONTINUE;
 }
 
-static void peer_destroy(gpointer data)
+static void ingest_peer_destroy(gpointer data)
 {
-        peer_free(data);
+        ingest_peer_free(data);
 }
 
-static bool uid_of(void *data, const ProcessKey *key, uint32_t *ret_uid)
+static void query_peer_destroy(gpointer data)
 {
+        query_peer_free(data);
+}
+
+static bool host_uid(void *data, const ProcessKey *key, uint64_t time, uint32_t *ret_uid)
+{
+        uint64_t start;
+        uint32_t uid;
         pid_t pid;
 
-        return proc_host_pid(key->pid_ns, key->pid, &pid) && proc_uid(pid, ret_uid);
+        if (!proc_host_pid(key->pid_ns, key->pid, &pid))
+                return false;
+        start = proc_start_time(pid);
+        if (!start || start > time || !proc_uid(pid, &uid))
+                return false;
+        *ret_uid = uid;
+        return true;
 }
 
-static bool is_running(void *data, const ProcessKey *key)
+static bool host_is_running(void *data, const ProcessKey *key)
 {
         pid_t pid;
 
         return proc_host_pid(key->pid_ns, key->pid, &pid);
 }
 
-static bool listen_on(Server *server, const char *ingest_path, const char *query_path,
-                      GError **error)
+static bool server_listen(Server *server, const char *ingest_path, const char *query_path,
+                          GError **error)
 {
         enum { QUERY, INGEST, N_SOCKETS };
         static const char *const NAMES[N_SOCKETS] = {[QUERY] = "query", [INGEST] = "ingest"};
         int fds[N_SOCKETS];
 
         systemd_listen_fds(NAMES, N_SOCKETS, fds);
-        server->ingest = listener_new(ingest_path, 0660, FEEDERS_GROUP, fds[INGEST], on_feeder,
-                                      server, error);
+        server->ingest = listener_new(ingest_path, 0660, FEEDERS_GROUP, fds[INGEST],
+                                      server_accept_feeder, server, error);
         if (!server->ingest)
                 return false;
-        server->query = listener_new(query_path, 0666, NULL, fds[QUERY], on_client, server, error);
+        server->query = listener_new(query_path, 0666, NULL, fds[QUERY], server_accept_client,
+                                     server, error);
         return server->query != NULL;
 }
 
-static void configure_metrics(Server *server, const Config *config)
+static void server_configure_metrics(Server *server, const Config *config)
 {
         QueryContext context = server_context(server);
 
@@ -264,17 +366,26 @@ static void configure_metrics(Server *server, const Config *config)
                         config->metrics_file, (unsigned)config->metrics_interval, &context);
 }
 
+/* Asked for at each start and reload, not for each client: it may be a question to the network. */
+static gid_t server_find_group(void)
+{
+        const struct group *group = getgrnam(PRIVILEGED_GROUP);
+
+        return group ? group->gr_gid : PEER_NO_GROUP;
+}
+
 void server_configure(Server *server, const Config *config)
 {
+        server->group = server_find_group();
         server->max_clients = (unsigned)config->max_clients;
         server->max_clients_user = (unsigned)config->max_clients_user;
         server->max_feeders = (unsigned)config->max_feeders;
         server->retention = config->retention;
         tracker_set_budget(server->tracker, config->memory_max);
-        configure_metrics(server, config);
-        again_configure(server->again, config->attach_again, config->holder);
-        update_accepting(server);
-        wake_clients(server);
+        server_configure_metrics(server, config);
+        rundown_requester_configure(server->requester, config->rundown_after_gap, config->holder);
+        server_update_accepting(server);
+        server_wake_clients(server);
 }
 
 char *server_status(const Server *server)
@@ -290,49 +401,81 @@ char *server_status(const Server *server)
                 processes->len, (guint64)n_bodies, server->feeders->len, server->clients->len);
 }
 
-static uint64_t start_time(void *data, int32_t pid)
+static uint64_t host_start_time(void *data, int32_t pid)
 {
         return proc_start_time(pid);
 }
 
-/* Whoever calls by now waits until what was known is known again. */
-static bool read_journal(Server *server, const char *path, const TrackerHost *host, GError **error)
+/* Reading may take longer than the service manager waits for a start: as long as it goes on, the
+ * manager gets asked for a minute more. */
+static void server_report_replay(void *data, uint64_t n_read, uint64_t n_bytes)
 {
+        g_autofree char *text =
+                g_strdup_printf("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=Reading the journal: %u %%",
+                                (unsigned)(n_bytes ? 100 * n_read / n_bytes : 0));
+
+        systemd_notify(text);
+}
+
+/* Clients that connect meanwhile wait until the journal is read. */
+static bool server_read_journal(Server *server, const char *path, const TrackerHost *host,
+                                GError **error)
+{
+        static const JournalProgress progress = {server_report_replay, NULL};
+
         if (path)
-                server->journal = journal_new(path, server->tracker, host, &server->stats, error);
+                server->journal =
+                        journal_new(path, server->tracker, host, &server->stats, &progress, error);
         return !path || server->journal;
 }
 
-/* Less than a million changes a second: the next daemon begins behind this one's last. */
-static uint64_t first_epoch(void)
+static void server_process_ended(void *data, uint64_t serial, uint64_t time)
 {
-        uint64_t us = (uint64_t)g_get_real_time();
+        Server *server = data;
 
-        return (us / 1000000 << 20) + ((us % 1000000) << 20) / 1000000;
+        if (server->journal)
+                journal_end_process(server->journal, serial, time);
+        else
+                tracker_end_process(server->tracker, serial, time);
+}
+
+static void server_process_found(void *data, uint64_t serial, const char *command)
+{
+        Server *server = data;
+
+        if (server->journal)
+                journal_set_command(server->journal, serial, command);
+        else
+                tracker_set_command(server->tracker, serial, command);
 }
 
 Server *server_new(const char *ingest_path, const char *query_path, const Config *config,
                    GError **error)
 {
         const TrackerHost host = {.pid_ns = proc_own_pid_ns(),
-                                  .start_time = start_time,
-                                  .uid = uid_of,
-                                  .is_running = is_running};
+                                  .start_time = host_start_time,
+                                  .uid = host_uid,
+                                  .is_running = host_is_running};
         Server *server = g_new0(Server, 1);
+        const ProcessWatchCalls watch = {server_process_ended, server_process_found, server};
 
         server->tracker = tracker_new();
         tracker_set_budget(server->tracker, config->memory_max);
         tracker_set_host(server->tracker, &host);
-        server->again = again_new(server->tracker, &server->stats);
-        server->feeders = g_ptr_array_new_with_free_func(peer_destroy);
-        server->clients = g_ptr_array_new_with_free_func(peer_destroy);
-        if (!listen_on(server, ingest_path, query_path, error) ||
-            !read_journal(server, config->state_directory, &host, error)) {
+        server->pids = pid_cache_new();
+        server->requester = rundown_requester_new(server->tracker, &server->stats);
+        server->feeders = g_ptr_array_new_with_free_func(ingest_peer_destroy);
+        server->clients = g_ptr_array_new_with_free_func(query_peer_destroy);
+        if (!server_listen(server, ingest_path, query_path, error) ||
+            !server_read_journal(server, config->state_directory, &host, error)) {
                 server_free(server);
                 return NULL;
         }
-        tracker_set_epoch(server->tracker, first_epoch());
-        server->retention_timer = g_timeout_add_seconds(RETENTION_INTERVAL, on_retention, server);
+        server->processes = process_watch_new(server->tracker, &watch);
+        server->epochs = epoch_store_new(config->state_directory);
+        tracker_set_epoch(server->tracker, epoch_store_first(server->epochs));
+        server->retention_timer =
+                g_timeout_add_seconds(RETENTION_INTERVAL, server_on_retention, server);
         server_configure(server, config);
         return server;
 }
@@ -342,7 +485,7 @@ void server_free(Server *server)
         if (!server)
                 return;
         metrics_file_free(server->metrics_file);
-        again_free(server->again);
+        rundown_requester_free(server->requester);
         g_clear_handle_id(&server->wake, g_source_remove);
         g_clear_handle_id(&server->drain_timer, g_source_remove);
         g_clear_handle_id(&server->retention_timer, g_source_remove);
@@ -350,12 +493,15 @@ void server_free(Server *server)
         listener_free(server->query);
         g_ptr_array_unref(server->feeders);
         g_ptr_array_unref(server->clients);
+        pid_cache_free(server->pids);
+        epoch_store_free(server->epochs);
+        process_watch_free(server->processes);
         journal_free(server->journal);
         tracker_free(server->tracker);
         g_free(server);
 }
 
-static gboolean on_drain_over(gpointer data)
+static gboolean server_on_drain_over(gpointer data)
 {
         Server *server = data;
 
@@ -368,15 +514,15 @@ void server_drain(Server *server, void (*done)(void *), void *data)
 {
         guint i;
 
-        again_configure(server->again, 0, NULL);
+        rundown_requester_configure(server->requester, 0, NULL);
         server->done = done;
         server->done_data = data;
         listener_set_accepting(server->ingest, false);
         listener_set_accepting(server->query, false);
-        server->drain_timer = g_timeout_add(DRAIN_MS, on_drain_over, server);
+        server->drain_timer = g_timeout_add(DRAIN_MS, server_on_drain_over, server);
         for (i = server->feeders->len; i-- > 0;)
-                peer_drain(server->feeders->pdata[i]);
+                peer_drain(ingest_peer_peer(server->feeders->pdata[i]));
         for (i = server->clients->len; i-- > 0;)
-                peer_drain(server->clients->pdata[i]);
-        drain_step(server);
+                peer_drain(query_peer_peer(server->clients->pdata[i]));
+        server_drain_step(server);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Checks of the process that was named: what it runs on, and what that has loaded
+ * Checks of the process that was named: its runtime, and what that has loaded
  */
 
 #include "doctor/doctor.h"
 #include "doctor/elf-file.h"
 #include "doctor/library.h"
-#include "doctor/rooted.h"
+#include "util/fd.h"
+#include "util/rootfs.h"
 
 #include <pwd.h>
 #include <string.h>
@@ -29,7 +30,7 @@ void check_process(const Doctor *doctor, Finding *finding)
                 return;
         switch (inspection->state) {
         case INSPECTION_DONE:
-                finding_set(finding, FINDING_OK, NULL, "process %d may be looked into", pid);
+                finding_set(finding, FINDING_OK, NULL, "process %d can be inspected", pid);
                 break;
         case INSPECTION_NONE:
                 finding_set(finding, FINDING_PROBLEM, "pgrep -a dotnet", "there is no process %d",
@@ -37,177 +38,177 @@ void check_process(const Doctor *doctor, Finding *finding)
                 break;
         case INSPECTION_REFUSED:
                 if (geteuid() == 0)
-                        finding_set(finding, FINDING_UNKNOWN,
-                                    "run clrsym outside of this container",
-                                    "process %d may not be looked into from here, not even by root",
-                                    pid);
+                        finding_set(
+                                finding, FINDING_UNKNOWN, "run clrsym outside of this container",
+                                "process %d cannot be inspected from here, not even by root", pid);
                 else if (inspection->uid == geteuid())
                         finding_set(finding, FINDING_UNKNOWN, as_root,
-                                    "process %d has more rights than you: what it is is unknown",
+                                    "process %d has more permissions than you: nothing is known "
+                                    "about it",
                                     pid);
                 else
                         finding_set(finding, FINDING_UNKNOWN, as_root,
-                                    "process %d is of user %s: what it is is unknown", pid,
+                                    "process %d is of user %s: nothing is known about it", pid,
                                     user ? user->pw_name : "?");
                 break;
         case INSPECTION_UNCLEAR:
-                finding_set(finding, FINDING_UNKNOWN, NULL, "process %d cannot be looked into: %s",
+                finding_set(finding, FINDING_UNKNOWN, NULL, "process %d cannot be inspected: %s",
                             pid, inspection->reason);
+                break;
+        case _INSPECTION_STATE_MAX:
                 break;
         }
 }
 
 void check_runtime(const Doctor *doctor, Finding *finding)
 {
-        const Inspection *inspection = &doctor->inspection;
-        const char *error = inspection_text(inspection, "program_error");
+        const InspectionFacts *facts = &doctor->inspection.facts;
+        const char *error = facts->program_error;
 
-        if (!doctor_has_shown(doctor))
+        if (!doctor_is_inspected(doctor))
                 return;
-        if (inspection_is(inspection, "mono"))
+        if (facts->has_mono)
                 finding_set(finding, FINDING_PROBLEM,
                             "publish it for CoreCLR: without UseMonoRuntime",
-                            "it runs on Mono, which says nothing to LTTng");
-        else if (inspection_is(inspection, "musl") && doctor_has_runtime(doctor))
+                            "it runs on Mono, which emits nothing to LTTng");
+        else if (facts->has_musl && doctor_has_runtime(doctor))
                 finding_set(finding, FINDING_PROBLEM,
                             "use an image with glibc: one whose tag does not end with -alpine",
                             "its runtime is built for musl, and has no LTTng provider");
-        else if (inspection_is(inspection, "compiled"))
+        else if (facts->is_native_aot)
                 finding_set(finding, FINDING_PROBLEM, "publish it without PublishAot",
-                            "it was compiled ahead of time (NativeAOT): its runtime says nothing "
+                            "it was compiled ahead of time (NativeAOT): its runtime emits nothing "
                             "to LTTng, and perf names its code without help");
-        else if (inspection_is(inspection, "single_file"))
+        else if (facts->is_single_file)
                 finding_set(finding, FINDING_PROBLEM,
                             "publish it without PublishSingleFile, as files",
                             "it was published as a single file, without the LTTng provider");
         else if (doctor_has_runtime(doctor))
                 finding_set(finding, FINDING_OK, NULL, "its runtime is %s/libcoreclr.so",
-                            inspection_text(inspection, "runtime"));
+                            facts->runtime);
         else if (error)
                 finding_set(finding, FINDING_UNKNOWN, NULL,
                             "it has no libcoreclr.so, and its program cannot be read: %s", error);
         else
                 finding_set(finding, FINDING_PROBLEM, "pgrep -a dotnet",
-                            "it is no .NET process: it has no libcoreclr.so");
+                            "it is not a .NET process: it has no libcoreclr.so");
 }
 
-static void tell_library(Finding *finding, const char *wanted, bool is_there, bool has_newer,
-                         const char *where)
+static void library_set_finding(Finding *finding, const char *wanted, bool is_there, bool has_newer,
+                                const char *where)
 {
-        g_autofree char *mend = g_strdup_printf(
+        g_autofree char *fix = g_strdup_printf(
                 "sudo apt install liblttng-ust0%s: see LIBRARY in clrsym-doctor(1)", where);
 
         if (is_there)
                 finding_set(finding, FINDING_OK, NULL, "%s is there", wanted);
         else
-                finding_set(finding, FINDING_PROBLEM, mend, "the runtime's provider wants %s, %s",
+                finding_set(finding, FINDING_PROBLEM, fix, "the runtime's provider wants %s, %s",
                             wanted,
                             has_newer ? "and only " NEWER_LIBRARY " is there"
                                       : "which is not installed");
 }
 
-/* For programs in general: as Microsoft builds the runtime. */
+/* Without a process: for a runtime as Microsoft builds it. */
 static void check_library_here(Finding *finding)
 {
-        int root = rooted_open_root(0);
-        ElfKind kind;
+        FD_AUTO int root = rootfs_open_root(0);
+        ElfFileKind kind;
 
         if (root < 0)
                 return;
-        if (elf_own_kind(&kind))
-                tell_library(finding, DEFAULT_LIBRARY,
-                             library_is_found(root, DEFAULT_LIBRARY, NULL, &kind),
-                             library_is_found(root, NEWER_LIBRARY, NULL, &kind), "");
-        close(root);
+        if (elf_file_own_kind(&kind))
+                library_set_finding(finding, DEFAULT_LIBRARY,
+                                    library_is_found(root, DEFAULT_LIBRARY, NULL, &kind),
+                                    library_is_found(root, NEWER_LIBRARY, NULL, &kind), "");
 }
 
 void check_library(const Doctor *doctor, Finding *finding)
 {
-        const Inspection *inspection = &doctor->inspection;
-        const char *wanted = inspection_text(inspection, "wanted");
+        const InspectionFacts *facts = &doctor->inspection.facts;
 
         if (!doctor->pid)
                 check_library_here(finding);
-        else if (wanted)
-                tell_library(finding, wanted, inspection_is(inspection, "has_wanted"),
-                             inspection_is(inspection, "has_newer"), " in its root directory");
+        else if (facts->library)
+                library_set_finding(finding, facts->library, facts->has_library,
+                                    facts->has_newer_library, " in its root directory");
 }
 
 void check_provider(const Doctor *doctor, Finding *finding)
 {
-        const Inspection *inspection = &doctor->inspection;
-        const char *error = inspection_text(inspection, "provider_error");
+        const InspectionFacts *facts = &doctor->inspection.facts;
+        const char *error = facts->provider_error;
 
         if (!doctor_has_runtime(doctor))
                 return;
-        if (inspection_is(inspection, "provider"))
+        if (facts->has_provider)
                 finding_set(finding, FINDING_OK, NULL, "it has loaded " PROVIDER);
-        else if (inspection_is(inspection, "lttng_off"))
+        else if (facts->is_lttng_off)
                 finding_set(finding, FINDING_PROBLEM, "start it without DOTNET_LTTng=0",
-                            "it was started with DOTNET_LTTng=0, and says nothing to LTTng");
+                            "it was started with DOTNET_LTTng=0, and emits nothing to LTTng");
         else if (error)
                 finding_set(finding, FINDING_UNKNOWN, NULL,
                             "it has not loaded " PROVIDER ", which cannot be read: %s", error);
-        else if (!inspection_is(inspection, "provider_file"))
+        else if (!facts->has_provider_file)
                 finding_set(finding, FINDING_PROBLEM, "install the runtime as Microsoft builds it",
                             "there is no " PROVIDER " beside its libcoreclr.so");
-        else if (inspection_text(inspection, "wanted") && !inspection_is(inspection, "has_wanted"))
+        else if (facts->library && !facts->has_library)
                 finding_set(finding, FINDING_PROBLEM,
-                            "mend the check \"library\", and start it again",
+                            "fix the check \"library\", and start it again",
                             "it has not loaded " PROVIDER);
         else
                 finding_set(finding, FINDING_PROBLEM,
                             "start it again, as: LD_DEBUG=libs dotnet ... 2>&1 | grep -i lttng",
-                            "it has not loaded " PROVIDER ", though what that wants is there now");
+                            "it has not loaded " PROVIDER
+                            ", although the library that it needs is there now");
 }
 
-/* A process of that pid: in which pid namespace the session daemon does not say. */
-static bool is_registered(const Facts *facts, int32_t vpid)
+/* Compares pids only: the session daemon does not report pid namespaces. */
+static bool sessiond_has_provider(const SessiondState *sessiond, int64_t vpid)
 {
+        const GArray *providers = sessiond->report.providers;
         guint i;
 
-        for (i = 0; i < facts->providers->len; i++)
-                if (g_array_index(facts->providers, int32_t, i) == vpid)
+        for (i = 0; providers && i < providers->len; i++)
+                if (g_array_index(providers, int64_t, i) == vpid)
                         return true;
         return false;
 }
 
-/* Why the session daemon that we talk to does not know it. */
-static void tell_unregistered(const Doctor *doctor, Finding *finding)
+/* Why the session daemon that we talk to does not know the process. */
+static void unregistered_set_finding(const Doctor *doctor, Finding *finding)
 {
-        const Inspection *inspection = &doctor->inspection;
-        const Facts *facts = &doctor->facts;
-        const char *socket = inspection_text(inspection, "app_socket");
-        const char *home = inspection_text(inspection, "home");
-        const struct passwd *user = getpwuid(inspection->uid);
-        g_autofree char *own_home = facts_home();
-        g_autofree char *mend = NULL;
+        const InspectionFacts *facts = &doctor->inspection.facts;
+        const uid_t uid = doctor->inspection.uid, daemon_uid = doctor->sessiond.daemon_uid;
+        const struct passwd *user = getpwuid(uid);
+        g_autofree char *own_home = sessiond_home();
+        g_autofree char *fix = NULL;
 
-        if (facts->daemon_uid == 0 && !g_strcmp0(socket, "none"))
+        if (daemon_uid == 0 && facts->roots_sessiond == SESSIOND_ACCESS_NO_SOCKET)
                 finding_set(finding, FINDING_PROBLEM,
                             "run the container with -v /run/lttng:/run/lttng and "
                             "-v /dev/shm:/dev/shm",
                             "there is no /run/lttng in its root directory, so it cannot reach "
                             "lttng-sessiond");
-        else if (facts->daemon_uid == 0 && !g_strcmp0(socket, "refused"))
+        else if (daemon_uid == 0 && facts->roots_sessiond == SESSIOND_ACCESS_REFUSED)
                 finding_set(
                         finding, FINDING_PROBLEM,
                         "sudo chmod 755 /run/lttng && sudo chmod 666 /run/lttng/lttng-ust-sock-*",
                         "its user may not connect to lttng-sessiond in /run/lttng");
-        else if (facts->daemon_uid != 0 && facts->daemon_uid != inspection->uid) {
-                mend = g_strdup_printf("sudo lttng-sessiond --daemonize; sudo clrsym doctor %d",
-                                       (int)doctor->pid);
-                finding_set(finding, FINDING_PROBLEM, mend,
+        else if (daemon_uid != 0 && daemon_uid != uid) {
+                fix = g_strdup_printf("sudo lttng-sessiond --daemonize; sudo clrsym doctor %d",
+                                      (int)doctor->pid);
+                finding_set(finding, FINDING_PROBLEM, fix,
                             "lttng-sessiond is yours: a process of user %s cannot reach it, but "
-                            "root's",
+                            "can reach root's",
                             user ? user->pw_name : "?");
-        } else if (facts->daemon_uid != 0 && g_strcmp0(home, own_home)) {
+        } else if (daemon_uid != 0 && g_strcmp0(facts->lttng_home, own_home)) {
                 g_autofree char *quoted = g_shell_quote(own_home);
 
-                mend = g_strdup_printf("start it with LTTNG_HOME=%s", quoted);
-                finding_set(finding, FINDING_PROBLEM, mend,
+                fix = g_strdup_printf("start it with LTTNG_HOME=%s", quoted);
+                finding_set(finding, FINDING_PROBLEM, fix,
                             "it looks for lttng-sessiond in %s/.lttng, but that is in %s/.lttng",
-                            home ? home : "", own_home);
+                            facts->lttng_home ? facts->lttng_home : "", own_home);
         } else {
                 finding_set(finding, FINDING_PROBLEM, "start it again",
                             "lttng-sessiond does not know it: they do not find each other");
@@ -216,17 +217,18 @@ static void tell_unregistered(const Doctor *doctor, Finding *finding)
 
 void check_registered(const Doctor *doctor, Finding *finding)
 {
-        const Inspection *inspection = &doctor->inspection;
-        const int vpid = (int)json_integer_value(json_object_get(inspection->shown, "vpid"));
+        const InspectionFacts *facts = &doctor->inspection.facts;
 
-        if (!doctor_has_runtime(doctor) || !inspection_is(inspection, "provider") ||
-            !doctor->facts.has_daemon)
+        if (!doctor_has_runtime(doctor) || !facts->has_provider ||
+            !doctor->sessiond.report.has_daemon)
                 return;
-        if (!is_registered(&doctor->facts, vpid))
-                tell_unregistered(doctor, finding);
-        else if (inspection_is(inspection, "is_nested"))
-                finding_set(finding, FINDING_OK, NULL,
-                            "lttng-sessiond knows a process %d, which it is to itself", vpid);
+        if (!sessiond_has_provider(&doctor->sessiond, facts->vpid))
+                unregistered_set_finding(doctor, finding);
+        else if (facts->is_nested)
+                finding_set(
+                        finding, FINDING_OK, NULL,
+                        "lttng-sessiond knows a process %d, which is its pid in its own namespace",
+                        (int)facts->vpid);
         else
                 finding_set(finding, FINDING_OK, NULL, "lttng-sessiond knows it");
 }

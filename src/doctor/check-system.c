@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Checks of what is installed and runs on this machine
+ * Checks of what is installed on this machine, and of what runs there
  */
 
-#include "babeltrace/babeltrace.h"
-#include "doctor/bounded.h"
 #include "doctor/doctor.h"
+#include "util/babeltrace.h"
+#include "util/subprocess.h"
 
 #include <grp.h>
 #include <pwd.h>
@@ -14,16 +14,16 @@
 #include <unistd.h>
 
 #define BABELTRACE_TIMEOUT_S 10
-/* Those in it see all processes. */
+/* Its members see all processes. */
 #define GROUP "clrsym"
-/* Above that, processes of one's own may not be sampled either. */
+/* Above that, users may not even sample their own processes. */
 #define MAX_PARANOID 2
 #define PARANOID     "/proc/sys/kernel/perf_event_paranoid"
 
 void check_daemon(const Doctor *doctor, Finding *finding)
 {
         const char *error = doctor->daemon_error ? doctor->daemon_error
-                                                 : "the daemon answers what makes no sense";
+                                                 : "the daemon's answer cannot be understood";
         const char *advice = g_str_has_prefix(error, "no daemon") ? strstr(error, ": ") : NULL;
 
         if (!doctor->daemon_version)
@@ -56,42 +56,42 @@ static bool is_member(const char *name)
 void check_access(const Doctor *doctor, Finding *finding)
 {
         const struct passwd *user = getpwuid(geteuid());
-        g_autofree char *mend =
+        g_autofree char *fix =
                 g_strdup_printf("sudo adduser %s " GROUP, user ? user->pw_name : "USER");
 
         if (geteuid() == 0 || is_member(GROUP))
                 finding_set(finding, FINDING_OK, NULL, "you see the processes of all users");
         else if (doctor->inspection.has_uid && doctor->inspection.uid != geteuid())
-                finding_set(finding, FINDING_PROBLEM, mend,
+                finding_set(finding, FINDING_PROBLEM, fix,
                             "the process is another user's, and you are not in the group " GROUP);
         else
                 finding_set(finding, FINDING_OK, NULL,
-                            "you see your own processes (those of all users: %s)", mend);
+                            "you see your own processes (those of all users: %s)", fix);
 }
 
 void check_babeltrace(const Doctor *doctor, Finding *finding)
 {
         g_autoptr(GPtrArray) command = babeltrace_command("");
-        g_autofree char *said = NULL;
+        g_autofree char *output = NULL;
 
-        /* Instead of the command that converts, and of the trace. */
+        /* Replaces the convert command and the trace. */
         g_ptr_array_set_size(command, (gint)command->len - 2);
         g_ptr_array_add(command, g_strdup("list-plugins"));
         g_ptr_array_add(command, NULL);
-        switch (bounded_run((char **)command->pdata, BABELTRACE_TIMEOUT_S, &said)) {
-        case BOUNDED_NONE:
+        switch (subprocess_run((char **)command->pdata, BABELTRACE_TIMEOUT_S, &output)) {
+        case SUBPROCESS_NONE:
                 finding_set(finding, FINDING_PROBLEM, "sudo apt install babeltrace2",
                             "babeltrace2 is not installed: it reads traces");
                 return;
-        case BOUNDED_TIMEOUT:
+        case SUBPROCESS_TIMEOUT:
                 finding_set(finding, FINDING_PROBLEM, NULL,
-                            "babeltrace2 does not come to an end: babeltrace2 list-plugins");
+                            "babeltrace2 does not end: babeltrace2 list-plugins");
                 return;
-        case BOUNDED_FAILED:
-        case BOUNDED_OK:
+        case SUBPROCESS_FAILED:
+        case SUBPROCESS_OK:
                 break;
         }
-        if (strstr(said, "sink.clrsym.feed"))
+        if (strstr(output, "sink.clrsym.feed"))
                 finding_set(finding, FINDING_OK, NULL, "babeltrace2 has clrsym's plugin");
         else
                 finding_set(finding, FINDING_PROBLEM,

@@ -1,35 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 #include "doctor/doctor.h"
 
-#include "attach/client.h"
+#include "attach/holder-client.h"
 #include "clrsym/clrsym.h"
-#include "daemon/proc.h"
-#include "doctor/bounded.h"
+#include "doctor/json-struct.h"
+#include "util/proc.h"
+#include "util/subprocess.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/* Of asking clrsymd, and the holder of attachments. */
+/* For clrsymd, and for the holder of attachments, to answer. */
 #define DAEMON_TIMEOUT_S 5
 
 #define FEEDERS "clrsym_feeders"
-/* Its start is known to a tick of the kernel's, its first event is later. */
+/* The start of a process is known to a clock tick; its first event is later. */
 #define START_SLACK_S 0.02
 
-static int keep_version(const char *parameters, size_t n, void *data)
-{
-        json_t *info = json_loadb(parameters, n, 0, NULL);
+/* What the child that asks the daemon reports. */
+typedef struct DaemonReport {
+        char *version;  /* owned; NULL: it does not answer */
+        char *error;    /* owned or NULL */
+        double start;   /* of the process, in s of CLOCK_MONOTONIC; not reported */
+        int64_t n_live; /* bodies of the process that the daemon knows to be alive; -1: unknown */
+        int64_t n_feeders; /* -1: unknown */
+} DaemonReport;
 
-        json_object_set(data, "version", json_object_get(info, "version"));
-        json_decref(info);
+static const JsonMember DAEMON_MEMBERS[] = {
+        {"version", JSON_MEMBER_TEXT, offsetof(DaemonReport, version), NULL},
+        {"error", JSON_MEMBER_TEXT, offsetof(DaemonReport, error), NULL},
+        {"live", JSON_MEMBER_INT, offsetof(DaemonReport, n_live), NULL},
+        {"feeders", JSON_MEMBER_INT, offsetof(DaemonReport, n_feeders), NULL},
+};
+static const JsonStruct DAEMON_REPORT = {sizeof(DaemonReport), DAEMON_MEMBERS,
+                                         G_N_ELEMENTS(DAEMON_MEMBERS)};
+
+static int daemon_take_version(const char *parameters, size_t n, void *data)
+{
+        json_auto_t *info = json_loadb(parameters, n, 0, NULL);
+        DaemonReport *report = data;
+
+        g_free(report->version);
+        report->version = g_strdup(json_string_value(json_object_get(info, "version")));
         return 0;
 }
 
-/* One of the pid that still runs there, and was not heard of before it began, is the process. */
-static int keep_live(const char *parameters, size_t n, void *data)
+/* A process of that pid that runs, and had no event before ours was started, is ours. */
+static int daemon_take_processes(const char *parameters, size_t n, void *data)
 {
-        json_t *reply = json_loadb(parameters, n, 0, NULL), *process;
-        double start = json_real_value(json_object_get(data, "start"));
+        json_auto_t *reply = json_loadb(parameters, n, 0, NULL);
+        DaemonReport *report = data;
+        json_t *process;
         size_t i;
 
         json_array_foreach(json_object_get(reply, "processes"), i, process)
@@ -38,132 +59,137 @@ static int keep_live(const char *parameters, size_t n, void *data)
                 const char *since = json_string_value(json_object_get(process, "since"));
 
                 if (state && !strcmp(state, "running") && since &&
-                    g_ascii_strtod(since, NULL) >= start - START_SLACK_S)
-                        json_object_set(data, "live", json_object_get(process, "live"));
+                    g_ascii_strtod(since, NULL) >= report->start - START_SLACK_S)
+                        report->n_live = json_integer_value(json_object_get(process, "live"));
         }
-        json_decref(reply);
         return 0;
 }
 
-/* Not everybody is told: then it stays unknown. */
-static int keep_feeders(const char *parameters, size_t n, void *data)
+/* Not every user may read metrics: then the number stays unknown. */
+static int daemon_take_metrics(const char *parameters, size_t n, void *data)
 {
-        json_t *reply = json_loadb(parameters, n, 0, NULL);
+        json_auto_t *reply = json_loadb(parameters, n, 0, NULL);
         const char *text = json_string_value(json_object_get(reply, "text"));
         const char *at = text ? strstr(text, "\n" FEEDERS " ") : NULL;
+        DaemonReport *report = data;
 
         if (at)
-                json_object_set_new(
-                        data, "feeders",
-                        json_integer(g_ascii_strtoll(at + strlen(FEEDERS) + 2, NULL, 10)));
-        json_decref(reply);
+                report->n_feeders = g_ascii_strtoll(at + strlen(FEEDERS) + 2, NULL, 10);
         return 0;
 }
 
-/* In a child: it may not answer. */
-static void ask_daemon(int fd, void *data)
+static void daemon_ask(clrsym *handle, pid_t pid, DaemonReport *report)
+{
+        g_autofree char *process = g_strdup_printf("{\"pid\":%d}", (int)pid);
+
+        if (clrsym_call(handle, "org.varlink.service.GetInfo", NULL, 0, 0, daemon_take_version,
+                        report) < 0)
+                report->error = g_strdup(clrsym_message(handle));
+        /* These may fail: the daemon need not know the process, nor may everybody ask. */
+        (void)clrsym_call(handle, "Metrics", NULL, 0, 0, daemon_take_metrics, report);
+        if (pid)
+                (void)clrsym_call(handle, "ListProcesses", process, CLRSYM_MORE, 0,
+                                  daemon_take_processes, report);
+}
+
+/* In a child, because the daemon may not answer. */
+static void daemon_write_report(int fd, void *data)
 {
         const Doctor *doctor = data;
-        g_autofree char *process = g_strdup_printf("{\"pid\":%d}", (int)doctor->pid);
         const clrsym_options options = {.socket = doctor->socket, .reconnect_ms = -1};
-        json_t *said = json_pack("{s:f}", "start", (double)proc_start_time(doctor->pid) / 1e9);
-        char *message = NULL, *text;
+        DaemonReport report = {
+                .start = (double)proc_start_time(doctor->pid) / 1e9, .n_live = -1, .n_feeders = -1};
+        g_autofree char *message = NULL;
+        json_auto_t *value = NULL;
         clrsym *handle;
 
         if (clrsym_open(&handle, &options, &message) < 0) {
-                json_object_set_new(said, "error", json_string(message ? message : "no memory"));
+                report.error = g_strdup(message ? message : "no memory");
         } else {
-                if (clrsym_call(handle, "org.varlink.service.GetInfo", NULL, 0, 0, keep_version,
-                                said) < 0)
-                        json_object_set_new(said, "error", json_string(clrsym_message(handle)));
-                /* It may be another's, or not known. */
-                (void)clrsym_call(handle, "Metrics", NULL, 0, 0, keep_feeders, said);
-                if (doctor->pid)
-                        (void)clrsym_call(handle, "ListProcesses", process, CLRSYM_MORE, 0,
-                                          keep_live, said);
+                daemon_ask(handle, doctor->pid, &report);
                 clrsym_close(handle);
         }
-        text = json_dumps(said, JSON_COMPACT);
-        if (write(fd, text, strlen(text)) < 0)
+        value = json_struct_write(&DAEMON_REPORT, &report);
+        if (json_dumpfd(value, fd, JSON_COMPACT) < 0)
                 _exit(1);
 }
 
-static void look_at_daemon(Doctor *doctor)
+static void doctor_read_daemon(Doctor *doctor)
 {
-        g_autofree char *said = NULL;
-        json_t *value;
+        g_autofree char *output = NULL;
+        json_auto_t *value = NULL;
+        DaemonReport report;
 
-        if (bounded_call(ask_daemon, doctor, DAEMON_TIMEOUT_S, &said) == BOUNDED_TIMEOUT) {
+        if (subprocess_call(daemon_write_report, doctor, DAEMON_TIMEOUT_S, &output) ==
+            SUBPROCESS_TIMEOUT) {
                 doctor->daemon_error = g_strdup("the daemon does not answer");
                 return;
         }
-        value = said ? json_loads(said, 0, NULL) : NULL;
-        doctor->daemon_version = g_strdup(json_string_value(json_object_get(value, "version")));
-        doctor->daemon_error = g_strdup(json_string_value(json_object_get(value, "error")));
-        if (json_object_get(value, "live"))
-                doctor->n_live = json_integer_value(json_object_get(value, "live"));
-        if (json_object_get(value, "feeders"))
-                doctor->n_feeders = json_integer_value(json_object_get(value, "feeders"));
-        json_decref(value);
+        value = output ? json_loads(output, 0, NULL) : NULL;
+        if (!json_struct_read(&DAEMON_REPORT, value, &report))
+                return;
+        doctor->daemon_version = report.version;
+        doctor->daemon_error = report.error;
+        doctor->n_live = report.n_live;
+        doctor->n_feeders = report.n_feeders;
 }
 
-/* In a child, too. */
-static void ask_holder(int fd, void *data)
+/* In a child, too. Writes something if the process is attached. */
+static void holder_write_report(int fd, void *data)
 {
         const Doctor *doctor = data;
         const Request request = {.verb = REQUEST_LIST};
-        int holder = client_ask(&request, /* is_starting= */ false, /* error= */ NULL);
-        json_t *answer = holder >= 0 ? client_answer(holder, /* error= */ NULL) : NULL, *one;
-        bool is_attached = false;
+        int holder = holder_client_ask(&request, /* is_starting= */ false, /* error= */ NULL);
+        json_auto_t *reply = holder >= 0 ? holder_client_answer(holder, /* error= */ NULL) : NULL;
+        json_t *attachment;
         size_t i;
 
-        json_array_foreach(json_object_get(answer, "attachments"), i, one)
+        json_array_foreach(json_object_get(reply, "attachments"), i, attachment)
         {
-                const char *state = json_string_value(json_object_get(one, "state"));
+                const char *state = json_string_value(json_object_get(attachment, "state"));
 
-                is_attached |= json_integer_value(json_object_get(one, "pid")) == doctor->pid &&
-                               state && !strcmp(state, "attached");
+                if (json_integer_value(json_object_get(attachment, "pid")) == doctor->pid &&
+                    !g_strcmp0(state, "attached") && write(fd, "yes", 3) < 0)
+                        _exit(1);
         }
-        json_decref(answer);
-        if (is_attached && write(fd, "yes", 3) < 0)
-                _exit(1);
 }
 
-static void look_at_holder(Doctor *doctor)
+static void doctor_read_holder(Doctor *doctor)
 {
-        g_autofree char *said = NULL;
+        g_autofree char *output = NULL;
 
-        doctor->is_attached =
-                bounded_call(ask_holder, doctor, DAEMON_TIMEOUT_S, &said) == BOUNDED_OK && *said;
+        doctor->is_attached = subprocess_call(holder_write_report, doctor, DAEMON_TIMEOUT_S,
+                                              &output) == SUBPROCESS_OK &&
+                              *output;
 }
 
 void doctor_init(Doctor *doctor, const char *socket, pid_t pid)
 {
         *doctor = (Doctor){.socket = socket, .pid = pid, .n_feeders = -1, .n_live = -1};
         doctor->inspection.pidfd = -1;
-        facts_read(&doctor->facts);
-        doctor->session = facts_best_session(&doctor->facts);
+        sessiond_state_read(&doctor->sessiond);
+        doctor->session = sessiond_state_best_session(&doctor->sessiond);
         if (pid) {
                 inspection_read(pid, &doctor->inspection);
-                look_at_holder(doctor);
+                doctor_read_holder(doctor);
         }
-        look_at_daemon(doctor);
+        doctor_read_daemon(doctor);
 }
 
 void doctor_deinit(Doctor *doctor)
 {
-        facts_clear(&doctor->facts);
+        sessiond_state_clear(&doctor->sessiond);
         inspection_clear(&doctor->inspection);
         g_free(doctor->daemon_version);
         g_free(doctor->daemon_error);
 }
 
-bool doctor_has_shown(const Doctor *doctor)
+bool doctor_is_inspected(const Doctor *doctor)
 {
-        return doctor->inspection.shown != NULL;
+        return doctor->pid && doctor->inspection.state == INSPECTION_DONE;
 }
 
 bool doctor_has_runtime(const Doctor *doctor)
 {
-        return inspection_text(&doctor->inspection, "runtime") != NULL;
+        return doctor->inspection.facts.runtime != NULL;
 }

@@ -2,38 +2,38 @@
 #pragma once
 
 /*
- * Doctor: what the checks look at
+ * Doctor: what the checks of `clrsym doctor` look at, and the checks
  */
 
-#include "doctor/facts.h"
 #include "doctor/finding.h"
 #include "doctor/inspection.h"
+#include "doctor/sessiond-state.h"
 
 typedef struct Doctor {
         const char *socket; /* borrowed: of the daemon; NULL: the usual one */
         pid_t pid;          /* 0: no process was named */
 
-        Facts facts;
-        const json_t *session; /* borrowed from the facts: the best one, or NULL */
+        SessiondState sessiond;
+        const SessiondSession *session; /* borrowed from sessiond: the best one, or NULL */
 
-        Inspection inspection; /* with a pid */
+        Inspection inspection; /* of pid */
 
-        /* Of the daemon. */
-        char *daemon_version; /* owned: NULL: it does not answer */
-        char *daemon_error;   /* owned */
-        int64_t n_feeders;    /* that it has; -1: it does not say */
-        int64_t n_live;       /* bodies of the process that it knows as alive; -1: no process */
-        bool is_attached;     /* to the process, by clrsym attach */
+        char *daemon_version; /* owned; NULL: clrsymd does not answer */
+        char *daemon_error;   /* owned or NULL */
+        int64_t n_feeders;    /* of clrsymd; -1: unknown */
+        int64_t n_live;   /* bodies of the process that clrsymd knows to be alive; -1: unknown */
+        bool is_attached; /* the process is, by clrsym attach */
 } Doctor;
 
 void doctor_init(Doctor *doctor, const char *socket, pid_t pid);
 void doctor_deinit(Doctor *doctor);
 
-/* Was the process looked into, and does it have a runtime that others can load things into? */
-bool doctor_has_shown(const Doctor *doctor);
+/* True if a process was named and could be inspected. */
+bool doctor_is_inspected(const Doctor *doctor);
+/* True if it has a runtime of separate files, which can load an LTTng provider. */
 bool doctor_has_runtime(const Doctor *doctor);
 
-/* One check. FINDING is empty; if it stays so, the check does not matter here. */
+/* A check. FINDING is empty; if it stays so, the check does not apply. */
 typedef void (*CheckFn)(const Doctor *doctor, Finding *finding);
 
 /* In check-system.c. */

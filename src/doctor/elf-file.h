@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * ELF file: the little that is to be known of programs and libraries
+ * ELF file: what the dynamic linker compares, and whether a symbol is exported
  *
- * They are others' files: nothing in them is taken for granted.
+ * The files belong to other programs and may hold anything.
  */
 
 #include <glib.h>
@@ -12,16 +12,16 @@
 #include <stddef.h>
 
 /* What the dynamic linker compares before it takes a library: class, byte order and machine. */
-typedef struct ElfKind {
+typedef struct ElfFileKind {
         unsigned char class, order;
         unsigned machine;
-} ElfKind;
+} ElfFileKind;
 
-/* False: BYTES, the begin of a file, are none of an ELF one. */
-bool elf_kind(const void *bytes, size_t n, ElfKind *ret_kind);
-/* Of the program that is running here. */
-bool elf_own_kind(ElfKind *ret_kind);
-bool elf_is_same_kind(const ElfKind *a, const ElfKind *b);
+/* False: BYTES are not the beginning of an ELF file. */
+bool elf_file_kind(const void *bytes, size_t n, ElfFileKind *ret_kind);
+/* The kind of the program that runs here. */
+bool elf_file_own_kind(ElfFileKind *ret_kind);
+bool elf_file_is_same_kind(const ElfFileKind *a, const ElfFileKind *b);
 
-/* Does the open file define NAME for others, in its dynamic symbols? 64 bits, our byte order. */
-bool elf_exports(int fd, const char *name);
+/* True if the open file defines NAME in its dynamic symbols. */
+bool elf_file_exports(int fd, const char *name);

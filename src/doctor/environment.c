@@ -5,7 +5,7 @@
 
 void environment_init(Environment *environment, const char *text, size_t n)
 {
-        /* Whatever it is, it ends with a NUL. */
+        /* The copy always ends with a NUL. */
         environment->text = g_malloc(n + 1);
         memcpy(environment->text, text, n);
         environment->text[n] = '\0';

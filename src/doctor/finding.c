@@ -8,7 +8,7 @@ static const char *const NAMES[_FINDING_STATUS_MAX] = {
         [FINDING_UNKNOWN] = "unknown",
 };
 
-void finding_set(Finding *finding, FindingStatus status, const char *mend, const char *format, ...)
+void finding_set(Finding *finding, FindingStatus status, const char *fix, const char *format, ...)
 {
         va_list arguments;
 
@@ -16,14 +16,14 @@ void finding_set(Finding *finding, FindingStatus status, const char *mend, const
         finding_clear(finding);
         finding->status = status;
         finding->text = g_strdup_vprintf(format, arguments);
-        finding->mend = g_strdup(mend);
+        finding->fix = g_strdup(fix);
         va_end(arguments);
 }
 
 void finding_clear(Finding *finding)
 {
         g_clear_pointer(&finding->text, g_free);
-        g_clear_pointer(&finding->mend, g_free);
+        g_clear_pointer(&finding->fix, g_free);
 }
 
 const char *finding_status_name(FindingStatus status)

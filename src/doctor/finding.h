@@ -2,27 +2,27 @@
 #pragma once
 
 /*
- * Finding: what a check has found
+ * Finding: the result of one check
  */
 
 #include <glib.h>
 
 typedef enum FindingStatus {
         FINDING_OK,
-        FINDING_PROBLEM, /* stands in the way of names */
-        FINDING_NOTE,    /* does not, but is good to know */
-        FINDING_UNKNOWN, /* cannot be told: never a guess */
+        FINDING_PROBLEM, /* prevents names */
+        FINDING_NOTE,    /* does not, but is worth knowing */
+        FINDING_UNKNOWN, /* cannot be determined; nothing is guessed */
         _FINDING_STATUS_MAX,
 } FindingStatus;
 
 typedef struct Finding {
         FindingStatus status;
-        char *text; /* owned: a line; parts of it may come from others: not yet printable */
-        char *mend; /* owned: a command, or what to do; NULL: nothing */
+        char *text; /* owned: one line, not escaped: parts of it may come from other programs */
+        char *fix;  /* owned: a command, or what to do; NULL: nothing */
 } Finding;
 
-/* Each sets FINDING, which must be empty. MEND may be NULL; it is copied. */
-void finding_set(Finding *finding, FindingStatus status, const char *mend, const char *format, ...)
+/* Replaces FINDING. FIX may be NULL; it is copied. */
+void finding_set(Finding *finding, FindingStatus status, const char *fix, const char *format, ...)
         G_GNUC_PRINTF(4, 5);
 void finding_clear(Finding *finding);
 /* "problem". Static. */

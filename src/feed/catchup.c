@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "feed/catchup.h"
 
-#include "feed/disk.h"
+#include "feed/relay-files.h"
 #include "feed/reader.h"
+#include "util/scratch.h"
 
 #include <string.h>
 
-/* What is copied at a time. It is one wait for the live reader. */
+/* Copied in a round. The live reader may wait for a whole round. */
 #define MAX_ROUND_BYTES (16u << 20)
-/* s. Sessions of the same name that were over for longer are not looked at. */
+/* s. Earlier sessions of the name that were not written to for longer are not read. */
 #define MAX_AGE 3600
 /* A file may grow, or its packet be replaced, while it is copied. */
-#define MAX_TRIES    4
-#define RETRY_MS     200
-#define PROBE_WAIT_S 10
+#define MAX_TRIES 4
+#define RETRY_MS  200
+/* Until there is room, or there are descriptors, again. */
+#define LOCAL_RETRY_MS 1000
 
-typedef enum State {
-        STATE_IDLE,
-        STATE_PROBING, /* until the daemon knows all streams that there are */
-        STATE_READING, /* packets */
-        STATE_WAITING, /* to try again */
-} State;
+typedef enum CatchupState {
+        CATCHUP_IDLE,
+        CATCHUP_PROBING, /* until the daemon has answered for all streams on disk */
+        CATCHUP_READING, /* the packets of a round */
+        CATCHUP_WAITING, /* to try again */
+} CatchupState;
 
-/* What becomes of a stream with this round. */
+/* A stream in the present round. */
 typedef struct Part {
         FeedStream *stream; /* borrowed */
-        uint64_t end;       /* of the last packet that is read */
+        uint64_t end;       /* of its last packet in the round */
         unsigned n_packets;
         uint64_t n_bytes;
 } Part;
@@ -36,24 +38,24 @@ struct Catchup {
         CatchupSettings settings; /* borrowed */
         const CatchupCalls *calls;
         void *data;
-        State state;
+        CatchupState state;
         char *output;   /* owned: of the relay daemon */
         char *excerpt;  /* owned: the directory that is read now, or NULL */
         GArray *parts;  /* of Part */
         Reader *reader; /* owned */
         bool is_attached;
-        uint64_t cut;  /* this round has everything before that; 0: all that there is */
-        uint64_t held; /* the last one at its beginning */
-        uint64_t live; /* number of the live reader at its beginning */
+        uint64_t cut;  /* this round has everything before that time; 0: everything on disk */
+        uint64_t held; /* number of the last held stream when the round began */
+        uint64_t live; /* number of the live reader when the catch-up began */
         unsigned n_tries;
         unsigned n_probed; /* streams that the probe has packets of */
         guint timer;
         CatchupStats stats;
 };
 
-static void on_reader_ended(void *data, Reader *reader, const char *why);
+static void catchup_on_reader_ended(void *data, Reader *reader, const char *reason);
 
-static const ReaderCalls READER_CALLS = {on_reader_ended};
+static const ReaderCalls READER_CALLS = {catchup_on_reader_ended};
 
 Catchup *catchup_new(Merger *merger, StreamTable *table, const CatchupSettings *settings,
                      const CatchupCalls *calls, void *data)
@@ -69,20 +71,20 @@ Catchup *catchup_new(Merger *merger, StreamTable *table, const CatchupSettings *
         return catchup;
 }
 
-static void end_round(Catchup *catchup)
+static void catchup_end_round(Catchup *catchup)
 {
         g_clear_handle_id(&catchup->timer, g_source_remove);
         g_clear_pointer(&catchup->reader, reader_free);
         if (catchup->excerpt)
-                disk_remove(catchup->excerpt);
+                scratch_remove_tree(catchup->excerpt);
         g_clear_pointer(&catchup->excerpt, g_free);
         g_array_set_size(catchup->parts, 0);
 }
 
 void catchup_cancel(Catchup *catchup)
 {
-        end_round(catchup);
-        catchup->state = STATE_IDLE;
+        catchup_end_round(catchup);
+        catchup->state = CATCHUP_IDLE;
 }
 
 void catchup_free(Catchup *catchup)
@@ -97,7 +99,7 @@ void catchup_free(Catchup *catchup)
 
 bool catchup_is_running(const Catchup *catchup)
 {
-        return catchup->state != STATE_IDLE;
+        return catchup->state != CATCHUP_IDLE;
 }
 
 const CatchupStats *catchup_stats(const Catchup *catchup)
@@ -110,71 +112,69 @@ pid_t catchup_pid(const Catchup *catchup)
         return catchup->reader ? reader_pid(catchup->reader) : 0;
 }
 
-/* Streams that are fed live, or were to their end, need nothing from here. */
-static bool is_wanted(void *data, const StreamKey *key)
+/* A RelayWanted. Streams that are fed live, or were to their end, need no packets from disk. */
+static bool catchup_wants(void *data, const StreamKey *key)
 {
-        const FeedStream *stream = stream_table_get(((Catchup *)data)->table, key);
-
-        return !stream->is_live && !stream->is_whole;
+        return !stream_is_complete(stream_table_get(((Catchup *)data)->table, key));
 }
 
-/* The first packet that is needed: one before those that are new, so that it shows what is lost. */
-static unsigned first_needed(const DiskStream *disk, uint64_t position)
+/* The first packet to read: the one before the new ones, because its end shows what is lost. */
+static unsigned disk_first_needed(const RelayStream *disk, uint64_t position)
 {
         unsigned i = 0;
 
         while (i < disk->packets->len &&
-               g_array_index(disk->packets, DiskPacket, i).end <= position)
+               g_array_index(disk->packets, RelayPacket, i).end <= position)
                 i++;
         return i > 0 ? i - 1 : 0;
 }
 
-static bool has_news(const DiskStream *disk, const FeedStream *stream)
+static bool disk_is_ahead(const RelayStream *disk, const FeedStream *stream)
 {
         return disk->packets->len > 0 &&
-               g_array_index(disk->packets, DiskPacket, disk->packets->len - 1).end >
+               g_array_index(disk->packets, RelayPacket, disk->packets->len - 1).end >
                        stream_position(stream);
 }
 
 /* Packets of a stream that are to be read in a round. */
 typedef struct Plan {
-        const DiskTrace *trace; /* borrowed */
-        FeedStream *stream;     /* borrowed */
-        DiskSelection selection;
+        const RelayTrace *trace; /* borrowed */
+        FeedStream *stream;      /* borrowed */
+        RelaySelection selection;
 } Plan;
 
-static const DiskPacket *plan_packet(const Plan *plan, unsigned i)
+static const RelayPacket *plan_packet(const Plan *plan, unsigned i)
 {
-        return &g_array_index(plan->selection.stream->packets, DiskPacket,
+        return &g_array_index(plan->selection.stream->packets, RelayPacket,
                               plan->selection.first + i);
 }
 
 /* The next one that could be added, or NULL. */
-static const DiskPacket *plan_next(const Plan *plan)
+static const RelayPacket *plan_next(const Plan *plan)
 {
-        const DiskSelection *selection = &plan->selection;
+        const RelaySelection *selection = &plan->selection;
 
         return selection->first + selection->n < selection->stream->packets->len
                        ? plan_packet(plan, selection->n)
                        : NULL;
 }
 
-static bool plan_is_new(const Plan *plan, const DiskPacket *packet)
+static bool plan_is_new(const Plan *plan, const RelayPacket *packet)
 {
         return packet->end > stream_position(plan->stream);
 }
 
-/* Streams that the daemon was not asked about yet: the last packet of each says who they are. */
+/* Streams that the daemon was not asked about yet: the last packet of each identifies it. */
 static GArray *plan_probe(Catchup *catchup, const GPtrArray *traces)
 {
         GArray *plans = g_array_new(FALSE, TRUE, sizeof(Plan));
         guint i, j;
 
         for (i = 0; i < traces->len; i++) {
-                const DiskTrace *trace = traces->pdata[i];
+                const RelayTrace *trace = traces->pdata[i];
 
                 for (j = 0; j < trace->streams->len; j++) {
-                        const DiskStream *disk = trace->streams->pdata[j];
+                        const RelayStream *disk = trace->streams->pdata[j];
                         Plan plan = {
                                 .trace = trace,
                                 .stream = stream_table_get(catchup->table, &disk->key),
@@ -188,20 +188,20 @@ static GArray *plan_probe(Catchup *catchup, const GPtrArray *traces)
         return plans;
 }
 
-/* Packets of all streams in order of time, until it is enough. */
+/* Adds packets of all streams in order of time, until the round is large enough. */
 static void plan_packets(GArray *plans, uint64_t *ret_cut)
 {
         uint64_t n_bytes = 0;
         bool has_new = false;
 
         for (;;) {
-                const DiskPacket *first = NULL;
+                const RelayPacket *first = NULL;
                 Plan *chosen = NULL;
                 guint i;
 
                 for (i = 0; i < plans->len; i++) {
                         Plan *plan = &g_array_index(plans, Plan, i);
-                        const DiskPacket *packet = plan_next(plan);
+                        const RelayPacket *packet = plan_next(plan);
 
                         if (packet && (!first || packet->begin < first->begin)) {
                                 first = packet;
@@ -220,7 +220,7 @@ static void plan_packets(GArray *plans, uint64_t *ret_cut)
         }
 }
 
-/* What is new of the oldest session that has something new. RET_CUT: 0, or it is not all. */
+/* The new packets of the oldest session that has any. RET_CUT: 0, or where the round ends. */
 static GArray *plan_round(Catchup *catchup, const GPtrArray *traces, uint64_t *ret_cut)
 {
         GArray *plans = g_array_new(FALSE, TRUE, sizeof(Plan));
@@ -228,28 +228,29 @@ static GArray *plan_round(Catchup *catchup, const GPtrArray *traces, uint64_t *r
 
         *ret_cut = 0;
         for (i = 0; i < traces->len; i++) {
-                const DiskTrace *trace = traces->pdata[i];
+                const RelayTrace *trace = traces->pdata[i];
 
                 if (plans->len && g_array_index(plans, Plan, 0).trace->session != trace->session) {
                         *ret_cut = UINT64_MAX;
                         break;
                 }
                 for (j = 0; j < trace->streams->len; j++) {
-                        const DiskStream *disk = trace->streams->pdata[j];
+                        const RelayStream *disk = trace->streams->pdata[j];
                         Plan plan = {
                                 .trace = trace,
                                 .stream = stream_table_get(catchup->table, &disk->key),
                         };
 
-                        if (!has_news(disk, plan.stream))
+                        if (!disk_is_ahead(disk, plan.stream))
                                 continue;
                         plan.selection.stream = disk;
-                        plan.selection.first = first_needed(disk, stream_position(plan.stream));
+                        plan.selection.first =
+                                disk_first_needed(disk, stream_position(plan.stream));
                         g_array_append_val(plans, plan);
                 }
         }
         plan_packets(plans, ret_cut);
-        /* Those whose turn it was not, but for what they had before. */
+        /* Drops streams of which no new packet is in the round. */
         for (i = plans->len; i-- > 0;) {
                 const Plan *plan = &g_array_index(plans, Plan, i);
 
@@ -260,21 +261,27 @@ static GArray *plan_round(Catchup *catchup, const GPtrArray *traces, uint64_t *r
         return plans;
 }
 
-static bool start_reader(Catchup *catchup, IntakeMode mode, GError **error)
+static bool catchup_start_reader(Catchup *catchup, IntakeMode mode, GError **error)
 {
-        catchup->reader =
-                reader_start(catchup->merger, mode, catchup->excerpt, catchup->settings.directory,
-                             catchup->settings.jit_events, &READER_CALLS, catchup, error);
+        const ReaderSource source = {
+                .mode = mode,
+                .source = catchup->excerpt,
+                .jit_events = catchup->settings.jit_events,
+        };
+
+        catchup->reader = reader_start(catchup->merger, &source, catchup->settings.directory,
+                                       &READER_CALLS, catchup, error);
         return catchup->reader != NULL;
 }
 
-/* Copies what is to be read aside, a directory a trace. False with ERROR set. */
-static bool copy(Catchup *catchup, const GPtrArray *traces, const GArray *plans, GError **error)
+/* Copies the packets into an excerpt, a directory for each trace. False with ERROR set. */
+static bool catchup_copy(Catchup *catchup, const GPtrArray *traces, const GArray *plans,
+                         GError **error)
 {
         guint i, j;
 
         catchup->excerpt = g_build_filename(catchup->settings.directory, "excerpt", NULL);
-        disk_remove(catchup->excerpt);
+        scratch_remove_tree(catchup->excerpt);
         for (i = 0; i < plans->len; i++) {
                 const Plan *plan = &g_array_index(plans, Plan, i);
                 Part part = {
@@ -288,7 +295,7 @@ static bool copy(Catchup *catchup, const GPtrArray *traces, const GArray *plans,
                 g_array_append_val(catchup->parts, part);
         }
         for (i = 0; i < traces->len; i++) {
-                g_autoptr(GArray) selections = g_array_new(FALSE, TRUE, sizeof(DiskSelection));
+                g_autoptr(GArray) selections = g_array_new(FALSE, TRUE, sizeof(RelaySelection));
                 g_autofree char *name = g_strdup_printf("%u", i);
                 g_autofree char *path = g_build_filename(catchup->excerpt, name, NULL);
 
@@ -299,37 +306,38 @@ static bool copy(Catchup *catchup, const GPtrArray *traces, const GArray *plans,
                                 g_array_append_val(selections, plan->selection);
                 }
                 if (selections->len &&
-                    !disk_excerpt(traces->pdata[i], (DiskSelection *)(void *)selections->data,
-                                  selections->len, path, error))
+                    !relay_files_excerpt(traces->pdata[i],
+                                         (RelaySelection *)(void *)selections->data,
+                                         selections->len, path, error))
                         return false;
         }
         return true;
 }
 
-/* Of streams that nobody has fed anything of, nobody knows what they had. */
-static void set_late(Catchup *catchup)
+/* What the streams had before is not known any more, unless they were fed. */
+static void catchup_forget_pasts(Catchup *catchup)
 {
         GHashTableIter iter;
         void *value;
 
         g_hash_table_iter_init(&iter, catchup->table->streams);
         while (g_hash_table_iter_next(&iter, NULL, &value))
-                ((FeedStream *)value)->is_late = true;
+                ((FeedStream *)value)->has_unknown_past = true;
 }
 
-/* Everything was read that was there. */
-static void finish(Catchup *catchup, const GPtrArray *traces, const char *why)
+/* Ends the catch-up. TRACES: as they are on disk now; REASON: what went wrong, or NULL. */
+static void catchup_finish(Catchup *catchup, const GPtrArray *traces, const char *reason)
 {
         guint i, j;
 
         for (i = 0; traces && i < traces->len; i++) {
-                const DiskTrace *trace = traces->pdata[i];
+                const RelayTrace *trace = traces->pdata[i];
 
                 for (j = 0; j < trace->streams->len; j++) {
-                        const DiskStream *disk = trace->streams->pdata[j];
+                        const RelayStream *disk = trace->streams->pdata[j];
                         FeedStream *stream = stream_table_get(catchup->table, &disk->key);
 
-                        if (!stream->identity || has_news(disk, stream))
+                        if (!stream->identity || disk_is_ahead(disk, stream))
                                 continue;
                         if (trace->is_over)
                                 merger_close_stream(catchup->merger, stream);
@@ -337,37 +345,48 @@ static void finish(Catchup *catchup, const GPtrArray *traces, const char *why)
                                 stream->caught_up = catchup->live;
                 }
         }
-        if (why)
-                set_late(catchup);
+        if (reason)
+                catchup_forget_pasts(catchup);
         catchup_cancel(catchup);
-        catchup->calls->done(catchup->data, catchup->held, why);
+        catchup->calls->done(catchup->data, catchup->held, reason);
 }
 
-static gboolean next_round(gpointer data);
+static gboolean catchup_on_next_round(gpointer data);
 
-/* It failed; maybe it does not the next time. */
-static void fail(Catchup *catchup, const char *why)
+/* A round has failed; the next attempt may not. */
+static void catchup_fail(Catchup *catchup, const char *reason)
 {
         guint i;
 
         if (++catchup->n_tries < MAX_TRIES) {
-                g_debug("catching up: %s, trying again", why);
-                end_round(catchup);
-                catchup->state = STATE_WAITING;
-                catchup->timer = g_timeout_add(RETRY_MS * catchup->n_tries, next_round, catchup);
+                g_debug("catching up: %s, trying again", reason);
+                catchup_end_round(catchup);
+                catchup->state = CATCHUP_WAITING;
+                catchup->timer =
+                        g_timeout_add(RETRY_MS * catchup->n_tries, catchup_on_next_round, catchup);
                 return;
         }
-        /* What cannot be read is lost; else it would be tried for ever. */
+        /* What cannot be read is lost; otherwise it would be tried for ever. */
         for (i = 0; i < catchup->parts->len; i++) {
                 const Part *part = &g_array_index(catchup->parts, Part, i);
 
                 if (part->stream->identity)
                         merger_give_up(catchup->merger, part->stream, part->end);
         }
-        finish(catchup, NULL, why);
+        catchup_finish(catchup, NULL, reason);
 }
 
-static void begin_round(Catchup *catchup)
+/* Something is short here. Nothing is lost, and the live reader is held until the round succeeds.
+ */
+static void catchup_wait(Catchup *catchup, const char *reason)
+{
+        catchup_end_round(catchup);
+        catchup->state = CATCHUP_WAITING;
+        catchup->timer = g_timeout_add(LOCAL_RETRY_MS, catchup_on_next_round, catchup);
+        catchup->calls->waits(catchup->data, reason);
+}
+
+static void catchup_begin_round(Catchup *catchup)
 {
         g_autoptr(GPtrArray) traces = NULL;
         g_autoptr(GArray) plans = NULL;
@@ -375,7 +394,12 @@ static void begin_round(Catchup *catchup)
         bool is_probe;
 
         catchup->held = merger_last_held(catchup->merger);
-        traces = disk_scan(catchup->output, catchup->settings.session, MAX_AGE, is_wanted, catchup);
+        traces = relay_files_scan(catchup->output, catchup->settings.session, MAX_AGE,
+                                  catchup_wants, catchup, &error);
+        if (!traces) {
+                catchup_wait(catchup, error->message);
+                return;
+        }
         plans = plan_probe(catchup, traces);
         is_probe = plans->len > 0;
         catchup->cut = 0;
@@ -384,22 +408,27 @@ static void begin_round(Catchup *catchup)
                 plans = plan_round(catchup, traces, &catchup->cut);
         }
         if (plans->len == 0) {
-                finish(catchup, traces, NULL);
+                catchup_finish(catchup, traces, NULL);
                 return;
         }
         catchup->n_probed = is_probe ? plans->len : 0;
-        catchup->state = is_probe ? STATE_PROBING : STATE_READING;
-        if (!copy(catchup, traces, plans, &error) ||
-            !start_reader(catchup, is_probe ? INTAKE_PROBE : INTAKE_DISK, &error))
-                fail(catchup, error->message);
+        catchup->state = is_probe ? CATCHUP_PROBING : CATCHUP_READING;
+        if (catchup_copy(catchup, traces, plans, &error)) {
+                if (!catchup_start_reader(catchup, is_probe ? INTAKE_PROBE : INTAKE_DISK, &error))
+                        catchup_wait(catchup, error->message);
+        } else if (g_error_matches(error, RELAY_FILES_ERROR, RELAY_FILES_ERROR_LOCAL)) {
+                catchup_wait(catchup, error->message);
+        } else {
+                catchup_fail(catchup, error->message);
+        }
 }
 
-static gboolean next_round(gpointer data)
+static gboolean catchup_on_next_round(gpointer data)
 {
         Catchup *catchup = data;
 
         catchup->timer = 0;
-        begin_round(catchup);
+        catchup_begin_round(catchup);
         return G_SOURCE_REMOVE;
 }
 
@@ -410,13 +439,14 @@ void catchup_start(Catchup *catchup, const char *output, bool is_attached)
         catchup->is_attached = is_attached;
         catchup->live = merger_live_number(catchup->merger);
         catchup->n_tries = 0;
-        begin_round(catchup);
+        catchup_begin_round(catchup);
 }
 
-/* The packets of the round are in. */
-static void round_done(Catchup *catchup)
+/* All packets of the round were read. */
+static void catchup_on_round_read(Catchup *catchup)
 {
         g_autoptr(GPtrArray) traces = NULL;
+        g_autoptr(GError) error = NULL;
         uint64_t cut = catchup->cut;
         guint i;
 
@@ -431,29 +461,33 @@ static void round_done(Catchup *catchup)
         catchup->n_tries = 0;
         if (cut) {
                 merger_settle(catchup->merger, cut - 1);
-                end_round(catchup);
-                catchup->state = STATE_WAITING;
-                catchup->timer = g_idle_add(next_round, catchup);
+                catchup_end_round(catchup);
+                catchup->state = CATCHUP_WAITING;
+                catchup->timer = g_idle_add(catchup_on_next_round, catchup);
                 return;
         }
         /*
-         * What has come since is of streams that still grow. Those that are held go on live from
-         * here; of the others it is for the next time.
+         * Packets that were written since are of streams that still grow. Held streams go on live
+         * from here; the others are read by the next catch-up.
          */
-        traces = disk_scan(catchup->output, catchup->settings.session, MAX_AGE, is_wanted, catchup);
-        finish(catchup, traces, NULL);
+        traces = relay_files_scan(catchup->output, catchup->settings.session, MAX_AGE,
+                                  catchup_wants, catchup, &error);
+        if (traces)
+                catchup_finish(catchup, traces, NULL);
+        else
+                catchup_wait(catchup, error->message);
 }
 
-static void on_reader_ended(void *data, Reader *reader, const char *why)
+static void catchup_on_reader_ended(void *data, Reader *reader, const char *reason)
 {
         Catchup *catchup = data;
-        g_autofree char *reason = g_strdup(why);
+        g_autofree char *copy = g_strdup(reason);
 
-        if (catchup->state == STATE_READING && !reason) {
-                round_done(catchup);
-                return;
-        }
-        fail(catchup, reason ? reason : "babeltrace2 found nothing in the relay daemon's files");
+        if (catchup->state == CATCHUP_READING && !copy)
+                catchup_on_round_read(catchup);
+        else
+                catchup_fail(catchup,
+                             copy ? copy : "babeltrace2 found nothing in the relay daemon's files");
 }
 
 bool catchup_drop_intake(Catchup *catchup, Intake *intake, bool is_broken)
@@ -465,10 +499,10 @@ void catchup_go_on(Catchup *catchup)
 {
         const Intake *intake = catchup->reader ? reader_intake(catchup->reader) : NULL;
 
-        if (catchup->state != STATE_PROBING || !intake ||
+        if (catchup->state != CATCHUP_PROBING || !intake ||
             intake_n_streams(intake) < catchup->n_probed || !merger_is_ready(catchup->merger))
                 return;
-        end_round(catchup);
-        catchup->state = STATE_WAITING;
-        catchup->timer = g_idle_add(next_round, catchup);
+        catchup_end_round(catchup);
+        catchup->state = CATCHUP_WAITING;
+        catchup->timer = g_idle_add(catchup_on_next_round, catchup);
 }

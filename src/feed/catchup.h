@@ -2,12 +2,16 @@
 #pragma once
 
 /*
- * Catch-up: what a live session had while nobody read it, from the relay daemon's files
+ * Catch-up: reads from the relay daemon's files what a live session had while it was not read
  *
- * Round for round, until nothing is left that is newer than what was fed, of the streams that no
- * live reader feeds: which streams there are is asked of a reader that only looks at one packet of
- * each; then the daemon says how far each one is; then the packets behind that are copied aside and
- * read. Copied, for a reader of files that still grow may find half a packet at their end.
+ * It runs in rounds, until the files have nothing newer of the streams that no live reader feeds:
+ *
+ *    IDLE ---> PROBING ---> READING ---> WAITING ---> PROBING or READING ... ---> IDLE
+ *
+ * A reader that takes one packet of each new stream identifies it (PROBING); the daemon answers how
+ * far each stream is; then the packets after that are copied and read (READING). They are copied
+ * because a reader of files that still grow may find half a packet at their end. A round that
+ * failed is tried again after a while (WAITING).
  */
 
 #include "feed/merger.h"
@@ -22,10 +26,12 @@ typedef struct CatchupSettings {
 
 typedef struct CatchupCalls {
         /*
-         * It is at its end. All streams that were held up to number LAST can be released. WHY,
-         * borrowed, says what went wrong, so that something is missing; or NULL.
+         * It has ended. All streams that were held up to number LAST can be released. REASON
+         * (borrowed): what went wrong, so that events are missing; NULL: nothing.
          */
-        void (*done)(void *data, uint64_t last, const char *why);
+        void (*done)(void *data, uint64_t last, const char *reason);
+        /* It waits until something is not short any more (disk space, descriptors). */
+        void (*waits)(void *data, const char *reason);
 } CatchupCalls;
 
 Catchup *catchup_new(Merger *merger, StreamTable *table, const CatchupSettings *settings,
@@ -34,15 +40,15 @@ void catchup_free(Catchup *catchup);
 
 /*
  * Begins, with the files below OUTPUT. IS_ATTACHED: a live reader gets everything that comes from
- * now on. Not while it runs.
+ * now on. Must not be called while it runs.
  */
 void catchup_start(Catchup *catchup, const char *output, bool is_attached);
 bool catchup_is_running(const Catchup *catchup);
-/* Ends it, undone. */
+/* Ends it at once; `done` is not called. */
 void catchup_cancel(Catchup *catchup);
-/* Is INTAKE its? Then it is freed, and that round has failed. */
+/* If INTAKE belongs to its reader: frees it and returns true; the round fails. */
 bool catchup_drop_intake(Catchup *catchup, Intake *intake, bool is_broken);
-/* A watermark has come. */
+/* The daemon has answered with watermarks. */
 void catchup_go_on(Catchup *catchup);
 
 typedef struct CatchupStats {
@@ -50,6 +56,6 @@ typedef struct CatchupStats {
         uint64_t n_rounds;
 } CatchupStats;
 
-/* Since it was made. */
+/* Since catchup_new(). */
 const CatchupStats *catchup_stats(const Catchup *catchup);
 pid_t catchup_pid(const Catchup *catchup);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "feed/state-file.h"
 
-#include "session/place.h"
+#include "lttng/state-dir.h"
 
 #include <string.h>
 #include <unistd.h>
 
 #define SUFFIX ".feeder"
-/* Where RuntimeDirectory= of the service's unit says. */
+/* RuntimeDirectory= of the service's unit. */
 #define SYSTEM_DIRECTORY "/run/clrsym"
 #define SYSTEM_PREFIX    "feed-"
 
@@ -28,36 +28,36 @@ const char *feed_phase_name(FeedPhase phase)
         return PHASES[phase];
 }
 
-static gint64 now(void)
+static gint64 now_s(void)
 {
         return g_get_real_time() / G_USEC_PER_SEC;
 }
 
 void state_file_init(FeedState *state, const char *session)
 {
-        state->place = place_open(NULL);
+        state->path = state_dir_open(NULL);
         state->file = g_strconcat(session, SUFFIX, NULL);
-        state->self = (Service){getpid(), service_start_ticks(getpid())};
-        state->since = now();
+        state->self = (DaemonProcess){getpid(), daemon_process_start_ticks(getpid())};
+        state->since = now_s();
 }
 
 void state_file_write(FeedState *state, FeedPhase phase, const char *reason)
 {
-        json_t *object;
+        json_auto_t *object = NULL;
 
         if (phase != state->phase)
-                state->since = now();
+                state->since = now_s();
         state->phase = phase;
         if (reason) {
                 if (g_strcmp0(reason, state->last_error) != 0) {
                         g_free(state->last_error);
                         state->last_error = g_utf8_make_valid(reason, -1);
                 }
-                state->error_at = now();
+                state->error_at = now_s();
         }
-        if (!state->place)
+        if (!state->path)
                 return;
-        object = service_to_json(&state->self);
+        object = daemon_process_to_json(&state->self);
         json_object_set_new(object, "session",
                             json_stringn(state->file, strlen(state->file) - strlen(SUFFIX)));
         json_object_set_new(object, "state", json_string(PHASES[phase]));
@@ -72,23 +72,22 @@ void state_file_write(FeedState *state, FeedPhase phase, const char *reason)
                             state->last_error ? json_integer(state->error_at) : json_null());
         json_object_set_new(object, "caught_up_packets",
                             json_integer((json_int_t)state->n_packets));
-        place_write(state->place, state->file, object, NULL);
-        json_decref(object);
+        state_dir_write(state->path, state->file, object, NULL);
 }
 
 void state_file_remove(FeedState *state)
 {
-        if (state->place)
-                place_remove(state->place, state->file);
-        g_clear_pointer(&state->place, g_free);
+        if (state->path)
+                state_dir_remove(state->path, state->file);
+        g_clear_pointer(&state->path, g_free);
         g_clear_pointer(&state->file, g_free);
         g_clear_pointer(&state->last_error, g_free);
 }
 
-/* Calls TAKE for every directory that feeders write to, as far as they can be read. */
-static void each_place(void (*take)(const char *place, void *data), void *data)
+/* Calls TAKE for every directory of feeders that can be read. */
+static void state_file_each_directory(void (*take)(const char *path, void *data), void *data)
 {
-        g_autofree char *own = place_look(NULL);
+        g_autofree char *own = state_dir_look(NULL);
         g_autoptr(GDir) directory = g_dir_open(SYSTEM_DIRECTORY, 0, NULL);
         const char *name;
 
@@ -102,19 +101,17 @@ static void each_place(void (*take)(const char *place, void *data), void *data)
         }
 }
 
-/* With the state "gone", if its feeder is. NULL: there is none, or that is no state. */
-static json_t *read_state(const char *place, const char *file)
+/* Has the state "gone" if its feeder has ended. NULL: not a state file. */
+static json_t *state_file_read_one(const char *path, const char *file)
 {
-        json_t *object = place_read(place, file, NULL);
-        Service self = service_from_json(object);
+        json_auto_t *object = state_dir_read(path, file, NULL);
+        DaemonProcess self = daemon_process_from_json(object);
 
-        if (!json_is_string(json_object_get(object, "state"))) {
-                json_decref(object);
+        if (!json_is_string(json_object_get(object, "state")))
                 return NULL;
-        }
-        if (!service_is_running(&self))
+        if (!daemon_process_is_running(&self))
                 json_object_set_new(object, "state", json_string("gone"));
-        return object;
+        return json_incref(object);
 }
 
 typedef struct Wanted {
@@ -122,14 +119,13 @@ typedef struct Wanted {
         json_t *found;
 } Wanted;
 
-static void take_wanted(const char *place, void *data)
+static void wanted_take(const char *path, void *data)
 {
         Wanted *wanted = data;
-        json_t *object = wanted->found ? NULL : read_state(place, wanted->file);
+        json_auto_t *object = wanted->found ? NULL : state_file_read_one(path, wanted->file);
 
         if (object && strcmp(json_string_value(json_object_get(object, "state")), "gone") != 0)
                 wanted->found = json_incref(object);
-        json_decref(object);
 }
 
 json_t *state_file_read(const char *session)
@@ -137,22 +133,30 @@ json_t *state_file_read(const char *session)
         g_autofree char *file = g_strconcat(session, SUFFIX, NULL);
         Wanted wanted = {.file = file};
 
-        each_place(take_wanted, &wanted);
+        state_file_each_directory(wanted_take, &wanted);
         return wanted.found;
 }
 
-static void take_all(const char *place, void *data)
+bool state_file_has_read(const char *session, gint64 time)
 {
-        g_autoptr(GPtrArray) names = place_list(place, SUFFIX);
+        json_auto_t *state = state_file_read(session);
+
+        return !g_strcmp0(json_string_value(json_object_get(state, "state")), PHASES[FEED_LIVE]) &&
+               json_integer_value(json_object_get(state, "since")) > time + 1;
+}
+
+static void list_take(const char *path, void *data)
+{
+        g_autoptr(GPtrArray) names = state_dir_list(path, SUFFIX);
         guint i;
 
         for (i = 0; i < names->len; i++) {
                 g_autofree char *file = g_strconcat(names->pdata[i], SUFFIX, NULL);
-                json_t *object = read_state(place, file);
+                json_t *object = state_file_read_one(path, file);
 
                 if (!object)
                         continue;
-                /* What the file is called is what it is about. */
+                /* The name of the file decides, not its text. */
                 json_object_set_new(object, "session", json_string(names->pdata[i]));
                 json_array_append_new(data, object);
         }
@@ -162,6 +166,6 @@ json_t *state_file_list(void)
 {
         json_t *list = json_array();
 
-        each_place(take_all, list);
+        state_file_each_directory(list_take, list);
         return list;
 }

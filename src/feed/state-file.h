@@ -2,13 +2,14 @@
 #pragma once
 
 /*
- * State file: how a feeder of a session is, for other programs to see
+ * State file: the state of a session's feeder, for other programs
  *
- * It is in the place of who runs it. That of the service, clrsym-feed@SESSION.service, is
- * /run/clrsym/feed-SESSION, where root and its own user look, too.
+ * It is in the state directory of the user that runs the feeder. The service
+ * clrsym-feed@SESSION.service has /run/clrsym/feed-SESSION, where root and the service's own user
+ * look as well.
  */
 
-#include "session/service.h"
+#include "lttng/daemon-process.h"
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,31 +17,31 @@
 typedef enum FeedPhase {
         FEED_STARTING,
         FEED_LIVE,
-        FEED_IDLE,        /* the same, and no program has said anything yet */
-        FEED_CATCHING_UP, /* it reads live, and holds that back until what was before is in */
-        FEED_FROM_FILES,  /* another viewer has the session: from the relay daemon's files only */
+        FEED_IDLE,        /* live, and no program has emitted an event yet */
+        FEED_CATCHING_UP, /* reads live, and holds that back until what was before is read */
+        FEED_FROM_FILES,  /* another viewer has the session: reads the relay daemon's files only */
         FEED_NO_DAEMON,   /* waits for clrsymd */
-        FEED_NO_RELAYD,   /* for the relay daemon */
-        FEED_NO_SESSION,  /* for the session, which the relay daemon does not have */
+        FEED_NO_RELAYD,   /* waits for the relay daemon */
+        FEED_NO_SESSION,  /* waits for the session, which the relay daemon does not have */
         FEED_FAILED,      /* babeltrace2 has failed, and is started again after a while */
         _FEED_PHASE_MAX,
 } FeedPhase;
 
 typedef struct FeedState {
-        char *place; /* owned: NULL: there is none */
-        char *file;  /* owned */
-        Service self;
+        char *path; /* owned: the state directory; NULL: there is none */
+        char *file; /* owned */
+        DaemonProcess self;
         pid_t live_pid;              /* of the babeltrace2 that reads live; 0: none */
         uint64_t n_packets, n_bytes; /* caught up */
-        unsigned n_restarts;         /* how often it was live and then was not, or failed */
+        unsigned n_restarts;         /* how often it stopped to be live, or failed */
         FeedPhase phase;
-        gint64 since;     /* that phase: seconds since 1970 */
-        char *last_error; /* owned: what went wrong last, which may be over; NULL: nothing */
+        gint64 since;     /* of the phase: seconds since 1970 */
+        char *last_error; /* owned: the last trouble, even if it is over; NULL: none */
         gint64 error_at;
 } FeedState;
 
 void state_file_init(FeedState *state, const char *session);
-/* REASON: why it is not better; may be NULL. */
+/* REASON: why the phase is not "live"; may be NULL. */
 void state_file_write(FeedState *state, FeedPhase phase, const char *reason);
 void state_file_remove(FeedState *state);
 
@@ -48,14 +49,20 @@ void state_file_remove(FeedState *state);
 const char *feed_phase_name(FeedPhase phase);
 
 /*
- * What a feeder of the session that runs now has written: {"pid", "start", "session", "state",
+ * The state of a running feeder of the session: {"pid", "start", "session", "state",
  * "since", "reason", "reader", "restarts", "last_error", "last_error_at", "caught_up_packets"}.
- * NULL: there is none. The caller's.
+ * NULL: there is none. The caller owns it.
  */
 json_t *state_file_read(const char *session);
 
 /*
- * Array of all that can be seen; one that ended without removing its file has the state "gone". The
- * caller's.
+ * A running feeder of the session has read everything that was written up to TIME, in s since 1970:
+ * it became live after that.
+ */
+bool state_file_has_read(const char *session, gint64 time);
+
+/*
+ * Array of all states that can be read. A feeder that ended without removing its file has the state
+ * "gone". The caller owns it.
  */
 json_t *state_file_list(void);

@@ -2,7 +2,17 @@
 #pragma once
 
 /*
- * Supervisor: keeps a live session going into the daemon, whatever of the two is away for a while
+ * Supervisor: keeps a live session flowing into the daemon, whichever part of the way is away for a
+ * while
+ *
+ *              connected         answered         timer           caught up
+ *    NO_DAEMON ---------> ASKING ---------> PAUSED ------> READING ----------> LIVE
+ *        ^                                    ^              |                  |
+ *        |                                    +--------------+------------------+
+ *        |                                         the live reader has ended
+ *        +---- from every state but STOPPING: the connection to the daemon is lost
+ *
+ *    STOPPING: from every state, by supervisor_stop(); it ends with the live reader
  */
 
 #include <glib.h>
@@ -14,14 +24,19 @@ typedef struct Supervisor Supervisor;
 typedef struct SupervisorSettings {
         const char *session;      /* its name */
         const char *url;          /* for viewers */
-        uint16_t live_port;       /* of its relay daemon on this machine; 0: it is on another one */
-        const char *relay_output; /* of the relay daemon; NULL: to be found out */
+        uint16_t live_port;       /* of its relay daemon on this machine; 0: on another machine */
+        const char *relay_output; /* the relay daemon's directory; NULL: it is looked for */
         const char *socket;       /* the daemon's ingest socket */
+        /*
+         * The command that repairs the session if it is broken, run from time to time; its stderr
+         * is ours. NULL: the session is not repaired.
+         */
+        const char *const *repair_command;
         bool jit_events;
 } SupervisorSettings;
 
-/* Says what it does on stderr. SETTINGS is borrowed. NULL with ERROR set. */
+/* Reports what it does on stderr. SETTINGS is borrowed. NULL with ERROR set. */
 Supervisor *supervisor_new(const SupervisorSettings *settings, GError **error);
 void supervisor_free(Supervisor *supervisor);
-/* Hands over what there is; then ENDED is called. */
+/* Hands over what the readers have; then ENDED is called. */
 void supervisor_stop(Supervisor *supervisor, void (*ended)(void *data), void *data);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "names/generated.h"
 
-#include "names/words.h"
+#include "names/keywords.h"
 
 #include <string.h>
 
@@ -119,7 +119,10 @@ bool generated_is_held(const Generated *generated)
         return generated_parse(generated->source, &source) && is_function(&source);
 }
 
-/* Names, and brackets that match: what compilers leave of interfaces and their arguments. */
+/*
+ * True for names and matching brackets: the forms that compilers make of interfaces and their
+ * arguments.
+ */
 static bool is_balanced(Span span)
 {
         size_t depth = 0;
@@ -136,8 +139,11 @@ static bool is_balanced(Span span)
         return !depth;
 }
 
-/* The method that something was made for. It stays as the compiler has it: the shape by which
- * accessors and operators are told is not here. An explicit implementation is held together. */
+/*
+ * The method that something was made for. It is written as the compiler has it, because there is no
+ * signature by which to recognize accessors and operators. An explicit implementation is quoted as
+ * a whole.
+ */
 static bool source_append(Writer *writer, Span source, const Generated *closure)
 {
         Generated inner;
@@ -172,7 +178,7 @@ static bool other_append(Writer *writer, const Generated *generated)
         return true;
 }
 
-/* "c6." of the closure that it is in, then what it has itself. */
+/* "c6." for the closure that it is in, then its own ordinals. */
 static void ordinals_append(Writer *writer, const Generated *generated, const Generated *closure)
 {
         text_add(&writer->text, "#");
@@ -202,7 +208,7 @@ static bool append(Writer *writer, const Generated *generated, const Generated *
                 ordinals_append(writer, generated, NULL);
                 return generic_append(writer, &generated->generic);
         case GENERATED_MACHINE:
-                /* Its type parameters are its method's. */
+                /* Its type parameters are those of its method. */
                 if (!source_append(writer, generated->source, closure) ||
                     !generic_append(writer, &generated->generic))
                         return false;
@@ -212,13 +218,13 @@ static bool append(Writer *writer, const Generated *generated, const Generated *
                 return true;
         case GENERATED_LAMBDA:
         case GENERATED_LOCAL:
-                /* And so are those of the closure. */
+                /* The closure's type parameters are those of the method, too. */
                 if (!source_append(writer, generated->source, NULL) ||
                     (closure && !generic_append(writer, &closure->generic)))
                         return false;
                 text_add(text, ".");
                 if (generated->kind == GENERATED_LOCAL)
-                        name_append(writer, generated->word, WORD_GENERATED);
+                        name_append(writer, generated->word, KEYWORD_GENERATED);
                 else
                         text_add(text, "lambda");
                 ordinals_append(writer, generated, closure);

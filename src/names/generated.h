@@ -23,19 +23,19 @@ typedef enum GeneratedKind {
 typedef struct Generated {
         GeneratedKind kind;
         Span token;
-        Span source;  /* of machines, lambdas and local functions */
+        Span source;  /* of state machines, lambdas and local functions */
         Span word;    /* a local function's own name */
         Span ordinal; /* "5", "15_0" */
         Generic generic;
 } Generated;
 
-/* TOKEN without its arity. False if it has not that form. */
+/* TOKEN without its arity. False if it does not have that form. */
 bool generated_parse(Span token, Generated *ret_generated);
-/* The end of the "<...>" that TOKEN begins with; NULL if it begins with none. */
+/* The end of the "<...>" that TOKEN begins with; NULL if it does not. */
 const char *generated_source_end(Span token);
 bool generated_is_closure(const Generated *generated);
-/* Whether it is a lambda, a local function, or a machine of these: what closures hold. */
+/* True for a lambda, a local function, or a state machine of one: the members of closures. */
 bool generated_is_held(const Generated *generated);
-/* CLOSURE is what holds it, NULL for none; MACHINE is what a machine is called. */
+/* CLOSURE is the closure that it is in, or NULL; MACHINE is the word for a state machine. */
 bool generated_append(Writer *writer, const Generated *generated, const Generated *closure,
                       const char *machine);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "names/interface.h"
 
-#include "names/words.h"
+#include "names/keywords.h"
 
 #include <string.h>
 
@@ -14,10 +14,10 @@ static Span name_until(Span rest, const char *marks)
         return name;
 }
 
-/* Type parameters have their names here, and T1 may be one. */
+/* Type parameters have their names here, and T1 may be such a name. */
 static bool is_taken(Span name)
 {
-        return word_is_taken(name, WORD_TYPE) && span_first(name) != 'M' &&
+        return keyword_is_taken(name, KEYWORD_TYPE) && span_first(name) != 'M' &&
                (span_first(name) != 'T' || span_equal(name, "TypedReference"));
 }
 
@@ -33,7 +33,7 @@ static bool name_write(Writer *writer, Span *rest)
 {
         const Writer before = *writer;
         Span whole = name_until(*rest, "<>,[]*?");
-        const char *word = word_of_type(whole);
+        const char *word = keyword_of_type(whole);
 
         if (word && (whole.end == rest->end || *whole.end != '<')) {
                 text_add(&writer->text, word);

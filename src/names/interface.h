@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Interface: a type as C# writes it into the names of what implements it explicitly
+ * Interface: a type as C# writes it in the names of explicit implementations
  *
- *   System.Collections.Generic.IDictionary<System.Int32,TValue[]>
+ * System.Collections.Generic.IDictionary<System.Int32,TValue[]>
  */
 
 #include "names/writer.h"

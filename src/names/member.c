@@ -4,19 +4,22 @@
 #include "names/interface.h"
 #include "names/path.h"
 #include "names/signature.h"
-#include "names/words.h"
+#include "names/keywords.h"
 
 #include <string.h>
 
-/* Where the runtime puts methods that no metadata has. */
+/* The namespace of methods that are in no metadata. */
 #define DYNAMIC "dynamicClass"
 
-/* What makes "get_X" an accessor: C# makes no other method of that shape and name. */
+/*
+ * The signature that makes "get_X" an accessor: C# makes no other method with that signature and
+ * name.
+ */
 static const struct {
         const char *prefix;
-        const char *item; /* the name that stands for an indexer, which has one argument more */
+        const char *item; /* the name of an indexer, which has one argument more */
         unsigned n_arguments;
-        const char *result; /* NULL: all but void */
+        const char *result; /* NULL: any but void */
         const char *shown;
 } ACCESSORS[] = {
         {"get_", "Item", 0, NULL, "get"},
@@ -73,7 +76,7 @@ static bool operator_append(Writer *writer, Span name, const Signature *signatur
 
         if (!signature->has_result)
                 return false;
-        shown = word_of_operator(name, signature->is_instance, signature->n_arguments);
+        shown = keyword_of_operator(name, signature->is_instance, signature->n_arguments);
         if (shown) {
                 text_add(&writer->text, "operator ");
                 text_add(&writer->text, shown);
@@ -94,7 +97,7 @@ static bool operator_append(Writer *writer, Span name, const Signature *signatur
 static void simple_append(Writer *writer, Span name, const Signature *signature)
 {
         if (!accessor_append(writer, name, signature) && !operator_append(writer, name, signature))
-                name_append(writer, name, WORD_MEMBER);
+                name_append(writer, name, KEYWORD_MEMBER);
 }
 
 /* The last '.' that is in no bracket; NULL if there is none, or brackets do not match. */
@@ -139,7 +142,7 @@ static void method_append(Writer *writer, Span name, const Signature *signature)
         simple_append(writer, name, signature);
 }
 
-/* "async" or "iterator" for a machine's step; NULL for its other members. */
+/* "async" or "iterator" for the step of a state machine; NULL for its other members. */
 static const char *machine_of(Span name, const Signature *signature)
 {
         if (!span_equal(name, "MoveNext") || signature->n_arguments || !signature->is_instance)
@@ -149,7 +152,7 @@ static const char *machine_of(Span name, const Signature *signature)
                                                       : NULL;
 }
 
-/* Type and method, as far as they are understood together. */
+/* Writes type and method, if they are understood together. */
 static bool typed_append(Writer *writer, Span type, Span name, const Signature *signature)
 {
         Generated generated;
@@ -188,7 +191,7 @@ static bool typed_append(Writer *writer, Span type, Span name, const Signature *
         return true;
 }
 
-/* What is understood of the type alone, then of the name alone. */
+/* Writes the type and then the name, each as far as it is understood alone. */
 static void apart_append(Writer *writer, Span type, Span name, const Signature *signature)
 {
         Writer before = *writer;
@@ -209,7 +212,7 @@ static void apart_append(Writer *writer, Span type, Span name, const Signature *
         }
 }
 
-/* A DynamicMethod's name is what its maker liked: it has no shape to go by. */
+/* A DynamicMethod can have any name: it is not parsed. */
 static void dynamic_append(Writer *writer, Span name)
 {
         Span part = name;
@@ -228,11 +231,11 @@ static void dynamic_append(Writer *writer, Span name)
         text_add_span(&writer->text, name);
 }
 
-/* All but the arguments. */
+/* Everything but the arguments. */
 static void full_name_append(Writer *writer, const RawName *raw, const Signature *signature)
 {
         Span type = span_of_text(raw->name_space), name = span_of_text(raw->name);
-        const char *stub = word_of_stub(name);
+        const char *stub = keyword_of_stub(name);
         const Writer before = *writer;
 
         if (span_equal(type, DYNAMIC) && !stub) {
@@ -243,7 +246,7 @@ static void full_name_append(Writer *writer, const RawName *raw, const Signature
                 text_add(&writer->text, "[");
                 text_add(&writer->text, stub);
                 if (target && span_first(span_of_text(target->name))) {
-                        /* A stub stands for no stub. */
+                        /* A stub is not made for a stub. */
                         const RawName only = {target->name_space, target->name, target->signature,
                                               NULL};
                         Signature its;

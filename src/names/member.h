@@ -5,8 +5,8 @@
  * Member: a method's name in its type, and the two together
  */
 
-#include "names/name.h"
+#include "names/raw-name.h"
 #include "names/writer.h"
 
-/* RAW in the way of C#. */
+/* Writes RAW as C# would. */
 void member_append(Writer *writer, const RawName *raw);

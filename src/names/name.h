@@ -2,13 +2,14 @@
 #pragma once
 
 /*
- * Name: a method for people
+ * Name: a method's name for people
  *
  * Makes one line of the three texts by which the runtime names a method. Needs libc only, takes no
  * memory, keeps no state and asks no locale: callable from everywhere, in any thread.
  *
- * The texts are the traced program's: any bytes will do. Control and format characters, line and
- * paragraph separators and noncharacters become \u{HEX}, bytes that are not UTF-8 become \x{HEX}.
+ * The texts come from the traced program and may be any bytes. Control and format characters, line
+ * and paragraph separators and noncharacters become \u{HEX}, bytes that are not UTF-8 become
+ * \x{HEX}.
  *
  *   clr     Namespace.Type.Method(args), each text as the runtime writes it
  *   csharp  the same as C# writes it: Ns.List<int>.Add(T1), Ns.Outer.Inner.Name.get()
@@ -24,44 +25,32 @@
  *   <Main>$                             other names that a compiler made, as they are
  *   Type..ctor  Type..cctor             constructors, as every stack trace of .NET has them
  *   T1, M1, Method<?>                   the first type parameter of the type, of the method; a
- *                                       generic method: no event tells what it is instantiated with
+ *                                       generic method, whose type arguments are in no event
  *   __Canon                             code shared by all reference types
  *   Type<,>                             a generic type that is not instantiated
- *   ?<T1>.Enumerator                    an argument's type that is nested in a generic one of which
- *                                       the runtime does not tell the name
- *   ref T                               also what the source has as out or in: only virtual methods
- *                                       tell an in
- *   type:0x7f12                         the runtime's own handle of a type
- *   [P/Invoke stub](int)                code that the runtime made
+ *   ?<T1>.Enumerator                    an argument's type that is nested in a generic type, whose
+ *                                       name is not in the signature
+ *   ref T                               also out or in of the source: only the signatures of
+ * virtual methods mark an in type:0x7f12                         the runtime's own handle of a type
+ *   [P/Invoke stub](int)                code that the runtime generated
  *   [P/Invoke stub made for Type.Method](int)
- *                                       and for which method; others of an equal signature share it
+ *                                       the same, made for a known method; other methods with an
+ *                                       equal signature share it
  *   [dynamic] Name(int)                 a DynamicMethod
- *   Name(?)                             the arguments are not told
- *   @int, Name.@get                     is really called that, against the C# keyword or an
- * accessor
+ *   Name(?)                             the arguments are not known
+ *   @int, Name.@get                     has this very name; int and get alone are the C# keyword
+ *                                       and an accessor
  *   ``text``                            was not understood: as the runtime writes it
  *
- * Names that differ in clr differ in csharp, but for what C# itself does not write: whether a type
- * is nested (A+B) or in a namespace (A.B), and whether an argument's type is a class or a struct.
+ * Names that differ in clr differ in csharp, except for what C# does not write: whether a type is
+ * nested (A+B) or in a namespace (A.B), and whether an argument's type is a class or a struct.
  */
+
+#include "names/raw-name.h"
 
 #include <stddef.h>
 
-/* As the event has them; NULL or "" where it has none. NUL-terminated, borrowed for the call. */
-typedef struct RawName {
-        const char *name_space, *name, *signature;
-        /* Of an IL stub: the method that it is made for; NULL where no event told. */
-        const struct RawName *stub_target;
-} RawName;
-
-typedef enum NameStyle {
-        NAME_STYLE_CLR,
-        NAME_STYLE_CSHARP,
-        NAME_STYLE_SHORT,
-        _NAME_STYLE_MAX,
-} NameStyle;
-
-/* "clr", "csharp", "short"; NULL for what is no style. */
+/* "clr", "csharp", "short"; NULL for another number. */
 const char *name_style_text(NameStyle style);
 
 /*

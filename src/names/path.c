@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "names/path.h"
 
-#include "names/words.h"
+#include "names/keywords.h"
 
 #include <string.h>
 
 typedef struct Path {
         Span names;             /* all parts */
-        const char *type_begin; /* of the first that is a type, behind the namespaces */
-        Span args;              /* at NULL: none */
-        unsigned arity;         /* of all parts together */
+        const char *type_begin; /* start of the first part that is a type, after the namespaces */
+        Span args;              /* at NULL: there are none */
+        unsigned arity;         /* arity of all parts together */
         bool is_nested;
 } Path;
 
-/* One name off REST, which then begins with what is behind it. */
+/* Takes one name off REST, which then begins after it. */
 static Span next_part(Span *rest)
 {
         const char *end = generated_source_end(*rest);
         Span part = span_of(rest->at, end ? end : rest->at);
 
-        /* A bracket that is never closed: nobody else needs to look for its end. */
+        /* The bracket is never closed: other searches for its end are not needed. */
         if (!end && span_first(*rest) == '<')
                 part.end = rest->end;
         for (; part.end < rest->end && !strchr(".+[],*&", *part.end); part.end++)
@@ -29,7 +29,7 @@ static Span next_part(Span *rest)
         return part;
 }
 
-/* The end of the "[...]" that REST begins with; NULL if it is none. */
+/* The end of the "[...]" that REST begins with; NULL if it does not. */
 static const char *args_end(Span rest)
 {
         const char *at;
@@ -90,7 +90,7 @@ static bool parse(Span *rest, Path *ret_path)
         return true;
 }
 
-/* The next ARITY of the arguments that all parts share. */
+/* Takes the next ARITY arguments off those that all parts share. */
 static Generic generic_next(Span *args, unsigned arity)
 {
         Generic generic = {.arity = arity, .args = *args, .append = path_type_append};
@@ -126,7 +126,7 @@ bool path_end_append(Writer *writer, PathEnd *end)
         return flush(writer, end);
 }
 
-/* Writes it, or keeps it until it is known what follows. */
+/* Writes the part, or keeps it until it is known what follows. */
 static bool generated_part(Writer *writer, const Generated *generated, PathEnd *end)
 {
         if (end->has_machine || !generated_is_held(generated)) {
@@ -157,7 +157,7 @@ static bool type_part(Writer *writer, Span part, Span *args, bool is_alone, Path
         Generic generic;
         unsigned arity = 0;
 
-        /* Cannot fail: parse() did it. */
+        /* Cannot fail: parse() has succeeded. */
         if (!arity_split(&part, &arity))
                 return false;
         generic = generic_next(args, arity);
@@ -168,7 +168,7 @@ static bool type_part(Writer *writer, Span part, Span *args, bool is_alone, Path
         if (!flush(writer, end))
                 return false;
         text_add(&writer->text, end->has_text ? "." : "");
-        name_append(writer, part, is_alone ? WORD_TYPE : 0);
+        name_append(writer, part, is_alone ? KEYWORD_TYPE : 0);
         end->has_text = true;
         end->plain = part;
         return generic_append(writer, &generic);
@@ -193,10 +193,10 @@ static bool path_write(Writer *writer, Span *rest, PathEnd *end)
 
         if (!parse(rest, &path))
                 return false;
-        if (!path.arity && word_of_type(path.names)) {
+        if (!path.arity && keyword_of_type(path.names)) {
                 end->plain = span_of(path.type_begin, path.names.end);
                 end->has_text = true;
-                text_add(&writer->text, word_of_type(path.names));
+                text_add(&writer->text, keyword_of_type(path.names));
                 return true;
         }
         args = path.args;

@@ -12,18 +12,18 @@
 
 #include "names/generated.h"
 
-/* What the end of a path is, not yet written: a method's name may become one with it. */
+/* The end of a path, which is not written yet: a method's name may be joined with it. */
 typedef struct PathEnd {
         bool has_closure, has_machine;
         Generated closure, machine;
-        /* A name of the last part, for a finalizer; at NULL if it is generated, an array ... */
+        /* The name of the last part, for a finalizer; at NULL if it is generated, an array ... */
         Span plain;
         bool has_text; /* something was written before it */
 } PathEnd;
 
-/* RET_END may be NULL: then all is written. */
+/* RET_END may be NULL: then the end is written, too. */
 bool path_append(Writer *writer, Span *rest, PathEnd *ret_end);
-/* path_append() as TypeAppend. */
+/* path_append() with the type of TypeAppend. */
 TypeAppend path_type_append;
-/* What path_append() has left to its caller. */
+/* Writes the end that path_append() has returned. */
 bool path_end_append(Writer *writer, PathEnd *end);

@@ -2,7 +2,7 @@
 #include "names/signature.h"
 
 #include "names/generated.h"
-#include "names/words.h"
+#include "names/keywords.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #define OPTIONAL "optional_modifier "
 #define INTEROP  "System.Runtime.InteropServices."
 
-/* How functions are called; C# has it behind the keyword. */
+/* Calling conventions; C# writes them after the keyword. */
 static const struct {
         const char *raw, *shown;
 } CONVENTIONS[] = {
@@ -22,7 +22,7 @@ static const struct {
         {"vararg ", " vararg"},
 };
 
-/* What a reference is called under a modifier. */
+/* The C# keyword for a reference with a modifier. */
 static const struct {
         const char *modifier, *shown;
 } REFERENCES[] = {
@@ -87,7 +87,7 @@ bool signature_returns(const Signature *signature, const char *type)
         return signature->has_result && span_equal(signature->result, type);
 }
 
-/* A class's name off REST: a namespace only if it is not nested. */
+/* Takes a class's name off REST. It has a namespace only if it is not nested. */
 static Span class_name(Span *rest)
 {
         Span name = *rest;
@@ -109,7 +109,10 @@ static Span class_name(Span *rest)
         return name;
 }
 
-/* "<...>" off REST: its inside, at NULL if there is none. False if it does not end. */
+/*
+ * Takes "<...>" off REST. The result is its inside, at NULL if there is none. False if it does not
+ * end.
+ */
 static bool take_args(Span *rest, Span *ret_args)
 {
         const char *end;
@@ -125,7 +128,10 @@ static bool take_args(Span *rest, Span *ret_args)
         return true;
 }
 
-/* "?<T1>." of an outer type that nobody tells: what ARGS has too many for ARITY, taken off. */
+/*
+ * "?<T1>." for an outer type that the signature does not name: takes the arguments off ARGS that
+ * are more than ARITY.
+ */
 static bool outer_append(Writer *writer, Span *args, unsigned arity)
 {
         unsigned n = args->at ? list_count(*args) : arity;
@@ -172,7 +178,7 @@ static bool class_append(Writer *writer, Span *rest)
                         return false;
                 if (part.at > name.at)
                         text_add(&writer->text, ".");
-                name_append(writer, part, is_alone ? WORD_TYPE : 0);
+                name_append(writer, part, is_alone ? KEYWORD_TYPE : 0);
                 if (!dot)
                         break;
         }
@@ -215,7 +221,7 @@ static bool handle_append(Writer *writer, Span *rest)
         return generic_append(writer, &generic);
 }
 
-/* A modifier off TYPE, of the form "required_modifier A.B int32". */
+/* Takes a modifier off TYPE, of the form "required_modifier A.B int32". */
 static bool modifier_append(Writer *writer, Span *type, const char **reference)
 {
         bool is_required = span_skip(type, REQUIRED);
@@ -238,7 +244,7 @@ static bool modifier_append(Writer *writer, Span *type, const char **reference)
         return true;
 }
 
-/* "fnptr int32(bool)": C# has what it returns last, so that this is read twice. */
+/* "fnptr int32(bool)": C# writes the result last, so that this is read twice. */
 static bool pointer_append(Writer *writer, Span *rest)
 {
         const char *convention = skip_convention(rest);
@@ -297,7 +303,7 @@ static bool word_append(Writer *writer, Span *rest)
 
         while (end < rest->end && !strchr("<>[]&*,()", *end))
                 end++;
-        word = word_of_signature(span_of(rest->at, end));
+        word = keyword_of_signature(span_of(rest->at, end));
         if (!word)
                 return false;
         rest->at = end;

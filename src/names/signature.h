@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Signature: what a method takes and returns, as events have it
+ * Signature: a method's arguments and result, as events have them
  *
- *   instance generic class System.String  (int32,class List`1<!!0>&)
+ * instance generic class System.String (int32,class List`1<!!0>&)
  *
  * A nested type has neither namespace nor outer type here.
  */
@@ -12,8 +12,8 @@
 #include "names/writer.h"
 
 typedef struct Signature {
-        bool has_arguments; /* false: nothing is known of them */
-        bool has_result;    /* false: nor of what is in front of them */
+        bool has_arguments; /* false: the arguments are not known */
+        bool has_result;    /* false: the part before the arguments is not known */
         bool is_instance, is_generic;
         Span arguments; /* without parentheses */
         Span result;
@@ -21,9 +21,9 @@ typedef struct Signature {
 } Signature;
 
 void signature_parse(const char *text, Signature *ret_signature);
-/* Whether it returns just TYPE, as the runtime writes types. */
+/* True if it returns TYPE, spelled as the runtime spells types. */
 bool signature_returns(const Signature *signature, const char *type);
 /* "int, ref string", or "?"; an argument that is not understood is quoted. */
 void arguments_append(Writer *writer, const Signature *signature);
-/* One argument's type, or the result's: all of TYPE. */
+/* Writes one type, of an argument or the result. It is all of TYPE. */
 bool argument_append(Writer *writer, Span type);

@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Text: what is being written, and pieces of what was read
+ * Text: a name that is being written, and pieces of texts that are read
  *
- * A Text is cut at the size of its buffer and goes on counting. It may be copied, and the copy
- * assigned back: what was written in between is taken back.
+ * A Text is cut at the size of its buffer and goes on counting. To undo what was written, assign a
+ * copy of the Text that was made before.
  */
 
 #include <stdbool.h>
@@ -13,13 +13,13 @@
 
 typedef struct Text {
         char *buffer; /* borrowed */
-        size_t size;  /* of buffer */
-        size_t used;  /* of buffer */
+        size_t size;  /* of the buffer */
+        size_t used;  /* of the buffer */
         size_t length;
         bool is_cut;
 } Text;
 
-/* AT..END of a text that someone else owns. */
+/* AT..END of a text that is borrowed. */
 typedef struct Span {
         const char *at, *end;
 } Span;
@@ -48,12 +48,12 @@ bool span_skip(Span *span, const char *prefix);
 bool span_skip_number(Span *span, unsigned *ret_number);
 
 void text_init(Text *text, char *buffer, size_t size);
-/* Ends the buffer with a NUL. The length of all that was added. */
+/* Ends the buffer with a NUL. Returns the length of all that was added. */
 size_t text_end(Text *text);
-/* Of printable ASCII. */
+/* Adds printable ASCII. */
 void text_add(Text *text, const char *literal);
 void text_add_number(Text *text, unsigned number);
-/* Escaped as name.h tells. */
+/* Adds SPAN, escaped as name.h describes. */
 void text_add_span(Text *text, Span span);
-/* The same between ``marks``, with a backslash before each backslash and mark. */
+/* Adds SPAN between ``marks``, with a backslash before each backslash and mark. */
 void text_add_quoted(Text *text, Span span);

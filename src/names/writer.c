@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "names/writer.h"
 
-#include "names/words.h"
+#include "names/keywords.h"
 
 #include <string.h>
 
@@ -21,13 +21,13 @@ bool name_is_plain(Span name)
         return true;
 }
 
-void name_append(Writer *writer, Span name, unsigned places)
+void name_append(Writer *writer, Span name, unsigned uses)
 {
         if (!name_is_plain(name)) {
                 text_add_quoted(&writer->text, name);
                 return;
         }
-        if (word_is_taken(name, places))
+        if (keyword_is_taken(name, uses))
                 text_add(&writer->text, "@");
         text_add_span(&writer->text, name);
 }
@@ -62,7 +62,9 @@ bool generic_append(Writer *writer, const Generic *generic)
         return true;
 }
 
-/* The end of "[...]" at AT, with a rank or bounds in it; NULL if that is none. */
+/*
+ * The end of the "[...]" at AT, with a rank or bounds in it; NULL if that is not an array suffix.
+ */
 static const char *array_end(const char *at, const char *end)
 {
         if (at == end || *at != '[')
@@ -135,7 +137,7 @@ unsigned list_count(Span list)
         for (;;) {
                 const char *end = list_next(&list).end;
 
-                /* Nothing is left, and that not for a comma. */
+                /* Nothing is left, and the last part did not end with a comma. */
                 if (end == list.at)
                         return n;
                 n++;

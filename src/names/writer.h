@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * Writer: what all that writes a name shares
+ * Writer: the state that all functions share that write a name
  *
  * The functions that read a grammar take what they understand off a Span while they write it, and
- * return false where they understand no further. What they wrote by then is to be taken back:
- * assign a copy of the Writer that was made before.
+ * return false where they do not understand it. To undo what they have written by then, assign a
+ * copy of the Writer that was made before.
  */
 
 #include "names/text.h"
@@ -14,41 +14,52 @@
 typedef struct Writer {
         Text text;
         bool is_short;
-        unsigned depth;      /* of types in types */
-        unsigned n_pointers; /* to functions, of which one is inside another */
+        unsigned depth;      /* depth of types in types */
+        unsigned n_pointers; /* depth of pointers to functions in each other */
 } Writer;
 
-/* Reads one type off REST, in the grammar of its own. */
+/* Reads one type off REST, in its own grammar. */
 typedef bool TypeAppend(Writer *writer, Span *rest);
 
 /* The type arguments that belong to one name. */
 typedef struct Generic {
         unsigned arity; /* 0: it is not generic */
-        Span args;      /* that many, with commas; at NULL: not told */
+        Span args;      /* ARITY of them, with commas; at NULL: not known */
         TypeAppend *append;
 } Generic;
 
-/* Deeper is nothing that a program has, and the stack is not ours alone. */
+/*
+ * No program has deeper types; and this code shares the stack with the program that it is linked
+ * into.
+ */
 #define WRITER_DEPTH_MAX 32
-/* Each turns the order of what it holds, and is read twice for it. */
+/* Each is read twice, because C# has the reverse order. */
 #define WRITER_POINTERS_MAX 4
-/* Nobody has more type parameters; it bounds what "`9999" makes us write. */
+/* No program has more type parameters. It bounds the text that "`9999" leads to. */
 #define WRITER_ARITY_MAX 64
 
-/* Whether the span has the characters of a name only: letters, digits, what is not ASCII, and what
- * compilers of other languages put in. */
+/*
+ * True if the span has only characters of a name: letters, digits, what is not ASCII, and those
+ * that compilers of other languages use.
+ */
 bool name_is_plain(Span name);
-/* As it is if it is plain, else quoted. Marked if it is taken in PLACES (WordPlace). */
-void name_append(Writer *writer, Span name, unsigned places);
+/*
+ * Writes NAME as it is if it is plain, else quoted. It is marked if it is a keyword in one of USES
+ * (KeywordUse).
+ */
+void name_append(Writer *writer, Span name, unsigned uses);
 /* "<int, string>", "<,>", or nothing. */
 bool generic_append(Writer *writer, const Generic *generic);
-/* Types with commas in between, all of LIST. */
+/* Writes the types of LIST with commas between them. They are all of LIST. */
 bool type_list_append(Writer *writer, Span list, TypeAppend *append);
-/* Array suffixes off REST, if there are any. The runtime writes the innermost first, C# last. */
+/*
+ * Takes array suffixes off REST, if there are any, and writes them. The runtime has the innermost
+ * first, C# has it last.
+ */
 bool arrays_append(Writer *writer, Span *rest);
-/* Takes the arity off: 1 for "List`1"; 0 if it has none, and leaves NAME. False if it is absurd. */
+/* Takes the arity off NAME: 1 for "List`1", 0 if there is none. False if it is too large. */
 bool arity_split(Span *name, unsigned *ret_arity);
-/* The part of REST before its next comma that is in no bracket; it is taken off, with the comma. */
+/* Takes the part of REST before its next comma outside of brackets, and the comma. */
 Span list_next(Span *rest);
-/* How many list_next() has. */
+/* How many parts list_next() returns. */
 unsigned list_count(Span list);

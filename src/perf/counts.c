@@ -10,7 +10,7 @@
 
 static const struct {
         const char *name;
-        const char *reason; /* how the summary says it; NULL: it does not */
+        const char *reason; /* how the summary calls it; NULL: it is not in the summary */
 } ROWS[_COUNT_MAX] = {
         [COUNT_SAMPLES] = {"samples", NULL},
         [COUNT_OTHER_SAMPLES] = {"other-samples", NULL},
@@ -27,7 +27,7 @@ static const struct {
         [COUNT_NOT_YET] = {"not-yet", "not loaded yet"},
         [COUNT_AMBIGUOUS] = {"ambiguous", "ambiguous"},
         [COUNT_PENDING] = {"pending", "later than the trace"},
-        [COUNT_EVICTED] = {"evicted", "forgotten for want of memory"},
+        [COUNT_EVICTED] = {"evicted", "forgotten because memory was full"},
         [COUNT_CLOCK] = {"clock", "left out for the clock"},
 };
 
@@ -74,7 +74,7 @@ typedef struct Line {
         size_t size, n;
 } Line;
 
-static void __attribute__((format(printf, 2, 3))) add(Line *line, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) counts_add(Line *line, const char *format, ...)
 {
         size_t room = line->n < line->size ? line->size - line->n : 0;
         va_list arguments;
@@ -92,21 +92,21 @@ size_t counts_summary(const Counts *counts, char *buffer, size_t n)
         Line line = {buffer, n, 0};
         unsigned i;
 
-        add(&line, "%" PRIu64 " samples, %" PRIu64 " managed frames", counts->n[COUNT_SAMPLES],
-            managed);
+        counts_add(&line, "%" PRIu64 " samples, %" PRIu64 " managed frames",
+                   counts->n[COUNT_SAMPLES], managed);
         if (managed) {
                 /* Cut, not rounded: 100% is all of them. */
                 uint64_t share = (uint64_t)((unsigned __int128)named * 10000 / managed);
 
-                add(&line,
-                    ": %" PRIu64 ".%02" PRIu64 "%% named (%" PRIu64 " of %" PRIu64
-                    " jitted, %" PRIu64 " of %" PRIu64 " precompiled; %" PRIu64 " marked ~)",
-                    share / 100, share % 100, counts->n[COUNT_JITTED_NAMED],
-                    counts->n[COUNT_JITTED], counts->n[COUNT_IMAGE_NAMED], counts->n[COUNT_IMAGE],
-                    counts->n[COUNT_MARKED]);
+                counts_add(&line,
+                           ": %" PRIu64 ".%02" PRIu64 "%% named (%" PRIu64 " of %" PRIu64
+                           " jitted, %" PRIu64 " of %" PRIu64 " precompiled; %" PRIu64 " marked ~)",
+                           share / 100, share % 100, counts->n[COUNT_JITTED_NAMED],
+                           counts->n[COUNT_JITTED], counts->n[COUNT_IMAGE_NAMED],
+                           counts->n[COUNT_IMAGE], counts->n[COUNT_MARKED]);
         }
         for (i = 0; i < _COUNT_MAX; i++)
                 if (ROWS[i].reason && (counts->n[i] || i == COUNT_UNLOADED || i == COUNT_NO_METHOD))
-                        add(&line, ", %" PRIu64 " %s", counts->n[i], ROWS[i].reason);
+                        counts_add(&line, ", %" PRIu64 " %s", counts->n[i], ROWS[i].reason);
         return line.n;
 }

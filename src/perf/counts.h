@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Counts: what became of the frames of a recording
+ * Counts: how many frames of a recording were named, and why others were not
  *
- * The filter counts, and reports at its end: a line "name number" each.
+ * The filter counts, and at its end reports a line "name number" for each count.
  */
 
 #include <stdbool.h>
@@ -13,18 +13,18 @@
 
 typedef enum Count {
         COUNT_SAMPLES,
-        COUNT_OTHER_SAMPLES, /* of another event than the one wanted */
+        COUNT_OTHER_SAMPLES, /* of an event that was not asked for */
         COUNT_FRAMES,
-        /* Frames in memory that the runtime jits into, and those of them that got a name. */
+        /* Frames in memory that the runtime jits into, and how many of them are named. */
         COUNT_JITTED,
         COUNT_JITTED_NAMED,
-        /* The same of precompiled images. */
+        /* The same for precompiled images. */
         COUNT_IMAGE,
         COUNT_IMAGE_NAMED,
-        /* Named ones that are nowhere that perf knows of. */
+        /* Named frames for which perf has no mapping. */
         COUNT_ELSEWHERE_NAMED,
-        COUNT_MARKED, /* of the named: the name is not certain */
-        /* Why the rest of those in jitted memory and images have no name. */
+        COUNT_MARKED, /* of the named ones: the name is not certain */
+        /* Why other frames in jitted memory and images have no name. */
         COUNT_NO_PROCESS,
         COUNT_NO_METHOD,
         COUNT_UNLOADED,
@@ -32,7 +32,7 @@ typedef enum Count {
         COUNT_AMBIGUOUS,
         COUNT_PENDING,
         COUNT_EVICTED,
-        COUNT_CLOCK, /* the clock is not good enough to tell */
+        COUNT_CLOCK, /* the clock is not exact enough to decide */
         _COUNT_MAX,
 } Count;
 
@@ -40,10 +40,10 @@ typedef struct Counts {
         uint64_t n[_COUNT_MAX];
 } Counts;
 
-/* Its name in a report. Static. */
+/* The name in a report. Static. */
 const char *count_name(Count count);
 
-/* Takes a line of a report, without its end; false if it is none. */
+/* Reads a line of a report, without its end; false if it is malformed. */
 bool counts_take_line(Counts *counts, const char *line);
 
 uint64_t counts_managed(const Counts *counts);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/mapping.h"
 
+#include "util/seconds-text.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NS UINT64_C(1000000000)
 
 void mapping_deinit(Mapping *mapping)
 {
@@ -14,19 +14,22 @@ void mapping_deinit(Mapping *mapping)
         mapping->path = NULL;
 }
 
-/* A number in BASE (0: by its prefix) at *TEXT that ends with END, which is passed too. */
-static bool take(const char **text, int base, const char *end, uint64_t max, uint64_t *ret)
+/*
+ * Parses a number in BASE (0: by its prefix) at *TEXT and the text END after it. Moves *TEXT after
+ * both.
+ */
+static bool take_number(const char **text, int base, const char *end, uint64_t max, uint64_t *ret)
 {
         size_t n = strlen(end);
-        char *behind;
+        char *rest;
 
         if (!((**text >= '0' && **text <= '9') || (base == 16 && **text >= 'a' && **text <= 'f')))
                 return false;
         errno = 0;
-        *ret = strtoull(*text, &behind, base);
-        if (errno || behind == *text || *ret > max || strncmp(behind, end, n) != 0)
+        *ret = strtoull(*text, &rest, base);
+        if (errno || rest == *text || *ret > max || strncmp(rest, end, n) != 0)
                 return false;
-        *text = behind + n;
+        *text = rest + n;
         return true;
 }
 
@@ -34,7 +37,7 @@ static bool take_u32(const char **text, int base, const char *end, uint32_t *ret
 {
         uint64_t number;
 
-        if (!take(text, base, end, UINT32_MAX, &number))
+        if (!take_number(text, base, end, UINT32_MAX, &number))
                 return false;
         *ret = (uint32_t)number;
         return true;
@@ -44,7 +47,7 @@ static bool take_pid(const char **text, const char *end, int32_t *ret)
 {
         uint64_t number;
 
-        if (!take(text, 10, end, INT32_MAX, &number))
+        if (!take_number(text, 10, end, INT32_MAX, &number))
                 return false;
         *ret = (int32_t)number;
         return true;
@@ -58,19 +61,14 @@ static bool keep_path(Mapping *mapping, const char *path)
         return mapping->path != NULL;
 }
 
-/* "473.414890639" that ends before TEXT's end */
-static bool take_seconds(const char *begin, const char *end, uint64_t *ret)
+/* "473.414890639" in the text from BEGIN, at whose END it ends */
+static bool take_seconds(const char *begin, const char *end, uint64_t *ret_ns)
 {
         const char *at = end;
-        uint64_t seconds, fraction;
 
         while (at > begin && at[-1] != ' ')
                 at--;
-        if (!take(&at, 10, ".", UINT64_MAX / NS - 1, &seconds) || end - at != 9 ||
-            !take(&at, 10, ": ", NS - 1, &fraction))
-                return false;
-        *ret = seconds * NS + fraction;
-        return true;
+        return end - at > 10 && end[-10] == '.' && seconds_parse(at, ret_ns) == end;
 }
 
 /* "PERF_RECORD_MMAP2 7/7: [0x7f10c7680000(0xb4c000) @ 0 fe:00 350922 0]: r-xp /a.dll" */
@@ -84,13 +82,13 @@ bool mapping_take_event(Mapping *mapping, const char *line)
         if (!at || !take_seconds(line, at, &mapping->time))
                 return false;
         at += sizeof(RECORD) - 1;
-        if (!take_pid(&at, "/", &mapping->pid) || !take(&at, 10, ": [", UINT64_MAX, &tid) ||
-            !take(&at, 0, "(", UINT64_MAX, &mapping->start) ||
-            !take(&at, 0, ") @ ", UINT64_MAX - mapping->start, &n) ||
-            !take(&at, 0, " ", UINT64_MAX, &mapping->offset) ||
+        if (!take_pid(&at, "/", &mapping->pid) || !take_number(&at, 10, ": [", UINT64_MAX, &tid) ||
+            !take_number(&at, 0, "(", UINT64_MAX, &mapping->start) ||
+            !take_number(&at, 0, ") @ ", UINT64_MAX - mapping->start, &n) ||
+            !take_number(&at, 0, " ", UINT64_MAX, &mapping->offset) ||
             !take_u32(&at, 16, ":", &mapping->major) || !take_u32(&at, 16, " ", &mapping->minor) ||
-            !take(&at, 10, " ", UINT64_MAX, &mapping->inode) ||
-            !take(&at, 10, "]: ", UINT64_MAX, &mapping->generation) || strlen(at) < 6 ||
+            !take_number(&at, 10, " ", UINT64_MAX, &mapping->inode) ||
+            !take_number(&at, 10, "]: ", UINT64_MAX, &mapping->generation) || strlen(at) < 6 ||
             at[2] != 'x' || at[4] != ' ')
                 return false;
         mapping->end = mapping->start + n;
@@ -102,15 +100,15 @@ bool mapping_take_event(Mapping *mapping, const char *line)
 bool mapping_take_map(Mapping *mapping, const char *line)
 {
         *mapping = (Mapping){0};
-        if (!take(&line, 16, "-", UINT64_MAX, &mapping->start) ||
-            !take(&line, 16, " ", UINT64_MAX, &mapping->end) || strlen(line) < 6 ||
+        if (!take_number(&line, 16, "-", UINT64_MAX, &mapping->start) ||
+            !take_number(&line, 16, " ", UINT64_MAX, &mapping->end) || strlen(line) < 6 ||
             line[2] != 'x' || line[4] != ' ')
                 return false;
         line += 5;
-        if (!take(&line, 16, " ", UINT64_MAX, &mapping->offset) ||
+        if (!take_number(&line, 16, " ", UINT64_MAX, &mapping->offset) ||
             !take_u32(&line, 16, ":", &mapping->major) ||
             !take_u32(&line, 16, " ", &mapping->minor) ||
-            !take(&line, 10, " ", UINT64_MAX, &mapping->inode))
+            !take_number(&line, 10, " ", UINT64_MAX, &mapping->inode))
                 return false;
         return keep_path(mapping, line + strspn(line, " "));
 }
@@ -129,13 +127,14 @@ bool mapping_take_line(Mapping *mapping, const char *line)
 {
         *mapping = (Mapping){.has_generation = true};
         return take_pid(&line, " ", &mapping->pid) &&
-               take(&line, 10, " ", UINT64_MAX, &mapping->start) &&
-               take(&line, 10, " ", UINT64_MAX, &mapping->end) &&
-               take(&line, 10, " ", UINT64_MAX, &mapping->offset) &&
-               take(&line, 10, " ", UINT64_MAX, &mapping->time) &&
-               take(&line, 10, " ", UINT64_MAX, &mapping->since) &&
+               take_number(&line, 10, " ", UINT64_MAX, &mapping->start) &&
+               take_number(&line, 10, " ", UINT64_MAX, &mapping->end) &&
+               take_number(&line, 10, " ", UINT64_MAX, &mapping->offset) &&
+               take_number(&line, 10, " ", UINT64_MAX, &mapping->time) &&
+               take_number(&line, 10, " ", UINT64_MAX, &mapping->since) &&
                take_u32(&line, 10, " ", &mapping->major) &&
                take_u32(&line, 10, " ", &mapping->minor) &&
-               take(&line, 10, " ", UINT64_MAX, &mapping->inode) &&
-               take(&line, 10, " ", UINT64_MAX, &mapping->generation) && keep_path(mapping, line);
+               take_number(&line, 10, " ", UINT64_MAX, &mapping->inode) &&
+               take_number(&line, 10, " ", UINT64_MAX, &mapping->generation) &&
+               keep_path(mapping, line);
 }

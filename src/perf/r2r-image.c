@@ -8,7 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The PE file: the MS-DOS header, which says where the COFF header is, and what is behind that. */
+/*
+ * The PE file: the MS-DOS header, which has the offset of the COFF header, and the headers after
+ * that.
+ */
 #define DOS_SIZE          64
 #define DOS_COFF_AT       60
 #define COFF_SIZE         24 /* with its signature */
@@ -24,15 +27,15 @@
 #define SECTION_EXECUTE   0x20000000u
 #define MAX_SECTIONS      96
 
-/* What the compiler makes of AMD64 for Linux, so that no other system takes the file. */
+/* The machine number is AMD64's changed for Linux, so that no other system loads the file. */
 #define MACHINE_AMD64       0x8664
 #define MACHINE_LINUX_AMD64 (MACHINE_AMD64 ^ 0x7b79)
 
-/* The CLR header, which says where the ReadyToRun header is. */
+/* The CLR header, which has the address of the ReadyToRun header. */
 #define CLR_SIZE   72
 #define CLR_NATIVE 64
 
-/* The ReadyToRun header, and what is behind it. */
+/* The ReadyToRun header, and its sections. */
 #define R2R_SIZE            16
 #define R2R_SIGNATURE       0x00525452u
 #define R2R_N_SECTIONS      12
@@ -42,23 +45,23 @@
 #define RUNTIME_FUNCTION    12
 #define MAX_FUNCTIONS_BYTES (32u << 20)
 
-#define TRUNCATED "it is shorter than it says"
-#define NOT_PE    "it is no PE file"
-#define NO_CODE   "it has no precompiled code"
-#define LIES      "its tables contradict each other"
+#define TRUNCATED     "it is shorter than it says"
+#define NOT_PE        "it is not a PE file"
+#define NO_CODE       "it has no precompiled code"
+#define CONTRADICTION "its tables contradict each other"
 
 typedef struct Section {
-        R2RSection bytes; /* those in the file that are mapped */
+        R2RSection bytes; /* the bytes in the file that are mapped */
         bool is_code;
 } Section;
 
-typedef struct Reader {
+typedef struct ImageReader {
         int fd;
-        uint64_t n_bytes; /* of the file */
+        uint64_t n_bytes; /* offset in the file */
         Section sections[MAX_SECTIONS];
         size_t n_sections;
         const char *reason;
-} Reader;
+} ImageReader;
 
 static uint32_t u32(const uint8_t *at)
 {
@@ -73,19 +76,19 @@ static uint16_t u16(const uint8_t *at)
         return (uint16_t)(at[0] | at[1] << 8);
 }
 
-static int refuse(Reader *reader, const char *reason)
+static int image_refuse(ImageReader *reader, const char *reason)
 {
         reader->reason = reason;
         return -EBADMSG;
 }
 
-/* All N bytes at OFFSET. */
-static int read_at(Reader *reader, uint64_t offset, void *bytes, size_t n)
+/* Reads all N bytes at OFFSET. */
+static int read_at(ImageReader *reader, uint64_t offset, void *bytes, size_t n)
 {
         uint8_t *at = bytes;
 
         if (offset > reader->n_bytes || n > reader->n_bytes - offset)
-                return refuse(reader, TRUNCATED);
+                return image_refuse(reader, TRUNCATED);
         while (n) {
                 ssize_t r = pread(reader->fd, at, n, (off_t)offset);
 
@@ -94,7 +97,7 @@ static int read_at(Reader *reader, uint64_t offset, void *bytes, size_t n)
                 if (r < 0)
                         return -errno;
                 if (r == 0)
-                        return refuse(reader, TRUNCATED);
+                        return image_refuse(reader, TRUNCATED);
                 at += r;
                 offset += (uint64_t)r;
                 n -= (size_t)r;
@@ -102,8 +105,8 @@ static int read_at(Reader *reader, uint64_t offset, void *bytes, size_t n)
         return 0;
 }
 
-/* The section with all N bytes at RVA; NULL if there is none. */
-static const Section *section_of(const Reader *reader, uint32_t rva, uint64_t n)
+/* The section with all N bytes at RVA, or NULL. */
+static const Section *section_of(const ImageReader *reader, uint32_t rva, uint64_t n)
 {
         size_t i;
 
@@ -117,22 +120,22 @@ static const Section *section_of(const Reader *reader, uint32_t rva, uint64_t n)
         return NULL;
 }
 
-static int read_rva(Reader *reader, uint32_t rva, void *bytes, size_t n)
+static int read_rva(ImageReader *reader, uint32_t rva, void *bytes, size_t n)
 {
         const Section *section = section_of(reader, rva, n);
 
         if (!section)
-                return refuse(reader, LIES);
+                return image_refuse(reader, CONTRADICTION);
         return read_at(reader, section->bytes.offset + (uint64_t)(rva - section->bytes.rva), bytes,
                        n);
 }
 
-static bool overlap(uint64_t one, uint64_t n_one, uint64_t other, uint64_t n_other)
+static bool ranges_overlap(uint64_t one, uint64_t n_one, uint64_t other, uint64_t n_other)
 {
         return one < other + n_other && other < one + n_one;
 }
 
-static int take_section(Reader *reader, const uint8_t *header)
+static int take_section(ImageReader *reader, const uint8_t *header)
 {
         uint32_t mapped = u32(header + 8), in_file = u32(header + 16);
         Section section = {
@@ -147,22 +150,22 @@ static int take_section(Reader *reader, const uint8_t *header)
         if (!bytes->size)
                 return 0;
         if ((uint64_t)bytes->offset + bytes->size > reader->n_bytes)
-                return refuse(reader, TRUNCATED);
+                return image_refuse(reader, TRUNCATED);
         if ((uint64_t)bytes->rva + bytes->size > UINT32_MAX)
-                return refuse(reader, LIES);
+                return image_refuse(reader, CONTRADICTION);
         for (i = 0; i < reader->n_sections; i++) {
                 const R2RSection *other = &reader->sections[i].bytes;
 
-                if (overlap(bytes->rva, bytes->size, other->rva, other->size) ||
-                    overlap(bytes->offset, bytes->size, other->offset, other->size))
-                        return refuse(reader, LIES);
+                if (ranges_overlap(bytes->rva, bytes->size, other->rva, other->size) ||
+                    ranges_overlap(bytes->offset, bytes->size, other->offset, other->size))
+                        return image_refuse(reader, CONTRADICTION);
         }
         reader->sections[reader->n_sections++] = section;
         return 0;
 }
 
-/* Up to the sections; RET_CLR is where the CLR header is. */
-static int read_pe(Reader *reader, uint32_t *ret_clr)
+/* Reads the headers before the sections; RET_CLR is the RVA of the CLR header. */
+static int read_pe(ImageReader *reader, uint32_t *ret_clr)
 {
         uint8_t dos[DOS_SIZE], coff[COFF_SIZE], optional[OPTIONAL_DIRS + (DIR_CLR + 1) * DIR_SIZE];
         uint8_t headers[MAX_SECTIONS * SECTION_SIZE];
@@ -171,33 +174,33 @@ static int read_pe(Reader *reader, uint32_t *ret_clr)
         int r;
 
         if (reader->n_bytes < DOS_SIZE)
-                return refuse(reader, NOT_PE);
+                return image_refuse(reader, NOT_PE);
         r = read_at(reader, 0, dos, sizeof(dos));
         if (r < 0)
                 return r;
         if (memcmp(dos, "MZ", 2) != 0)
-                return refuse(reader, NOT_PE);
+                return image_refuse(reader, NOT_PE);
         at = u32(dos + DOS_COFF_AT);
         r = read_at(reader, at, coff, sizeof(coff));
         if (r < 0)
                 return r;
         if (memcmp(coff, "PE\0", 4) != 0)
-                return refuse(reader, NOT_PE);
+                return image_refuse(reader, NOT_PE);
         if (u16(coff + COFF_MACHINE) != MACHINE_LINUX_AMD64 &&
             u16(coff + COFF_MACHINE) != MACHINE_AMD64)
-                return refuse(reader, "it is not for x86-64, or has no precompiled code");
+                return image_refuse(reader, "it is not for x86-64, or has no precompiled code");
         if (u16(coff + COFF_OPTIONAL) < sizeof(optional))
-                return refuse(reader, NO_CODE);
+                return image_refuse(reader, NO_CODE);
         at += sizeof(coff);
         r = read_at(reader, at, optional, sizeof(optional));
         if (r < 0)
                 return r;
         if (u16(optional) != OPTIONAL_PE32PLUS || u32(optional + OPTIONAL_N_DIRS) <= DIR_CLR)
-                return refuse(reader, NO_CODE);
+                return image_refuse(reader, NO_CODE);
         *ret_clr = u32(optional + OPTIONAL_DIRS + DIR_CLR * DIR_SIZE);
         n = u16(coff + COFF_N_SECTIONS);
         if (n > MAX_SECTIONS)
-                return refuse(reader, LIES);
+                return image_refuse(reader, CONTRADICTION);
         at += u16(coff + COFF_OPTIONAL);
         r = read_at(reader, at, headers, n * SECTION_SIZE);
         for (i = 0; r == 0 && i < n; i++)
@@ -205,8 +208,8 @@ static int read_pe(Reader *reader, uint32_t *ret_clr)
         return r;
 }
 
-/* Where the table of functions is. */
-static int find_table(Reader *reader, uint32_t clr_rva, uint32_t *ret_rva, uint32_t *ret_n)
+/* Finds the table of functions. */
+static int find_table(ImageReader *reader, uint32_t clr_rva, uint32_t *ret_rva, uint32_t *ret_n)
 {
         uint8_t clr[CLR_SIZE], header[R2R_SIZE], rows[MAX_R2R_SECTIONS * R2R_SECTION_SIZE];
         bool is_found = false;
@@ -214,21 +217,21 @@ static int find_table(Reader *reader, uint32_t clr_rva, uint32_t *ret_rva, uint3
         int r;
 
         if (!clr_rva)
-                return refuse(reader, NO_CODE);
+                return image_refuse(reader, NO_CODE);
         r = read_rva(reader, clr_rva, clr, sizeof(clr));
         if (r < 0)
                 return r;
         native = u32(clr + CLR_NATIVE);
         if (u32(clr) < CLR_SIZE || !native)
-                return refuse(reader, NO_CODE);
+                return image_refuse(reader, NO_CODE);
         r = read_rva(reader, native, header, sizeof(header));
         if (r < 0)
                 return r;
         if (u32(header) != R2R_SIGNATURE)
-                return refuse(reader, NO_CODE);
+                return image_refuse(reader, NO_CODE);
         n = u32(header + R2R_N_SECTIONS);
         if (n > MAX_R2R_SECTIONS || native > UINT32_MAX - R2R_SIZE)
-                return refuse(reader, LIES);
+                return image_refuse(reader, CONTRADICTION);
         r = n ? read_rva(reader, native + R2R_SIZE, rows, n * R2R_SECTION_SIZE) : 0;
         if (r < 0)
                 return r;
@@ -238,17 +241,18 @@ static int find_table(Reader *reader, uint32_t clr_rva, uint32_t *ret_rva, uint3
                 if (u32(row) != R2R_FUNCTIONS)
                         continue;
                 if (is_found)
-                        return refuse(reader, LIES);
+                        return image_refuse(reader, CONTRADICTION);
                 is_found = true;
                 *ret_rva = u32(row + 4);
                 *ret_n = u32(row + 8);
         }
         if (!is_found || !*ret_n)
-                return refuse(reader, NO_CODE);
+                return image_refuse(reader, NO_CODE);
         return 0;
 }
 
-static int take_functions(Reader *reader, const uint8_t *rows, size_t n, R2RFunction *functions)
+static int take_functions(ImageReader *reader, const uint8_t *rows, size_t n,
+                          R2RFunction *functions)
 {
         uint32_t end = 0;
         size_t i;
@@ -258,26 +262,26 @@ static int take_functions(Reader *reader, const uint8_t *rows, size_t n, R2RFunc
                 const Section *section;
 
                 if (function.begin < end || function.end <= function.begin)
-                        return refuse(reader, LIES);
+                        return image_refuse(reader, CONTRADICTION);
                 section = section_of(reader, function.begin, function.end - function.begin);
                 if (!section || !section->is_code)
-                        return refuse(reader, LIES);
+                        return image_refuse(reader, CONTRADICTION);
                 functions[i] = function;
                 end = function.end;
         }
         return 0;
 }
 
-static int read_functions(Reader *reader, uint32_t rva, uint32_t n_bytes, R2RImage *image)
+static int read_functions(ImageReader *reader, uint32_t rva, uint32_t n_bytes, R2RImage *image)
 {
         size_t n = n_bytes / RUNTIME_FUNCTION;
         uint8_t *rows;
         int r;
 
-        /* Before memory is taken for it: that as much is in the file. */
+        /* Checked before memory is allocated: the file has as many bytes. */
         if (n_bytes % RUNTIME_FUNCTION || n_bytes > MAX_FUNCTIONS_BYTES ||
             !section_of(reader, rva, n_bytes))
-                return refuse(reader, LIES);
+                return image_refuse(reader, CONTRADICTION);
         rows = malloc(n_bytes);
         image->functions = malloc(n * sizeof(*image->functions));
         r = rows && image->functions ? read_rva(reader, rva, rows, n_bytes) : -ENOMEM;
@@ -288,7 +292,7 @@ static int read_functions(Reader *reader, uint32_t rva, uint32_t n_bytes, R2RIma
         return r;
 }
 
-static int keep_sections(const Reader *reader, R2RImage *image)
+static int keep_sections(const ImageReader *reader, R2RImage *image)
 {
         size_t i;
 
@@ -301,7 +305,7 @@ static int keep_sections(const Reader *reader, R2RImage *image)
         return 0;
 }
 
-static int read_image(Reader *reader, R2RImage *image)
+static int read_image(ImageReader *reader, R2RImage *image)
 {
         uint32_t clr = 0, rva = 0, n = 0;
         struct stat status;
@@ -310,7 +314,7 @@ static int read_image(Reader *reader, R2RImage *image)
         if (fstat(reader->fd, &status) < 0)
                 return -errno;
         if (!S_ISREG(status.st_mode))
-                return refuse(reader, "it is no file");
+                return image_refuse(reader, "it is not a file");
         reader->n_bytes = (uint64_t)status.st_size;
         r = read_pe(reader, &clr);
         if (r == 0)
@@ -322,7 +326,7 @@ static int read_image(Reader *reader, R2RImage *image)
 
 int r2r_image_read(R2RImage *image, int fd, const char **ret_reason)
 {
-        Reader reader = {.fd = fd};
+        ImageReader reader = {.fd = fd};
         int r;
 
         *image = (R2RImage){0};
@@ -366,7 +370,7 @@ const R2RFunction *r2r_image_find(const R2RImage *image, uint64_t offset, uint32
 
         if (!rva_of(image, offset, &rva))
                 return NULL;
-        /* The first that begins behind it. */
+        /* The first function that begins after OFFSET. */
         while (low < high) {
                 size_t middle = low + (high - low) / 2;
 

@@ -7,7 +7,7 @@
 struct StreamReader {
         const StreamCalls *calls; /* borrowed */
         void *data;
-        char *bytes; /* owned: a record that is not here whole */
+        char *bytes; /* owned: an incomplete record */
         size_t n_bytes, size;
         char **texts; /* owned, NUL-terminated */
         uint32_t n_texts, n_texts_size;
@@ -42,7 +42,7 @@ void stream_reader_free(StreamReader *reader)
         free(reader);
 }
 
-static bool grow(void **array, size_t *size, size_t wanted)
+static bool buffer_grow(void **array, size_t *size, size_t wanted)
 {
         size_t bigger = *size ? *size : 4096;
         void *moved;
@@ -72,7 +72,7 @@ static bool take_frame(StreamReader *reader, const char *at, size_t n)
         if (frame.n_name > n || frame.n_module != n - frame.n_name ||
             frame.kind >= _STREAM_KIND_MAX || reader->n_frames == UINT32_MAX)
                 return false;
-        if (!grow((void **)&reader->words, &reader->words_size, n + 2))
+        if (!buffer_grow((void **)&reader->words, &reader->words_size, n + 2))
                 return false;
         name = reader->words;
         module = name + frame.n_name + 1;
@@ -93,7 +93,7 @@ static bool take_text(StreamReader *reader, const char *at, size_t n)
                 uint32_t size = reader->n_texts_size ? reader->n_texts_size * 2 : 64;
                 char **texts;
 
-                /* A thread's name each: there are not that many. */
+                /* For names of threads: there are not many. */
                 if (size > UINT32_MAX / 4)
                         return false;
                 texts = realloc(reader->texts, size * sizeof(*texts));
@@ -123,8 +123,8 @@ static bool take_sample(StreamReader *reader, const char *at, size_t n)
         n = (n - sizeof(sample)) / sizeof(*frames);
         if (sample.comm >= reader->n_texts || sample.event >= reader->n_texts)
                 return false;
-        /* A copy, for they need not lie where they can be read. */
-        if (!grow((void **)&reader->words, &reader->words_size, n * sizeof(*frames)))
+        /* A copy, because they may be unaligned. */
+        if (!buffer_grow((void **)&reader->words, &reader->words_size, n * sizeof(*frames)))
                 return false;
         if (n)
                 memcpy(reader->words, at + sizeof(sample), n * sizeof(*frames));
@@ -154,7 +154,7 @@ static bool take_record(StreamReader *reader, const StreamHeader *header, const 
         }
 }
 
-/* Takes what is there whole of N bytes; RET_N are those taken. */
+/* Takes the complete records of N bytes; RET_N is how many bytes they are. */
 static bool take_whole(StreamReader *reader, const char *at, size_t n, size_t *ret_n)
 {
         size_t taken = 0;
@@ -186,7 +186,7 @@ bool stream_reader_take(StreamReader *reader, const void *bytes, size_t n)
         size_t taken = 0;
 
         if (reader->is_broken ||
-            !grow((void **)&reader->bytes, &reader->size, reader->n_bytes + n)) {
+            !buffer_grow((void **)&reader->bytes, &reader->size, reader->n_bytes + n)) {
                 reader->is_broken = true;
                 return false;
         }

@@ -4,9 +4,9 @@
 /*
  * Stream: named samples on their way from perf's filter to `clrsym perf`
  *
- * STREAM_MAGIC, then records: a StreamHeader and its payload, in the machine's own byte order, for
- * both ends are on one machine. Texts come before what refers to them. The last record is END: a
- * stream without one is not whole.
+ * STREAM_MAGIC, then records: a StreamHeader and its payload, in the machine's own byte order,
+ * because both ends are on one machine. Texts come before the records that refer to them. The last
+ * record is END: a stream without one is incomplete.
  *
  * Plain C: one end is a module in perf.
  */
@@ -17,7 +17,7 @@
 
 #define STREAM_MAGIC   "clrsym perf 1\n"
 #define STREAM_N_MAGIC (sizeof(STREAM_MAGIC) - 1)
-/* No record that makes sense is longer. */
+/* No valid record is longer. */
 #define STREAM_MAX_PAYLOAD (16u << 20)
 
 typedef enum StreamType {
@@ -57,7 +57,7 @@ typedef struct StreamSample {
         uint32_t event; /* the same */
 } StreamSample;
 
-/* What a stream holds, as it is read. Views are valid during the call. */
+/* The contents of a stream, as they are read. Views are valid during the call. */
 typedef struct StreamCalls {
         void (*frame)(void *data, const StreamFrame *frame, const char *name, const char *module);
         void (*sample)(void *data, const StreamSample *sample, const char *comm, const char *event,
@@ -70,7 +70,7 @@ typedef struct StreamReader StreamReader;
 StreamReader *stream_reader_new(const StreamCalls *calls, void *data);
 void stream_reader_free(StreamReader *reader);
 
-/* Takes the next N bytes of a stream. False if they are none: then it takes no more. */
+/* Takes the next N bytes of a stream. False if they are malformed: then it takes no more. */
 bool stream_reader_take(StreamReader *reader, const void *bytes, size_t n);
-/* Has its end come? */
+/* Was the END record read? */
 bool stream_reader_is_whole(const StreamReader *reader);

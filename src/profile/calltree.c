@@ -46,7 +46,7 @@ static bool variant_is_before(const CallVariant *a, const CallVariant *b)
         return a->total != b->total ? a->total > b->total : a->frame < b->frame;
 }
 
-/* Those with most samples go to the front; of equal ones the frame that was seen first. */
+/* Sorts by samples, the most first; equal ones by which frame was seen first. */
 static void variants_order(CallTree *tree, CallNode *node)
 {
         CallVariant *variants = (CallVariant *)(gpointer)tree->variants->data;
@@ -78,7 +78,7 @@ static int compare_children(gconstpointer a, gconstpointer b, gpointer data)
         return r ? r : x->merged < y->merged ? -1 : 1;
 }
 
-/* Children become lists, each in its order. */
+/* Makes the list of each node's children, sorted. */
 static void link_children(CallTree *tree)
 {
         g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(uint32_t));

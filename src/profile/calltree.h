@@ -2,14 +2,14 @@
 #pragma once
 
 /*
- * Call tree: how many samples were in each path of calls, with frames that are shown as one merged
+ * Call tree: how many samples were in each path of calls; frames that are shown as one are merged
  */
 
 #include "profile/data.h"
 
 #define CALL_NONE UINT32_MAX
 
-/* Of the samples that were in a node, those in which it was this frame. */
+/* The number of a node's samples that were in one of its frames. */
 typedef struct CallVariant {
         uint32_t frame;
         uint32_t next; /* variant, or CALL_NONE */
@@ -18,7 +18,7 @@ typedef struct CallVariant {
 
 typedef struct CallNode {
         uint32_t parent;   /* smaller than the node; the root's is itself */
-        uint32_t merged;   /* frame that the variants are shown as; not for the root */
+        uint32_t merged;   /* frame that stands for the variants; not for the root */
         uint32_t variants; /* the one with most samples first; CALL_NONE for the root */
         uint32_t child;    /* the one with most samples, or CALL_NONE */
         uint32_t sibling;  /* with fewer samples or a later name, or CALL_NONE */
@@ -48,7 +48,7 @@ static inline const CallNode *call_node(const CallTree *tree, uint32_t number)
 const Frame *call_node_frame(const CallTree *tree, uint32_t number);
 
 /*
- * The node that comes after one in a walk of all: parents before children, siblings in their order;
- * without the children of NUMBER if SKIP. CALL_NONE at the end.
+ * The next node of a walk over all: parents before children, siblings in order; without the
+ * children of NUMBER if SKIP. CALL_NONE at the end.
  */
 uint32_t call_tree_next(const CallTree *tree, uint32_t number, bool skip);

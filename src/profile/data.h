@@ -15,7 +15,7 @@
 #define FRAME_COMM   _FRAME_KIND_MAX
 #define PROFILE_ROOT UINT32_C(0)
 
-/* The strings are printable, and the profile's. */
+/* The strings are printable; the profile owns them. */
 typedef struct Frame {
         const char *name;
         const char *module; /* or NULL */
@@ -63,8 +63,10 @@ typedef enum FrameMerge {
         MERGE_TIERS_AND_MARKS, /* also with the uncertain ones */
 } FrameMerge;
 
-/* For each frame the number of the first that is shown as one with it. To be freed. */
+/*
+ * For each frame the number of the first frame that is shown as one with it. The caller frees it.
+ */
 uint32_t *profile_merge_frames(const Profile *profile, FrameMerge merge);
 
-/* Appends the name as text has it: with " ~" if it is marked. */
-void frame_append_name(GString *text, const Frame *frame);
+/* Appends the name, with " ~" if it is marked. */
+void frame_append_marked_name(GString *text, const Frame *frame);

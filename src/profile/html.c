@@ -1,43 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/calltree.h"
-#include "profile/json.h"
 #include "profile/label.h"
-#include "profile/legend.h"
-#include "profile/resources.h"
+#include "profile/markup.h"
+#include "profile/palette.h"
 #include "profile/summary.h"
 #include "profile/writers.h"
-#include "profile/xml.h"
+#include "util/json-text.h"
 
 #include <string.h>
 
 /*
- * HTML: a page with the whole call tree in it, and the script that draws what is seen of it
+ * HTML: a page with the whole call tree, and a script that draws the visible part of it
  *
- * The page's policy lets nothing run but that script, and loads nothing. The tree is three lists,
- * a number for each node, parents before children: its frame, how many steps up from the node
- * before it to the node's parent, and the samples that ended in it.
+ * The page's policy lets nothing run but that script, and loads nothing. The tree is three lists, a
+ * number for each node, parents before children: its frame, how many steps up from the previous
+ * node to the node's parent, and the samples that ended in it.
  */
 
-typedef struct Page {
+typedef struct HtmlPage {
         const Profile *profile;
         const ProfileOptions *options;
-        Out *out;
-} Page;
+        ProfileFile *out;
+} HtmlPage;
 
-typedef void AppendPart(const Page *page, const char *name);
+typedef void AppendPart(const HtmlPage *page, const char *name);
 
-static void append_title(const Page *page, const char *name)
+static void append_title(const HtmlPage *page, const char *name)
 {
         xml_append(page->out->text, page->options->title);
 }
 
-static void append_resource(const Page *page, const char *name)
+static void append_resource(const HtmlPage *page, const char *name)
 {
         resource_append(page->out->text, name);
 }
 
-/* 'sha256-..' of a text that may be run or used, as the page's policy names it. */
-static void append_hash(const Page *page, const char *name)
+/* 'sha256-..' of a script or style that the page's policy allows. */
+static void append_hash(const HtmlPage *page, const char *name)
 {
         g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
         g_autofree char *base64 = NULL;
@@ -52,7 +51,7 @@ static void append_hash(const Page *page, const char *name)
         g_string_append_printf(page->out->text, "'sha256-%s'", base64);
 }
 
-/* A table of distinct strings, and the numbers by which frames name them. */
+/* A table of distinct strings; returns the numbers by which frames refer to them. */
 static GHashTable *append_strings(GString *out, const Profile *profile, size_t offset)
 {
         GHashTable *numbers = g_hash_table_new(g_direct_hash, g_direct_equal);
@@ -69,7 +68,7 @@ static GHashTable *append_strings(GString *out, const Profile *profile, size_t o
                 g_hash_table_insert(numbers, (gpointer)text, GUINT_TO_POINTER(n));
                 if (n)
                         g_string_append_c(out, ',');
-                json_append(out, text);
+                script_append_string(out, text);
         }
         g_string_append_c(out, ']');
         return numbers;
@@ -79,13 +78,13 @@ static void append_string_number(GString *out, GHashTable *numbers, const char *
 {
         g_string_append_c(out, ',');
         if (text)
-                json_append_number(out, GPOINTER_TO_UINT(g_hash_table_lookup(numbers, text)));
+                json_append_u64(out, GPOINTER_TO_UINT(g_hash_table_lookup(numbers, text)));
         else
                 g_string_append(out, "-1");
 }
 
 /* A list of frames: [name, begin and end of its short form, module, kind, tier, mark, colour]. */
-static void append_frames(const Page *page)
+static void append_frames(const HtmlPage *page)
 {
         GString *out = page->out->text;
         g_autoptr(GHashTable) modules = NULL, tiers = NULL;
@@ -102,7 +101,7 @@ static void append_frames(const Page *page)
 
                 label_short(frame, &begin, &end);
                 g_string_append(out, i ? ",\n[" : "\n[");
-                json_append(out, frame->name);
+                script_append_string(out, frame->name);
                 g_string_append_printf(out, ",%zu,%zu", label_utf16_length(frame->name, begin),
                                        label_utf16_length(frame->name, end));
                 append_string_number(out, modules, frame->module);
@@ -110,12 +109,12 @@ static void append_frames(const Page *page)
                 append_string_number(out, tiers, frame->tier);
                 g_string_append_printf(out, ",%d,%d,%u]", frame->is_marked,
                                        (int)frame_colour(frame), frame_shade(frame));
-                out_flush(page->out);
+                profile_file_flush(page->out);
         }
         g_string_append_c(out, ']');
 }
 
-static void append_variants(const Page *page, const CallTree *tree, const uint32_t *places)
+static void append_variants(const HtmlPage *page, const CallTree *tree, const uint32_t *places)
 {
         GString *out = page->out->text;
         const char *separator = "\n";
@@ -138,13 +137,13 @@ static void append_variants(const Page *page, const CallTree *tree, const uint32
                                                (guint64)variant->total);
                 }
                 g_string_append_c(out, ']');
-                out_flush(page->out);
+                profile_file_flush(page->out);
         }
         g_string_append_c(out, ']');
 }
 
-/* The nodes without the root, and what is to be told of some by their place in the lists. */
-static void append_tree(const Page *page)
+/* The nodes without the root, and, by their position, what only some nodes have. */
+static void append_tree(const HtmlPage *page)
 {
         g_autofree uint32_t *merged = profile_merge_frames(page->profile, MERGE_TIERS_AND_MARKS);
         g_autoptr(CallTree) tree = call_tree_new(page->profile, merged);
@@ -170,17 +169,17 @@ static void append_tree(const Page *page)
 
                         if (before)
                                 g_string_append_c(out, ',');
-                        json_append_number(out, values[list]);
+                        json_append_u64(out, values[list]);
                         places[i] = place++;
                         before = i;
-                        out_flush(page->out);
+                        profile_file_flush(page->out);
                 }
                 g_string_append_c(out, ']');
         }
         append_variants(page, tree, places);
 }
 
-static void append_data(const Page *page, const char *name)
+static void append_data(const HtmlPage *page, const char *name)
 {
         GString *out = page->out->text;
         g_autoptr(GString) subtitle = g_string_new(NULL);
@@ -192,9 +191,9 @@ static void append_data(const Page *page, const char *name)
         summary_init(&summary, page->profile);
         summary_append(subtitle, &summary, page->options);
         g_string_append(out, "{\"title\":");
-        json_append(out, page->options->title);
+        script_append_string(out, page->options->title);
         g_string_append(out, ",\"subtitle\":");
-        json_append(out, subtitle->str);
+        script_append_string(out, subtitle->str);
         g_string_append(out, ",\n\"colours\":[");
         for (i = 0; i < _COLOUR_MAX; i++)
                 g_string_append_printf(out, "%s[\"%s\",\"%s\"]", i ? "," : "", PALETTE[i].label,
@@ -218,7 +217,7 @@ static void append_data(const Page *page, const char *name)
         g_string_append_c(out, '}');
 }
 
-/* What stands for {{NAME}} in the page. */
+/* What replaces {{NAME}} in the page. */
 static const struct {
         const char *marker;
         AppendPart *append;
@@ -229,9 +228,9 @@ static const struct {
         {"{{script}}", append_resource, "page.js"},  {"{{data}}", append_data, NULL},
 };
 
-void html_write(const Profile *profile, const ProfileOptions *options, Out *out)
+void html_write(const Profile *profile, const ProfileOptions *options, ProfileFile *out)
 {
-        const Page page = {.profile = profile, .options = options, .out = out};
+        const HtmlPage page = {.profile = profile, .options = options, .out = out};
         g_autoptr(GString) frame = g_string_new(NULL);
         const char *text, *marker;
 

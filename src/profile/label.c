@@ -3,31 +3,43 @@
 
 #include <string.h>
 
-/* Fewer characters tell nothing. */
+/* Fewer characters are no help. */
 #define N_CELLS_MIN 4
 
-/* Where the bracket at TEXT[N - 1] was opened, or N. */
-static size_t opened(const char *text, size_t n)
-{
-        size_t i, depth = 0;
+#define NO_BRACKET UINT32_MAX
 
-        for (i = n; i-- > 0;) {
-                if (text[i] == ')' || text[i] == '>' || text[i] == ']')
-                        depth++;
-                else if (text[i] == '(' || text[i] == '<' || text[i] == '[')
-                        if (--depth == 0)
-                                return i;
+/*
+ * For each closing bracket of TEXT[0, N) the position of its opening one, or NO_BRACKET. For
+ * opening ones, the next outer one that is still open. Linear in N. The caller frees it.
+ */
+static uint32_t *brackets_match(const char *text, size_t n)
+{
+        uint32_t *begins = g_new(uint32_t, MAX(n, 1)), open = NO_BRACKET;
+        size_t i;
+
+        for (i = 0; i < n; i++) {
+                begins[i] = open;
+                if (text[i] == '(' || text[i] == '<' || text[i] == '[')
+                        open = (uint32_t)i;
+                else if ((text[i] == ')' || text[i] == '>' || text[i] == ']') && open != NO_BRACKET)
+                        open = begins[open];
         }
-        return n;
+        return begins;
 }
 
-/* Where the last word of TEXT[0, N) begins: after the last dot that is in no bracket. */
-static size_t word_begin(const char *text, size_t n)
+/* The position of the bracket that TEXT[N - 1] closes, or N. */
+static size_t bracket_begin(const uint32_t *begins, size_t n)
+{
+        return begins[n - 1] == NO_BRACKET ? n : begins[n - 1];
+}
+
+/* The beginning of the last word of TEXT[0, N): after the last dot that is not in brackets. */
+static size_t word_begin(const char *text, size_t n, const uint32_t *begins)
 {
         size_t i = n;
 
         while (i > 0 && text[i - 1] != '.') {
-                size_t begin = strchr(")>]", text[i - 1]) ? opened(text, i) : i;
+                size_t begin = strchr(")>]", text[i - 1]) ? bracket_begin(begins, i) : i;
 
                 i = begin < i ? begin : i - 1;
         }
@@ -38,22 +50,24 @@ void label_short(const Frame *frame, size_t *ret_begin, size_t *ret_end)
 {
         const char *name = frame->name;
         size_t begin, end = strlen(name);
+        g_autofree uint32_t *begins = NULL;
 
         *ret_begin = 0;
         *ret_end = end;
-        if (frame->kind != FRAME_MANAGED)
+        if (frame->kind != FRAME_MANAGED || end == 0 || end >= NO_BRACKET)
                 return;
+        begins = brackets_match(name, end);
         /* Without the parameters. */
         if (name[end - 1] == ')')
-                end = opened(name, end);
-        begin = word_begin(name, end);
+                end = bracket_begin(begins, end);
+        begin = word_begin(name, end, begins);
         if (begin == end)
                 return;
         /* Type..ctor */
         if (begin > 1 && name[begin - 2] == '.')
                 begin--;
         if (begin > 1)
-                begin = word_begin(name, begin - 1);
+                begin = word_begin(name, begin - 1, begins);
         if (begin < end) {
                 *ret_begin = begin;
                 *ret_end = end;
@@ -62,7 +76,7 @@ void label_short(const Frame *frame, size_t *ret_begin, size_t *ret_end)
 
 static size_t cells_of(gunichar c)
 {
-        /* Those of East Asia are twice as wide; so are most pictures. */
+        /* East Asian characters take two cells; so do most pictures. */
         return c < 0x1100 ? 1 : 2;
 }
 

@@ -21,8 +21,8 @@ void pair_index_deinit(PairIndex *index)
         *index = (PairIndex){};
 }
 
-/* The slot of a pair, or the free one that it belongs in. */
-static PairSlot *find_slot(const PairIndex *index, uint32_t a, uint32_t b)
+/* The slot of a pair, or the free slot for it. */
+static PairSlot *pair_index_find_slot(const PairIndex *index, uint32_t a, uint32_t b)
 {
         uint64_t h = ((uint64_t)a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
         size_t i;
@@ -35,7 +35,7 @@ static PairSlot *find_slot(const PairIndex *index, uint32_t a, uint32_t b)
         }
 }
 
-static void grow(PairIndex *index)
+static void pair_index_grow(PairIndex *index)
 {
         g_autofree PairSlot *old = index->slots;
         size_t i, n_old = index->n_slots;
@@ -44,17 +44,17 @@ static void grow(PairIndex *index)
         index->slots = g_new0(PairSlot, index->n_slots);
         for (i = 0; i < n_old; i++)
                 if (old[i].number)
-                        *find_slot(index, old[i].a, old[i].b) = old[i];
+                        *pair_index_find_slot(index, old[i].a, old[i].b) = old[i];
 }
 
 uint32_t pair_index_number(PairIndex *index, uint32_t a, uint32_t b, uint32_t number)
 {
-        PairSlot *slot = find_slot(index, a, b);
+        PairSlot *slot = pair_index_find_slot(index, a, b);
 
         if (slot->number)
                 return slot->number;
         *slot = (PairSlot){.a = a, .b = b, .number = number};
         if (++index->n_used > index->n_slots / 2)
-                grow(index);
+                pair_index_grow(index);
         return number;
 }

@@ -17,5 +17,5 @@ typedef struct PairIndex {
 void pair_index_init(PairIndex *index);
 void pair_index_deinit(PairIndex *index);
 
-/* The number of the pair (A, B). It is NUMBER, which is not 0, if it had none. */
+/* The number of the pair (A, B). A new pair gets NUMBER, which must not be 0. */
 uint32_t pair_index_number(PairIndex *index, uint32_t a, uint32_t b, uint32_t number);

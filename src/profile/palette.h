@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Palette: the graphs' colours, by who made the code of a frame
+ * Palette: the graphs' colours, by the kind and tier of a frame's code; and their legend
  */
 
 #include "profile/data.h"
@@ -30,9 +30,22 @@ extern const PaletteEntry PALETTE[_COLOUR_MAX];
 
 Colour frame_colour(const Frame *frame);
 
-/* What a kind is called. */
+/* The name of a kind, for people. */
 const char *frame_kind_word(FrameKind kind);
 
 /* One of three shades, by the name: so that neighbours differ, and one method is always the same.
  */
 unsigned frame_shade(const Frame *frame);
+
+/* The legend of a graph: which colours it has, and how many samples ended in each. */
+typedef struct LegendEntry {
+        bool is_shown;
+        uint64_t self;
+} LegendEntry;
+
+typedef struct Legend {
+        LegendEntry entries[_COLOUR_MAX];
+        bool has_marked;
+} Legend;
+
+void legend_init(Legend *legend, const Profile *profile);

@@ -8,11 +8,11 @@
 /*
  * pprof: a message Profile of pprof's profile.proto, compressed
  *
- * A location is a frame, with its tier; a function a method, whatever its tiers; a mapping a
- * module. Addresses are not kept: names are final. Samples of one thread with one stack are added
+ * A location is a frame, with its tier; a function is a method, whatever its tiers; a mapping is a
+ * module. There are no addresses: names are final. Samples of one thread with one stack are added
  * up. Times and threads are labels, and so is the tier of the innermost frame. Functions have no
- * system name: if it were the name, readers would take that for one to be demangled, and leave out
- * what is in brackets.
+ * system name: readers would demangle one that is equal to the name, and drop the parts in
+ * brackets.
  */
 
 /* The fields of profile.proto that are written. */
@@ -63,7 +63,7 @@ typedef struct Sum {
 
 typedef struct Pprof {
         const Profile *profile;
-        Out *out;
+        ProfileFile *out;
         GString *message, *inner; /* being built; owned */
         GPtrArray *strings;       /* the file's string table; texts owned */
         GHashTable *string_index; /* text (of strings) -> number */
@@ -87,7 +87,7 @@ static void end_message(Pprof *pprof, unsigned field)
 {
         pb_append_bytes(pprof->out->text, field, pprof->message->str, pprof->message->len);
         g_string_truncate(pprof->message, 0);
-        out_flush(pprof->out);
+        profile_file_flush(pprof->out);
 }
 
 static void end_inner(Pprof *pprof, unsigned field)
@@ -129,7 +129,7 @@ static void write_sample(Pprof *pprof, const Sum *sum)
                 pb_append_varint(pprof->inner, MIN(sum->period, (uint64_t)INT64_MAX));
         end_inner(pprof, SAMPLE_VALUE);
 
-        /* What is left of the way to the root is the thread's name. */
+        /* The last node before the root is the thread's name. */
         append_label(pprof, "thread", g_array_index(profile->frames, Frame, nodes[node].frame).name,
                      0);
         append_label(pprof, "pid", NULL, thread->pid);
@@ -164,7 +164,7 @@ static GArray *samples_sum(const Profile *profile)
         return sums;
 }
 
-/* Modules' numbers as mappings, from 1. Keys are the profile's. */
+/* Numbers of modules as mappings, from 1. The profile owns the keys. */
 static GHashTable *write_mappings(Pprof *pprof)
 {
         GHashTable *numbers = g_hash_table_new(g_direct_hash, g_direct_equal);
@@ -210,7 +210,7 @@ static void write_frames(Pprof *pprof)
                         continue;
 
                 g_string_truncate(name, 0);
-                frame_append_name(name, frame);
+                frame_append_marked_name(name, frame);
                 pb_append_number(pprof->message, FUNCTION_ID, (uint64_t)i + 1);
                 pb_append_number(pprof->message, FUNCTION_NAME, string_number(pprof, name->str));
                 if (frame->module)
@@ -220,7 +220,7 @@ static void write_frames(Pprof *pprof)
         }
 }
 
-/* When the profile was made, and what a sample stands for on the average. */
+/* The time of the profile, and the average period of its samples. */
 static void write_times(Pprof *pprof, int64_t clock_offset)
 {
         GString *text = pprof->out->text;
@@ -237,7 +237,7 @@ static void write_times(Pprof *pprof, int64_t clock_offset)
                                  MIN(summary.period / summary.n_samples, (uint64_t)INT64_MAX));
 }
 
-void pprof_write(const Profile *profile, const ProfileOptions *options, Out *out)
+void pprof_write(const Profile *profile, const ProfileOptions *options, ProfileFile *out)
 {
         bool is_clock = profile_event_is_clock(options->event);
         g_autoptr(GArray) sums = samples_sum(profile);
@@ -257,7 +257,7 @@ void pprof_write(const Profile *profile, const ProfileOptions *options, Out *out
         const char *unit = is_clock ? "nanoseconds" : "count";
         guint i;
 
-        string_number(&pprof, ""); /* the first, as the format wants it */
+        string_number(&pprof, ""); /* the first string is empty, as the format requires */
         write_value_type(&pprof, PROFILE_SAMPLE_TYPE, "samples", "count");
         if (pprof.has_period) {
                 write_value_type(&pprof, PROFILE_SAMPLE_TYPE, type, unit);
@@ -273,6 +273,6 @@ void pprof_write(const Profile *profile, const ProfileOptions *options, Out *out
                 const char *text = g_ptr_array_index(strings, i);
 
                 pb_append_bytes(out->text, PROFILE_STRING_TABLE, text, strlen(text));
-                out_flush(out);
+                profile_file_flush(out);
         }
 }

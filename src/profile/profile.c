@@ -2,7 +2,7 @@
 #include "profile/profile.h"
 
 #include "profile/data.h"
-#include "profile/printable.h"
+#include "util/printable-string.h"
 
 #include <string.h>
 
@@ -87,7 +87,7 @@ static uint32_t frame_keep(Profile *profile, const Frame *frame)
         return number;
 }
 
-/* What is called by its module: "[libc.so.6]". */
+/* The name of a frame without one: "[libc.so.6]". */
 static const char *module_name(Profile *profile, const char *module)
 {
         const char *slash = strrchr(module, '/');
@@ -135,7 +135,7 @@ static uint32_t node_child(Profile *profile, uint32_t parent, uint32_t frame)
         return number;
 }
 
-/* The node of a whole stack. What it has in common with the newest one needs no search. */
+/* The node of a whole stack. The part that is equal to the previous stack needs no search. */
 static uint32_t node_of_stack(Profile *profile, uint32_t comm, const uint32_t *frames,
                               size_t n_frames)
 {
@@ -167,7 +167,7 @@ static uint32_t node_of_stack(Profile *profile, uint32_t comm, const uint32_t *f
 static uint32_t thread_number(Profile *profile, const ProfileSample *sample, uint32_t comm)
 {
         const Thread new = {.pid = sample->pid, .tid = sample->tid, .comm = comm};
-        /* The index has no 0. */
+        /* The index has no number 0. */
         uint32_t number = pair_index_number(&profile->thread_index, (uint32_t)sample->pid,
                                             (uint32_t)sample->tid, profile->threads->len + 1) -
                           1;
@@ -209,7 +209,7 @@ bool profile_event_is_clock(const char *event)
         for (i = 0; event && i < G_N_ELEMENTS(CLOCKS); i++) {
                 size_t n = strlen(CLOCKS[i]);
 
-                /* "cpu-clock:u": what follows tells which of its samples were taken. */
+                /* "cpu-clock:u": modifiers choose samples, but do not change the unit. */
                 if (!strncmp(event, CLOCKS[i], n) && (!event[n] || event[n] == ':'))
                         return true;
         }
@@ -240,7 +240,7 @@ uint32_t *profile_merge_frames(const Profile *profile, FrameMerge merge)
         return merged;
 }
 
-void frame_append_name(GString *text, const Frame *frame)
+void frame_append_marked_name(GString *text, const Frame *frame)
 {
         g_string_append(text, frame->name);
         if (frame->is_marked)

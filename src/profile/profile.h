@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * Profile: the named samples of one recording, and the forms that they are written in
+ * Profile: the named samples of one recording, and the formats that they are written in
  *
- * Names come from the profiled programs and are believed nothing: control characters, marks that
- * turn the direction of writing and the like are kept as \u{..}, bytes that are no UTF-8 as
- * \u{fffd}, and every form escapes what is left as its readers need it.
+ * Names come from the profiled programs and are not trusted: control characters, marks that change
+ * the direction of writing and the like are kept as \u{..}, bytes that are not UTF-8 as \u{fffd},
+ * and every format escapes the rest as its readers need it.
  */
 
 #include <glib.h>
@@ -46,7 +46,7 @@ Profile *profile_new(void);
 void profile_free(Profile *profile);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Profile, profile_free)
 
-/* The number of a frame: of equal frames the same one, valid as long as the profile is. */
+/* The number of a frame. Equal frames have the same number, valid as long as the profile. */
 uint32_t profile_frame(Profile *profile, const ProfileFrame *frame);
 
 /* Samples may come in any order. */
@@ -55,17 +55,17 @@ void profile_add(Profile *profile, const ProfileSample *sample);
 size_t profile_n_samples(const Profile *profile);
 
 typedef struct ProfileOptions {
-        const char *title; /* of the graphs and profiles, or NULL: "Flame graph" */
-        bool annotate;     /* folded stacks: _[j] after managed names, _[k] after the kernel's */
-        /* The event that was sampled as perf calls it, "cpu-clock", or NULL. Tells what periods
-         * are. */
+        const char *title; /* title of graphs and profiles, or NULL: "Flame graph" */
+        /*
+         * perf's name of the sampled event, "cpu-clock", or NULL. It determines the unit of
+         * periods.
+         */
         const char *event;
-        /* What makes a sample's time one since 1970 UTC, in ns, or 0: not known. */
+        /* ns to add to a sample's time for the time since 1970 UTC, or 0: not known. */
         int64_t clock_offset;
 } ProfileOptions;
 
 typedef enum ProfileForm {
-        PROFILE_FORM_FOLDED,     /* ".folded" */
         PROFILE_FORM_SPEEDSCOPE, /* ".speedscope.json" */
         PROFILE_FORM_PPROF,      /* ".pb.gz" */
         PROFILE_FORM_SVG,        /* ".svg" */
@@ -73,15 +73,15 @@ typedef enum ProfileForm {
         _PROFILE_FORM_MAX,
 } ProfileForm;
 
-/* False, and RET_FORM as it was, if no form has this ending. "-" is folded. */
+/* False if no format has this ending. */
 bool profile_form_of_path(const char *path, ProfileForm *ret_form);
 
 /*
- * Writes the form that PATH's ending tells; "-" is stdout. OPTIONS may be NULL.
+ * Writes the format that PATH's ending names. OPTIONS may be NULL.
  *
  * A file appears at PATH when it is whole; before, and after a failure, what was at PATH stays, and
- * nothing else is left. What is no regular file (a pipe, /dev/null) is written to directly.
- * False and RETERR_ERROR, a sentence for people, on failure.
+ * nothing else remains: see util/atomic-file.h. False with RETERR_ERROR, a sentence for people, on
+ * failure.
  */
 bool profile_write(const Profile *profile, const char *path, const ProfileOptions *options,
                    GError **reterr_error);

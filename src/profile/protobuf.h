@@ -8,9 +8,9 @@
 #include <glib.h>
 #include <stdint.h>
 
-/* A number as seven bits a byte, the lowest first. */
+/* Appends a number as groups of seven bits, the lowest first. */
 void pb_append_varint(GString *message, uint64_t value);
-/* Left out if 0, which readers take for a field that is not there. */
+/* Omitted if 0: readers take a missing field for 0. */
 void pb_append_number(GString *message, unsigned field, uint64_t value);
 /* N bytes: a text, an inner message, or packed numbers. */
 void pb_append_bytes(GString *message, unsigned field, const char *bytes, size_t n);

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/json.h"
 #include "profile/writers.h"
+#include "util/json-text.h"
 
 /*
- * speedscope: a "sampled" profile for each thread, its samples in their order of time
+ * speedscope: a "sampled" profile for each thread, its samples in order of time
  *
- * A weight is the time that a sample stands for, or 1 where that is not known. Indexes of frames
- * are into one table, in which a method is once, whatever its tiers.
+ * A weight is the time that a sample stands for, or 1 if that is not known. Indexes of frames are
+ * into one table, in which a method is once, whatever its tiers.
  */
 
-typedef struct Order {
+typedef struct SampleOrder {
         const Sample *samples;
         const Thread *threads;
-} Order;
+} SampleOrder;
 
-static int compare(uint64_t a, uint64_t b)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
         return a < b ? -1 : a > b;
 }
 
 static int compare_samples(gconstpointer a, gconstpointer b, gpointer data)
 {
-        const Order *order = data;
+        const SampleOrder *order = data;
         const Sample *x = &order->samples[*(const uint32_t *)a];
         const Sample *y = &order->samples[*(const uint32_t *)b];
         const Thread *s = &order->threads[x->thread], *t = &order->threads[y->thread];
@@ -29,15 +29,15 @@ static int compare_samples(gconstpointer a, gconstpointer b, gpointer data)
 
         if (x->thread != y->thread)
                 return s->pid != t->pid ? (s->pid < t->pid ? -1 : 1) : (s->tid < t->tid ? -1 : 1);
-        r = compare(x->time, y->time);
-        return r ? r : compare(*(const uint32_t *)a, *(const uint32_t *)b);
+        r = compare_numbers(x->time, y->time);
+        return r ? r : compare_numbers(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-/* Samples by process, thread and time. To be freed. */
+/* Numbers of samples, sorted by process, thread and time. The caller frees them. */
 static uint32_t *samples_sorted(const Profile *profile)
 {
         uint32_t *sorted = g_new(uint32_t, profile->samples->len + 1);
-        Order order = {
+        SampleOrder order = {
                 .samples = (const Sample *)(gconstpointer)profile->samples->data,
                 .threads = (const Thread *)(gconstpointer)profile->threads->data,
         };
@@ -50,8 +50,8 @@ static uint32_t *samples_sorted(const Profile *profile)
         return sorted;
 }
 
-/* Writes the frames that others are merged into, and makes MERGED their indexes in the file. */
-static void write_frames(const Profile *profile, uint32_t *merged, Out *out)
+/* Writes one frame for each group of merged ones; MERGED becomes their indexes in the file. */
+static void write_frames(const Profile *profile, uint32_t *merged, ProfileFile *out)
 {
         g_autoptr(GString) name = g_string_new(NULL);
         uint32_t i, n = 0;
@@ -67,15 +67,15 @@ static void write_frames(const Profile *profile, uint32_t *merged, Out *out)
                 if (frame->kind == FRAME_COMM)
                         continue;
                 g_string_truncate(name, 0);
-                frame_append_name(name, frame);
+                frame_append_marked_name(name, frame);
                 g_string_append(out->text, n++ ? ",\n{\"name\":" : "\n{\"name\":");
-                json_append(out->text, name->str);
+                json_append_string(out->text, name->str);
                 if (frame->module) {
                         g_string_append(out->text, ",\"file\":");
-                        json_append(out->text, frame->module);
+                        json_append_string(out->text, frame->module);
                 }
                 g_string_append_c(out->text, '}');
-                out_flush(out);
+                profile_file_flush(out);
         }
 }
 
@@ -91,7 +91,7 @@ static void append_stack(GString *text, const Profile *profile, uint32_t node,
                 g_array_append_val(path, indexes[nodes[node].frame]);
         g_string_append_c(text, '[');
         for (i = path->len; i-- > 0;) {
-                json_append_number(text, g_array_index(path, uint32_t, i));
+                json_append_u64(text, g_array_index(path, uint32_t, i));
                 if (i)
                         g_string_append_c(text, ',');
         }
@@ -99,7 +99,7 @@ static void append_stack(GString *text, const Profile *profile, uint32_t node,
 }
 
 static void write_thread(const Profile *profile, const uint32_t *sorted, uint32_t n,
-                         const uint32_t *indexes, bool is_clock, Out *out)
+                         const uint32_t *indexes, bool is_clock, ProfileFile *out)
 {
         const Sample *samples = (const Sample *)(gconstpointer)profile->samples->data;
         const Thread *thread = &g_array_index(profile->threads, Thread, samples[*sorted].thread);
@@ -115,7 +115,7 @@ static void write_thread(const Profile *profile, const uint32_t *sorted, uint32_
                 sum += is_clock ? samples[sorted[i]].period : 1;
 
         g_string_append(out->text, "{\"type\":\"sampled\",\"name\":");
-        json_append(out->text, name->str);
+        json_append_string(out->text, name->str);
         g_string_append_printf(out->text,
                                ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" G_GUINT64_FORMAT
                                ",\"samples\":[",
@@ -123,19 +123,19 @@ static void write_thread(const Profile *profile, const uint32_t *sorted, uint32_
         for (i = 0; i < n; i++) {
                 g_string_append(out->text, i ? ",\n" : "\n");
                 append_stack(out->text, profile, samples[sorted[i]].node, indexes, path);
-                out_flush(out);
+                profile_file_flush(out);
         }
         g_string_append(out->text, "],\"weights\":[");
         for (i = 0; i < n; i++) {
                 if (i)
                         g_string_append_c(out->text, ',');
-                json_append_number(out->text, is_clock ? samples[sorted[i]].period : 1);
-                out_flush(out);
+                json_append_u64(out->text, is_clock ? samples[sorted[i]].period : 1);
+                profile_file_flush(out);
         }
         g_string_append(out->text, "]}");
 }
 
-void speedscope_write(const Profile *profile, const ProfileOptions *options, Out *out)
+void speedscope_write(const Profile *profile, const ProfileOptions *options, ProfileFile *out)
 {
         const Sample *samples = (const Sample *)(gconstpointer)profile->samples->data;
         g_autofree uint32_t *indexes = profile_merge_frames(profile, MERGE_TIERS);
@@ -146,7 +146,7 @@ void speedscope_write(const Profile *profile, const ProfileOptions *options, Out
         g_string_append(out->text,
                         "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
                         "\"exporter\":\"clrsym " CLRSYM_VERSION "\",\"name\":");
-        json_append(out->text, options->title);
+        json_append_string(out->text, options->title);
         g_string_append(out->text, ",\"shared\":{\"frames\":[");
         write_frames(profile, indexes, out);
         g_string_append(out->text, "]},\"profiles\":[");

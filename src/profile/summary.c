@@ -1,7 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/summary.h"
 
-#include "profile/numbers.h"
+void number_append(GString *out, uint64_t number)
+{
+        char text[32], *end = text + sizeof(text), *p = end;
+        int n = 0;
+
+        do {
+                if (n && n % 3 == 0)
+                        *--p = ',';
+                *--p = (char)('0' + number % 10);
+                n++;
+        } while (number /= 10);
+        g_string_append_len(out, p, end - p);
+}
+
+void number_append_share(GString *out, uint64_t part, uint64_t whole)
+{
+        double percent = whole ? 100.0 * (double)part / (double)whole : 0;
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_string_append(out, g_ascii_formatd(text, sizeof(text),
+                                             !part         ? "%.0f"
+                                             : percent < 1 ? "%.2f"
+                                                           : "%.1f",
+                                             percent));
+        g_string_append(out, " %");
+}
+
+void number_append_duration(GString *out, uint64_t ns)
+{
+        static const struct {
+                double ns;
+                const char *unit;
+        } UNITS[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(UNITS); i++)
+                if ((double)ns >= UNITS[i].ns) {
+                        g_ascii_formatd(text, sizeof(text), "%.2f", (double)ns / UNITS[i].ns);
+                        g_string_append_printf(out, "%s %s", text, UNITS[i].unit);
+                        return;
+                }
+        g_string_append_printf(out, "%" G_GUINT64_FORMAT " ns", (guint64)ns);
+}
 
 void summary_init(Summary *summary, const Profile *profile)
 {

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Summary: what a profile is of, in numbers
+ * Summary: what a profile is of, in numbers; and numbers for people
  */
 
 #include "profile/data.h"
@@ -19,3 +19,10 @@ void summary_init(Summary *summary, const Profile *profile);
 
 /* "12,345 samples of cpu-clock (12.35 s) in 3 threads, over 5.01 s" */
 void summary_append(GString *out, const Summary *summary, const ProfileOptions *options);
+
+/* "1,234,567" */
+void number_append(GString *out, uint64_t number);
+/* "12.3 %"; of nothing, nothing is 0 %. */
+void number_append_share(GString *out, uint64_t part, uint64_t whole);
+/* "3.21 s", "45.6 ms", "789 ns" */
+void number_append_duration(GString *out, uint64_t ns);

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/calltree.h"
 #include "profile/label.h"
-#include "profile/legend.h"
-#include "profile/numbers.h"
-#include "profile/resources.h"
+#include "profile/markup.h"
+#include "profile/palette.h"
 #include "profile/summary.h"
 #include "profile/writers.h"
-#include "profile/xml.h"
 
 /*
- * SVG: a flame graph, the thread names below and what they call above, the most frequent first
+ * SVG: a flame graph, the thread names below and the calls above them, the most frequent first
  *
- * A picture as it is; a viewer that runs scripts adds the search, the zoom, and the line below.
- * What the script needs of a frame is in its group: data-s and data-n, its first sample and their
- * number, and data-k, which part of the title is the short name.
+ * It is a picture by itself; a viewer that runs scripts adds search, zoom, and the line below. The
+ * script uses attributes of a frame's group: data-s and data-n, the number of its first sample and
+ * how many there are, and data-k, the part of the title that is the short name.
  */
 
 #define WIDTH      1200.0
@@ -30,7 +28,7 @@
 
 typedef struct Svg {
         const CallTree *tree;
-        Out *out;
+        ProfileFile *out;
         uint32_t depth; /* of the highest frame that is shown */
         double top;     /* of the graph */
         double scale;
@@ -67,7 +65,7 @@ static void append_text(GString *out, const char *class, double x, double y, con
         g_string_append(out, "</text>\n");
 }
 
-/* Where the legend's entry of N characters goes; in the next row if this one is full. */
+/* Moves to the next row if an entry of N characters does not fit in this one. */
 static void legend_place(double *x, double *y, size_t n)
 {
         double width = 18 + (double)n * SANS_CELL + 16;
@@ -125,7 +123,7 @@ static void append_style(GString *out)
         g_string_append(out, "</style>\n");
 }
 
-/* "Name", and what else is known of the frame, each on a line of its own. */
+/* "Name", and other facts about the frame, each on a line. */
 static void append_title(Svg *svg, uint32_t number)
 {
         GString *out = svg->out->text;
@@ -217,7 +215,7 @@ static void append_frame(Svg *svg, uint32_t number, uint64_t start)
                 }
         }
         g_string_append(out, "</g>\n");
-        out_flush(svg->out);
+        profile_file_flush(svg->out);
 }
 
 static bool is_shown(const Svg *svg, uint32_t number)
@@ -227,7 +225,7 @@ static bool is_shown(const Svg *svg, uint32_t number)
 
 static void append_frames(Svg *svg)
 {
-        /* Where the next child of each node begins. */
+        /* The sample at which the next child of each node begins. */
         g_autofree uint64_t *next = g_new0(uint64_t, svg->tree->nodes->len);
         uint32_t i = 0;
 
@@ -244,7 +242,7 @@ static void append_frames(Svg *svg)
         }
 }
 
-void svg_write(const Profile *profile, const ProfileOptions *options, Out *out)
+void svg_write(const Profile *profile, const ProfileOptions *options, ProfileFile *out)
 {
         g_autofree uint32_t *merged = profile_merge_frames(profile, MERGE_TIERS_AND_MARKS);
         g_autoptr(CallTree) tree = call_tree_new(profile, merged);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/printable.h"
+#include "util/printable-string.h"
 #include "profile/writers.h"
 
 #include <string.h>
@@ -9,7 +9,6 @@ static const struct {
         WriteProfile *write;
         bool gzip;
 } FORMS[_PROFILE_FORM_MAX] = {
-        [PROFILE_FORM_FOLDED] = {".folded", folded_write, false},
         [PROFILE_FORM_SPEEDSCOPE] = {".speedscope.json", speedscope_write, false},
         [PROFILE_FORM_PPROF] = {".pb.gz", pprof_write, true},
         [PROFILE_FORM_SVG] = {".svg", svg_write, false},
@@ -20,10 +19,6 @@ bool profile_form_of_path(const char *path, ProfileForm *ret_form)
 {
         size_t i;
 
-        if (g_str_equal(path, "-")) {
-                *ret_form = PROFILE_FORM_FOLDED;
-                return true;
-        }
         for (i = 0; i < G_N_ELEMENTS(FORMS); i++)
                 if (g_str_has_suffix(path, FORMS[i].ending)) {
                         *ret_form = (ProfileForm)i;
@@ -40,7 +35,7 @@ static void set_ending_error(GError **reterr_error, const char *path)
         for (i = 0; i < G_N_ELEMENTS(FORMS); i++)
                 g_string_append_printf(endings, "%s%s", i ? ", " : "", FORMS[i].ending);
         g_set_error(reterr_error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-                    "cannot tell the form of %s: it ends in none of %s", path, endings->str);
+                    "unknown output format: %s ends in none of %s", path, endings->str);
 }
 
 bool profile_write(const Profile *profile, const char *path, const ProfileOptions *options,
@@ -49,17 +44,17 @@ bool profile_write(const Profile *profile, const char *path, const ProfileOption
         ProfileOptions printable = options ? *options : (ProfileOptions){};
         g_autofree char *title = NULL, *event = NULL;
         ProfileForm form;
-        Out out;
+        ProfileFile out;
 
         if (!profile_form_of_path(path, &form)) {
                 set_ending_error(reterr_error, path);
                 return false;
         }
-        if (!out_open(&out, path, FORMS[form].gzip, reterr_error))
+        if (!profile_file_open(&out, path, FORMS[form].gzip, reterr_error))
                 return false;
         printable.title = title = text_printable(printable.title ? printable.title : "Flame graph");
         if (printable.event)
                 printable.event = event = text_printable(printable.event);
         FORMS[form].write(profile, &printable, &out);
-        return out_close(&out, reterr_error);
+        return profile_file_close(&out, reterr_error);
 }

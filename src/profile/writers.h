@@ -2,16 +2,15 @@
 #pragma once
 
 /*
- * Writers: a form each
+ * Writers of the profile's formats
  */
 
 #include "profile/data.h"
-#include "profile/out.h"
+#include "profile/profile-file.h"
 
-/* The texts of OPTIONS are printable, and it has a title. */
-typedef void WriteProfile(const Profile *profile, const ProfileOptions *options, Out *out);
+/* The texts of OPTIONS are printable, and there is a title. */
+typedef void WriteProfile(const Profile *profile, const ProfileOptions *options, ProfileFile *out);
 
-WriteProfile folded_write;
 WriteProfile speedscope_write;
 WriteProfile pprof_write;
 WriteProfile svg_write;

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/bulk.h"
 
-#include "core/method-flags.h"
+#include "query/answer-row.h"
 #include "query/call.h"
-#include "wire/bulk.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* By core's numbers; clrsym.h has those of the wire. */
-enum { TIER_READY_TO_RUN = _METHOD_TIER_MAX };
-enum { IL_UNKNOWN, IL_EXACT, IL_PROLOG, IL_EPILOG, IL_NO_MAPPING };
-
 struct Bulk {
         QueryContext context;
         unsigned version;
-        uint8_t *sent; /* owned: a bit for each name that the client has, by number */
+        uint8_t *sent; /* owned: a bit for each name in the string table: the client has it */
         size_t n_sent_bytes;
-        uint64_t n_reuses;       /* of numbers, that the client knows of */
-        size_t n_names, n_bytes; /* that the client keeps */
+        uint64_t n_reuses;       /* reuses of numbers that the client knows of */
+        size_t n_names, n_bytes; /* kept by the client */
         GByteArray *names;       /* owned: to be sent */
-        GPtrArray *processes;    /* owned: borrowed Processes of the answers being made */
-        GArray *stubs;           /* owned: of BulkStub, the same */
+        int64_t turn_end;        /* as in QueryContext */
+        /* The frame that is being answered. */
+        bool is_begun;
+        size_t n_due;        /* its queries that need not wait, from the start */
+        BulkAnswer *rows;    /* owned: its answers */
+        size_t n_rows;       /* that are made */
+        unsigned n_restarts; /* names that rows refer to were replaced meanwhile */
+        GArray *serials;     /* owned: serial numbers of the processes, as in `processes` */
+        GArray *processes;   /* owned: of BulkProcess, for the answers being made */
+        GArray *stubs;       /* owned: of BulkStub, for the answers being made */
 };
 
 Bulk *bulk_new(const QueryContext *context, unsigned version)
@@ -31,7 +34,9 @@ Bulk *bulk_new(const QueryContext *context, unsigned version)
         bulk->context = *context;
         bulk->version = version;
         bulk->names = g_byte_array_new();
-        bulk->processes = g_ptr_array_new();
+        bulk->rows = g_new(BulkAnswer, BULK_MAX_QUERIES);
+        bulk->serials = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+        bulk->processes = g_array_new(FALSE, FALSE, sizeof(BulkProcess));
         bulk->stubs = g_array_new(FALSE, FALSE, sizeof(BulkStub));
         bulk->n_reuses = strtab_n_reuses(tracker_budget(context->tracker)->names);
         return bulk;
@@ -43,29 +48,31 @@ void bulk_free(Bulk *bulk)
                 return;
         g_free(bulk->sent);
         g_byte_array_unref(bulk->names);
-        g_ptr_array_unref(bulk->processes);
+        g_free(bulk->rows);
+        g_array_unref(bulk->serials);
+        g_array_unref(bulk->processes);
         g_array_unref(bulk->stubs);
         g_free(bulk);
 }
 
-static void append_header(GString *out, BulkType type, size_t size, uint32_t tag)
+static void frame_append_header(GString *out, BulkType type, size_t size, uint32_t tag)
 {
         const BulkHeader header = {.size = (uint32_t)size, .type = (uint16_t)type, .tag = tag};
 
         g_string_append_len(out, (const char *)&header, sizeof(header));
 }
 
-static void forget(Bulk *bulk, GString *out)
+static void bulk_forget(Bulk *bulk, GString *out)
 {
         if (bulk->n_sent_bytes)
                 memset(bulk->sent, 0, bulk->n_sent_bytes);
         bulk->n_names = 0;
         bulk->n_bytes = 0;
-        append_header(out, BULK_FORGET, 0, 0);
+        frame_append_header(out, BULK_FORGET, 0, 0);
 }
 
-/* Numbers that stand for another name by now were not sent. */
-static void unlearn(Bulk *bulk, GString *out)
+/* A number that stands for another name now has to be sent again. */
+static void bulk_forget_reused(Bulk *bulk, GString *out)
 {
         const Strtab *names = tracker_budget(bulk->context.tracker)->names;
         uint64_t n = strtab_n_reuses(names);
@@ -74,7 +81,7 @@ static void unlearn(Bulk *bulk, GString *out)
         for (; bulk->n_reuses < n; bulk->n_reuses++) {
                 if (!strtab_reuse(names, bulk->n_reuses, &str)) {
                         bulk->n_reuses = n;
-                        forget(bulk, out);
+                        bulk_forget(bulk, out);
                         return;
                 }
                 if (str / 8 < bulk->n_sent_bytes)
@@ -82,14 +89,14 @@ static void unlearn(Bulk *bulk, GString *out)
         }
 }
 
-/* The name's number, after which the client knows it. */
-static uint32_t give_name(Bulk *bulk, const Strtab *names, Str str)
+/* Sends the name along unless the client has it. */
+static void bulk_give_name(Bulk *bulk, const Strtab *names, Str str)
 {
         const char *text;
         BulkName name;
 
         if (!str || (str / 8 < bulk->n_sent_bytes && bulk->sent[str / 8] & 1u << str % 8))
-                return str;
+                return;
         if (str / 8 >= bulk->n_sent_bytes) {
                 size_t n = MAX(str / 8 + 1, bulk->n_sent_bytes * 2);
 
@@ -104,90 +111,62 @@ static uint32_t give_name(Bulk *bulk, const Strtab *names, Str str)
         g_byte_array_append(bulk->names, (const uint8_t *)text, name.n);
         bulk->n_names++;
         bulk->n_bytes += name.n;
-        return str;
 }
 
-static uint32_t process_index(Bulk *bulk, const Process *process)
+/*
+ * The number of the process's row. Its epoch and its horizon are those of the first answer about
+ * it: if later answers of the frame have others, a client believes too little, never too much.
+ */
+static uint32_t bulk_process_index(Bulk *bulk, const Process *process)
 {
+        const BulkProcess row = {
+                .pid_ns = process->key.pid_ns,
+                .epoch = codemap_epoch(process->map),
+                .horizon = process_horizon(process),
+                .pid = process->key.pid,
+                .generation = process->generation,
+        };
         guint i;
 
-        if (bulk->processes->len && bulk->processes->pdata[bulk->processes->len - 1] == process)
-                return bulk->processes->len - 1;
-        if (g_ptr_array_find(bulk->processes, process, &i))
-                return i;
-        g_ptr_array_add(bulk->processes, (gpointer)process);
+        for (i = bulk->serials->len; i-- > 0;)
+                if (g_array_index(bulk->serials, uint64_t, i) == process->serial)
+                        return i;
+        g_array_append_val(bulk->serials, process->serial);
+        g_array_append_val(bulk->processes, row);
         return bulk->processes->len - 1;
 }
 
-/* The number of the stub's row, from 1; 0: it is none, or the client knows nothing of stubs. */
-static uint32_t stub_index(Bulk *bulk, const Process *process, const Body *body)
-{
-        const StubTarget *target = codemap_stub_target(process->map, body);
-        BulkStub row;
+/* A text is a number in the row; all other members of a row are sent as they are. */
+#define GIVE_NAME(name, type, null, member, api)                                                   \
+        if (ANSWER_##type == ANSWER_TEXT)                                                          \
+                bulk_give_name(bulk, process->names, (Str)row->member);
+#define NOTHING(name, type, null)
 
-        if (!target || bulk->version < 2)
+/* The number of the stub's row, from 1; 0: it is not one, or the client does not take stubs. */
+static uint32_t bulk_stub_index(Bulk *bulk, const Process *process, const Body *body)
+{
+        BulkStub stub, *row = &stub;
+
+        if (bulk->version < 2 || !answer_row_stub(row, process, body))
                 return 0;
-        row = (BulkStub){
-                .name_space = give_name(bulk, process->names, target->name_space),
-                .name = give_name(bulk, process->names, target->name),
-                .signature = give_name(bulk, process->names, target->signature),
-        };
-        /* Neighbours are often of one body. */
+        ANSWER_STUB_FIELDS(GIVE_NAME)
+        /* Neighbours are often in the same body. */
         if (!bulk->stubs->len ||
-            memcmp(&g_array_index(bulk->stubs, BulkStub, bulk->stubs->len - 1), &row, sizeof(row)))
-                g_array_append_val(bulk->stubs, row);
+            memcmp(&g_array_index(bulk->stubs, BulkStub, bulk->stubs->len - 1), row, sizeof(*row)))
+                g_array_append_val(bulk->stubs, stub);
         return bulk->stubs->len;
 }
 
-static void put_il(BulkAnswer *row, const Body *body, uint64_t offset)
+static void bulk_put_body(Bulk *bulk, BulkAnswer *row, const Process *process, const Body *body,
+                          uint64_t address)
 {
-        const IlMap *map = body_il_map(body);
-        int32_t il;
-
-        if (!map)
-                return;
-        row->flags |= BULK_ANSWER_IL_VERSION;
-        row->il_version = ilmap_version(map);
-        if (!ilmap_lookup(map, (uint32_t)offset, &il))
-                return;
-        row->il_kind = il == IL_OFFSET_NO_MAPPING ? IL_NO_MAPPING
-                       : il == IL_OFFSET_PROLOG   ? IL_PROLOG
-                       : il == IL_OFFSET_EPILOG   ? IL_EPILOG
-                                                  : IL_EXACT;
-        row->il_offset = row->il_kind == IL_EXACT ? il : 0;
-}
-
-static void put_body(Bulk *bulk, BulkAnswer *row, const Process *process, const Body *body,
-                     uint64_t address)
-{
-        const Module *module = process_body_module(process, body);
-
         row->flags |= BULK_ANSWER_BODY;
-        row->source = body->source;
-        row->tier = body->flags & METHOD_FLAG_JITTED
-                            ? (body->flags >> METHOD_TIER_SHIFT) & METHOD_TIER_MASK
-                            : TIER_READY_TO_RUN;
-        row->size = body->size;
-        row->method_flags = body->flags;
-        row->token = body->token;
-        row->rejit_id = body->rejit_id;
-        row->jit_us = (uint32_t)((uint64_t)body->jit_time * BODY_JIT_UNIT / 1000);
-        row->name_space = give_name(bulk, process->names, body->name_space);
-        row->name = give_name(bulk, process->names, body->name);
-        row->signature = give_name(bulk, process->names, body->signature);
-        row->stub_for = stub_index(bulk, process, body);
-        row->start = body->start;
-        row->method_id = body->method_id;
-        row->loaded = body->source == BODY_SOURCE_LOAD ? body->since : 0;
-        row->unloaded = body->until;
-        if (module) {
-                row->module_id = module->id;
-                row->module_path = give_name(bulk, process->names, module->path);
-        }
-        put_il(row, body, address - body->start);
+        answer_row_fill(row, process, body, &address);
+        row->stub_for = bulk_stub_index(bulk, process, body);
+        ANSWER_ROW_FIELDS(GIVE_NAME, NOTHING)
 }
 
-static BulkAnswer make_row(Bulk *bulk, const Question *question, const Answer *answer)
+static BulkAnswer bulk_make_row(Bulk *bulk, const Question *question, const Answer *answer)
 {
         const Body *body = answer->body ? answer->body : answer->nearest;
         BulkAnswer row = {
@@ -195,15 +174,13 @@ static BulkAnswer make_row(Bulk *bulk, const Question *question, const Answer *a
                 .confidence = (uint8_t)answer->confidence,
                 .process = BULK_NO_PROCESS,
         };
-        guint n = answer->bodies      ? answer->bodies->len
-                  : answer->processes ? answer->processes->len
-                                      : 0;
+        size_t n = answer->processes ? answer->processes->len : answer->n_bodies;
 
         row.n_candidates = (uint16_t)MIN(n, UINT16_MAX);
         if (answer->process)
-                row.process = process_index(bulk, answer->process);
+                row.process = bulk_process_index(bulk, answer->process);
         if (body)
-                put_body(bulk, &row, answer->process, body, question->address);
+                bulk_put_body(bulk, &row, answer->process, body, question->address);
         if (answer->nearest) {
                 row.flags |= BULK_ANSWER_NEAREST;
                 row.distance = answer->distance;
@@ -211,26 +188,7 @@ static BulkAnswer make_row(Bulk *bulk, const Question *question, const Answer *a
         return row;
 }
 
-static void append_processes(Bulk *bulk, GString *out)
-{
-        guint i;
-
-        append_header(out, BULK_PROCESSES, bulk->processes->len * sizeof(BulkProcess), 0);
-        for (i = 0; i < bulk->processes->len; i++) {
-                const Process *process = bulk->processes->pdata[i];
-                const BulkProcess row = {
-                        .pid_ns = process->key.pid_ns,
-                        .epoch = codemap_epoch(process->map),
-                        .horizon = process_horizon(process),
-                        .pid = process->key.pid,
-                        .generation = process->generation,
-                };
-
-                g_string_append_len(out, (const char *)&row, sizeof(row));
-        }
-}
-
-static Question question_of(const BulkQuery *query)
+static Question question_from_query(const BulkQuery *query)
 {
         return (Question){
                 .pid = query->pid,
@@ -242,77 +200,157 @@ static Question question_of(const BulkQuery *query)
         };
 }
 
-/* So many are answered and turned into rows together: what the one has read the other finds in the
- * processor's cache. */
+/*
+ * Questions that are answered and turned into rows together: the second step finds in the
+ * processor's cache what the first has read.
+ */
 enum { GROUP = 64 };
 
-/* True if one of the answers could be another once more has come in. */
-static bool answer_group(Bulk *bulk, const BulkQuery *queries, size_t n, BulkAnswer *rows)
+/* Bytes of names after which they are sent, also in the middle of a frame. */
+#define NAMES_AT_ONCE (1u << 20)
+/* A frame is answered without a break after so many restarts. */
+#define MAX_RESTARTS 2
+
+/* Makes the rows of up to N queries. Returns how many: fewer if their names are many bytes. */
+static size_t bulk_answer_group(Bulk *bulk, const BulkQuery *queries, size_t n, BulkAnswer *rows)
 {
         Question questions[GROUP];
         Answer answers[GROUP];
-        bool is_late = false;
-        size_t i;
+        size_t n_made = 0, i;
 
         for (i = 0; i < n; i++)
-                questions[i] = question_of(&queries[i]);
+                questions[i] = question_from_query(&queries[i]);
         answer_questions(bulk->context.tracker, &bulk->context.viewer, questions, n, answers);
         for (i = 0; i < n; i++) {
-                is_late |= questions[i].has_time && questions[i].time > answers[i].horizon;
-                if (rows)
-                        rows[i] = make_row(bulk, &questions[i], &answers[i]);
+                if (n_made == i && (!i || bulk->names->len < NAMES_AT_ONCE))
+                        rows[n_made++] = bulk_make_row(bulk, &questions[i], &answers[i]);
                 answer_clear(&answers[i]);
         }
-        return is_late;
+        return n_made;
 }
 
-static bool is_late(Bulk *bulk, const BulkQuery *queries, size_t n)
+/* True if the time of a query is past the horizon: more events could change its answer. */
+static bool bulk_is_late(Bulk *bulk, const BulkQuery *queries, size_t n)
 {
-        size_t i;
+        for (; bulk->n_due < n; bulk->n_due++) {
+                const Question question = question_from_query(&queries[bulk->n_due]);
+                Answer answer;
+                bool is_late;
 
-        for (i = 0; i < n; i += GROUP)
-                if (answer_group(bulk, queries + i, MIN(GROUP, n - i), NULL))
+                if (!question.has_time)
+                        continue;
+                answer_question(bulk->context.tracker, &bulk->context.viewer, &question, &answer);
+                is_late = question.time > answer.horizon;
+                answer_clear(&answer);
+                if (is_late)
                         return true;
+        }
         return false;
 }
 
-/* What rows refer to goes before them. False if their names are more than a client keeps. */
-static bool append_answers(Bulk *bulk, const BulkQuery *queries, size_t n, uint32_t tag,
-                           GString *out)
+static void bulk_send_names(Bulk *bulk, GString *out)
 {
-        g_autofree BulkAnswer *rows = g_new(BulkAnswer, n);
-        size_t i;
-
-        unlearn(bulk, out);
-        if (bulk->n_names + 7 * n > BULK_MAX_NAMES || bulk->n_bytes > BULK_MAX_NAME_BYTES / 2)
-                forget(bulk, out);
+        if (!bulk->names->len)
+                return;
+        frame_append_header(out, BULK_NAMES, bulk->names->len, 0);
+        g_string_append_len(out, (const char *)bulk->names->data, bulk->names->len);
         g_byte_array_set_size(bulk->names, 0);
-        g_ptr_array_set_size(bulk->processes, 0);
+}
+
+/*
+ * Begins a frame of N queries, or goes on with it. A number of a name can have become that of
+ * another one since the last turn; rows that refer to it would have a wrong name: all are made
+ * again.
+ */
+static void bulk_begin(Bulk *bulk, size_t n, GString *out)
+{
+        bool is_reused =
+                bulk->n_reuses != strtab_n_reuses(tracker_budget(bulk->context.tracker)->names);
+
+        if (bulk->is_begun && !is_reused)
+                return;
+        bulk_forget_reused(bulk, out);
+        if (bulk->is_begun)
+                bulk->n_restarts++;
+        else if (bulk->n_names + 7 * n > BULK_MAX_NAMES || bulk->n_bytes > BULK_MAX_NAME_BYTES / 2)
+                bulk_forget(bulk, out);
+        bulk->is_begun = true;
+        bulk->n_rows = 0;
+        g_byte_array_set_size(bulk->names, 0);
+        g_array_set_size(bulk->serials, 0);
+        g_array_set_size(bulk->processes, 0);
         g_array_set_size(bulk->stubs, 0);
-        for (i = 0; i < n && bulk->n_bytes <= BULK_MAX_NAME_BYTES; i += GROUP)
-                answer_group(bulk, queries + i, MIN(GROUP, n - i), rows + i);
-        if (bulk->n_bytes > BULK_MAX_NAME_BYTES)
-                return false;
-        if (bulk->names->len) {
-                append_header(out, BULK_NAMES, bulk->names->len, 0);
-                g_string_append_len(out, (const char *)bulk->names->data, bulk->names->len);
-        }
-        append_processes(bulk, out);
+}
+
+/* True if the frame goes on in another turn: time is over, or enough waits to be sent. */
+static bool bulk_is_turn_over(const Bulk *bulk, const GString *out)
+{
+        return bulk->turn_end && bulk->n_restarts < MAX_RESTARTS &&
+               (out->len > QUERY_MAX_OUTPUT || g_get_monotonic_time() >= bulk->turn_end);
+}
+
+static void bulk_end(Bulk *bulk)
+{
+        bulk->is_begun = false;
+        bulk->n_due = 0;
+        bulk->n_rows = 0;
+        bulk->n_restarts = 0;
+}
+
+/* The answers, after what they refer to. */
+static void bulk_append_answers(Bulk *bulk, uint32_t tag, GString *out)
+{
+        size_t answer_size = bulk_answer_size(bulk->version), n = bulk->n_rows, i;
+        BulkAnswer *rows = bulk->rows;
+
+        frame_append_header(out, BULK_PROCESSES, bulk->processes->len * sizeof(BulkProcess), 0);
+        g_string_append_len(out, bulk->processes->data,
+                            (gssize)(bulk->processes->len * sizeof(BulkProcess)));
         if (bulk->stubs->len) {
-                append_header(out, BULK_STUBS, bulk->stubs->len * sizeof(BulkStub), 0);
+                frame_append_header(out, BULK_STUBS, bulk->stubs->len * sizeof(BulkStub), 0);
                 g_string_append_len(out, bulk->stubs->data,
                                     (gssize)(bulk->stubs->len * sizeof(BulkStub)));
         }
-        append_header(out, BULK_ANSWERS, n * sizeof(BulkAnswer), tag);
-        g_string_append_len(out, (const char *)rows, (gssize)(n * sizeof(BulkAnswer)));
         for (i = 0; bulk->context.stats && i < n; i++)
                 bulk->context.stats->answers[rows[i].status]++;
-        return true;
+        frame_append_header(out, BULK_ANSWERS, n * answer_size, tag);
+        for (i = 0; answer_size < sizeof(*rows) && i < n; i++)
+                memmove((char *)rows + i * answer_size, &rows[i], answer_size);
+        g_string_append_len(out, (const char *)rows, (gssize)(n * answer_size));
 }
 
-static ssize_t refuse(GString *out, const char *why)
+/* 0; -EAGAIN if the turn is over; -ENOBUFS if the names are more than a client keeps. */
+static int bulk_answer_frame(Bulk *bulk, const BulkQuery *queries, size_t n, uint32_t tag,
+                             GString *out)
 {
-        append_header(out, BULK_ERROR, strlen(why), 0);
+        bulk_begin(bulk, n, out);
+        while (bulk->n_rows < n) {
+                bulk->n_rows +=
+                        bulk_answer_group(bulk, queries + bulk->n_rows,
+                                          MIN(GROUP, n - bulk->n_rows), bulk->rows + bulk->n_rows);
+                if (bulk->n_bytes > BULK_MAX_NAME_BYTES)
+                        return -ENOBUFS;
+                if (bulk->names->len >= NAMES_AT_ONCE)
+                        bulk_send_names(bulk, out);
+                if (bulk->n_rows < n && bulk_is_turn_over(bulk, out)) {
+                        bulk_send_names(bulk, out);
+                        return -EAGAIN;
+                }
+        }
+        bulk_send_names(bulk, out);
+        bulk_append_answers(bulk, tag, out);
+        bulk_end(bulk);
+        return 0;
+}
+
+void bulk_set_turn(Bulk *bulk, int64_t turn_end)
+{
+        bulk->turn_end = turn_end;
+}
+
+static ssize_t bulk_refuse(GString *out, const char *why)
+{
+        frame_append_header(out, BULK_ERROR, strlen(why), 0);
         g_string_append(out, why);
         return -EBADMSG;
 }
@@ -323,29 +361,33 @@ ssize_t bulk_run(Bulk *bulk, const uint8_t *bytes, size_t n_bytes, bool is_final
         g_autofree BulkQuery *queries = NULL;
         BulkHeader header;
         size_t n;
+        int r;
 
         *ret_wait_ms = 0;
         if (n_bytes < sizeof(header))
                 return 0;
         memcpy(&header, bytes, sizeof(header));
         if (header.type != BULK_QUERIES || header.reserved)
-                return refuse(out, "a client sends frames of type 1, reserved 0");
+                return bulk_refuse(out, "a client sends frames of type 1, reserved 0");
         n = header.size / sizeof(BulkQuery);
         if (header.size % sizeof(BulkQuery) || n > BULK_MAX_QUERIES)
-                return refuse(out, "the payload is up to 4096 queries of 32 bytes");
+                return bulk_refuse(out, "the payload is up to 4096 queries of 32 bytes");
         if (n_bytes < sizeof(header) + header.size)
                 return 0;
         queries = g_memdup2(bytes + sizeof(header), header.size); /* aligned */
-        if (header.wait_ms && !is_final && is_late(bulk, queries, n)) {
-                *ret_wait_ms = MIN(header.wait_ms, G_MAXINT32);
+        if (header.wait_ms && !is_final && !bulk->is_begun && bulk_is_late(bulk, queries, n)) {
+                *ret_wait_ms = MIN(header.wait_ms, QUERY_MAX_WAIT_MS);
                 return 0;
         }
-        if (!append_answers(bulk, queries, n, header.tag, out))
-                return refuse(out, "64 MiB of names in one batch: ask for less at once");
+        r = bulk_answer_frame(bulk, queries, n, header.tag, out);
+        if (r == -ENOBUFS)
+                return bulk_refuse(out, "64 MiB of names in one batch: ask for less at once");
+        if (r < 0)
+                return r;
         return (ssize_t)(sizeof(header) + header.size);
 }
 
-/* A client may only have learned of the caps from here. */
+/* The reply has all limits that a client must know. */
 void call_bulk(Call *call)
 {
         int64_t version;
@@ -358,6 +400,10 @@ void call_bulk(Call *call)
         call->progress->bulk_version = (unsigned)version;
         g_string_append_printf(call->out,
                                "{\"version\":%d,\"max_queries\":%d,\"max_names\":%d,"
-                               "\"max_name_bytes\":%u}",
+                               "\"max_name_bytes\":%u",
                                (int)version, BULK_MAX_QUERIES, BULK_MAX_NAMES, BULK_MAX_NAME_BYTES);
+        if (version >= 3)
+                g_string_append_printf(call->out, ",\"answer_size\":%u",
+                                       bulk_answer_size((unsigned)version));
+        g_string_append_c(call->out, '}');
 }

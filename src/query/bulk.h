@@ -9,15 +9,20 @@
 
 typedef struct Bulk Bulk;
 
-/* VERSION: 1 or 2 (BULK_VERSION). */
+/* VERSION: 1 to BULK_VERSION. */
 Bulk *bulk_new(const QueryContext *context, unsigned version);
 void bulk_free(Bulk *bulk);
 
+/* From TURN_END on (as in QueryContext), or with too much output, a frame is not answered further.
+ */
+void bulk_set_turn(Bulk *bulk, int64_t turn_end);
+
 /*
- * Takes one frame from the start of BYTES, and appends what answers it to OUT. Returns the frame's
- * size; 0 if more bytes are needed, or if it is to wait (RET_WAIT_MS is not 0 then: call again when
- * records or progress have come, and with IS_FINAL once that time is over); or -EBADMSG for what is
- * no frame: why is appended, and nothing more is taken.
+ * Takes one frame from the start of BYTES and appends its answers to OUT. Returns the size of the
+ * frame; 0 if more bytes are needed, or if the frame has to wait (then RET_WAIT_MS is not 0: call
+ * again after records or progress were applied, and with IS_FINAL after that time); -EAGAIN if the
+ * turn is over: call again; or -EBADMSG if the bytes are not a frame: the reason is appended, and
+ * no further frame may be given.
  */
 ssize_t bulk_run(Bulk *bulk, const uint8_t *bytes, size_t n_bytes, bool is_final,
                  unsigned *ret_wait_ms, GString *out);

@@ -2,12 +2,12 @@
 #pragma once
 
 /*
- * Call: one call under way, and the methods that there are
+ * Call: one call that is being answered, and all methods
  */
 
-#include "core/time-text.h"
 #include "query/parameters.h"
 #include "query/query.h"
+#include "util/time-text.h"
 
 typedef struct Call {
         const QueryContext *context;
@@ -16,23 +16,30 @@ typedef struct Call {
         QueryProgress *progress;
         GString *out;      /* parameters of the reply */
         const char *wrong; /* name of the parameter that is wrong, if one is (static) */
-        const char *error; /* or the name of another error (static), */
-        const char *error_key, *error_value; /* with this parameter */
+        const char *error; /* or the name of another error (static) */
+        const char *error_key, *error_value; /* its parameter, or NULL */
         QueryNext next;
+        bool has_times; /* `times` is set: most calls do not need it */
+        TimeContext times;
 } Call;
 
-/* False with the call's `wrong` set. */
+/* False if a parameter is wrong; `wrong` is set then. */
 bool call_get_filter(Call *call, ProcessFilter *ret_filter);
-/* A parameter that is a time: text, or integer ns. Absent: false, with WRONG as it was. */
+/*
+ * A parameter that is a time: text, or integer ns. False if it is absent, and then `wrong` is as
+ * before; or if it is wrong.
+ */
 bool call_get_time(Call *call, const char *name, uint64_t *ret_time);
-/* What "now" and times of day mean for what is asked. */
-void call_time_context(const Call *call, TimeContext *ret_context);
 
 /* NULL, or what is wrong with the time (static). */
-const char *time_from_json(const json_t *node, const TimeContext *times, uint64_t *ret_time);
+const char *call_time_from_json(Call *call, const json_t *node, uint64_t *ret_time);
 
-/* The methods, by file. */
+/* True if other clients have to get their turn: the call goes on with QUERY_AGAIN. */
+bool call_is_turn_over(const Call *call);
+
+/* The methods. */
 void call_resolve(Call *call);
+void resolve_free(Resolve *resolve);
 void call_parse_time(Call *call);
 void call_list_processes(Call *call);
 void call_list_methods(Call *call);

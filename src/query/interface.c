@@ -2,10 +2,14 @@
 
 /*
  * The interface's description, in Varlink's own language, for org.varlink.service
+ *
+ * "@NAME" in the texts below stands for members of a body, which are made from the description of
+ * answers in wire/answer-fields.h.
  */
 
-#include "core/json-text.h"
 #include "query/call.h"
+#include "util/json-text.h"
+#include "wire/answer-fields.h"
 
 #include <string.h>
 
@@ -18,31 +22,24 @@ static const char SYMBOLIZER[] =
         "\n"
         "type Query (pid: int, pid_ns: ?int, addr: string, time: ?string)\n"
         "\n"
-        "type MethodName (namespace: ?string, name: ?string, signature: ?string)\n"
+        "type MethodName (@stub)\n"
         "\n"
         "# stub_for: of an IL stub, the method that the runtime made it for.\n"
-        "type Method (id: string, namespace: ?string, name: ?string, signature: ?string,\n"
-        "  token: ?string, stub_for: ?MethodName)\n"
+        "type Method (@method)\n"
         "\n"
-        "type Version (rejit_id: int, il_version: ?int, tier: string)\n"
+        "type Version (@version)\n"
         "\n"
-        "type ModuleName (id: string, path: ?string)\n"
+        "type ModuleName (@module)\n"
         "\n"
         "# A native code body. distance: with a nearest one, in seconds from the time asked.\n"
-        "type Body (pid: ?int, pid_ns: ?int, generation: ?int, symbol: string, method: Method,\n"
-        "  start: string, size: ?int, offset: ?int, flags: ?int, version: Version,\n"
-        "  module: ?ModuleName, il_offset: ?int, il_kind: ?string, jit_ms: ?float,\n"
-        "  loaded: ?string, unloaded: ?string, source: string, distance: ?float)\n"
+        "type Body (pid: ?int, pid_ns: ?int, generation: ?int, @body, distance: ?float)\n"
         "\n"
         "# status: ok, no-process, no-method, unloaded, not-yet, ambiguous, pending, evicted,\n"
         "# invalid; confidence: exact, assumed, provisional, gap. With status ok the members of\n"
         "# the body are here, too.\n"
-        "type Answer (pid: ?int, pid_ns: ?int, addr: ?string, time: ?string, status: string,\n"
-        "  reason: ?string, symbol: ?string, method: ?Method, start: ?string, size: ?int,\n"
-        "  offset: ?int, flags: ?int, version: ?Version, module: ?ModuleName, il_offset: ?int,\n"
-        "  il_kind: ?string, jit_ms: ?float, loaded: ?string, unloaded: ?string,\n"
-        "  source: ?string, nearest: ?Body, candidates: ?[]object, n_candidates: ?int,\n"
-        "  confidence: ?string, horizon: ?string, epoch: ?int)\n"
+        "type Answer (pid: ?int, pid_ns: ?int, addr: ?string, time: ?string, status: string,"
+        " reason: ?string, @answer, nearest: ?Body, candidates: ?[]object, n_candidates: ?int,"
+        " confidence: ?string, horizon: ?string, epoch: ?int)\n"
         "\n"
         "# An answer ok of a body that is not unloaded may be kept for [start, start + size)\n"
         "# until the epoch of its process is another one.\n"
@@ -52,16 +49,14 @@ static const char SYMBOLIZER[] =
         "type Process (pid: int, pid_ns: int, generation: int, state: string, runtime: ?string,\n"
         "  runtime_path: ?string, command: ?string, bodies: int, live: int, modules: int,\n"
         "  since: string, from_start: bool, last: string, exited: ?string,\n"
-        "  gap_since: ?string, horizon: string, epoch: int)\n"
+        "  gap_since: ?string, horizon: string, epoch: int, uid: ?int)\n"
         "\n"
         "type Module (pid: int, pid_ns: int, generation: int, id: string, path: ?string,\n"
         "  bodies: int, live: int, live_bytes: int, loaded: ?string, unloaded: ?string)\n"
         "\n"
         "# event: load, unload (with the members of a body), epoch, resync (without all others).\n"
-        "type Event (event: string, pid: ?int, pid_ns: ?int, generation: ?int, epoch: ?int,\n"
-        "  symbol: ?string, method: ?Method, start: ?string, size: ?int, flags: ?int,\n"
-        "  version: ?Version, module: ?ModuleName, jit_ms: ?float, loaded: ?string,\n"
-        "  unloaded: ?string, source: ?string)\n"
+        "type Event (event: string, pid: ?int, pid_ns: ?int, generation: ?int, epoch: ?int,"
+        " @event)\n"
         "\n"
         "# At most 4096 queries. Waits up to wait_ms for events of times that are not in yet.\n"
         "method Resolve(queries: []Query, wait_ms: ?int)\n"
@@ -91,7 +86,8 @@ static const char SYMBOLIZER[] =
         "method Status() -> (version: string, bulk_version: int, ingest_version: int,\n"
         "  processes: int, bodies: int, live_bodies: int, silent_processes: int,\n"
         "  bytes: ?int, memory_max: ?int, names: ?int, il_maps_kept: ?int, il_map_bytes: ?int,\n"
-        "  evicted_processes: ?int, evicted_bodies: ?int, evicted_il_maps: ?int, refused: ?int,\n"
+        "  evicted_processes: ?int, evicted_bodies: ?int, evicted_il_maps: ?int, refused: ?int, "
+        "forged: ?int,\n"
         "  method_loads: ?int, method_unloads: ?int, method_rundowns: ?int, r2r_entries: ?int,\n"
         "  il_maps: ?int, module_loads: ?int, module_unloads: ?int, known_before: ?int,\n"
         "  impossible: ?int, gaps: ?int, discarded_events: ?int, discarded_packets: ?int)\n"
@@ -103,7 +99,8 @@ static const char SYMBOLIZER[] =
         "\n"
         "# Only with \"upgrade\": binary frames follow, see clrsym-protocol(7).\n"
         "method Bulk(version: int)\n"
-        "  -> (version: int, max_queries: int, max_names: int, max_name_bytes: int)\n"
+        "  -> (version: int, max_queries: int, max_names: int, max_name_bytes: int,\n"
+        "  answer_size: ?int)\n"
         "\n"
         "error InvalidCall (reason: string)\n"
         "error LimitExceeded (limit: string)\n"
@@ -129,6 +126,84 @@ static const struct {
         const char *description;
 } INTERFACES[] = {{"org.varlink.service", SERVICE}, {"org.clrsym.Symbolizer", SYMBOLIZER}};
 
+static const char *const TYPE_NAMES[] = {
+        [ANSWER_TEXT] = "string",     [ANSWER_ID] = "string",       [ANSWER_TOKEN] = "string",
+        [ANSWER_NUMBER] = "int",      [ANSWER_TIME] = "string",     [ANSWER_JIT_MS] = "float",
+        [ANSWER_TIER] = "string",     [ANSWER_SOURCE] = "string",   [ANSWER_METHOD] = "Method",
+        [ANSWER_STUB] = "MethodName", [ANSWER_VERSION] = "Version", [ANSWER_MODULE] = "ModuleName",
+        [ANSWER_SYMBOL] = "string",   [ANSWER_OFFSET] = "int",      [ANSWER_IL_OFFSET] = "int",
+        [ANSWER_IL_KIND] = "string",
+};
+
+/* What "@NAME" stands for: the members of an object, or of the body itself. */
+static const struct {
+        const char *name;
+        AnswerType object; /* ANSWER_TEXT: the body */
+        bool is_optional;  /* there may be no body */
+        bool has_address;  /* an address may have been asked for */
+} MARKS[] = {
+        {"@stub", ANSWER_STUB, false, false},       {"@method", ANSWER_METHOD, false, false},
+        {"@version", ANSWER_VERSION, false, false}, {"@module", ANSWER_MODULE, false, false},
+        {"@body", ANSWER_TEXT, false, true},        {"@answer", ANSWER_TEXT, true, true},
+        {"@event", ANSWER_TEXT, true, false},
+};
+
+static void interface_append_mark(GString *out, size_t mark)
+{
+        const AnswerField *field = MARKS[mark].object == ANSWER_TEXT
+                                           ? answer_body_fields
+                                           : answer_type_fields(MARKS[mark].object);
+        const char *separator = "";
+
+        for (; field->name; field++) {
+                bool needs_address = answer_type_needs_address(field->type);
+
+                if (needs_address && !MARKS[mark].has_address)
+                        continue;
+                g_string_append_printf(out, "%s%s: %s%s", separator, field->name,
+                                       MARKS[mark].is_optional || needs_address || field->null ? "?"
+                                                                                               : "",
+                                       TYPE_NAMES[field->type]);
+                separator = ", ";
+        }
+}
+
+/* Lines have at most 90 characters. They are broken after a comma. */
+static void interface_append_line(GString *out, const char *line, size_t n)
+{
+        while (n > 88) {
+                const char *comma = memrchr(line, ',', 88);
+                size_t n_part = comma ? (size_t)(comma - line) + 1 : n;
+
+                g_string_append_len(out, line, (gssize)n_part);
+                g_string_append(out, "\n ");
+                line += n_part;
+                n -= n_part;
+        }
+        g_string_append_len(out, line, (gssize)n);
+}
+
+static GString *interface_describe(const char *text)
+{
+        GString *out = g_string_new(NULL);
+
+        while (*text) {
+                g_autoptr(GString) line = g_string_new_len(text, (gssize)strcspn(text, "\n"));
+                size_t i;
+
+                text += line->len + 1;
+                for (i = 0; i < G_N_ELEMENTS(MARKS); i++) {
+                        g_autoptr(GString) members = g_string_new(NULL);
+
+                        interface_append_mark(members, i);
+                        g_string_replace(line, MARKS[i].name, members->str, 1);
+                }
+                interface_append_line(out, line->str, line->len);
+                g_string_append_c(out, '\n');
+        }
+        return out;
+}
+
 void call_get_info(Call *call)
 {
         size_t i;
@@ -152,12 +227,14 @@ void call_get_interface_description(Call *call)
                 return;
         call->wrong = NULL;
         for (i = 0; i < G_N_ELEMENTS(INTERFACES); i++) {
-                if (strcmp(name, INTERFACES[i].name))
-                        continue;
-                g_string_append(call->out, "{\"description\":");
-                json_append_string(call->out, INTERFACES[i].description);
-                g_string_append_c(call->out, '}');
-                return;
+                if (!strcmp(name, INTERFACES[i].name)) {
+                        g_autoptr(GString) text = interface_describe(INTERFACES[i].description);
+
+                        g_string_append(call->out, "{\"description\":");
+                        json_append_text(call->out, text->str, text->len);
+                        g_string_append_c(call->out, '}');
+                        return;
+                }
         }
         call->error = "org.varlink.service.InterfaceNotFound";
         call->error_key = "interface";

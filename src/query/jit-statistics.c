@@ -4,8 +4,8 @@
  * JitStatistics: what the compiler did and did not do, by process
  */
 
-#include "core/json-text.h"
 #include "query/call.h"
+#include "util/json-text.h"
 
 static const char *const ATTEMPTS[_JIT_ATTEMPT_MAX][2] = {
         [JIT_INLINING] = {"inlining_succeeded", "inlining_failed"},

@@ -3,18 +3,18 @@
 /*
  * Lists: processes, modules and bodies
  *
- * A caller that takes several replies gets a list in parts: each goes on behind the last row of the
- * part before, whatever has changed meanwhile. What is there keeps its place: processes have serial
- * numbers, and bodies and modules have numbers, for as long as they are.
+ * A caller that takes several replies gets a list in parts. Each part goes on after the last row of
+ * the part before, whatever has changed meanwhile: a process has a serial number, and a body or
+ * module has a number, that it keeps as long as it is known.
  */
 
-#include "core/json-text.h"
 #include "query/answer-json.h"
 #include "query/call.h"
+#include "util/json-text.h"
 
 #include <string.h>
 
-/* Rows of a part, and bytes that end one; and bytes of a list that is sent as a whole. */
+/* Rows of a part; bytes after which a part ends; bytes of a list that is sent in one reply. */
 #define MAX_ROWS       1000
 #define MAX_PART_BYTES (1u << 20)
 #define MAX_BYTES      (16u << 20)
@@ -22,7 +22,7 @@
 typedef struct List {
         Call *call;
         unsigned n_rows;
-        QueryProgress at; /* the row that comes, if the list ends before it */
+        QueryProgress at; /* the next row: where the list goes on if it ends before that */
 } List;
 
 static void list_begin(List *list, Call *call, const char *member)
@@ -31,13 +31,14 @@ static void list_begin(List *list, Call *call, const char *member)
         g_string_append_printf(call->out, "{\"%s\":[", member);
 }
 
-/* False if the list ends here, with the row not in it: for now, or because it is too long. */
+/* False if the list ends before this row, because the part is full or the list is too long. */
 static bool list_row(List *list)
 {
         Call *call = list->call;
 
         if (call->is_more && (list->n_rows == MAX_ROWS || call->out->len > MAX_PART_BYTES)) {
                 call->next = QUERY_MORE;
+                list->at.call = call->progress->call;
                 *call->progress = list->at;
                 return false;
         }
@@ -57,7 +58,7 @@ static void list_end(List *list)
         g_string_append(list->call->out, "]}");
 }
 
-/* The processes of a list; what is listed of each, from an item on. */
+/* Appends the rows of one process, from item FIRST on. False if the list ends. */
 typedef bool (*ListProcess)(List *list, const Process *process, uint32_t first, const void *data);
 
 static void list_processes(List *list, const ProcessFilter *filter, ListProcess list_process,
@@ -86,7 +87,7 @@ static bool list_process(List *list, const Process *process, uint32_t first, con
 {
         if (!list_row(list))
                 return false;
-        process_json_append(list->call->out, process);
+        process_json_append(list->call->out, process, list->call->context->viewer.sees_all);
         return true;
 }
 
@@ -101,7 +102,7 @@ void call_list_processes(Call *call)
         list_processes(&list, &filter, list_process, NULL);
 }
 
-/* Which bodies a list is of. */
+/* Which bodies a list has. */
 typedef struct BodyFilter {
         bool (*matches)(const Process *process, const Body *body, const void *data);
         const void *data;
@@ -140,7 +141,7 @@ typedef struct MethodFilter {
         uint64_t time;
 } MethodFilter;
 
-static bool is_listed(const Process *process, const Body *body, const void *data)
+static bool method_filter_matches(const Process *process, const Body *body, const void *data)
 {
         const MethodFilter *filter = data;
 
@@ -158,11 +159,11 @@ void call_list_methods(Call *call)
                 return;
         method.has_time = call_get_time(call, "time", &method.time);
         if (!call->wrong)
-                list_bodies(call, "methods", &filter, (BodyFilter){is_listed, &method});
+                list_bodies(call, "methods", &filter, (BodyFilter){method_filter_matches, &method});
 }
 
-/* "Namespace.Type.Method", as symbols begin. */
-static bool has_name(const Process *process, const Body *body, const char *name)
+/* "Namespace.Type.Method", which symbols begin with. */
+static bool body_has_name(const Process *process, const Body *body, const char *name)
 {
         const char *name_space = strtab_text(process->names, body->name_space);
         const char *own = strtab_text(process->names, body->name);
@@ -181,7 +182,7 @@ typedef struct Moment {
         uint64_t time;
 } Moment;
 
-static Moment get_moment(Call *call)
+static Moment call_get_moment(Call *call)
 {
         Moment moment = {0};
 
@@ -189,12 +190,15 @@ static Moment get_moment(Call *call)
         return moment;
 }
 
-static bool is_of_moment(const Moment *moment, const Body *body)
+static bool moment_includes(const Moment *moment, const Body *body)
 {
         return !moment->is_given || (body->since <= moment->time && moment->time < body->until);
 }
 
-/* The versions that are asked for: of a method by id or by name, of one IL or of any. */
+/*
+ * The versions that are asked for: those of a method, by id or by name, with one IL version or with
+ * any.
+ */
 typedef struct VersionFilter {
         const char *name; /* NULL: by id */
         uint64_t id;
@@ -203,28 +207,30 @@ typedef struct VersionFilter {
         Moment moment;
 } VersionFilter;
 
-static bool is_version(const Process *process, const Body *body, const void *data)
+static bool version_filter_matches(const Process *process, const Body *body, const void *data)
 {
         const VersionFilter *filter = data;
-        if (!is_of_moment(&filter->moment, body))
-                return false;
         const IlMap *map = body_il_map(body);
 
-        if (filter->name ? !has_name(process, body, filter->name) : body->method_id != filter->id)
+        if (!moment_includes(&filter->moment, body))
+                return false;
+        if (filter->name ? !body_has_name(process, body, filter->name)
+                         : body->method_id != filter->id)
                 return false;
         return !filter->has_il_version ||
                (map && ilmap_version(map) == (uint64_t)filter->il_version);
 }
 
 /*
- * Every native body of a method, in order of number: tier-up, OSR, ReJIT. With il_version only
- * those of that IL: the profiling API's pair of FunctionID and ReJITID.
+ * Every native code version of a method, in order of the bodies' numbers: tier-up, OSR, ReJIT. With
+ * il_version only those made from that IL version: then method and il_version are the profiling
+ * API's pair of FunctionID and ReJITID.
  */
 void call_versions(Call *call)
 {
         const char *method = param_string(call->parameters, "method");
         VersionFilter version = {.has_il_version = param_has(call->parameters, "il_version"),
-                                 .moment = get_moment(call)};
+                                 .moment = call_get_moment(call)};
         ProcessFilter filter;
 
         if (call->wrong || !call_get_filter(call, &filter))
@@ -241,11 +247,11 @@ void call_versions(Call *call)
             !param_integer(call->parameters, "il_version", 0, INT64_MAX, &version.il_version))
                 return;
         call->wrong = NULL;
-        list_bodies(call, "bodies", &filter, (BodyFilter){is_version, &version});
+        list_bodies(call, "bodies", &filter, (BodyFilter){version_filter_matches, &version});
 }
 
-/* Newest first; of what came and went at one moment, what was known last. */
-static gint compare_ages(gconstpointer a, gconstpointer b)
+/* Newest first. Among bodies of one moment, the one that became known last is first. */
+static gint body_compare_ages(gconstpointer a, gconstpointer b)
 {
         const Body *x = *(const Body *const *)a, *y = *(const Body *const *)b;
 
@@ -254,19 +260,19 @@ static gint compare_ages(gconstpointer a, gconstpointer b)
         return x->number > y->number ? -1 : x->number < y->number;
 }
 
-/* What lived at an address in one process. */
-static bool history_of(List *list, const Process *process, uint64_t address, const Moment *moment,
-                       const QueryProgress *from)
+/* The bodies that ever were at an address in one process. */
+static bool list_history_of(List *list, const Process *process, uint64_t address,
+                            const Moment *moment, const QueryProgress *from)
 {
         g_autoptr(GPtrArray) bodies = g_ptr_array_new();
         guint i;
 
         codemap_history(process->map, address, bodies);
-        g_ptr_array_sort(bodies, compare_ages);
+        g_ptr_array_sort(bodies, body_compare_ages);
         for (i = 0; i < bodies->len; i++) {
                 const Body *body = bodies->pdata[i];
 
-                if (!is_of_moment(moment, body))
+                if (!moment_includes(moment, body))
                         continue;
                 if (from && (body->since > from->time ||
                              (body->since == from->time && body->number > from->number)))
@@ -280,13 +286,13 @@ static bool history_of(List *list, const Process *process, uint64_t address, con
         return true;
 }
 
-/* What lived at an address, and when: newest first, generation by generation. */
+/* The bodies that ever were at an address, newest first, generation by generation. */
 void call_history(Call *call)
 {
         const GPtrArray *processes = tracker_processes(call->context->tracker);
         const char *text = param_string(call->parameters, "addr");
         const QueryProgress from = *call->progress;
-        const Moment moment = get_moment(call);
+        const Moment moment = call_get_moment(call);
         ProcessFilter filter;
         uint64_t address;
         List list;
@@ -307,18 +313,18 @@ void call_history(Call *call)
                     !process_filter_matches(&filter, &call->context->viewer, process))
                         continue;
                 list.at.serial = process->serial;
-                if (!history_of(&list, process, address, &moment, is_there ? &from : NULL))
+                if (!list_history_of(&list, process, address, &moment, is_there ? &from : NULL))
                         break;
         }
         list_end(&list);
 }
 
-/* What a module has in the code map. */
+/* A module's bodies in the code map, counted. */
 typedef struct ModuleSum {
         uint64_t n_bodies, n_live, n_bytes;
 } ModuleSum;
 
-static ModuleSum *sum_modules(const Process *process)
+static ModuleSum *module_sums_new(const Process *process)
 {
         ModuleSum *sums = g_new0(ModuleSum, process->all_modules->len + 1);
         uint32_t i;
@@ -340,7 +346,7 @@ static ModuleSum *sum_modules(const Process *process)
 static bool list_modules_of(List *list, const Process *process, uint32_t first, const void *data)
 {
         const bool *is_all = data;
-        g_autofree ModuleSum *sums = sum_modules(process);
+        g_autofree ModuleSum *sums = module_sums_new(process);
         uint32_t i;
 
         for (i = first; i < process->all_modules->len; i++) {

@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 bool param_has(const json_t *object, const char *name);
-/* False if there is none, or none that is an integer in [min, max]. */
+/* False if it is absent, or is not an integer in [min, max]. */
 bool param_integer(const json_t *object, const char *name, int64_t min, int64_t max,
                    int64_t *ret_value);
-/* Borrowed; NULL if there is none. */
+/* Borrowed; NULL if it is absent or is not a string. */
 const char *param_string(const json_t *object, const char *name);
 bool param_bool(const json_t *object, const char *name);
 /* Hexadecimal, with or without 0x. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/query.h"
 
-#include "core/json-text.h"
 #include "query/call.h"
+#include "util/json-text.h"
+#include "util/seconds-text.h"
 
 #include <string.h>
 #include <time.h>
@@ -15,24 +16,25 @@ bool process_filter_matches(const ProcessFilter *filter, const Viewer *viewer,
                viewer_sees(viewer, process);
 }
 
-static bool is_known(const QueryContext *context, const ProcessKey *key)
+static bool query_knows(const QueryContext *context, const ProcessKey *key)
 {
-        const Process *process = tracker_process(context->tracker, key);
-
-        return process && viewer_sees(&context->viewer, process);
+        return viewer_knows(&context->viewer, context->tracker, key);
 }
 
-/* Gives a pid without a namespace the one that it is meant in, as questions have it. */
-static void mean_pid(const QueryContext *context, ProcessFilter *filter)
+/*
+ * A pid without a namespace becomes the pid of the process that the viewer knows by it, in that
+ * process's namespace. clrsym-protocol(7), VALUES, has the rules.
+ */
+static void process_filter_resolve_pid(const QueryContext *context, ProcessFilter *filter)
 {
         const Viewer *viewer = &context->viewer;
         const ProcessKey own = {viewer->pid_ns, (int32_t)filter->pid};
         ProcessKey key = own;
 
-        if (!viewer->pid_ns || !is_known(context, &own)) {
+        if (!viewer->pid_ns || !query_knows(context, &own)) {
                 if (!viewer->find || !viewer->find(viewer->data, own.pid, &key))
                         return;
-                if (!is_known(context, &key) && is_known(context, &(ProcessKey){0, key.pid}))
+                if (!query_knows(context, &key) && query_knows(context, &(ProcessKey){0, key.pid}))
                         key.pid_ns = 0;
         }
         filter->pid = key.pid;
@@ -40,7 +42,9 @@ static void mean_pid(const QueryContext *context, ProcessFilter *filter)
         filter->pid_ns = (int64_t)key.pid_ns;
 }
 
-/* Of a call that goes on, the filter is what it was: what a pid stands for can have changed. */
+/*
+ * A call that goes on keeps its filter: meanwhile the pid can have become that of another process.
+ */
 bool call_get_filter(Call *call, ProcessFilter *filter)
 {
         if (call->progress->is_begun) {
@@ -58,52 +62,57 @@ bool call_get_filter(Call *call, ProcessFilter *filter)
                 return false;
         call->wrong = NULL;
         if (filter->has_pid && !filter->has_pid_ns)
-                mean_pid(call->context, filter);
+                process_filter_resolve_pid(call->context, filter);
         call->progress->filter = *filter;
         return true;
 }
 
-void call_time_context(const Call *call, TimeContext *ret_context)
+/* What "now" and times of day mean. This goes through all processes. */
+static const TimeContext *call_times(Call *call)
 {
         const Tracker *tracker = call->context->tracker;
         const GPtrArray *processes = tracker_processes(tracker);
+        TimeContext *times = &call->times;
         struct timespec now;
         guint i;
 
-        *ret_context = (TimeContext){.begin = UINT64_MAX};
+        if (call->has_times)
+                return times;
+        call->has_times = true;
+        times->begin = UINT64_MAX;
         for (i = 0; i < processes->len; i++) {
                 const Process *process = processes->pdata[i];
 
-                ret_context->begin = MIN(ret_context->begin, process->begin);
-                ret_context->end = MAX(ret_context->end, process_horizon(process));
+                times->begin = MIN(times->begin, process->begin);
+                times->end = MAX(times->end, process_horizon(process));
         }
-        ret_context->has_offset = tracker_clock_offset(tracker, &ret_context->clock_offset);
-        ret_context->now = ret_context->end;
+        times->has_offset = tracker_clock_offset(tracker, &times->clock_offset);
+        times->now = times->end;
         if (call->context->is_live) {
                 clock_gettime(CLOCK_MONOTONIC, &now);
-                ret_context->now =
-                        (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+                times->now = (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
         }
+        return times;
 }
 
-const char *time_from_json(const json_t *node, const TimeContext *times, uint64_t *ret_time)
+const char *call_time_from_json(Call *call, const json_t *node, uint64_t *ret_time)
 {
         if (json_is_integer(node) && json_integer_value(node) >= 0) {
                 *ret_time = (uint64_t)json_integer_value(node);
                 return NULL;
         }
-        return json_is_string(node) ? time_from_text(json_string_value(node), times, ret_time)
-                                    : "time: not a time";
+        if (!json_is_string(node))
+                return "time: not a time";
+        if (seconds_from_text(json_string_value(node), ret_time))
+                return NULL;
+        return time_from_text(json_string_value(node), call_times(call), ret_time);
 }
 
 bool call_get_time(Call *call, const char *name, uint64_t *ret_time)
 {
-        TimeContext times;
-
         if (!param_has(call->parameters, name))
                 return false;
-        call_time_context(call, &times);
-        if (time_from_json(json_object_get(call->parameters, name), &times, ret_time)) {
+        if (call_time_from_json(call, json_object_get(call->parameters, name), ret_time)) {
                 call->wrong = name;
                 return false;
         }
@@ -123,12 +132,12 @@ void call_parse_time(Call *call)
         g_string_append_c(call->out, '}');
 }
 
-/* Without a word: what is told from now on comes from the session. */
+/* Has no reply of its own: the connection sends events from now on. */
 void call_watch(Call *call)
 {
         ProcessFilter filter;
 
-        if (!call_get_filter(call, &filter)) /* the session takes it from the progress */
+        if (!call_get_filter(call, &filter)) /* the connection takes it from the progress */
                 return;
         if (!call->is_more)
                 call->error = "org.varlink.service.ExpectedMore";
@@ -170,7 +179,41 @@ void query_append_error(GString *out, const char *error, const char *key, const 
         g_string_append(out, "}}");
 }
 
-static QueryNext run(Call *call, void (*method)(Call *), const json_t *root, GString *out)
+bool call_is_turn_over(const Call *call)
+{
+        return call->context->turn_end && g_get_monotonic_time() >= call->context->turn_end;
+}
+
+static bool is_scalar(const json_t *value)
+{
+        return !json_is_object(value) && !json_is_array(value);
+}
+
+/*
+ * What is needed of a call that goes on: its members, and its parameters that are not arrays or
+ * objects. Those can take a hundred times the memory of their text.
+ */
+static json_t *call_to_keep(const json_t *root)
+{
+        json_t *kept = json_object(), *parameters = json_object(), *value;
+        const char *name;
+
+        json_object_foreach((json_t *)root, name, value) if (is_scalar(value))
+                json_object_set(kept, name, value);
+        json_object_foreach(json_object_get(root, "parameters"), name, value) if (is_scalar(value))
+                json_object_set(parameters, name, value);
+        json_object_set_new(kept, "parameters", parameters);
+        return kept;
+}
+
+void query_progress_clear(QueryProgress *progress)
+{
+        json_decref(progress->call);
+        resolve_free(progress->resolve);
+        *progress = (QueryProgress){0};
+}
+
+static QueryNext call_run(Call *call, void (*method)(Call *), const json_t *root, GString *out)
 {
         const json_t *upgrade = json_object_get(root, "upgrade");
 
@@ -186,7 +229,7 @@ static QueryNext run(Call *call, void (*method)(Call *), const json_t *root, GSt
                 query_append_error(out, call->error, call->error_key, call->error_value);
                 return QUERY_DONE;
         }
-        if (call->next == QUERY_WAIT || call->next == QUERY_WATCH)
+        if (call->next == QUERY_WAIT || call->next == QUERY_AGAIN || call->next == QUERY_WATCH)
                 return call->next;
         g_string_append(out, "{\"parameters\":");
         g_string_append_len(out, call->out->str, (gssize)call->out->len);
@@ -194,37 +237,48 @@ static QueryNext run(Call *call, void (*method)(Call *), const json_t *root, GSt
         return call->next;
 }
 
-QueryNext query_call(const QueryContext *context, const char *text, size_t n_text,
-                     QueryProgress *progress, GString *out)
+/* ROOT is borrowed. */
+static QueryNext query_run(const QueryContext *context, const json_t *root, QueryProgress *progress,
+                           GString *out)
 {
         g_autoptr(GString) parameters = g_string_new(NULL);
         Call call = {.context = context, .progress = progress, .out = parameters};
-        json_t *root = json_loadb(text, n_text, 0, NULL);
         const char *method = param_string(root, "method");
         const json_t *node = json_object_get(root, "parameters");
-        QueryNext next = QUERY_DONE;
         size_t i;
 
         if (!json_is_object(root)) {
                 query_append_error(out, INTERFACE "InvalidCall", "reason",
                                    "a call is one JSON object");
-                json_decref(root);
                 return QUERY_DONE;
         }
         call.parameters = json_is_object(node) ? node : NULL;
         call.is_more = param_bool(root, "more");
         /* All methods only ask: without a reply there is nothing to do. */
-        if (param_bool(root, "oneway")) {
-                json_decref(root);
+        if (param_bool(root, "oneway"))
                 return QUERY_DONE;
-        }
         for (i = 0; method && i < G_N_ELEMENTS(METHODS); i++)
                 if (!strcmp(method, METHODS[i].name))
-                        break;
-        if (method && i < G_N_ELEMENTS(METHODS))
-                next = run(&call, METHODS[i].run, root, out);
-        else
-                query_append_error(out, "org.varlink.service.MethodNotFound", "method", method);
-        json_decref(root);
+                        return call_run(&call, METHODS[i].run, root, out);
+        query_append_error(out, "org.varlink.service.MethodNotFound", "method", method);
+        return QUERY_DONE;
+}
+
+QueryNext query_call(const QueryContext *context, const char *text, size_t n_text,
+                     QueryProgress *progress, GString *out)
+{
+        json_auto_t *root =
+                progress->call ? json_incref(progress->call) : json_loadb(text, n_text, 0, NULL);
+        QueryNext next = query_run(context, root, progress, out);
+
+        if (next == QUERY_WAIT || next == QUERY_AGAIN || next == QUERY_MORE) {
+                if (!progress->call)
+                        progress->call = call_to_keep(root);
+        } else {
+                json_decref(progress->call);
+                progress->call = NULL;
+                resolve_free(progress->resolve);
+                progress->resolve = NULL;
+        }
         return next;
 }

@@ -5,27 +5,33 @@
  * Query: one Varlink call in, its reply out
  *
  * The same code answers on the daemon's query socket and for a trace. A call and a reply are one
- * JSON object each; the NUL that frames them on the socket is the caller's.
+ * JSON object each; the caller adds and removes the NUL after them.
  */
 
-#include "core/answer.h"
+#include "tracker/answer.h"
+
+#include <jansson.h>
 
 /* Most queries in one Resolve. */
 #define QUERY_MAX_BATCH 4096
+/* ms that a call waits at most. */
+#define QUERY_MAX_WAIT_MS (3600 * 1000)
+/* Bytes of output that is not sent: with more of it no further call is answered. */
+#define QUERY_MAX_OUTPUT (4u << 20)
 
-/* What the service counts beside the tracker. */
+/* Counters of the service, beside the tracker's. */
 typedef struct QueryStats {
         uint64_t answers[_ANSWER_STATUS_MAX];
         unsigned n_clients;
         unsigned n_feeders;
-        /* Of what feeders reported that are gone; and of those that are there. */
+        /* Reported by feeders, including those that have disconnected. */
         uint64_t decode_errors;
         uint64_t unknown_events;
-        /* Of the journal, where there is one. */
+        /* The journal, if there is one. */
         bool has_journal;
-        bool journal_is_failed; /* what comes now would not outlive the daemon */
+        bool journal_is_failed; /* new events would not outlive the daemon */
         uint64_t journal_bytes;
-        /* Of requests that code be listed once more, where they are made. */
+        /* Requests for another rundown, if the daemon makes them. */
         bool has_again;
         uint64_t again_listed, again_not_held, again_failed;
 } QueryStats;
@@ -34,11 +40,12 @@ typedef struct QueryContext {
         const Tracker *tracker;
         Viewer viewer;     /* who asks */
         bool is_live;      /* a daemon: "now" is CLOCK_MONOTONIC; else the end of the trace */
-        bool is_final;     /* answer now, even where the caller asked to wait */
+        bool is_final;     /* answer now, even if the caller asked to wait */
+        int64_t turn_end;  /* us of g_get_monotonic_time(): QUERY_AGAIN then; 0: never */
         QueryStats *stats; /* or NULL */
 } QueryContext;
 
-/* Which processes a call is about: all, those of a pid, or of a pid in a namespace. */
+/* Which processes a call is about: all, those with a pid, or the one with a pid in a namespace. */
 typedef struct ProcessFilter {
         bool has_pid, has_pid_ns;
         int64_t pid, pid_ns;
@@ -47,32 +54,43 @@ typedef struct ProcessFilter {
 bool process_filter_matches(const ProcessFilter *filter, const Viewer *viewer,
                             const Process *process);
 
-/* What is to be done after query_call(). */
+/* What has to be done after query_call(). */
 typedef enum QueryNext {
         QUERY_DONE,
-        /* Nothing was appended. Call again when records or progress have come, and with is_final
-         * once WAIT_MS are over. */
+        /*
+         * Nothing was appended. Call again after records or progress were applied, and with
+         * is_final after WAIT_MS.
+         */
         QUERY_WAIT,
+        QUERY_AGAIN, /* nothing was appended: the turn is over, call again */
         QUERY_MORE,  /* a part of the reply was appended: call again for the next one */
-        QUERY_WATCH, /* from now on news of FILTER are to be sent, with "continues" */
+        QUERY_WATCH, /* from now on events of FILTER's processes have to be sent */
         QUERY_BULK,  /* the reply is the last of its kind: binary frames follow */
 } QueryNext;
 
-/* Of one call; zero before it is called first. */
+typedef struct Resolve Resolve;
+
+/* The state of one call; zero at first. */
 typedef struct QueryProgress {
+        json_t *call;     /* owned or NULL: what is needed of a call that goes on, parsed */
+        Resolve *resolve; /* owned or NULL: the questions and the answers so far */
         unsigned wait_ms;
         ProcessFilter filter;
-        /* Where a list goes on: in that process, or behind where it was. */
+        /* Where a list goes on. */
         bool is_begun;
-        uint64_t serial; /* of the process */
+        uint64_t serial; /* of the process that the next row is in */
         uint32_t number; /* of the body or module */
         uint64_t time;
         unsigned bulk_version; /* with QUERY_BULK: which one was asked for */
 } QueryProgress;
 
-/* Appends the reply to OUT; an error is a reply too. A call that wants none ("oneway") has none. */
+/* Appends the reply to OUT; an error is a reply, too. A call with "oneway" has no reply. */
+/* Whatever is returned but DONE, BULK and WATCH, the progress owns something afterwards. */
 QueryNext query_call(const QueryContext *context, const char *call, size_t n_call,
                      QueryProgress *progress, GString *out);
+
+/* Ends a call; the progress is zero then. */
+void query_progress_clear(QueryProgress *progress);
 
 /* Appends {"error":ERROR,"parameters":{KEY:VALUE}}; KEY may be NULL. */
 void query_append_error(GString *out, const char *error, const char *key, const char *value);

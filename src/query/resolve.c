@@ -2,17 +2,103 @@
 
 /*
  * Resolve: addresses to names, as JSON
+ *
+ * A call can have 4096 questions and wait for events meanwhile. It is parsed once. It is then
+ * answered in groups, until its turn is over; a call that waits looks at one question alone, the
+ * first whose time is past the horizon. Equal questions of a call are answered once.
  */
 
-#include "core/json-text.h"
 #include "query/answer-json.h"
 #include "query/call.h"
+#include "util/json-text.h"
 
-/* Bytes of a reply: several times what names of good length take. */
+/* Bytes of a reply. A batch with names of usual length takes a fraction of it. */
 #define MAX_BYTES (16u << 20)
 
+/* Questions that are answered together; fewer if one of them takes long. */
+enum { MAX_GROUP = 64, FIRST_GROUP = 16 };
+/* us in which a group should be answered. */
+#define GROUP_US 500
+
+/* The JSON of an answer, in the answers so far. */
+typedef struct AnswerSpan {
+        size_t begin, n;
+        AnswerStatus status;
+} AnswerSpan;
+
+struct Resolve {
+        size_t n;
+        Question *questions; /* owned */
+        const char **wrong;  /* owned: NULL, or what is wrong with a question (static) */
+        char **addresses; /* owned, with their texts: the addresses of wrong questions, or NULL */
+        unsigned wait_ms; /* 0: answer now */
+        size_t n_due;     /* questions at the start that need not wait */
+        size_t n_answered;
+        unsigned n_group;
+        GString *answers;   /* owned */
+        AnswerSpan *spans;  /* owned: of the questions that are answered */
+        GHashTable *first;  /* owned: Question * -> index + 1 of the first that is equal */
+        GString *processes; /* owned: the processes that the answers are about, each once */
+        GHashTable *seen;   /* owned: their serial numbers */
+};
+
+static guint question_hash(gconstpointer data)
+{
+        const Question *question = data;
+        uint64_t hash = question->address;
+
+        hash = (hash ^ question->time) * UINT64_C(0x9e3779b97f4a7c15);
+        hash = (hash ^ question->pid_ns ^ (uint32_t)question->pid) * UINT64_C(0x9e3779b97f4a7c15);
+        return (guint)(hash >> 32);
+}
+
+static gboolean question_equal(gconstpointer a, gconstpointer b)
+{
+        const Question *x = a, *y = b;
+
+        return x->address == y->address && x->pid == y->pid && x->has_time == y->has_time &&
+               x->time == y->time && x->has_pid_ns == y->has_pid_ns && x->pid_ns == y->pid_ns;
+}
+
+static Resolve *resolve_new(size_t n, unsigned wait_ms)
+{
+        Resolve *resolve = g_new0(Resolve, 1);
+
+        resolve->n = n;
+        resolve->questions = g_new0(Question, n);
+        resolve->wrong = g_new0(const char *, n);
+        resolve->addresses = g_new0(char *, n + 1);
+        resolve->wait_ms = wait_ms;
+        resolve->n_group = FIRST_GROUP;
+        resolve->answers = g_string_new(NULL);
+        resolve->spans = g_new(AnswerSpan, n);
+        resolve->first = g_hash_table_new(question_hash, question_equal);
+        resolve->processes = g_string_new(NULL);
+        resolve->seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        return resolve;
+}
+
+void resolve_free(Resolve *resolve)
+{
+        size_t i;
+
+        if (!resolve)
+                return;
+        for (i = 0; i < resolve->n; i++)
+                g_free(resolve->addresses[i]);
+        g_free(resolve->addresses);
+        g_free(resolve->questions);
+        g_free(resolve->wrong);
+        g_free(resolve->spans);
+        g_string_free(resolve->answers, TRUE);
+        g_string_free(resolve->processes, TRUE);
+        g_hash_table_unref(resolve->first);
+        g_hash_table_unref(resolve->seen);
+        g_free(resolve);
+}
+
 /* NULL, or what is wrong with the query (static). */
-static const char *parse_question(const json_t *query, const TimeContext *times, Question *question)
+static const char *question_parse(Call *call, const json_t *query, Question *question)
 {
         const char *text;
         int64_t i;
@@ -35,98 +121,202 @@ static const char *parse_question(const json_t *query, const TimeContext *times,
         if (!param_has(query, "time"))
                 return NULL;
         question->has_time = true;
-        return time_from_json(json_object_get(query, "time"), times, &question->time);
+        return call_time_from_json(call, json_object_get(query, "time"), &question->time);
 }
 
-/* The processes that answers are of, each once. */
-static void append_processes(GString *out, const Answer *answers, size_t n)
+/* NULL, with the call's `wrong` set, if a parameter is wrong. */
+static Resolve *resolve_parse(Call *call)
 {
-        g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
-        const Process *last = NULL;
-        size_t i;
+        const json_t *queries = json_object_get(call->parameters, "queries");
+        size_t n = json_array_size(queries), i;
+        int64_t wait_ms = 0;
+        Resolve *resolve;
 
-        g_string_append(out, ",\"processes\":[");
+        call->wrong = "queries";
+        if (!json_is_array(queries) || n > QUERY_MAX_BATCH)
+                return NULL;
+        call->wrong = "wait_ms";
+        if (param_has(call->parameters, "wait_ms") &&
+            !param_integer(call->parameters, "wait_ms", 0, G_MAXINT32, &wait_ms))
+                return NULL;
+        call->wrong = NULL;
+        resolve = resolve_new(n, (unsigned)MIN(wait_ms, QUERY_MAX_WAIT_MS));
         for (i = 0; i < n; i++) {
-                const Process *process = answers[i].process;
+                const json_t *query = json_array_get(queries, i);
 
-                if (!process || process == last || !g_hash_table_add(seen, (gpointer)process))
-                        continue;
-                if (last)
-                        g_string_append_c(out, ',');
-                process_key_json_append(out, process);
-                last = process;
+                resolve->wrong[i] = question_parse(call, query, &resolve->questions[i]);
+                if (resolve->wrong[i])
+                        resolve->addresses[i] = g_strdup(param_string(query, "addr"));
         }
-        g_string_append_c(out, ']');
+        return resolve;
 }
 
-/* False, with the call's `error` set, if they are too long. */
-static bool append_answers(Call *call, const json_t *queries, const Question *questions,
-                           const char *const *wrong, const Answer *answers, size_t n)
+/* False if the question's time is past the horizon. */
+static bool question_is_due(const Call *call, const Question *question)
 {
-        size_t i;
+        Answer answer;
+        bool is_due;
 
-        g_string_append(call->out, "{\"answers\":[");
-        for (i = 0; i < n; i++) {
-                if (i)
-                        g_string_append_c(call->out, ',');
-                if (wrong[i])
-                        answer_json_append_invalid(call->out,
-                                                   param_string(json_array_get(queries, i), "addr"),
-                                                   wrong[i]);
-                else
-                        answer_json_append(call->out, &questions[i], &answers[i]);
-                if (call->out->len > MAX_BYTES) {
-                        call->error = "org.clrsym.Symbolizer.LimitExceeded";
-                        call->error_key = "limit";
-                        call->error_value = "16 MiB a reply: ask for less at once";
+        if (!question->has_time)
+                return true;
+        answer_question(call->context->tracker, &call->context->viewer, question, &answer);
+        is_due = question->time <= answer.horizon;
+        answer_clear(&answer);
+        return is_due;
+}
+
+/* False if the call has to wait, or if its turn is over: `next` is set then. */
+static bool resolve_is_due(Resolve *resolve, Call *call)
+{
+        if (!resolve->wait_ms || call->context->is_final)
+                return true;
+        for (; resolve->n_due < resolve->n; resolve->n_due++) {
+                if (!resolve->wrong[resolve->n_due] &&
+                    !question_is_due(call, &resolve->questions[resolve->n_due])) {
+                        call->next = QUERY_WAIT;
+                        call->progress->wait_ms = resolve->wait_ms;
+                        return false;
+                }
+                if (resolve->n_due % MAX_GROUP == MAX_GROUP - 1 && call_is_turn_over(call)) {
+                        call->next = QUERY_AGAIN;
                         return false;
                 }
         }
-        g_string_append_c(call->out, ']');
-        append_processes(call->out, answers, n);
-        g_string_append_c(call->out, '}');
+        return true;
+}
+
+static void resolve_add_process(Resolve *resolve, const Process *process)
+{
+        guint64 *serial;
+
+        if (!process || g_hash_table_contains(resolve->seen, &process->serial))
+                return;
+        serial = g_new(guint64, 1);
+        *serial = process->serial;
+        g_hash_table_add(resolve->seen, serial);
+        if (resolve->processes->len)
+                g_string_append_c(resolve->processes, ',');
+        process_key_json_append(resolve->processes, process);
+}
+
+/* The answer to question I; ANSWER: NULL if the question is wrong, or equal to an earlier one. */
+static void resolve_add_answer(Resolve *resolve, size_t i, const Answer *answer)
+{
+        AnswerSpan *span = &resolve->spans[i];
+        GString *out = resolve->answers;
+
+        if (i)
+                g_string_append_c(out, ',');
+        *span = (AnswerSpan){.begin = out->len, .status = ANSWER_INVALID};
+        if (resolve->wrong[i]) {
+                answer_json_append_invalid(out, resolve->addresses[i], resolve->wrong[i]);
+        } else if (answer) {
+                span->status = answer->status;
+                answer_json_append(out, &resolve->questions[i], answer);
+                resolve_add_process(resolve, answer->process);
+        } else {
+                gpointer first = g_hash_table_lookup(resolve->first, &resolve->questions[i]);
+                const AnswerSpan *equal = &resolve->spans[GPOINTER_TO_SIZE(first) - 1];
+
+                span->status = equal->status;
+                g_string_append_len(out, out->str + equal->begin, (gssize)equal->n);
+        }
+        span->n = out->len - span->begin;
+}
+
+/* True if the question has to be answered; false if the JSON of an equal one can be copied. */
+static bool resolve_is_first(const Resolve *resolve, const Question *question)
+{
+        gpointer first = g_hash_table_lookup(resolve->first, question);
+        size_t i = GPOINTER_TO_SIZE(first) - 1;
+
+        /* One that was answered in this group has no span yet. */
+        return !first || (i < resolve->n_answered && resolve->spans[i].status == ANSWER_AMBIGUOUS &&
+                          resolve->spans[i].begin < ANSWER_JSON_CANDIDATE_BYTES &&
+                          resolve->answers->len >= ANSWER_JSON_CANDIDATE_BYTES);
+}
+
+/* Questions from n_answered on, without those that are wrong, or equal to an earlier one. */
+static unsigned resolve_pick(Resolve *resolve, size_t n, Question *picked, bool *is_picked)
+{
+        unsigned n_picked = 0;
+        size_t i;
+
+        for (i = 0; i < n; i++) {
+                Question *question = &resolve->questions[resolve->n_answered + i];
+
+                is_picked[i] = !resolve->wrong[resolve->n_answered + i] &&
+                               resolve_is_first(resolve, question);
+                if (!is_picked[i])
+                        continue;
+                g_hash_table_insert(resolve->first, question,
+                                    GSIZE_TO_POINTER(resolve->n_answered + i + 1));
+                picked[n_picked++] = *question;
+        }
+        return n_picked;
+}
+
+/* False, with the call's `error` set, if the reply gets too long. */
+static bool resolve_answer_group(Resolve *resolve, Call *call)
+{
+        size_t n = MIN(resolve->n_group, resolve->n - resolve->n_answered), i;
+        Question questions[MAX_GROUP] = {0};
+        Answer answers[MAX_GROUP];
+        bool is_picked[MAX_GROUP], is_short = true;
+        unsigned n_picked = resolve_pick(resolve, n, questions, is_picked), k = 0;
+
+        answer_questions(call->context->tracker, &call->context->viewer, questions, n_picked,
+                         answers);
+        for (i = 0; i < n; i++, resolve->n_answered++) {
+                const Answer *answer = is_picked[i] ? &answers[k++] : NULL;
+
+                is_short = is_short && resolve->answers->len <= MAX_BYTES;
+                if (is_short)
+                        resolve_add_answer(resolve, resolve->n_answered, answer);
+        }
+        for (i = 0; i < n_picked; i++)
+                answer_clear(&answers[i]);
+        if (is_short && resolve->answers->len <= MAX_BYTES)
+                return true;
+        call->error = "org.clrsym.Symbolizer.LimitExceeded";
+        call->error_key = "limit";
+        call->error_value = "16 MiB a reply: ask for less at once";
+        return false;
+}
+
+/* False if the reply is not complete: `next` or `error` is set then. */
+static bool resolve_answer(Resolve *resolve, Call *call)
+{
+        while (resolve->n_answered < resolve->n) {
+                gint64 begin = g_get_monotonic_time();
+
+                if (!resolve_answer_group(resolve, call))
+                        return false;
+                resolve->n_group = g_get_monotonic_time() - begin > GROUP_US
+                                           ? MAX(resolve->n_group / 2, 1)
+                                           : MIN(resolve->n_group * 2, MAX_GROUP);
+                if (resolve->n_answered < resolve->n && call_is_turn_over(call)) {
+                        call->next = QUERY_AGAIN;
+                        return false;
+                }
+        }
         return true;
 }
 
 void call_resolve(Call *call)
 {
-        const json_t *queries = json_object_get(call->parameters, "queries");
-        size_t n = json_array_size(queries), i;
-        g_autofree Question *questions = NULL;
-        g_autofree const char **wrong = NULL;
-        g_autofree Answer *answers = NULL;
-        TimeContext times;
-        int64_t wait_ms = 0;
-        bool is_late = false;
+        Resolve *resolve = call->progress->resolve;
+        size_t i;
 
-        call->wrong = "queries";
-        if (!json_is_array(queries) || n > QUERY_MAX_BATCH)
+        if (!resolve)
+                resolve = call->progress->resolve = resolve_parse(call);
+        if (!resolve || !resolve_is_due(resolve, call) || !resolve_answer(resolve, call))
                 return;
-        call->wrong = "wait_ms";
-        if (param_has(call->parameters, "wait_ms") &&
-            !param_integer(call->parameters, "wait_ms", 0, G_MAXINT32, &wait_ms))
-                return;
-        call->wrong = NULL;
-        questions = g_new(Question, n);
-        wrong = g_new(const char *, n);
-        answers = g_new(Answer, n);
-        call_time_context(call, &times);
-        for (i = 0; i < n; i++)
-                wrong[i] = parse_question(json_array_get(queries, i), &times, &questions[i]);
-        answer_questions(call->context->tracker, &call->context->viewer, questions, n, answers);
-        for (i = 0; i < n; i++) {
-                if (wrong[i])
-                        answers[i].status = ANSWER_INVALID;
-                else
-                        is_late |= questions[i].has_time && questions[i].time > answers[i].horizon;
-        }
-        if (is_late && wait_ms && !call->context->is_final) {
-                call->next = QUERY_WAIT;
-                call->progress->wait_ms = (unsigned)wait_ms;
-        } else if (append_answers(call, queries, questions, wrong, answers, n)) {
-                for (i = 0; call->context->stats && i < n; i++)
-                        call->context->stats->answers[answers[i].status]++;
-        }
-        for (i = 0; i < n; i++)
-                answer_clear(&answers[i]);
+        g_string_append(call->out, "{\"answers\":[");
+        g_string_append_len(call->out, resolve->answers->str, (gssize)resolve->answers->len);
+        g_string_append(call->out, "],\"processes\":[");
+        g_string_append_len(call->out, resolve->processes->str, (gssize)resolve->processes->len);
+        g_string_append(call->out, "]}");
+        for (i = 0; call->context->stats && i < resolve->n; i++)
+                call->context->stats->answers[resolve->spans[i].status]++;
 }

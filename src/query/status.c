@@ -6,18 +6,18 @@
 
 #include "query/status.h"
 
-#include "core/json-text.h"
 #include "query/call.h"
+#include "util/json-text.h"
 #include "wire/bulk.h"
 #include "wire/ingest.h"
 
 typedef struct Totals {
         uint64_t n_processes, n_bodies, n_live;
-        uint64_t n_silent; /* processes that are told to tell nothing now */
-        uint64_t horizon;  /* of the running process that is farthest behind; UINT64_MAX: none */
+        uint64_t n_silent; /* processes that are in a process gap now */
+        uint64_t horizon;  /* the lowest of all running processes; UINT64_MAX: none runs */
 } Totals;
 
-static Totals count(const QueryContext *context)
+static Totals totals_count(const QueryContext *context)
 {
         const GPtrArray *processes = tracker_processes(context->tracker);
         Totals totals = {.horizon = UINT64_MAX};
@@ -31,7 +31,7 @@ static Totals count(const QueryContext *context)
                 totals.n_processes++;
                 totals.n_bodies += codemap_n_bodies(process->map);
                 totals.n_live += codemap_n_live(process->map);
-                totals.n_silent += process->lapses.open != BODY_FOREVER;
+                totals.n_silent += process->gaps.open_since != BODY_FOREVER;
                 if (process->exit == BODY_FOREVER)
                         totals.horizon = MIN(totals.horizon, process_horizon(process));
         }
@@ -42,11 +42,12 @@ void call_status(Call *call)
 {
         const TrackerStats *stats = tracker_stats(call->context->tracker);
         const Budget *budget = tracker_budget(call->context->tracker);
-        const Totals totals = count(call->context);
+        const Totals totals = totals_count(call->context);
         const struct {
                 const char *name;
                 uint64_t value;
-                bool is_public; /* else of the whole daemon: for those who see all */
+                bool is_public; /* else about the whole daemon: for viewers that see all processes
+                                 */
         } COUNTERS[] = {
                 {"bulk_version", BULK_VERSION, true},
                 {"ingest_version", INGEST_VERSION, true},
@@ -63,6 +64,7 @@ void call_status(Call *call)
                 {"evicted_bodies", budget->n_bodies, false},
                 {"evicted_il_maps", budget->n_il_maps, false},
                 {"refused", stats->refused, false},
+                {"forged", stats->forged, false},
                 {"method_loads", stats->records[EVENT_KIND_METHOD_LOAD], false},
                 {"method_unloads", stats->records[EVENT_KIND_METHOD_UNLOAD], false},
                 {"method_rundowns", stats->records[EVENT_KIND_METHOD_RUNDOWN], false},
@@ -89,8 +91,8 @@ void call_status(Call *call)
         g_string_append_c(call->out, '}');
 }
 
-/* A sample. LABELS: NULL, or as they stand between braces. */
-static void sample(GString *out, const char *name, const char *labels, double value)
+/* A sample. LABELS: NULL, or the text between the braces. */
+static void metrics_sample(GString *out, const char *name, const char *labels, double value)
 {
         char number[G_ASCII_DTOSTR_BUF_SIZE];
 
@@ -100,8 +102,8 @@ static void sample(GString *out, const char *name, const char *labels, double va
         g_string_append_printf(out, " %s\n", g_ascii_dtostr(number, sizeof(number), value));
 }
 
-static void family(GString *out, const char *name, const char *type, const char *unit,
-                   const char *help)
+static void metrics_family(GString *out, const char *name, const char *type, const char *unit,
+                           const char *help)
 {
         g_string_append_printf(out, "# HELP clrsym_%s %s\n# TYPE clrsym_%s %s\n", name, help, name,
                                type);
@@ -109,19 +111,20 @@ static void family(GString *out, const char *name, const char *type, const char 
                 g_string_append_printf(out, "# UNIT clrsym_%s %s\n", name, unit);
 }
 
-static void gauge(GString *out, const char *name, const char *unit, const char *help, double value)
+static void metrics_gauge(GString *out, const char *name, const char *unit, const char *help,
+                          double value)
 {
-        family(out, name, "gauge", unit, help);
-        sample(out, name, NULL, value);
+        metrics_family(out, name, "gauge", unit, help);
+        metrics_sample(out, name, NULL, value);
 }
 
-/* A counter's family has no "_total", its samples have. */
-static void counter(GString *out, const char *name, const char *help, uint64_t value)
+/* The name of a counter's family has no "_total", those of its samples have. */
+static void metrics_counter(GString *out, const char *name, const char *help, uint64_t value)
 {
         g_autofree char *total = g_strconcat(name, "_total", NULL);
 
-        family(out, name, "counter", NULL, help);
-        sample(out, total, NULL, (double)value);
+        metrics_family(out, name, "counter", NULL, help);
+        metrics_sample(out, total, NULL, (double)value);
 }
 
 typedef struct LabelRow {
@@ -136,42 +139,46 @@ static void rows(GString *out, const char *name, const char *type, const char *h
                 g_strconcat(name, g_str_equal(type, "counter") ? "_total" : "", NULL);
         size_t i;
 
-        family(out, name, type, NULL, help);
+        metrics_family(out, name, type, NULL, help);
         for (i = 0; i < n; i++)
-                sample(out, sample_name, values[i].labels, (double)values[i].value);
+                metrics_sample(out, sample_name, values[i].labels, (double)values[i].value);
 }
 
 #define ROWS(out, name, type, help, ...)                                                           \
         rows(out, name, type, help, (const LabelRow[]){__VA_ARGS__},                               \
              G_N_ELEMENTS(((const LabelRow[]){__VA_ARGS__})))
 
-/* Metrics of the code maps, and of what came in. */
+/* Metrics of the code maps and of the events that were applied. */
 static void append_tracker(GString *out, const QueryContext *context)
 {
         const TrackerStats *stats = tracker_stats(context->tracker);
         const Budget *budget = tracker_budget(context->tracker);
-        const Totals totals = count(context);
+        const Totals totals = totals_count(context);
         const uint64_t *records = stats->records;
 
-        gauge(out, "processes", NULL, "Processes known, running and finished.",
-              (double)totals.n_processes);
-        gauge(out, "silent_processes", NULL,
-              "Processes of which nothing comes, for nobody holds their session.",
-              (double)totals.n_silent);
+        metrics_gauge(out, "processes", NULL, "Processes known, running and finished.",
+                      (double)totals.n_processes);
+        metrics_gauge(out, "silent_processes", NULL,
+                      "Processes in a process gap: no session of them is held.",
+                      (double)totals.n_silent);
         ROWS(out, "bodies", "gauge", "Native code bodies known.", {"state=\"live\"", totals.n_live},
              {"state=\"unloaded\"", totals.n_bodies - totals.n_live});
-        gauge(out, "names", NULL, "Names kept, each once.",
-              (double)strtab_n_strings(budget->names));
-        gauge(out, "il_maps", NULL, "IL maps kept.", (double)budget->account->n_il_maps);
-        gauge(out, "memory_bytes", "bytes", "What code maps and names take.",
-              (double)budget->account->n_bytes);
-        gauge(out, "memory_limit_bytes", "bytes", "Most that they may take; 0: no limit.",
-              (double)budget->limit);
-        ROWS(out, "evicted", "counter", "Forgotten for want of memory.",
+        metrics_gauge(out, "names", NULL, "Names kept, each once.",
+                      (double)strtab_n_strings(budget->names));
+        metrics_gauge(out, "il_maps", NULL, "IL maps kept.", (double)budget->account->n_il_maps);
+        metrics_gauge(out, "memory_bytes", "bytes", "What code maps and names take.",
+                      (double)budget->account->n_bytes);
+        metrics_gauge(out, "memory_limit_bytes", "bytes", "Most that they may take; 0: no limit.",
+                      (double)budget->limit);
+        ROWS(out, "evicted", "counter", "Forgotten because there is no memory for them.",
              {"what=\"process\"", budget->n_processes}, {"what=\"body\"", budget->n_bodies},
              {"what=\"il_map\"", budget->n_il_maps});
-        counter(out, "refused_events", "Events not taken, for the living alone fill the memory.",
-                stats->refused);
+        metrics_counter(out, "refused_events",
+                        "Events refused, because the living bodies alone fill the memory.",
+                        stats->refused);
+        metrics_counter(out, "forged_events",
+                        "Events dropped: of another user's process than their buffers.",
+                        stats->forged);
         ROWS(out, "events", "counter", "Events applied, by kind.",
              {"kind=\"method_load\"", records[EVENT_KIND_METHOD_LOAD]},
              {"kind=\"method_unload\"", records[EVENT_KIND_METHOD_UNLOAD]},
@@ -180,40 +187,44 @@ static void append_tracker(GString *out, const QueryContext *context)
              {"kind=\"il_map\"", records[EVENT_KIND_IL_MAP]},
              {"kind=\"module_load\"", records[EVENT_KIND_MODULE_LOAD]},
              {"kind=\"module_unload\"", records[EVENT_KIND_MODULE_UNLOAD]});
-        counter(out, "known_events", "Events that were known already.", stats->known);
-        counter(out, "impossible_events", "Events of code where no program can have any.",
-                stats->impossible);
-        counter(out, "gaps", "Times in which events were lost.", stats->gaps);
-        family(out, "gap_seconds", "counter", "seconds", "How long events were lost.");
-        sample(out, "gap_seconds_total", NULL, tracker_gap_seconds(context->tracker));
-        counter(out, "discarded_events", "Events that the tracer discarded, where it counted.",
-                stats->discarded_events);
-        counter(out, "discarded_packets", "Packets that the tracer discarded.",
-                stats->discarded_packets);
+        metrics_counter(out, "known_events", "Events that were known already.", stats->known);
+        metrics_counter(out, "impossible_events", "Events of code where no program can have any.",
+                        stats->impossible);
+        metrics_counter(out, "gaps", "Times in which events were lost.", stats->gaps);
+        metrics_family(out, "gap_seconds", "counter", "seconds", "How long events were lost.");
+        metrics_sample(out, "gap_seconds_total", NULL, tracker_gap_seconds(context->tracker));
+        metrics_counter(out, "discarded_events",
+                        "Events that the tracer discarded, where it counted.",
+                        stats->discarded_events);
+        metrics_counter(out, "discarded_packets", "Packets that the tracer discarded.",
+                        stats->discarded_packets);
         if (!context->is_live || totals.horizon == UINT64_MAX)
                 return;
-        gauge(out, "ingest_lag_seconds", "seconds",
-              "How far the running process that is farthest behind is behind now.",
-              MAX(0, (double)(g_get_monotonic_time() * 1000 - (int64_t)totals.horizon) / 1e9));
+        metrics_gauge(
+                out, "ingest_lag_seconds", "seconds",
+                "How old the lowest horizon of a running process is.",
+                MAX(0, (double)(g_get_monotonic_time() * 1000 - (int64_t)totals.horizon) / 1e9));
 }
 
 static void append_service(GString *out, const QueryStats *stats)
 {
         int i;
 
-        family(out, "lookups", "counter", NULL, "Questions answered, by status of the answer.");
+        metrics_family(out, "lookups", "counter", NULL,
+                       "Questions answered, by status of the answer.");
         for (i = 0; i < _ANSWER_STATUS_MAX; i++) {
                 g_autofree char *label =
                         g_strdup_printf("status=\"%s\"", answer_status_name((AnswerStatus)i));
 
-                sample(out, "lookups_total", label, (double)stats->answers[i]);
+                metrics_sample(out, "lookups_total", label, (double)stats->answers[i]);
         }
-        gauge(out, "clients", NULL, "Connections on the query socket.", stats->n_clients);
-        gauge(out, "feeders", NULL, "Connections on the ingest socket.", stats->n_feeders);
-        counter(out, "decode_errors", "Events that could not be decoded, as feeders report them.",
-                stats->decode_errors);
-        counter(out, "unknown_events", "Events of the runtime that are not known.",
-                stats->unknown_events);
+        metrics_gauge(out, "clients", NULL, "Connections on the query socket.", stats->n_clients);
+        metrics_gauge(out, "feeders", NULL, "Connections on the ingest socket.", stats->n_feeders);
+        metrics_counter(out, "decode_errors",
+                        "Events that could not be decoded, as feeders report them.",
+                        stats->decode_errors);
+        metrics_counter(out, "unknown_events", "Events of the runtime that are not known.",
+                        stats->unknown_events);
         if (stats->has_again)
                 ROWS(out, "again_requests", "counter",
                      "Requests to list the code of a process once more, after something was "
@@ -223,24 +234,24 @@ static void append_service(GString *out, const QueryStats *stats)
                      {"outcome=\"failed\"", stats->again_failed});
         if (!stats->has_journal)
                 return;
-        gauge(out, "journal_bytes", "bytes", "What the journal takes on disk.",
-              (double)stats->journal_bytes);
-        gauge(out, "journal_failed", NULL,
-              "1 if what comes now cannot be written down, and would be lost in a restart.",
-              stats->journal_is_failed);
+        metrics_gauge(out, "journal_bytes", "bytes", "What the journal takes on disk.",
+                      (double)stats->journal_bytes);
+        metrics_gauge(out, "journal_failed", NULL,
+                      "1 if what comes now cannot be written down, and would be lost in a restart.",
+                      stats->journal_is_failed);
 }
 
 void metrics_append(GString *out, const QueryContext *context)
 {
-        family(out, "build", "info", NULL, "The program.");
-        sample(out, "build_info", "version=\"" CLRSYM_VERSION "\"", 1);
+        metrics_family(out, "build", "info", NULL, "The program.");
+        metrics_sample(out, "build_info", "version=\"" CLRSYM_VERSION "\"", 1);
         append_tracker(out, context);
         if (context->stats)
                 append_service(out, context->stats);
         g_string_append(out, "# EOF\n");
 }
 
-/* OpenMetrics is of the whole daemon. */
+/* The metrics are about the whole daemon. */
 void call_metrics(Call *call)
 {
         g_autoptr(GString) text = g_string_new(NULL);

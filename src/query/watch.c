@@ -3,16 +3,19 @@
 
 #include "query/answer-json.h"
 
-/* Bytes of news of one batch; a batch that has more is no news but another state. */
+/*
+ * Bytes of events of one batch. A batch with more of them is rather another state: the client has
+ * to start again.
+ */
 #define MAX_NOTED (1u << 20)
 
 struct Watch {
         const Tracker *tracker; /* borrowed */
         Viewer viewer;
         ProcessFilter filter;
-        GString *events; /* owned: noted, not in a reply yet */
-        size_t n_state;  /* bytes of them that are no news */
-        bool is_lost;    /* some were lost, and that was not said yet */
+        GString *events; /* owned: events that are not in a reply yet */
+        size_t n_state;  /* bytes of them that are the state, see below */
+        bool is_lost;    /* events were lost, and the client does not know yet */
         bool is_begun;   /* the first reply, which may be without events, was made */
 };
 
@@ -37,8 +40,11 @@ static void note(Watch *watch, const char *event, const Process *process, const 
                 watch->is_lost = true;
 }
 
-/* How things stand: news are about what comes after it. However much it is, it is never lost. */
-static void put_state(Watch *watch)
+/*
+ * The state at the beginning: an epoch of each process. Events are about what happens after it. It
+ * is never dropped, however long it is.
+ */
+static void watch_put_state(Watch *watch)
 {
         const GPtrArray *processes = tracker_processes(watch->tracker);
         guint i;
@@ -49,7 +55,7 @@ static void put_state(Watch *watch)
         watch->n_state = watch->events->len;
 }
 
-static void clear(Watch *watch)
+static void watch_clear(Watch *watch)
 {
         g_string_truncate(watch->events, 0);
         watch->n_state = 0;
@@ -63,7 +69,7 @@ Watch *watch_new(const Tracker *tracker, const Viewer *viewer, const ProcessFilt
                          .viewer = *viewer,
                          .filter = *filter,
                          .events = g_string_new(NULL)};
-        put_state(watch);
+        watch_put_state(watch);
         return watch;
 }
 
@@ -89,14 +95,14 @@ void watch_flush(Watch *watch, bool is_full, GString *out)
 {
         if (is_full) {
                 watch->is_lost |= watch->events->len > 0;
-                clear(watch);
+                watch_clear(watch);
                 return;
         }
         if (watch->is_lost) {
                 watch->is_lost = false;
-                clear(watch);
+                watch_clear(watch);
                 put(watch, "resync", NULL, NULL);
-                put_state(watch);
+                watch_put_state(watch);
         }
         if (!watch->events->len && watch->is_begun)
                 return;
@@ -105,5 +111,5 @@ void watch_flush(Watch *watch, bool is_full, GString *out)
         g_string_append_len(out, watch->events->str, (gssize)watch->events->len);
         g_string_append(out, "]},\"continues\":true}");
         g_string_append_c(out, '\0');
-        clear(watch);
+        watch_clear(watch);
 }

@@ -2,16 +2,16 @@
 #pragma once
 
 /*
- * Watch: news for one client, as they are applied
+ * Watch: events for one client, about what the tracker applies
  *
- * Who does not read in time loses them, and is told so once there is room ("resync").
+ * A client that does not read in time loses events; it gets a "resync" once there is room.
  */
 
 #include "query/query.h"
 
 typedef struct Watch Watch;
 
-/* News of the processes of FILTER that VIEWER sees. */
+/* Events of FILTER's processes that VIEWER sees. */
 Watch *watch_new(const Tracker *tracker, const Viewer *viewer, const ProcessFilter *filter);
 void watch_free(Watch *watch);
 
@@ -20,7 +20,7 @@ void watch_note_body(Watch *watch, const Process *process, const Body *body, boo
 void watch_note_epoch(Watch *watch, const Process *process);
 
 /*
- * Appends what was noted as a reply, with its NUL, or nothing if there is none. IS_FULL: there is
- * no room, and what was noted is lost.
+ * Appends all events so far as one reply, with its NUL; nothing if there are none. IS_FULL: there
+ * is no room, and they are lost.
  */
 void watch_flush(Watch *watch, bool is_full, GString *out);

@@ -17,7 +17,13 @@
 #include <endian.h>
 #include <stdint.h>
 
-#define BULK_VERSION     2 /* and 1, without STUBS */
+/*
+ * 3: rows of ANSWERS have as many bytes as the reply to the call says ("answer_size"). New members
+ *    come at their end, and a client skips what it does not know: that needs no other version.
+ * 2: they have BULK_ANSWER_MIN bytes.
+ * 1: the same, and there are no STUBS.
+ */
+#define BULK_VERSION     3
 #define BULK_MAX_QUERIES 4096
 /* What a client must be ready to keep: more than that is sent after a FORGET only. */
 #define BULK_MAX_NAMES      262144
@@ -81,6 +87,10 @@ typedef struct BulkStub {
 
 #define BULK_NO_PROCESS UINT32_MAX
 
+/* Bytes of a row in the first two versions; and the most that a client must take. */
+#define BULK_ANSWER_MIN 112
+#define BULK_ANSWER_MAX 1024
+
 typedef struct BulkAnswer {
         uint8_t status;     /* clrsym_status */
         uint8_t confidence; /* clrsym_confidence */
@@ -108,12 +118,22 @@ typedef struct BulkAnswer {
         uint64_t unloaded;   /* UINT64_MAX: alive */
         uint64_t il_version; /* with BULK_ANSWER_IL_VERSION */
         int64_t distance;    /* ns, with BULK_ANSWER_NEAREST */
+        /* Here ends a row of the first two versions. */
+        uint32_t il_size; /* bytes of the method's IL; 0: not known */
+        uint32_t reserved;
 } BulkAnswer;
+
+/* Bytes of a row that the daemon sends. */
+static inline uint32_t bulk_answer_size(unsigned version)
+{
+        return version < 3 ? BULK_ANSWER_MIN : sizeof(BulkAnswer);
+}
 
 static_assert(sizeof(BulkHeader) == 16, "as clrsym-protocol(7) has it");
 static_assert(sizeof(BulkQuery) == 32, "as clrsym-protocol(7) has it");
 static_assert(sizeof(BulkProcess) == 32, "as clrsym-protocol(7) has it");
 static_assert(sizeof(BulkStub) == 16, "as clrsym-protocol(7) has it");
-static_assert(sizeof(BulkAnswer) == 112, "as clrsym-protocol(7) has it");
+static_assert(sizeof(BulkAnswer) == 120, "as clrsym-protocol(7) has it");
+static_assert(sizeof(BulkAnswer) <= BULK_ANSWER_MAX, "clients take no longer rows");
 /* Rows are sent as they lie in memory. */
 static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "the rows need swapping on this machine");

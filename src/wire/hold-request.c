@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "wire/hold-request.h"
 
-#include <jansson.h>
 #include <string.h>
 
+/* "again": its name before, which clients and holders of other versions use. */
 static const char *const VERBS[_REQUEST_VERB_MAX] = {
         [REQUEST_ATTACH] = "attach",
-        [REQUEST_AGAIN] = "again",
+        [REQUEST_RUNDOWN] = "again",
         [REQUEST_DETACH] = "detach",
         [REQUEST_LIST] = "list",
 };
@@ -15,19 +15,19 @@ static const char *const NOT_HELD[] = {REQUEST_NOT_ATTACHED, REQUEST_NO_PROCESS,
 
 bool request_parse(const char *text, size_t n, Request *ret_request)
 {
-        json_t *request = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
+        json_auto_t *request = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
         const char *verb = json_string_value(json_object_get(request, "verb"));
         json_int_t pid = json_integer_value(json_object_get(request, "pid"));
         const json_t *held = json_object_get(request, "held");
-        bool is_held_only = json_is_true(held), is_sound = !held || json_is_boolean(held);
+        bool is_held_only = json_is_true(held);
         unsigned i;
 
         for (i = 0; i < _REQUEST_VERB_MAX; i++)
                 if (verb && !strcmp(verb, VERBS[i]))
                         break;
-        json_decref(request); /* VERB is gone with it */
-        if (i == _REQUEST_VERB_MAX || pid < 0 || pid > G_MAXINT32 || !is_sound ||
-            (pid == 0) != (i == REQUEST_LIST) || (is_held_only && i != REQUEST_AGAIN))
+        if (i == _REQUEST_VERB_MAX || pid < 0 || pid > G_MAXINT32 ||
+            (held && !json_is_boolean(held)) || (pid == 0) != (i == REQUEST_LIST) ||
+            (is_held_only && i != REQUEST_RUNDOWN))
                 return false;
         *ret_request = (Request){(RequestVerb)i, (pid_t)pid, is_held_only};
         return true;
@@ -41,26 +41,42 @@ char *request_format(const Request *request)
                                (int)request->pid, request->is_held_only ? ",\"held\":true" : "");
 }
 
-RequestOutcome request_outcome(const char *text, size_t n, char **ret_message)
+bool request_reply_parse(const char *text, size_t n, RequestReply *ret_reply)
 {
-        json_t *answer = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
-        const json_t *error = json_object_get(answer, "error");
+        json_auto_t *reply = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
+        const json_t *error = json_object_get(reply, "error");
         const char *kind = json_string_value(json_object_get(error, "kind"));
         const char *message = json_string_value(json_object_get(error, "message"));
-        RequestOutcome outcome = REQUEST_NONSENSE;
+
+        if (!json_is_object(reply) || (error && !(kind && message)))
+                return false;
+        *ret_reply = (RequestReply){.value = error ? NULL : json_incref(reply),
+                                    .kind = g_strdup(kind),
+                                    .message = g_strdup(message)};
+        return true;
+}
+
+void request_reply_clear(RequestReply *reply)
+{
+        g_clear_pointer(&reply->value, json_decref);
+        g_clear_pointer(&reply->kind, g_free);
+        g_clear_pointer(&reply->message, g_free);
+}
+
+RequestOutcome request_outcome(const char *text, size_t n, char **ret_message)
+{
+        g_auto(RequestReply) reply = {NULL};
         size_t i;
 
         *ret_message = NULL;
-        if (kind && message) {
-                outcome = REQUEST_FAILED;
-                for (i = 0; i < G_N_ELEMENTS(NOT_HELD); i++)
-                        if (!strcmp(kind, NOT_HELD[i]))
-                                outcome = REQUEST_NOT_HELD;
-        } else if (!error && json_is_integer(json_object_get(answer, "pid"))) {
-                outcome = REQUEST_LISTED;
-        }
-        if (outcome == REQUEST_FAILED)
-                *ret_message = g_strdup(message);
-        json_decref(answer);
-        return outcome;
+        if (!request_reply_parse(text, n, &reply))
+                return REQUEST_INVALID;
+        if (reply.value)
+                return json_is_integer(json_object_get(reply.value, "pid")) ? REQUEST_DONE
+                                                                            : REQUEST_INVALID;
+        for (i = 0; i < G_N_ELEMENTS(NOT_HELD); i++)
+                if (!strcmp(reply.kind, NOT_HELD[i]))
+                        return REQUEST_NOT_HELD;
+        *ret_message = g_steal_pointer(&reply.message);
+        return REQUEST_FAILED;
 }

@@ -2,54 +2,72 @@
 #pragma once
 
 /*
- * Hold request: what is asked of a holder of attachments, one JSON object a line
+ * Hold request: what a client asks of the holder of attachments, and its reply
  *
- *   {"verb":"attach","pid":123}       list: everything that is held, no pid
- *   {"verb":"again","pid":123,"held":true}
+ * Each is one JSON object on a line; a connection carries one request.
+ *
+ *   {"verb":"attach","pid":123}                  also "detach"; "list" has no pid
+ *   {"verb":"again","pid":123,"held":true}       another rundown
+ *
+ *   {"pid":123,"vpid":1,...}                     an attachment (attach/request.h)
+ *   {"attachments":[...]}                        the reply to "list"
+ *   {"error":{"kind":"no-process","message":"..."}}
  */
 
 #include <glib.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
 typedef enum RequestVerb {
-        REQUEST_ATTACH, /* unless it is attached */
-        REQUEST_AGAIN,  /* list everything once more; attach, if it is not */
+        REQUEST_ATTACH,  /* unless it is attached */
+        REQUEST_RUNDOWN, /* another rundown; attaches the process if it is not attached */
         REQUEST_DETACH,
-        REQUEST_LIST,
+        REQUEST_LIST, /* all attachments that the client may see */
         _REQUEST_VERB_MAX,
 } RequestVerb;
 
 typedef struct Request {
         RequestVerb verb;
-        pid_t pid;         /* as the asker sees it; 0 with LIST */
-        bool is_held_only; /* with AGAIN: one that is not attached stays so, which is an error */
+        pid_t pid;         /* in the client's pid namespace; 0 with LIST */
+        bool is_held_only; /* with RUNDOWN: fail if the process is not attached */
 } Request;
 
-/* More than any request has. */
+/* Bytes; longer than any request. */
 #define REQUEST_MAX 1024
 
-/* Kinds of errors that say that there is nothing to list. */
+/* Kinds of errors that mean that there is nothing to hold. */
 #define REQUEST_NOT_ATTACHED "not-attached"
 #define REQUEST_NO_PROCESS   "no-process"
 #define REQUEST_ENDED        "ended"
 
-/* TEXT is without its end of line. False: it is none. */
+/* Parses TEXT, a line without its end. False: it is not a request. */
 bool request_parse(const char *text, size_t n, Request *ret_request);
-/* A line with its end, newly allocated. */
+/* A line with its end; the caller frees it. */
 char *request_format(const Request *request);
 
-/* What became of one AGAIN. */
+/* A reply: either VALUE or the two others are set. */
+typedef struct RequestReply {
+        json_t *value;        /* owned: the object, unless it is an error */
+        char *kind, *message; /* owned: of the error */
+} RequestReply;
+
+/* Parses TEXT, N bytes that may be anything. False: that is not a reply of a holder. */
+bool request_reply_parse(const char *text, size_t n, RequestReply *ret_reply);
+void request_reply_clear(RequestReply *reply);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RequestReply, request_reply_clear)
+
+/* What became of a RUNDOWN. */
 typedef enum RequestOutcome {
-        REQUEST_LISTED,
-        REQUEST_NOT_HELD, /* not attached, or over */
-        REQUEST_FAILED,   /* it could not be, or may not be asked */
-        REQUEST_NONSENSE, /* that is no answer of a holder */
+        REQUEST_DONE,
+        REQUEST_NOT_HELD, /* the process is not attached, or has ended */
+        REQUEST_FAILED,   /* or was refused */
+        REQUEST_INVALID,  /* the answer is not a reply of a holder */
 } RequestOutcome;
 
 /*
- * Of the answer TEXT, of N bytes that may be anything. RET_MESSAGE is the holder's own with
- * REQUEST_FAILED, the caller's to free; else NULL.
+ * The outcome that the reply TEXT reports. With REQUEST_FAILED, RET_MESSAGE is the holder's
+ * message, which the caller frees; else NULL.
  */
 RequestOutcome request_outcome(const char *text, size_t n, char **ret_message);

@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "wire/ingest.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
+
+/* The numbers on the wire. Feeders and daemons of other builds rely on them: they never change. */
+static_assert(INGEST_HELLO == 1 && INGEST_STREAM_OPEN == 2 && INGEST_RECORD == 3 &&
+              INGEST_GAP == 4 && INGEST_PROGRESS == 5 && INGEST_STREAM_CLOSE == 6 &&
+              INGEST_COMMIT == 7 && INGEST_REPORT == 8 && INGEST_PROCESS_GAP == 9);
+static_assert(INGEST_ACK == 64 && INGEST_COMMITTED == 65 && INGEST_HOLD == 66 && INGEST_GO == 67 &&
+              INGEST_ERROR == 68);
+static_assert(BUFFER_SCHEME_UNKNOWN == 0 && BUFFER_SCHEME_PER_UID == 1 &&
+              BUFFER_SCHEME_PER_PID == 2 && _BUFFER_SCHEME_MAX == 3);
+static_assert(GAP_EVENTS == 0 && GAP_PACKETS == 1 && _GAP_KIND_MAX == 2);
+static_assert(PROVIDER_RUNTIME == 0 && PROVIDER_RUNDOWN == 1 && _PROVIDER_MAX == 2);
 
 /* Fixed part of a RECORD: stream, time, pid_ns, pid, tid, provider, version, event id. */
 #define RECORD_HEAD_SIZE (4 + 8 + 8 + 4 + 4 + 1 + 1 + 2)
 
-/* Bytes of a number type on the wire, 0 for a type that is no number. */
+/* Bytes of a number type on the wire, 0 for a type that is not a number. */
 static unsigned number_size(FieldType type)
 {
         switch (type) {
@@ -23,27 +35,6 @@ static unsigned number_size(FieldType type)
         default:
                 return 0;
         }
-}
-
-IngestStream *ingest_stream_new(void)
-{
-        IngestStream *stream = g_new0(IngestStream, 1);
-
-        stream->uid = UINT32_MAX;
-        stream->hostname = g_string_new(NULL);
-        stream->boot_id = g_string_new(NULL);
-        stream->clock_name = g_string_new(NULL);
-        return stream;
-}
-
-void ingest_stream_free(IngestStream *stream)
-{
-        if (!stream)
-                return;
-        g_string_free(stream->hostname, TRUE);
-        g_string_free(stream->boot_id, TRUE);
-        g_string_free(stream->clock_name, TRUE);
-        g_free(stream);
 }
 
 /* Writing: a cursor over room that was made once for the whole frame. */
@@ -91,7 +82,7 @@ static size_t string_length(const char *string, size_t n_bytes, size_t max)
         return (size_t)(end - string);
 }
 
-/* Strings that people wrote (program names, messages, host names) are cut here. */
+/* Longest text for people: program names, messages, host names. */
 #define TEXT_MAX 4096
 
 void ingest_put_hello(GByteArray *out, uint32_t version, const char *program)
@@ -103,7 +94,7 @@ void ingest_put_hello(GByteArray *out, uint32_t version, const char *program)
         put_string(at, program, n);
 }
 
-void ingest_put_stream_open(GByteArray *out, uint32_t number, const IngestStream *stream)
+void ingest_put_stream_open(GByteArray *out, uint32_t number, const StreamIdentity *stream)
 {
         const GString *const texts[] = {stream->hostname, stream->boot_id, stream->clock_name};
         size_t n_text = 0, lengths[G_N_ELEMENTS(texts)], i;
@@ -181,7 +172,7 @@ bool ingest_put_record(GByteArray *out, uint32_t stream, const Record *record)
         return true;
 }
 
-void ingest_put_gap(GByteArray *out, uint32_t stream, const IngestGap *gap)
+void ingest_put_gap(GByteArray *out, uint32_t stream, const StreamGap *gap)
 {
         uint8_t *at = put_frame(out, INGEST_GAP, 4 + 1 + 3 * 8);
 
@@ -210,7 +201,7 @@ void ingest_put_stream_close(GByteArray *out, uint32_t stream)
         put_uint(put_frame(out, INGEST_STREAM_CLOSE, 4), stream, 4);
 }
 
-void ingest_put_report(GByteArray *out, const IngestReport *report)
+void ingest_put_report(GByteArray *out, const FeederReport *report)
 {
         uint8_t *at = put_frame(out, INGEST_REPORT, 4 * 8);
 
@@ -220,7 +211,7 @@ void ingest_put_report(GByteArray *out, const IngestReport *report)
         put_uint(at, report->decode_errors, 8);
 }
 
-void ingest_put_process_gap(GByteArray *out, const IngestProcessGap *gap)
+void ingest_put_process_gap(GByteArray *out, const ProcessGap *gap)
 {
         uint8_t *at = put_frame(out, INGEST_PROCESS_GAP, 8 + 4 + 8 + 8);
 
@@ -247,20 +238,20 @@ void ingest_put_empty(GByteArray *out, IngestType type)
         put_frame(out, type, 0);
 }
 
-/* Reading: a cursor that fails once and for all, so that only its end needs a look. */
-typedef struct Reader {
+/* Reading: a cursor that stays failed, so that only the end needs a check. */
+typedef struct PayloadReader {
         const uint8_t *at;
         size_t n_left;
         bool is_bad;
-} Reader;
+} PayloadReader;
 
-static Reader reader_new(const IngestFrame *frame)
+static PayloadReader payload_reader_new(const IngestFrame *frame)
 {
-        return (Reader){.at = frame->payload, .n_left = frame->n_payload};
+        return (PayloadReader){.at = frame->payload, .n_left = frame->n_payload};
 }
 
 /* NULL if there are not that many bytes left. */
-static const uint8_t *read_bytes(Reader *reader, size_t n_bytes)
+static const uint8_t *payload_read_bytes(PayloadReader *reader, size_t n_bytes)
 {
         const uint8_t *bytes = reader->at;
 
@@ -273,9 +264,9 @@ static const uint8_t *read_bytes(Reader *reader, size_t n_bytes)
         return bytes;
 }
 
-static uint64_t read_uint(Reader *reader, unsigned n_bytes)
+static uint64_t payload_read_uint(PayloadReader *reader, unsigned n_bytes)
 {
-        const uint8_t *bytes = read_bytes(reader, n_bytes);
+        const uint8_t *bytes = payload_read_bytes(reader, n_bytes);
         uint64_t value = 0;
 
         if (!bytes)
@@ -285,11 +276,11 @@ static uint64_t read_uint(Reader *reader, unsigned n_bytes)
         return value;
 }
 
-/* The peer may be anyone: what goes on as a string is UTF-8 without NUL. */
-static const uint8_t *read_string(Reader *reader, uint32_t *ret_n)
+/* The peer is not trusted: a string that is passed on is UTF-8 without NUL. */
+static const uint8_t *payload_read_string(PayloadReader *reader, uint32_t *ret_n)
 {
-        uint32_t n = (uint32_t)read_uint(reader, 4);
-        const uint8_t *bytes = read_bytes(reader, n);
+        uint32_t n = (uint32_t)payload_read_uint(reader, 4);
+        const uint8_t *bytes = payload_read_bytes(reader, n);
 
         *ret_n = 0;
         if (!bytes)
@@ -302,10 +293,10 @@ static const uint8_t *read_string(Reader *reader, uint32_t *ret_n)
         return bytes;
 }
 
-static void read_text(Reader *reader, GString *text)
+static void payload_read_text(PayloadReader *reader, GString *text)
 {
         uint32_t n;
-        const uint8_t *bytes = read_string(reader, &n);
+        const uint8_t *bytes = payload_read_string(reader, &n);
 
         g_string_truncate(text, 0);
         if (bytes)
@@ -313,22 +304,22 @@ static void read_text(Reader *reader, GString *text)
 }
 
 /* A payload must be consumed whole. */
-static int reader_result(const Reader *reader)
+static int payload_reader_result(const PayloadReader *reader)
 {
         return reader->is_bad || reader->n_left > 0 ? -EBADMSG : 0;
 }
 
 ssize_t ingest_frame_next(const uint8_t *bytes, size_t n_bytes, IngestFrame *ret_frame)
 {
-        Reader reader = {.at = bytes, .n_left = MIN(n_bytes, (size_t)INGEST_HEADER_SIZE)};
+        PayloadReader reader = {.at = bytes, .n_left = MIN(n_bytes, (size_t)INGEST_HEADER_SIZE)};
         uint32_t n_payload;
         uint16_t type, zero;
 
         if (n_bytes < INGEST_HEADER_SIZE)
                 return 0;
-        n_payload = (uint32_t)read_uint(&reader, 4);
-        type = (uint16_t)read_uint(&reader, 2);
-        zero = (uint16_t)read_uint(&reader, 2);
+        n_payload = (uint32_t)payload_read_uint(&reader, 4);
+        type = (uint16_t)payload_read_uint(&reader, 2);
+        zero = (uint16_t)payload_read_uint(&reader, 2);
         if (n_payload > INGEST_MAX_PAYLOAD || zero != 0)
                 return -EBADMSG;
         if (n_bytes - INGEST_HEADER_SIZE < n_payload)
@@ -339,79 +330,131 @@ ssize_t ingest_frame_next(const uint8_t *bytes, size_t n_bytes, IngestFrame *ret
         return (ssize_t)INGEST_HEADER_SIZE + n_payload;
 }
 
-int ingest_get_hello(const IngestFrame *frame, uint32_t *ret_version)
+bool ingest_frame_stream(const IngestFrame *frame, uint32_t *ret_number)
 {
-        Reader reader = reader_new(frame);
-        uint32_t n;
+        PayloadReader reader = payload_reader_new(frame);
+        uint32_t number = (uint32_t)payload_read_uint(&reader, 4);
 
-        *ret_version = (uint32_t)read_uint(&reader, 4);
-        read_string(&reader, &n);
-        return reader_result(&reader);
+        switch ((int)frame->type) {
+        case INGEST_STREAM_OPEN:
+        case INGEST_RECORD:
+        case INGEST_GAP:
+        case INGEST_PROGRESS:
+        case INGEST_STREAM_CLOSE:
+        case INGEST_ACK:
+                if (reader.is_bad)
+                        return false;
+                *ret_number = number;
+                return true;
+        default:
+                return false;
+        }
 }
 
-int ingest_get_stream_open(const IngestFrame *frame, uint32_t *ret_number, IngestStream *stream)
+bool ingest_frame_time(const IngestFrame *frame, uint64_t *ret_time)
 {
-        Reader reader = reader_new(frame);
+        PayloadReader reader = payload_reader_new(frame);
+        uint64_t time;
+
+        if (frame->type != INGEST_RECORD && frame->type != INGEST_PROGRESS &&
+            frame->type != INGEST_ACK)
+                return false;
+        payload_read_uint(&reader, 4);
+        time = payload_read_uint(&reader, 8);
+        if (reader.is_bad)
+                return false;
+        *ret_time = time;
+        return true;
+}
+
+void ingest_put_renumbered(GByteArray *out, const IngestFrame *frame, uint32_t number)
+{
+        size_t start = out->len, n;
+        const uint8_t *bytes = ingest_frame_bytes(frame, &n);
+
+        g_byte_array_append(out, bytes, (guint)n);
+        ingest_renumber(out->data + start, number);
+}
+
+void ingest_renumber(uint8_t *frame, uint32_t number)
+{
+        put_uint(frame + INGEST_HEADER_SIZE, number, 4);
+}
+
+int ingest_get_hello(const IngestFrame *frame, uint32_t *ret_version)
+{
+        PayloadReader reader = payload_reader_new(frame);
+        uint32_t n;
+
+        *ret_version = (uint32_t)payload_read_uint(&reader, 4);
+        payload_read_string(&reader, &n);
+        return payload_reader_result(&reader);
+}
+
+int ingest_get_stream_open(const IngestFrame *frame, uint32_t *ret_number, StreamIdentity *stream)
+{
+        PayloadReader reader = payload_reader_new(frame);
         const uint8_t *uuid;
         uint8_t scheme;
 
-        *ret_number = (uint32_t)read_uint(&reader, 4);
-        uuid = read_bytes(&reader, 16);
+        *ret_number = (uint32_t)payload_read_uint(&reader, 4);
+        uuid = payload_read_bytes(&reader, 16);
         if (!uuid)
                 return -EBADMSG;
         memcpy(stream->trace_uuid, uuid, 16);
-        stream->class_id = read_uint(&reader, 8);
-        stream->stream_id = read_uint(&reader, 8);
-        scheme = (uint8_t)read_uint(&reader, 1);
-        stream->uid = (uint32_t)read_uint(&reader, 4);
-        stream->pid = (int32_t)read_uint(&reader, 4);
-        read_text(&reader, stream->hostname);
-        read_text(&reader, stream->boot_id);
-        read_text(&reader, stream->clock_name);
-        stream->clock_offset = (int64_t)read_uint(&reader, 8);
+        stream->class_id = payload_read_uint(&reader, 8);
+        stream->stream_id = payload_read_uint(&reader, 8);
+        scheme = (uint8_t)payload_read_uint(&reader, 1);
+        stream->uid = (uint32_t)payload_read_uint(&reader, 4);
+        stream->pid = (int32_t)payload_read_uint(&reader, 4);
+        payload_read_text(&reader, stream->hostname);
+        payload_read_text(&reader, stream->boot_id);
+        payload_read_text(&reader, stream->clock_name);
+        stream->clock_offset = (int64_t)payload_read_uint(&reader, 8);
         if (scheme >= _BUFFER_SCHEME_MAX)
                 return -EBADMSG;
         stream->scheme = (BufferScheme)scheme;
-        return reader_result(&reader);
+        return payload_reader_result(&reader);
 }
 
-static void read_value(Reader *reader, FieldType type, Value *ret_value)
+static void payload_read_value(PayloadReader *reader, FieldType type, Value *ret_value)
 {
         unsigned size = number_size(type);
 
         *ret_value = (Value){0};
         if (size > 0) {
-                ret_value->u = read_uint(reader, size);
+                ret_value->u = payload_read_uint(reader, size);
                 if (type == FIELD_TYPE_BOOL && ret_value->u > 1)
                         reader->is_bad = true;
         } else if (type == FIELD_TYPE_GUID) {
-                ret_value->data = read_bytes(reader, 16);
+                ret_value->data = payload_read_bytes(reader, 16);
                 ret_value->n = 16;
         } else if (field_type_is_string(type)) {
-                ret_value->data = read_string(reader, &ret_value->n);
+                ret_value->data = payload_read_string(reader, &ret_value->n);
         } else {
-                uint32_t n = (uint32_t)read_uint(reader, 4);
+                uint32_t n = (uint32_t)payload_read_uint(reader, 4);
 
                 /* 64 bits: a count that lies must not wrap to one that fits. */
-                ret_value->data = read_bytes(reader, (size_t)n * field_type_element_size(type));
+                ret_value->data =
+                        payload_read_bytes(reader, (size_t)n * field_type_element_size(type));
                 ret_value->n = ret_value->data ? n : 0;
         }
 }
 
 int ingest_get_record(const IngestFrame *frame, uint32_t *ret_stream, Record *ret_record)
 {
-        Reader reader = reader_new(frame);
+        PayloadReader reader = payload_reader_new(frame);
         unsigned provider, version, id, i;
         const Event *event;
 
-        *ret_stream = (uint32_t)read_uint(&reader, 4);
-        ret_record->time = read_uint(&reader, 8);
-        ret_record->process.pid_ns = read_uint(&reader, 8);
-        ret_record->process.pid = (int32_t)read_uint(&reader, 4);
-        ret_record->tid = (int32_t)read_uint(&reader, 4);
-        provider = (unsigned)read_uint(&reader, 1);
-        version = (unsigned)read_uint(&reader, 1);
-        id = (unsigned)read_uint(&reader, 2);
+        *ret_stream = (uint32_t)payload_read_uint(&reader, 4);
+        ret_record->time = payload_read_uint(&reader, 8);
+        ret_record->process.pid_ns = payload_read_uint(&reader, 8);
+        ret_record->process.pid = (int32_t)payload_read_uint(&reader, 4);
+        ret_record->tid = (int32_t)payload_read_uint(&reader, 4);
+        provider = (unsigned)payload_read_uint(&reader, 1);
+        version = (unsigned)payload_read_uint(&reader, 1);
+        id = (unsigned)payload_read_uint(&reader, 2);
         if (reader.is_bad)
                 return -EBADMSG;
         event = event_by_id(provider, id, version);
@@ -423,85 +466,85 @@ int ingest_get_record(const IngestFrame *frame, uint32_t *ret_stream, Record *re
                 FieldType type = event->fields[i].type;
                 int count;
 
-                read_value(&reader, type, &ret_record->values[i]);
+                payload_read_value(&reader, type, &ret_record->values[i]);
                 if (field_type_element_size(type) == 0)
                         continue;
-                /* Two arrays of one count: whoever walks both relies on it. */
+                /* Two arrays may share one count, and code that walks both relies on it. */
                 count = event_count_field(event, i);
                 if (count >= 0 && ret_record->values[count].u != ret_record->values[i].n)
                         return -EBADMSG;
         }
-        return reader_result(&reader);
+        return payload_reader_result(&reader);
 }
 
-int ingest_get_gap(const IngestFrame *frame, uint32_t *ret_stream, IngestGap *gap)
+int ingest_get_gap(const IngestFrame *frame, uint32_t *ret_stream, StreamGap *gap)
 {
-        Reader reader = reader_new(frame);
+        PayloadReader reader = payload_reader_new(frame);
         uint8_t kind;
 
-        *ret_stream = (uint32_t)read_uint(&reader, 4);
-        kind = (uint8_t)read_uint(&reader, 1);
-        gap->begin = read_uint(&reader, 8);
-        gap->end = read_uint(&reader, 8);
-        gap->count = read_uint(&reader, 8);
+        *ret_stream = (uint32_t)payload_read_uint(&reader, 4);
+        kind = (uint8_t)payload_read_uint(&reader, 1);
+        gap->begin = payload_read_uint(&reader, 8);
+        gap->end = payload_read_uint(&reader, 8);
+        gap->count = payload_read_uint(&reader, 8);
         if (kind >= _GAP_KIND_MAX || gap->begin > gap->end)
                 return -EBADMSG;
         gap->kind = (GapKind)kind;
-        return reader_result(&reader);
+        return payload_reader_result(&reader);
 }
 
-int ingest_get_process_gap(const IngestFrame *frame, IngestProcessGap *gap)
+int ingest_get_process_gap(const IngestFrame *frame, ProcessGap *gap)
 {
-        Reader reader = reader_new(frame);
+        PayloadReader reader = payload_reader_new(frame);
 
-        gap->process.pid_ns = read_uint(&reader, 8);
-        gap->process.pid = (int32_t)read_uint(&reader, 4);
-        gap->begin = read_uint(&reader, 8);
-        gap->end = read_uint(&reader, 8);
+        gap->process.pid_ns = payload_read_uint(&reader, 8);
+        gap->process.pid = (int32_t)payload_read_uint(&reader, 4);
+        gap->begin = payload_read_uint(&reader, 8);
+        gap->end = payload_read_uint(&reader, 8);
         if (gap->begin > gap->end)
                 return -EBADMSG;
-        return reader_result(&reader);
+        return payload_reader_result(&reader);
 }
 
 int ingest_get_stream_time(const IngestFrame *frame, uint32_t *ret_stream, uint64_t *ret_time)
 {
-        Reader reader = reader_new(frame);
+        PayloadReader reader = payload_reader_new(frame);
 
-        *ret_stream = (uint32_t)read_uint(&reader, 4);
-        *ret_time = read_uint(&reader, 8);
-        return reader_result(&reader);
+        *ret_stream = (uint32_t)payload_read_uint(&reader, 4);
+        *ret_time = payload_read_uint(&reader, 8);
+        return payload_reader_result(&reader);
 }
 
 int ingest_get_stream_close(const IngestFrame *frame, uint32_t *ret_stream)
 {
-        Reader reader = reader_new(frame);
+        PayloadReader reader = payload_reader_new(frame);
 
-        *ret_stream = (uint32_t)read_uint(&reader, 4);
-        return reader_result(&reader);
+        *ret_stream = (uint32_t)payload_read_uint(&reader, 4);
+        return payload_reader_result(&reader);
 }
 
-int ingest_get_report(const IngestFrame *frame, IngestReport *ret_report)
+int ingest_get_report(const IngestFrame *frame, FeederReport *ret_report)
 {
-        Reader reader = reader_new(frame);
+        PayloadReader reader = payload_reader_new(frame);
 
-        ret_report->events = read_uint(&reader, 8);
-        ret_report->dotnet_events = read_uint(&reader, 8);
-        ret_report->unknown_events = read_uint(&reader, 8);
-        ret_report->decode_errors = read_uint(&reader, 8);
-        return reader_result(&reader);
+        ret_report->events = payload_read_uint(&reader, 8);
+        ret_report->dotnet_events = payload_read_uint(&reader, 8);
+        ret_report->unknown_events = payload_read_uint(&reader, 8);
+        ret_report->decode_errors = payload_read_uint(&reader, 8);
+        return payload_reader_result(&reader);
 }
 
 char *ingest_get_error(const IngestFrame *frame)
 {
-        Reader reader = reader_new(frame);
-        uint32_t n = (uint32_t)read_uint(&reader, 4);
-        const uint8_t *bytes = read_bytes(&reader, MIN(n, reader.n_left));
+        PayloadReader reader = payload_reader_new(frame);
+        uint32_t n = (uint32_t)payload_read_uint(&reader, 4);
+        const uint8_t *bytes = payload_read_bytes(&reader, MIN(n, reader.n_left));
         g_autofree char *text = NULL;
 
         if (!bytes || n == 0)
                 return g_strdup("no reason given");
         text = g_utf8_make_valid((const char *)bytes, (gssize)MIN(n, frame->n_payload - 4));
-        /* It goes to a terminal: no control characters, ours or a hostile peer's. */
+        /* It is printed to a terminal, and the peer may be hostile: no control characters. */
         for (char *at = text; *at; at++)
                 if ((unsigned char)*at < 0x20 || *at == 0x7f)
                         *at = ' ';

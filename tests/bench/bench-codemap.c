@@ -6,7 +6,7 @@
  * as a ratio to the first row's.
  */
 
-#include "core/codemap.h"
+#include "codemap/codemap.h"
 
 #include <malloc.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * time. Prints one JSON object: lookups a second, and how long a batch took. Form "echo" asks
  * nobody: it is what two programs take that only pass bytes, as many each way, over such a socket.
  *
- * Addresses are in bodies that live: what feed-churn tells ("living START SIZE ..."), on stdin.
+ * Addresses are in bodies that live: what feed-churn prints ("living START SIZE ..."), on stdin.
  */
 
 #include "wire/bulk.h"

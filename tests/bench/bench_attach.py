@@ -59,7 +59,7 @@ class Target:
         self.process.stdin.flush()
         word, units, cpu = self.process.stdout.readline().split()
         if word != 'RATE':
-            raise RuntimeError(f'{word} is no rate')
+            raise RuntimeError(f'{word} is not a rate')
         return float(cpu) * 1000 / int(units)
 
     def cpu(self):
@@ -150,7 +150,7 @@ def measure_start(tap, command, directory):
 
 
 def measure_attach(tap, feed, command, directory):
-    """Of one that has run for a while, and compiled much."""
+    """The times for a process that has run for a while, and compiled much."""
     took, listed, methods, cost, cost_pipe = [], [], [], [], []
     for _ in range(N_RUNS):
         with Target(command, directory) as target:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How far the answers are behind a program that compiles and unloads without a pause, against the
+"""How late the answers are for a program that compiles and unloads without a pause, against the
 session's live timer: at random moments the code that is there now is asked for, and the daemon
 answers once everything up to that moment is in (wait_ms). Asserts no time."""
 

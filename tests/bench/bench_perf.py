@@ -43,7 +43,7 @@ def enlarge(path, times):
     struct.pack_into('<Q', header, DATA_SIZE, len(more))
     tail = bytearray(content[offset + size:])
     n_sections = sum(bin(byte).count('1') for byte in header[72:72 + n_features])
-    # The features lie behind the data, each with its place.
+    # The features follow the data, each with its position.
     for i in range(n_sections):
         place, = struct.unpack_from('<Q', tail, 16 * i)
         struct.pack_into('<Q', tail, 16 * i, place + len(more) - size)

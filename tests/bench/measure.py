@@ -19,7 +19,7 @@ class Cost:
 
 
 def median(costs):
-    """Of each figure by itself."""
+    """The median of each figure by itself."""
     return Cost(*(statistics.median(values)
                   for values in zip(*(dataclasses.astuple(cost) for cost in costs))))
 

@@ -4,7 +4,7 @@
  * Whether what libclrsym says is what the daemon says in JSON, of everything there is:
  *
  *     agree --socket PATH | --trace PATH      with questions "PIDNS PID ADDR TIME_NS" on stdin
- *     agree --watch PATH                      prints news, a line each
+ *     agree --watch PATH                      prints events, a line each
  *
  * Prints each disagreement, and how much was compared.
  */
@@ -89,6 +89,7 @@ static void compare_body(const json_t *json, const clrsym_body *body)
                 compare("stub name", get(stub, "name"), body->stub_name);
                 compare("stub signature", get(stub, "signature"), body->stub_signature);
         }
+        compare_number("il_size", get(method, "il_size"), body->il_size != 0, body->il_size);
         if (!is_entry)
                 compare_as("token", get(method, "token"), "0x%08" PRIx32, body->token);
         compare_as("start", get(json, "start"), "0x%" PRIx64, body->start);

@@ -79,8 +79,9 @@ def check_library(tap, installed):
 
 
 def check_cli(tap):
-    """The command line asks by what is installed; what is no question has libraries of its own."""
-    own = ('attach/', 'babeltrace/', 'cli/', 'doctor/', 'feed/', 'perf/', 'profile/', 'session/')
+    """The command line asks through what is installed; verbs that do not ask have libraries of their own."""
+    own = ('attach/', 'babeltrace/', 'cli/', 'doctor/', 'feed/', 'lttng/', 'perf/',
+           'profile/', 'util/')
     odd = [f'{path.name}: {name}' for path in (HERE.parents[1] / 'src' / 'cli').glob('*.[ch]')
            for name in re.findall(r'#include "(.*)"', path.read_text(encoding='utf-8'))
            if not name.startswith(own) and name != 'clrsym/clrsym.h']
@@ -164,7 +165,7 @@ def check_stubs(tap, programs, installed, agree, directory):
 
 
 def check_watch(tap, programs, installed, agree, directory):
-    """News, over a restart."""
+    """Events, over a restart."""
     def read_line():
         return watcher.stdout.readline().decode().rstrip('\n')
 

@@ -107,7 +107,7 @@ def check_errors(tap, programs, daemon):
     row, = ask(programs, 'bulk_client.py', daemon, ['0:0 0'])
     tap.equal(row[0], 'no-process', 'no process has pid 0')
     row, = ask(programs, 'json_client.py', daemon, ['0:0 0'])
-    tap.equal(row[0], 'invalid', 'and in JSON it is said to be none')
+    tap.equal(row[0], 'invalid', 'and in JSON it is invalid')
 
 
 def check_stubs(tap, programs, daemon):
@@ -124,11 +124,11 @@ def check_stubs(tap, programs, daemon):
     lines = [f'0:1 {0x1000 * i:#x} {time}' for time in (900, 1500) for i in (*range(1, 51), 3, 3)]
     rows = [ask(programs, client, daemon, lines) for client in CLIENTS]
     check_agreement(tap, lines, rows, 'IL stubs')
-    told = [row[-1] for row in rows[0]]
+    got = [row[-1] for row in rows[0]]
     wanted = [['N.T' if i != 7 else None, f'Call{i}', 'int32(string)']
               for i in (*range(1, 50), 50, 3, 3)]
     wanted[49] = None  # nothing is there
-    tap.equal(told, wanted + [None] + wanted[1:], 'and what they are made for')
+    tap.equal(got, wanted + [None] + wanted[1:], 'and what they are made for')
 
 
 def run(tap, programs, directory, names):

@@ -1,15 +1,51 @@
 # SPDX-License-Identifier: MIT
-"""What `clrsym doctor` says, for its tests; and files that are out of sight for a while."""
+"""Runs `clrsym doctor` for its tests, hides files for a while, and has processes that pretend."""
 
 import contextlib
 import json
 import os
 import pathlib
+import signal
 import subprocess
+import sys
+
+import live
+
+# Maps files, does what its environment asks for, changes its root directory, and waits.
+FAKE = '''
+import ctypes, mmap, os, socket, sys, time
+libc = ctypes.CDLL(None)
+kept = [mmap.mmap(os.open(path, os.O_RDONLY), 0, prot=mmap.PROT_READ) for path in sys.argv[2:]]
+if os.environ.get('LISTEN'):
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(f'{os.environ["TMPDIR"]}/dotnet-diagnostic-{os.getpid()}-1-socket')
+    listener.listen()
+if os.environ.get('SCRIBBLE'):
+    first = ctypes.POINTER(ctypes.c_void_p).in_dll(libc, 'environ')[0]
+    text = b'TMPDIR=/\\x1b[31m\\xff\\xfe\\n'
+    ctypes.memmove(first, text + b'=' * 64, len(text) + 64)
+if os.environ.get('STRETCH'):
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+    libc.sbrk.restype = ctypes.c_void_p
+    size = 3 << 30
+    start = libc.mmap(None, size, 1, 0x4022, -1, 0)
+    stat = [int(word) for word in open('/proc/self/stat').read().rsplit(')', 1)[1].split()[1:]]
+    at = lambda number: stat[number - 4]
+    words = [at(26), at(27), at(45), at(46), at(47), libc.sbrk(0), at(28), at(48), at(49), start,
+             start + size, 0]
+    layout = (ctypes.c_uint64 * 13)(*words, 0xffffffff << 32)
+    if libc.prctl(35, 14, ctypes.byref(layout), ctypes.sizeof(layout), 0) != 0:
+        sys.exit('not allowed')
+if sys.argv[1]:
+    os.chroot(sys.argv[1])
+print('READY', flush=True)
+time.sleep(1000)
+'''
 
 
 class Doctor:
-    """The verb, and what it says."""
+    """The verb and its findings."""
 
     def __init__(self, programs, directory):
         self.programs, self.directory = programs, pathlib.Path(directory)
@@ -60,3 +96,19 @@ def libraries(name):
     found = subprocess.run(['find', '/usr/lib', '-name', name], capture_output=True, text=True,
                            check=False).stdout.split()
     return [os.path.realpath(path) for path in found]
+
+
+@contextlib.contextmanager
+def fake(*files, root='', before=(), forks=False, **environment):
+    """A process that has FILES mapped."""
+    command = [*before, sys.executable, '-c', FAKE, str(root), *map(str, files)]
+    # unshare waits for its child, and ends only with it.
+    with live.child(command, signal.SIGKILL if forks else signal.SIGTERM, stdout=subprocess.PIPE,
+                    env={'PATH': os.environ['PATH'], **environment}) as process:
+        if process.stdout.readline() != b'READY\n':
+            raise RuntimeError(f'{command}: exit {process.wait()}')
+        pid = process.pid
+        if forks:
+            children = pathlib.Path(f'/proc/{pid}/task/{pid}/children')
+            pid, = map(int, children.read_text().split())
+        yield pid

@@ -33,7 +33,7 @@ def stream_open(number=0, stream_id=0, uuid=b'0123456789abcdef', uid=NO_UID, sch
 
 
 def runtime_start(time, pid=100, stream=0):
-    """RuntimeInformationStart of 10.0.12: nothing of the process came before."""
+    """RuntimeInformationStart of 10.0.12: the first event of the process."""
     head = struct.pack('<IQQiiBBH', stream, time, 0, pid, pid, 0, 0, 187)
     return frame(RECORD, head + struct.pack('<10HIB', 0, 1, 10, 0, 12, 0, 10, 0, 12, 0, 0, 0)
                  + string('app') + bytes(16) + string('/lib/libcoreclr.so'))
@@ -142,7 +142,7 @@ def gap(begin, end, stream=0, count=1):
 
 
 def process_gap(begin, end, pid=100, pid_ns=0):
-    """A process that tells nothing; END None: that goes on."""
+    """A process gap; END None: it goes on."""
     return frame(PROCESS_GAP, struct.pack('<QiQQ', pid_ns, pid, begin,
                                           2**64 - 1 if end is None else end))
 

@@ -85,13 +85,13 @@ class Asker:
                 self.ask('ListProcesses')['parameters']['processes']]
 
     def name(self, pid, **query):
-        """Of what lives at 0x1000 of that pid, or the status."""
+        """The method that lives at 0x1000 of that pid, or the status."""
         answer, = self.ask('Resolve', queries=[{'pid': pid, 'addr': '0x1000', **query}])[
             'parameters']['answers']
         return answer.get('method', {}).get('name', answer['status'])
 
     def names(self, pid):
-        """Of all that is listed of that pid."""
+        """All methods that are listed of that pid."""
         return [body['method']['name'] for body in
                 self.ask('ListMethods', pid=pid)['parameters']['methods']]
 
@@ -145,18 +145,18 @@ def sleeper(uid=0, prefix=()):
 
 
 def check_users(tap, programs, directory):
-    """Per-UID buffers tell whose a process is, else /proc; root and the group see all."""
+    """Per-UID buffers name the owner of a process, else /proc does; root and the group see all."""
     own = pid_ns()
-    now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     with daemon_with_group(programs, directory) as daemon, \
          sleeper(NOBODY) as theirs, sleeper(OTHER) as others:
+        now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         feeder = feed(daemon,
                       ingest.stream_open(0, 0, b'a' * 16, uid=NOBODY),
                       ingest.stream_open(1, 0, b'b' * 16, uid=OTHER),
-                      # Buffers of processes: these do not tell.
+                      # Buffers of processes do not name the owner.
                       ingest.stream_open(2, 0, b'c' * 16, scheme=2, pid=theirs, boot=BOOT),
                       ingest.stream_open(3, 0, b'd' * 16, scheme=2, pid=others, boot=BOOT),
-                      # Of another machine: its pids are not ours.
+                      # A trace of another machine: its pids are not of this one.
                       ingest.stream_open(4, 0, b'e' * 16, scheme=2, pid=theirs),
                       ingest.body(10, 0x1000, pid=100, stream=0),
                       ingest.body(10, 0x1000, pid=200, stream=1),
@@ -175,7 +175,7 @@ def check_users(tap, programs, directory):
                 seen = [pid for pid, ns in ((100, 0), (200, 0), (theirs, own), (others, own),
                                             (theirs, 7))
                         if asker.name(pid, pid_ns=ns) == 'Main']
-                tap.equal(seen, want, f'and is told about, as {who}')
+                tap.equal(seen, want, f'and is sent events of, as {who}')
                 status = asker.ask('Status')['parameters']
                 tap.check((status['processes'], status['live_bodies']) == (len(want), len(want))
                           and ('bytes' in status) == (want == everything), f'Status for {who}',
@@ -189,6 +189,47 @@ def check_users(tap, programs, directory):
                                    f'--reuid={NOBODY}']) as asker:
             tap.equal(asker.pids(), everything, 'one whose own group it is sees all')
         feeder.close()
+
+
+def check_forged(tap, programs, directory):
+    """A traced program writes pid, namespace and time of its events itself: that changes nothing
+    about another user's process, and shows nothing of it."""
+    own = pid_ns()
+    with daemon_with_group(programs, directory) as daemon, \
+         sleeper(NOBODY) as theirs, sleeper(OTHER) as others:
+        now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        victim = {'pid': others, 'pid_ns': own}
+        feeder = feed(daemon,
+                      ingest.stream_open(0, 0, b'a' * 16, uid=NOBODY, boot=BOOT),
+                      ingest.stream_open(1, 0, b'b' * 16, uid=OTHER, boot=BOOT),
+                      ingest.stream_open(2, 0, b'c' * 16, scheme=2, pid=theirs, boot=BOOT),
+                      # Before and after the process that it names is known.
+                      ingest.body(now, 0x1000, stream=0, name='Forged', **victim),
+                      ingest.body(now, 0x1000, stream=1, name='Main', **victim),
+                      ingest.body(now + 1, 0x1000, stream=0, name='Forged', **victim),
+                      # As if from a time before the program was started.
+                      ingest.body(now + 2, 0x1000, stream=2, name='Forged', **victim))
+        late = feed(daemon,
+                    ingest.stream_open(0, 0, b'd' * 16, scheme=2, pid=others, boot=BOOT),
+                    ingest.stream_open(1, 0, b'e' * 16, uid=NOBODY, boot=BOOT),
+                    ingest.body(now - 100 * 10**9, 0x1000, stream=0, name='Old', **victim),
+                    ingest.body(now - 100 * 10**9, 0x1000, stream=1, name='Old', **victim))
+        with Asker(daemon, uid=OTHER) as asker:
+            tap.equal(asker.pids(), [others], 'one process for its owner')
+            tap.equal(asker.name(others, pid_ns=own), 'Main', 'with the name that it has')
+            answer, = asker.ask('Resolve', queries=[
+                {**victim, 'addr': '0x1000', 'time': now}])['parameters']['answers']
+            tap.equal((answer['status'], answer['confidence']), ('ok', 'exact'),
+                      'and the confidence that it had')
+        with Asker(daemon, uid=NOBODY) as asker:
+            tap.equal(asker.name(others, pid_ns=own), 'Old',
+                      'whoever forges is shown what was forged')
+            tap.equal(asker.names(others), ['Old'], 'and no more')
+        with Asker(daemon) as asker:
+            tap.equal(asker.name(others, pid_ns=own), 'Main', 'root is shown the running process')
+            tap.equal(asker.ask('Status')['parameters']['forged'], 2, 'forged events are counted')
+        feeder.close()
+        late.close()
 
 
 def check_limits(tap, programs, directory):
@@ -241,6 +282,176 @@ def check_many(tap, programs, directory):
             tap.equal(n, 5 * 200 * 50, 'and two hundred of root, at the same time')
         for client in clients:
             client.close()
+
+
+def check_idle(tap, programs, directory):
+    """When all places are taken, clients that have nothing to do give way, and root gets in."""
+    config = pathlib.Path(directory) / 'idle.conf'
+    config.write_text('[Daemon]\nMaxClients=6\nMaxClientsPerUser=3\n', encoding='ascii')
+    with recorded.Daemon(programs, directory, '--config', config) as daemon:
+        os.chmod(daemon.directory, 0o755)
+        with Asker(daemon, n=3, uid=NOBODY) as first, Asker(daemon, n=3, uid=OTHER) as second:
+            tap.equal([first.n_served, second.n_served], [3, 3], 'two users take all places')
+            client = Client(daemon.query, timeout=20)
+            client.ask('Status')
+            tap.check(client.reply() is not None, 'root gets in')
+            with Asker(daemon, uid=OTHER + 1) as third:
+                tap.equal(third.n_served, 1, 'a third user gets in')
+            log = daemon.log()
+            tap.equal([log.count(f'MaxClients= is reached, hung up: pid={asker.process.pid} ')
+                       for asker in (first, second)], [2, 0], 'the longest idle gave way')
+            client.close()
+
+
+# Forks N children that do nothing, writes their pids, and waits until its input ends.
+CROWD = '''
+import os, signal, sys
+pids = []
+for _ in range(int(sys.argv[1])):
+    pid = os.fork()
+    if pid == 0:
+        signal.pause()
+    pids.append(pid)
+print(*pids, flush=True)
+sys.stdin.read()
+for pid in pids:
+    os.kill(pid, signal.SIGKILL)
+'''
+
+# Connects N times, and asks what is in the file on each, without reading the replies.
+WAITER = '''
+import socket, sys
+data = open(sys.argv[3], 'rb').read()
+sockets = [socket.socket(socket.AF_UNIX) for _ in range(int(sys.argv[2]))]
+for s in sockets:
+    s.connect(sys.argv[1])
+for s in sockets:
+    s.sendall(data)
+print(flush=True)
+sys.stdin.read()
+'''
+
+
+def check_waiting(tap, programs, directory):
+    """Calls that wait for the future, about processes that nobody knows, keep nobody else up."""
+    n, seconds = 300, 8
+    with recorded.Daemon(programs, directory) as daemon, subprocess.Popen(
+            ['/usr/bin/python3', '-c', CROWD, str(n)], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True, env=plain_environment()) as crowd:
+        os.chmod(daemon.directory, 0o755)
+        pids = [int(pid) for pid in crowd.stdout.readline().split()]
+        call = {'method': 'org.clrsym.Symbolizer.Resolve', 'parameters': {
+            'wait_ms': 2 ** 31 - 1,
+            'queries': [{'pid': pids[i % n], 'addr': '0x1000', 'time': '9000000000.000000000'}
+                        for i in range(4096)]}}
+        question = pathlib.Path(daemon.directory) / 'question'
+        question.write_bytes(json.dumps(call).encode() + b'\0')
+        with subprocess.Popen(
+                ['/usr/bin/python3', '-c', WAITER, daemon.query, '16', question],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, user=NOBODY,
+                group=NOBODY, extra_groups=[], env=plain_environment()) as waiter:
+            waiter.stdout.readline()
+            feeder, client = ingest.Feeder(daemon.ingest, timeout=60), Client(daemon.query, 60)
+            feeder.send(ingest.hello(), ingest.stream_open())
+            n_commits, slowest, end = 0, 0, time.monotonic() + seconds
+            while time.monotonic() < end:
+                feeder.send(ingest.load(10 + n_commits, 0x1000 * (n_commits + 1)),
+                            ingest.commit())
+                feeder.receive_until(ingest.COMMITTED)
+                n_commits += 1
+                begin = time.monotonic()
+                client.ask('Status')
+                client.reply()
+                slowest = max(slowest, time.monotonic() - begin)
+                time.sleep(0.1)
+            # 8 in 63 s, and 14 s, where all calls are answered again after every commit.
+            tap.check(n_commits >= 20 and slowest < 1, 'calls that wait keep nobody else up',
+                      n_commits, slowest)
+            print(f'# {n_commits} commits in {seconds} s, slowest Status {slowest * 1000:.0f} ms')
+            feeder.close()
+            client.close()
+            waiter.stdin.close()
+        crowd.stdin.close()
+
+
+def check_log_limit(tap, programs, directory):
+    """A user whose clients all take too long does not fill the log."""
+    with recorded.Daemon(programs, directory) as daemon:
+        os.chmod(daemon.directory, 0o755)
+        descriptors = pathlib.Path(f'/proc/{daemon.process.pid}/fd')
+
+        def n_descriptors():
+            """Two for each client: its socket, and its pidfd."""
+            return len(list(descriptors.iterdir()))
+        client = Client(daemon.query)
+        client.ask('Status')
+        client.reply()  # all is open by now
+        n_before = n_descriptors()
+        partial = pathlib.Path(daemon.directory) / 'partial'
+        partial.write_bytes(b'{')
+        with subprocess.Popen(
+                ['/usr/bin/python3', '-c', WAITER, daemon.query, '12', partial],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, user=NOBODY,
+                group=NOBODY, extra_groups=[], env=plain_environment()) as waiter:
+            waiter.stdout.readline()
+            tap.check(wait_for(lambda: n_descriptors() >= n_before + 24, 60)
+                      and wait_for(lambda: n_descriptors() == n_before, 60),
+                      'they are all hung up on')
+            tap.equal(daemon.log().count('took too long'), 5, 'and five messages are logged')
+            client.close()
+            waiter.stdin.close()
+
+
+def check_gone(tap, programs, directory):
+    """A process that is killed is noticed, with no event that says so; also after a restart, and in
+    a pid namespace of its own. A process that never ran is not there; what runs has a command."""
+    state = pathlib.Path(directory) / 'gone-state'
+    inside = subprocess.Popen(['unshare', '-p', '-f', '--kill-child', 'sleep', '601'])
+    outside = subprocess.Popen(['sleep', '602'])
+    children = pathlib.Path(f'/proc/{inside.pid}/task/{inside.pid}/children')
+    wait_for(lambda: children.read_text(encoding='ascii').strip())
+    child = int(children.read_text(encoding='ascii'))
+    wait_for(lambda: b'601' in pathlib.Path(f'/proc/{child}/cmdline').read_bytes())
+    own_ns = pid_ns('self')
+    keys = [(own_ns, outside.pid), (pid_ns(child), 1), (own_ns, NO_PID), (own_ns, os.getpid())]
+
+    def rows(client):
+        client.ask('ListProcesses')
+        listed = {(row['pid_ns'], row['pid']): row
+                  for row in client.reply()['parameters']['processes']}
+        return [listed.get(key, {}) for key in keys]
+
+    def running(client):
+        return [row.get('exited', '') is None for row in rows(client)]
+    for n, victims in enumerate(((outside, ), (inside, ))):
+        with recorded.Daemon(programs, directory, '--state', state) as daemon:
+            client = Client(daemon.query)
+            if n == 0:
+                now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+                feeder = ingest.Feeder(daemon.ingest)
+                feeder.send(ingest.hello(), ingest.stream_open(boot=BOOT),
+                            *[ingest.body(now + i, 0x1000, pid=pid, pid_ns=ns)
+                              for i, (ns, pid) in enumerate(keys)], ingest.commit())
+                feeder.receive_until(ingest.COMMITTED)
+                feeder.close()
+                tap.check(wait_for(lambda: running(client) == [True, True, False, True]),
+                          'a process that does not run is not running', rows(client))
+                tap.equal([rows(client)[i].get('command') for i in range(2)],
+                          ['sleep 602', 'sleep 601'], 'those that run have a command')
+            begin = time.monotonic()
+            for victim in victims:
+                victim.kill()
+                victim.wait()
+            want = [False, n == 0, False, True]
+            tap.check(wait_for(lambda: running(client) == want),
+                      f'one that is killed is noticed, {n}', rows(client))
+            print(f'# after {time.monotonic() - begin:.1f} s')
+            client.close()
+    with recorded.Daemon(programs, directory, '--state', state) as daemon:
+        client = Client(daemon.query)
+        tap.equal(running(client), [False, False, False, True], 'a restart knows it at once')
+        tap.equal(rows(client)[0].get('command'), 'sleep 602', 'and the commands')
+        client.close()
 
 
 def inner_pid(host_pid):
@@ -308,9 +519,9 @@ def check_retention(tap, programs, directory):
     config = pathlib.Path(directory) / 'retention.conf'
     config.write_text('[Daemon]\nRetention=1s\n', encoding='ascii')
     own = pid_ns()
-    now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     with recorded.Daemon(programs, directory, '--config', config) as daemon, \
          sleeper() as alive:
+        now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         feeder = feed(daemon, ingest.stream_open(boot=BOOT),
                       ingest.body(now, 0x1000, 'Over', pid=100), ingest.domain_unload(now + 1),
                       ingest.body(now + 2, 0x1000, 'Alive', pid=alive, pid_ns=own))
@@ -322,7 +533,7 @@ def check_retention(tap, programs, directory):
         tap.equal(names(), ['Over', 'Alive'], 'all are there')
         tap.check(wait_for(lambda: names() == ['Alive'], 25),
                   'one that has exited goes', names())
-        tap.equal(client.resolve('0x1000', pid=100)['status'], 'evicted', 'and is said to be')
+        tap.equal(client.resolve('0x1000', pid=100)['status'], 'evicted', 'and is answered as evicted')
         feeder.close()
         client.close()
 
@@ -332,7 +543,12 @@ def run(tap, programs, directory, names):
         tap.skip('who sees what', 'needs root')
         return
     check_users(tap, programs, directory)
+    check_forged(tap, programs, directory)
     check_limits(tap, programs, directory)
+    check_idle(tap, programs, directory)
+    check_waiting(tap, programs, directory)
+    check_log_limit(tap, programs, directory)
+    check_gone(tap, programs, directory)
     check_many(tap, programs, directory)
     check_namespaces(tap, programs, directory)
     check_retention(tap, programs, directory)

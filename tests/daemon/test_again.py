@@ -36,7 +36,7 @@ def wait_for(condition, seconds=60):
 
 
 class Holder:
-    """Notes each request, and does what ANSWER says: bytes, None for a hang-up, or silence."""
+    """Notes each request, and does what ANSWER says: bytes, None for a hang-up, or no reply."""
 
     SILENCE = object()
 
@@ -63,7 +63,7 @@ class Holder:
 
 
 class Traced:
-    """Processes that live, told of by a feeder with events of now."""
+    """Running processes, fed with events of now."""
 
     def __init__(self, daemon, uuid, n_streams=1):
         self.daemon, self.sleepers, self.uuid, self.n_streams = daemon, [], uuid, n_streams
@@ -123,7 +123,7 @@ class Scene:
         wait_for(lambda: self.daemon.log().count('was read again') > n)
 
     def counts(self):
-        """Of listed, not held, failed; None where nothing is counted."""
+        """The counts of listed, not held and failed; None where nothing is counted."""
         with socket.socket(socket.AF_UNIX) as caller:
             caller.settimeout(60)
             caller.connect(str(self.daemon.query))
@@ -169,13 +169,13 @@ def check_rate(tap, scene):
     tap.equal(len(holder.requests), 2, 'and one is enough')
     traced.tell(ingest.process_gap(time.monotonic_ns(), None, pid=pid))
     settle()
-    tap.equal(len(holder.requests), 2, 'a silence that lasts: none')
+    tap.equal(len(holder.requests), 2, 'a process gap that lasts: no request')
     end = time.monotonic_ns()
     traced.tell(ingest.process_gap(end, end, pid=pid))
     scene.wait_counts(tap, (3, 0, 0), 'one when it has ended')
     holder.answer = REFUSED % b'not-attached'
     traced.lose()
-    scene.wait_counts(tap, (3, 1, 0), 'it is not attached: that is no failure')
+    scene.wait_counts(tap, (3, 1, 0), 'it is not attached: that does not count as a failure')
     settle()
     tap.equal((len(holder.requests), 'warning' in scene.daemon.log()), (4, False),
               'not asked again, nothing in the log')
@@ -231,7 +231,7 @@ def check_hostile(tap, scene):
         tap.check(wait_for(lambda: scene.counts()[2] > failed), f'{path} is counted')
         failed = scene.counts()[2]
     warnings = [line for line in scene.daemon.log().splitlines() if 'warning' in line]
-    tap.equal(len(warnings), 3, 'each holder is told of once')
+    tap.equal(len(warnings), 3, 'each holder is reported once')
     holder.answer = Holder.SILENCE
     for _ in range(MANY):
         traced.start()

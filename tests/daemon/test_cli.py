@@ -139,7 +139,7 @@ def check_options(tap, cli):
     start = time.monotonic()
     done = cli.run('resolve', '-p', '100', '-t', '99.0', '--wait=1', '0x2000')
     tap.check(0.9 < time.monotonic() - start < 10, '--wait=1 waits for a second')
-    # The address is no value of --wait.
+    # The address is not a value of --wait.
     done = cli.run('resolve', '-p', '100', '--wait', '0x2000')
     tap.equal(done.stdout, '0x2000 N.T.B()+0x0 [QuickJitted]\n', '--wait takes no word of its own')
 
@@ -187,7 +187,7 @@ def check_many(tap, cli):
 
 
 def read_line(stream, seconds=20):
-    """A line, or what there is of it after that time. The stream is unbuffered."""
+    """A line, or its part that is there after that time. The stream is unbuffered."""
     line = b''
     while not line.endswith(b'\n') and select.select([stream], [], [], seconds)[0]:
         data = os.read(stream.fileno(), 1)
@@ -207,7 +207,7 @@ def check_interactive(tap, cli):
             got.append(read_line(program.stdout).split(' ')[0])
         tap.equal(got, ['0x2000', '0x2001', '100', '0x2002'], 'a pipe that waits for each answer')
         program.stdin.write(b'100 0x2003\n100 0x20')
-        tap.equal(read_line(program.stdout).split(' ')[0], '0x2003', 'and half of a line behind it')
+        tap.equal(read_line(program.stdout).split(' ')[0], '0x2003', 'and half of a line after it')
         program.stdin.write(b'04\n')
         tap.equal(read_line(program.stdout).split(' ')[0], '0x2004', 'and the other half')
         program.stdin.close()
@@ -234,7 +234,7 @@ def check_restart(tap, programs, directory):
 
 
 def check_output(tap, cli):
-    """A reader that goes away is no error to speak of; a full disk is."""
+    """A reader that goes away is not an error; a full disk is."""
     with subprocess.Popen([cli.programs.clrsym, 'resolve', '-p', '100', '--socket',
                            cli.daemon.query], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as program:
@@ -334,7 +334,7 @@ def answering(path, reply):
 
 
 def check_odd_daemon(tap, programs, directory):
-    """What answers there is no clrsymd, or breaks off."""
+    """The program that answers there is not clrsymd, or it stops in the middle."""
     for i, (name, reply) in enumerate((
             ('hangs up', b''), ('hangs up in the reply', b'{"parameters":{"answers":['),
             ('says something else', b'220 mail.example ESMTP\r\n\0'),
@@ -372,16 +372,20 @@ def check_search(tap, programs, daemon, directory):
         done = programs.run([programs.clrsym, 'ps', *arguments], env={**base, **environment})
         want = (1, NO_DAEMON.format(found)) if found else (0, '')
         tap.equal((done.returncode, done.stderr), want, f'the socket by {name}')
-    if os.path.exists('/run/clrsym/query'):
-        tap.skip("the system's socket otherwise", 'there is a daemon')
-    else:
-        done = programs.run([programs.clrsym, 'ps'], env={**base, 'XDG_RUNTIME_DIR': directory})
-        tap.equal((done.returncode, done.stderr), (1, NO_DAEMON.format('/run/clrsym/query')),
-                  "the system's socket otherwise")
+    # In a mount namespace without /run, because the system may have a daemon.
+    unshare = ['unshare', '--mount', *([] if os.getuid() == 0 else ['--map-root-user']),
+               'sh', '-c', 'mount -t tmpfs tmpfs /run && exec "$@"', 'sh']
+    if os.path.exists('/run/clrsym/query') and programs.run([*unshare, 'true']).returncode != 0:
+        tap.skip("the system's socket otherwise", 'there is a daemon, and no private mounts')
+        return
+    hidden = unshare if os.path.exists('/run/clrsym/query') else []
+    done = programs.run([*hidden, programs.clrsym, 'ps'], env={**base, 'XDG_RUNTIME_DIR': directory})
+    tap.equal((done.returncode, done.stderr), (1, NO_DAEMON.format('/run/clrsym/query')),
+              "the system's socket otherwise")
 
 
 def check_trace(tap, programs, directory):
-    """What --trace needs, and what it leaves behind. (Its answers: tests/traces.)"""
+    """What --trace needs, and what is left afterwards. (Its answers: tests/traces.)"""
     trace = recorded.unpack(directory, ['hello'])['hello']
     temporary = pathlib.Path(directory) / 'a "temporary\\ place'
     temporary.mkdir()

@@ -18,7 +18,7 @@ MANUALS = ROOT / 'man'
 ASKING = ('resolve', 'ps', 'methods', 'history', 'versions', 'modules', 'perfmap', 'jit', 'status',
           'metrics')
 NS = 10**9
-# What bash does when TAB is pressed behind these words.
+# What bash does when TAB is pressed after these words.
 PRESS_TAB = '''
 source "$1"
 shift
@@ -127,11 +127,22 @@ def check_completion(tap, bash, help_, programs):
     for verb in help_.verbs:
         tap.equal(bash.complete(verb, '--'), sorted(help_.options[verb]),
                   f'completion: options of {verb}')
+    tap.equal(bash.complete('session', ''), ['list', 'repair', 'start', 'stop'],
+              'completion: verbs of session')
+    for verb in bash.complete('session', ''):
+        shown = re.findall(r'^  (?:-., |    )(--[a-z-]+)',
+                           programs.run([programs.clrsym, 'session', verb, '--help']).stdout,
+                           re.MULTILINE)
+        tap.equal(bash.complete('session', verb, '--'), sorted(shown),
+                  f'completion: options of session {verb}')
+        tap.equal(sorted({*shown} - Manual('clrsym-session.1').options - {'--help'}), [],
+                  f'manual: options of session {verb}')
     tap.equal(bash.complete('methods', '--t'), ['--tier', '--trace'], 'completion: methods --t')
     for verb, option, usual in (('methods', '--tier', 1), ('methods', '--sort', 1),
+                                ('perf', '--style', 1),
                                 ('perf', '--names', 1), ('env', '--format', 0)):
         words = bash.complete(verb, option, '')
-        # With a good word it fails for want of a daemon, if it needs one.
+        # A good word is accepted; then it fails without a daemon, if it needs one.
         refused = [word for word in [*words, 'nonsense'] if
                    programs.run([programs.clrsym, verb, option, word],
                                 env={**programs.environment, 'CLRSYM_SOCKET': '/nowhere'})

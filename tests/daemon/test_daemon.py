@@ -254,7 +254,7 @@ def check_half_close(tap, daemon):
 
 
 def check_gone_while_waiting(tap, daemon):
-    """A client that asked the daemon to wait for a day, and went away, leaves nothing behind."""
+    """A client that asked the daemon to wait for a day, and went away, leaves no trace."""
     before = settled_descriptors(daemon.process.pid)
     for _ in range(5):
         client = Client(daemon.query)
@@ -281,7 +281,7 @@ def check_wait(tap, daemon):
         early = client.reply()
     except socket.timeout:
         early = None
-    tap.equal(early, None, 'no reply before its time is in; the call behind it waits too')
+    tap.equal(early, None, 'no reply before its time is in; the next call waits too')
     client.socket.settimeout(20)
     start = time.monotonic()
     feeder.send(ingest.progress(4 * 10**9), ingest.commit())
@@ -430,7 +430,7 @@ def check_killed_feeder(tap, daemon):
     kind, payload = None, b''
     while kind != ingest.ACK:
         kind, payload = feeder.receive()
-    tap.equal(int.from_bytes(payload[4:], 'little'), 100, 'it is asked to go on behind the commit')
+    tap.equal(int.from_bytes(payload[4:], 'little'), 100, 'it is asked to go on after the commit')
     feeder.send(ingest.load(100, 0x9000), ingest.load(110, 0xa000), ingest.commit())
     feeder.receive_until(ingest.COMMITTED)
     feeder.close()
@@ -438,7 +438,7 @@ def check_killed_feeder(tap, daemon):
 
 
 def check_deaf_feeder(tap, daemon):
-    """One that commits and commits but never reads what it is told."""
+    """A feeder that commits again and again but never reads the replies."""
     feeder = ingest.Feeder(daemon.ingest, timeout=2)
     feeder.send(ingest.hello())
     data, n_sent, held = ingest.commit() * 8192, 0, False
@@ -604,7 +604,7 @@ def check_handed_over(tap, programs, directory):
     feeder = ingest.Feeder(root / 'i')
     feeder.send(ingest.hello(), ingest.stream_open(), ingest.load(10, 0x1000), ingest.commit())
     feeder.receive_until(ingest.COMMITTED)
-    tap.equal(early.resolve('0x1000')['status'], 'ok', 'ingest and query are told apart by name')
+    tap.equal(early.resolve('0x1000')['status'], 'ok', 'ingest and query are distinguished by name')
     tap.check(not (root / 'own-ingest').exists() and not (root / 'own-query').exists(),
               'no sockets of its own beside them')
     daemon.terminate()

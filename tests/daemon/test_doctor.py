@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym doctor`: each thing that can stand in the way, made to do so. Processes that look like
-.NET ones to /proc stand in for them; where there is a line that mends it, that is run.
+"""`clrsym doctor`: each problem that it checks for, caused on purpose. Processes that look like .NET
+ones in /proc stand in for them; where it prints a command that fixes the problem, that is run.
 
 test_doctor.py CLRSYM CLRSYMD PLUGIN_DIR EMIT_MAIN COMPILED SINGLE_FILE TEXT
 """
@@ -23,64 +23,16 @@ for sibling in ('traces', 'live'):
 import alone  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
-from examine import Doctor, hidden, libraries  # pylint: disable=wrong-import-position
+from examine import Doctor, fake, hidden, libraries  # pylint: disable=wrong-import-position
 
 NOBODY = 65534
-# What is said of a process.
+# The checks of a process.
 OF_PROCESS = ('process', 'runtime', 'library', 'provider', 'registered', 'port', 'events-on',
               'clock', 'tracked')
 EVENTS = ['DotNETRuntime:' + event for event in live.RUNTIME_EVENTS] + ['DotNETRuntimeRundown:*']
-# Maps files; makes what it is told to, goes to another root directory, and waits.
-FAKE = '''
-import ctypes, mmap, os, socket, sys, time
-libc = ctypes.CDLL(None)
-kept = [mmap.mmap(os.open(path, os.O_RDONLY), 0, prot=mmap.PROT_READ) for path in sys.argv[2:]]
-if os.environ.get('LISTEN'):
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(f'{os.environ["TMPDIR"]}/dotnet-diagnostic-{os.getpid()}-1-socket')
-    listener.listen()
-if os.environ.get('SCRIBBLE'):
-    first = ctypes.POINTER(ctypes.c_void_p).in_dll(libc, 'environ')[0]
-    text = b'TMPDIR=/\\x1b[31m\\xff\\xfe\\n'
-    ctypes.memmove(first, text + b'=' * 64, len(text) + 64)
-if os.environ.get('STRETCH'):
-    libc.mmap.restype = ctypes.c_void_p
-    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
-    libc.sbrk.restype = ctypes.c_void_p
-    size = 3 << 30
-    start = libc.mmap(None, size, 1, 0x4022, -1, 0)
-    stat = [int(word) for word in open('/proc/self/stat').read().rsplit(')', 1)[1].split()[1:]]
-    at = lambda number: stat[number - 4]
-    words = [at(26), at(27), at(45), at(46), at(47), libc.sbrk(0), at(28), at(48), at(49), start,
-             start + size, 0]
-    layout = (ctypes.c_uint64 * 13)(*words, 0xffffffff << 32)
-    if libc.prctl(35, 14, ctypes.byref(layout), ctypes.sizeof(layout), 0) != 0:
-        sys.exit('not allowed')
-if sys.argv[1]:
-    os.chroot(sys.argv[1])
-print('READY', flush=True)
-time.sleep(1000)
-'''
-
 
 def setpriv(user=NOBODY):
     return ('setpriv', f'--reuid={user}', '--clear-groups', f'--regid={user}')
-
-
-@contextlib.contextmanager
-def fake(*files, root='', before=(), forks=False, **environment):
-    """A process that has FILES mapped."""
-    command = [*before, sys.executable, '-c', FAKE, str(root), *map(str, files)]
-    # unshare waits for its child, and ends with that by nothing else.
-    with live.child(command, signal.SIGKILL if forks else signal.SIGTERM, stdout=subprocess.PIPE,
-                    env={'PATH': os.environ['PATH'], **environment}) as process:
-        if process.stdout.readline() != b'READY\n':
-            raise RuntimeError(f'{command}: exit {process.wait()}')
-        pid = process.pid
-        if forks:
-            children = pathlib.Path(f'/proc/{pid}/task/{pid}/children')
-            pid, = map(int, children.read_text().split())
-        yield pid
 
 
 def touch(path, content=b'x'):
@@ -90,7 +42,7 @@ def touch(path, content=b'x'):
 
 
 def library(path, kind=None):
-    """The begin of one, as of the programs here; or with another KIND, 1 for 32 bits."""
+    """The header of a library like those here; or of another KIND, 1 for 32 bits."""
     header = bytearray(pathlib.Path('/proc/self/exe').read_bytes()[:64])
     header[4] = kind or header[4]
     return touch(path, header)
@@ -107,8 +59,8 @@ def test_nothing(tap, doctor):
     tap.equal(doctor.findings()['sessiond']['status'], 'problem', 'sessiond: none')
     row = doctor.expect(tap, 'daemon', 'problem', f'no daemon at {doctor.socket}', 'none',
                         mend='systemctl start')
-    tap.check('--trace' not in row['text'], 'daemon: the mend is not in the text', row)
-    tap.check('session' not in doctor.findings(), 'session: nothing is said without LTTng')
+    tap.check('--trace' not in row['text'], 'daemon: the fix is not in the text', row)
+    tap.check('session' not in doctor.findings(), 'session: no line without LTTng')
     with hidden(*libraries('liblttng-ctl.so.0')):
         doctor.expect(tap, 'sessiond', 'problem', 'LTTng is not installed', 'LTTng is missing',
                       mend='apt install lttng-tools')
@@ -116,7 +68,7 @@ def test_nothing(tap, doctor):
     tap.check('NO   daemon' in done.stdout and
               '                 -> sudo systemctl' in done.stdout and
               done.stdout.endswith('\n2 things stand in the way\n') and
-              len(done.stdout.splitlines()) < 24, 'text: one screen, with what mends it',
+              len(done.stdout.splitlines()) < 24, 'text: one screen, with the fixes',
               done.stdout)
     for arguments in (['x'], ['0'], ['1', '2'], ['--colour']):
         done = doctor.programs.run([doctor.programs.clrsym, 'doctor', *arguments])
@@ -140,7 +92,7 @@ def test_babeltrace(tap, doctor):
 
 
 class Answerer(threading.Thread):
-    """Something at the daemon's place that answers every call so, and calls BEFORE that."""
+    """Listens instead of the daemon, answers every call with ANSWER, and calls BEFORE that."""
 
     def __init__(self, path, answer, before=lambda: None):
         super().__init__(daemon=True)
@@ -170,7 +122,7 @@ def test_daemon(tap, doctor):
         doctor.socket = daemon.query
         doctor.expect(tap, 'daemon', 'ok', 'answers', 'there')
     for name, answer, text in (('old', {'version': '0.0.1', 'interfaces': []}, 'clrsymd is 0.0.1'),
-                               ('odd', {'colour': 'red'}, 'makes no sense'),
+                               ('odd', {'colour': 'red'}, 'cannot be understood'),
                                ('silent', None, 'does not answer')):
         doctor.socket = doctor.directory / name
         answerer = Answerer(doctor.socket, answer)
@@ -189,7 +141,7 @@ def test_users(tap, doctor):
         tap.check(row['status'] == 'unknown' and 'is of user root' in row['text'] and
                   row['mend'] == f'sudo clrsym doctor {pid}', "process: another user's", row)
         tap.equal([name for name in found if name in OF_PROCESS], ['process'],
-                  'nothing else is said of it')
+                  'no other check of it is made')
         tap.equal(found['access']['status'], 'problem', 'access: not of that process')
         done = doctor.call(str(pid), **nobody)
         tap.check('\n?    process ' in '\n' + done.stdout and done.returncode == 1 and
@@ -212,12 +164,12 @@ def test_users(tap, doctor):
 
 
 def test_hostile(tap, doctor):
-    """Processes that show what they like, and one that ends meanwhile."""
+    """Processes that show misleading things, and one that ends meanwhile."""
     files = doctor.directory / 'hostile'
     coreclr, provider = runtime(files)
     with fake(touch(files / 'libcoreclr.so.old'), touch(files / 'libcoreclr.so' / 'libx.so'),
               touch(files / 'libmonosgen-2.0.so.0')) as pid:
-        doctor.expect(tap, 'runtime', 'problem', 'is no .NET process', 'names that are alike',
+        doctor.expect(tap, 'runtime', 'problem', 'is not a .NET process', 'names that are alike',
                       str(pid))
     odd, odd_provider = runtime(files / 'a\nb\x1b[31m')
     with fake(odd, odd_provider, SCRIBBLE='1') as pid:
@@ -256,7 +208,7 @@ def test_runtimes(tap, doctor, stand_ins):
     files = doctor.directory / 'files'
     coreclr, _ = runtime(files)
     for name, mapped, status, text in (
-            ('none', [], 'problem', 'it is no .NET process'),
+            ('none', [], 'problem', 'it is not a .NET process'),
             ('Mono', [touch(files / 'libmonosgen-2.0.so')], 'problem', 'runs on Mono'),
             ('musl', [touch(files / 'ld-musl-x86_64.so.1'), coreclr], 'problem', 'built for musl'),
             ('CoreCLR', [coreclr], 'ok', f'{coreclr}')):
@@ -265,7 +217,7 @@ def test_runtimes(tap, doctor, stand_ins):
             row = found['runtime']
             tap.check(row['status'] == status and text in row['text'], f'runtime: {name}', row)
             tap.equal('provider' in found, coreclr in mapped, f'runtime: {name}: what follows')
-    for program, text in zip(stand_ins, ('ahead of time', 'as a single file', 'no .NET process')):
+    for program, text in zip(stand_ins, ('ahead of time', 'as a single file', 'not a .NET process')):
         with live.child([program], stdout=subprocess.PIPE) as process:
             process.stdout.readline()
             doctor.expect(tap, 'runtime', 'problem', text, pathlib.Path(program).name,
@@ -285,7 +237,7 @@ def test_library(tap, doctor):
         newer = library(usual / 'liblttng-ust.so.1')
         expect('problem', 'only liblttng-ust.so.1 is there', 'the newer one only')
         touch(usual / 'liblttng-ust.so.0')
-        expect('problem', 'only liblttng-ust.so.1', 'a file that is no library')
+        expect('problem', 'only liblttng-ust.so.1', 'a file that is not a library')
         library(usual / 'liblttng-ust.so.0', kind=1)
         expect('problem', 'only liblttng-ust.so.1', 'one for programs of 32 bits')
         library(usual / 'liblttng-ust.so.0')
@@ -300,7 +252,7 @@ def test_library(tap, doctor):
         expect('problem', 'only', 'a link that leads out of it does not')
         (usual / 'liblttng-ust.so.0').unlink()
         os.mkfifo(usual / 'liblttng-ust.so.0')
-        expect('problem', 'only', 'a pipe is no library, and is not waited for')
+        expect('problem', 'only', 'a pipe is not a library, and is not opened')
         (usual / 'liblttng-ust.so.0').unlink()
         real, = set(libraries('liblttng-ust.so.1'))
         (root / 'strange').mkdir()
@@ -396,11 +348,11 @@ def test_session(tap, doctor, emitter):
         lttng('start', 'part')
         row = doctor.expect(tap, 'events', 'problem', 'DotNETRuntimeRundown:*', 'some are missing')
         doctor.run_mend(row)
-        doctor.expect(tap, 'events', 'ok', 'all events', 'mended')
+        doctor.expect(tap, 'events', 'ok', 'all events', 'fixed')
         row = doctor.expect(tap, 'contexts', 'problem', 'vpid, pid_ns, vtid, procname',
                             'all are missing')
         doctor.run_mend(row)
-        doctor.expect(tap, 'contexts', 'ok', 'whose', 'mended')
+        doctor.expect(tap, 'contexts', 'ok', 'name their process', 'fixed')
         doctor.run_mend({'mend': 'clrsym session stop part'})
 
         lttng('create', 'part', f'--output={doctor.directory / "part2"}')
@@ -417,12 +369,12 @@ def test_session(tap, doctor, emitter):
                 break
         row = doctor.expect(tap, 'losses', 'problem', 'events were discarded', 'small buffers',
                             mend='lttng destroy part; clrsym session start --name part '
-                                 f'--output \'{doctor.directory / "part2"}-anew\' --buffer-size ')
+                                 f'--output \'{doctor.directory / "part2"}-new\' --buffer-size ')
         size = int(row['mend'].split()[-1].removesuffix('K'))
-        tap.check(f' {size}K would do' in row['text'] and size >= 128, 'losses: the size', row)
+        tap.check(f' {size}K would suffice' in row['text'] and size >= 128, 'losses: the size', row)
         doctor.run_mend(row)
         emit(emitter)
-        doctor.expect(tap, 'losses', 'ok', 'no event', f'mended: {row["mend"].split()[-1]}')
+        doctor.expect(tap, 'losses', 'ok', 'no event', f'fixed: {row["mend"].split()[-1]}')
         doctor.run_mend({'mend': 'clrsym session stop part'})
 
         coreclr, provider = runtime(doctor.directory / 'registered')
@@ -438,7 +390,7 @@ def test_session(tap, doctor, emitter):
             row = doctor.expect(tap, 'registered', 'problem', 'its user may not connect',
                                 'not for its user', str(pid), mend='sudo chmod 755 /run/lttng')
             doctor.run_mend({'mend': row['mend'].replace('sudo ', '')})
-            doctor.expect(tap, 'registered', 'problem', 'does not know it', 'mended', str(pid))
+            doctor.expect(tap, 'registered', 'problem', 'does not know it', 'fixed', str(pid))
         test_tracked(tap, doctor)
         test_odd_name(tap, doctor, lttng)
         daemon.send_signal(signal.SIGSTOP)
@@ -452,14 +404,14 @@ def test_tracked(tap, doctor):
     with fake(coreclr, provider) as pid, fake(coreclr, provider) as other:
         doctor.run_mend({'mend': f'clrsym session start --name some --track {other} '
                                  f'--output {doctor.directory / "some"}'})
-        doctor.expect(tap, 'tracked', 'ok', 'for it, too', 'one of them', str(other))
+        doctor.expect(tap, 'tracked', 'ok', 'includes it', 'one of them', str(other))
         doctor.expect(tap, 'tracked', 'problem', 'for other processes only', 'none of them',
                       str(pid), mend=f'--track {pid}')
         doctor.run_mend({'mend': 'clrsym session stop some'})
 
 
 def test_odd_name(tap, doctor, lttng):
-    """Of a session: the line that mends it is one for a shell."""
+    """The fix of a session's problem is a command for a shell."""
     name = "it's $(odd)"
     lttng('create', name, f'--output={doctor.directory / "odd-trace"}')
     lttng('enable-channel', '-u', '-s', name, 'one')
@@ -469,13 +421,13 @@ def test_odd_name(tap, doctor, lttng):
     doctor.run_mend(row)
     row = doctor.expect(tap, 'contexts', 'problem', 'lack the contexts', 'of it, too')
     doctor.run_mend(row)
-    doctor.expect(tap, 'contexts', 'ok', 'whose', 'mended, by a session of another name')
+    doctor.expect(tap, 'contexts', 'ok', 'name their process', 'fixed, by a session of another name')
     done = doctor.programs.run([doctor.programs.clrsym, 'session', 'stop'], env=doctor.environment)
     tap.equal((done.returncode, done.stderr), (0, ''), 'that one is stopped')
 
 
 def test_own_daemon(tap, doctor):
-    """A session daemon of a user's own, and root's that is not for that user."""
+    """A session daemon of a user, and root's, which that user may not use."""
     home = pathlib.Path('/run/home')
     home.mkdir()
     os.chown(home, NOBODY, NOBODY)
@@ -506,7 +458,7 @@ def test_live(tap, doctor):
 
     session('start', '--name', 'way', '--relay-output', doctor.directory / 'relay')
     doctor.expect(tap, 'relayd', 'ok', 'listens on 127.0.0.1:5344', 'there')
-    row = doctor.expect(tap, 'feed', 'problem', 'nobody feeds session way', 'none',
+    row = doctor.expect(tap, 'feed', 'problem', 'no feeder takes session way', 'none',
                         mend='clrsym feed --session way')
     url = f'net://127.0.0.1:5344/host/{socket.gethostname()}/way'
     with live.child(['babeltrace2', '-i', 'lttng-live', url, '-c', 'sink.utils.dummy'],
@@ -525,7 +477,7 @@ def test_live(tap, doctor):
                               'another viewer, and clrsym feed', mend='pgrep')
         doctor.socket = doctor.directory / 'no-daemon'
     with hidden(shutil.which('babeltrace2')):
-        doctor.expect(tap, 'feed', 'unknown', 'who views session way is unknown',
+        doctor.expect(tap, 'feed', 'unknown', 'viewers of session way are unknown',
                       'nothing to ask the relay daemon with')
     with recorded.Daemon(doctor.programs, doctor.directory) as daemon:
         doctor.socket = daemon.query
@@ -537,13 +489,13 @@ def test_live(tap, doctor):
                        if row['status'] in ('problem', 'unknown')}, {},
                       'all is well, and the exit status 0')
             tap.check(doctor.call().stdout.endswith('\nnothing stands in the way\n'),
-                      'it says so')
+                      'the summary')
         relay = json.loads((doctor.directory / 'place' / 'lttng-relayd').read_text())
         os.kill(relay['pid'], signal.SIGKILL)
         live.wait_for('its end', lambda: doctor.findings()['relayd']['status'] == 'problem')
         row = doctor.expect(tap, 'relayd', 'problem', 'is gone', 'killed')
         doctor.run_mend(row)
-        doctor.expect(tap, 'relayd', 'ok', 'listens', 'mended')
+        doctor.expect(tap, 'relayd', 'ok', 'listens', 'fixed')
         doctor.expect(tap, 'session', 'ok', 'session way is active', 'and the session with it')
     session('stop', 'way')
 

@@ -28,6 +28,7 @@ FILES = [
     'lib/systemd/system/clrsymd-ingest.socket',
     'lib/systemd/system/clrsymd.service',
     'lib/systemd/system/clrsymd.socket',
+    'lib/systemd/system/lttng-sessiond.service.d/clrsym.conf',
     'lib/sysusers.d/clrsym.conf',
     'libexec/clrsym/clrsym-holder',
     'share/bash-completion/completions/clrsym',
@@ -98,7 +99,7 @@ def check_completion(tap, installed):
 
 
 def example():
-    """Of the recorded trace: pid, address, and the middles of three lives that it had."""
+    """Pid, address, and the middles of its three lives, from the recorded trace."""
     lives = {}
     for row in recorded.Truth(TRACE).rows('bodies.tsv'):
         if row['loaded_ns'] and row['unloaded_ns']:

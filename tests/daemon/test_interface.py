@@ -52,7 +52,7 @@ def raises(function, text, error):
 
 
 def check_checkers(tap):
-    """That they can tell good from bad."""
+    """They accept good input and refuse bad input."""
     varlink_idl.Interface(GOOD_IDL)
     accepted = [text for text in BAD_IDL
                 if not raises(varlink_idl.Interface, text, varlink_idl.IdlError)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """clrsymd with a state directory: it is killed at any moment, and the next one knows what it knew.
-What was acknowledged is never lost, and what cannot be kept is told."""
+What was acknowledged is never lost, and what cannot be kept is reported."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ import recorded  # pylint: disable=wrong-import-position
 
 SEED = 20250611
 TRACES = ('dynamic', 'collectible', 'lossy', 'lateattach', 'pidns', 'rejit-tiered', 'perpid')
-# Of a whole feed, when the daemon is killed; each the next time that it is fed.
+# The shares of a whole feed at which the daemon is killed; each the next time that it is fed.
 KILLS = (0.1, 0.5, 0.9)
 N_ACK_ROUNDS = 5
 CHURN_BODIES, CHURN_ALIVE = 150_000, 100_000
@@ -170,7 +170,7 @@ def check_acknowledged(tap, programs, directory):
             times = {row['loaded'] for row in map(json.loads, methods)}
             tap.check(len(methods) == len(times) == known - 1000 if known else not methods,
                       f'round {i}: {len(methods)} bodies, one for each time', known)
-            moment = max(1000, known)  # what is not known is sent anew
+            moment = max(1000, known)  # what is not known is sent again
             end = time.monotonic() + chance.uniform(0.05, 0.3)
             with contextlib.suppress(ConnectionError):
                 while time.monotonic() < end + 1:
@@ -312,7 +312,7 @@ def check_full(tap, programs, directory):
         tap.equal(metric(programs, daemon, 'journal_failed'), 0, 'the journal is written')
         size = metric(programs, daemon, 'journal_bytes')
         tap.equal(size, sum(path.stat().st_size for path in state.glob('journal.*')),
-                  'and as large as is told')
+                  'and as large as is reported')
         infinite = resource.RLIM_INFINITY
         resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (int(size) + 100, infinite))
         for i in range(5):
@@ -341,7 +341,7 @@ def check_lost(tap, programs, directory):
         say(daemon, *loads(2000, 100))
         daemon.kill()
     with Daemon(programs, directory, state) as daemon:
-        tap.check('there is a gap' in daemon.log(), 'what was lost is told', daemon.log())
+        tap.check('there is a gap' in daemon.log(), 'what was lost is reported', daemon.log())
         tap.equal(len(programs.ask(daemon.source, 'methods', '--all')), 100,
                   'what was written is there')
         answer, = programs.ask(daemon.source, 'resolve', '--pid', '100', hex(0x10000 + 16 * 1050))
@@ -363,7 +363,7 @@ def check_damaged(tap, programs, directory):
     with Daemon(programs, directory, state) as daemon:
         n = len(programs.ask(daemon.source, 'methods', '--all'))
         tap.check(0 < n < 100 and n % 10 == 0, f'{n} bodies of whole batches before the damage')
-        tap.check('is damaged' in daemon.log() and 'gap' in daemon.log(), 'which is told',
+        tap.check('is damaged' in daemon.log() and 'gap' in daemon.log(), 'which is reported',
                   daemon.log())
         tap.equal((state / 'journal.1.damaged').read_bytes(), data, 'the file is kept')
         say(daemon, *[frame for i in range(10) for frame in loads(1000 + 100 * i, 10)])

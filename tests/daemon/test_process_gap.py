@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A feeder tells that a process was silent: what is answered then, what is shown of it, and that the
+"""A feeder reports a process gap: what is answered then, what is shown of it, and that the
 next daemon knows it too."""
 
 import json
@@ -50,7 +50,7 @@ class Asker:
                 self.programs.ask(self.daemon.source, verb, *arguments, **options)]
 
     def answers(self, *questions):
-        """(status, confidence) of each (address, time in seconds; None is none)."""
+        """(status, confidence) of each (address, time in seconds or None)."""
         text = ''.join(f'{address:#x} {"-" if when is None else when * SECOND}\n'
                        for address, when in questions)
         return [(answer['status'], answer['confidence'])
@@ -79,7 +79,7 @@ def test_one(tap, asker, daemon):
                      ingest.body(10 * SECOND, 0x1000), ingest.body(11 * SECOND, 0x2000),
                      ingest.progress(100 * SECOND))
     tap.equal(asker.answers(*QUESTIONS), [('ok', 'exact')] * 3 + [('no-method', 'exact')] * 2,
-              'told of everything: all is exact')
+              'everything was reported: all is exact')
     tap.equal(asker.gaps(), (None, 0), 'and no gap is shown')
     tap.equal(tell(daemon, 20 * SECOND, STILL), '', 'it is silent from now on')
     tap.equal(asker.answers(*QUESTIONS),
@@ -126,7 +126,7 @@ def test_refused(tap, asker, daemon):
 
 
 def test_users(tap, daemon):
-    """Who may not feed may not tell either."""
+    """A user who may not feed may not report a process gap either."""
     child = os.fork()
     if child == 0:
         os.setgroups([])
@@ -140,7 +140,7 @@ def test_users(tap, daemon):
         except BaseException:  # pylint: disable=broad-except
             os._exit(2)
     _, status = os.waitpid(child, 0)
-    tap.equal(os.waitstatus_to_exitcode(status), 0, 'another user cannot tell it')
+    tap.equal(os.waitstatus_to_exitcode(status), 0, 'another user cannot report it')
 
 
 def test(tap, programs, directory, _):

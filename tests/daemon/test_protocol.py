@@ -57,7 +57,7 @@ def read_all(client):
 
 
 def conversation(daemon, pieces, pause=0.0):
-    """All bytes that come back for these; the sending side is closed behind them."""
+    """All bytes that come back for these; the sending side is closed after them."""
     client = Client(daemon.query)
     try:
         for i, piece in enumerate(pieces):

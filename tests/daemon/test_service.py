@@ -23,7 +23,7 @@ from test_daemon import Client, feed, wait_for  # pylint: disable=wrong-import-p
 
 NOBODY = 65534
 GROUP, GID = 'clrsym-ingest', 64123
-# Of a unit without FileDescriptorName= systemd tells this.
+# The name that systemd passes for a unit without FileDescriptorName=.
 UNNAMED = 'one.socket:two.socket'
 CAP_SYS_PTRACE = 'sys_ptrace'
 
@@ -100,11 +100,28 @@ def check_ready(tap, programs, directory):
                   'STATUS= follows what it keeps', message)
         tap.equal([message for message in iter(lambda: manager.next(7), None)
                    if message.get('STATUS', '').endswith('feeders=0 clients=0')
-                   and 'bodies=2' in message['STATUS']][1:], [], 'but is not told twice')
+                   and 'bodies=2' in message['STATUS']][1:], [], 'but is not reported twice')
     last, before = manager.until('STOPPING')
     tap.check(last.get('STOPPING') == '1' and not any('WATCHDOG' in message for message in before),
               'STOPPING=1 at the end; WATCHDOG=1 only if it is asked for', last, before)
     tap.equal(daemon.status, 0, 'exit 0')
+    manager.close()
+
+
+def check_replay(tap, programs, directory):
+    """While it reads a journal, the manager is asked for more time, and shows how far it is."""
+    manager = Manager(directory)
+    state = pathlib.Path(directory) / 'replayed'
+    for n in range(2):
+        with recorded.Daemon(manager.environment(programs), directory, '--state',
+                             state) as daemon:
+            message, before = manager.until('READY')
+            tap.equal([(other['EXTEND_TIMEOUT_USEC'], re.sub(r'\d+', 'N', other['STATUS']))
+                       for other in before if 'EXTEND_TIMEOUT_USEC' in other],
+                      [('60000000', 'Reading the journal: N %')] if n else [],
+                      f'start {n}: more time is asked for {"" if n else "only "}with a journal')
+            tap.check(message.get('READY') == '1', f'start {n}: READY=1')
+            feed(daemon, ingest.load(10, 0x1000))
     manager.close()
 
 
@@ -141,7 +158,7 @@ def check_watchdog(tap, programs, directory):
 
 
 class Reload:
-    """A daemon with a configuration of its own, which it is told to read again."""
+    """A daemon with its own configuration file, which a signal makes it read again."""
 
     def __init__(self, tap, programs, directory):
         self.tap = tap
@@ -250,6 +267,20 @@ def check_reload_keeps_less(tap, programs, directory):
     test.manager.close()
 
 
+def connect(query):
+    """A client, as soon as something listens."""
+    clients = []
+
+    def try_it():
+        try:
+            clients.append(Client(query))
+        except ConnectionRefusedError:
+            pass
+        return clients
+    wait_for(try_it)
+    return clients[0]
+
+
 def check_socket_activate(tap, programs, directory):
     """systemd-socket-activate, with both sockets named, and in ways to be unnamed."""
     root = pathlib.Path(directory) / 'activated'
@@ -272,12 +303,13 @@ def check_socket_activate(tap, programs, directory):
             [*command, programs.clrsymd, '--ingest', root / 'own-i', '--query', root / 'own-q'],
             env=programs.environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         tap.check(wait_for(lambda: all(place.exists() for place in places)), f'{name}: listens')
-        early = Client(query)
+        # The socket file exists before the socket listens.
+        early = connect(query)
         early.ask('Status')
         tap.check(early.reply(), f'{name}: the first caller starts it, and is answered')
         feeder = ingest.Feeder(feeding)
         feeder.send(ingest.hello(), ingest.stream_open(), ingest.load(10, 0x1000), ingest.commit())
-        tap.check(feeder.receive_until(ingest.COMMITTED), f'{name}: feeders are told from clients')
+        tap.check(feeder.receive_until(ingest.COMMITTED), f'{name}: feeders and clients are distinguished')
         tap.equal(early.resolve('0x1000')['status'], 'ok', f'{name}: and answered of')
         tap.check(manager.until('READY')[0], f'{name}: READY=1')
         process.terminate()
@@ -398,8 +430,32 @@ def check_journal(tap, programs, directory):
     subprocess.run(['umount', '/run/systemd'], check=True)
 
 
+def check_full(tap, programs, directory):
+    """A state directory on a file system that is full: answers go on, and it is written again when
+    there is room. Nothing that was acknowledged is lost then."""
+    state = pathlib.Path(directory) / 'full'
+    state.mkdir(mode=0o700)
+    subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=64k,mode=0700', 'tmpfs', state], check=True)
+    n = 4000
+    with recorded.Daemon(programs, directory, '--state', state) as daemon:
+        for first in range(0, n, 100):
+            feed(daemon, *[ingest.load(10 + i, 0x1000 * (i + 1))
+                           for i in range(first, first + 100)])
+        tap.check('cannot be written' in daemon.log(), 'there is no room for the journal',
+                  daemon.log())
+        tap.equal(counters(daemon)['bodies'], n, 'everything is known all the same')
+        subprocess.run(['mount', '-o', 'remount,size=64M', state], check=True)
+        tap.check(wait_for(lambda: 'is written again' in daemon.log(), 120),
+                  'it is written again when there is room', daemon.log())
+        daemon.process.kill()
+        daemon.process.wait()
+    with recorded.Daemon(programs, directory, '--state', state) as daemon:
+        tap.equal(counters(daemon)['bodies'], n, 'everything is known after a restart')
+    subprocess.run(['umount', state], check=True)
+
+
 def check_permissions(tap, programs, directory):
-    """Of another user's process in a pid namespace of its own: with CAP_SYS_PTRACE its pid outside
+    """Another user's process in its own pid namespace: with CAP_SYS_PTRACE its pid outside
     is known, and its owner; without, only the name that the trace itself has for it."""
     boot = pathlib.Path('/proc/sys/kernel/random/boot_id').read_text(encoding='ascii').strip()
     program = subprocess.Popen(['unshare', '-p', '-f', 'setpriv', '--reuid', str(NOBODY),
@@ -426,7 +482,7 @@ def check_permissions(tap, programs, directory):
             wait_for((root / 'query').exists)
             feeder = ingest.Feeder(root / 'ingest')
             now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-            # Per-PID buffers: whose it is, only /proc tells.
+            # Per-PID buffers: only /proc knows the owner.
             feeder.send(ingest.hello(), ingest.stream_open(boot=boot, scheme=2, pid=1),
                         ingest.body(now, 0x1000, pid=1, pid_ns=pid_ns), ingest.commit())
             feeder.receive_until(ingest.COMMITTED)
@@ -463,6 +519,7 @@ def check_metrics_mode(tap, programs, directory):
 
 def run(tap, programs, directory, names):
     check_ready(tap, programs, directory)
+    check_replay(tap, programs, directory)
     check_watchdog(tap, programs, directory)
     check_reload(tap, programs, directory)
     check_reload_keeps_less(tap, programs, directory)
@@ -474,6 +531,7 @@ def run(tap, programs, directory, names):
     private_mounts()
     check_group(tap, programs, directory)
     check_journal(tap, programs, directory)
+    check_full(tap, programs, directory)
     check_permissions(tap, programs, directory)
 
 

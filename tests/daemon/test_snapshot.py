@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Snapshots: what a trace said is what its snapshot says, all of it or nothing."""
+"""Snapshots: a snapshot has the contents of its trace, all of them or none."""
 
 import gzip
 import os
@@ -98,7 +98,7 @@ def check_headers(tap, programs, directory, snapshot):
     for number in (0, 2, 10, 4294967295):
         copy.write_bytes(b' '.join((words[0], str(number).encode(), b'9.9 and=more')) + b'\n' + frames)
         check_refused(tap, programs, copy, f'a snapshot of format {number}',
-                      *([f'a snapshot of format {number}, this clrsym reads 1: make it anew with '
+                      *([f'a snapshot of format {number}, this clrsym reads 1: make it again with '
                          'clrsym save'] if number else []))
     for name, content in (
             ('nothing', b''), ('a line without its end', line), ('a line and nothing more', line + b'\n'),
@@ -112,7 +112,7 @@ def check_headers(tap, programs, directory, snapshot):
     tap.equal(error_of(programs, copy), None, 'a snapshot of another version with this format')
     for name, more in (('a byte', b'\0'), ('another snapshot', data), ('its frames again', frames)):
         copy.write_bytes(data + more)
-        check_refused(tap, programs, copy, f'a snapshot with {name} behind it', 'damaged')
+        check_refused(tap, programs, copy, f'a snapshot followed by {name}', 'damaged')
 
     raw = gzip.decompress(frames)
     n, kind = struct.unpack_from('<IH', raw)
@@ -153,7 +153,7 @@ def check_damage(tap, programs, directory, snapshot, rows, want):
         if not message or str(copy) not in message or \
                 (n >= n_line and 'cut off' not in message):
             wrong.append((n, message))
-    tap.check(not wrong, f'cut to {len(cuts)} lengths: never answered, always told', *wrong[:5])
+    tap.check(not wrong, f'cut to {len(cuts)} lengths: never answered, always reported', *wrong[:5])
 
     flips = [*range(8 * n_line), *(8 * (n_line + i) + bit for i in range(10) for bit in range(8)),
              *(random_of_ours.randrange(8 * len(data)) for _ in range(N_FLIPS)),
@@ -182,7 +182,7 @@ def check_save_errors(tap, programs, directory, trace, snapshot):
     os.mkfifo(place / 'pipe')
     for target, words in (
             (place / 'missing' / 'file', ('o such file',)), (place / 'directory', ('directory',)),
-            (place / 'pipe', ('no regular file',)), ('/dev/null', ('no regular file',)),
+            (place / 'pipe', ('not a regular file',)), ('/dev/null', ('not a regular file',)),
             (next(trace.rglob('metadata')).parent / 'snapshot', ('metadata',)),
             (place / ('x' * 300), ('too long',))):
         for source in (trace, snapshot):

@@ -41,7 +41,7 @@ class Terminal:
         self.programs = programs
 
     def run(self, arguments, columns, stream='stdout', environment=None):
-        """What came out there, without the terminal's carriage returns, and what is left of it."""
+        """The output there, without the terminal's carriage returns, and what is left of it."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('4H', 24, columns, 0, 0))
         streams = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, stream: slave}

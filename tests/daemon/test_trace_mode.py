@@ -34,7 +34,7 @@ def check_answers(tap, programs, name, trace):
                for answer in json.loads(reply)['parameters']['answers']]
         right = sum(answer.get('start') == row['start'] for answer, row in zip(got, rows))
         wanted = sum(bool(row['start']) for row in rows)
-        # What is not is told by tests/traces; here, that they are of no other trace.
+        # Wrong answers are found by tests/traces; here, answers from another trace.
         tap.check(len(got) == len(rows) and wanted and right > 0.7 * wanted,
                   f'{name}: the answers are of that trace', right, wanted)
         status = json.loads(server.ask('Status'))['parameters']
@@ -117,7 +117,7 @@ def check_calls(tap, programs, trace):
         got = [next(iter(server.reply()['parameters'])) for _ in range(3)]
         tap.equal((got, server.reply(), server.process.wait(30)),
                   (['version', 'processes', 'version'], None, 0),
-                  'calls behind ReadTrace, and half a hang-up: answered in order')
+                  'calls after ReadTrace, and half a hang-up: answered in order')
     with TraceServer(programs, trace) as server:
         server.read()
         begin = time.monotonic()
@@ -209,7 +209,7 @@ def check_babeltrace(tap, programs, directory, trace):
             ('talks for ever before it fails', 'yes | head -c 3000000 >&2; exit 1',
              ('babeltrace2',)),
             ('does nothing', 'exit 0', ('clrsym doctor',)),
-            ('leaves somebody behind', 'sleep 5 & exit 1', ('babeltrace2',))):
+            ('leaves a child running', 'sleep 5 & exit 1', ('babeltrace2',))):
         traceserver.fake_babeltrace(tools, script)
         check_refused(tap, programs, trace, f'a babeltrace2 that {name}', str(trace), *words,
                       env={**environment, 'PATH': str(tools)})
@@ -223,7 +223,7 @@ def check_babeltrace(tap, programs, directory, trace):
         words = (tools / 'arguments').read_text(encoding='utf-8').splitlines()
         tap.check(str(trace) in words and words[-1].startswith('socket="') and
                   words[-1].endswith('",jit=yes') == jit and ('jit' in words[-1]) == jit,
-                  f'what babeltrace2 is told with {options}', words)
+                  f'the arguments of babeltrace2 with {options}', words)
 
     bare = {**environment, 'BABELTRACE_PLUGIN_PATH': ''}
     with TraceServer(programs, trace, env=bare) as server:

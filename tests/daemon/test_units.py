@@ -17,13 +17,13 @@ MANUAL = pathlib.Path(__file__).resolve().parents[2] / 'man' / 'clrsymd.8'
 # How exposed `systemd-analyze security` may find a service, in tenths.
 EXPOSURE = {'clrsymd.service': 10, 'clrsym-feed@.service': 16, 'clrsym-relayd.service': 16,
             'clrsym-holder.service': 16}
-# Of each socket: where it is, who may connect, its name. Programs rely on them.
+# Each socket: its path, who may connect, its name. Programs rely on them.
 SOCKETS = {
     'clrsymd.socket': ('/run/clrsym/query', '0666', None, 'query'),
     'clrsymd-ingest.socket': ('/run/clrsym/ingest', '0660', 'clrsym-ingest', 'ingest'),
     'clrsym-holder.socket': ('/run/clrsym/holder/control', '0666', None, 'control'),
 }
-# Who runs as whom. The groups of these names are told in the manual.
+# The user of each service. The manual describes the groups of these names.
 USERS = {'clrsymd.service': 'clrsym', 'clrsym-feed@.service': 'clrsym-ingest',
          'clrsym-relayd.service': 'clrsym-ingest'}
 
@@ -57,11 +57,21 @@ def check_security(tap, installed, units):
         findings = json.loads(installed.tool(*command, '--json=short', unit.path).stdout)
         unsafe = [row['json_field'] for row in findings
                   if not row['set'] and row['exposure'] is not None]
-        tap.check(len(findings) > 50 and unsafe, f'{name}: its findings are told', findings)
+        tap.check(len(findings) > 50 and unsafe, f'{name}: its findings are reported', findings)
         words = {re.split('_|Or[A-Z]', field)[0] for field in unsafe}
         tap.equal(sorted(word for word in words if f'{word}=' not in unit.comments
                          and word.replace('Deny', 'Allow') + '=' not in unit.comments), [],
                   f'{name}: what it leaves open has its reason in the unit')
+
+
+def check_memory(tap, units):
+    """The daemon's own limit is above what MemoryMax= of its configuration, 1G, can need."""
+    unit = units['clrsymd.service']
+    limit = unit.one('MemoryMax') or '0G'
+    tap.check(limit.endswith('G') and int(limit[:-1]) << 10 >= 2 * (1280 + 48),
+              'the daemon has a memory limit with room for twice its resident set', limit)
+    tap.equal([unit.one('MemorySwapMax'), unit.one('OOMPolicy')], ['0', 'continue'],
+              'it does not swap, and outlives a child that is killed')
 
 
 def check_verify(tap, installed, units, is_in_place):
@@ -110,7 +120,7 @@ def check_directives(tap, installed, units):
     feed = units['clrsym-feed@.service']
     tap.check(feed.one('ExecStart').split()[1:4] == ['feed', '--session', '%i']
               and feed.one('KillSignal') == 'SIGINT', 'clrsym-feed@: the session by its name')
-    # To be stopped, or to end with, the daemon is no reason to end.
+    # It does not end when the daemon ends or is stopped.
     tap.check(not {'Requires', 'BindsTo', 'PartOf', 'Requisite'} & set(feed.values),
               'clrsym-feed@ outlives a restart of the daemon')
     relay = units['clrsym-relayd.service'].one('ExecStart')
@@ -121,6 +131,21 @@ def check_directives(tap, installed, units):
               re.findall(r'--output=(\S+)', relay), 'feeders catch up from where it writes to')
     tap.check(f'--output=%S/{units["clrsym-relayd.service"].one("StateDirectory")}' in relay.split(),
               'which is its state directory, of its own', relay)
+    # LTTng's live protocol knows no users: no others are in its network.
+    tap.check(units['clrsym-relayd.service'].one('PrivateNetwork') == 'yes'
+              and feed.one('PrivateNetwork') == 'yes'
+              and feed.one('JoinsNamespaceOf') == 'clrsym-relayd.service',
+              'the relay daemon is alone with its feeders')
+    dropin, = [path for path in installed.files if path.endswith('/clrsym.conf')
+               and 'lttng-sessiond.service.d' in path]
+    sessiond = Unit(installed.staged(dropin))
+    tap.check(sessiond.one('PrivateNetwork') == 'yes'
+              and sessiond.one('JoinsNamespaceOf') == 'clrsym-relayd.service',
+              "and with root's session daemon")
+    # What it reads was written by the traced programs.
+    tap.equal([feed.one(key) for key in ('MemoryMax', 'MemorySwapMax', 'OOMPolicy',
+                                         'OOMScoreAdjust')], ['1G', '0', 'continue', '500'],
+              'a forged length costs a reader, not the machine')
     # Where clrsym status looks for it.
     tap.equal((feed.one('RuntimeDirectory'), feed.one('Environment')),
               ('clrsym/feed-%i', 'CLRSYM_SESSIONS=%t/clrsym/feed-%i'),
@@ -168,6 +193,7 @@ def run(tap, programs, directory, names):
         tap.skip('the units', 'built without')
         return
     check_security(tap, installed, units)
+    check_memory(tap, units)
     check_sockets(tap, units)
     check_directives(tap, installed, units)
     check_users(tap, installed, units)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""News, and what may be kept: Watch tells what happens and nothing else; a client that keeps
+"""Watch, and what may be kept: it reports what happens and nothing else; a client that keeps
 answers by the manual's rules never has a wrong name, however fast code comes and goes."""
 
 import json
@@ -22,7 +22,7 @@ N_STATES, N_QUESTIONS, N_ADDRESSES = 300, 80, 10
 N_AT_ONCE = 10
 # In every so many-th state more has changed, or much: more than a small budget holds.
 MORE, MUCH, EVERY = 300, 3000, 15
-# The news are 40; a sanitizer keeps what was freed.
+# 40 MiB of events; a sanitizer keeps what was freed.
 GROWTH_MIB, GROWTH_SANITIZED_MIB = 32, 200
 
 
@@ -31,7 +31,7 @@ def nanoseconds(text):
 
 
 class Watcher:
-    """A connection with news."""
+    """A connection that watches."""
 
     def __init__(self, daemon, **parameters):
         self.client = Client(daemon.query)
@@ -71,11 +71,11 @@ def processes(client):
 
 
 def check_truth(tap, daemon):
-    """What happens, event by event; and an epoch behind whatever could change a name."""
+    """What happens, event by event; and an epoch after whatever could change a name."""
     watcher, client = Watcher(daemon), Client(daemon.query)
     churn = Churn(ingest.Feeder(daemon.ingest), SEED)
     tap.equal(watcher.first, [], 'a daemon without processes: the first reply is empty')
-    epochs, differences, unsaid, n_news, n_silent = {}, [], [], 0, 0
+    epochs, differences, unsaid, n_changes, n_silent = {}, [], [], 0, 0
     for number in range(N_BATCHES):
         churn.batch(N_EVENTS, is_exiting=number % 50 == 49)
         want, got, told = in_any_order(churn.news), [], set()
@@ -91,27 +91,27 @@ def check_truth(tap, daemon):
                     got.append((event['event'], event['pid'], event['start'],
                                 event['method']['name']))
         now = processes(client)
-        # They come behind the last of the news, which may be the end of a reply.
+        # They follow the last event, which may be the end of a reply.
         deadline = time.monotonic() + 20
         while epochs != now and time.monotonic() < deadline:
             for event in watcher.next():
                 epochs[(event['pid_ns'], event['pid'])] = event['epoch']
                 told.add(event['pid'])
         if epochs != now:
-            unsaid.append(f'epochs: told {epochs}, are {now}')
+            unsaid.append(f'epochs: reported {epochs}, are {now}')
         differences += [f'{a} / {b}' for a, b in zip(in_any_order(got), want) if a != b]
         ended = {pid for kind, pid, _, _ in want if kind == 'unload'}
         unsaid += [f'{pid}: a body ended, and no epoch' for pid in ended - told]
-        n_news += len(got)
+        n_changes += len(got)
         n_silent += len(PIDS) - len(told)
-    tap.check(n_news > N_BATCHES * N_EVENTS / 2 and not differences,
-              f'{n_news} loads and unloads are told as they happen', len(differences),
+    tap.check(n_changes > N_BATCHES * N_EVENTS / 2 and not differences,
+              f'{n_changes} loads and unloads are reported as they happen', len(differences),
               *differences[:5])
     tap.check(not unsaid, 'with an epoch wherever a name could change', *unsaid[:5])
     again = Watcher(daemon)
     tap.check({event['event'] for event in again.first} == {'epoch'} and
               {(event['pid_ns'], event['pid']) for event in again.first} == set(epochs),
-              'one who comes later is told how things stand', again.first)
+              'a client that comes later is sent the present state', again.first)
     again.close()
     watcher.close()
     client.close()
@@ -138,7 +138,7 @@ def check_quiet(tap, daemon):
 
 
 def check_slow_reader(tap, daemon):
-    """Who does not read loses news, and is told; the daemon does not grow for it."""
+    """A client that does not read loses events, which is reported; the daemon does not grow."""
     watcher, client = Watcher(daemon), Client(daemon.query)
     feeder = ingest.Feeder(daemon.ingest)
     feeder.send(ingest.hello(), ingest.stream_open(uuid=b's' * 16))
@@ -170,11 +170,11 @@ def check_slow_reader(tap, daemon):
                 kept[key] = max(kept.get(key, 0), event['epoch'])
             events.append(event['event'])
     tap.check(n_resyncs == 1 and events.count('load') < n_loads,
-              f'it is told of {events.count("load")} of {n_loads} loads, and of the loss')
+              f'it is sent {events.count("load")} of {n_loads} loads, and the loss')
     feeder.send(ingest.body(5 * 10**9, 0x50000000, 'Last', pid=500), ingest.commit())
     last = watcher.next()
     tap.equal([(event['event'], event['method']['name']) for event in last], [('load', 'Last')],
-              'news go on')
+              'events go on')
     watcher.close()
     client.close()
     feeder.close()
@@ -218,7 +218,7 @@ class Cache:
             self.hear(event)
 
     def hear(self, process):
-        """Of an epoch, in a reply or in news."""
+        """The shape of an epoch, in a reply or an event."""
         key = process['pid_ns'], process['pid']
         if process['epoch'] > self.epochs.get(key, 0):
             self.epochs[key] = process['epoch']
@@ -305,7 +305,7 @@ def check_kept(tap, daemon, is_watching, n_most, seed):
                 wrong.append(f'{question}: {name} {"kept" if was_kept else "asked"}, is {want}')
             pid, address, moment = question
             if moment is None and want[0] == 'M':
-                # Without a living body, what lived there alone is told.
+                # Without a living body, the only one that lived there is answered.
                 truth = churn.name_at(pid, address)
                 n_untrue += truth is not None and truth != want
     share = cache.n_hits / (cache.n_hits + cache.n_asked)
@@ -341,7 +341,7 @@ def run(tap, programs, directory, names):
     with recorded.Daemon(programs, directory) as daemon:
         check_truth(tap, daemon)
         check_quiet(tap, daemon)
-    # With so little memory for code that it is the news that would take any.
+    # With so little memory for code that only events could take more.
     with recorded.Daemon(programs, directory, '--memory-max', '8M') as daemon:
         check_slow_reader(tap, daemon)
         tap.equal(daemon.process.poll(), None, 'the daemon has lived through it')
@@ -354,7 +354,7 @@ def run(tap, programs, directory, names):
                 client = Client(daemon.query)
                 client.ask('Status')
                 n = client.reply()['parameters']['evicted_bodies']
-                tap.equal(n > 0, bool(options), f'{n} bodies were forgotten for want of memory')
+                tap.equal(n > 0, bool(options), f'{n} bodies were forgotten because there was no memory')
                 client.close()
     check_restart(tap, programs, directory)
 

@@ -11,7 +11,7 @@ BASIC = {'bool': bool, 'int': int, 'float': (int, float), 'string': str, 'object
 
 
 class IdlError(Exception):
-    """The text is no description."""
+    """The text is not a description."""
 
 
 class Reader:
@@ -51,13 +51,13 @@ class Reader:
             if self.take(prefix):
                 inner = self.type()
                 if prefix == '?' and inner[0] == '?':
-                    raise IdlError('?? is no type')
+                    raise IdlError('?? is not a type')
                 return prefix, inner
         if self.words[0] == '(':
             return self.struct()
         word = self.next()
         if word not in BASIC and not NAME.fullmatch(word):
-            raise IdlError(f'{word!r} is no type')
+            raise IdlError(f'{word!r} is not a type')
         return word
 
     def struct(self):
@@ -95,7 +95,7 @@ class Interface:
             elif kind == 'error':
                 self.errors[name] = reader.struct()
             else:
-                raise IdlError(f'{kind!r} is no kind of member')
+                raise IdlError(f'{kind!r} is not a kind of member')
         if not self.methods:
             raise IdlError('no methods')
         for members in self.structs():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A machine of one's own for a test: no session daemon, no relay daemon, an own loopback device and
-own pids, of which none outlives the test, however that ends."""
+"""Namespaces for a test: no session daemon, no relay daemon, a loopback device of its own, and pids of
+its own, none of which outlives the test, however that ends."""
 
 import fcntl
 import os
@@ -13,8 +13,8 @@ import sys
 import live
 
 INSIDE = 'CLRSYM_TEST_ALONE'
-# Where .NET keeps the named mutexes of its programs, with the pids of those who have them: with pids
-# of another namespace they are taken for one's own. `dotnet build` needs one.
+# Where .NET keeps the named mutexes of its programs, with the pids of their owners, which mean other
+# processes in another pid namespace. `dotnet build` needs one.
 MUTEXES = '/tmp/.dotnet'
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 NAMESPACES = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
@@ -46,7 +46,8 @@ def set_up():
 
 
 def enter(run, missing=None):
-    """RUN, alone; skipped where MISSING says what is not there, or namespaces are not allowed."""
+    """Calls RUN in the namespaces; skips where MISSING returns what is missing, or where namespaces are
+    not allowed."""
     if os.environ.get(INSIDE) == 'yes':
         live.end_orderly()
         set_up()

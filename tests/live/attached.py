@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program that was started with nothing set and compiles without a pause; and a daemon that is fed
+"""A program that was started without tracing and compiles without a pause; and a daemon that is fed
 while it runs. For the tests of `clrsym attach`."""
 
 import contextlib
@@ -23,7 +23,8 @@ N_ATTEMPTS = 4
 
 @contextlib.contextmanager
 def alone_in(directory):
-    """No other test is. In two pid namespaces there can be two of one pid, and of one file's name."""
+    """No other test runs. Programs in two pid namespaces can have the same pid, and files of the same
+    name."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -33,7 +34,7 @@ def alone_in(directory):
 
 
 def perf_map(pid, directory='/tmp'):
-    """start -> the jitted bodies there now, by the account of a runtime with its port in DIRECTORY."""
+    """start -> the jitted bodies that a runtime with its port in DIRECTORY has now, by its perf map."""
     vpid = live.own_pid(pid)
     path = pathlib.Path(f'/proc/{pid}/root/tmp/perf-{vpid}.map')
     port = diagport.Port(vpid, f'/proc/{pid}/root{directory}', live.start_ticks(pid))
@@ -55,13 +56,13 @@ def perf_map(pid, directory='/tmp'):
 
 
 class Busy:
-    """The live program, busy until it is told to stop; then it waits, and its code stays as it is."""
+    """The live program, busy until it gets the order to stop; then it waits, and its code stays."""
 
     # All that were started in this attempt.
     processes = []
 
     def __init__(self, command, directory, user=None, contexts=False):
-        """CONTEXTS: it loads and unloads them, too, of which a runtime can crash (in_attempts)."""
+        """CONTEXTS: it also loads and unloads load contexts, which can crash a runtime (in_attempts)."""
         self.command = [*map(str, command), 'busy', *['contexts'] * contexts]
         self.directory = pathlib.Path(directory)
         self.directory.mkdir()
@@ -107,13 +108,13 @@ class Busy:
         self.process.stdin.flush()
 
     def freeze(self):
-        """Has it stop, if it was not told yet, and wait with all its code as it is."""
+        """Orders it to stop, unless that was ordered before, and to wait with all its code as it is."""
         if not self.is_stopped:
             self.stop()
         live.wait_for('the program', lambda: 'READY' in self.text(), self.process)
 
     def codes(self):
-        """What it told so far."""
+        """What it printed so far."""
         found = []
         for line in self.text().splitlines():
             if line.startswith('CODE ') and line.count(' ') == 4:
@@ -122,7 +123,7 @@ class Busy:
         return found
 
     def perf_map(self):
-        """start -> the jitted bodies there now, by the runtime's own account. For a frozen one."""
+        """start -> the jitted bodies there now, by the perf map of its runtime. It must be frozen."""
         return perf_map(self.pid, self.directory)
 
 
@@ -182,14 +183,14 @@ class Feed:
                                  **options)
 
     def rows(self, *arguments):
-        """Of `clrsym --json`, which must succeed."""
+        """The output of `clrsym --json`, which must succeed."""
         done = self.clrsym(*arguments, '--json')
         if done.returncode != 0 or done.stderr:
             raise RuntimeError(f'clrsym {arguments}: {done.returncode}: {done.stderr}')
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def settle(self, pid):
-        """Until the daemon has all that the process told up to now."""
+        """Waits until the daemon has everything that the process emitted up to now."""
         now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
         def is_in():
@@ -239,8 +240,9 @@ def check_now(tap, feed, program, what):
     return bodies
 
 
-def check_told(tap, feed, program, since_ns, what, until_ns=None):
-    """What the program said of its code after SINCE: right, and surely. Before: right, or marked."""
+def check_printed(tap, feed, program, since_ns, what, until_ns=None):
+    """What the program printed about its code after SINCE is answered rightly, with confidence exact;
+    about its code before, rightly or with a mark."""
     codes = program.codes()
     answers = test_live.resolve(feed.programs, feed.daemon, program.pid,
                                 [(code.address, code.time) for code in codes])
@@ -249,9 +251,9 @@ def check_told(tap, feed, program, since_ns, what, until_ns=None):
     wrong = [f'{code}: {json.dumps(answer)}' for code, answer in after
              if test_live.wrong_codes([code], [answer]) or answer['confidence'] != 'exact']
     tap.check(len(after) > 100 and not wrong,
-              f'{what}: {len(after)} addresses told since then are named at their time',
+              f'{what}: {len(after)} addresses printed since then are named at their time',
               f'{len(wrong)} wrong', *wrong[:5])
-    # That nothing was there is wrong, too.
+    # An answer that nothing was there is wrong, too.
     sure = [f'{code}: {json.dumps(answer)}' for code, answer in zip(codes, answers)
             if answer['confidence'] == 'exact' and test_live.wrong_codes([code], [answer])]
     tap.check(not sure, f'{what}: of all {len(codes)} none is answered wrong and surely',

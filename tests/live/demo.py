@@ -12,7 +12,7 @@ import sys
 
 import live
 
-INSIDE = 'CLRSYM_DEMO_LIVE'
+INSIDE = 'CLRSYM_TEST_DEMO'
 ROUNDS = 10
 LIVE_TIMER_US = 100_000
 
@@ -23,7 +23,7 @@ def show(command, directory):
 
 
 def ask(directory, pid, codes):
-    """By the last one's time; what is told a moment after it happened may have to be waited for."""
+    """At the last one's time; events arrive after a moment, so that it may have to wait."""
     last = codes[-1].time
     command = ['clrsym', 'resolve', '--pid', str(pid), '--wait=10',
                '--at', f'{last // 10**9}.{last % 10**9:09}',
@@ -50,12 +50,12 @@ def demonstrate(directory):
              directory)
         with program.ready():
             passing, lasting = program.codes()
-            told = lasting[:3] + lasting[5:6]
+            printed = lasting[:3] + lasting[5:6]
             print('\nThe program says where its code is:\n')
-            for code in told:
+            for code in printed:
                 print(f'{code.address:#x} {code.type}.{code.method}')
             print('\nclrsym, while it runs:\n')
-            ask(directory, program.pid, told)
+            ask(directory, program.pid, printed)
             code = passing[-2]
             print(f'\nA method that was collected meanwhile, {code.method}, at its time:\n')
             ask(directory, program.pid, [code])

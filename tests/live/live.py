@@ -65,14 +65,14 @@ def run(*command, **options):
     return done.stdout
 
 
-def wait_for(what, condition, process=None):
+def wait_for(what, condition, process=None, seconds=TIMEOUT):
     """Until CONDITION is true, which it returns; PROCESS must not end meanwhile."""
-    deadline = time.monotonic() + TIMEOUT
+    deadline = time.monotonic() + seconds
     while not (value := condition()):
         if process is not None and process.poll() is not None:
             raise RuntimeError(f'{what}: the process ended with {process.returncode}')
         if time.monotonic() > deadline:
-            raise RuntimeError(f'{what}: not within {TIMEOUT} s')
+            raise RuntimeError(f'{what}: not within {seconds} s')
         time.sleep(0.02)
     return value
 
@@ -113,9 +113,9 @@ def end_orderly():
     signal.signal(signal.SIGINT, lambda *_: sys.exit(1))
 
 
-def enter_sandbox():
+def enter_sandbox(what_is_missing):
     """This program again, beside a session daemon of its own; skipped where that cannot be."""
-    reason = missing()
+    reason = what_is_missing()
     if reason is None:
         sandbox = HERE.parent / 'support' / 'lttng-sandbox'
         process = subprocess.Popen([sandbox, sys.executable, *sys.argv],
@@ -130,13 +130,13 @@ def enter_sandbox():
     return 0
 
 
-def in_sandbox(run):
-    """RUN, in the sandbox."""
+def in_sandbox(run, what_is_missing=missing):
+    """RUN, in the sandbox; skipped with what WHAT_IS_MISSING returns, if it is not None."""
     if os.environ.get(INSIDE):
         end_orderly()
         run()
     else:
-        sys.exit(enter_sandbox())
+        sys.exit(enter_sandbox(what_is_missing))
 
 
 def build(directory, program='app', assembly='clrsym-live.dll'):
@@ -256,7 +256,7 @@ class Program:
         return passing, lasting
 
     def perf_map(self):
-        """(start -> the bodies there in the order they came, lines that say no method)."""
+        """(start -> the bodies there in the order they came, lines without a method)."""
         bodies, odd = collections.defaultdict(list), []
         path = self.directory / f'perf-{self.pid}.map'
         for line in path.read_text(encoding='utf-8', errors='replace').splitlines():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A program that was started with nothing set is attached, and for a time nobody feeds what it does:
-the daemon, which is of a user of its own, has its code listed once more, and is right again."""
+"""A program that was started without tracing is attached, and for a time its events are not fed: the
+daemon, which has a user of its own, orders a rundown, and answers rightly again."""
 
 import contextlib
 import json
@@ -38,7 +38,7 @@ def pin(pid, processors):
 
 
 def check_claim(tap, feed, program):
-    """`clrsym attach` says that all is known only if it is."""
+    """`clrsym attach` reports that everything is known only if it is."""
     row, = feed.rows('attach', program.pid)
     end = test_live.ns(row['complete'])
     feeder = ingest.Feeder(feed.daemon.ingest)
@@ -50,9 +50,9 @@ def check_claim(tap, feed, program):
     done = feed.clrsym('attach', program.pid, '--wait=0.2')
     tap.check(done.returncode == 1 and 'then attach --again' in done.stderr
               and ' complete at' not in done.stdout,
-              'a gap while it was listed: attach says that', done.stdout, done.stderr)
+              'a gap during the rundown: attach reports it', done.stdout, done.stderr)
     row, = feed.rows('attach', '--again', program.pid)
-    tap.check(test_live.ns(row['complete']) > end, 'listed once more: complete', row)
+    tap.check(test_live.ns(row['complete']) > end, 'another rundown: complete', row)
 
 
 def check(tap, feed, command, directory):
@@ -69,21 +69,21 @@ def check(tap, feed, command, directory):
         live.wait_for('what the program goes on with',
                       lambda: len(program.codes()) > n_before + 50, program.process)
         between = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        # Of the other processors nothing comes for a time. That holds up nobody.
+        # The other processors emit nothing for a time. That delays no answer.
         pin(program.pid, PROCESSORS[:1])
         feed.start_feeder()
         feed.settle(program.pid)
         pin(program.pid, PROCESSORS)
-        live.wait_for('the listing', lambda: n_listed(feed), program.process)
+        live.wait_for('the rundown', lambda: n_listed(feed), program.process)
         feed.settle(program.pid)
         since = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         tap.equal((nothing(feed, program), nothing(feed, program, between), n_listed(feed)),
                   ('exact', 'gap', 1),
-                  'the daemon has had it listed: certain, but for the time without a feeder')
+                  'the daemon has ordered a rundown: certain, but for the time without a feeder')
         time.sleep(1)
         program.freeze()
-        attached.check_now(tap, feed, program, 'listed by itself')
-        attached.check_told(tap, feed, program, since, 'listed by itself')
+        attached.check_now(tap, feed, program, 'by its own order')
+        attached.check_printed(tap, feed, program, since, 'by its own order')
         check_claim(tap, feed, program)
         feed.rows('detach', program.pid)
 

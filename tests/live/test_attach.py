@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym attach`: programs that were started with nothing set and compile without a pause are
+"""`clrsym attach`: programs that were started without tracing and compile without a pause are
 attached while they run. Their own account of their code, and the runtime's perf map, against what
-the daemon says from then on."""
+the daemon answers from then on."""
 
 import contextlib
 import json
@@ -48,21 +48,21 @@ def test_one(tap, feed, command, directory):
         since = test_live.ns(done.stdout.split()[-1])
         again = feed.clrsym('attach', program.pid)
         tap.check(again.returncode == 0 and 'is attached already' in again.stdout,
-                  'attached twice: it says so', again.stdout, again.stderr)
+                  'attached twice: that is reported', again.stdout, again.stderr)
         row, = feed.rows('attach', program.pid)
         tap.check(row['new'] is False and complete(row) == since, 'and nothing was done', row)
         row, = feed.rows('attach', '--again', program.pid)
-        tap.check(complete(row) > since, 'attach --again lists everything once more', row)
-        listed = [row for row in feed.rows('attach', '--list') if row['pid'] == program.pid]
-        tap.check(len(listed) == 1 and listed[0]['state'] == 'attached', 'attach --list has it',
-                  listed)
+        tap.check(complete(row) > since, 'attach --again: another rundown', row)
+        rows = [row for row in feed.rows('attach', '--list') if row['pid'] == program.pid]
+        tap.check(len(rows) == 1 and rows[0]['state'] == 'attached', 'attach --list has it',
+                  rows)
         data = directory / 'perf.data'
         live.run('perf', 'record', '-q', '-F', '499', '-e', 'cpu-clock', '-k', 'mono', '-g', '-p',
                  str(program.pid), '-o', data, '--', 'sleep', '3')
         program.freeze()
         bodies = attached.check_now(tap, feed, program, 'one')
         check_samples(tap, feed, data, bodies)
-        attached.check_told(tap, feed, program, since, 'one')
+        attached.check_printed(tap, feed, program, since, 'one')
         done = feed.clrsym('detach', program.pid)
         tap.equal((done.returncode, done.stdout), (0, f'{program.pid}: detached\n'), 'detached')
         done = feed.clrsym('detach', program.pid)
@@ -92,13 +92,13 @@ def check_samples(tap, feed, data, bodies):
 
 
 def in_gap(feed, program):
-    """Since when nothing comes of it, as the daemon was told."""
+    """The begin of the open process gap that the daemon knows, or None."""
     row, = feed.programs.ask(feed.daemon.source, 'ps', '--pid', str(program.pid))
     return json.loads(row)['gap_since']
 
 
 def nothing(feed, program, when=None):
-    """How certain it is that there is nothing where nothing ever is."""
+    """The confidence of an answer about an address where there never is code."""
     answer, = feed.resolve_now(program.pid, [16]) if when is None else \
         test_live.resolve(feed.programs, feed.daemon, program.pid, [(16, when)])
     if answer['status'] != 'no-method':
@@ -107,7 +107,7 @@ def nothing(feed, program, when=None):
 
 
 def test_detached(tap, feed, command, directory):
-    """Between detach and attach much comes and goes unseen."""
+    """Between detach and attach code is loaded and unloaded without events."""
     program = attached.Busy(command, directory / 'detached', contexts=True)
     with program.running():
         feed.rows('attach', program.pid)
@@ -127,7 +127,7 @@ def test_detached(tap, feed, command, directory):
         run_for(1)
         program.freeze()
         attached.check_now(tap, feed, program, 'attached again')
-        attached.check_told(tap, feed, program, complete(row), 'attached again')
+        attached.check_printed(tap, feed, program, complete(row), 'attached again')
         tap.equal([in_gap(feed, program), nothing(feed, program),
                    nothing(feed, program, complete(row)), nothing(feed, program, between)],
                   [None, 'exact', 'exact', 'gap'], 'attached again: certain, but for the time between')
@@ -135,7 +135,7 @@ def test_detached(tap, feed, command, directory):
 
 
 def test_suspended(tap, feed, command, directory):
-    """One that waits to be let go is attached before it begins: nothing is missing then."""
+    """A program that waits to be resumed is attached before it begins: nothing is missing then."""
     program = attached.Busy(command, directory / 'suspended', contexts=True)
     with program.running(is_ready=lambda: list(program.directory.glob('dotnet-diagnostic-*')),
                          DOTNET_DefaultDiagnosticPortSuspend='1'):
@@ -148,7 +148,7 @@ def test_suspended(tap, feed, command, directory):
         tap.check(row['state'] == 'attached' and not row['new'], 'and attached now that it runs', row)
         program.freeze()
         attached.check_now(tap, feed, program, 'from its start')
-        attached.check_told(tap, feed, program, 0, 'from its start')
+        attached.check_printed(tap, feed, program, 0, 'from its start')
         feed.rows('detach', program.pid)
 
 
@@ -170,8 +170,7 @@ def holder_of(pid):
 
 
 def test_deaths(tap, feed, command, directory):
-    """The process that holds the session is killed, then the one that watches over it, then the
-    target."""
+    """The worker is killed, then the holder, then the target."""
     program = attached.Busy(command, directory / 'deaths', contexts=True)
     with program.running():
         row, = feed.rows('attach', program.pid)
@@ -203,7 +202,7 @@ def test_deaths(tap, feed, command, directory):
         run_for(1)
         program.freeze()
         attached.check_now(tap, feed, program, 'killed')
-        attached.check_told(tap, feed, program, last, 'killed')
+        attached.check_printed(tap, feed, program, last, 'killed')
         holder, workers = holder_of(program.pid)
         program.process.kill()
         program.process.wait()
@@ -231,18 +230,18 @@ def test_many(tap, feed, command, directory):
         for i, program in enumerate(programs):
             program.freeze()
             attached.check_now(tap, feed, program, f'many {i}')
-            attached.check_told(tap, feed, program, complete(by_pid[program.pid]), f'many {i}')
+            attached.check_printed(tap, feed, program, complete(by_pid[program.pid]), f'many {i}')
         done = feed.clrsym('detach', '--all')
         tap.check(done.returncode == 0 and done.stdout.count(': detached\n') == N_AT_ONCE,
                   'detach --all: all that were attached', done.stdout, done.stderr)
 
 
 def test_namespaces(tap, feed, command, directory):
-    """Both are process 1, and each has sockets of its own at the same place."""
+    """Both are process 1, and each has sockets of its own with the same path."""
     programs = [attached.Busy(command, directory / f'ns-{i}') for i in range(2)]
     with contextlib.ExitStack() as stack:
         for program in programs:
-            # Only in its own mount namespace is its directory what it sees there.
+            # A directory of the same path, in each mount namespace another one.
             script = f'mount -t tmpfs tmpfs {programs[0].directory} && exec "$@"'
             program.directory = programs[0].directory
             stack.enter_context(program.running(
@@ -254,17 +253,17 @@ def test_namespaces(tap, feed, command, directory):
                   rows[0]['pid_ns'] != rows[1]['pid_ns'], 'attached, each in its namespace', rows)
         done = feed.clrsym('attach', programs[0].pid)
         tap.check(f'{programs[0].pid} (1 in pid namespace {rows[0]["pid_ns"]}): ' in done.stdout,
-                  'it says in which', done.stdout, done.stderr)
+                  'the namespace is printed', done.stdout, done.stderr)
         run_for(1)
         for program, row in zip(programs, rows):
             program.freeze()
             attached.check_now(tap, feed, program, f'namespace {row["pid_ns"]}')
-            attached.check_told(tap, feed, program, complete(row), f'namespace {row["pid_ns"]}')
+            attached.check_printed(tap, feed, program, complete(row), f'namespace {row["pid_ns"]}')
         feed.rows('detach', *[program.pid for program in programs])
 
 
 def test_older(tap, feed, directory):
-    """A runtime that knows only the oldest of the commands, and writes what nobody reads."""
+    """A runtime that knows only the oldest command, and writes a stream that is discarded."""
     try:
         command = live.publish(directory / 'app8', 'net8.0')
     except RuntimeError as error:
@@ -291,7 +290,7 @@ def test_older(tap, feed, directory):
         run_for(1)
         program.freeze()
         attached.check_now(tap, feed, program, '.NET 8')
-        attached.check_told(tap, feed, program, complete(row), '.NET 8')
+        attached.check_printed(tap, feed, program, complete(row), '.NET 8')
         holder, workers = holder_of(program.pid)
         for pid in (holder, *workers):
             os.kill(pid, signal.SIGKILL)

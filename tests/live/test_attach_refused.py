@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What stands in the way of `clrsym attach`, and what it says then: each case made to happen. And
+"""The reasons for which `clrsym attach` fails, each caused on purpose, and its messages. And
 `clrsym env`."""
 
 import contextlib
@@ -17,7 +17,7 @@ import alone  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 
-# Nobody, but not the one of that name, whom others may be.
+# A user without processes; not "nobody", who may have some.
 USER = 64999
 TRACER = 'liblttng-ust.so.0'
 
@@ -33,7 +33,7 @@ class Cases:
 
     @contextlib.contextmanager
     def program(self, user=None, prefix=(), wait=True, **variables):
-        """The live program, which waits; its pid."""
+        """The live program, which waits; yields its process."""
         self.n += 1
         directory = self.directory / f'program-{self.n}'
         directory.mkdir()
@@ -54,7 +54,7 @@ class Cases:
             yield process
 
     def refused(self, pid, kind, words, what, **options):
-        """Says so on stderr, in one line, and with --json."""
+        """The error is on stderr, in one line, and with --json on stdout."""
         done = self.clrsym('attach', str(pid), '--wait=0', **options)
         self.tap.check(done.returncode == 1 and done.stderr.count('\n') == 1 and not done.stdout
                        and done.stderr.startswith('clrsym: ') and words in done.stderr,
@@ -68,7 +68,7 @@ class Cases:
 
 def refusals(cases):
     with live.child(['sleep', '60']) as process:
-        cases.refused(process.pid, 'not-dotnet', 'is no .NET process', 'another program')
+        cases.refused(process.pid, 'not-dotnet', 'is not a .NET process', 'another program')
     cases.refused(process.pid, 'no-process', 'there is no process', 'one that has ended')
     with cases.program(DOTNET_EnableDiagnostics='0') as process:
         cases.refused(process.pid, 'no-port', 'without DOTNET_EnableDiagnostics=0', 'port closed')
@@ -88,7 +88,7 @@ def refusals(cases):
 
 
 def no_tracer(cases):
-    """The library that the runtime's provider needs is not there, for that process."""
+    """The library that the runtime's provider needs is missing for that process."""
     found = subprocess.run(['find', '/lib', '/usr/lib', '/usr/local/lib', '-name', TRACER + '*',
                             '-type', 'f'], stdout=subprocess.PIPE, text=True, check=False)
     mounts = ' && '.join(f'mount --bind /dev/null {path}' for path in found.stdout.split())
@@ -114,12 +114,12 @@ def no_daemon(cases):
         with recorded.Daemon(cases.programs, cases.directory) as daemon:
             done = cases.clrsym('attach', str(process.pid), *daemon.source, '--wait=1')
             cases.tap.check(done.returncode == 1 and 'is attached already' in done.stdout
-                            and 'has heard nothing of it' in done.stderr,
+                            and 'got no events of it' in done.stderr,
                             f'no session: {done.stderr.strip()}', done.stdout)
 
 
 def users(cases):
-    """A holder of root's serves the owners of processes; one of a user's own has a user's rights."""
+    """Root's holder serves the owners of processes; a user's holder has the user's permissions."""
     roots = {**cases.programs.environment}
     own = {**roots, 'CLRSYM_HOLDER': str(cases.directory / 'own')}
     pathlib.Path(own['CLRSYM_HOLDER']).mkdir()
@@ -131,14 +131,14 @@ def users(cases):
         cases.tap.check(done.returncode == 0 and [json.loads(line)['pid'] for line
                                                   in done.stdout.splitlines()] == [theirs.pid],
                         'attach --user, by root', done.stdout, done.stderr)
-        cases.refused(process.pid, 'not-allowed', 'is of another user',
+        cases.refused(process.pid, 'not-allowed', 'belongs to another user',
                       "another user's, by root's holder", env=roots, user=USER)
         cases.clrsym('attach', str(process.pid), '--wait=0')
         done = cases.clrsym('attach', '--list', '--json', env=roots, user=USER)
         cases.tap.check([json.loads(line)['pid'] for line in done.stdout.splitlines()]
                         == [theirs.pid], 'a user sees but the own', done.stdout, done.stderr)
         done = cases.clrsym('detach', str(process.pid), env=roots, user=USER)
-        cases.tap.check(done.returncode == 1 and 'is of another user' in done.stderr,
+        cases.tap.check(done.returncode == 1 and 'belongs to another user' in done.stderr,
                         "nor can it detach root's", done.stderr)
         done = cases.clrsym('detach', '--user', str(USER), env=roots, user=USER)
         cases.tap.equal((done.returncode, done.stdout), (0, f'{theirs.pid}: detached\n'),
@@ -152,12 +152,12 @@ def several(cases):
     with cases.program() as process, live.child(['sleep', '60']) as other:
         done = cases.clrsym('attach', '--wait=0', str(other.pid), str(process.pid), '2147483647')
         cases.tap.check(done.returncode == 1 and done.stdout.startswith(f'{process.pid}: attached')
-                        and done.stderr.count('\n') == 2 and 'is no .NET' in done.stderr,
+                        and done.stderr.count('\n') == 2 and 'is not a .NET' in done.stderr,
                         'one of three can be attached, and is', done.stdout, done.stderr)
 
 
 def leftovers(cases):
-    """What lies in a holder's directory of processes that are no more, or are others by now."""
+    """Files in a holder's directory, of processes that have ended, and of one that is still there."""
     holder = cases.directory / 'left'
     holder.mkdir()
     environment = {**cases.programs.environment, 'CLRSYM_HOLDER': str(holder)}
@@ -183,8 +183,8 @@ def usage(cases):
             (['attach', '--all', '1'], 2, 'one of PID, --all and --user'),
             (['attach', '--list', '1'], 2, 'one of PID'),
             (['detach'], 2, 'one of PID'),
-            (['attach', 'x'], 1, 'x is no PID'),
-            (['attach', '0'], 1, '0 is no PID'),
+            (['attach', 'x'], 1, 'x is not a PID'),
+            (['attach', '0'], 1, '0 is not a PID'),
             (['attach', '--user', 'no such'], 1, 'there is no such user'),
             (['detach', '--user', 'no such'], 1, 'there is no such user'),
             (['env', '--format', 'x'], 1, 'not one of sh, env, systemd, docker')):
@@ -205,7 +205,7 @@ def usage(cases):
 
 
 def environment(cases):
-    """What each form says, as that is read by whom it is for."""
+    """Each format, as its reader reads it."""
     def names(text, prefix):
         lines = [line for line in text.split('\n') if line]
         return dict(line[len(prefix):].split('=', 1) for line in lines if line.startswith(prefix))

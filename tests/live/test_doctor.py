@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym doctor` about real .NET processes: one for which all is well, and those of which something
+"""`clrsym doctor` about real .NET processes: one without a problem, and ones of which something
 stands in the way.
 
 test_doctor.py CLRSYM CLRSYMD PLUGIN_DIR
@@ -62,7 +62,7 @@ def test_well(tap, doctor, program):
         done = doctor.call(pid)
         tap.check(done.returncode == 0 and len(done.stdout.splitlines()) <= 24 and
                   done.stdout.endswith('\nnothing stands in the way\n'),
-                  'that is one screen, which says so', done.stdout)
+                  'that is one screen, with a summary', done.stdout)
 
 
 def test_processes(tap, doctor, program):
@@ -95,7 +95,7 @@ def test_processes(tap, doctor, program):
 
 
 def test_library(tap, doctor, program):
-    """The library is out of sight: for the process only, in its mounts, or for everybody."""
+    """The library is hidden: from the process only, in its mounts, or from everybody."""
     mounts = ' && '.join(f'mount --bind /dev/null {path}'
                          for path in libraries('liblttng-ust.so.0'))
     before = ['unshare', '--mount', 'sh', '-c', mounts + ' && exec "$@"', 'sh']

@@ -67,7 +67,7 @@ class Program(live.Program):
             live.wait_for('the program', lambda: 'READY' in self.lines(), process)
             self.finish()
 
-    def told(self):
+    def all_codes(self):
         return [code for codes in self.codes() for code in codes]
 
 
@@ -125,9 +125,13 @@ class World:
             raise RuntimeError(f'session {arguments}: {done.stdout}{done.stderr}')
         return done.stdout
 
+    def start(self):
+        """With all of the relay daemon's files kept, to compare with."""
+        return self.session('start', '--name', self.name, '--relay-output', self.relay, '--keep')
+
     @contextlib.contextmanager
     def running(self):
-        self.session('start', '--name', self.name, '--relay-output', self.relay)
+        self.start()
         try:
             with self.new_daemon() as daemon:
                 self.daemon = daemon
@@ -179,7 +183,7 @@ class World:
 
     def answers(self, program):
         return test_live.resolve(self.programs, self.daemon, program.pid,
-                                 [(code.address, code.time) for code in program.told()])
+                                 [(code.address, code.time) for code in program.all_codes()])
 
 
 @contextlib.contextmanager
@@ -211,9 +215,9 @@ RANDOM = random.Random(SEED)
 
 
 def check_all_named(tap, world, program, what):
-    told, answers = program.told(), world.answers(program)
-    wrong = test_live.wrong_codes(told, answers)
-    tap.check(len(told) > 400 and not wrong, f'{what}: all {len(told)} addresses told are named',
+    codes, answers = program.all_codes(), world.answers(program)
+    wrong = test_live.wrong_codes(codes, answers)
+    tap.check(len(codes) > 400 and not wrong, f'{what}: all {len(codes)} addresses are named',
               f'{len(wrong)} wrong', *wrong[:5])
     inexact = collections.Counter(answer.get('confidence') for answer in answers)
     tap.equal(set(inexact), {'exact'}, f'{what}: all exactly')
@@ -255,7 +259,7 @@ def test_killed(tap, world, assembly):
 
 
 def test_daemon(tap, world, assembly):
-    """The daemon starts anew, with nothing: it gets everything again."""
+    """The daemon starts again, with nothing: it gets everything again."""
     with world.running():
         program = Program(assembly, world.directory / 'program', 8, 8000)
         with program.running():
@@ -275,11 +279,11 @@ def test_daemon(tap, world, assembly):
 
 def test_viewer(tap, world, assembly):
     """Somebody else views the session: the files are read instead."""
-    url = json.loads(world.session('start', '--name', world.name, '--relay-output', world.relay)
+    url = json.loads(world.start()
                      and world.session('list', '--json').splitlines()[0])['url']
     world.session('stop', world.name)
     with contextlib.ExitStack() as stack:
-        world.session('start', '--name', world.name, '--relay-output', world.relay)
+        world.start()
         viewer = stack.enter_context(live.child(
             ['babeltrace2', '-i', 'lttng-live', url, '-c', 'sink.utils.dummy'], signal.SIGINT))
         time.sleep(1)
@@ -327,17 +331,18 @@ def test_relayd(tap, world, assembly):
         n = world.check_bodies(tap, program.pid, 'relayd')
         tap.check(1000 < n <= 16000, f'relayd: {n} of the methods are there')
         said = world.feed.said()
-        tap.check('lttng-relayd was' in said and 'was made anew' in said,
-                  'relayd: what was done is told', said)
+        tap.check('lttng-relayd was' in said and 'was restarted' in said,
+                  'relayd: what was done is printed', said)
         live.wait_for('the feed', lambda: world.status()['feeders'][0]['state'] == 'live')
         status = world.status()
         session, feeder = status['sessions'][0], status['feeders'][0]
         tap.check(session['state'] == 'active' and
                   feeder['restarts'] > 0 and feeder['last_error'],
-                  'relayd: the status shows that it is mended, and what it was', session, feeder)
-        wrong, exact, bad = marked_or_right(program.told(), world.answers(program))
+                  'relayd: the status shows that it is repaired, and what was wrong', session,
+                  feeder)
+        wrong, exact, bad = marked_or_right(program.all_codes(), world.answers(program))
         for confidence in ('exact', 'gap', 'assumed', 'provisional', None):
-            times = [code.time / 1e9 for code, answer in zip(program.told(), world.answers(program))
+            times = [code.time / 1e9 for code, answer in zip(program.all_codes(), world.answers(program))
                      if answer.get('confidence') == confidence]
             if times:
                 tap.note(f'{confidence}: {len(times)}, {min(times):.3f} to {max(times):.3f}')
@@ -348,7 +353,7 @@ def test_relayd(tap, world, assembly):
 
 
 def test_recreated(tap, world, assembly):
-    """The session is ended and made anew, the feed goes on with the new one."""
+    """The session is ended and started again; the feed goes on with the new one."""
     with world.running():
         first = Program(assembly, world.directory / 'first', 3, 3000)
         with first.running():
@@ -356,7 +361,7 @@ def test_recreated(tap, world, assembly):
         world.session('stop', world.name)
         if RANDOM.random() < 0.5:
             world.feed.kill()
-        world.session('start', '--name', world.name, '--relay-output', world.relay)
+        world.start()
         second = Program(assembly, world.directory / 'second', 3, 3000)
         with second.running():
             if world.feed.process.poll() is not None:

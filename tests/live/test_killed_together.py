@@ -33,7 +33,7 @@ SECONDS = 24
 RELAY_KILLS = 2
 SEED = 20261121
 PARTS = ('feed', 'reader', 'worker', 'holder', 'daemon', 'relay')
-# Of what the program says of its code, so many are asked about.
+# So many of the addresses that the program prints are asked about.
 N_ASKED = 40_000
 
 
@@ -118,11 +118,11 @@ def check(tap, world, command):
         time.sleep(1)
         program.freeze()
         attached.check_now(tap, feed, program, 'afterwards')
-        check_told(tap, world, program)
+        check_printed(tap, world, program)
         world.check_bodies(tap, program.pid, 'afterwards')
 
 
-def check_told(tap, world, program):
+def check_printed(tap, world, program):
     codes = program.codes()
     codes = codes[::max(1, len(codes) // N_ASKED)]
     answers = test_live.resolve(world.programs, world.daemon, program.pid,

@@ -44,7 +44,7 @@ def resolve(programs, daemon, pid, questions):
 
 
 def wrong_codes(codes, answers):
-    """Answers that do not say what the program said."""
+    """Answers that differ from what the program printed."""
     return [f'{code} answered: {json.dumps(answer)}' for code, answer in zip(codes, answers)
             if answer['status'] != 'ok' or int(answer['start'], 16) != code.address or
             (answer['method']['namespace'], answer['method']['name']) != (code.type, code.method)]
@@ -53,7 +53,7 @@ def wrong_codes(codes, answers):
 def check_codes(tap, programs, daemon, pid, codes, what):
     answers = resolve(programs, daemon, pid, [(code.address, code.time) for code in codes])
     wrong = wrong_codes(codes, answers)
-    tap.check(codes and not wrong, f'{what}: {len(codes)} addresses that the program told are named',
+    tap.check(codes and not wrong, f'{what}: {len(codes)} addresses that the program printed are named',
               f'{len(wrong)} wrong', *wrong[:5])
     reused = collections.Counter(code.address for code in codes)
     tap.check(any(n > 1 for n in reused.values()),
@@ -106,7 +106,7 @@ def check_perf_map(tap, programs, daemon, program, what):
 
 
 def check_unloads(tap, loads, what):
-    """The collectible copies and the dynamic methods really came and went."""
+    """The collectible copies and the dynamic methods really were loaded and unloaded."""
     for holder in ('Live.Passing', 'dynamicClass'):
         bodies = [body for body in loads if body['method']['namespace'] == holder]
         gone = sum(body['unloaded'] is not None for body in bodies)
@@ -128,7 +128,7 @@ def run_recorded(tap, programs, assembly, directory):
 
 
 def ask_while_running(tap, programs, daemon, program):
-    """The program waits: what it told last must be right, and known soon."""
+    """The program waits: what it printed last must be right, and known soon."""
     passing, lasting = program.codes()
     codes = passing + lasting
     questions = [(code.address, code.time) for code in codes]

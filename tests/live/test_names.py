@@ -29,9 +29,9 @@ import recorded  # pylint: disable=wrong-import-position
 from method_names import Raw, names_of  # pylint: disable=wrong-import-position
 
 PROGRAM = 'clrsym-live.dll'
-# One frame as the runtime tells it.
+# One frame as the runtime prints it.
 Frame = collections.namedtuple('Frame', 'module token type_parameters method_parameters line')
-# A method in the form that both are brought to; arguments None: not told.
+# A method in the form that both are brought to; arguments None: not known.
 Method = collections.namedtuple('Method', 'name arguments')
 
 STEP = '+MoveNext'
@@ -41,7 +41,7 @@ KEYWORDS = {
     'nint': 'IntPtr', 'nuint': 'UIntPtr', 'float': 'Single', 'double': 'Double', 'void': 'Void',
     'decimal': 'Decimal', 'object': 'Object', 'string': 'String',
 }
-# Of what the program has, by number of arguments.
+# The program's generic types, by number of arguments.
 OPERATORS = {
     ('+', 2): 'op_Addition', ('-', 1): 'op_UnaryNegation', ('++', 1): 'op_Increment',
     ('true', 1): 'op_True', ('+=', 1): 'op_AdditionAssignment',
@@ -55,7 +55,7 @@ KINDS = ('.lambda#c.', '.Local#', '.async#', '.iterator#', 'operator +(', 'opera
          'this[].get(', 'this[].set(', '.add(', '.remove(', '..ctor(', '..cctor(', '~Abandoned',
          'IMeasure<int>.Measure(', 'IMeasure<string[]>.Measure(', 'IAdds<Live.Stacks.Shape>.Add(',
          'Box<int>.Put(T1)', 'Box<__Canon>.Put(T1)', 'Convert<?>(T1, M1)', 'ref int', 'in long',
-         'void**', 'int[][]', 'string[][,]', 'delegate*<int, ref string, void>', '[dynamic] Told',
+         'void**', 'int[][]', 'string[][,]', 'delegate*<int, ref string, void>', '[dynamic] Given',
          'System.Nullable<int>', '?<int>.Enumerator', 'Lid<__Canon, __Canon>', 'Closures<int>.lambda#')
 
 
@@ -192,16 +192,16 @@ def names_by_token(programs, bodies):
 
 def check_stubs(tap, program, bodies):
     """What the program's IL stubs are made for, against the methods that it called by them."""
-    told = [line.split('\t')[1:] for line in program.lines() if line.startswith('STUB\t')]
+    reported = [line.split('\t')[1:] for line in program.lines() if line.startswith('STUB\t')]
     stubs = [body['method'] for body in bodies
              if body['module'] and pathlib.Path(body['module']['path'] or '').name == PROGRAM and
              body['method']['name'] in ('IL_STUB_PInvoke', 'IL_STUB_ReversePInvoke')]
     named = [(stub['name'], f'{stub["stub_for"]["namespace"]} {stub["stub_for"]["name"]}')
              for stub in stubs if stub['stub_for']]
-    tap.check(len(named) == len(stubs) > 0, f'all {len(stubs)} stubs are told to be for a method',
+    tap.check(len(named) == len(stubs) > 0, f'all {len(stubs)} stubs are reported to be for a method',
               *stubs)
     missing, others = [], list(named)
-    for kind, *methods in told:
+    for kind, *methods in reported:
         mine = [name for name in others if name in {(f'IL_STUB_{kind}', method)
                                                     for method in methods}]
         # One for all, or each its own.
@@ -210,8 +210,8 @@ def check_stubs(tap, program, bodies):
         others = [name for name in others if name not in mine]
         if len(methods) > 1:
             tap.note(f'{len(methods)} methods of one signature have {len(mine)} stubs')
-    tap.check(len(told) == 5 and not missing and not others,
-              f'and these are the methods of {len(told)} calls', *missing, *others)
+    tap.check(len(reported) == 5 and not missing and not others,
+              f'and these are the methods of {len(reported)} calls', *missing, *others)
 
 
 def test(tap, programs, directory, _):

@@ -24,7 +24,6 @@ import live  # pylint: disable=wrong-import-position
 import perftool  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 
-INSIDE = 'CLRSYM_PERF_LIVE_INSIDE'
 LIVE_TIMER_US = 100000
 SECONDS = 6
 # All jitted methods are; the rest is stubs of the runtime, of which there are more on one processor.
@@ -64,7 +63,7 @@ class Server:
 
     @property
     def pid(self):
-        """Of the runtime's process, which may be a child of what we started."""
+        """The pid of the runtime's process, which may be a child of the started program."""
         pid = self.process.pid
         while children := pathlib.Path(f'/proc/{pid}/task/{pid}/children').read_text().split():
             pid = int(children[0])
@@ -159,27 +158,27 @@ def mapping_of(server):
 
 
 def check_precompiled(tap, named, filtered, ended, plain):
-    """What the assemblies' files told while the programs ran, to the verb and to the filter by itself,
-    against what the runtimes said when they had ENDED: nothing could look into a file for that."""
+    """The names from the assemblies' files while the programs ran, to the verb and to the filter by itself,
+    against the runtimes' rundowns after they had ENDED: nothing could look into a file for that."""
     frames = [rows for samples in zip(*(perftool.samples(done.stdout)
                                         for done in (plain, named, filtered, ended)))
               for rows in zip(*(sample.frames for sample in samples))
               if rows[0].module.endswith('.dll')]
     for i, what in ((1, 'clrsym perf'), (2, "perf's filter by itself")):
-        told = [rows for rows in frames if rows[i].symbol]
+        printed = [rows for rows in frames if rows[i].symbol]
         # Not listed are precompiled calls into native code.
-        listed = [rows for rows in told if rows[3].symbol]
+        listed = [rows for rows in printed if rows[3].symbol]
         differing = [(rows[i], rows[3]) for rows in listed if rows[i] != rows[3]]
-        tap.check(len(listed) > 1000 and len(listed) >= MIN_LISTED * len(told) and not differing,
-                  f'{what}: {len(told)} frames in assemblies had names at once, of {len(listed)} the '
-                  'runtime tells them in the end: the same', *differing[:5])
-        tap.check(len(told) >= MIN_PRECOMPILED * len(frames),
-                  f'{what}: {len(told)} of {len(frames)} precompiled frames were named', named.stderr,
+        tap.check(len(listed) > 1000 and len(listed) >= MIN_LISTED * len(printed) and not differing,
+                  f'{what}: {len(printed)} frames in assemblies had names at once, of {len(listed)} the '
+                  'runtime names in the end: the same', *differing[:5])
+        tap.check(len(printed) >= MIN_PRECOMPILED * len(frames),
+                  f'{what}: {len(printed)} of {len(frames)} precompiled frames were named', named.stderr,
                   filtered.stderr)
 
 
 def check_offline(tap, programs, data, trace, done):
-    """The relay's copy of the trace tells the same afterwards."""
+    """The relay's copy of the trace gives the same names afterwards."""
     later = perftool.clrsym_perf(programs, '-i', data, '--trace', trace)
     one, other = perftool.samples(done.stdout), perftool.samples(later.stdout)
     differing = [(first, second) for before, after in zip(one, other)
@@ -257,26 +256,5 @@ def missing():
     return 'perf may not record' if probe.returncode else live.missing()
 
 
-def enter_sandbox():
-    """This test again, beside a session daemon of its own."""
-    reason = missing()
-    if reason is None:
-        sandbox = HERE.parent / 'support' / 'lttng-sandbox'
-        process = subprocess.Popen([sandbox, sys.executable, *sys.argv],
-                                   env={**os.environ, INSIDE: '1'})
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda caught, _: process.send_signal(caught))
-        code = process.wait()
-        if code != 77:
-            return code
-        reason = 'no private mounts'
-    print(f'1..0 # SKIP {reason}')
-    return 0
-
-
 if __name__ == '__main__':
-    if os.environ.get(INSIDE):
-        live.end_orderly()
-        recorded.main(test)
-    else:
-        sys.exit(enter_sandbox())
+    live.in_sandbox(lambda: recorded.main(test), missing)

@@ -25,7 +25,7 @@ DAEMONS = ('lttng-sessiond', 'lttng-relayd')
 
 
 class Sessions:
-    """The verb, in a place of its own."""
+    """The verb, with a state directory of its own."""
 
     def __init__(self, programs, directory):
         self.programs = programs
@@ -145,8 +145,8 @@ def test_live(tap, sessions, directory, emitter):
     tap.check(done.returncode == 0 and 'lttng-relayd' not in done.stdout,
               'a second one uses the same daemons', done.stdout, done.stderr)
     tap.equal(sorted(row['name'] for row in sessions.rows()), ['live', 'second'], 'two are listed')
-    check_failure(tap, sessions.call('stop'), 1, 'of two it has to be said which one',
-                  'say which one')
+    check_failure(tap, sessions.call('stop'), 1, 'one of two has to be named',
+                  'name one of them')
     tap.equal(sessions.call('stop', 'live').returncode, 0, 'the first stops')
     tap.equal(running('lttng-relayd'), [relay_pid], 'the relay daemon stays for the second')
     done = sessions.call('stop')
@@ -183,7 +183,7 @@ def test_gone(tap, sessions, directory):
     os.kill(pid, signal.SIGKILL)
     live.wait_for('its end', lambda: pid not in running('lttng-sessiond'))
     done = sessions.call('list')
-    tap.check('session clrsym is gone' in done.stderr, 'a session whose daemon died is told of',
+    tap.check('session clrsym is gone' in done.stderr, 'a session whose daemon died is reported',
               done.stdout, done.stderr)
     done = sessions.call('stop')
     tap.check(done.returncode == 0 and not running('lttng-relayd'),
@@ -194,14 +194,14 @@ def test_usage(tap, sessions, directory):
     for arguments, pattern in (
             (['start', '--live', '--output', 'x'], 'one of them'),
             (['start', '--name', '../x'], '--name: letters'),
-            (['start', '--disk', '2X'], '--disk: not a size'),
-            (['start', '--disk', '0'], '--disk: not a size'),
-            (['start', '--disk', '99999999999999999999T'], '--disk: not a size'),
+            (['start', '--disk', '2X'], '--disk 2X: not a size'),
+            (['start', '--disk', '0'], '--disk 0: not a size'),
+            (['start', '--disk', '99999999999999999999T'], '--disk 9+T: not a size'),
             (['start', '--buffer-size', '3M'], 'power of two'),
             (['start', 'x'], 'no arguments'),
-            (['start', '--colour'], 'Unknown option'),
+            (['start', '--colour'], 'unknown option'),
             (['stop', 'a', 'b'], 'one argument'),
-            (['pause'], 'start, stop, list or mend')):
+            (['pause'], 'no verb pause: see clrsym session --help')):
         check_failure(tap, sessions.call(*arguments), 2, ' '.join(arguments), pattern)
     for arguments, pattern in (
             (['start', '--track', '99999999'], 'no such process'),

@@ -67,7 +67,10 @@ class World(test_session.Sessions):
 
     @contextlib.contextmanager
     def feeding(self, place=None, *options):
-        environment = {**self.environment, 'CLRSYM_SESSIONS': str(place or self.place)}
+        scratch = self.directory / 'a "temporary\\ place'
+        scratch.mkdir(exist_ok=True)
+        environment = {**self.environment, 'CLRSYM_SESSIONS': str(place or self.place),
+                       'TMPDIR': str(scratch)}
         with live.child([self.programs.clrsym, 'feed', '--session', 'clrsym',
                          '--socket', self.daemon.ingest, *options],
                         env=environment, stderr=subprocess.DEVNULL) as process:
@@ -105,7 +108,7 @@ def test_nothing(tap, world):
               'FEEDER' not in done.stdout and '\n\n' not in done.stdout,
               'without a session there is no table', done.stdout, done.stderr)
     tap.check(not {'sessions', 'feeders'} & set(world.status()), 'nor such a member')
-    tap.check(not world.place.exists(), 'to look leaves nothing behind')
+    tap.check(not world.place.exists(), 'looking creates nothing')
 
 
 def test_recorded(tap, world):
@@ -124,7 +127,7 @@ def test_recorded(tap, world):
         tap.check(re.search(r'^processes: 0\n', text, re.M) and
                   re.search(rf'\n\nSESSION +STATE +TO +TRACKED +DISK +LOST +NOTE\nrec +active +'
                             rf'{re.escape(str(trace))} +{other.pid} +64.0 MiB +0 +-\n$', text),
-                  'the table comes behind the counters', text)
+                  'the table follows the counters', text)
         live.run('lttng', 'stop', 'rec')
         tap.equal(world.session('rec')['state'], 'stopped', 'one that is stopped')
         sessiond, = running('lttng-sessiond')
@@ -164,7 +167,7 @@ def test_feeder(tap, world, emitter):
         done = world.run_status()
         check_failure(tap, done, 1, 'without a daemon it fails as ever', f'no daemon at {query}')
         tap.check(re.search(r'^SESSION .*\nclrsym +active ', done.stdout) and
-                  re.search(r'\n\nFEEDER OF', done.stdout), 'and tells of the sessions',
+                  re.search(r'\n\nFEEDER OF', done.stdout), 'and shows the sessions',
                   done.stdout)
         row = world.wait('the feed', 'no-daemon')
         tap.check(row['reason'] == row['last_error'] != '', 'the feeder waits for it', row)
@@ -178,14 +181,14 @@ def test_feeder(tap, world, emitter):
                   'live again, and what was is not forgotten', row)
         live.wait_for('the methods', lambda: world.status()['method_loads'] > 0, feed)
 
-        # Mends nothing while it is stopped.
+        # Repairs nothing while it is stopped.
         feed.send_signal(signal.SIGSTOP)
         sessiond, = running('lttng-sessiond')
         os.kill(sessiond, signal.SIGKILL)
         live.wait_for('its end', lambda: sessiond not in running('lttng-sessiond'))
         row = world.session()
         tap.check(row['state'] == 'gone' and
-                  row['reason'] == 'lttng-sessiond is gone: clrsym session mend clrsym',
+                  row['reason'] == 'lttng-sessiond is gone: clrsym session repair clrsym',
                   'a live session without its session daemon', row)
         feed.send_signal(signal.SIGCONT)
         world.wait('the session', 'active', rows='sessions', key='name')
@@ -193,7 +196,7 @@ def test_feeder(tap, world, emitter):
         emit(emitter)
         live.wait_for('the methods', lambda: world.status()['method_loads'] > before, feed)
         row = world.wait('the feed', 'live')
-        tap.check(row['restarts'] > 1 and row['last_error'], 'the feed has mended it', row)
+        tap.check(row['restarts'] > 1 and row['last_error'], 'the feed has repaired it', row)
 
         end(feed)
         row = world.feeder()
@@ -234,8 +237,8 @@ def test_system_relay(tap, world, emitter):
             row = world.session()
             tap.equal((row['state'], row['reason']),
                       ('gone', 'lttng-relayd of clrsym-ingest is gone: systemctl restart '
-                               'clrsym-relayd'), 'the session is dead, and what to do is said')
-            check_failure(tap, world.call('mend'), 1, 'none is started in its place',
+                               'clrsym-relayd'), 'the session is dead, and what to do is shown')
+            check_failure(tap, world.call('repair'), 1, 'none is started in its place',
                           'lttng-relayd of clrsym-ingest is gone')
             tap.equal(running('lttng-relayd'), [], 'indeed')
             stack.enter_context(relay_of(SYSTEM_UID, output))

@@ -29,7 +29,7 @@ def build(directory):
     project = shutil.copytree(SOURCE, pathlib.Path(directory) / 'traceevent',
                               ignore=shutil.ignore_patterns('bin', 'obj'))
     output = project / 'out'
-    # No build server: nothing of it stays behind.
+    # No build server: no process is left over.
     done = subprocess.run([dotnet, 'build', '--configuration', 'Release', '--output', output,
                            '--disable-build-servers', '-nodeReuse:false',
                            '-p:UseSharedCompilation=false', project],

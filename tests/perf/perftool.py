@@ -15,7 +15,7 @@ import recorded  # pylint: disable=wrong-import-position
 NS = 10**9
 
 Sample = collections.namedtuple('Sample', 'head frames')
-# SYMBOL with the offset, None if there is none; TAIL is what stands behind the module.
+# SYMBOL with the offset, None if there is none; TAIL is what stands after the module.
 Frame = collections.namedtuple('Frame', 'address symbol module tail')
 
 HEAD = re.compile(r'(?P<comm>.*?) +(?P<tid>-?\d+) +(?:\[\d+\] +)?(?P<s>\d+)\.(?P<ns>\d{9}): +(?P<period>\d+) +'
@@ -79,7 +79,7 @@ def is_kernel(address):
 
 
 def looked_up(addresses):
-    """The address in the instruction of each frame: behind a change from kernel to user, and at the
+    """The address in the instruction of each frame: after a change from kernel to user, and at the
     leaf, the one given; else it is a return address."""
     found = []
     for i, address in enumerate(addresses):

@@ -73,7 +73,7 @@ class Entries:
 
 
 def symbol(row):
-    """As the runtime writes it, with the arguments behind the last opening parenthesis that closes at
+    """As the runtime writes it, with the arguments after the last opening parenthesis that closes at
     the end."""
     signature, depth = row['signature'], 0
     for i in range(len(signature) - 1, -1, -1):
@@ -217,6 +217,15 @@ def check_verb(tap, programs, trace, data, directory):
     tap.check(done.returncode == 0 and sum(perftool.folded(text).values()) == 8213 and
               ';W.HotLoop ' in text.replace(';', ' ;').replace(' ;W', ';W') and not done.stdout,
               'clrsym perf -o FILE.folded', done.stderr, text[:300])
+    for link in ('link.svg', 'link.folded', 'link.txt'):
+        target, link = pathlib.Path(directory) / f'target-of-{link}', pathlib.Path(directory) / link
+        target.write_text('old', encoding='ascii')
+        target.chmod(0o640)
+        link.symlink_to(target.name)
+        done = perftool.clrsym_perf(programs, '-i', data, '--trace', trace, '-o', link)
+        tap.check(done.returncode == 0 and link.is_symlink() and target.stat().st_size > 1000 and
+                  target.stat().st_mode & 0o777 == 0o640,
+                  f'clrsym perf -o {link.name}: the link stays, its file is replaced', done.stderr)
     snapshot = pathlib.Path(directory) / 'snapshot'
     programs.run([programs.clrsym, 'save', '--trace', trace, '-o', snapshot])
     done = perftool.clrsym_perf(programs, '-i', data, '--trace', snapshot)

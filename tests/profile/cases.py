@@ -36,7 +36,7 @@ class Sample:
 
 
 def escape(text):
-    """As a backslash escape what would end a field, or is none of ASCII."""
+    """What would end a field, or is not ASCII, as a backslash escape."""
     return ''.join(chr(byte) if 0x20 <= byte < 0x7f and byte != 0x5c else f'\\{byte:03o}'
                    for byte in (text if isinstance(text, bytes) else text.encode()))
 

@@ -129,7 +129,7 @@ class Graph:
         return self.name()
 
     def colour(self, row, share):
-        """Of the frame there, beside its label: "#rrggbb"."""
+        """The colour of the frame there, beside its label: "#rrggbb"."""
         x, y = self.at(row, share)
         return self.page.run(f"""(() => {{
             const canvas = document.getElementById('canvas'), scale = canvas.width / {self.box[2]};
@@ -195,7 +195,7 @@ def check_html(tap, tool, directory, page):
     page.run("document.getElementById('search').select()")
     page.type('/(/')
     page.settle()
-    tap.equal(graph.text('found'), '0 % match', 'html: a pattern that is none')
+    tap.equal(graph.text('found'), '0 % match', 'html: an invalid pattern')
     page.key('Escape')
     tap.equal(graph.text('found'), '', 'html: Escape ends a search')
 
@@ -302,7 +302,7 @@ def check_hostile(tap, tool, directory, page):
 
 
 def check_large(tap, tool, directory, page):
-    """A page of 100,000 samples opens, is drawn anew, and is searched."""
+    """A page of 100,000 samples opens, is drawn again, and is searched."""
     choose = random.Random(5)
     frames = [cases.Frame(f'Ns{i % 17}.Type{i % 97}.Method{i}(int)', tier='QuickJitted')
               for i in range(3000)]
@@ -334,7 +334,7 @@ def check_large(tap, tool, directory, page):
         return [...times, document.getElementById('found').textContent]; })()""")
     nodes = page.run("JSON.parse(document.getElementById('data').textContent).frame.length")
     tap.note(f'html of 100,000 samples, {nodes} nodes, {path.stat().st_size / 1e6:.1f} MB: '
-             f'open {times[0]:.0f} ms, drawn anew {times[1]:.0f} ms, search {times[2]:.0f} ms')
+             f'open {times[0]:.0f} ms, drawn again {times[1]:.0f} ms, search {times[2]:.0f} ms')
     tap.check(times[3].endswith('match'), 'html: 100,000 samples', times)
     quiet(tap, page, path, 'html, large')
 

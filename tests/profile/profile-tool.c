@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/profile.h"
+#include "support/profile-folded.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
  * [--annotate] FILE...
  *
  * Lines of fields between tabs, with backslashes as in C:
- * F KIND TIER MARK MODULE NAME      the next frame, counted from 0; "-" is no tier, no module
+ * F KIND TIER MARK MODULE NAME      the next frame, counted from 0; "-": no tier, no module
  * S COMM PID TID TIME PERIOD FRAMES numbers of frames between commas, the leaf first
  */
 
@@ -118,12 +119,13 @@ int main(int argc, char **argv)
         for (i = 0; paths && paths[i]; i++) {
                 const ProfileOptions options = {
                         .title = title,
-                        .annotate = annotate,
                         .event = event,
                         .clock_offset = offset,
                 };
 
-                if (!profile_write(profile, paths[i], &options, &error)) {
+                if (!(g_str_equal(paths[i], "-") || g_str_has_suffix(paths[i], ".folded")
+                              ? profile_write_folded(profile, paths[i], annotate, &error)
+                              : profile_write(profile, paths[i], &options, &error))) {
                         fprintf(stderr, "%s\n", error->message);
                         return 1;
                 }

@@ -272,8 +272,8 @@ def check_files(tap, tool, directory):
     fifo.unlink()
     done = tool.run(samples, home / 'x.txt')
     tap.equal((done.returncode, done.stderr.decode(), names()),
-              (1, f'cannot tell the form of {home}/x.txt: it ends in none of '
-               + ', '.join(ENDINGS) + '\n', []), 'an unknown ending')
+              (1, f'unknown output format: {home}/x.txt ends in none of '
+               + ', '.join(ENDINGS[1:]) + '\n', []), 'an unknown ending')
 
 
 def check_full_disk(tap, tool, directory):

@@ -21,7 +21,7 @@ STRINGS = (
     'mid \ud834 dle',
     '\udd1e\ud834',  # a pair in the wrong order
     '\ud834\ud834\udd1e',  # a half before a pair
-    '\udbff\udfff\udfff',  # a half behind a pair
+    '\udbff\udfff\udfff',  # a half after a pair
     '\x7f\x80\u07ff\u0800\ud7ff\ue000\ufffd\uffff',  # where UTF-8 grows, and around the surrogates
     '\ufeffmark',
     '\x01\x02\x08\t\n\x0b\x0c\r\x1b\x1f "\\/ \u2028\u2029',  # what JSON escapes, or should
@@ -69,7 +69,7 @@ def all_ones(emitted):
 
 
 def all_zero(emitted):
-    """Also no element and no text: an empty plain string comes behind one that was not empty."""
+    """Also no element and no text: an empty plain string comes after one that was not empty."""
     values = values_make(emitted, n_elements=0)
     for name, kind in emitted.fields:
         if kind in INTEGERS:
@@ -125,7 +125,7 @@ def helpers():
         yield emit(provider, name, MethodFlags=FLAG_JIT_HELPER, MethodName='JIT_New')
         yield emit(provider, name, MethodFlags=FLAG_JIT_HELPER, MethodNamespace='',
                    MethodName='JIT_New', MethodSignature='')
-        # NULL strings in an event that is no helper's are bytes that are missing.
+        # NULL strings in an event that is not a helper's are missing bytes.
         yield emit(provider, name, ERROR, MethodFlags=0x8, MethodNamespace=None,
                    MethodSignature=None)
 
@@ -144,7 +144,7 @@ def arrays():
 
 
 def cut(provider, name, **changes):
-    """The blob at every length below its own, and with bytes behind."""
+    """The blob at every length below its own, and with bytes after its end."""
     emitted = event(provider, name)
     values = values_make(emitted, n_elements=2, **changes)
     blob = blob_of(emitted, values)
@@ -172,7 +172,7 @@ def lying():
         for count in counts:
             lie = blob_of(emitted, {**values, field: count})
             yield Emission(emitted, values, ERROR, blob=lie)
-    # A string without its NUL: no field behind it, so that nothing else can be found wanting.
+    # A string without its NUL: no field after it, so that nothing else can be wrong.
     emitted = event(RUNTIME, 'RuntimeInformationStart')
     values = values_make(emitted)
     blob = blob_of(emitted, values)

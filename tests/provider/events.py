@@ -298,7 +298,7 @@ def value_shown(kind, value):
     if kind == 'bool':
         return value != 0
     if kind in ('w', 'a'):
-        # U+FFFD for each unpaired surrogate, and for each byte that is no UTF-8: surrogateescape
+        # U+FFFD for each unpaired surrogate, and for each byte that is not UTF-8: surrogateescape
         # makes that one too.
         return (value or '').encode('utf-16-le', 'surrogatepass').decode('utf-16-le', 'replace')
     return value

@@ -121,7 +121,7 @@ def ctf_value(kind, got):
 
 
 def is_as_emitted(event, emission):
-    """Did the recording keep what the program said? Strings must be UTF-8 for python3-bt2."""
+    """Does the recording have what the program emitted? Strings must be UTF-8 for python3-bt2."""
     if event.name != emission.event.full_name:
         return False
     payload = event.payload_field
@@ -224,7 +224,7 @@ def check_stderr(tap, recording, stderr):
                   f'{name} is named once, with its count {n}', *about)
     others = [line for line in stderr.splitlines()
               if not any(f'{name}:' in line for name in (*errors, *skipped))]
-    tap.equal(others, [], 'nothing else is said')
+    tap.equal(others, [], 'nothing else is reported')
 
 
 def test_values(tap, plugin_dir, directory, emitters):
@@ -243,7 +243,7 @@ def test_variant(tap, plugin_dir, directory, emitters, buffers, contexts):
     status, lines, stderr = dump(plugin_dir, recording.trace)
     if buffers == 'uid' and 'vpid' not in contexts:
         tap.check(status != 0, f'{label}refused')
-        tap.check(recorded.says_add_context(stderr), f'{label}told what to do', stderr)
+        tap.check(recorded.says_add_context(stderr), f'{label}the message names what to do', stderr)
         tap.equal(lines, [b''], f'{label}not one record')
     else:
         tap.equal(status, 0, f'{label}dump succeeds')

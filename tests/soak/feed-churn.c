@@ -7,7 +7,7 @@
  * once, so that what is laid where a body was covers other bounds than that one did. Which body
  * goes when a new one comes is drawn; so is the order of everything, from the seed.
  *
- * Afterwards it tells what must be known, a line a body: "living START SIZE LOADED NAME" for those
+ * Afterwards it prints what must be known, a line a body: "living START SIZE LOADED NAME" for those
  * that live, "early START SIZE LOADED NAME" for some of those that went first, numbers in decimal;
  * and before them "sent RECORDS BODIES IL_MAPS NANOSECONDS END", END being the time that the
  * process's events have come to.
@@ -44,13 +44,14 @@ enum {
 
 #define HEAP_START UINT64_C(0x7f2000000000)
 #define IDS_START  UINT64_C(0x7f1000000000)
-#define FIRST_TIME UINT64_C(1000000000000)
 
 static char *arg_socket;
 static gint64 arg_bodies = 100000;
 static gint64 arg_alive = 10000;
 static gint64 arg_seed = 1;
 static int arg_pid = 1000;
+static gint64 arg_begin = 1000000000000;
+static gboolean arg_exit;
 
 static const GOptionEntry OPTIONS[] = {
         {"socket", 0, 0, G_OPTION_ARG_FILENAME, &arg_socket, "The daemon's ingest socket", "PATH"},
@@ -58,6 +59,8 @@ static const GOptionEntry OPTIONS[] = {
         {"alive", 0, 0, G_OPTION_ARG_INT64, &arg_alive, "Bodies that live at a time", "N"},
         {"seed", 0, 0, G_OPTION_ARG_INT64, &arg_seed, "What all draws begin with", "N"},
         {"pid", 0, 0, G_OPTION_ARG_INT, &arg_pid, "The process", "PID"},
+        {"begin", 0, 0, G_OPTION_ARG_INT64, &arg_begin, "The time before the first event", "NS"},
+        {"exit", 0, 0, G_OPTION_ARG_NONE, &arg_exit, "The process exits in the end", NULL},
         {0},
 };
 
@@ -82,11 +85,11 @@ typedef struct Churn {
         bool is_greeted;
 
         Row row;
-        uint64_t time;
+        uint64_t time, end;
         uint64_t random;
         uint8_t *heap; /* owned: a byte a granule, whether it is taken */
         uint32_t n_heap;
-        uint32_t n_filled; /* no body was ever laid behind it */
+        uint32_t n_filled; /* no body was ever placed after it */
         Alive *alive;      /* owned, by slot */
         uint64_t n_records, n_maps;
         GString *early; /* owned: lines */
@@ -128,7 +131,7 @@ static void connect_daemon(Churn *churn)
                 die("%s: %s", arg_socket, g_strerror(errno));
 }
 
-/* What the daemon answers never fills the socket: blocking is no danger. */
+/* The daemon's replies never fill the socket, so blocking is safe. */
 static void send_all(Churn *churn, const GByteArray *bytes)
 {
         size_t n_sent = 0;
@@ -190,7 +193,7 @@ static void commit(Churn *churn)
 
 static void greet(Churn *churn)
 {
-        IngestStream *identity = ingest_stream_new();
+        StreamIdentity *identity = stream_identity_new();
 
         ingest_put_hello(churn->batch, INGEST_VERSION, "feed-churn");
         memcpy(identity->trace_uuid, "feed-churn", 10);
@@ -200,7 +203,7 @@ static void greet(Churn *churn)
         g_string_assign(identity->hostname, "soak");
         g_string_assign(identity->clock_name, "monotonic");
         ingest_put_stream_open(churn->batch, 0, identity);
-        ingest_stream_free(identity);
+        stream_identity_free(identity);
         while (!churn->is_greeted) {
                 send_all(churn, churn->batch);
                 g_byte_array_set_size(churn->batch, 0);
@@ -363,6 +366,16 @@ static void load(Churn *churn, Alive *body, uint64_t number)
                 put_map(churn, body);
 }
 
+/* app_domain_v1: after END, so that the living can still be asked about. */
+static void put_exit(Churn *churn, const Event *event)
+{
+        Record record = next_record(churn, event);
+
+        record.values[0].u = 1;
+        record.values[2] = text_value("app");
+        put_record(churn, &record);
+}
+
 static void run(Churn *churn)
 {
         uint64_t number;
@@ -376,6 +389,9 @@ static void run(Churn *churn)
                         unload(churn, body);
                 load(churn, body, number);
         }
+        churn->end = churn->time;
+        if (arg_exit)
+                put_exit(churn, event_by_name("DotNETRuntime:AppDomainUnload_V1"));
         ingest_put_progress(churn->batch, 0, churn->time);
         commit(churn);
         while (churn->n_committed < churn->n_commits)
@@ -389,7 +405,7 @@ static void tell(Churn *churn, gint64 ns)
 
         printf("sent %" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GUINT64_FORMAT
                " %" G_GINT64_FORMAT " %" G_GUINT64_FORMAT "\n",
-               churn->n_records, arg_bodies, churn->n_maps, ns, churn->time);
+               churn->n_records, arg_bodies, churn->n_maps, ns, churn->end);
         for (i = 0; i < MIN(arg_alive, arg_bodies); i++)
                 append_line(lines, "living", churn->alive + i);
         fputs(lines->str, stdout);
@@ -400,15 +416,17 @@ int main(int argc, char **argv)
 {
         g_autoptr(GOptionContext) options = g_option_context_new("- bodies that come and go");
         g_autoptr(GError) error = NULL;
-        Churn churn = {.time = FIRST_TIME};
+        Churn churn = {0};
         gint64 begin;
 
         g_option_context_add_main_entries(options, OPTIONS, NULL);
         if (!g_option_context_parse(options, &argc, &argv, &error))
                 die("%s", error->message);
-        if (!arg_socket || argc > 1 || arg_bodies < 1 || arg_alive < 1 || arg_alive > 1 << 24)
+        if (!arg_socket || argc > 1 || arg_bodies < 1 || arg_alive < 1 || arg_alive > 1 << 24 ||
+            arg_begin < 0)
                 die("takes --socket, and numbers from 1 on (see --help)");
 
+        churn.time = (uint64_t)arg_begin;
         churn.random = (uint64_t)arg_seed;
         churn.row = (Row){event_by_name("DotNETRuntime:MethodLoadVerbose_V1"),
                           event_by_name("DotNETRuntime:MethodUnloadVerbose_V1"),

@@ -25,11 +25,11 @@ N_CROWD = 500_000
 CHURNING, CROWDED = 1000, 2000
 SAMPLE_S = 0.25
 MIN_SAMPLES = 20
-# s: for one feed.
-FEED_TIMEOUT = 200
+# s: for one feed, also where other tests take most of the machine.
+FEED_TIMEOUT = 500
 
-# What feed-churn told of a body.
-Told = collections.namedtuple('Told', 'start size loaded symbol')
+# A body, as feed-churn prints it.
+FedBody = collections.namedtuple('FedBody', 'start size loaded symbol')
 Fed = collections.namedtuple('Fed', 'records bodies il_maps ns end living early')
 Sample = collections.namedtuple('Sample', 'rss status')
 
@@ -67,21 +67,21 @@ def sampling(programs, daemon):
 
 
 def feed(program, daemon, **options):
-    """Runs feed-churn to its end: what it told."""
+    """Runs feed-churn to its end: what it printed."""
     words = [word for name, value in options.items() for word in (f'--{name}', str(value))]
     # run() kills it if it does not end in time.
     done = subprocess.run([program, '--socket', daemon.ingest, *words], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=FEED_TIMEOUT, check=False)
     if done.returncode != 0:
         raise RuntimeError(f'{done.stderr} {daemon.log()}')
-    told = {'living': [], 'early': []}
+    fed = {'living': [], 'early': []}
     for line in done.stdout.splitlines():
         word, *rest = line.split(' ')
         if word == 'sent':
             figures = map(int, rest)
         else:
-            told[word].append(Told(*map(int, rest[:3]), rest[3]))
-    return Fed(*figures, told['living'], told['early'])
+            fed[word].append(FedBody(*map(int, rest[:3]), rest[3]))
+    return Fed(*figures, fed['living'], fed['early'])
 
 
 def resolve(programs, daemon, pid, questions):
@@ -164,7 +164,7 @@ def run_crowd(tap, programs, program, daemon, churn):
     tap.equal((last['bodies'], last['il_maps_kept']), (last['live_bodies'], 0),
               'crowd: the dead and the IL maps had to go first')
 
-    # The first that were told are kept, and the last are not; which is which, the daemon says.
+    # The first that were fed are kept, and the last are not; the daemon's answers show which.
     answers = resolve(programs, daemon, CROWDED, [(body.start, fed.end) for body in fed.living])
     kept = [(body, answer) for body, answer in zip(fed.living, answers)
             if answer['status'] == 'ok']

@@ -33,7 +33,7 @@ def size(state):
 
 
 class Sizes:
-    """Of the journal, until the `with` ends."""
+    """Sizes of the journal, taken until the `with` ends."""
 
     def __init__(self, state):
         self.state, self.sizes, self.is_over = state, [], threading.Event()
@@ -57,7 +57,7 @@ def listed(programs, daemon):
 
 
 def numbers(state):
-    """Of the parts: how many there have been."""
+    """The numbers of the parts: how many there have been."""
     return [int(path.name.split('.')[1]) for path in state.glob('journal.*')]
 
 

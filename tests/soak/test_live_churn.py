@@ -51,7 +51,7 @@ class Program(live.Program):
             self.finish()
 
     def read(self):
-        """Takes in what the program has told since the last time. True once it is ready."""
+        """Reads what the program has printed since the last time. True once it is ready."""
         with open(self.output, encoding='utf-8') as output:
             output.seek(self.n_read)
             text = self.rest + output.read()
@@ -129,14 +129,14 @@ def check_questions(tap, questions, codes):
               *questions.wrong[:5])
     lags = sorted(questions.lags)
     tap.note(', '.join(f'{count} {status}' for status, count in questions.statuses.items()))
-    tap.note(f'horizon behind the clock by {lags[len(lags) // 2] / 1e6:.0f} ms (median), '
+    tap.note(f'horizon later than the clock by {lags[len(lags) // 2] / 1e6:.0f} ms (median), '
              f'{lags[-1] / 1e6:.0f} ms (most)')
     tap.check(questions.statuses['ok'] > n / 2, 'most of them before the horizon')
     names = collections.defaultdict(set)
     for code in codes:
         names[code.address].add(code.method)
     reused = sum(len(methods) > 1 for methods in names.values())
-    tap.check(reused > 100, f'{reused} of {len(names)} addresses told had several methods')
+    tap.check(reused > 100, f'{reused} of {len(names)} printed addresses had several methods')
 
 
 def check_bodies(tap, programs, daemon, trace, pid):
@@ -193,7 +193,7 @@ def test(tap, programs, directory, _):
                                     [(code.address, code.time) for code in program.told])
         wrong = test_live.wrong_codes(program.told, answers)
         tap.check(len(answers) > N_BODIES / 10 and not wrong,
-                  f'afterwards all {len(answers)} that were told are named', *wrong[:5])
+                  f'afterwards all {len(answers)} that were printed are named', *wrong[:5])
         check_bodies(tap, programs, daemon, relay.directory, program.pid)
     tap.note(f'{time.monotonic() - begin:.0f} s in all')
 

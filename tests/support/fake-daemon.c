@@ -14,10 +14,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define BULK_REPLY                                                                                 \
-        "{\"parameters\":{\"version\":2,\"max_queries\":4096,\"max_names\":262144,"                \
-        "\"max_name_bytes\":67108864}}"
-
 /* In a thread of its own a failed assertion of check could not end the test. */
 static void demand(bool is_met, const char *what)
 {
@@ -171,10 +167,15 @@ void fake_reply(FakeDaemon *fake, const char *text)
 
 void fake_accept_bulk(FakeDaemon *fake)
 {
+        g_autofree char *reply = g_strdup_printf(
+                "{\"parameters\":{\"version\":3,\"max_queries\":4096,\"max_names\":262144,"
+                "\"max_name_bytes\":67108864,\"answer_size\":%zu}}",
+                sizeof(BulkAnswer));
+
         fake_accept(fake);
         fake_expect_call(fake, "{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":"
-                               "{\"version\":2},\"upgrade\":true}");
-        fake_reply(fake, BULK_REPLY);
+                               "{\"version\":3},\"upgrade\":true}");
+        fake_reply(fake, reply);
 }
 
 static void read_all(FakeDaemon *fake, void *bytes, size_t n)

@@ -37,7 +37,7 @@ void fake_listen(FakeDaemon *fake);
 char *fake_read_call(FakeDaemon *fake);
 /* Reads a call that must have TEXT in it. */
 void fake_expect_call(FakeDaemon *fake, const char *text);
-/* The client hangs up, having said nothing. */
+/* The client hangs up without a call. */
 void fake_expect_end(FakeDaemon *fake);
 
 void fake_send(FakeDaemon *fake, const void *bytes, size_t n);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/feeding.h"
 
-#include "core/image.h"
-#include "core/method-flags.h"
+#include "event/method-flags.h"
 #include "query/query.h"
+#include "tracker/checkpoint.h"
+#include "wire/ingest.h"
 
 #include <string.h>
 
@@ -28,8 +29,27 @@ typedef struct Feeding {
         FeedBody bodies[N_PIDS][N_BODIES];
         uint32_t n_names;
         unsigned n_feeders;
-        unsigned n_opened; /* by the feeder that came last */
+        unsigned n_opened; /* by the newest feeder */
+        GArray *free;      /* owned: its numbers (uint32_t) of streams that are closed */
 } Feeding;
+
+static void new_feeder(Feeding *feeding)
+{
+        feeding->n_feeders++;
+        feeding->n_opened = 0;
+        g_array_set_size(feeding->free, 0);
+}
+
+static uint32_t next_number(Feeding *feeding)
+{
+        uint32_t number;
+
+        if (feeding->free->len == 0)
+                return feeding->n_opened++;
+        number = g_array_index(feeding->free, uint32_t, feeding->free->len - 1);
+        g_array_set_size(feeding->free, feeding->free->len - 1);
+        return number;
+}
 
 static uint64_t below(Feeding *feeding, uint64_t n)
 {
@@ -55,15 +75,13 @@ static GByteArray *step_new(Feeding *feeding, FeedStepKind kind, unsigned feeder
 
 static void open_stream(Feeding *feeding, unsigned s)
 {
-        IngestStream *identity = ingest_stream_new();
+        StreamIdentity *identity = stream_identity_new();
         FeedStream *stream = &feeding->streams[s];
 
         /* Another feeder now and then: each numbers its own streams. */
-        if (!feeding->n_feeders || below(feeding, 2)) {
-                feeding->n_feeders++;
-                feeding->n_opened = 0;
-        }
-        *stream = (FeedStream){(int)feeding->n_feeders - 1, feeding->n_opened++};
+        if (!feeding->n_feeders || below(feeding, 2))
+                new_feeder(feeding);
+        *stream = (FeedStream){(int)feeding->n_feeders - 1, next_number(feeding)};
         identity->trace_uuid[0] = (uint8_t)(1 + s / 3);
         identity->stream_id = s;
         identity->scheme = s / 3 ? BUFFER_SCHEME_PER_PID : BUFFER_SCHEME_PER_UID;
@@ -71,7 +89,7 @@ static void open_stream(Feeding *feeding, unsigned s)
         g_string_assign(identity->boot_id, "this boot");
         ingest_put_stream_open(step_new(feeding, FEED_OPEN, (unsigned)stream->feeder),
                                stream->number, identity);
-        ingest_stream_free(identity);
+        stream_identity_free(identity);
 }
 
 static void leave(Feeding *feeding, int feeder)
@@ -82,10 +100,8 @@ static void leave(Feeding *feeding, int feeder)
         for (s = 0; s < N_STREAMS; s++)
                 if (feeding->streams[s].feeder == feeder)
                         feeding->streams[s].feeder = -1;
-        if (feeder + 1 == (int)feeding->n_feeders) {
-                feeding->n_feeders++;
-                feeding->n_opened = 0;
-        }
+        if (feeder + 1 == (int)feeding->n_feeders)
+                new_feeder(feeding);
 }
 
 static void set(Record *record, FieldName name, uint64_t u)
@@ -221,16 +237,16 @@ static void put_batch(Feeding *feeding, unsigned s)
         }
         if (!below(feeding, 15))
                 ingest_put_gap(frames, stream.number,
-                               &(IngestGap){(GapKind)below(feeding, _GAP_KIND_MAX),
+                               &(StreamGap){(GapKind)below(feeding, _GAP_KIND_MAX),
                                             feeding->time - below(feeding, 9), feeding->time, 3});
         if (!below(feeding, 8)) {
                 uint64_t begin = feeding->time - below(feeding, 40),
                          end = begin + below(feeding, 30);
 
-                ingest_put_process_gap(
-                        frames, &(IngestProcessGap){{0, 100 + (int32_t)below(feeding, N_PIDS)},
-                                                    begin,
-                                                    below(feeding, 3) ? end : UINT64_MAX});
+                ingest_put_process_gap(frames,
+                                       &(ProcessGap){{0, 100 + (int32_t)below(feeding, N_PIDS)},
+                                                     begin,
+                                                     below(feeding, 3) ? end : UINT64_MAX});
         }
         if (!below(feeding, 6))
                 ingest_put_progress(frames, INGEST_ALL_STREAMS, feeding->time);
@@ -238,6 +254,8 @@ static void put_batch(Feeding *feeding, unsigned s)
                 ingest_put_progress(frames, stream.number, feeding->time);
         if (!below(feeding, 20)) {
                 ingest_put_stream_close(frames, stream.number);
+                if (stream.feeder + 1 == (int)feeding->n_feeders)
+                        g_array_append_val(feeding->free, stream.number);
                 feeding->streams[s].feeder = -1;
         }
 }
@@ -246,7 +264,8 @@ GPtrArray *feeding_new(guint32 seed, unsigned n_steps)
 {
         Feeding feeding = {.rand = g_rand_new_with_seed(seed),
                            .steps = g_ptr_array_new_with_free_func(step_free),
-                           .time = 1000};
+                           .time = 1000,
+                           .free = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
         unsigned s;
 
         for (s = 0; s < N_STREAMS; s++)
@@ -261,6 +280,7 @@ GPtrArray *feeding_new(guint32 seed, unsigned n_steps)
                         put_batch(&feeding, s);
         }
         g_rand_free(feeding.rand);
+        g_array_unref(feeding.free);
         return feeding.steps;
 }
 
@@ -271,10 +291,10 @@ void fed_init(Fed *fed, Tracker *tracker)
                      .connections = g_ptr_array_new()};
 }
 
-static IngestSession *session_of(Fed *fed, unsigned feeder)
+static IngestConnection *session_of(Fed *fed, unsigned feeder)
 {
         g_autoptr(GByteArray) hello = NULL;
-        IngestSession *session;
+        IngestConnection *session;
 
         while (fed->sessions->len <= feeder) {
                 g_ptr_array_add(fed->sessions, NULL);
@@ -282,13 +302,13 @@ static IngestSession *session_of(Fed *fed, unsigned feeder)
         }
         if (fed->sessions->pdata[feeder])
                 return fed->sessions->pdata[feeder];
-        session = ingest_session_new(fed->tracker, false);
+        session = ingest_connection_new(fed->tracker, false);
         fed->sessions->pdata[feeder] = session;
         if (fed->come)
                 fed->connections->pdata[feeder] = fed->come(fed->data, session);
         hello = g_byte_array_new();
         ingest_put_hello(hello, INGEST_VERSION, "test");
-        ingest_session_feed(session, hello->data, hello->len);
+        ingest_connection_feed(session, hello->data, hello->len);
         return session;
 }
 
@@ -298,27 +318,27 @@ static void go(Fed *fed, unsigned feeder)
                 return;
         if (fed->go)
                 fed->go(fed->connections->pdata[feeder]);
-        ingest_session_free(fed->sessions->pdata[feeder]);
+        ingest_connection_free(fed->sessions->pdata[feeder]);
         fed->sessions->pdata[feeder] = NULL;
 }
 
 void fed_take(Fed *fed, const FeedStep *step)
 {
         g_autoptr(GByteArray) commit = g_byte_array_new();
-        IngestSession *session;
+        IngestConnection *session;
 
         if (step->kind == FEED_GONE) {
                 go(fed, step->feeder);
                 return;
         }
         session = session_of(fed, step->feeder);
-        ingest_session_feed(session, step->frames->data, step->frames->len);
+        ingest_connection_feed(session, step->frames->data, step->frames->len);
         if (step->kind == FEED_BATCH) {
                 ingest_put_empty(commit, INGEST_COMMIT);
-                ingest_session_feed(session, commit->data, commit->len);
+                ingest_connection_feed(session, commit->data, commit->len);
         }
-        g_assert(!ingest_session_error(session));
-        g_byte_array_set_size(ingest_session_output(session), 0);
+        g_assert(!ingest_connection_error(session));
+        g_byte_array_set_size(ingest_connection_output(session), 0);
 }
 
 void fed_deinit(Fed *fed)
@@ -341,7 +361,7 @@ GByteArray *tracker_image(const Tracker *tracker)
 {
         GByteArray *image = g_byte_array_new();
 
-        g_assert(image_write(tracker, append, image));
+        g_assert(checkpoint_write(tracker, append, image));
         return image;
 }
 

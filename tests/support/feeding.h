@@ -2,13 +2,13 @@
 #pragma once
 
 /*
- * Feeding: what several feeders say, drawn from a seed, and said to as many daemons as are wanted
+ * Feeding: what several feeders send, drawn from a seed, to any number of daemons
  *
  * Some processes with methods, modules, rundowns, IL maps and statistics; streams that are opened,
  * closed, left and fed again; losses.
  */
 
-#include "service/ingest-session.h"
+#include "wire/ingest-connection.h"
 
 /* What happens, in order. */
 typedef enum FeedStepKind {
@@ -31,7 +31,7 @@ typedef struct Fed {
         Tracker *tracker;    /* borrowed */
         GPtrArray *sessions; /* owned or NULL; by feeder */
         /* When a session has come, and before it goes; may be NULL. */
-        void *(*come)(void *data, IngestSession *session);
+        void *(*come)(void *data, IngestConnection *session);
         void (*go)(void *connection);
         void *data;
         GPtrArray *connections; /* what come() returned */
@@ -42,7 +42,7 @@ void fed_take(Fed *fed, const FeedStep *step);
 /* All feeders are gone. */
 void fed_deinit(Fed *fed);
 
-/* An image as one; the caller's. */
+/* A checkpoint as one piece. The caller owns it. */
 GByteArray *tracker_image(const Tracker *tracker);
-/* Bodies as a client lists them; the caller's. */
+/* Bodies as a client lists them. The caller owns the text. */
 char *tracker_bodies(const Tracker *tracker);

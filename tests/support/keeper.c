@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/keeper.h"
 
-#include "service/journal-directory.h"
+#include "journal/journal-directory.h"
 
 #include "support/suite.h"
 
@@ -23,7 +23,7 @@ static GLogWriterOutput take_log(GLogLevelFlags level, const GLogField *fields, 
         return G_LOG_WRITER_HANDLED;
 }
 
-/* Nothing was said of damage since the log was emptied. */
+/* No damage was reported since the log was emptied. */
 void check_whole(void)
 {
         const char *damage = strstr(said->str, "damaged"), *gap = strstr(said->str, "gap");
@@ -116,7 +116,7 @@ unsigned n_files(const char *path, const char *suffix)
         return n;
 }
 
-static void *come(void *data, IngestSession *session)
+static void *come(void *data, IngestConnection *session)
 {
         return journal_connect(data, session);
 }
@@ -133,8 +133,8 @@ void keeper_start(Keeper *keeper, const char *state, size_t budget, const Tracke
 
         *keeper = (Keeper){.tracker = tracker_new()};
         tracker_set_budget(keeper->tracker, budget);
-        keeper->journal =
-                journal_new(state, keeper->tracker, host ? host : &NOBODY, &keeper->stats, &error);
+        keeper->journal = journal_new(state, keeper->tracker, host ? host : &NOBODY, &keeper->stats,
+                                      NULL, &error);
         ck_assert_msg(keeper->journal, "%s", error ? error->message : "");
         fed_init(&keeper->fed, keeper->tracker);
         keeper->fed.come = come;

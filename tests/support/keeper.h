@@ -9,7 +9,7 @@
  * fed the same and never was in a journal.
  */
 
-#include "service/journal.h"
+#include "journal/journal.h"
 
 #include "support/feeding.h"
 
@@ -21,7 +21,7 @@ extern GString *said;
 void keeper_set_up(void);
 void keeper_tear_down(void);
 void take_logs(void);
-/* Nothing was said of damage since SAID was emptied. */
+/* No damage was reported since the log was emptied. */
 void check_whole(void);
 
 /* A daemon with a journal. */
@@ -39,14 +39,15 @@ void keeper_stop(Keeper *keeper);
 /* Until no image is being made. */
 void keeper_wait(Keeper *keeper);
 
-/* What a keeper on a copy of STATE knows: its image; and RET_BODIES, if not NULL. The caller's. */
+/* What a keeper on a copy of STATE knows: its checkpoint; and
+ * RET_BODIES, if not NULL. The caller owns both. */
 GByteArray *image_after_kill(const char *state, size_t budget, char **ret_bodies);
 /* What a tracker without a journal knows of the first N steps, when all feeders are gone. */
 Tracker *reference(const GPtrArray *steps, guint n);
 GByteArray *reference_image(const GPtrArray *steps, guint n);
 bool is_same(const GByteArray *a, const GByteArray *b);
 
-/* Of the test's directory; the caller's. */
+/* NAME in the test's directory. The caller owns the path. */
 char *path_of(const char *name);
 void write_file(const char *path, const char *bytes, gssize n);
 void remove_all(const char *path);
@@ -54,5 +55,5 @@ void remove_all(const char *path);
 void copy_state(const char *from, const char *to);
 /* Parts of a journal whose names end in SUFFIX. */
 unsigned n_files(const char *path, const char *suffix);
-/* The one part of a journal; the caller's. */
+/* The one part of a journal. The caller owns the path. */
 char *only_file(const char *state);

@@ -124,9 +124,9 @@ Naive *naive_new(World *w, ProcessKey key, unsigned generation, uint64_t time)
         naive->bodies = g_ptr_array_new_with_free_func(body_free);
         naive->modules = g_array_new(FALSE, FALSE, sizeof(NaiveModule));
         naive->rundowns = g_array_new(FALSE, FALSE, sizeof(Span));
-        naive->told = g_array_new(FALSE, FALSE, sizeof(Span));
-        naive->lapses = g_array_new(FALSE, FALSE, sizeof(Span));
-        naive->strangers = g_array_new(FALSE, FALSE, sizeof(NaiveStranger));
+        naive->reported = g_array_new(FALSE, FALSE, sizeof(Span));
+        naive->inferred = g_array_new(FALSE, FALSE, sizeof(Span));
+        naive->unannounced = g_array_new(FALSE, FALSE, sizeof(NaiveUnannounced));
         g_ptr_array_add(w->lives, naive);
         return naive;
 }
@@ -138,9 +138,9 @@ void naive_free(gpointer data)
         g_ptr_array_unref(naive->bodies);
         g_array_unref(naive->modules);
         g_array_unref(naive->rundowns);
-        g_array_unref(naive->told);
-        g_array_unref(naive->lapses);
-        g_array_unref(naive->strangers);
+        g_array_unref(naive->reported);
+        g_array_unref(naive->inferred);
+        g_array_unref(naive->unannounced);
         g_free(naive);
 }
 
@@ -202,13 +202,13 @@ bool naive_lost(const World *w, const Naive *naive, uint64_t begin, uint64_t end
                 if (naive->has_trace[gap->trace] && gap->begin <= end && begin <= gap->end)
                         return true;
         }
-        if (is_in(naive->told, begin, end) || is_in(naive->lapses, begin, end) ||
-            (naive->silent && naive->silent <= end))
+        if (is_in(naive->reported, begin, end) || is_in(naive->inferred, begin, end) ||
+            (naive->open_gap && naive->open_gap <= end))
                 return true;
         for (i = 0; i < 2; i++) {
-                const Span *doubt = &naive->doubt[i];
+                const Span *inference = &naive->inference[i];
 
-                if (doubt->begin && doubt->begin <= end && begin <= doubt->end)
+                if (inference->begin && inference->begin <= end && begin <= inference->end)
                         return true;
         }
         return naive->refused_since <= end;
@@ -246,43 +246,43 @@ uint64_t naive_horizon(const World *w, const Naive *naive)
 /* --- What events do to it ------------------------------------------------------------------ */
 
 /* The body that an event is about: it was there at that time. */
-static NaiveBody *known(Naive *naive, const NaiveBody *news, uint64_t time)
+static NaiveBody *known(Naive *naive, const NaiveBody *incoming, uint64_t time)
 {
         guint i;
 
         for (i = 0; i < naive->bodies->len; i++)
-                if (naive_is_alive(BODY(naive, i), time) && same(BODY(naive, i), news))
+                if (naive_is_alive(BODY(naive, i), time) && same(BODY(naive, i), incoming))
                         return BODY(naive, i);
         return NULL;
 }
 
 /*
- * Gives NEWS, alive at TIME (an unloaded one: until TIME), its room in time. It ends who is there
- * at that time; but an unload yields to who was there until then. Who came later limits it, and if
- * its own beginning was not seen, who was there before does.
+ * Makes room for INCOMING, alive at TIME (an unloaded one: until TIME). It ends the bodies there at
+ * that time; but an unload yields to those that were there until then. Bodies that began later
+ * limit it, and if its own begin was not seen, so do those that were there before.
  */
-static void settle(Naive *naive, NaiveBody *news, BodySource source, uint64_t time)
+static void settle(Naive *naive, NaiveBody *incoming, BodySource source, uint64_t time)
 {
         bool is_unload = source == BODY_SOURCE_UNLOAD;
         guint i;
 
-        news->since = source == BODY_SOURCE_LOAD ? time : 0;
-        news->until = is_unload ? time : BODY_FOREVER;
+        incoming->since = source == BODY_SOURCE_LOAD ? time : 0;
+        incoming->until = is_unload ? time : BODY_FOREVER;
         for (i = 0; i < naive->bodies->len; i++) { /* which grows if who ends was seen later */
                 NaiveBody *other = BODY(naive, i);
 
-                if (other == news || !overlap(other, news))
+                if (other == incoming || !overlap(other, incoming))
                         continue;
                 if (!is_unload && naive_is_alive(other, time))
                         finish(naive, other, time, BODY_END_EVICTED);
                 if (other->since > time || (is_unload && other->until >= time))
-                        news->until = MIN(news->until, other->since);
+                        incoming->until = MIN(incoming->until, other->since);
                 if (source != BODY_SOURCE_LOAD && other->until <= time)
-                        news->since = MAX(news->since, other->until);
+                        incoming->since = MAX(incoming->since, other->until);
         }
-        news->end = is_unload                     ? BODY_END_UNLOAD
-                    : news->until == BODY_FOREVER ? BODY_END_NONE
-                                                  : BODY_END_EVICTED;
+        incoming->end = is_unload                         ? BODY_END_UNLOAD
+                        : incoming->until == BODY_FOREVER ? BODY_END_NONE
+                                                          : BODY_END_EVICTED;
 }
 
 unsigned naive_living_module(Naive *naive, uint64_t id, uint64_t time)
@@ -300,9 +300,9 @@ unsigned naive_living_module(Naive *naive, uint64_t id, uint64_t time)
         return naive->modules->len;
 }
 
-static void insert(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
+static void insert(Naive *naive, const NaiveBody *incoming, uint64_t module, uint64_t time)
 {
-        NaiveBody body = *news;
+        NaiveBody body = *incoming;
 
         settle(naive, &body, body.source, time);
         if (body.source == BODY_SOURCE_UNLOAD && body.since >= body.until)
@@ -313,37 +313,37 @@ static void insert(Naive *naive, const NaiveBody *news, uint64_t module, uint64_
 }
 
 /* What is known of a body only now: its extent, for the time that it had room; its module. */
-static void complete(Naive *naive, NaiveBody *body, const NaiveBody *news, uint64_t module,
+static void complete(Naive *naive, NaiveBody *body, const NaiveBody *incoming, uint64_t module,
                      uint64_t time)
 {
-        if (!body->size && news->size) {
+        if (!body->size && incoming->size) {
                 const NaiveBody before = *body;
 
-                body->size = news->size;
+                body->size = incoming->size;
                 settle(naive, body, BODY_SOURCE_RUNDOWN, time);
                 body->since = MAX(body->since, before.since);
                 if (before.until <= body->until) {
                         body->until = before.until;
                         body->end = before.end;
                 }
-                body->is_jitted = news->is_jitted;
-                body->source =
-                        news->source == BODY_SOURCE_LOAD ? BODY_SOURCE_RUNDOWN : news->source;
+                body->is_jitted = incoming->is_jitted;
+                body->source = incoming->source == BODY_SOURCE_LOAD ? BODY_SOURCE_RUNDOWN
+                                                                    : incoming->source;
         }
         if (!body->module)
                 body->module = naive_living_module(naive, module, time);
 }
 
 /* BODY, or nobody, is known to be what was seen. */
-static void mention(Naive *naive, NaiveBody *body, const NaiveBody *news, uint64_t module,
+static void mention(Naive *naive, NaiveBody *body, const NaiveBody *incoming, uint64_t module,
                     uint64_t time)
 {
         if (!body) {
-                insert(naive, news, module, time);
+                insert(naive, incoming, module, time);
                 return;
         }
         sight(body, time);
-        complete(naive, body, news, module, time);
+        complete(naive, body, incoming, module, time);
 }
 
 /* Who comes next where the last one inserted is, and nobody else does: if it is the same. */
@@ -369,35 +369,36 @@ static NaiveBody *next_of_last(Naive *naive)
 }
 
 /* A load that comes a moment after a row: it was under way. */
-static void excuse(Naive *naive, const NaiveBody *news, uint64_t time)
+static void excuse(Naive *naive, const NaiveBody *incoming, uint64_t time)
 {
         guint i;
 
-        for (i = 0; i < naive->strangers->len; i++) {
-                const NaiveStranger *stranger = &g_array_index(naive->strangers, NaiveStranger, i);
+        for (i = 0; i < naive->unannounced->len; i++) {
+                const NaiveUnannounced *unannounced =
+                        &g_array_index(naive->unannounced, NaiveUnannounced, i);
 
-                if (stranger->start != news->start || stranger->id != news->id ||
-                    time > stranger->time + SECOND)
+                if (unannounced->start != incoming->start || unannounced->id != incoming->id ||
+                    time > unannounced->time + SECOND)
                         continue;
-                g_array_remove_index(naive->strangers, i);
-                if (!naive->strangers->len)
-                        naive->doubt[0] = (Span){0};
+                g_array_remove_index(naive->unannounced, i);
+                if (!naive->unannounced->len)
+                        naive->inference[0] = (Span){0};
                 return;
         }
 }
 
 /*
- * One load more of who is there, or of who comes next (two threads tell of one body, or two
- * sessions). The first thing that is known of it is its beginning.
+ * One more load of the body that is there or comes next: two threads report one body, or two
+ * sessions record it. Its life begins with the first event of it.
  */
-void naive_load(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
+void naive_load(Naive *naive, const NaiveBody *incoming, uint64_t module, uint64_t time)
 {
-        NaiveBody *body = known(naive, news, time);
+        NaiveBody *body = known(naive, incoming, time);
 
         if (body)
-                excuse(naive, news, time);
+                excuse(naive, incoming, time);
         if (!body) {
-                insert(naive, news, module, time);
+                insert(naive, incoming, module, time);
                 body = next_of_last(naive);
                 if (!body)
                         return;
@@ -407,7 +408,7 @@ void naive_load(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t t
                 body->since = time;
                 body->source = BODY_SOURCE_LOAD;
         }
-        mention(naive, body, news, module, time);
+        mention(naive, body, incoming, module, time);
 }
 
 const NaiveBody *naive_last_before(const Naive *naive, uint64_t address, uint64_t time)
@@ -426,46 +427,46 @@ const NaiveBody *naive_last_before(const Naive *naive, uint64_t address, uint64_
 }
 
 /* A rundown lists also what was unloaded since it began. */
-static bool is_stale(const Naive *naive, const NaiveBody *news, uint64_t time)
+static bool is_stale(const Naive *naive, const NaiveBody *incoming, uint64_t time)
 {
-        const NaiveBody *before = naive_last_before(naive, news->start, time);
+        const NaiveBody *before = naive_last_before(naive, incoming->start, time);
 
-        return news->source == BODY_SOURCE_RUNDOWN && naive->rundown_begin && before &&
-               same(before, news) && before->end == BODY_END_UNLOAD &&
+        return incoming->source == BODY_SOURCE_RUNDOWN && naive->rundown_begin && before &&
+               same(before, incoming) && before->end == BODY_END_UNLOAD &&
                before->until >= naive->rundown_begin;
 }
 
 /* A rundown row, or the entry point of precompiled code. */
-void naive_sighting(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
+void naive_sighting(Naive *naive, const NaiveBody *incoming, uint64_t module, uint64_t time)
 {
-        NaiveBody *body = known(naive, news, time);
+        NaiveBody *body = known(naive, incoming, time);
 
-        if (body || !is_stale(naive, news, time))
-                mention(naive, body, news, module, time);
+        if (body || !is_stale(naive, incoming, time))
+                mention(naive, body, incoming, module, time);
 }
 
 /* A rundown row. */
-void naive_row(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
+void naive_row(Naive *naive, const NaiveBody *incoming, uint64_t module, uint64_t time)
 {
-        const NaiveStranger stranger = {news->start, time, news->id};
+        const NaiveUnannounced unannounced = {incoming->start, time, incoming->id};
 
-        if (news->is_jitted && naive->rundown_begin && naive->rundown_begin <= time &&
-            !known(naive, news, time) && !is_stale(naive, news, time))
-                g_array_append_val(naive->strangers, stranger);
-        naive_sighting(naive, news, module, time);
+        if (incoming->is_jitted && naive->rundown_begin && naive->rundown_begin <= time &&
+            !known(naive, incoming, time) && !is_stale(naive, incoming, time))
+                g_array_append_val(naive->unannounced, unannounced);
+        naive_sighting(naive, incoming, module, time);
 }
 
-void naive_unload(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time)
+void naive_unload(Naive *naive, const NaiveBody *incoming, uint64_t module, uint64_t time)
 {
-        NaiveBody *body = known(naive, news, time);
-        const NaiveBody *before = naive_last_before(naive, news->start, time);
+        NaiveBody *body = known(naive, incoming, time);
+        const NaiveBody *before = naive_last_before(naive, incoming->start, time);
 
         if (body) {
-                complete(naive, body, news, module, time);
+                complete(naive, body, incoming, module, time);
                 finish(naive, body, time, BODY_END_UNLOAD);
-        } else if (!before || !same(before, news) || before->name != news->name ||
+        } else if (!before || !same(before, incoming) || before->name != incoming->name ||
                    before->end == BODY_END_RUNDOWN) {
-                insert(naive, news, module, time);
+                insert(naive, incoming, module, time);
         }
 }
 
@@ -511,11 +512,11 @@ void naive_rundown_begin(Naive *naive, uint64_t time)
         unsigned i;
 
         for (i = 0; i < 2; i++) {
-                if (naive->doubt[i].begin)
-                        g_array_append_val(naive->lapses, naive->doubt[i]);
-                naive->doubt[i] = (Span){0};
+                if (naive->inference[i].begin)
+                        g_array_append_val(naive->inferred, naive->inference[i]);
+                naive->inference[i] = (Span){0};
         }
-        g_array_set_size(naive->strangers, 0);
+        g_array_set_size(naive->unannounced, 0);
         naive->rundown_begin = time;
 }
 
@@ -532,7 +533,7 @@ static uint64_t whole_before(const Naive *naive, uint64_t time)
 }
 
 /* Returns since when something must be missing; 0: never. */
-static uint64_t finish_unlisted(World *w, Naive *naive, uint64_t time)
+static uint64_t naive_end_missing(World *w, Naive *naive, uint64_t time)
 {
         uint64_t missing = 0;
         guint i;
@@ -552,42 +553,43 @@ static uint64_t finish_unlisted(World *w, Naive *naive, uint64_t time)
 
 void naive_rundown_end(World *w, Naive *naive, uint64_t time)
 {
-        Span rundown = {naive->rundown_begin, time, 0}, doubt[2] = {{0}};
+        Span rundown = {naive->rundown_begin, time, 0}, inference[2] = {{0}};
         guint i;
 
         if (time < rundown.begin)
                 return;
         if (!rundown.begin || naive_lost(w, naive, rundown.begin, rundown.end)) {
                 naive_rundown_begin(naive, 0);
-                if (rundown.begin && naive->silent && naive->silent <= time)
-                        naive->waiting = rundown;
+                if (rundown.begin && naive->open_gap && naive->open_gap <= time)
+                        naive->deferred = rundown;
                 return;
         }
         naive->rundown_begin = 0;
-        doubt[0].begin = naive->strangers->len ? whole_before(naive, rundown.begin) : 0;
-        doubt[1].begin = finish_unlisted(w, naive, rundown.begin);
-        if (doubt[0].begin && naive_lost(w, naive, doubt[0].begin, rundown.begin))
-                doubt[0].begin = 0;
+        inference[0].begin = naive->unannounced->len ? whole_before(naive, rundown.begin) : 0;
+        inference[1].begin = naive_end_missing(w, naive, rundown.begin);
+        if (inference[0].begin && naive_lost(w, naive, inference[0].begin, rundown.begin))
+                inference[0].begin = 0;
         for (i = 0; i < 2; i++)
-                naive->doubt[i] = (Span){doubt[i].begin, rundown.begin - 1, 0};
+                naive->inference[i] = (Span){inference[i].begin, rundown.begin - 1, 0};
         g_array_append_val(naive->rundowns, rundown);
 }
 
-/* It is told to have been silent: that explains what was proven of the time. */
+/* A process gap is reported: that explains what was inferred of the time. */
 static void explain(Naive *naive, uint64_t begin, uint64_t end)
 {
         const Span span = {begin, end, 0};
-        bool is_doubtful = false;
+        bool is_explained = false;
         guint i;
 
-        g_array_append_val(naive->told, span);
-        for (i = naive->lapses->len; i-- > 0;)
-                if (touches(&g_array_index(naive->lapses, Span, i), begin, end))
-                        g_array_remove_index(naive->lapses, i);
+        g_array_append_val(naive->reported, span);
+        for (i = naive->inferred->len; i-- > 0;)
+                if (touches(&g_array_index(naive->inferred, Span, i), begin, end))
+                        g_array_remove_index(naive->inferred, i);
         for (i = 0; i < 2; i++)
-                is_doubtful |= naive->doubt[i].begin && touches(&naive->doubt[i], begin, end);
-        if (is_doubtful)
-                naive->doubt[0] = naive->doubt[1] = (Span){0};
+                is_explained |=
+                        naive->inference[i].begin && touches(&naive->inference[i], begin, end);
+        if (is_explained)
+                naive->inference[0] = naive->inference[1] = (Span){0};
 }
 
 static void forget_rundowns(Naive *naive, uint64_t begin, uint64_t end, bool is_to_wait)
@@ -599,18 +601,18 @@ static void forget_rundowns(Naive *naive, uint64_t begin, uint64_t end, bool is_
 
                 if (!touches(&rundown, begin, end))
                         continue;
-                if (is_to_wait && rundown.begin > naive->waiting.begin)
-                        naive->waiting = rundown;
+                if (is_to_wait && rundown.begin > naive->deferred.begin)
+                        naive->deferred = rundown;
                 g_array_remove_index(naive->rundowns, i);
         }
 }
 
 static void tell_one(World *w, Naive *naive, uint64_t begin, uint64_t end)
 {
-        Span waiting;
+        Span deferred;
 
         if (end == BODY_FOREVER) {
-                naive->silent = naive->silent ? MIN(naive->silent, begin) : begin;
+                naive->open_gap = naive->open_gap ? MIN(naive->open_gap, begin) : begin;
                 forget_rundowns(naive, begin, BODY_FOREVER, true);
                 return;
         }
@@ -618,17 +620,17 @@ static void tell_one(World *w, Naive *naive, uint64_t begin, uint64_t end)
                 explain(naive, begin, end - 1);
                 forget_rundowns(naive, begin, end - 1, false);
         }
-        if (!naive->silent || naive->silent > end)
+        if (!naive->open_gap || naive->open_gap > end)
                 return;
-        if (naive->silent < end)
-                explain(naive, naive->silent, end - 1);
-        naive->silent = 0;
-        waiting = naive->waiting;
-        naive->waiting = (Span){0};
-        if (waiting.begin < end || naive_lost(w, naive, waiting.begin, waiting.end))
+        if (naive->open_gap < end)
+                explain(naive, naive->open_gap, end - 1);
+        naive->open_gap = 0;
+        deferred = naive->deferred;
+        naive->deferred = (Span){0};
+        if (deferred.begin < end || naive_lost(w, naive, deferred.begin, deferred.end))
                 return;
-        finish_unlisted(w, naive, waiting.begin);
-        g_array_append_val(naive->rundowns, waiting);
+        naive_end_missing(w, naive, deferred.begin);
+        g_array_append_val(naive->rundowns, deferred);
 }
 
 /* Until when it has its pid. */
@@ -646,7 +648,7 @@ static uint64_t successor_begin(const World *w, const Naive *naive)
         return BODY_FOREVER;
 }
 
-void naive_tell(World *w, ProcessKey key, uint64_t begin, uint64_t end)
+void naive_report_gap(World *w, ProcessKey key, uint64_t begin, uint64_t end)
 {
         guint i;
 
@@ -658,15 +660,15 @@ void naive_tell(World *w, ProcessKey key, uint64_t begin, uint64_t end)
                         continue;
                 is_there = begin < successor_begin(w, naive) &&
                            (end > naive->begin || naive->generation == 1);
-                if (end == BODY_FOREVER
-                            ? naive == naive_life_at(w, key, begin)
-                            : is_there || begin == end || (naive->silent && naive->silent <= end))
+                if (end == BODY_FOREVER ? naive == naive_life_at(w, key, begin)
+                                        : is_there || begin == end ||
+                                                  (naive->open_gap && naive->open_gap <= end))
                         tell_one(w, naive, begin, end);
         }
 }
 
 /* No room: who is in the way of what is new is gone all the same. */
-void naive_refuse(Naive *naive, EventKind kind, const NaiveBody *news, uint64_t time)
+void naive_refuse(Naive *naive, EventKind kind, const NaiveBody *incoming, uint64_t time)
 {
         guint i;
 
@@ -674,10 +676,10 @@ void naive_refuse(Naive *naive, EventKind kind, const NaiveBody *news, uint64_t 
         if (kind != EVENT_KIND_METHOD_LOAD && kind != EVENT_KIND_METHOD_RUNDOWN &&
             kind != EVENT_KIND_R2R_ENTRY)
                 return;
-        if (known(naive, news, time))
+        if (known(naive, incoming, time))
                 return;
         for (i = 0; i < naive->bodies->len; i++)
                 if (naive_is_living(BODY(naive, i)) && naive_is_alive(BODY(naive, i), time) &&
-                    overlap(BODY(naive, i), news))
+                    overlap(BODY(naive, i), incoming))
                         finish(naive, BODY(naive, i), time, BODY_END_EVICTED);
 }

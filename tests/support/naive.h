@@ -6,7 +6,7 @@
  * searched from end to end
  */
 
-#include "core/answer.h"
+#include "tracker/answer.h"
 
 typedef struct World World;
 
@@ -41,10 +41,10 @@ typedef struct Span {
         unsigned trace;
 } Span;
 
-typedef struct NaiveStranger {
+typedef struct NaiveUnannounced {
         uint64_t start, time;
         uint32_t id;
-} NaiveStranger;
+} NaiveUnannounced;
 
 /* One generation. */
 typedef struct Naive {
@@ -53,12 +53,12 @@ typedef struct Naive {
         unsigned generation;
         bool is_from_start, is_dropped;
         uint64_t begin, exit, rundown_begin, refused_since;
-        GArray *told;      /* of Span: that it was silent */
-        uint64_t silent;   /* since when it is told to be; 0: it is not */
-        Span waiting;      /* a rundown in that time, the last one; begin 0: none */
-        GArray *lapses;    /* of Span: proven by rundowns */
-        Span doubt[2];     /* by the last one, for what it lists and lacks; begin 0: none */
-        GArray *strangers; /* of NaiveStranger: jitted bodies that it told of first */
+        GArray *reported;    /* of Span: process gaps */
+        uint64_t open_gap;   /* begin of a reported one without an end; 0: none */
+        Span deferred;       /* the last rundown in that gap; begin 0: none */
+        GArray *inferred;    /* of Span: process gaps, from rundowns */
+        Span inference[2];   /* from the last one, by what it has and lacks; begin 0: none */
+        GArray *unannounced; /* of NaiveUnannounced: jitted bodies that it made known */
         bool has_trace[2];
         GPtrArray *bodies; /* owned NaiveBodies */
         GArray *modules, *rundowns;
@@ -82,9 +82,9 @@ typedef struct Expected {
 
 uint64_t naive_extent(const NaiveBody *body);
 bool naive_covers(const NaiveBody *body, uint64_t address);
-/* Who was the last to end there by then, or NULL. */
+/* The last body there that ended by then, or NULL. */
 const NaiveBody *naive_last_before(const Naive *naive, uint64_t address, uint64_t time);
-/* True if something of it may be missing in [begin, end]. */
+/* True if events of it may be missing in [begin, end]. */
 bool naive_lost(const World *w, const Naive *naive, uint64_t begin, uint64_t end);
 bool naive_is_living(const NaiveBody *body);
 bool naive_is_alive(const NaiveBody *body, uint64_t time);
@@ -94,15 +94,15 @@ Naive *naive_newest_life(const World *w, ProcessKey key);
 Naive *naive_life_at(const World *w, ProcessKey key, uint64_t time);
 uint64_t naive_horizon(const World *w, const Naive *naive);
 unsigned naive_living_module(Naive *naive, uint64_t id, uint64_t time);
-void naive_load(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time);
-void naive_sighting(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time);
-void naive_row(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time);
-void naive_unload(Naive *naive, const NaiveBody *news, uint64_t module, uint64_t time);
+void naive_load(Naive *naive, const NaiveBody *incoming, uint64_t module, uint64_t time);
+void naive_sighting(Naive *naive, const NaiveBody *incoming, uint64_t module, uint64_t time);
+void naive_row(Naive *naive, const NaiveBody *incoming, uint64_t module, uint64_t time);
+void naive_unload(Naive *naive, const NaiveBody *incoming, uint64_t module, uint64_t time);
 void naive_module_end(Naive *naive, unsigned module, uint64_t time);
 void naive_module_load(Naive *naive, uint64_t id, unsigned path, uint64_t time);
 void naive_rundown_begin(Naive *naive, uint64_t time);
 void naive_rundown_end(World *w, Naive *naive, uint64_t time);
-/* It is told to have been silent in [begin, end), BODY_FOREVER: still to be. */
-void naive_tell(World *w, ProcessKey key, uint64_t begin, uint64_t end);
-void naive_refuse(Naive *naive, EventKind kind, const NaiveBody *news, uint64_t time);
+/* A process gap [begin, end) is reported; end BODY_FOREVER: it goes on. */
+void naive_report_gap(World *w, ProcessKey key, uint64_t begin, uint64_t end);
+void naive_refuse(Naive *naive, EventKind kind, const NaiveBody *incoming, uint64_t time);
 void naive_expect(const World *w, const Question *question, Expected *e);

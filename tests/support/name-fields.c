@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* NULL at the end of the input. The line is the caller's. */
+/* NULL at the end of the input. The caller owns the line. */
 static char *field_read(void)
 {
         char *field = NULL;

@@ -25,12 +25,12 @@ enum {
         R2R = TEXT + 0x50,
         TABLE = TEXT + 0x100,
         CODE = TEXT + 0x200,
-        /* and how far behind, once mapped */
+        /* and how much later, once mapped */
         TEXT_RVA = 0x10000 + TEXT,
         DATA_RVA = 0x20000 + DATA,
 };
 
-/* Of what is at AT in the first section, which has the code. */
+/* The RVA of what is at AT in the first section, which has the code. */
 #define RVA(at) ((uint32_t)((at)-TEXT + TEXT_RVA))
 
 enum {

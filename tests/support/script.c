@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-enum { N_STREAMS = 40 };
+/* Traces of 10 streams: 0 to 3 of uid 1000, 4 of uid 2000, 5 of the buffers of process 100. */
+enum { N_STREAMS = 60, OTHER_TRACE = 4, PROCESS_TRACE = 5 };
+enum { N_OWNED = 4096 };
 
 typedef struct Script {
         Tracker *tracker;
@@ -35,15 +37,18 @@ static uint64_t number(const Script *script, const char *text)
 
 static TrackerStream *open_stream(Script *script, unsigned n)
 {
-        IngestStream *identity = ingest_stream_new();
+        StreamIdentity *identity = stream_identity_new();
 
         identity->trace_uuid[0] = (uint8_t)(1 + n / 10);
         identity->stream_id = n;
-        identity->scheme = BUFFER_SCHEME_PER_UID;
-        identity->uid = 1000;
+        identity->scheme = n / 10 == PROCESS_TRACE ? BUFFER_SCHEME_PER_PID : BUFFER_SCHEME_PER_UID;
+        if (n / 10 == PROCESS_TRACE)
+                identity->pid = 100;
+        else
+                identity->uid = n / 10 == OTHER_TRACE ? 2000 : 1000;
         g_string_assign(identity->boot_id, "this boot");
         script->streams[n] = tracker_stream_open(script->tracker, identity);
-        ingest_stream_free(identity);
+        stream_identity_free(identity);
         return script->streams[n];
 }
 
@@ -133,13 +138,15 @@ static const char *body_name(const Process *process, const Body *body)
 
 static void run_question(Script *script, char **words)
 {
-        const Viewer viewer = {.sees_all = true};
+        Viewer viewer = {.sees_all = true};
         Question question = {.pid = 100};
         g_autoptr(GString) got = g_string_new(NULL);
         g_autofree char *expected = NULL;
         const Body *body;
         Answer answer;
 
+        if (g_str_has_prefix(*words, "uid="))
+                viewer = (Viewer){.uid = (uint32_t)number(script, *words++ + 4)};
         if (g_str_has_prefix(*words, "pid="))
                 question.pid = (int32_t)number(script, *words++ + 4);
         question.address = number(script, *words++);
@@ -153,8 +160,8 @@ static void run_question(Script *script, char **words)
         if (body)
                 g_string_append_printf(got, " %s", body_name(answer.process, body));
         if (answer.status == ANSWER_AMBIGUOUS)
-                g_string_append_printf(got, " %u",
-                                       answer.bodies ? answer.bodies->len : answer.processes->len);
+                g_string_append_printf(
+                        got, " %u", answer.bodies ? (guint)answer.n_bodies : answer.processes->len);
         else if (answer.confidence != CONFIDENCE_EXACT)
                 g_string_append_printf(got, " %s", confidence_name(answer.confidence));
         answer_clear(&answer);
@@ -162,9 +169,32 @@ static void run_question(Script *script, char **words)
         ck_assert_msg(!strcmp(got->str, expected), "got '%s' for: %s", got->str, script->line);
 }
 
-static void run_silence(Script *script, char **words)
+/* The programs that the host knows, by pid. */
+static struct {
+        uint32_t uid; /* 0: there is none */
+        uint64_t start;
+} owners[N_OWNED];
+
+static bool owner_of(void *data, const ProcessKey *key, uint64_t time, uint32_t *ret_uid)
 {
-        IngestProcessGap gap = {.process.pid = 100};
+        if (key->pid >= N_OWNED || !owners[key->pid].uid || owners[key->pid].start > time)
+                return false;
+        *ret_uid = owners[key->pid].uid;
+        return true;
+}
+
+static void run_owner(Script *script, char **words)
+{
+        uint64_t pid = number(script, words[0]);
+
+        ck_assert(pid < N_OWNED);
+        owners[pid].uid = (uint32_t)number(script, words[1]);
+        owners[pid].start = number(script, words[2]);
+}
+
+static void run_process_gap(Script *script, char **words)
+{
+        ProcessGap gap = {.process.pid = 100};
 
         for (; *words && strchr(*words, '='); words++) {
                 if (g_str_has_prefix(*words, "pid="))
@@ -184,7 +214,7 @@ static uint64_t start_time(void *data, int32_t pid)
         return started;
 }
 
-/* Of the stream's trace, by its feeder. */
+/* By the feeder of the stream's trace. */
 static void run_quiet(const Script *script, TrackerStream *stream, uint64_t time)
 {
         g_autoptr(GPtrArray) streams = g_ptr_array_new();
@@ -207,11 +237,11 @@ static void run_line(Script *script, char **words)
                 run_question(script, words + 1);
         else if (!strcmp(*words, "gap"))
                 tracker_apply_gap(script->tracker, stream,
-                                  &(IngestGap){.begin = number(script, words[1]),
+                                  &(StreamGap){.begin = number(script, words[1]),
                                                .end = number(script, words[2]),
                                                .count = number(script, words[3])});
-        else if (!strcmp(*words, "silent"))
-                run_silence(script, words + 1);
+        else if (!strcmp(*words, "process-gap"))
+                run_process_gap(script, words + 1);
         else if (!strcmp(*words, "started"))
                 started = number(script, words[1]);
         else if (!strcmp(*words, "progress"))
@@ -224,6 +254,8 @@ static void run_line(Script *script, char **words)
                 tracker_stream_detach(script->tracker, stream);
         else if (!strcmp(*words, "open"))
                 open_stream(script, n);
+        else if (!strcmp(*words, "owner"))
+                run_owner(script, words + 1);
         else if (!strcmp(*words, "commit"))
                 tracker_commit(script->tracker);
         else
@@ -254,7 +286,8 @@ Tracker *script_tracker(const char *text)
         Tracker *tracker = tracker_new();
 
         started = 0;
-        tracker_set_host(tracker, &(TrackerHost){.start_time = start_time});
+        memset(owners, 0, sizeof(owners));
+        tracker_set_host(tracker, &(TrackerHost){.start_time = start_time, .uid = owner_of});
         script_go_on(tracker, text);
         return tracker;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/world.h"
 
-#include "core/image.h"
-#include "core/method-flags.h"
+#include "event/method-flags.h"
+#include "tracker/checkpoint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +21,15 @@ uint64_t world_below(World *w, uint64_t n)
 
 void world_open_stream(World *w, unsigned s)
 {
-        IngestStream *identity = ingest_stream_new();
+        StreamIdentity *identity = stream_identity_new();
 
         identity->trace_uuid[0] = (uint8_t)(1 + STREAM_TRACE[s]);
         identity->stream_id = s;
         w->streams[s] = tracker_stream_open(w->tracker, identity);
-        ingest_stream_free(identity);
+        stream_identity_free(identity);
 }
 
-void world_tell(World *w, const char *format, ...)
+void world_log(World *w, const char *format, ...)
 {
         va_list arguments;
 
@@ -63,7 +63,7 @@ static GPtrArray *image_of(const Tracker *tracker)
 {
         GPtrArray *pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
 
-        image_write(tracker, take_piece, pieces);
+        checkpoint_write(tracker, take_piece, pieces);
         return pieces;
 }
 
@@ -71,7 +71,7 @@ static GPtrArray *image_of(const Tracker *tracker)
 static Tracker *tracker_of(const GPtrArray *pieces, size_t budget)
 {
         Tracker *tracker = tracker_new();
-        ImageReader *reader = image_reader_new(tracker);
+        CheckpointReader *reader = checkpoint_reader_new(tracker);
         guint i;
 
         tracker_set_budget(tracker, budget);
@@ -79,9 +79,9 @@ static Tracker *tracker_of(const GPtrArray *pieces, size_t budget)
                 gsize n;
                 const uint8_t *bytes = g_bytes_get_data(pieces->pdata[i], &n);
 
-                image_reader_take(reader, bytes, n);
+                checkpoint_reader_take(reader, bytes, n);
         }
-        if (image_reader_finish(reader))
+        if (checkpoint_reader_finish(reader))
                 return tracker;
         tracker_free(tracker);
         return NULL;
@@ -106,7 +106,7 @@ void world_restart(World *w)
         guint i, k;
 
         /* Batches are not in images: there is none under way. */
-        world_tell(w, "commit\n# restart\n");
+        world_log(w, "commit\n# restart\n");
         tracker_commit(w->tracker);
         w->batch++;
         image = image_of(w->tracker);
@@ -172,7 +172,7 @@ void world_ask(World *w, const Question *question)
                 is_equal = is_same_body(answer.process, got, e.body) &&
                            answer.process == (e.naive ? e.naive->real : NULL);
         if (is_equal && answer.bodies)
-                is_equal = answer.bodies->len == e.n_bodies;
+                is_equal = answer.n_bodies == e.n_bodies;
         w->n_answers[e.status]++;
         if (!is_equal) {
                 g_autofree char *a =
@@ -204,7 +204,7 @@ static guint count_of(GHashTable *counts, gpointer key)
         return GPOINTER_TO_UINT(g_hash_table_lookup(counts, key));
 }
 
-/* Who has gone for want of memory: only dead ones may. */
+/* Observes which bodies were evicted: only dead ones may be. */
 static void observe_forgetting(World *w, Naive *naive)
 {
         g_autoptr(GHashTable) there = g_hash_table_new(g_direct_hash, g_direct_equal);
@@ -222,7 +222,7 @@ static void observe_forgetting(World *w, Naive *naive)
                 key = body_key(body_number(naive->real, body), body_seen(body));
                 g_hash_table_insert(there, key, GUINT_TO_POINTER(count_of(there, key) + 1));
         }
-        /* Of two alike, the one that must be there is. */
+        /* If two are alike, the one that must be there is there. */
         for (pass = 0; pass < 2; pass++)
                 for (i = naive->bodies->len; i-- > 0;) {
                         const NaiveBody *body = BODY(naive, i);
@@ -321,8 +321,8 @@ static void put_text(Record *record, FieldName name, const char *text)
 }
 
 /*
- * Applies a record of an event that is about BODY or MODULE or neither to the tracker and, if it
- * was news, to the naive one.
+ * Applies a record of an event that is about BODY or MODULE or neither to the tracker and, if the
+ * stream did not have it yet, to the naive model.
  */
 void world_emit(World *w, unsigned s, const char *event, unsigned k, const NaiveBody *body,
                 uint64_t module, unsigned path, uint64_t time)
@@ -340,8 +340,8 @@ void world_emit(World *w, unsigned s, const char *event, unsigned k, const Naive
         kind = record.event->kind;
         for (i = 0; i < record.event->n_fields; i++)
                 record.values[i].data = (const uint8_t *)"";
-        world_tell(w, "%u: %" G_GUINT64_FORMAT " %s pid=%d pid_ns=%u", STREAM_NAME[s], time, event,
-                   KEYS[k].pid, (unsigned)KEYS[k].pid_ns);
+        world_log(w, "%u: %" G_GUINT64_FORMAT " %s pid=%d pid_ns=%u", STREAM_NAME[s], time, event,
+                  KEYS[k].pid, (unsigned)KEYS[k].pid_ns);
         if (body) {
                 g_snprintf(name, sizeof(name), "M%u", body->name);
                 put(&record, FIELD_MethodID, body->id);
@@ -350,22 +350,22 @@ void world_emit(World *w, unsigned s, const char *event, unsigned k, const Naive
                 put(&record, FIELD_MethodSize, body->size);
                 put(&record, FIELD_MethodFlags, body->is_jitted ? METHOD_FLAG_JITTED : 0);
                 put_text(&record, FIELD_MethodName, name);
-                world_tell(w, " id=%u name=%s %s=0x%" G_GINT64_MODIFIER "x", body->id, name,
-                           kind == EVENT_KIND_R2R_ENTRY ? "entry" : "start", body->start);
+                world_log(w, " id=%u name=%s %s=0x%" G_GINT64_MODIFIER "x", body->id, name,
+                          kind == EVENT_KIND_R2R_ENTRY ? "entry" : "start", body->start);
                 if (kind != EVENT_KIND_R2R_ENTRY)
-                        world_tell(w, " size=%u flags=%u", body->size,
-                                   body->is_jitted ? METHOD_FLAG_JITTED : 0);
+                        world_log(w, " size=%u flags=%u", body->size,
+                                  body->is_jitted ? METHOD_FLAG_JITTED : 0);
         }
         if (module && kind != EVENT_KIND_R2R_ENTRY) {
                 put(&record, FIELD_ModuleID, module);
-                world_tell(w, " module=%u", (unsigned)module);
+                world_log(w, " module=%u", (unsigned)module);
         }
         if (path) {
                 g_snprintf(file, sizeof(file), "/%u.dll", path);
                 put_text(&record, FIELD_ModuleILPath, file);
-                world_tell(w, " path=%s", file);
+                world_log(w, " path=%s", file);
         }
-        world_tell(w, "\n");
+        world_log(w, "\n");
 
         tracker_apply_record(w->tracker, w->streams[s], &record);
         world_resume(w, s, time);
@@ -383,7 +383,7 @@ void world_emit(World *w, unsigned s, const char *event, unsigned k, const Naive
         observe_budget(w);
         if (tracker_stats(w->tracker)->refused != n_refused) {
                 w->n_refused++;
-                world_tell(w, "# refused\n");
+                world_log(w, "# refused\n");
                 naive_refuse(naive, kind, body, time);
         } else if (kind == EVENT_KIND_METHOD_LOAD) {
                 naive_load(naive, body, module, time);

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * World: the tracker and the naive model side by side, for what happens and what is asked
+ * World: the tracker and the naive model side by side
  *
  * Each event goes to both, and each question is asked of both. The first difference is kept, and
  * nothing happens after it.
@@ -12,18 +12,18 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* What scripts call the streams. */
+/* The numbers of the streams in scripts. */
 extern const unsigned STREAM_NAME[N_STREAMS];
 
-/* The chance of each kind of operation, and what it does it to. */
+/* The chance of each kind of operation, and what it is applied to. */
 typedef struct Mix {
         unsigned n_episodes; /* each begins with nothing */
         unsigned n_steps;
         uint64_t span; /* of addresses */
         uint32_t max_size;
-        unsigned load, race, unload, stranger, module, r2r, rundown, gap, away, life;
-        unsigned silent;        /* of 1000 steps: a process is told to have been silent */
-        unsigned restart;       /* of 1000 steps: the tracker goes, another has what it knew */
+        unsigned load, race, unload, unannounced, module, r2r, rundown, gap, away, life;
+        unsigned process_gap;   /* of 1000 steps: a process gap is reported */
+        unsigned restart;       /* of 1000 steps: another tracker continues, from a checkpoint */
         unsigned late_percent;  /* of the events about bodies and modules, and of rundowns' ends */
         unsigned trace_percent; /* of the events come by the second trace */
         size_t budget;
@@ -53,17 +53,17 @@ bool world_chance(World *w, unsigned percent);
 uint64_t world_below(World *w, uint64_t n);
 
 /* Writes into the script, if there is one. */
-void world_tell(World *w, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void world_log(World *w, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 void world_open_stream(World *w, unsigned s);
-/* From now on it is another tracker, made from an image of the one so far. */
+/* Replaces the tracker by another one, made from its checkpoint. */
 void world_restart(World *w);
-/* Something of the stream comes: what was on its way while its feeder was away is lost. */
+/* An event of the stream comes: what was emitted while its feeder was away is lost. */
 void world_resume(World *w, unsigned s, uint64_t time);
 
 /*
- * An event of process K on stream S, about BODY or MODULE or neither (NULL, 0); PATH 0 is none. The
- * naive model learns of it if it is news to the stream.
+ * An event of process K on stream S, about BODY or MODULE or neither (NULL, 0); PATH 0: no path.
+ * The naive model gets it if the stream does not have it yet.
  */
 void world_emit(World *w, unsigned s, const char *event, unsigned k, const NaiveBody *body,
                 uint64_t module, unsigned path, uint64_t time);

@@ -14,6 +14,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -28,6 +29,20 @@ GOOD = [name for name in NAMES if name != REFUSED]
 TIMEOUT = 300
 
 csv.field_size_limit(1 << 24)
+
+# Whatever started the tests may ignore or block signals (nohup, a shell's background job). The programs
+# under test inherit that, and are stopped by signals.
+for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+# The settings of whoever runs the tests are not those of the programs under test.
+for variable in [name for name in os.environ
+                 if name.startswith('CLRSYM_') and not name.startswith('CLRSYM_TEST_')]:
+    del os.environ[variable]
 
 # For the programs under test, but not for the test.
 if 'CLRSYM_TEST_PRELOAD' in os.environ:
@@ -79,13 +94,16 @@ class Tap:
 class Programs:
     """The built programs, with an environment that finds the built plugin."""
 
-    def __init__(self, arguments):
+    def __init__(self, arguments, directory):
+        """In DIRECTORY are the places of a user's own services; in the beginning there are none."""
         self.clrsym, self.clrsymd = (os.path.abspath(path) for path in
                                      (arguments.clrsym, arguments.clrsymd))
         self.plugin_dir = os.path.abspath(arguments.plugin_dir)
         self.environment = {**os.environ, 'BABELTRACE_PLUGIN_PATH': self.plugin_dir,
-                            'LC_ALL': 'C.UTF-8', 'TZ': 'UTC'}
-        self.environment.pop('CLRSYM_SOCKET', None)
+                            'LC_ALL': 'C.UTF-8', 'TZ': 'UTC',
+                            'CLRSYM_SESSIONS': os.path.join(directory, 'no-sessions'),
+                            'CLRSYM_HOLDER': os.path.join(directory, 'no-holder'),
+                            'CLRSYM_INGEST': os.path.join(directory, 'no-ingest')}
 
     def run(self, command, text=None, **options):
         """Runs to the end; the result has returncode, and stdout and stderr as text."""
@@ -216,7 +234,7 @@ def probe_line(row):
 
 
 def says_add_context(message):
-    """The command that mends a trace without vpid. babeltrace2 breaks lines where it likes."""
+    """The command that fixes a trace without vpid. babeltrace2 breaks lines where it likes."""
     return re.search(r'lttng add-context -u .*-t vpid', ' '.join(message.split())) is not None
 
 
@@ -234,7 +252,7 @@ def main(run):
     names = [name for name in NAMES if name != 'perf'] if 'LD_PRELOAD' in os.environ else NAMES
     tap = Tap()
     try:
-        run(tap, Programs(arguments), directory, arguments.traces or names)
+        run(tap, Programs(arguments, directory), directory, arguments.traces or names)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     tap.finish()

@@ -86,7 +86,7 @@ def check_one(tap, programs, name, trace, directory):
                   programs.ask(daemon.source, 'ps') == processes and
                   programs.answers(daemon.source, probes(name)) == got,
                   f'{name}: the same trace twice changes nothing')
-    tap.equal(daemon.status, 0, f'{name}: the daemon stops when told to')
+    tap.equal(daemon.status, 0, f'{name}: the daemon stops on request')
     return bodies
 
 

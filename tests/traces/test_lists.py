@@ -8,7 +8,7 @@ import os
 import recorded
 from test_traces import NOT_WHOLE, PERF_MAP_LINE, nanoseconds
 
-# The runtime's perf map lacks what was loaded before, or lines behind a name that is not ASCII.
+# The runtime's perf map lacks what was loaded before, or lines after a name that is not ASCII.
 NO_PERF_MAP = (*NOT_WHOLE, 'dynamic')
 
 
@@ -202,8 +202,27 @@ def check_jit(tap, trace, bodies, events):
                   in text, f'{name}: jit, as text', text)
 
 
+def check_il_sizes(tap, trace, bodies, events):
+    """The size of a method's IL is that of the compilation that made the body."""
+    begun, sizes = {}, {}
+    for event in events:
+        fields = event['fields']
+        process = event['pid_ns'], event['pid']
+        if event['event'].startswith('MethodJittingStarted'):
+            begun[*process, event['tid']] = fields['MethodID'], fields['MethodILSize']
+        elif event['provider'] == 'DotNETRuntime' and event['event'].startswith('MethodLoad'):
+            method, size = begun.get((*process, event['tid']), (None, None))
+            sizes[*process, event['time'], fields['MethodID'], fields['MethodStartAddress']] = \
+                size or None if method == fields['MethodID'] else None
+    wrong = [body for body in bodies if body['loaded'] is not None and body['method']['il_size'] !=
+             sizes[body['pid_ns'], body['pid'], body['loaded'], body['method']['id'], body['start']]]
+    n_known = sum(body['method']['il_size'] is not None for body in bodies)
+    tap.check(not wrong and (n_known > 0) == any(sizes.values()),
+              f'{trace.name}: IL sizes of {n_known} bodies, as in the events', len(wrong), *wrong[:2])
+
+
 def line_of(answer):
-    """What people are told, up to how far away a nearest body is, of an answer in JSON."""
+    """The text of an answer in JSON, up to how far away a nearest body is."""
     if answer['status'] == 'ok':
         path = answer['module']['path'] if answer['module'] else None
         file = f' ({path.rpartition("/")[2]})' if path and not path.endswith('/') else ''
@@ -232,7 +251,7 @@ def check_text(tap, trace):
 
 
 def check_two_namespaces(tap, programs, path):
-    """Which processes an ambiguous pid can mean is told, with how to name one."""
+    """For an ambiguous pid, the possible processes are printed, with how to name one."""
     row = next(row for row in recorded.Truth('pidns').rows('probes.tsv') if row['method_id'] != '-')
     namespaces = sorted({row['pid_ns'] for row in recorded.Truth('pidns').rows('probes.tsv')})
     known = f'{row["pid_ns"]}:1 {row["addr"]} {row["time_ns"]}\n'
@@ -262,7 +281,9 @@ def run(tap, programs, directory, names):
         check_perfmap(tap, programs, trace, trace.rows('ps'))
         check_methods(tap, trace, bodies)
         check_text(tap, trace)
-        check_jit(tap, trace, bodies, check_dump(tap, programs, trace, directory))
+        events = check_dump(tap, programs, trace, directory)
+        check_jit(tap, trace, bodies, events)
+        check_il_sizes(tap, trace, bodies, events)
         if name == 'pidns':
             check_two_namespaces(tap, programs, trace.snapshot)
 

@@ -190,7 +190,7 @@ def check_profiler(tap, name, bodies):
 
 
 def check_refused(tap, programs, trace, directory):
-    """Per-user buffers without the vpid context: nobody can tell whose events these are."""
+    """Per-user buffers without the vpid context: the events cannot be attributed."""
     dump = programs.dump(trace, os.path.join(directory, 'refused.jsonl'))
     tap.check(dump.returncode == 1 and recorded.says_add_context(dump.stderr),
               'noctx: dump refuses it', dump.returncode, dump.stderr)

@@ -21,7 +21,7 @@ static GByteArray *message(const char *kind, const void *payload, size_t n)
         return bytes;
 }
 
-/* Reads as from a socket that has at most PIECE bytes at a time. Returns what was taken. */
+/* Reads as from a socket with at most PIECE bytes at a time. Returns the number of bytes taken. */
 static size_t put(IpcReply *reply, const uint8_t *bytes, size_t n, size_t piece)
 {
         size_t n_taken = 0, wanted;
@@ -64,7 +64,7 @@ static GByteArray *process_info(uint64_t pid, const char *version)
         return out;
 }
 
-/* What is sent, byte for byte. */
+/* Requests, byte for byte. */
 START_TEST(test_requests)
 {
         static const uint8_t STOP[] = "DOTNET_IPC_V1\0\x1c\x00\x02\x01\x00\x00"
@@ -112,7 +112,7 @@ START_TEST(test_requests)
 }
 END_TEST
 
-/* However it comes, all of it is taken, and nothing of what is behind it. */
+/* In pieces of any size, the whole reply is taken, and nothing after it. */
 START_TEST(test_pieces)
 {
         g_autoptr(GByteArray) payload = process_info(77, "10.0.12");
@@ -136,7 +136,7 @@ START_TEST(test_pieces)
 }
 END_TEST
 
-/* Cut anywhere, it is not complete. */
+/* A reply that is cut off anywhere is not complete. */
 START_TEST(test_cut)
 {
         g_autoptr(GByteArray) bytes = message(OK, "\1\0\0\0\0\0\0\0", 8);
@@ -187,7 +187,7 @@ START_TEST(test_errors)
 }
 END_TEST
 
-/* Headers that are none: nothing behind them is read, and nothing believed. */
+/* After a header that is wrong nothing is read. */
 START_TEST(test_bad_headers)
 {
         g_autofree IpcReply *reply = g_new(IpcReply, 1);
@@ -212,7 +212,7 @@ START_TEST(test_bad_headers)
 }
 END_TEST
 
-/* The longest message there can be. */
+/* The longest possible message. */
 START_TEST(test_longest)
 {
         g_autofree uint8_t *payload = g_malloc0(IPC_MAX_MESSAGE - IPC_HEADER_SIZE);
@@ -232,7 +232,7 @@ START_TEST(test_longest)
 }
 END_TEST
 
-/* Each length in a reply made wrong, to what is one too much, and to what wraps around. */
+/* Each length in a reply, made one too large, and so large that it wraps around. */
 START_TEST(test_bad_lengths)
 {
         static const uint32_t LENGTHS[] = {0x7fffffff, 0x80000000, 0xffffffff, 0x40000000, 0x8000};
@@ -257,7 +257,7 @@ START_TEST(test_bad_lengths)
                 at += 4 + 2 * length;
         }
         ck_assert_uint_eq(at, payload->len);
-        /* Cut off, with a size that says so. */
+        /* Cut off, with the size of what is left. */
         for (n = 0; n < payload->len; n++) {
                 g_autoptr(GByteArray) bytes = message(OK, payload->data, n);
 
@@ -267,7 +267,7 @@ START_TEST(test_bad_lengths)
 }
 END_TEST
 
-/* A version goes to people's terminals: nothing but plain characters, and not many. */
+/* A version is printed on terminals: it may have printable ASCII only, and not much of it. */
 START_TEST(test_bad_versions)
 {
         static const char *const VERSIONS[] = {"10.0\x1b[2J", "10 0", "10.0\n", "\x7f"};

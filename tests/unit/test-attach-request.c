@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "attach/request.h"
+#include "attach/attachment-file.h"
+#include "attach/reply.h"
 
 #include "support/suite.h"
 
@@ -8,8 +9,8 @@
 START_TEST(test_good)
 {
         static const Request REQUESTS[] = {{REQUEST_ATTACH, 1, false},
-                                           {REQUEST_AGAIN, 4711, false},
-                                           {REQUEST_AGAIN, 4711, true},
+                                           {REQUEST_RUNDOWN, 4711, false},
+                                           {REQUEST_RUNDOWN, 4711, true},
                                            {REQUEST_DETACH, G_MAXINT32, false},
                                            {REQUEST_LIST, 0, false}};
         size_t i;
@@ -62,89 +63,92 @@ START_TEST(test_bad)
 }
 END_TEST
 
-/* What a holder says that went wrong is said on; what no holder says is an error, too. */
+static void expect_reply(const char *text, AttachError code, const char *part)
+{
+        g_autoptr(GError) error = NULL;
+        json_auto_t *value = reply_read(text, strlen(text), &error);
+
+        if (!part) {
+                ck_assert_msg(value && !error, "%s", text);
+                return;
+        }
+        ck_assert_ptr_null(value);
+        ck_assert(g_error_matches(error, ATTACH_ERROR, (int)code));
+        ck_assert_ptr_nonnull(strstr(error->message, part));
+}
+
+/* An error that the holder reports is passed on; what is not a reply of a holder is an error, too.
+ */
 START_TEST(test_errors)
 {
-        json_t *refusal = request_error(ATTACH_ERROR_NO_PORT, "no port"), *other = json_array();
-        json_t *odd = json_pack("{s:{s:s}}", "error", "kind", "new"), *good = json_object();
-        g_autoptr(GError) error = NULL;
+        json_auto_t *refusal = reply_error(ATTACH_ERROR_NO_PORT, "no port");
+        g_autofree char *text = json_dumps(refusal, JSON_COMPACT);
 
-        ck_assert(!request_check(refusal, &error));
-        ck_assert(g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_NO_PORT));
-        ck_assert_str_eq(error->message, "no port");
-        g_clear_error(&error);
-        ck_assert(!request_check(odd, &error));
-        ck_assert(g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_FAILED));
-        g_clear_error(&error);
-        ck_assert(!request_check(other, &error));
-        ck_assert_ptr_nonnull(strstr(error->message, "no clrsym-holder"));
-        g_clear_error(&error);
-        ck_assert(!request_check(NULL, &error));
-        g_clear_error(&error);
-        ck_assert(request_check(good, &error));
-        json_decref(refusal);
-        json_decref(other);
-        json_decref(odd);
-        json_decref(good);
+        expect_reply(text, ATTACH_ERROR_NO_PORT, "no port");
+        expect_reply("{\"error\":{\"kind\":\"new\",\"message\":\"m\"}}", ATTACH_ERROR_FAILED, "m");
+        expect_reply("{\"error\":{\"kind\":\"new\"}}", ATTACH_ERROR_FAILED, "not a clrsym-holder");
+        expect_reply("[]", ATTACH_ERROR_FAILED, "not a clrsym-holder");
+        expect_reply("", ATTACH_ERROR_FAILED, "not a clrsym-holder");
+        expect_reply("{}", ATTACH_ERROR_FAILED, NULL);
 }
 END_TEST
 
-/* A time that is not known is null; the state is the one that matters. */
+/* A time that is not known is null. */
 START_TEST(test_attachment)
 {
         static const struct {
-                bool is_listed, is_waiting;
-                const char *message, *state;
+                AttachmentState state;
+                const char *message, *name;
         } ROWS[] = {
-                {false, false, NULL, "attaching"},
-                {false, false, "it died", "failed"},
-                {true, false, "once", "attached"},
-                {true, true, NULL, "waiting"},
+                {ATTACHMENT_STARTING, NULL, "attaching"},
+                {ATTACHMENT_HELD, NULL, "attaching"},
+                {ATTACHMENT_HELD, "it died", "failed"},
+                {ATTACHMENT_BACKOFF, "it died", "failed"},
+                {ATTACHMENT_COMPLETE, "once", "attached"},
+                {ATTACHMENT_WAITING, NULL, "waiting"},
         };
         char version[] = "10.0.12", message[32];
-        AttachmentInfo info = {.pid = 7,
+        AttachmentInfo info = {.state = ROWS[_i].state,
+                               .pid = 7,
                                .vpid = 1,
                                .pid_ns = 4026532179,
                                .version = version,
-                               .is_listed = ROWS[_i].is_listed,
-                               .is_waiting = ROWS[_i].is_waiting,
-                               .held = 5000000001,
+                               .held_since = 5000000001,
                                .message = ROWS[_i].message ? message : NULL};
-        json_t *row;
+        json_auto_t *row = NULL;
 
         if (ROWS[_i].message)
                 g_strlcpy(message, ROWS[_i].message, sizeof(message));
-        row = request_attachment(&info, true);
-        ck_assert_str_eq(json_string_value(json_object_get(row, "state")), ROWS[_i].state);
+        row = reply_attachment(&info, true);
+        ck_assert_str_eq(json_string_value(json_object_get(row, "state")), ROWS[_i].name);
         ck_assert_str_eq(json_string_value(json_object_get(row, "since")), "5.000000001");
         ck_assert_int_eq(json_integer_value(json_object_get(row, "pid_ns")), 4026532179);
         ck_assert(json_is_true(json_object_get(row, "new")));
         ck_assert(json_is_null(json_object_get(row, "lost_since")));
         ck_assert(json_is_null(json_object_get(json_object_get(row, "rundown"), "end")));
-        json_decref(row);
 }
 END_TEST
 
-/* What a holder answers to one who only wants everything listed again; and what none does. */
+/* Replies to an order of a rundown, and texts that no holder sends. */
 START_TEST(test_outcomes)
 {
         static const struct {
                 const char *answer;
                 RequestOutcome outcome;
         } ROWS[] = {
-                {"{\"pid\":7,\"state\":\"attached\"}", REQUEST_LISTED},
+                {"{\"pid\":7,\"state\":\"attached\"}", REQUEST_DONE},
                 {"{\"error\":{\"kind\":\"not-attached\",\"message\":\"m\"}}", REQUEST_NOT_HELD},
                 {"{\"error\":{\"kind\":\"no-process\",\"message\":\"m\"}}", REQUEST_NOT_HELD},
                 {"{\"error\":{\"kind\":\"ended\",\"message\":\"m\"}}", REQUEST_NOT_HELD},
                 {"{\"error\":{\"kind\":\"not-allowed\",\"message\":\"m\"}}", REQUEST_FAILED},
                 {"{\"error\":{\"kind\":\"new\",\"message\":\"m\"}}", REQUEST_FAILED},
-                {"{\"error\":{\"kind\":\"ended\"}}", REQUEST_NONSENSE},
-                {"{\"pid\":7,\"error\":null}", REQUEST_NONSENSE},
-                {"{\"pid\":\"7\"}", REQUEST_NONSENSE},
-                {"{}", REQUEST_NONSENSE},
-                {"[]", REQUEST_NONSENSE},
-                {"", REQUEST_NONSENSE},
-                {"\xff\xfe", REQUEST_NONSENSE},
+                {"{\"error\":{\"kind\":\"ended\"}}", REQUEST_INVALID},
+                {"{\"pid\":7,\"error\":null}", REQUEST_INVALID},
+                {"{\"pid\":\"7\"}", REQUEST_INVALID},
+                {"{}", REQUEST_INVALID},
+                {"[]", REQUEST_INVALID},
+                {"", REQUEST_INVALID},
+                {"\xff\xfe", REQUEST_INVALID},
         };
         size_t i;
 
@@ -167,11 +171,45 @@ START_TEST(test_file_names)
         pid_t pid;
         size_t i;
 
-        ck_assert(attachment_parse_name("4711-1416360", &pid, &ticks));
+        ck_assert(attachment_file_parse_name("4711-1416360", &pid, &ticks));
         ck_assert_int_eq(pid, 4711);
         ck_assert_uint_eq(ticks, 1416360);
         for (i = 0; i < G_N_ELEMENTS(BAD); i++)
-                ck_assert_msg(!attachment_parse_name(BAD[i], &pid, &ticks), "%s", BAD[i]);
+                ck_assert_msg(!attachment_file_parse_name(BAD[i], &pid, &ticks), "%s", BAD[i]);
+}
+END_TEST
+
+static void expect_file(const char *text, bool is_good)
+{
+        AttachmentFile file;
+
+        ck_assert_msg(attachment_file_parse(text, &file) == is_good, "%s", text);
+        if (!is_good)
+                return;
+        ck_assert_uint_eq(file.session, 5);
+        ck_assert_uint_eq(file.is_persistent, 1);
+        ck_assert_uint_eq(file.held_since, 7);
+        ck_assert_uint_eq(file.held_until, 8);
+        ck_assert_uint_eq(file.worker, 9);
+        ck_assert_uint_eq(file.worker_start, 10);
+        ck_assert_uint_eq(file.vpid, 11);
+        ck_assert_uint_eq(file.pid_ns, UINT64_MAX);
+}
+
+/* What is written is read; so is the form of earlier versions. */
+START_TEST(test_files)
+{
+        const AttachmentFile file = {5, 1, 7, 8, 9, 10, 11, UINT64_MAX};
+        g_autofree char *text = attachment_file_format(&file);
+
+        expect_file(text, true);
+        expect_file("5 1 7 8 9 10 11 18446744073709551615\n", true);
+        expect_file("5 1 7 8 9 10 11\n", false);
+        expect_file("5 1 7 8 9 10 11 18446744073709551616\n", false);
+        expect_file("5 1 7\n", false);
+        expect_file("nonsense\n", false);
+        expect_file("[attachment]\nsession=5\n", false);
+        expect_file("", false);
 }
 END_TEST
 
@@ -183,9 +221,10 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_good);
         tcase_add_loop_test(tcase, test_bad, 0, 20);
         tcase_add_test(tcase, test_errors);
-        tcase_add_loop_test(tcase, test_attachment, 0, 4);
+        tcase_add_loop_test(tcase, test_attachment, 0, 6);
         tcase_add_test(tcase, test_outcomes);
         tcase_add_test(tcase, test_file_names);
+        tcase_add_test(tcase, test_files);
         suite_add_tcase(suite, tcase);
         return suite;
 }

@@ -4,7 +4,7 @@
  * What goes when memory runs out, in which order, and what is answered then.
  */
 
-#include "core/answer.h"
+#include "tracker/answer.h"
 
 #include "support/suite.h"
 
@@ -23,11 +23,11 @@ typedef struct World {
 static World world_new(void)
 {
         World world = {.tracker = tracker_new(), .time = 1000};
-        IngestStream *identity = ingest_stream_new();
+        StreamIdentity *identity = stream_identity_new();
 
         identity->trace_uuid[0] = 1;
         world.stream = tracker_stream_open(world.tracker, identity);
-        ingest_stream_free(identity);
+        stream_identity_free(identity);
         tracker_set_budget(world.tracker, LIMIT);
         return world;
 }
@@ -143,7 +143,7 @@ START_TEST(test_churn)
         ck_assert_int_eq(ask(&world, PID, 0x500000, first_time, NULL), ANSWER_OK);
         ck_assert_int_eq(ask(&world, PID, 0x600000, world.time - 1, NULL), ANSWER_NO_METHOD);
         ck_assert_int_eq(ask(&world, PID, 0x600000, first_time, NULL), ANSWER_EVICTED);
-        /* That only one ever was there cannot be said any more. */
+        /* It is no longer known that only one body was ever there. */
         method(&world, LOAD, PID, 0x700000, 64, 2);
         method(&world, UNLOAD, PID, 0x700000, 64, 2);
         ck_assert_int_eq(ask(&world, PID, 0x700000, 0, NULL), ANSWER_EVICTED);

@@ -72,7 +72,7 @@ static const BulkStub STUBS[] = {
         {.name_space = 7},
 };
 
-/* Names, processes and stubs that good_answer() counts in. */
+/* NameCache, processes and stubs that good_answer() counts in. */
 static GByteArray *good_frames(void)
 {
         GByteArray *out = g_byte_array_new();
@@ -269,22 +269,22 @@ typedef struct Hostile {
 static const Hostile HOSTILES[] = {
         {BULK_ANSWERS, 0, "", 0, -EBADMSG, "one answer a question"},
         {BULK_ANSWERS, 111, PAYLOAD("x"), -EBADMSG, "one answer a question"},
-        {BULK_ANSWERS, 224, PAYLOAD("x"), -EBADMSG, "one answer a question"},
-        {BULK_ANSWERS, 4097 * 112, PAYLOAD("x"), -EBADMSG, "too long"},
+        {BULK_ANSWERS, 2 * sizeof(BulkAnswer), PAYLOAD("x"), -EBADMSG, "one answer a question"},
+        {BULK_ANSWERS, 4097 * sizeof(BulkAnswer), PAYLOAD("x"), -EBADMSG, "too long"},
         {BULK_ANSWERS, UINT32_MAX, PAYLOAD("x"), -EBADMSG, "too long"},
         {BULK_PROCESSES, 31, PAYLOAD("x"), -EBADMSG, "half a process"},
         {BULK_PROCESSES, 4097 * 32, PAYLOAD("x"), -EBADMSG, "too long"},
         {BULK_STUBS, 15, PAYLOAD("x"), -EBADMSG, "half a stub"},
         {BULK_STUBS, 4097 * 16, PAYLOAD("x"), -EBADMSG, "too long"},
         {BULK_NAMES, 7, PAYLOAD("\1\0\0\0\0\0\0"), -EBADMSG, "half a name"},
-        {BULK_NAMES, 9, PAYLOAD("\1\0\0\0\2\0\0\0a"), -EBADMSG, "none"},
+        {BULK_NAMES, 9, PAYLOAD("\1\0\0\0\2\0\0\0a"), -EBADMSG, "without an id"},
         {BULK_NAMES, 9,
          PAYLOAD("\1\0\0\0\xff\xff\xff\xff"
                  "a"),
-         -EBADMSG, "none"},
-        {BULK_NAMES, 9, PAYLOAD("\0\0\0\0\1\0\0\0a"), -EBADMSG, "none"},
-        {BULK_NAMES, 9, PAYLOAD("\1\0\0\0\1\0\0\0\xff"), -EBADMSG, "no text"},
-        {BULK_NAMES, 9, PAYLOAD("\1\0\0\0\1\0\0\0\0"), -EBADMSG, "no text"},
+         -EBADMSG, "without an id"},
+        {BULK_NAMES, 9, PAYLOAD("\0\0\0\0\1\0\0\0a"), -EBADMSG, "without an id"},
+        {BULK_NAMES, 9, PAYLOAD("\1\0\0\0\1\0\0\0\xff"), -EBADMSG, "not UTF-8 text"},
+        {BULK_NAMES, 9, PAYLOAD("\1\0\0\0\1\0\0\0\0"), -EBADMSG, "not UTF-8 text"},
         {BULK_NAMES, UINT32_MAX, PAYLOAD("x"), -EBADMSG, "too long"},
         {BULK_FORGET, 1, PAYLOAD("x"), -EBADMSG, "too long"},
         {BULK_QUERIES, 0, "", 0, -EBADMSG, "type 1"},
@@ -336,11 +336,18 @@ static const struct {
 } UPGRADES[] = {
         {"{\"error\":\"org.varlink.service.MethodNotFound\"}", -EREMOTEIO, "MethodNotFound"},
         {"{\"parameters\":{\"version\":1,\"max_queries\":4096}}", -EBADMSG, "another version"},
-        {"{\"parameters\":{\"version\":2,\"max_queries\":0}}", -EBADMSG, "another version"},
-        {"{\"parameters\":{\"version\":2,\"max_queries\":-4}}", -EBADMSG, "another version"},
-        {"{\"parameters\":{\"version\":2}}", -EBADMSG, "another version"},
+        {"{\"parameters\":{\"version\":3,\"max_queries\":4096}}", -EBADMSG, "another version"},
+        {"{\"parameters\":{\"version\":3,\"max_queries\":4096,\"answer_size\":111}}", -EBADMSG,
+         "another version"},
+        {"{\"parameters\":{\"version\":3,\"max_queries\":4096,\"answer_size\":1025}}", -EBADMSG,
+         "another version"},
+        {"{\"parameters\":{\"version\":3,\"answer_size\":112,\"max_queries\":0}}", -EBADMSG,
+         "another version"},
+        {"{\"parameters\":{\"version\":3,\"answer_size\":112,\"max_queries\":-4}}", -EBADMSG,
+         "another version"},
+        {"{\"parameters\":{\"version\":3,\"answer_size\":112}}", -EBADMSG, "another version"},
         {"{}", -EBADMSG, "another version"},
-        {"no", -EBADMSG, "no reply"},
+        {"no", -EBADMSG, "not a reply"},
 };
 
 static void play_upgrade(FakeDaemon *fake)
@@ -375,6 +382,9 @@ static void play_version_1(FakeDaemon *fake)
 
         accept_handle(fake);
         fake_accept(fake);
+        fake_expect_call(fake, "{\"version\":3}");
+        fake_reply(fake, "{\"error\":\"org.varlink.service.InvalidParameter\","
+                         "\"parameters\":{\"parameter\":\"version\"}}");
         fake_expect_call(fake, "{\"version\":2}");
         fake_reply(fake, "{\"error\":\"org.varlink.service.InvalidParameter\","
                          "\"parameters\":{\"parameter\":\"version\"}}");
@@ -383,7 +393,7 @@ static void play_version_1(FakeDaemon *fake)
         fake_read_queries(fake, &header, queries);
         answer.name_space = answer.name = answer.module_path = answer.stub_for = 0;
         frame_append(out, BULK_PROCESSES, 0, PROCESSES, sizeof(PROCESSES));
-        frame_append(out, BULK_ANSWERS, header.tag, &answer, sizeof(answer));
+        frame_append(out, BULK_ANSWERS, header.tag, &answer, BULK_ANSWER_MIN);
         fake_send(fake, out->data, out->len);
 }
 
@@ -402,14 +412,63 @@ START_TEST(test_version_1)
 }
 END_TEST
 
-/* One that has neither. */
+/* Rows that end before, or after, what this library knows of them. */
+static void play_row_size(FakeDaemon *fake)
+{
+        const size_t *size = fake->data;
+        g_autofree char *reply = g_strdup_printf("{\"parameters\":{\"version\":3,"
+                                                 "\"max_queries\":4096,\"answer_size\":%zu}}",
+                                                 *size);
+        g_autoptr(GByteArray) out = g_byte_array_new(), rows = g_byte_array_new();
+        BulkAnswer answer = good_answer();
+        BulkQuery queries[BULK_MAX_QUERIES];
+        BulkHeader header;
+        unsigned i;
+
+        accept_handle(fake);
+        fake_accept(fake);
+        fake_expect_call(fake, "{\"version\":3}");
+        fake_reply(fake, reply);
+        fake_read_queries(fake, &header, queries);
+        answer.name_space = answer.name = answer.module_path = answer.stub_for = 0;
+        for (i = 0; i < 2; i++) {
+                answer.rejit_id = i;
+                g_byte_array_append(rows, (const guint8 *)&answer, MIN(*size, sizeof(answer)));
+                while (rows->len < (i + 1) * *size)
+                        g_byte_array_append(rows, (const guint8 *)"\xff", 1);
+        }
+        frame_append(out, BULK_PROCESSES, 0, PROCESSES, sizeof(PROCESSES));
+        frame_append(out, BULK_ANSWERS, header.tag, rows->data, rows->len);
+        fake_send(fake, out->data, out->len);
+}
+
+START_TEST(test_row_size)
+{
+        static const size_t SIZES[] = {BULK_ANSWER_MIN, BULK_ANSWER_MIN + 1, BULK_ANSWER_MAX};
+        g_autoptr(FakeDaemon) fake = fake_daemon_new(play_row_size, (void *)&SIZES[_i]);
+        const clrsym_query queries[] = {{.pid = 100, .address = QUERY_ADDRESS},
+                                        {.pid = 100, .address = QUERY_ADDRESS}};
+        clrsym *handle = open_fake(fake, -1);
+        clrsym_answer answers[2];
+        unsigned i;
+
+        ck_assert_int_eq(clrsym_resolve(handle, queries, 2, 0, answers), 0);
+        for (i = 0; i < 2; i++) {
+                ck_assert_int_eq(answers[i].status, CLRSYM_OK);
+                ck_assert_uint_eq(answers[i].body.rejit_id, i);
+        }
+        clrsym_close(handle);
+}
+END_TEST
+
+/* A daemon that has no version that this library knows. */
 static void play_no_version(FakeDaemon *fake)
 {
         int i;
 
         accept_handle(fake);
         fake_accept(fake);
-        for (i = 0; i < 2; i++) {
+        for (i = 0; i < BULK_VERSION; i++) {
                 fake_expect_call(fake, "Bulk");
                 fake_reply(fake, "{\"error\":\"org.varlink.service.InvalidParameter\","
                                  "\"parameters\":{\"parameter\":\"version\"}}");
@@ -718,6 +777,7 @@ Suite *suite_new(void)
         tcase_add_loop_test(tcase, test_hostile, 0, G_N_ELEMENTS(HOSTILES));
         tcase_add_loop_test(tcase, test_upgrade, 0, G_N_ELEMENTS(UPGRADES));
         tcase_add_test(tcase, test_version_1);
+        tcase_add_loop_test(tcase, test_row_size, 0, 3);
         tcase_add_test(tcase, test_no_version);
         tcase_add_test(tcase, test_many);
         tcase_add_test(tcase, test_restart);

@@ -85,9 +85,9 @@ static const struct {
          "}",
          -EINVAL, "{\"parameter\":\"x\"}"},
         {"{\"error\":\"\\u001b[31m\"}", -EREMOTEIO, "refused: \\u{1b}[31m {}"},
-        {"220 mail.example ESMTP\r\n", -EBADMSG, "is no clrsymd"},
-        {"", -EBADMSG, "is no clrsymd"},
-        {"[]", -EBADMSG, "is no clrsymd"},
+        {"220 mail.example ESMTP\r\n", -EBADMSG, "is not clrsymd"},
+        {"", -EBADMSG, "is not clrsymd"},
+        {"[]", -EBADMSG, "is not clrsymd"},
         {"{\"parameters\":[]}", -EBADMSG, ""},
         {"{\"parameters\":null}", -EBADMSG, ""},
         {"{\"parameters\":{}", -EBADMSG, ""},
@@ -263,7 +263,7 @@ static void play_hang_up_later(FakeDaemon *fake)
         fake_hang_up(fake);
 }
 
-/* What was told once is not told again. Then there is no daemon at all. */
+/* A reply that reached the caller is not repeated. Then there is no daemon any more. */
 START_TEST(test_hang_up_later)
 {
         g_autoptr(FakeDaemon) fake = fake_daemon_new(play_hang_up_later, NULL);

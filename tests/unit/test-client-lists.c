@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Lists and news of the client library: rows are what they say, or nothing of them is believed
+ * Lists and events of the client library: a row is read correctly, or refused as a whole
  */
 
 #include "clrsym/clrsym.h"
@@ -408,7 +408,7 @@ static const struct {
         {"{}", -EBADMSG, "events"},
         {"{\"parameters\":{\"events\":[]}}", -EBADMSG, "events"},
         {"{\"parameters\":{\"events\":5},\"continues\":true}", -EBADMSG, "events"},
-        {"x", -EBADMSG, "is no clrsymd"},
+        {"x", -EBADMSG, "is not clrsymd"},
         {"{\"parameters\":{\"events\":[5]},\"continues\":true}", -EBADMSG, "\"event\""},
         {"{\"parameters\":{\"events\":[{}]},\"continues\":true}", -EBADMSG, "\"event\""},
         {"{\"parameters\":{\"events\":[{\"event\":\"x\"}]},\"continues\":true}", -EBADMSG,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Every allocation of the client library fails once: that is -ENOMEM, and nothing is left behind
+ * Every allocation of the client library fails once: that is -ENOMEM, and nothing leaks
  *
  * The library's allocations are wrapped by the linker, those of jansson by its own hooks.
  */
@@ -95,7 +95,8 @@ static const struct {
         {"Versions", "{\"parameters\":{\"bodies\":[]}}"},
         {"Watch", "{\"parameters\":{\"events\":[{\"event\":\"resync\"}]},\"continues\":true}"},
         {"Refused", "{\"error\":\"a.B\"}"},
-        {"Bulk", "{\"parameters\":{\"version\":2,\"max_queries\":4096}}"},
+        /* Rows of sizeof(BulkAnswer). */
+        {"Bulk", "{\"parameters\":{\"version\":3,\"answer_size\":120,\"max_queries\":4096}}"},
 };
 
 /* Answers frames with names and processes, until the client hangs up. */

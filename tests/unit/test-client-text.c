@@ -4,14 +4,15 @@
  * Texts of the client library: symbols, words, UTF-8, and the names of a connection
  */
 
+#include "client/enum-names.h"
+#include "client/json-decode.h"
 #include "client/message.h"
-#include "client/names.h"
-#include "client/printable.h"
-#include "client/row.h"
-#include "client/utf8.h"
-#include "client/words.h"
-#include "core/answer.h"
-#include "core/method-flags.h"
+#include "client/name-cache.h"
+#include "event/method-flags.h"
+#include "tracker/answer.h"
+#include "util/printable.h"
+#include "util/seconds-text.h"
+#include "util/utf8.h"
 #include "wire/bulk.h"
 
 #include "support/suite.h"
@@ -109,7 +110,7 @@ START_TEST(test_printable)
                                 type != G_UNICODE_LINE_SEPARATOR &&
                                 type != G_UNICODE_PARAGRAPH_SEPARATOR;
                 char text[8] = "", shown[32], want[32];
-                Writer writer = {.buffer = shown, .size = sizeof(shown)};
+                TextBuffer writer = {.buffer = shown, .size = sizeof(shown)};
                 uint32_t decoded;
 
                 if (type == G_UNICODE_SURROGATE || type == G_UNICODE_UNASSIGNED)
@@ -117,8 +118,8 @@ START_TEST(test_printable)
                 g_unichar_to_utf8(c, text);
                 ck_assert_uint_eq(utf8_decode(text, &decoded), strlen(text));
                 ck_assert_uint_eq(decoded, c);
-                writer_put_printable(&writer, text);
-                writer_end(&writer);
+                text_buffer_put_printable(&writer, text);
+                text_buffer_end(&writer);
                 g_snprintf(want, sizeof(want), "\\u{%x}", c);
                 ck_assert_str_eq(shown, is_shown ? text : want);
         }
@@ -169,9 +170,10 @@ START_TEST(test_words)
         ck_assert_str_eq(clrsym_tier_name((clrsym_tier)(i + 1)), "?");
         ck_assert_str_eq(clrsym_il_kind_name(CLRSYM_IL_NO_MAPPING), "no-mapping");
         ck_assert_str_eq(clrsym_il_kind_name((clrsym_il_kind)99), "?");
-        for (i = 0; i < words_n(WORDS_TIER); i++)
-                ck_assert(words_find(WORDS_TIER, clrsym_tier_name((clrsym_tier)i), &j) && j == i);
-        ck_assert(!words_find(WORDS_TIER, "Tier9", &j));
+        for (i = 0; i < enum_n_names(ENUM_TIER); i++)
+                ck_assert(enum_from_name(ENUM_TIER, clrsym_tier_name((clrsym_tier)i), &j) &&
+                          j == i);
+        ck_assert(!enum_from_name(ENUM_TIER, "Tier9", &j));
 }
 END_TEST
 
@@ -190,12 +192,12 @@ START_TEST(test_time)
         uint64_t time;
         size_t i;
 
-        ck_assert(row_time_from_text("473.414890639", &time) && time == UINT64_C(473414890639));
-        ck_assert(row_time_from_text("0.000000000", &time) && time == 0);
-        ck_assert(row_time_from_text("18446744073.709551615", &time) && time == UINT64_MAX);
-        ck_assert(!row_time_from_text("18446744073.709551616", &time));
+        ck_assert(seconds_from_text("473.414890639", &time) && time == UINT64_C(473414890639));
+        ck_assert(seconds_from_text("0.000000000", &time) && time == 0);
+        ck_assert(seconds_from_text("18446744073.709551615", &time) && time == UINT64_MAX);
+        ck_assert(!seconds_from_text("18446744073.709551616", &time));
         for (i = 0; i < G_N_ELEMENTS(BAD); i++)
-                ck_assert_msg(!row_time_from_text(BAD[i], &time), "%s", BAD[i]);
+                ck_assert_msg(!seconds_from_text(BAD[i], &time), "%s", BAD[i]);
 }
 END_TEST
 
@@ -215,59 +217,60 @@ END_TEST
 /* Texts stay where they are, whatever comes later. */
 START_TEST(test_names)
 {
-        Names names = {0};
+        NameCache names = {0};
         const char *first, *gone;
         uint32_t i;
         g_autofree char *large = g_strnfill(200000, 'x');
 
-        ck_assert_ptr_null(names_find(&names, 7));
-        ck_assert_int_eq(names_set(&names, 7, "seven", 5), 0);
-        first = names_find(&names, 7);
+        ck_assert_ptr_null(name_cache_find(&names, 7));
+        ck_assert_int_eq(name_cache_set(&names, 7, "seven", 5), 0);
+        first = name_cache_find(&names, 7);
         for (i = 100; i < 60000; i++) {
                 char text[16];
 
                 g_snprintf(text, sizeof(text), "%u", i * 3);
-                ck_assert_int_eq(names_set(&names, i * 2654435769u | 1, text, strlen(text)), 0);
+                ck_assert_int_eq(name_cache_set(&names, i * 2654435769u | 1, text, strlen(text)),
+                                 0);
         }
-        ck_assert_int_eq(names_set(&names, 2, large, 200000), 0);
-        ck_assert_str_eq(names_find(&names, 2), large);
+        ck_assert_int_eq(name_cache_set(&names, 2, large, 200000), 0);
+        ck_assert_str_eq(name_cache_find(&names, 2), large);
         for (i = 100; i < 60000; i++)
-                ck_assert_uint_eq(strtoul(names_find(&names, i * 2654435769u | 1), NULL, 10),
+                ck_assert_uint_eq(strtoul(name_cache_find(&names, i * 2654435769u | 1), NULL, 10),
                                   i * 3);
-        ck_assert_ptr_eq(names_find(&names, 7), first);
-        ck_assert_ptr_null(names_find(&names, 8));
-        ck_assert_int_eq(names_set(&names, 7, "other", 4), 0);
-        ck_assert_str_eq(names_find(&names, 7), "othe");
+        ck_assert_ptr_eq(name_cache_find(&names, 7), first);
+        ck_assert_ptr_null(name_cache_find(&names, 8));
+        ck_assert_int_eq(name_cache_set(&names, 7, "other", 4), 0);
+        ck_assert_str_eq(name_cache_find(&names, 7), "othe");
         ck_assert_str_eq(first, "seven");
-        ck_assert_int_eq(names_set(&names, 8, "\xff", 1), -EBADMSG);
-        ck_assert_int_eq(names_set(&names, 8, "a\0", 2), -EBADMSG);
-        ck_assert_ptr_null(names_find(&names, 8));
-        gone = names_find(&names, 7);
-        names_forget(&names);
-        ck_assert_ptr_null(names_find(&names, 7));
-        ck_assert_int_eq(names_set(&names, 7, "", 0), 0);
+        ck_assert_int_eq(name_cache_set(&names, 8, "\xff", 1), -EBADMSG);
+        ck_assert_int_eq(name_cache_set(&names, 8, "a\0", 2), -EBADMSG);
+        ck_assert_ptr_null(name_cache_find(&names, 8));
+        gone = name_cache_find(&names, 7);
+        name_cache_forget(&names);
+        ck_assert_ptr_null(name_cache_find(&names, 7));
+        ck_assert_int_eq(name_cache_set(&names, 7, "", 0), 0);
         ck_assert_str_eq(gone, "othe");
-        names_forget(&names);
+        name_cache_forget(&names);
         ck_assert_str_eq(gone, "othe");
-        names_release(&names);
-        names_deinit(&names);
+        name_cache_release(&names);
+        name_cache_deinit(&names);
 }
 END_TEST
 
 START_TEST(test_names_limits)
 {
-        Names names = {0};
+        NameCache names = {0};
         g_autofree char *large = g_strnfill(BULK_MAX_NAME_BYTES, 'x');
         uint32_t i;
 
-        ck_assert_int_eq(names_set(&names, 1, large, BULK_MAX_NAME_BYTES), 0);
-        ck_assert_int_eq(names_set(&names, 2, "x", 1), -ENOBUFS);
-        ck_assert_int_eq(names_set(&names, 1, "x", 1), 0);
+        ck_assert_int_eq(name_cache_set(&names, 1, large, BULK_MAX_NAME_BYTES), 0);
+        ck_assert_int_eq(name_cache_set(&names, 2, "x", 1), -ENOBUFS);
+        ck_assert_int_eq(name_cache_set(&names, 1, "x", 1), 0);
         for (i = 2; i <= BULK_MAX_NAMES; i++)
-                ck_assert_int_eq(names_set(&names, i, "y", 1), 0);
-        ck_assert_int_eq(names_set(&names, i, "z", 1), -ENOBUFS);
-        ck_assert_int_eq(names_set(&names, 5, "z", 1), 0);
-        names_deinit(&names);
+                ck_assert_int_eq(name_cache_set(&names, i, "y", 1), 0);
+        ck_assert_int_eq(name_cache_set(&names, i, "z", 1), -ENOBUFS);
+        ck_assert_int_eq(name_cache_set(&names, 5, "z", 1), 0);
+        name_cache_deinit(&names);
 }
 END_TEST
 

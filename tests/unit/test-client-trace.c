@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The process that reads a trace for the client library: started clean, told of, and reaped
+ * The process that reads a trace for the client library: it is started clean, explained, and reaped
  */
 
 #include "clrsym/clrsym.h"
@@ -101,7 +101,7 @@ START_TEST(test_read)
                ">>\"$DIRECTORY/odd\"\n"
                "grep 'SigIgn:\t.*1...$' /proc/self/status >/dev/null && echo ign "
                ">>\"$DIRECTORY/odd\"\n" REPLY SERVE);
-        /* Of all this it inherits nothing. */
+        /* The child inherits nothing of this. */
         ck_assert_int_eq(dup2(0, 50), 50);
         sigemptyset(&blocked);
         sigaddset(&blocked, SIGUSR1);

@@ -5,7 +5,7 @@
  * eviction by example.
  */
 
-#include "core/codemap.h"
+#include "codemap/codemap.h"
 
 #include "support/suite.h"
 
@@ -202,7 +202,7 @@ START_TEST(test_unload_under_living)
         Body *live = insert(map, BODY_SOURCE_LOAD, 0x1000, 0x10, 10);
         Body *old = insert(map, BODY_SOURCE_UNLOAD, 0x1000, 0x20, 50);
 
-        /* The unload is of somebody who must have gone before the living one came. */
+        /* The unload is of a body that must have ended before the living one began. */
         ck_assert_ptr_eq(codemap_at(map, 0x1000, 5), old);
         ck_assert_ptr_eq(codemap_at(map, 0x1000, 30), live);
         ck_assert_ptr_eq(codemap_live(map, 0x1000), live);

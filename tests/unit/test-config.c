@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of each test: its files, and what was logged. */
+/* The files of each test, and its log. */
 static char *directory;
 static char *path;
 static GString *logged;
@@ -270,7 +270,7 @@ static const struct {
 
 START_TEST(test_no_text)
 {
-        g_autofree char *want = g_strdup_printf("%s: is no text in UTF-8", path);
+        g_autofree char *want = g_strdup_printf("%s: is not text in UTF-8", path);
         g_autofree char *message = NULL;
 
         ck_assert(g_file_set_contents(path, NO_TEXT[_i].text, NO_TEXT[_i].n, NULL));

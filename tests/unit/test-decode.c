@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/decode.h"
-#include "core/method-flags.h"
+#include "event/decode.h"
+#include "event/method-flags.h"
 
 #include "support/suite.h"
 
@@ -234,7 +234,7 @@ END_TEST
 
 START_TEST(test_walk_gives_count)
 {
-        /* Cut behind the array: the last count asked for is the array's. */
+        /* Cut after the array: the last count asked for is the array's. */
         Event event = *event_by_name("DotNETRuntime:MethodDetails");
         CountingSource counting = counting_source(UINT_MAX, DECODE_OK);
         Record record = {0};
@@ -290,23 +290,23 @@ END_TEST
 
 START_TEST(test_scratch)
 {
-        Scratch scratch = SCRATCH_INIT;
+        DecodeScratch scratch = DECODE_SCRATCH_INIT;
         uint8_t *first, *second;
 
-        scratch_reserve(&scratch, 100);
-        first = scratch_take(&scratch, 60);
+        decode_scratch_reserve(&scratch, 100);
+        first = decode_scratch_take(&scratch, 60);
         memset(first, 1, 60);
-        second = scratch_take(&scratch, 40);
+        second = decode_scratch_take(&scratch, 40);
         memset(second, 2, 40);
         /* What was reserved does not move. */
         ck_assert_ptr_eq(second, first + 60);
-        memset(scratch_take(&scratch, 1000), 3, 1000);
+        memset(decode_scratch_take(&scratch, 1000), 3, 1000);
         ck_assert_uint_eq(scratch.bytes[59], 1);
         ck_assert_uint_eq(scratch.bytes[99], 2);
         ck_assert_uint_eq(scratch.bytes[1099], 3);
-        scratch_reset(&scratch);
-        ck_assert_ptr_eq(scratch_take(&scratch, 1), scratch.bytes);
-        scratch_deinit(&scratch);
+        decode_scratch_reset(&scratch);
+        ck_assert_ptr_eq(decode_scratch_take(&scratch, 1), scratch.bytes);
+        decode_scratch_deinit(&scratch);
         ck_assert_ptr_null(scratch.bytes);
 }
 END_TEST

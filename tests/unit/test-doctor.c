@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Parts of `clrsym doctor`: what others may have made odd
+ * Parts of `clrsym doctor`, with input that other programs may have damaged
  */
 
-#include "doctor/bounded.h"
 #include "doctor/elf-file.h"
 #include "doctor/environment.h"
-#include "doctor/mapped.h"
+#include "doctor/runtime-detect.h"
+#include "util/subprocess.h"
 
 #include "support/suite.h"
 
@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* For others to see. */
+/* Exported. */
 extern int exported_for_the_test;
 int exported_for_the_test = 1;
 
@@ -44,64 +44,64 @@ static void die(int fd, void *data)
         raise(SIGKILL);
 }
 
-static void expect_bounded(void (*work)(int fd, void *data), BoundedResult wanted)
+static void expect_result(void (*work)(int fd, void *data), SubprocessResult wanted)
 {
-        g_autofree char *said = NULL;
+        g_autofree char *output = NULL;
 
-        ck_assert_int_eq(bounded_call(work, NULL, 1, &said), wanted);
+        ck_assert_int_eq(subprocess_call(work, NULL, 1, &output), wanted);
 }
 
-START_TEST(ends_what_does_not_end)
+START_TEST(ends_a_child_that_does_not_end)
 {
-        expect_bounded(hang, BOUNDED_TIMEOUT);
-        expect_bounded(talk, BOUNDED_TIMEOUT);
-        expect_bounded(die, BOUNDED_FAILED);
+        expect_result(hang, SUBPROCESS_TIMEOUT);
+        expect_result(talk, SUBPROCESS_TIMEOUT);
+        expect_result(die, SUBPROCESS_FAILED);
 }
 END_TEST
 
-static void expect_mapped(const char *maps, const char *root, const char *runtime)
+static void expect_runtime(const char *maps, const char *root, const char *runtime)
 {
-        g_auto(Mapped) mapped = {};
+        g_auto(DetectedRuntime) detected = {};
 
-        mapped_read(maps, root, &mapped);
-        ck_assert_pstr_eq(mapped.runtime, runtime);
+        runtime_detect(maps, root, &detected);
+        ck_assert_pstr_eq(detected.directory, runtime);
 }
 
 #define LINE(path) "7f0000000000-7f0000001000 r--p 00000000 fe:01 1234567        " path "\n"
 
 START_TEST(reads_maps)
 {
-        g_auto(Mapped) mapped = {};
+        g_auto(DetectedRuntime) detected = {};
 
-        expect_mapped("", NULL, NULL);
-        expect_mapped("\n\n7f-", NULL, NULL);
-        expect_mapped(LINE("/a/libcoreclr.so"), NULL, "/a");
-        expect_mapped("7f0000000000-7f0000001000 r--p 0 0:0 0 /a/libcoreclr.so", NULL, "/a");
-        expect_mapped(LINE("/libcoreclr.so"), NULL, "/");
-        expect_mapped(LINE("/a/libcoreclr.so (deleted)"), NULL, "/a");
-        expect_mapped(LINE("/a\\012b c/libcoreclr.so"), NULL, "/a\nb c");
-        expect_mapped(LINE("/root/a/libcoreclr.so"), "/root", "/a");
-        expect_mapped(LINE("/rooted/a/libcoreclr.so"), "/root", "/rooted/a");
-        expect_mapped(LINE("/a/libcoreclr.so") LINE("/b/libcoreclr.so"), "/", "/a");
-        /* What has the name but somewhere. */
-        expect_mapped(LINE("/a/libcoreclr.so.old"), NULL, NULL);
-        expect_mapped(LINE("/a/libcoreclr.so/b"), NULL, NULL);
-        expect_mapped(LINE("/a/nolibcoreclr.so"), NULL, NULL);
-        expect_mapped(LINE("[libcoreclr.so]"), NULL, NULL);
-        expect_mapped("/libcoreclr.so\n", NULL, NULL);
+        expect_runtime("", NULL, NULL);
+        expect_runtime("\n\n7f-", NULL, NULL);
+        expect_runtime(LINE("/a/libcoreclr.so"), NULL, "/a");
+        expect_runtime("7f0000000000-7f0000001000 r--p 0 0:0 0 /a/libcoreclr.so", NULL, "/a");
+        expect_runtime(LINE("/libcoreclr.so"), NULL, "/");
+        expect_runtime(LINE("/a/libcoreclr.so (deleted)"), NULL, "/a");
+        expect_runtime(LINE("/a\\012b c/libcoreclr.so"), NULL, "/a\nb c");
+        expect_runtime(LINE("/root/a/libcoreclr.so"), "/root", "/a");
+        expect_runtime(LINE("/rooted/a/libcoreclr.so"), "/root", "/rooted/a");
+        expect_runtime(LINE("/a/libcoreclr.so") LINE("/b/libcoreclr.so"), "/", "/a");
+        /* Paths that only contain the name. */
+        expect_runtime(LINE("/a/libcoreclr.so.old"), NULL, NULL);
+        expect_runtime(LINE("/a/libcoreclr.so/b"), NULL, NULL);
+        expect_runtime(LINE("/a/nolibcoreclr.so"), NULL, NULL);
+        expect_runtime(LINE("[libcoreclr.so]"), NULL, NULL);
+        expect_runtime("/libcoreclr.so\n", NULL, NULL);
 
-        mapped_read(LINE("/x/libmonosgen-2.0.so") LINE("/lib/ld-musl-x86_64.so.1")
-                            LINE("/x/libcoreclrtraceptprovider.so"),
-                    NULL, &mapped);
-        ck_assert(mapped.has_mono && mapped.has_musl && mapped.has_provider);
-        mapped_read(LINE("/x/libmonosgen-2.0.so.1") LINE("/ld-musl-/x")
-                            LINE("/libcoreclrtraceptprovider.so/x"),
-                    NULL, &mapped);
-        ck_assert(!mapped.has_mono && !mapped.has_musl && !mapped.has_provider);
+        runtime_detect(LINE("/x/libmonosgen-2.0.so") LINE("/lib/ld-musl-x86_64.so.1")
+                               LINE("/x/libcoreclrtraceptprovider.so"),
+                       NULL, &detected);
+        ck_assert(detected.has_mono && detected.has_musl && detected.has_provider);
+        runtime_detect(LINE("/x/libmonosgen-2.0.so.1") LINE("/ld-musl-/x")
+                               LINE("/libcoreclrtraceptprovider.so/x"),
+                       NULL, &detected);
+        ck_assert(!detected.has_mono && !detected.has_musl && !detected.has_provider);
 }
 END_TEST
 
-/* TEXT with its NULs, of which the last one is not part. */
+/* TEXT with its NULs, but without the last one. */
 #define OF(text) environment_init(&environment, text, sizeof(text) - 1)
 
 START_TEST(reads_environments)
@@ -154,11 +154,11 @@ START_TEST(finds_what_is_exported)
         size_t n;
         int fd = copy_of_us(&n);
 
-        ck_assert(elf_exports(fd, EXPORTED));
-        ck_assert(!elf_exports(fd, "exported_for_the_tes"));
-        ck_assert(!elf_exports(fd, "exported_for_the_test_"));
-        /* Used here, but another's. */
-        ck_assert(!elf_exports(fd, "memfd_create"));
+        ck_assert(elf_file_exports(fd, EXPORTED));
+        ck_assert(!elf_file_exports(fd, "exported_for_the_tes"));
+        ck_assert(!elf_file_exports(fd, "exported_for_the_test_"));
+        /* Used here, but defined by the C library. */
+        ck_assert(!elf_file_exports(fd, "memfd_create"));
         close(fd);
 }
 END_TEST
@@ -180,31 +180,31 @@ START_TEST(takes_any_bytes)
                 ck_assert_int_eq(pread(fd, &byte, 1, at), 1);
                 for (j = 0; j < G_N_ELEMENTS(odd); j++) {
                         ck_assert_int_eq(pwrite(fd, &odd[j], 1, at), 1);
-                        (void)elf_exports(fd, EXPORTED);
+                        (void)elf_file_exports(fd, EXPORTED);
                 }
                 ck_assert_int_eq(pwrite(fd, &byte, 1, at), 1);
         }
-        ck_assert(elf_exports(fd, EXPORTED));
+        ck_assert(elf_file_exports(fd, EXPORTED));
         for (i = n; i > 0; i /= 2) {
                 ck_assert_int_eq(ftruncate(fd, (off_t)i - 1), 0);
-                ck_assert(!elf_exports(fd, EXPORTED));
+                ck_assert(!elf_file_exports(fd, EXPORTED));
         }
         close(fd);
 }
 END_TEST
 
-START_TEST(tells_kinds)
+START_TEST(compares_kinds)
 {
-        ElfKind own, other;
+        ElfFileKind own, other;
         Elf64_Ehdr header = {.e_ident = ELFMAG, .e_machine = EM_NONE};
 
-        ck_assert(elf_own_kind(&own));
-        ck_assert(elf_is_same_kind(&own, &own));
-        ck_assert(elf_kind(&header, sizeof(header), &other));
-        ck_assert(!elf_is_same_kind(&own, &other));
-        ck_assert(!elf_kind(&header, 19, &other));
+        ck_assert(elf_file_own_kind(&own));
+        ck_assert(elf_file_is_same_kind(&own, &own));
+        ck_assert(elf_file_kind(&header, sizeof(header), &other));
+        ck_assert(!elf_file_is_same_kind(&own, &other));
+        ck_assert(!elf_file_kind(&header, 19, &other));
         header.e_ident[0] = 0;
-        ck_assert(!elf_kind(&header, sizeof(header), &other));
+        ck_assert(!elf_file_kind(&header, sizeof(header), &other));
 }
 END_TEST
 
@@ -213,12 +213,12 @@ Suite *suite_new(void)
         TCase *tests = tcase_create("doctor");
         Suite *suite = suite_create("doctor");
 
-        tcase_add_test(tests, ends_what_does_not_end);
+        tcase_add_test(tests, ends_a_child_that_does_not_end);
         tcase_add_test(tests, reads_maps);
         tcase_add_test(tests, reads_environments);
         tcase_add_test(tests, finds_what_is_exported);
         tcase_add_test(tests, takes_any_bytes);
-        tcase_add_test(tests, tells_kinds);
+        tcase_add_test(tests, compares_kinds);
         tcase_set_timeout(tests, 60);
         suite_add_tcase(suite, tests);
         return suite;

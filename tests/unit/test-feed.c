@@ -4,29 +4,29 @@
  * Parts of `clrsym feed` and `clrsym session`: what waits for its turn, how long to wait, sizes
  */
 
-#include "feed/backoff.h"
-#include "feed/tail.h"
-#include "session/buffers.h"
-#include "session/health.h"
-#include "session/recipe.h"
-#include "session/settings.h"
-#include "session/size-text.h"
+#include "feed/reorder.h"
+#include "lttng/buffers.h"
+#include "lttng/session-health.h"
+#include "lttng/recipe.h"
+#include "lttng/session-settings.h"
+#include "util/backoff.h"
+#include "util/size-text.h"
 
 #include "support/suite.h"
 
 #include <string.h>
 
 /* Adds a frame of one letter. */
-static void add(Tail *tail, int64_t order, char letter)
+static void add(ReorderBuffer *tail, int64_t order, char letter)
 {
-        tail_add(tail, order, (const uint8_t *)&letter, 1);
+        reorder_add(tail, order, (const uint8_t *)&letter, 1);
 }
 
-static void expect(Tail *tail, int64_t limit, const char *letters)
+static void expect(ReorderBuffer *tail, int64_t limit, const char *letters)
 {
         g_autoptr(GByteArray) out = g_byte_array_new();
 
-        tail_take(tail, limit, out);
+        reorder_take(tail, limit, out);
         ck_assert_uint_eq(out->len, strlen(letters));
         if (out->len)
                 ck_assert_mem_eq(out->data, letters, out->len);
@@ -34,9 +34,9 @@ static void expect(Tail *tail, int64_t limit, const char *letters)
 
 START_TEST(takes_in_order)
 {
-        Tail tail;
+        ReorderBuffer tail;
 
-        tail_init(&tail);
+        reorder_init(&tail);
         expect(&tail, INT64_MAX, "");
         add(&tail, 10, 'a');
         add(&tail, 20, 'c');
@@ -46,28 +46,28 @@ START_TEST(takes_in_order)
         expect(&tail, 9, "");
         expect(&tail, 19, "ab");
         expect(&tail, 20, "c");
-        ck_assert(!tail_is_empty(&tail));
+        ck_assert(!reorder_is_empty(&tail));
         add(&tail, 25, 'x');
         expect(&tail, INT64_MAX, "xd");
-        ck_assert(tail_is_empty(&tail));
-        tail_deinit(&tail);
+        ck_assert(reorder_is_empty(&tail));
+        reorder_deinit(&tail);
 }
 END_TEST
 
 START_TEST(keeps_order_of_equals)
 {
-        Tail tail;
+        ReorderBuffer tail;
 
-        tail_init(&tail);
+        reorder_init(&tail);
         add(&tail, 30, 'z');
         add(&tail, 10, 'a');
         add(&tail, 10, 'b');
         add(&tail, INT64_MIN, '0');
         add(&tail, 10, 'c');
         expect(&tail, 10, "0abc");
-        tail_clear(&tail);
+        reorder_clear(&tail);
         expect(&tail, INT64_MAX, "");
-        tail_deinit(&tail);
+        reorder_deinit(&tail);
 }
 END_TEST
 
@@ -81,20 +81,20 @@ START_TEST(is_as_a_list)
                 bool is_taken;
         } list[400] = {0};
         unsigned n = 0, i, j;
-        Tail tail;
+        ReorderBuffer tail;
 
-        tail_init(&tail);
+        reorder_init(&tail);
         for (i = 0; i < G_N_ELEMENTS(list); i++) {
                 list[n].order = g_rand_int_range(random, 0, 100);
                 list[n].letter = (uint8_t)g_rand_int_range(random, 0, 256);
-                tail_add(&tail, list[n].order, &list[n].letter, 1);
+                reorder_add(&tail, list[n].order, &list[n].letter, 1);
                 n++;
                 if (g_rand_int_range(random, 0, 10) == 0) {
                         g_autoptr(GByteArray) out = g_byte_array_new();
                         int64_t limit = g_rand_int_range(random, 0, 100), order;
                         guint at = 0;
 
-                        tail_take(&tail, limit, out);
+                        reorder_take(&tail, limit, out);
                         for (order = 0; order <= limit; order++)
                                 for (j = 0; j < n; j++) {
                                         if (list[j].is_taken || list[j].order != order)
@@ -106,7 +106,7 @@ START_TEST(is_as_a_list)
                         ck_assert_uint_eq(at, out->len);
                 }
         }
-        tail_deinit(&tail);
+        reorder_deinit(&tail);
 }
 END_TEST
 
@@ -130,7 +130,7 @@ START_TEST(reads_sizes)
 {
         static const struct {
                 const char *text;
-                uint64_t bytes; /* 0: it is none */
+                uint64_t bytes; /* 0: it is not a size */
         } ROWS[] = {
                 {"1", 1},
                 {"4096", 4096},
@@ -203,7 +203,7 @@ START_TEST(keeps_settings)
 {
         static const char *const BAD[] = {"",   ".x",   "-x",  "a/b",      "a b",
                                           "a*", "../x", "a\n", "\xc3\xa4", "a:b"};
-        g_autoptr(Settings) settings = settings_new("one.two-3_"), read = NULL;
+        g_autoptr(SessionSettings) settings = session_settings_new("one.two-3_"), read = NULL;
         const int32_t pid = 4711;
         json_t *value;
         size_t i;
@@ -214,10 +214,10 @@ START_TEST(keeps_settings)
         settings->live_port = 65535;
         settings->relay_output = g_strdup("/a b");
         settings->relay_user = g_strdup("somebody");
-        settings->relay = (Service){4712, UINT64_C(1) << 40};
+        settings->relay = (DaemonProcess){4712, UINT64_C(1) << 40};
         g_array_append_val(settings->track, pid);
-        value = settings_to_json(settings);
-        read = settings_from_json(value);
+        value = session_settings_to_json(settings);
+        read = session_settings_from_json(value);
         ck_assert_ptr_nonnull(read);
         ck_assert_str_eq(read->name, "one.two-3_");
         ck_assert(read->is_live);
@@ -232,13 +232,13 @@ START_TEST(keeps_settings)
         ck_assert_uint_eq(read->track->len, 1);
         ck_assert_int_eq(g_array_index(read->track, int32_t, 0), pid);
         for (i = 0; i < G_N_ELEMENTS(BAD); i++) {
-                ck_assert_msg(!settings_is_name(BAD[i]), "%s", BAD[i]);
+                ck_assert_msg(!session_settings_is_name(BAD[i]), "%s", BAD[i]);
                 json_object_set_new(value, "name", json_string(BAD[i]));
-                ck_assert_ptr_null(settings_from_json(value));
+                ck_assert_ptr_null(session_settings_from_json(value));
         }
         json_decref(value);
         value = json_object();
-        ck_assert_ptr_null(settings_from_json(value));
+        ck_assert_ptr_null(session_settings_from_json(value));
         json_decref(value);
 }
 END_TEST
@@ -248,8 +248,8 @@ START_TEST(knows_what_is_dead)
         enum { OURS = 4712, TICKS = 99 };
         static const struct {
                 bool is_live, has_sessiond, has_session, is_active;
-                Service relay;
-                Health health;
+                DaemonProcess relay;
+                SessionHealth health;
         } ROWS[] = {
                 {true, true, true, true, {OURS, TICKS}, HEALTH_WELL},
                 {true, true, true, false, {OURS, TICKS}, HEALTH_STOPPED},
@@ -266,21 +266,22 @@ START_TEST(knows_what_is_dead)
                 {false, true, false, false, {0}, HEALTH_NO_SESSION},
                 {false, false, false, false, {0}, HEALTH_NO_SESSIOND},
         };
-        g_autoptr(Settings) settings = settings_new("x");
+        g_autoptr(SessionSettings) settings = session_settings_new("x");
         size_t i;
 
-        settings->relay = (Service){OURS, TICKS};
+        settings->relay = (DaemonProcess){OURS, TICKS};
         for (i = 0; i < G_N_ELEMENTS(ROWS); i++) {
-                const TracingSession session = {.is_active = ROWS[i].is_active};
-                const Relay relay = {.service = ROWS[i].relay};
-                Health health;
+                const LttngSession session = {.is_active = ROWS[i].is_active};
+                const RelayDaemon relay = {.process = ROWS[i].relay};
+                SessionHealth health;
 
                 settings->is_live = ROWS[i].is_live;
-                health = health_of(settings, ROWS[i].has_sessiond,
-                                   ROWS[i].has_session ? &session : NULL, &relay);
-                ck_assert_msg(health == ROWS[i].health, "row %zu: %s", i, health_name(health));
-                ck_assert_int_eq(strcmp(health_name(health), "gone") == 0,
-                                 health_present(health) != NULL);
+                health = session_health_of(settings, ROWS[i].has_sessiond,
+                                           ROWS[i].has_session ? &session : NULL, &relay);
+                ck_assert_msg(health == ROWS[i].health, "row %zu: %s", i,
+                              session_health_name(health));
+                ck_assert_int_eq(strcmp(session_health_name(health), "gone") == 0,
+                                 session_health_present(health) != NULL);
         }
 }
 END_TEST

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/ilmap.h"
+#include "codemap/ilmap.h"
 
-#include "core/event.h"
+#include "event/event.h"
 #include "support/suite.h"
 
 /* As the runtime writes it: not sorted by native offset, the special groups at the end. */

@@ -133,7 +133,7 @@ START_TEST(test_record)
 }
 END_TEST
 
-/* A frame that ends early waits for more; one that says that it ends early is refused. */
+/* A frame that ends early waits for more; one whose length is too short is refused. */
 START_TEST(test_record_truncated)
 {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
@@ -173,7 +173,7 @@ START_TEST(test_record_leftover)
 }
 END_TEST
 
-/* Every length and count, in turn, says something else than is there. */
+/* Every length and count, in turn, is wrong. */
 START_TEST(test_record_lying)
 {
         static const uint32_t LIES[] = {
@@ -274,7 +274,7 @@ static const struct {
         {"\xff\xfe", 2, -EBADMSG},
         {"\xc0\x80", 2, -EBADMSG},         /* NUL in two bytes */
         {"\xed\xa0\x80", 3, -EBADMSG},     /* half of a surrogate pair */
-        {"\xf4\x90\x80\x80", 4, -EBADMSG}, /* behind the last code point */
+        {"\xf4\x90\x80\x80", 4, -EBADMSG}, /* after the last code point */
 };
 
 START_TEST(test_record_string)
@@ -402,21 +402,21 @@ END_TEST
 static int decode(const IngestFrame *frame)
 {
         g_autofree char *text = NULL;
-        IngestStream *stream;
-        IngestProcessGap process_gap;
-        IngestReport report;
+        StreamIdentity *stream;
+        ProcessGap process_gap;
+        FeederReport report;
         uint32_t number;
         uint64_t time;
-        IngestGap gap;
+        StreamGap gap;
         int r;
 
         switch ((int)frame->type) {
         case INGEST_HELLO:
                 return ingest_get_hello(frame, &number);
         case INGEST_STREAM_OPEN:
-                stream = ingest_stream_new();
+                stream = stream_identity_new();
                 r = ingest_get_stream_open(frame, &number, stream);
-                ingest_stream_free(stream);
+                stream_identity_free(stream);
                 return r;
         case INGEST_GAP:
                 return ingest_get_gap(frame, &number, &gap);
@@ -436,14 +436,14 @@ static int decode(const IngestFrame *frame)
 
 static void put_example(GByteArray *bytes, int type)
 {
-        IngestStream *stream;
+        StreamIdentity *stream;
 
         switch (type) {
         case INGEST_HELLO:
                 ingest_put_hello(bytes, INGEST_VERSION, "test é");
                 return;
         case INGEST_STREAM_OPEN:
-                stream = ingest_stream_new();
+                stream = stream_identity_new();
                 memcpy(stream->trace_uuid, "0123456789abcdef", 16);
                 stream->class_id = UINT64_MAX;
                 stream->stream_id = 1;
@@ -453,11 +453,11 @@ static void put_example(GByteArray *bytes, int type)
                 g_string_assign(stream->clock_name, "monotonic");
                 stream->clock_offset = INT64_MIN;
                 ingest_put_stream_open(bytes, STREAM, stream);
-                ingest_stream_free(stream);
+                stream_identity_free(stream);
                 return;
         case INGEST_GAP:
                 ingest_put_gap(bytes, STREAM,
-                               &(IngestGap){GAP_PACKETS, 5, UINT64_MAX, INGEST_COUNT_UNKNOWN});
+                               &(StreamGap){GAP_PACKETS, 5, UINT64_MAX, GAP_COUNT_UNKNOWN});
                 return;
         case INGEST_PROGRESS:
                 ingest_put_progress(bytes, STREAM, UINT64_MAX);
@@ -469,11 +469,10 @@ static void put_example(GByteArray *bytes, int type)
                 ingest_put_stream_close(bytes, STREAM);
                 return;
         case INGEST_REPORT:
-                ingest_put_report(bytes, &(IngestReport){1, 2, 3, UINT64_MAX});
+                ingest_put_report(bytes, &(FeederReport){1, 2, 3, UINT64_MAX});
                 return;
         case INGEST_PROCESS_GAP:
-                ingest_put_process_gap(bytes,
-                                       &(IngestProcessGap){{UINT64_MAX - 1, -7}, 5, UINT64_MAX});
+                ingest_put_process_gap(bytes, &(ProcessGap){{UINT64_MAX - 1, -7}, 5, UINT64_MAX});
                 return;
         }
 }
@@ -505,7 +504,7 @@ END_TEST
 START_TEST(test_stream_open)
 {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
-        IngestStream *stream = ingest_stream_new();
+        StreamIdentity *stream = stream_identity_new();
         IngestFrame frame;
         uint32_t number;
 
@@ -523,10 +522,10 @@ START_TEST(test_stream_open)
         ck_assert_str_eq(stream->clock_name->str, "monotonic");
         ck_assert(stream->clock_offset == INT64_MIN);
 
-        /* The scheme: behind number, UUID, class and stream id. */
+        /* The scheme: after number, UUID, class and stream id. */
         bytes->data[INGEST_HEADER_SIZE + 4 + 16 + 8 + 8] = _BUFFER_SCHEME_MAX;
         ck_assert_int_eq(ingest_get_stream_open(&frame, &number, stream), -EBADMSG);
-        ingest_stream_free(stream);
+        stream_identity_free(stream);
 }
 END_TEST
 
@@ -535,18 +534,18 @@ START_TEST(test_gap)
         g_autoptr(GByteArray) bytes = g_byte_array_new();
         IngestFrame frame;
         uint32_t number;
-        IngestGap gap;
+        StreamGap gap;
 
         put_example(bytes, INGEST_GAP);
         ingest_frame_next(bytes->data, bytes->len, &frame);
         ck_assert_int_eq(ingest_get_gap(&frame, &number, &gap), 0);
         ck_assert(number == STREAM && gap.kind == GAP_PACKETS && gap.begin == 5 &&
-                  gap.end == UINT64_MAX && gap.count == INGEST_COUNT_UNKNOWN);
+                  gap.end == UINT64_MAX && gap.count == GAP_COUNT_UNKNOWN);
         bytes->data[INGEST_HEADER_SIZE + 4] = _GAP_KIND_MAX;
         ck_assert_int_eq(ingest_get_gap(&frame, &number, &gap), -EBADMSG);
 
         g_byte_array_set_size(bytes, 0);
-        ingest_put_gap(bytes, STREAM, &(IngestGap){GAP_EVENTS, 6, 5, 1});
+        ingest_put_gap(bytes, STREAM, &(StreamGap){GAP_EVENTS, 6, 5, 1});
         ingest_frame_next(bytes->data, bytes->len, &frame);
         ck_assert_int_eq(ingest_get_gap(&frame, &number, &gap), -EBADMSG);
 }
@@ -555,7 +554,7 @@ END_TEST
 START_TEST(test_process_gap)
 {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
-        IngestProcessGap gap;
+        ProcessGap gap;
         IngestFrame frame;
 
         put_example(bytes, INGEST_PROCESS_GAP);
@@ -565,7 +564,7 @@ START_TEST(test_process_gap)
                   gap.end == UINT64_MAX);
 
         g_byte_array_set_size(bytes, 0);
-        ingest_put_process_gap(bytes, &(IngestProcessGap){{1, 2}, 6, 5});
+        ingest_put_process_gap(bytes, &(ProcessGap){{1, 2}, 6, 5});
         ingest_frame_next(bytes->data, bytes->len, &frame);
         ck_assert_int_eq(ingest_get_process_gap(&frame, &gap), -EBADMSG);
 }
@@ -574,7 +573,7 @@ END_TEST
 START_TEST(test_report)
 {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
-        IngestReport report;
+        FeederReport report;
         IngestFrame frame;
 
         put_example(bytes, INGEST_REPORT);

@@ -5,20 +5,22 @@
  * of the machine's processes.
  */
 
-#include "service/journal-file.h"
+#include "journal/journal-file.h"
 
 #include "support/keeper.h"
 #include "support/suite.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-/* No room: it is told once, goes on, and is whole again when there is room. */
+/* No room: that is reported once; the journal goes on, and is whole again when there is room. */
 START_TEST(test_full)
 {
         g_autoptr(GPtrArray) steps = feeding_new(14, 300);
@@ -48,11 +50,11 @@ START_TEST(test_full)
         ck_assert_ptr_nonnull(strstr(said->str, "cannot be written"));
         ck_assert_ptr_null(strstr(strstr(said->str, "cannot be written") + 1, "cannot be written"));
         setrlimit(RLIMIT_FSIZE, &before);
-        /* It was killed now: what there is is not taken for all. */
+        /* It is killed now: the part that is there is not taken for all. */
         g_string_truncate(said, 0);
         want = reference_image(steps, 100);
         lost = image_after_kill(state, 0, NULL);
-        ck_assert_ptr_nonnull(strstr(said->str, "there is a gap behind what could be read"));
+        ck_assert_ptr_nonnull(strstr(said->str, "there is a gap after what could be read"));
         ck_assert(!is_same(lost, want));
         g_string_truncate(said, 0);
         for (; i < steps->len; i++) {
@@ -105,7 +107,7 @@ static uint64_t start_time(void *data, int32_t pid)
         return started;
 }
 
-static bool uid_of(void *data, const ProcessKey *key, uint32_t *ret_uid)
+static bool uid_of(void *data, const ProcessKey *key, uint64_t time, uint32_t *ret_uid)
 {
         *ret_uid = 1000 + (uint32_t)key->pid;
         return true;
@@ -116,7 +118,7 @@ static bool is_running(void *data, const ProcessKey *key)
         return false;
 }
 
-static bool knows_nobody(void *data, const ProcessKey *key, uint32_t *ret_uid)
+static bool knows_nobody(void *data, const ProcessKey *key, uint64_t time, uint32_t *ret_uid)
 {
         return false;
 }
@@ -132,7 +134,7 @@ static uint64_t last_event(const Tracker *tracker)
         return last;
 }
 
-/* What the host said then is what counts, not what it says now. */
+/* The host's answers of that time count, not those of now. */
 START_TEST(test_host)
 {
         static const TrackerHost THEN = {
@@ -153,7 +155,7 @@ START_TEST(test_host)
                 fed_take(&keeper.fed, steps->pdata[i]);
                 if (i != 200)
                         continue;
-                /* The rest is told anew behind an image. */
+                /* The rest is fed again after a checkpoint. */
                 journal_set_limit(keeper.journal, 1);
                 while (!journal_is_compacting(keeper.journal))
                         fed_take(&keeper.fed, steps->pdata[++i]);
@@ -171,7 +173,7 @@ START_TEST(test_host)
         for (i = 0; i < tracker_processes(again.tracker)->len; i++) {
                 const Process *process = tracker_processes(again.tracker)->pdata[i];
 
-                n_with_uid += process->has_uid && process->uid == 1000 + (uint32_t)process->key.pid;
+                n_with_uid += process->uid == 1000 + (uint32_t)process->key.pid;
         }
         ck_assert_uint_gt(n_with_uid, 0);
         /* It did make a difference. */
@@ -218,7 +220,7 @@ static char *refusal(const char *state)
         QueryStats stats = {0};
         char *message;
 
-        ck_assert_ptr_null(journal_new(state, tracker, &NOBODY, &stats, &error));
+        ck_assert_ptr_null(journal_new(state, tracker, &NOBODY, &stats, NULL, &error));
         ck_assert_ptr_nonnull(error);
         message = g_strdup(error->message);
         tracker_free(tracker);
@@ -298,6 +300,227 @@ START_TEST(test_other_format)
 }
 END_TEST
 
+/* --- Batches that crash the daemon, children that hang ---------------------------------------- */
+
+static bool is_fatal;
+
+static bool fatal_uid(void *data, const ProcessKey *key, uint64_t time, uint32_t *ret_uid)
+{
+        if (is_fatal)
+                abort();
+        *ret_uid = 1000;
+        return true;
+}
+
+static const TrackerHost FATAL = {
+        .start_time = start_time, .uid = fatal_uid, .is_running = is_running};
+
+/* A daemon that dies when it applies a batch after N_GOOD of the steps. */
+static void die_fed(const char *state, const GPtrArray *steps, guint n_good)
+{
+        const struct rlimit none = {0, 0};
+        Keeper keeper;
+        guint i;
+
+        setrlimit(RLIMIT_CORE, &none);
+        keeper_start(&keeper, state, 0, &FATAL);
+        for (i = 0; i < steps->len; i++) {
+                is_fatal = i >= n_good;
+                fed_take(&keeper.fed, steps->pdata[i]);
+        }
+        _exit(0);
+}
+
+static int wait_for_child(pid_t pid)
+{
+        int status = -1;
+
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        return status;
+}
+
+/* The first start after the crash crashes too, and the second. The third sets the batch aside. */
+START_TEST(test_poison)
+{
+        g_autoptr(GPtrArray) steps = feeding_new(21, 200);
+        g_autofree char *state = path_of("state"), *marker = path_of("state/replaying");
+        const GPtrArray *processes;
+        Keeper keeper;
+        pid_t pid;
+        guint i;
+
+        pid = fork();
+        if (pid == 0)
+                die_fed(state, steps, 40);
+        ck_assert_int_eq(WTERMSIG(wait_for_child(pid)), SIGABRT);
+        for (i = 0; i < 2; i++) {
+                pid = fork();
+                if (pid == 0) {
+                        is_fatal = true;
+                        keeper_start(&keeper, state, 0, &FATAL);
+                        _exit(0);
+                }
+                ck_assert_int_eq(WTERMSIG(wait_for_child(pid)), SIGABRT);
+                ck_assert(g_file_test(marker, G_FILE_TEST_EXISTS));
+        }
+        is_fatal = true;
+        keeper_start(&keeper, state, 0, &FATAL);
+        is_fatal = false;
+        ck_assert_ptr_nonnull(strstr(said->str, "on which clrsymd ended twice"));
+        ck_assert_uint_eq(n_files(state, ".damaged"), 1);
+        ck_assert(!g_file_test(marker, G_FILE_TEST_EXISTS));
+        processes = tracker_processes(keeper.tracker);
+        ck_assert_uint_gt(processes->len, 0);
+        for (i = 0; i < processes->len; i++) {
+                const Process *process = processes->pdata[i];
+
+                ck_assert(process_has_gap(process, process_horizon(process), UINT64_MAX));
+        }
+        keeper_stop(&keeper);
+        g_string_truncate(said, 0);
+        keeper_start(&keeper, state, 0, NULL);
+        check_whole();
+        keeper_stop(&keeper);
+}
+END_TEST
+
+/* A replay that is killed is not a crash: the next one reads everything. */
+START_TEST(test_killed_replay)
+{
+        g_autoptr(GPtrArray) steps = feeding_new(22, 100);
+        g_autofree char *state = path_of("state");
+        g_autoptr(GByteArray) want = reference_image(steps, steps->len), got = NULL;
+        Keeper keeper;
+        guint i;
+
+        keeper_start(&keeper, state, 0, NULL);
+        for (i = 0; i < steps->len; i++)
+                fed_take(&keeper.fed, steps->pdata[i]);
+        keeper_stop(&keeper);
+        for (i = 0; i < 4; i++) {
+                pid_t pid = fork();
+
+                if (pid == 0) {
+                        keeper_start(&keeper, state, 0, NULL);
+                        _exit(0);
+                }
+                g_usleep(i * 2000);
+                kill(pid, SIGKILL);
+                wait_for_child(pid);
+        }
+        g_string_truncate(said, 0);
+        got = image_after_kill(state, 0, NULL);
+        ck_assert(is_same(want, got));
+        check_whole();
+}
+END_TEST
+
+static pid_t only_child(void)
+{
+        g_autofree char *path = g_strdup_printf("/proc/self/task/%d/children", (int)getpid());
+        g_autofree char *text = NULL;
+
+        return g_file_get_contents(path, &text, NULL, NULL) ? (pid_t)g_ascii_strtoll(text, NULL, 10)
+                                                            : 0;
+}
+
+static bool stops_children;
+
+static void on_fork_in_child(void)
+{
+        if (stops_children)
+                raise(SIGSTOP);
+}
+
+static void wait_until_stopped(pid_t child)
+{
+        siginfo_t info = {0};
+
+        ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WSTOPPED | WEXITED | WNOWAIT), 0);
+        ck_assert_int_eq(info.si_code, CLD_STOPPED);
+}
+
+/* A child that hangs is killed, and the next one writes the checkpoint. */
+START_TEST(test_hanging_child)
+{
+        g_autoptr(GPtrArray) steps = feeding_new(23, 300);
+        g_autofree char *state = path_of("state");
+        g_autoptr(GByteArray) want = reference_image(steps, steps->len), got = NULL;
+        bool is_stopped = false;
+        Keeper keeper;
+        guint i;
+
+        ck_assert_int_eq(pthread_atfork(NULL, NULL, on_fork_in_child), 0);
+        stops_children = true;
+        keeper_start(&keeper, state, 0, NULL);
+        journal_set_patience(keeper.journal, 200);
+        for (i = 0; i < steps->len; i++) {
+                if (i == 100)
+                        journal_set_limit(keeper.journal, 1);
+                fed_take(&keeper.fed, steps->pdata[i]);
+                if (!is_stopped && journal_is_compacting(keeper.journal)) {
+                        wait_until_stopped(only_child());
+                        is_stopped = true;
+                        stops_children = false;
+                }
+                if (is_stopped)
+                        journal_set_limit(keeper.journal, 1 << 30);
+                else
+                        g_main_context_iteration(NULL, FALSE);
+        }
+        ck_assert(is_stopped);
+        keeper_wait(&keeper);
+        ck_assert_ptr_nonnull(strstr(said->str, "makes no progress"));
+        while (!journal_is_compacting(keeper.journal))
+                g_main_context_iteration(NULL, TRUE);
+        keeper_wait(&keeper);
+        ck_assert_uint_eq(n_files(state, ".1"), 0);
+        g_string_truncate(said, 0);
+        got = image_after_kill(state, 0, NULL);
+        ck_assert(is_same(want, got));
+        check_whole();
+        keeper_stop(&keeper);
+}
+END_TEST
+
+/* Without descriptors for a checkpoint the journal goes on growing, and a checkpoint comes later.
+ */
+START_TEST(test_no_descriptors)
+{
+        g_autoptr(GPtrArray) steps = feeding_new(24, 300);
+        g_autofree char *state = path_of("state");
+        g_autoptr(GByteArray) want = reference_image(steps, steps->len), got = NULL;
+        struct rlimit before, none;
+        Keeper keeper;
+        guint i;
+
+        getrlimit(RLIMIT_NOFILE, &before);
+        none = before;
+        none.rlim_cur = 0;
+        keeper_start(&keeper, state, 0, NULL);
+        for (i = 0; i < steps->len; i++) {
+                if (i == 100) {
+                        setrlimit(RLIMIT_NOFILE, &none);
+                        journal_set_limit(keeper.journal, 1);
+                }
+                fed_take(&keeper.fed, steps->pdata[i]);
+        }
+        ck_assert(!journal_is_compacting(keeper.journal));
+        setrlimit(RLIMIT_NOFILE, &before);
+        ck_assert_ptr_nonnull(strstr(said->str, "cannot be made shorter"));
+        ck_assert(!keeper.stats.journal_is_failed);
+        while (!journal_is_compacting(keeper.journal))
+                g_main_context_iteration(NULL, TRUE);
+        keeper_wait(&keeper);
+        ck_assert_uint_eq(n_files(state, ".1"), 0);
+        g_string_truncate(said, 0);
+        got = image_after_kill(state, 0, NULL);
+        ck_assert(is_same(want, got));
+        check_whole();
+        keeper_stop(&keeper);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("journal-trouble");
@@ -313,6 +536,10 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_directories);
         tcase_add_test(tcase, test_other_boot);
         tcase_add_test(tcase, test_other_format);
+        tcase_add_test(tcase, test_poison);
+        tcase_add_test(tcase, test_killed_replay);
+        tcase_add_test(tcase, test_hanging_child);
+        tcase_add_test(tcase, test_no_descriptors);
         suite_add_tcase(suite, tcase);
         return suite;
 }

@@ -5,8 +5,8 @@
  * anywhere, it says nothing wrong.
  */
 
-#include "service/journal-directory.h"
-#include "service/journal-file.h"
+#include "journal/journal-directory.h"
+#include "journal/journal-file.h"
 
 #include "support/keeper.h"
 #include "support/suite.h"
@@ -221,7 +221,7 @@ START_TEST(test_changed)
 }
 END_TEST
 
-/* What is missing behind damage taints what is asked about then. */
+/* Entries missing after damage make the answers about that time uncertain. */
 START_TEST(test_gap)
 {
         g_autofree char *state = path_of("state"), *path = NULL, *bytes = NULL;
@@ -283,7 +283,7 @@ START_TEST(test_missing)
         journal_directory_close(&opened);
         g_string_truncate(said, 0);
         image = image_after_kill(state, 0, &bodies);
-        ck_assert_ptr_nonnull(strstr(said->str, "comes behind what is missing"));
+        ck_assert_ptr_nonnull(strstr(said->str, "follows what is missing"));
         ck_assert_ptr_nonnull(strstr(bodies, "\"methods\":[]"));
 }
 END_TEST

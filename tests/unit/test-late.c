@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Events that come late, after later ones of the same process: two sessions trace it, and one is
- * behind. Each event is about its own time, and what was seen later stays true. One script a rule.
+ * Events that come late, after later ones of the same process: two sessions trace it, and one lags.
+ * Each event concerns its own time, and what was seen later stays true. One script for each rule.
  */
 
 #include "support/script.h"
 #include "support/suite.h"
 
 static const char *const SCRIPTS[] = {
-        /* A second load, or a rundown row, of who has gone since does not bring it back. */
+        /* A second load, or a rundown row, of a body that has ended since does not bring it back.
+         */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "20 MethodUnloadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
@@ -39,7 +40,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 26 = not-yet A\n"
         "? 0x1000 40 = ok A\n",
 
-        /* Of two unloads the first is its end. */
+        /* The first of two unloads is its end. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "20 MethodUnloadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
@@ -179,7 +180,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 45 = ok A\n"
         "? 0x1000 55 = unloaded A\n",
 
-        /* A whole session that is behind: each body has one life, whichever of the two times is
+        /* A whole session that lags: each body has one life, whichever of the two times is
            earlier. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"

@@ -222,7 +222,7 @@ START_TEST(test_modules)
 }
 END_TEST
 
-/* Where code came and went in one instant, too; generations from the newest on. */
+/* Also if code was loaded and unloaded in one instant; generations from the newest on. */
 START_TEST(test_history)
 {
         g_autoptr(GString) script = g_string_new(NULL);

@@ -9,7 +9,7 @@
  * every answer is determined again. A mismatch is shown as a script (support/script.h).
  */
 
-#include "core/method-flags.h"
+#include "event/method-flags.h"
 
 #include "support/suite.h"
 #include "support/world.h"
@@ -22,15 +22,15 @@ enum { SLOWER = 1 };
 
 #define BASE UINT64_C(0x7f1234560ff0)
 
-/* Module ids and the files that they may be of, from 1 on; 0 is none. */
+/* Module ids, and the files that they may have, from 1 on; 0: no module. */
 enum { N_MODULES = 5, N_PATHS = 3 };
 
-/* The stream that is behind the others where some events come late. */
+/* The stream that is later than the others where some events come late. */
 enum { LATE_STREAM = 1 };
 
 #define ALL_KINDS                                                                                  \
-        .load = 40, .race = 10, .unload = 30, .stranger = 4, .module = 6, .r2r = 6, .rundown = 1,  \
-        .gap = 1, .away = 1, .life = 1
+        .load = 40, .race = 10, .unload = 30, .unannounced = 4, .module = 6, .r2r = 6,             \
+        .rundown = 1, .gap = 1, .away = 1, .life = 1
 
 /* Rows: episodes, steps, span, size; then chances. */
 static const Mix MIXES[] = {
@@ -39,37 +39,37 @@ static const Mix MIXES[] = {
         {250, 1500, 1 << 16, 3000, ALL_KINDS, .trace_percent = 5},
         {1000, 400, 1 << 8, 64, ALL_KINDS, .trace_percent = 0},
         /* Loads and unloads alone; modules; precompiled code; rundowns. */
-        {200, 1500, 1 << 13, 300, .load = 50, .race = 5, .unload = 40, .stranger = 5},
+        {200, 1500, 1 << 13, 300, .load = 50, .race = 5, .unload = 40, .unannounced = 5},
         {350, 1000, 1 << 14, 300, .load = 40, .race = 5, .unload = 5, .module = 20},
-        {250, 1000, 1 << 10, 60, .load = 20, .race = 5, .unload = 10, .stranger = 4, .r2r = 40,
+        {250, 1000, 1 << 10, 60, .load = 20, .race = 5, .unload = 10, .unannounced = 4, .r2r = 40,
          .rundown = 1},
         {400, 500, 1 << 13, 200, .load = 40, .race = 5, .unload = 10, .r2r = 4, .rundown = 8,
          .gap = 2},
         /* Losses; lives that are short. */
-        {500, 700, 1 << 12, 200, .load = 40, .race = 5, .unload = 30, .stranger = 5, .rundown = 1,
-         .gap = 10, .away = 4, .life = 1},
-        {600, 700, 1 << 11, 200, .load = 40, .race = 5, .unload = 20, .stranger = 3, .module = 4,
+        {500, 700, 1 << 12, 200, .load = 40, .race = 5, .unload = 30, .unannounced = 5,
+         .rundown = 1, .gap = 10, .away = 4, .life = 1},
+        {600, 700, 1 << 11, 200, .load = 40, .race = 5, .unload = 20, .unannounced = 3, .module = 4,
          .rundown = 1, .life = 20, .trace_percent = 20},
-        /* Processes that tell nothing for a while. */
-        {400, 600, 1 << 12, 200, .load = 40, .race = 8, .unload = 20, .stranger = 2, .r2r = 4,
-         .rundown = 8, .gap = 1, .life = 1, .late_percent = 10, .silent = 40, .restart = 5},
-        /* Another tracker in between, that has the image of the one before. */
+        /* Processes with process gaps. */
+        {400, 600, 1 << 12, 200, .load = 40, .race = 8, .unload = 20, .unannounced = 2, .r2r = 4,
+         .rundown = 8, .gap = 1, .life = 1, .late_percent = 10, .process_gap = 40, .restart = 5},
+        /* The tracker is replaced now and then, by way of a checkpoint. */
         {300, 500, 1 << 12, 300, ALL_KINDS, .trace_percent = 5, .late_percent = 10, .restart = 30},
         /* What comes late. */
         {650, 600, 1 << 11, 100, ALL_KINDS, .late_percent = 30},
         /* Large bodies. */
         {400, 600, 1 << 25, 1 << 18, ALL_KINDS, .trace_percent = 5},
         /* Little memory: for the dead, also late ones; for the living; for many processes. */
-        {3, 60000, 1 << 16, 300, .load = 40, .race = 5, .unload = 40, .stranger = 2, .module = 4,
+        {3, 60000, 1 << 16, 300, .load = 40, .race = 5, .unload = 40, .unannounced = 2, .module = 4,
          .r2r = 4, .budget = 2664 << 10},
-        {2, 30000, 1 << 16, 300, .load = 40, .race = 5, .unload = 40, .stranger = 2, .module = 4,
+        {2, 30000, 1 << 16, 300, .load = 40, .race = 5, .unload = 40, .unannounced = 2, .module = 4,
          .r2r = 4, .budget = 2664 << 10, .restart = 2},
-        {4, 40000, 1 << 15, 200, .load = 40, .race = 5, .unload = 30, .stranger = 4, .module = 4,
+        {4, 40000, 1 << 15, 200, .load = 40, .race = 5, .unload = 30, .unannounced = 4, .module = 4,
          .r2r = 4, .gap = 1, .late_percent = 10, .budget = 2664 << 10},
-        {4, 12000, 1 << 21, 200, .load = 40, .race = 5, .unload = 10, .stranger = 2, .rundown = 1,
-         .r2r = 10, .gap = 1, .late_percent = 5, .budget = 2664 << 10, .refuses = true,
-         .restart = 1},
-        {40, 5000, 1 << 14, 300, .load = 40, .race = 5, .unload = 30, .stranger = 2, .module = 4,
+        {4, 12000, 1 << 21, 200, .load = 40, .race = 5, .unload = 10, .unannounced = 2,
+         .rundown = 1, .r2r = 10, .gap = 1, .late_percent = 5, .budget = 2664 << 10,
+         .refuses = true, .restart = 1},
+        {40, 5000, 1 << 14, 300, .load = 40, .race = 5, .unload = 30, .unannounced = 2, .module = 4,
          .r2r = 4, .rundown = 1, .gap = 1, .life = 8, .budget = 2564 << 10, .restart = 2},
 };
 
@@ -86,7 +86,7 @@ static const Mix MIXES[] = {
 #define ROW           "DotNETRuntimeRundown:MethodDCEndVerbose_V2"
 #define COMPLETE      "DotNETRuntimeRundown:DCEndComplete_V1"
 
-/* A stream that is not behind. */
+/* A stream that is not the late one. */
 static unsigned pick_stream(World *w)
 {
         if (world_chance(w, w->mix->trace_percent))
@@ -101,7 +101,7 @@ static uint64_t tick(World *w)
         return w->now;
 }
 
-/* Some time that is news to the stream that is behind: most often it stays far behind. */
+/* A time that the late stream does not have yet; most often it stays late by far. */
 static uint64_t late_time(World *w, unsigned k)
 {
         const Naive *naive = naive_newest_life(w, KEYS[k]);
@@ -111,13 +111,13 @@ static uint64_t late_time(World *w, unsigned k)
                 time += world_below(w, w->now - time + 1);
         else
                 time += world_below(w, 5);
-        /* Of a life that was dropped nothing comes any more. */
+        /* No more events come of a generation that was dropped. */
         if (w->mix->budget && naive)
                 time = MAX(time, naive->begin);
         return MIN(time, w->now);
 }
 
-/* When and by which stream something comes. */
+/* When an event comes, and on which stream. */
 typedef struct Moment {
         unsigned stream;
         uint64_t time;
@@ -182,18 +182,18 @@ static NaiveBody fresh_body(World *w, unsigned k, BodySource source)
 /* What an event of another kind says of a known body. */
 static NaiveBody mention(World *w, const NaiveBody *body, BodySource source)
 {
-        NaiveBody news = {.name = body->name,
-                          .id = body->id,
-                          .start = body->start,
-                          .size = body->size,
-                          .is_jitted = body->is_jitted,
-                          .source = source};
+        NaiveBody incoming = {.name = body->name,
+                              .id = body->id,
+                              .start = body->start,
+                              .size = body->size,
+                              .is_jitted = body->is_jitted,
+                              .source = source};
 
-        if (!news.size && !world_chance(w, 30))
-                news.size = 1 + (uint32_t)world_below(w, w->mix->max_size);
+        if (!incoming.size && !world_chance(w, 30))
+                incoming.size = 1 + (uint32_t)world_below(w, w->mix->max_size);
         else if (world_chance(w, 2))
-                news.size++; /* then it is another one */
-        return news;
+                incoming.size++; /* then it is another one */
+        return incoming;
 }
 
 static uint64_t pick_module(World *w)
@@ -234,11 +234,11 @@ static void do_gap(World *w)
 {
         unsigned s = (unsigned)world_below(w, N_STREAMS);
         uint64_t begin = w->now - world_below(w, 30);
-        IngestGap gap = {GAP_EVENTS, begin, begin + world_below(w, 20), 1};
+        StreamGap gap = {GAP_EVENTS, begin, begin + world_below(w, 20), 1};
         Span span = {gap.begin, gap.end, STREAM_TRACE[s]};
 
-        world_tell(w, "%u: gap %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " 1\n", STREAM_NAME[s],
-                   gap.begin, gap.end);
+        world_log(w, "%u: gap %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " 1\n", STREAM_NAME[s],
+                  gap.begin, gap.end);
         tracker_apply_gap(w->tracker, w->streams[s], &gap);
         world_resume(w, s, gap.begin);
         if (gap.end <= w->naive_streams[s].gap_end)
@@ -251,14 +251,14 @@ static void do_progress(World *w, unsigned s, uint64_t time)
 {
         NaiveStream *stream = &w->naive_streams[s];
 
-        world_tell(w, "%u: progress %" G_GUINT64_FORMAT "\n", STREAM_NAME[s], time);
+        world_log(w, "%u: progress %" G_GUINT64_FORMAT "\n", STREAM_NAME[s], time);
         tracker_apply_progress(w->tracker, w->streams[s], time);
         world_resume(w, s, time);
         stream->progress = MAX(stream->progress, time);
 }
 
-/* Of a process that is known: it tells nothing from then on, did not in between, or does again. */
-static void do_silence(World *w)
+/* A process gap of a known process: it begins, has been, or ends. */
+static void do_process_gap(World *w)
 {
         ProcessKey key = KEYS[world_below(w, N_KEYS)];
         uint64_t begin = w->now - world_below(w, 60), end = begin + world_below(w, 40);
@@ -269,19 +269,19 @@ static void do_silence(World *w)
                 begin = end;
         if (!naive_newest_life(w, key) || (end != UINT64_MAX && end > w->now))
                 return;
-        world_tell(w, "silent pid=%d pid_ns=%u %" G_GUINT64_FORMAT " ", key.pid,
-                   (unsigned)key.pid_ns, begin);
+        world_log(w, "process-gap pid=%d pid_ns=%u %" G_GUINT64_FORMAT " ", key.pid,
+                  (unsigned)key.pid_ns, begin);
         if (end == UINT64_MAX)
-                world_tell(w, "-\n");
+                world_log(w, "-\n");
         else
-                world_tell(w, "%" G_GUINT64_FORMAT "\n", end);
-        tracker_apply_process_gap(w->tracker, &(IngestProcessGap){key, begin, end});
-        naive_tell(w, key, begin, end);
+                world_log(w, "%" G_GUINT64_FORMAT "\n", end);
+        tracker_apply_process_gap(w->tracker, &(ProcessGap){key, begin, end});
+        naive_report_gap(w, key, begin, end);
 }
 
 static void do_lookups(World *w, unsigned n);
 
-/* Of stream S, that nobody feeds: by who feeds the other one of that trace. */
+/* The feeder of the other stream of that trace reports that nothing comes of unfed stream S. */
 static void do_quiet(World *w, unsigned s)
 {
         g_autoptr(GPtrArray) others = g_ptr_array_new();
@@ -293,7 +293,7 @@ static void do_quiet(World *w, unsigned s)
         while (n--) {
                 uint64_t time = w->now - world_below(w, 10);
 
-                world_tell(w, "%u: quiet %" G_GUINT64_FORMAT "\n", STREAM_NAME[other], time);
+                world_log(w, "%u: quiet %" G_GUINT64_FORMAT "\n", STREAM_NAME[other], time);
                 tracker_apply_quiet(w->tracker, others, (int64_t)time);
                 world_resume(w, s, time);
                 stream->progress = MAX(stream->progress, time);
@@ -308,7 +308,7 @@ static void do_away(World *w)
         NaiveStream *stream = &w->naive_streams[s];
         bool is_over = world_chance(w, 50), is_quiet;
 
-        world_tell(w, "%u: %s\n", STREAM_NAME[s], is_over ? "close" : "detach");
+        world_log(w, "%u: %s\n", STREAM_NAME[s], is_over ? "close" : "detach");
         if (is_over)
                 tracker_stream_close(w->tracker, w->streams[s]);
         else
@@ -318,7 +318,7 @@ static void do_away(World *w)
         if (is_quiet)
                 do_quiet(w, s);
         do_lookups(w, 3);
-        world_tell(w, "%u: open\n", STREAM_NAME[s]);
+        world_log(w, "%u: open\n", STREAM_NAME[s]);
         world_open_stream(w, s);
         stream->is_away = stream->progress > 0 && !is_over && !is_quiet;
         stream->has_ended = false;
@@ -353,7 +353,7 @@ static void do_life(World *w, unsigned k)
 static void do_simple(World *w, unsigned k)
 {
         const Mix *mix = w->mix;
-        unsigned sum = mix->load + mix->race + mix->unload + mix->stranger + mix->module +
+        unsigned sum = mix->load + mix->race + mix->unload + mix->unannounced + mix->module +
                        mix->r2r + mix->gap + mix->away + mix->life;
         unsigned n = (unsigned)world_below(w, sum);
 
@@ -363,9 +363,9 @@ static void do_simple(World *w, unsigned k)
                 do_known(w, k, LOAD, BODY_SOURCE_LOAD, !world_chance(w, 10));
         else if ((n -= mix->race) < mix->unload)
                 do_known(w, k, UNLOAD, BODY_SOURCE_UNLOAD, !world_chance(w, 20));
-        else if ((n -= mix->unload) < mix->stranger)
+        else if ((n -= mix->unload) < mix->unannounced)
                 do_fresh(w, k, UNLOAD, BODY_SOURCE_UNLOAD);
-        else if ((n -= mix->stranger) < mix->module)
+        else if ((n -= mix->unannounced) < mix->module)
                 do_module(w, k);
         else if ((n -= mix->module) < mix->r2r && world_chance(w, 70))
                 do_fresh(w, k, R2R_ENTRY, BODY_SOURCE_R2R_ENTRY);
@@ -501,7 +501,7 @@ static char *run(const Mix *mix, guint32 seed, Tally *tally, GString *log)
         tracker_set_budget(w.tracker, mix->budget);
         for (s = 0; s < N_STREAMS; s++) {
                 world_open_stream(&w, s);
-                world_tell(&w, "%u: progress 1\n", STREAM_NAME[s]);
+                world_log(&w, "%u: progress 1\n", STREAM_NAME[s]);
                 do_progress(&w, s, 1);
         }
         for (k = 0; k < N_KEYS; k++)
@@ -514,7 +514,7 @@ static char *run(const Mix *mix, guint32 seed, Tally *tally, GString *log)
                 else
                         do_simple(&w, k);
                 if (world_chance(&w, 30)) {
-                        world_tell(&w, "commit\n");
+                        world_log(&w, "commit\n");
                         tracker_commit(w.tracker);
                         w.batch++;
                 }
@@ -522,8 +522,8 @@ static char *run(const Mix *mix, guint32 seed, Tally *tally, GString *log)
                         if (world_chance(&w, 25))
                                 do_progress(&w, s, w.now - world_below(&w, 10));
                 do_lookups(&w, 2);
-                if (mix->silent && world_below(&w, 1000) < mix->silent)
-                        do_silence(&w);
+                if (mix->process_gap && world_below(&w, 1000) < mix->process_gap)
+                        do_process_gap(&w);
                 if (world_below(&w, 1000) < mix->restart)
                         world_restart(&w);
         }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/decode.h"
-#include "core/method-flags.h"
+#include "event/decode.h"
+#include "event/method-flags.h"
 
 #include "support/suite.h"
 
 #include <string.h>
 
 /*
- * Blobs are made from the rows: each field has a value that tells which field it is. All of them
- * are on the heap, as large as they are, so that the address sanitizer sees a read too far.
+ * Blobs are made from the rows: each field has a value that shows which field it is. All of them
+ * are on the heap, in their exact size, so that the address sanitizer notices a read too far.
  */
 
 enum {
@@ -156,12 +156,12 @@ static void check_value(const Field *field, unsigned index, const Value *value)
         }
 }
 
-static DecodeResult decode(const Event *event, const uint8_t *bytes, size_t n, Scratch *scratch,
-                           Record *record)
+static DecodeResult decode(const Event *event, const uint8_t *bytes, size_t n,
+                           DecodeScratch *scratch, Record *record)
 {
         PackedSource packed;
 
-        scratch_reset(scratch);
+        decode_scratch_reset(scratch);
         packed_source_init(&packed, event, bytes, n, scratch);
         return decode_record(event, &packed.source, record);
 }
@@ -170,11 +170,11 @@ static DecodeResult decode(const Event *event, const uint8_t *bytes, size_t n, S
 static DecodeResult decode_copy(const Event *event, const uint8_t *bytes, size_t n)
 {
         g_autofree uint8_t *copy = g_memdup2(bytes, n);
-        Scratch scratch = SCRATCH_INIT;
+        DecodeScratch scratch = DECODE_SCRATCH_INIT;
         Record record = {0};
         DecodeResult result = decode(event, copy, n, &scratch, &record);
 
-        scratch_deinit(&scratch);
+        decode_scratch_deinit(&scratch);
         return result;
 }
 
@@ -206,7 +206,7 @@ START_TEST(test_whole)
 {
         const Event *event = &event_table[_i];
         g_autoptr(GByteArray) blob = blob_new(event);
-        Scratch scratch = SCRATCH_INIT;
+        DecodeScratch scratch = DECODE_SCRATCH_INIT;
         Record record = {0};
         unsigned i;
 
@@ -214,7 +214,7 @@ START_TEST(test_whole)
         ck_assert_ptr_eq(record.event, event);
         for (i = 0; i < event->n_fields; i++)
                 check_value(&event->fields[i], i, &record.values[i]);
-        scratch_deinit(&scratch);
+        decode_scratch_deinit(&scratch);
 }
 END_TEST
 
@@ -274,7 +274,7 @@ START_TEST(test_enormous)
 {
         const Event *event = event_by_name("DotNETRuntime:MethodLoadVerbose_V1");
         g_autoptr(GByteArray) blob = blob_new(event);
-        Scratch scratch = SCRATCH_INIT;
+        DecodeScratch scratch = DECODE_SCRATCH_INIT;
         Record record = {0};
 
         ck_assert_int_eq(decode(event, blob->data, SIZE_MAX, &scratch, &record), DECODE_MISMATCH);
@@ -294,7 +294,7 @@ START_TEST(test_unterminated)
         for (i = 0; i < 20; i++)
                 put_le(blob, i % 2 ? 0x0061 : 0x6100, 2);
         ck_assert_int_eq(decode_copy(event, blob->data, blob->len), DECODE_TRUNCATED);
-        /* Half a unit at the end is no terminator. */
+        /* Half a unit at the end is not a terminator. */
         put_le(blob, 0, 1);
         ck_assert_int_eq(decode_copy(event, blob->data, blob->len), DECODE_TRUNCATED);
 }
@@ -304,7 +304,7 @@ START_TEST(test_odd_values)
 {
         const Event *event = event_by_name("DotNETRuntime:MethodJitInliningFailedAnsi");
         g_autoptr(GByteArray) blob = g_byte_array_new();
-        Scratch scratch = SCRATCH_INIT;
+        DecodeScratch scratch = DECODE_SCRATCH_INIT;
         Record record = {0};
         unsigned i;
 
@@ -326,7 +326,7 @@ START_TEST(test_odd_values)
         ck_assert_mem_eq(record_value(&record, FIELD_FailReason)->data, "\xef\xbf\xbd\xef\xbf\xbd",
                          6);
         ck_assert_uint_eq(record_u64(&record, FIELD_ClrInstanceID), 7);
-        scratch_deinit(&scratch);
+        decode_scratch_deinit(&scratch);
 }
 END_TEST
 
@@ -345,7 +345,7 @@ static const Helper HELPERS[] = {
         /* Without the flag, a missing string is an error. */
         {"DotNETRuntime:MethodLoadVerbose_V1", 0x8, NULL, "Stub", NULL, DECODE_TRUNCATED},
         {"DotNETRuntime:MethodLoadVerbose_V2", 0x8, NULL, "Stub", NULL, DECODE_TRUNCATED},
-        /* With it, but one of two is there: what is what cannot be told. */
+        /* With it, but with one of two strings: which one it is is not known. */
         {"DotNETRuntime:MethodLoadVerbose_V1", 0x18, "N", "Stub", NULL, DECODE_TRUNCATED},
         {"DotNETRuntime:MethodLoadVerbose_V1", 0x18, NULL, NULL, NULL, DECODE_TRUNCATED},
         {"DotNETRuntime:MethodLoadVerbose_V1", 0x18, NULL, "Stub", NULL, DECODE_OK},
@@ -391,7 +391,7 @@ START_TEST(test_helper)
         const Helper *helper = &HELPERS[_i];
         const Event *event = event_by_name(helper->event);
         g_autoptr(GByteArray) blob = helper_blob(helper, event);
-        Scratch scratch = SCRATCH_INIT;
+        DecodeScratch scratch = DECODE_SCRATCH_INIT;
         Record record = {0};
         unsigned i;
 
@@ -403,7 +403,7 @@ START_TEST(test_helper)
                 for (i = 9; i < event->n_fields; i++)
                         check_value(&event->fields[i], i, &record.values[i]);
         }
-        scratch_deinit(&scratch);
+        decode_scratch_deinit(&scratch);
 }
 END_TEST
 

@@ -5,8 +5,8 @@
  */
 
 #include "perf/chain.h"
-#include "perf/labels.h"
-#include "perf/place.h"
+#include "perf/folded-labels.h"
+#include "perf/mapping-kind.h"
 #include "perf/settings.h"
 
 #include "support/suite.h"
@@ -41,9 +41,9 @@ static const struct {
         {{KERNEL, USER, KERNEL, K(1)}, 4, {{K(1), K(1), false}}, 1},
         /* An address of 0 is nobody's return address. */
         {{USER, 100, 0}, 3, {{100, 100, true}, {0, 0, true}}, 2},
-        /* Without a marker the halves of memory tell. */
+        /* Without a marker the halves of memory decide. */
         {{K(1), 100}, 2, {{K(1), K(1), false}, {100, 99, true}}, 2},
-        /* What runs in a guest is none of ours. */
+        /* A guest's code is left out. */
         {{PERF_CONTEXT_GUEST_USER, 100}, 2, {{100, 100, false}}, 1},
         {{USER}, 1, {{0}}, 0},
 };
@@ -67,44 +67,51 @@ END_TEST
 
 static const struct {
         const char *dso;
-        Place place;
+        MappingKind place;
         bool with_symbol, without; /* may it be managed? */
 } PLACES[] = {
-        {NULL, PLACE_NOWHERE, false, true},
-        {"", PLACE_NOWHERE, false, true},
-        {"[unknown]", PLACE_NOWHERE, false, true},
-        {"/memfd:doublemapper (deleted)", PLACE_JITTED, true, true},
-        {"//anon", PLACE_JITTED, true, true},
-        {"[JIT] tid 12", PLACE_JITTED, true, true},
-        {"/tmp/perf-12.map", PLACE_JITTED, true, true},
-        {"/a/System.Private.CoreLib.dll", PLACE_IMAGE, true, true},
-        {"/a/App.DLL (deleted)", PLACE_IMAGE, true, true},
-        {"/a/app.exe", PLACE_IMAGE, true, true},
-        {"/lib/libc.so.6", PLACE_LIBRARY, false, false},
-        {"/a/libcoreclr.so", PLACE_LIBRARY, false, false},
-        {"/a/libold.so (deleted)", PLACE_LIBRARY, false, false},
-        {"[vdso]", PLACE_LIBRARY, false, false},
-        {"/a.so/program", PLACE_OTHER, false, true},
-        {"/usr/bin/some.sorted", PLACE_OTHER, false, true},
-        {"/usr/share/dotnet/dotnet", PLACE_OTHER, false, true},
+        {NULL, MAPPING_NOWHERE, false, true},
+        {"", MAPPING_NOWHERE, false, true},
+        {"[unknown]", MAPPING_NOWHERE, false, true},
+        {"/memfd:doublemapper (deleted)", MAPPING_JITTED, true, true},
+        {"//anon", MAPPING_JITTED, true, true},
+        {"[JIT] tid 12", MAPPING_JITTED, true, true},
+        {"/tmp/perf-12.map", MAPPING_JITTED, true, true},
+        {"/a/System.Private.CoreLib.dll", MAPPING_IMAGE, true, true},
+        {"/a/App.DLL (deleted)", MAPPING_IMAGE, true, true},
+        {"/a/app.exe", MAPPING_IMAGE, true, true},
+        {"/lib/libc.so.6", MAPPING_LIBRARY, false, false},
+        {"/a/libcoreclr.so", MAPPING_LIBRARY, false, false},
+        {"/a/libold.so (deleted)", MAPPING_LIBRARY, false, false},
+        {"[vdso]", MAPPING_LIBRARY, false, false},
+        {"/a.so/program", MAPPING_OTHER, false, true},
+        {"/usr/bin/some.sorted", MAPPING_OTHER, false, true},
+        {"/usr/share/dotnet/dotnet", MAPPING_OTHER, false, true},
 };
 
 START_TEST(test_place)
 {
-        Place place = place_of(PLACES[_i].dso);
+        MappingKind place = mapping_kind_of_dso(PLACES[_i].dso);
 
         ck_assert_int_eq(place, PLACES[_i].place);
-        ck_assert_int_eq(place_may_be_managed(place, "symbol"), PLACES[_i].with_symbol);
-        ck_assert_int_eq(place_may_be_managed(place, NULL), PLACES[_i].without);
+        ck_assert_int_eq(mapping_kind_may_be_managed(place, "symbol"), PLACES[_i].with_symbol);
+        ck_assert_int_eq(mapping_kind_may_be_managed(place, NULL), PLACES[_i].without);
 }
 END_TEST
 
 static const char *const REFUSED[] = {
-        "",           "trace",    "trace=",   "nothing=1", "format=svg",        "names=long",
-        "tier=1",     "map=1",    "map=1=",   "map=1=0",   "map=1=x",           "map=1=2:",
-        "map=1=2:3 ", "map==1",   "map=-1=2", "clock=1",   "clock=1,-1",        "clock=,1",
-        "wait=-1",    "wait=1.5", "report=",  "event=",    "map=1=99999999999", "clock=1,2,",
-        "clock=1,2x", "format",   "wait",     "mappings=", "mappings=-1",       "mappings",
+        "",           "trace",      "trace=",
+        "nothing=1",  "format=svg", "names=long",
+        "style=long", "style",      "style=",
+        "names",      "tier=1",     "map=1",
+        "map=1=",     "map=1=0",    "map=1=x",
+        "map=1=2:",   "map=1=2:3 ", "map==1",
+        "map=-1=2",   "clock=1",    "clock=1,-1",
+        "clock=,1",   "wait=-1",    "wait=1.5",
+        "report=",    "event=",     "map=1=99999999999",
+        "clock=1,2,", "clock=1,2x", "format",
+        "wait",       "mappings=",  "mappings=-1",
+        "mappings",
 };
 
 START_TEST(test_settings_refused)
@@ -123,17 +130,9 @@ END_TEST
 START_TEST(test_settings)
 {
         static const char *const ARGUMENTS[] = {
-                "trace=/a=b",
-                "format=folded",
-                "names=short",
-                "tier",
-                "annotate",
-                "event=cycles",
-                "map=30=4026531836:7",
-                "map=10=8",
-                "mapped-only",
-                "clock=-5,6",
-                "wait=70",
+                "trace=/a=b", "format=folded", "names=full",   "style=short",
+                "tier",       "annotate",      "event=cycles", "map=30=4026531836:7",
+                "map=10=8",   "mapped-only",   "clock=-5,6",   "wait=70",
                 "report=9",
         };
         Settings settings;
@@ -144,7 +143,7 @@ START_TEST(test_settings)
                                 sizeof(reason)));
         ck_assert_str_eq(settings.trace, "/a=b");
         ck_assert_int_eq(settings.form, FORM_FOLDED);
-        ck_assert_int_eq(settings.names, NAMES_SHORT);
+        ck_assert_int_eq(settings.style, CLRSYM_STYLE_SHORT);
         ck_assert(settings.has_tier && settings.is_annotated && settings.is_mapped_only);
         ck_assert_str_eq(settings.event, "cycles");
         ck_assert(settings.has_clock);
@@ -202,39 +201,43 @@ static const struct {
 START_TEST(test_labels)
 {
         Frames frames;
-        Labels labels = {0};
+        FoldedLabels labels = {0};
         uint32_t i, frame, label, first;
 
-        ck_assert(frames_init(&frames, NAMES_FULL));
+        ck_assert(frames_init(&frames, CLRSYM_STYLE_CSHARP));
         for (i = 0; i < G_N_ELEMENTS(LABELS); i++) {
                 frame = frames_symbol(&frames, STREAM_NATIVE, LABELS[i].symbol, "/lib/x.so");
-                label = labels_frame(&labels, &frames, frame);
-                ck_assert_str_eq(labels_text(&labels, label), LABELS[i].label);
-                ck_assert_uint_eq(labels_frame(&labels, &frames, frame), label);
+                label = folded_labels_frame(&labels, &frames, frame);
+                ck_assert_str_eq(folded_labels_text(&labels, label), LABELS[i].label);
+                ck_assert_uint_eq(folded_labels_frame(&labels, &frames, frame), label);
         }
         /* One name in two libraries is one label, and two frames. */
         first = frames_symbol(&frames, STREAM_NATIVE, "main", "/lib/x.so");
         frame = frames_symbol(&frames, STREAM_NATIVE, "main", "/lib/y.so");
         ck_assert_uint_ne(first, frame);
-        ck_assert_uint_eq(labels_frame(&labels, &frames, first),
-                          labels_frame(&labels, &frames, frame));
+        ck_assert_uint_eq(folded_labels_frame(&labels, &frames, first),
+                          folded_labels_frame(&labels, &frames, frame));
         frame = frames_symbol(&frames, STREAM_UNKNOWN, NULL, "/lib/z z.so");
-        ck_assert_str_eq(labels_text(&labels, labels_frame(&labels, &frames, frame)), "[z z.so]");
+        ck_assert_str_eq(folded_labels_text(&labels, folded_labels_frame(&labels, &frames, frame)),
+                         "[z z.so]");
         frame = frames_symbol(&frames, STREAM_KERNEL, NULL, "[kernel.kallsyms]");
-        ck_assert_str_eq(labels_text(&labels, labels_frame(&labels, &frames, frame)),
+        ck_assert_str_eq(folded_labels_text(&labels, folded_labels_frame(&labels, &frames, frame)),
                          "[kernel.kallsyms]");
         frame = frames_symbol(&frames, STREAM_UNKNOWN, NULL, NULL);
-        ck_assert_str_eq(labels_text(&labels, labels_frame(&labels, &frames, frame)), "[unknown]");
+        ck_assert_str_eq(folded_labels_text(&labels, folded_labels_frame(&labels, &frames, frame)),
+                         "[unknown]");
         frame = frames_text(&frames, "#x;y 3");
-        ck_assert_str_eq(labels_text(&labels, labels_comm(&labels, &frames, frame)), "_x:y_3");
+        ck_assert_str_eq(folded_labels_text(&labels, folded_labels_comm(&labels, &frames, frame)),
+                         "_x:y_3");
         frame = frames_text(&frames, "");
-        ck_assert_str_eq(labels_text(&labels, labels_comm(&labels, &frames, frame)), "[unknown]");
-        labels_clear(&labels);
+        ck_assert_str_eq(folded_labels_text(&labels, folded_labels_comm(&labels, &frames, frame)),
+                         "[unknown]");
+        folded_labels_clear(&labels);
         labels.is_annotated = true;
         frame = frames_symbol(&frames, STREAM_KERNEL, "do_idle", "[kernel.kallsyms]");
-        ck_assert_str_eq(labels_text(&labels, labels_frame(&labels, &frames, frame)),
+        ck_assert_str_eq(folded_labels_text(&labels, folded_labels_frame(&labels, &frames, frame)),
                          "do_idle_[k]");
-        labels_deinit(&labels);
+        folded_labels_deinit(&labels);
         frames_deinit(&frames);
 }
 END_TEST
@@ -257,7 +260,7 @@ START_TEST(test_frames)
         char text[40];
         int i;
 
-        ck_assert(frames_init(&frames, NAMES_FULL));
+        ck_assert(frames_init(&frames, CLRSYM_STYLE_CSHARP));
         one = frames_body(&frames, &answer, NULL, false);
         frame = frames_get(&frames, one);
         ck_assert_str_eq(frame.name, "N.T.M(int)");

@@ -12,12 +12,16 @@
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <linux/fs.h>
@@ -104,7 +108,7 @@ static bool init_from(Images *images, const Mapping *mappings, size_t n)
 static void check_code(Images *images, const World *world, int32_t pid, uint64_t address,
                        uint64_t time, uint64_t begin, bool is_missing)
 {
-        const ImagePlace place = {address, world->path, START};
+        const ImageAddress place = {address, world->path, START};
         ImageCode code = images_find(images, pid, time, &place);
 
         ck_assert_uint_eq(code.begin, begin);
@@ -128,11 +132,12 @@ START_TEST(test_found)
         check_code(&images, &world, PID, START - 1, 200, 0, false);
         check_code(&images, &world, PID, START + 0x1000, 200, 0, false);
         check_code(&images, &world, PID, UINT64_MAX, 200, 0, false);
-        code = images_find(&images, PID, 100, &(ImagePlace){ADDRESS(CODE), world.path, START});
+        code = images_find(&images, PID, 100, &(ImageAddress){ADDRESS(CODE), world.path, START});
         ck_assert_uint_eq(code.mapped, 100);
-        code = images_find(&images, PID, 100, &(ImagePlace){ADDRESS(CODE), "/another.dll", START});
+        code = images_find(&images, PID, 100,
+                           &(ImageAddress){ADDRESS(CODE), "/another.dll", START});
         ck_assert_uint_eq(code.begin, 0);
-        code = images_find(&images, PID, 100, &(ImagePlace){ADDRESS(CODE), NULL, START});
+        code = images_find(&images, PID, 100, &(ImageAddress){ADDRESS(CODE), NULL, START});
         ck_assert_uint_eq(code.begin, 0);
         ck_assert_uint_eq(images.n_files, 1);
         images_deinit(&images);
@@ -226,11 +231,11 @@ static const struct {
         {change_minor, "another file is there now"},
         {remove_file, "it is not there"},
         {replace_file, "another file is there now"},
-        {make_other, "it is no PE file"},
+        {make_other, "it is not a PE file"},
         {make_fifo, "another file is there now"},
 };
 
-/* What is said at the end; to be freed. */
+/* The report at the end; the caller frees it. */
 static char *reported(const Images *images)
 {
         int fd = memfd_create("stderr", MFD_CLOEXEC), kept = dup(STDERR_FILENO);
@@ -255,7 +260,7 @@ START_TEST(test_missing)
         world_init(&world);
         WRONG[_i].change(&world);
         ck_assert(init_from(&images, &world.mapping, 1));
-        code = images_find(&images, PID, 1, &(ImagePlace){ADDRESS(CODE), world.path, START});
+        code = images_find(&images, PID, 1, &(ImageAddress){ADDRESS(CODE), world.path, START});
         ck_assert_uint_eq(code.begin, 0);
         ck_assert_ptr_nonnull(code.missing);
         ck_assert_uint_eq(images.n_files, 0);
@@ -274,7 +279,7 @@ START_TEST(test_missing)
 }
 END_TEST
 
-/* Where the file system tells it. */
+/* Where the file system has it. */
 START_TEST(test_generation)
 {
         World world;
@@ -352,7 +357,7 @@ START_TEST(test_of_living)
 }
 END_TEST
 
-/* Nobody told of mappings: then processes tell, but not of files that changed since they began. */
+/* Without mappings processes are asked; files that changed since they began are left out. */
 START_TEST(test_asked)
 {
         World world;
@@ -367,17 +372,19 @@ START_TEST(test_asked)
         ck_assert_ptr_ne(memory, MAP_FAILED);
         close(fd);
         ck_assert(images_init(&images, -1));
-        code = images_find(&images, getpid(), UINT64_MAX,
-                           &(ImagePlace){(uintptr_t)memory + CODE, world.path, (uintptr_t)memory});
+        code = images_find(
+                &images, getpid(), UINT64_MAX,
+                &(ImageAddress){(uintptr_t)memory + CODE, world.path, (uintptr_t)memory});
         ck_assert_uint_eq(code.begin, 0);
         ck_assert_ptr_nonnull(code.missing);
         images_note_missing(code.missing);
         /* It is another one that has it elsewhere, or had it before this one began. */
         code = images_find(&images, getpid(), UINT64_MAX,
-                           &(ImagePlace){(uintptr_t)memory + CODE, world.path, 0x1000});
+                           &(ImageAddress){(uintptr_t)memory + CODE, world.path, 0x1000});
         ck_assert_ptr_null(code.missing);
-        code = images_find(&images, getpid(), 1,
-                           &(ImagePlace){(uintptr_t)memory + CODE, world.path, (uintptr_t)memory});
+        code = images_find(
+                &images, getpid(), 1,
+                &(ImageAddress){(uintptr_t)memory + CODE, world.path, (uintptr_t)memory});
         ck_assert_ptr_null(code.missing);
         images_deinit(&images);
         munmap(memory, 0x1000);
@@ -415,13 +422,71 @@ START_TEST(test_none)
 
         ck_assert(images_init(&images, -1));
         ck_assert_uint_eq(
-                images_find(&images, PID, 1, &(ImagePlace){ADDRESS(CODE), "/a.dll", START}).begin,
+                images_find(&images, PID, 1, &(ImageAddress){ADDRESS(CODE), "/a.dll", START}).begin,
                 0);
         images_note_missing(NULL);
         images_report(&images);
         images_deinit(&images);
         ck_assert(!images_init(&images, 100000));
         images_deinit(&images);
+}
+END_TEST
+
+/* Exchanges two files for ever, in a process of its own. */
+static pid_t exchange(const char *one, const char *other)
+{
+        pid_t pid = fork();
+
+        while (pid == 0)
+                if (renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) < 0)
+                        _exit(1);
+        return pid;
+}
+
+#define RACE_S 3
+
+/* A path that leads to the file at one moment and to a pipe at the next: the pipe is never opened,
+ * which could have an effect if it were a device. */
+START_TEST(test_race)
+{
+        g_autofree char *link = NULL, *other = NULL, *pipe = NULL;
+        gint64 end = g_get_monotonic_time() + RACE_S * G_TIME_SPAN_SECOND;
+        Mapping mapping;
+        char events[256];
+        unsigned n_found = 0;
+        World world;
+        pid_t pid;
+        int watch;
+
+        world_init(&world);
+        link = g_build_filename(world.directory, "link", NULL);
+        other = g_build_filename(world.directory, "other", NULL);
+        pipe = g_build_filename(world.directory, "pipe", NULL);
+        ck_assert_int_eq(mkfifo(pipe, 0600), 0);
+        ck_assert_int_eq(symlink(world.path, link), 0);
+        ck_assert_int_eq(symlink(pipe, other), 0);
+        watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+        ck_assert_int_ge(inotify_add_watch(watch, pipe, IN_OPEN), 0);
+        mapping = world.mapping;
+        mapping.path = link;
+        pid = exchange(link, other);
+        while (g_get_monotonic_time() < end) {
+                const ImageAddress address = {ADDRESS(CODE), link, START};
+                Images images;
+
+                ck_assert(init_from(&images, &mapping, 1));
+                n_found += images_find(&images, PID, UINT64_MAX, &address).begin != 0;
+                images_deinit(&images);
+        }
+        ck_assert_int_eq(kill(pid, SIGKILL), 0);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+        ck_assert_uint_gt(n_found, 0);
+        ck_assert_int_lt(read(watch, events, sizeof(events)), 0);
+        close(watch);
+        g_unlink(link);
+        g_unlink(other);
+        g_unlink(pipe);
+        world_deinit(&world);
 }
 END_TEST
 
@@ -439,6 +504,8 @@ Suite *suite_new(void)
         tcase_add_test(tests, test_asked);
         tcase_add_loop_test(tests, test_no_mappings, 0, G_N_ELEMENTS(LINES));
         tcase_add_test(tests, test_none);
+        tcase_set_timeout(tests, 30);
+        tcase_add_test(tests, test_race);
         suite_add_tcase(suite, tests);
         return suite;
 }

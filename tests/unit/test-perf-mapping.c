@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * What perf script and the kernel print of a mapped file, and what the filter is told of it
+ * What perf script and the kernel print of a mapped file, and the lines that the filter gets of it
  */
 
 #include "perf/mapping.h"
@@ -142,7 +142,7 @@ START_TEST(test_line)
         ck_assert(mapping_take_line(&mapping, text));
         check_same(&mapping, &wanted);
         mapping_deinit(&mapping);
-        /* Of less of it a path can be left, but nothing that is before. */
+        /* A shorter line can have a shorter path, but needs all that is before it. */
         for (i = strchr(text, '/') - text + 1; i > 0; i--) {
                 text[i - 1] = '\0';
                 ck_assert(!mapping_take_line(&mapping, text));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "daemon/proc-ns.h"
-#include "daemon/proc.h"
+#include "util/proc-ns.h"
+#include "util/proc.h"
 
 #include "support/suite.h"
 
@@ -21,8 +21,8 @@
 #define N_UNSHARE 4
 
 /*
- * A process that connects, says what it is called and what it takes itself for, and does as it is
- * told, a letter each: 'f' forks one that does the same, 'n' starts one as the first of a new
+ * A process that connects, sends its name and its pid as it sees it, and obeys orders of a letter
+ * each: 'f' forks one that does the same, 'n' starts one as the first of a new
  * namespace, 'r' replaces the last one forked by another of the same pid, 'c' forks and waits over
  * and over until the end. It ends with its connection.
  */
@@ -310,6 +310,43 @@ START_TEST(test_forged_name)
 }
 END_TEST
 
+/* A process whose uids differ belongs to root. */
+START_TEST(test_setuid)
+{
+        enum { SAME, EFFECTIVE, SAVED, N_CASES };
+        static const uid_t UIDS[N_CASES][3] = {[SAME] = {1000, 1000, 1000},
+                                               [EFFECTIVE] = {1000, 2000, 2000},
+                                               [SAVED] = {1000, 1000, 0}};
+        int i;
+
+        for (i = 0; i < N_CASES; i++) {
+                uint32_t want = i == SAME ? 1000 : 0, uid = 1;
+                int ready[2];
+                ProcInfo info;
+                char byte;
+                pid_t pid;
+
+                ck_assert_int_eq(pipe(ready), 0);
+                pid = fork();
+                if (pid == 0) {
+                        if (setresuid(UIDS[i][0], UIDS[i][1], UIDS[i][2]) == 0 &&
+                            write(ready[1], "x", 1) == 1)
+                                pause();
+                        _exit(1);
+                }
+                ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+                ck_assert(proc_uid(pid, &uid));
+                ck_assert_uint_eq(uid, want);
+                ck_assert(proc_read(pid, &info));
+                ck_assert_uint_eq(info.uid, want);
+                kill(pid, SIGKILL);
+                waitpid(pid, NULL, 0);
+                close(ready[0]);
+                close(ready[1]);
+        }
+}
+END_TEST
+
 /* Two namespaces with the same pids, and one inside of the first. */
 START_TEST(test_namespaces)
 {
@@ -513,6 +550,26 @@ static bool can_unshare(void)
                status == 0;
 }
 
+/* The process decides how much there is to read: too much is refused. */
+START_TEST(test_read_file)
+{
+        size_t n, n_again;
+        g_autofree char *text = proc_read_file(getpid(), "environ", PROC_MAX_ENVIRONMENT, &n);
+        g_autofree char *exact = NULL;
+
+        ck_assert_ptr_nonnull(text);
+        ck_assert_uint_gt(n, 1);
+        ck_assert_int_eq(text[n], '\0');
+        exact = proc_read_file(getpid(), "environ", n, &n_again);
+        ck_assert_ptr_nonnull(exact);
+        ck_assert_uint_eq(n_again, n);
+        ck_assert_ptr_null(proc_read_file(getpid(), "environ", n - 1, &n_again));
+        ck_assert_int_eq(errno, EFBIG);
+        ck_assert_ptr_null(proc_read_file(INT32_MAX, "environ", n, &n_again));
+        ck_assert_int_eq(errno, ENOENT);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("proc");
@@ -525,7 +582,9 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_thread);
         tcase_add_test(tcase, test_forged_name);
         tcase_add_test(tcase, test_bounded);
+        tcase_add_test(tcase, test_read_file);
         if (can_unshare()) {
+                tcase_add_test(tcase, test_setuid);
                 tcase_add_test(tcase, test_namespaces);
                 tcase_add_test(tcase, test_reused);
                 tcase_add_test(tcase, test_host_reused);

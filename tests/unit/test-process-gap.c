@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A process that told nothing for a while, though no stream lost anything: what a rundown proves of
- * it, and what feeders say; one script a rule.
+ * Process gaps: inferred from rundowns, and reported by holders. One script for each rule.
  */
 
 #include "support/script.h"
@@ -16,7 +15,7 @@
 #define COMPLETE " DotNETRuntimeRundown:DCEndComplete_V1\n"
 
 static const char *const SCRIPTS[] = {
-        /* Jitted code that nobody told of, between two rundowns: it was silent there. */
+        /* Unannounced jitted code between two rundowns: there was a process gap. */
         "10" INIT "11" ROW "id=1 start=0x1000 name=A\n"
         "20" COMPLETE "30" LOAD "id=2 start=0x2000 name=B\n"
         "35" UNLOAD "id=2 start=0x2000 name=B\n"
@@ -36,7 +35,7 @@ static const char *const SCRIPTS[] = {
         "? 0x9000 70 = no-method\n"
         "? 0x2000 70 = unloaded B\n",
 
-        /* What the first rundown of a late attachment lists was there before: that is no proof. */
+        /* The first rundown of a late attachment has what was there before: it shows nothing. */
         "10" LOAD "id=1 start=0x1000 name=A\n"
         "20" INIT "21" ROW "id=1 start=0x1000 name=A\n"
         "22" ROW "id=2 start=0x2000 name=B\n"
@@ -81,7 +80,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 15 = ok P\n"
         "? 0x9000 15 = no-method\n",
 
-        /* A load follows its publishing by a moment: in the rundown, or behind it. */
+        /* A load follows its publishing by a moment: during the rundown, or after it. */
         "1 RuntimeInformationStart\n"
         "20" INIT "21" ROW "id=1 start=0x1000 name=A\n"
         "22" ROW "id=2 start=0x2000 name=B\n"
@@ -129,7 +128,7 @@ static const char *const SCRIPTS[] = {
         "? 0x9000 10 = no-method gap\n"
         "? 0x1000 42 = ok A\n",
 
-        /* A row outside of any is none of a rundown. */
+        /* A row outside of a rundown does not count. */
         "1 RuntimeInformationStart\n"
         "11" ROW "id=1 start=0x1000 name=A\n"
         "20" INIT "21" ROW "id=1 start=0x1000 name=A\n"
@@ -162,14 +161,15 @@ static const char *const SCRIPTS[] = {
 };
 
 static const char *const TOLD[] = {
-        /* Told to be silent: nothing is sure from then on. It ends, and a rundown mends it. */
+        /* An open process gap: nothing is certain from then on, until it ends and a rundown
+           follows. */
         "1 RuntimeInformationStart\n"
         "10" LOAD "id=1 start=0x1000 name=A\n"
         "11" LOAD "id=2 start=0x2000 name=B\n"
         "12" UNLOAD "id=2 start=0x2000 name=B\n"
         "progress 100\n"
         "? 0x1000 50 = ok A\n"
-        "silent 30 -\n"
+        "process-gap 30 -\n"
         "? 0x1000 29 = ok A\n"
         "? 0x1000 30 = ok A gap\n"
         "? 0x1000 50 = ok A gap\n"
@@ -178,7 +178,7 @@ static const char *const TOLD[] = {
         "? 0x2000 50 = unloaded B gap\n"
         "? 0x9000 29 = no-method\n"
         "? 0x9000 50 = no-method gap\n"
-        "silent 60 60\n"
+        "process-gap 60 60\n"
         "? 0x9000 70 = no-method gap\n"
         "? 0x1000 70 = ok A gap\n"
         "70" INIT "71" ROW "id=1 start=0x1000 name=A\n"
@@ -192,16 +192,16 @@ static const char *const TOLD[] = {
         "? 0x9000 65 = no-method gap\n"
         "? 0x9000 90 = no-method\n"
         "? 0x9000 29 = no-method gap\n"
-        "# what came after it, and went, is known whole\n"
+        "# what is loaded and unloaded after it is known as a whole\n"
         "90" LOAD "id=4 start=0x4000 name=D\n"
         "95" UNLOAD "id=4 start=0x4000 name=D\n"
         "? 0x4000 92 = ok D\n"
         "? 0x4000 96 = unloaded D\n",
 
-        /* Its end does not belong to it; told at once it is the same. */
+        /* Its end is not in it; the same, if begin and end are reported at once. */
         "1 RuntimeInformationStart\n"
         "10" LOAD "id=1 start=0x1000 name=A\n"
-        "silent 30 60\n"
+        "process-gap 30 60\n"
         "60" UNLOAD "id=1 start=0x1000 name=A\n"
         "61" LOAD "id=2 start=0x2000 name=B\n"
         "progress 100\n"
@@ -210,26 +210,26 @@ static const char *const TOLD[] = {
         "? 0x1000 60 = unloaded A\n"
         "? 0x2000 62 = ok B\n",
 
-        /* The rundown comes before the word that it was not silent any more. */
+        /* The rundown comes before the report that the gap has ended. */
         "1 RuntimeInformationStart\n"
         "10" LOAD "id=1 start=0x1000 name=A\n"
         "11" LOAD "id=2 start=0x2000 name=B\n"
-        "silent 30 -\n"
+        "process-gap 30 -\n"
         "70" INIT "71" ROW "id=1 start=0x1000 name=A\n"
         "80" COMPLETE "progress 100\n"
         "? 0x2000 90 = ok B gap\n"
         "? 0x9000 90 = no-method gap\n"
-        "silent 60 60\n"
+        "process-gap 60 60\n"
         "? 0x2000 90 = unloaded B\n"
         "? 0x1000 90 = ok A\n"
         "? 0x9000 90 = no-method\n",
 
-        /* But one that was over by then is none. */
+        /* But one that had ended by then does not count. */
         "1 RuntimeInformationStart\n"
         "11" LOAD "id=2 start=0x2000 name=B\n"
-        "silent 30 -\n"
+        "process-gap 30 -\n"
         "70" INIT "80" COMPLETE "progress 100\n"
-        "silent 75 75\n"
+        "process-gap 75 75\n"
         "? 0x2000 90 = ok B gap\n"
         "? 0x9000 90 = no-method gap\n",
 
@@ -242,37 +242,37 @@ static const char *const TOLD[] = {
         "72" ROW "id=3 start=0x3000 name=C\n"
         "80" COMPLETE "progress 100\n"
         "? 0x1000 12 = ok A gap\n"
-        "silent 30 60\n"
+        "process-gap 30 60\n"
         "? 0x1000 12 = ok A\n"
         "? 0x1000 50 = ok B gap\n"
         "? 0x1000 90 = ok B\n",
 
-        /* A rundown that had counted does not, while it is silent; it does again. */
+        /* A rundown that had counted does not while the gap is open; later it does again. */
         "1 RuntimeInformationStart\n"
         "70" INIT "80" COMPLETE "progress 100\n"
         "? 0x9000 90 = no-method\n"
-        "silent 30 -\n"
+        "process-gap 30 -\n"
         "? 0x9000 90 = no-method gap\n"
-        "silent 60 60\n"
+        "process-gap 60 60\n"
         "? 0x9000 90 = no-method\n"
         "? 0x9000 65 = no-method gap\n"
-        "silent 75 78\n"
+        "process-gap 75 78\n"
         "? 0x9000 90 = no-method gap\n",
 
         /* An end of before does not end it; the earlier begin counts. */
         "1 RuntimeInformationStart\n"
         "progress 100\n"
-        "silent 50 -\n"
-        "silent 30 -\n"
-        "silent 20 20\n"
+        "process-gap 50 -\n"
+        "process-gap 30 -\n"
+        "process-gap 20 20\n"
         "? 0x9000 29 = no-method\n"
         "? 0x9000 40 = no-method gap\n"
         "? 0x9000 99 = no-method gap\n",
 
-        /* Nothing of it came yet; only what was told of it counts. */
-        "silent 30 -\n"
-        "silent pid=101 20 30\n"
-        "silent 60 60\n"
+        /* There is no event of it yet; only what was reported of it counts. */
+        "process-gap 30 -\n"
+        "process-gap pid=101 20 30\n"
+        "process-gap 60 60\n"
         "10 RuntimeInformationStart\n"
         "11 RuntimeInformationStart pid=101\n"
         "progress 100\n"
@@ -282,18 +282,18 @@ static const char *const TOLD[] = {
         "? pid=101 0x9000 25 = no-method gap\n"
         "? pid=102 0x9000 25 = no-process\n",
 
-        /* Streams do not always tell the namespace. */
+        /* Streams do not always record the namespace. */
         "1 RuntimeInformationStart\n"
         "progress 100\n"
-        "silent pid_ns=7 30 -\n"
+        "process-gap pid_ns=7 30 -\n"
         "? 0x9000 40 = no-method gap\n",
 
         /* But where one has it, another one is another. */
         "1 RuntimeInformationStart pid_ns=8\n"
         "progress 100\n"
-        "silent pid_ns=7 30 -\n"
+        "process-gap pid_ns=7 30 -\n"
         "? 0x9000 40 = no-method\n"
-        "silent pid_ns=8 30 -\n"
+        "process-gap pid_ns=8 30 -\n"
         "? 0x9000 40 = no-method gap\n",
 
         /* Who had the pid then; not who has it now. */
@@ -301,14 +301,14 @@ static const char *const TOLD[] = {
         "40 AppDomainUnload_V1\n"
         "50 RuntimeInformationStart\n"
         "progress 100\n"
-        "silent 30 -\n"
+        "process-gap 30 -\n"
         "? 0x9000 45 = no-method gap\n"
         "? 0x9000 60 = no-method\n"
-        "silent 55 58\n"
+        "process-gap 55 58\n"
         "? 0x9000 54 = no-method\n"
         "? 0x9000 60 = no-method gap\n"
         "? 0x9000 29 = no-method\n"
-        "silent 20 70\n"
+        "process-gap 20 70\n"
         "? 0x9000 25 = no-method gap\n"
         "? 0x9000 54 = no-method gap\n",
 };
@@ -319,7 +319,7 @@ START_TEST(test_told)
 }
 END_TEST
 
-/* What is told without end is kept in bounds, and no gap gets lost by it. */
+/* However much is reported, a bounded number is kept, and no gap is lost by that. */
 START_TEST(test_many)
 {
         g_autoptr(GString) script = g_string_new("1 RuntimeInformationStart\nprogress 100000\n");
@@ -329,7 +329,7 @@ START_TEST(test_many)
         unsigned i;
 
         for (i = 1; i <= 2000; i++)
-                g_string_append_printf(script, "silent %u %u\n", 10 * i, 10 * i + 2);
+                g_string_append_printf(script, "process-gap %u %u\n", 10 * i, 10 * i + 2);
         tracker = script_tracker(script->str);
         process = tracker_process(tracker, &(ProcessKey){0, 100});
         n_bytes = tracker_budget(tracker)->account->n_bytes;
@@ -340,8 +340,8 @@ START_TEST(test_many)
         ck_assert(!process_has_gap(process, 2, 9));
         g_string_truncate(script, 0);
         for (i = 0; i < 2000; i++)
-                g_string_append_printf(script, "silent pid=%u 10 -\nsilent %u %u\n", 200 + i,
-                                       30000 + 10 * i, 30000 + 10 * i + 2);
+                g_string_append_printf(script, "process-gap pid=%u 10 -\nprocess-gap %u %u\n",
+                                       200 + i, 30000 + 10 * i, 30000 + 10 * i + 2);
         script_go_on(tracker, script->str);
         ck_assert_uint_eq(tracker_budget(tracker)->account->n_bytes, n_bytes);
         tracker_free(tracker);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/json.h"
 #include "profile/label.h"
-#include "profile/numbers.h"
+#include "profile/markup.h"
 #include "profile/palette.h"
-#include "profile/printable.h"
+#include "util/printable-string.h"
 #include "profile/protobuf.h"
-#include "profile/xml.h"
+#include "profile/summary.h"
 #include "support/suite.h"
 
 #include <string.h>
@@ -106,18 +105,35 @@ START_TEST(test_utf16)
 }
 END_TEST
 
+/* Takes time in proportion to the name, whatever brackets it has. */
+START_TEST(test_label_short_is_linear)
+{
+        static const char *const UNITS[] = {")", "(", "<(", ").", "a)"};
+        g_autoptr(GString) name = g_string_new(NULL);
+        Frame frame = {.kind = FRAME_MANAGED};
+        size_t begin, end;
+
+        while (name->len < 4u << 20)
+                g_string_append(name, UNITS[_i]);
+        frame.name = name->str;
+        label_short(&frame, &begin, &end);
+        ck_assert_uint_le(begin, end);
+        ck_assert_uint_le(end, name->len);
+}
+END_TEST
+
 static const struct {
         const char *text, *json, *xml;
 } TEXTS[] = {
         {"", "\"\"", ""},
         {"plain", "\"plain\"", "plain"},
-        {"\"\\", "\"\\u0022\\u005c\"", "&quot;\\"},
+        {"\"\\", "\"\\\"\\\\\"", "&quot;\\"},
         {"<a href='x'>&", "\"\\u003ca href='x'\\u003e\\u0026\"", "&lt;a href=&#39;x&#39;&gt;&amp;"},
         {"]]>", "\"]]\\u003e\"", "]]&gt;"},
-        {"\xc3\x9f", "\"\\u00df\"", "\xc3\x9f"},
-        {"\xe2\x80\xa8", "\"\\u2028\"", "\xe2\x80\xa8"},
-        {"x\xf0\x9f\x98\x80", "\"x\\ud83d\\ude00\"", "x\xf0\x9f\x98\x80"},
-        {"\xf4\x8f\xbf\xbf", "\"\\udbff\\udfff\"", "\xf4\x8f\xbf\xbf"},
+        {"\xc3\x9f", "\"\xc3\x9f\"", "\xc3\x9f"},
+        {"\xe2\x80\xa8", "\"\xe2\x80\xa8\"", "\xe2\x80\xa8"},
+        {"x\xf0\x9f\x98\x80", "\"x\xf0\x9f\x98\x80\"", "x\xf0\x9f\x98\x80"},
+        {"\xf4\x8f\xbf\xbf", "\"\xf4\x8f\xbf\xbf\"", "\xf4\x8f\xbf\xbf"},
         {"\x7f\x01", "\"\\u007f\\u0001\"", "\x7f\x01"},
 };
 
@@ -125,7 +141,7 @@ START_TEST(test_escape)
 {
         g_autoptr(GString) json = g_string_new(NULL), xml = g_string_new(NULL);
 
-        json_append(json, TEXTS[_i].text);
+        script_append_string(json, TEXTS[_i].text);
         ck_assert_str_eq(json->str, TEXTS[_i].json);
         xml_append(xml, TEXTS[_i].text);
         ck_assert_str_eq(xml->str, TEXTS[_i].xml);
@@ -247,6 +263,7 @@ Suite *suite_new(void)
         tcase_add_loop_test(tcase, test_short, 0, G_N_ELEMENTS(SHORT));
         tcase_add_loop_test(tcase, test_label, 0, G_N_ELEMENTS(LABELS));
         tcase_add_test(tcase, test_utf16);
+        tcase_add_loop_test(tcase, test_label_short_is_linear, 0, 5);
         tcase_add_loop_test(tcase, test_escape, 0, G_N_ELEMENTS(TEXTS));
         tcase_add_test(tcase, test_numbers);
         tcase_add_test(tcase, test_protobuf);

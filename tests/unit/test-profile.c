@@ -2,7 +2,8 @@
 #include "profile/profile.h"
 
 #include "profile/calltree.h"
-#include "profile/printable.h"
+#include "util/printable-string.h"
+#include "support/profile-folded.h"
 #include "support/suite.h"
 
 #include <glib/gstdio.h>
@@ -34,14 +35,14 @@ static void add(Profile *profile, const char *comm, int tid, unsigned n, const u
         add(profile, comm, tid, n, (const uint32_t[]){__VA_ARGS__},                                \
             sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 
-static char *folded(const Profile *profile, const ProfileOptions *options)
+static char *folded(const Profile *profile, bool annotate)
 {
         g_autofree char *directory = g_dir_make_tmp(NULL, NULL);
         g_autofree char *path = g_build_filename(directory, "x.folded", NULL);
         g_autoptr(GError) error = NULL;
         char *text = NULL;
 
-        ck_assert_msg(profile_write(profile, path, options, &error), "%s",
+        ck_assert_msg(profile_write_folded(profile, path, annotate, &error), "%s",
                       error ? error->message : "");
         ck_assert(g_file_get_contents(path, &text, NULL, NULL));
         ck_assert_int_eq(g_unlink(path), 0);
@@ -90,13 +91,13 @@ START_TEST(test_folded)
         add(profile, "pool", 102, 4, NULL, 0);
         ck_assert_uint_eq(profile_n_samples(profile), 12);
 
-        plain = folded(profile, NULL);
+        plain = folded(profile, false);
         ck_assert_str_eq(plain, "app;Main() 1\n"
                                 "app;Main();Work() 5\n"
                                 "app;Main();Work() ~ 1\n"
                                 "pool 4\n"
                                 "pool;Main();futex 1\n");
-        annotated = folded(profile, &(ProfileOptions){.annotate = true});
+        annotated = folded(profile, true);
         ck_assert_str_eq(annotated, "app;Main()_[j] 1\n"
                                     "app;Main()_[j];Work()_[j] 5\n"
                                     "app;Main()_[j];Work() ~_[j] 1\n"
@@ -136,7 +137,7 @@ START_TEST(test_folded_name)
         g_autofree char *got = NULL, *want = NULL;
 
         ADD(profile, NAMES[_i].name, 1, 7, frame, frame);
-        got = folded(profile, NULL);
+        got = folded(profile, false);
         want = g_strdup_printf("%s;%s;%s 7\n", NAMES[_i].folded, NAMES[_i].folded,
                                NAMES[_i].folded);
         ck_assert_str_eq(got, want);
@@ -168,7 +169,7 @@ START_TEST(test_no_name)
 
         ck_assert_uint_eq(profile_frame(profile, &frames[1]), frame);
         ADD(profile, "x", 1, 1, frame);
-        got = folded(profile, NULL);
+        got = folded(profile, false);
         ck_assert_str_eq(got, want);
 }
 END_TEST
@@ -180,7 +181,7 @@ START_TEST(test_comment)
         g_autofree char *text = NULL;
 
         ADD(profile, "#comm", 1, 1, frame);
-        text = folded(profile, NULL);
+        text = folded(profile, false);
         ck_assert_str_eq(text, "_comm;#name 1\n");
 }
 END_TEST
@@ -219,7 +220,7 @@ START_TEST(test_model)
                 g_hash_table_insert(sums, g_string_free(path, FALSE),
                                     GSIZE_TO_POINTER(GPOINTER_TO_SIZE(sum) + 1));
         }
-        text = folded(profile, NULL);
+        text = folded(profile, false);
         lines = g_strsplit(text, "\n", -1);
         ck_assert_uint_eq(g_strv_length(lines), g_hash_table_size(sums) + 1);
         for (i = 0; lines[i] && *lines[i]; i++) {
@@ -280,7 +281,7 @@ END_TEST
 START_TEST(test_empty)
 {
         g_autoptr(Profile) profile = profile_new();
-        g_autofree char *text = folded(profile, NULL);
+        g_autofree char *text = folded(profile, false);
 
         ck_assert_str_eq(text, "");
 }
@@ -291,8 +292,8 @@ static const struct {
         bool is_known;
         ProfileForm form;
 } PATHS[] = {
-        {"-", true, PROFILE_FORM_FOLDED},
-        {"a/b.folded", true, PROFILE_FORM_FOLDED},
+        {"-", false, 0},
+        {"a/b.folded", false, 0},
         {"a/b.speedscope.json", true, PROFILE_FORM_SPEEDSCOPE},
         {"b.pb.gz", true, PROFILE_FORM_PPROF},
         {".svg", true, PROFILE_FORM_SVG},
@@ -318,9 +319,9 @@ START_TEST(test_errors)
         static const struct {
                 const char *path, *message;
         } ROWS[] = {
-                {"/nowhere/at/all/x.folded",
-                 "cannot write /nowhere/at/all/x.folded: No such file or directory"},
-                {"x.txt", "cannot tell the form of x.txt"},
+                {"/nowhere/at/all/x.svg",
+                 "cannot write /nowhere/at/all/x.svg: No such file or directory"},
+                {"x.txt", "unknown output format: x.txt"},
         };
         g_autoptr(Profile) profile = profile_new();
         size_t i;

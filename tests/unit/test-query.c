@@ -14,6 +14,7 @@
 static const char HISTORY[] =
         "1000000000 RuntimeInformationStart BclMajorVersion=10 BclBuildNumber=12\n"
         "1000000001 ModuleLoad_V2 module=0x77 path=/a/b.dll\n"
+        "2000000000 MethodJittingStarted id=0x1 MethodILSize=24\n"
         "2000000000 MethodLoadVerbose_V1 id=0x1 start=0x1000 size=16 flags=0x188 token=0x6000001 "
         "module=0x77 ns=N.T name=A MethodSignature=()\n"
         "2000000001 MethodILToNativeMap_V1 id=0x1 CountOfMapEntries=3 ILOffsets=-2,0,-1 "
@@ -28,13 +29,14 @@ static const char HISTORY[] =
 
 #define A_FIELDS                                                                                   \
         "\"symbol\":\"N.T.A()\",\"method\":{\"id\":\"0x1\",\"namespace\":\"N.T\",\"name\":\"A\","  \
-        "\"signature\":\"()\",\"token\":\"0x06000001\",\"stub_for\":null},\"start\":\"0x1000\","   \
+        "\"signature\":\"()\",\"token\":\"0x06000001\",\"stub_for\":null,\"il_size\":24},"         \
+        "\"start\":\"0x1000\","                                                                    \
         "\"size\":16,"
 #define A_VERSION                                                                                  \
         "\"flags\":392,\"version\":{\"rejit_id\":0,\"il_version\":0,\"tier\":\"QuickJitted\"},"    \
         "\"module\":{\"id\":\"0x77\",\"path\":\"/a/b.dll\"},"
 #define A_LIFE                                                                                     \
-        "\"jit_ms\":null,\"loaded\":\"2.000000000\",\"unloaded\":\"3.000000000\",\"source\":"      \
+        "\"jit_ms\":0.001,\"loaded\":\"2.000000000\",\"unloaded\":\"3.000000000\",\"source\":"     \
         "\"load\""
 
 static const struct {
@@ -84,7 +86,8 @@ static const struct {
         {RESOLVE("{\"pid\":100,\"addr\":\"0x9000\"}"),
          "{\"parameters\":{\"answers\":[{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x9000\","
          "\"time\":null,\"status\":\"ok\",\"symbol\":\"P()\",\"method\":{\"id\":\"0x9\","
-         "\"namespace\":\"\",\"name\":\"P\",\"signature\":\"\",\"token\":null,\"stub_for\":null},"
+         "\"namespace\":\"\",\"name\":\"P\",\"signature\":\"\",\"token\":null,\"stub_for\":null,"
+         "\"il_size\":null},"
          "\"start\":\"0x9000\",\"size\":null,\"offset\":0,\"flags\":null,\"version\":{"
          "\"rejit_id\":0,\"il_version\":null,\"tier\":\"ReadyToRun\"},\"module\":null,"
          "\"il_offset\":null,\"il_kind\":null,\"jit_ms\":null,\"loaded\":null,\"unloaded\":null,"
@@ -173,7 +176,7 @@ static const struct {
          "{\"error\":\"org.varlink.service.InvalidParameter\",..."},
         {"{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":1}}",
          "{\"error\":\"org.clrsym.Symbolizer.UpgradeExpected\",\"parameters\":{}}"},
-        {"{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":3},"
+        {"{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":4},"
          "\"upgrade\":true}",
          "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":"
          "\"version\"}}"},
@@ -185,6 +188,10 @@ static const struct {
          "\"upgrade\":true}",
          "{\"parameters\":{\"version\":2,\"max_queries\":4096,\"max_names\":262144,"
          "\"max_name_bytes\":67108864}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":3},"
+         "\"upgrade\":true}",
+         "{\"parameters\":{\"version\":3,\"max_queries\":4096,\"max_names\":262144,"
+         "\"max_name_bytes\":67108864,\"answer_size\":..."},
         {"{\"method\":\"org.varlink.service.GetInfo\"}",
          "{\"parameters\":{\"vendor\":\"clrsym\",\"product\":\"clrsymd\",\"version\":\"..."},
         {"{\"method\":\"org.varlink.service.GetInterfaceDescription\"}",
@@ -212,6 +219,7 @@ static GString *call(const char *text, const QueryContext *context, unsigned *re
         *ret_wait = query_call(context, text, strlen(text), &progress, out) == QUERY_WAIT
                             ? progress.wait_ms
                             : 0;
+        query_progress_clear(&progress);
         return out;
 }
 
@@ -346,6 +354,14 @@ START_TEST(test_visibility)
                 g_autoptr(GString) out = call(CALL, &rows[i].context, &wait);
 
                 ck_assert_msg(strstr(out->str, rows[i].status), "got %s", out->str);
+        }
+        /* Only a viewer that sees those of all users gets the owner. */
+        for (i = 1; i < G_N_ELEMENTS(rows); i++) {
+                static const char LIST[] = "{\"method\":\"org.clrsym.Symbolizer.ListProcesses\"}";
+                unsigned wait;
+                g_autoptr(GString) out = call(LIST, &rows[i].context, &wait);
+
+                ck_assert(!!strstr(out->str, "\"uid\":1000") == rows[i].context.viewer.sees_all);
         }
         tracker_free(tracker);
 }

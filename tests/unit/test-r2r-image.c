@@ -40,7 +40,7 @@ static int read_bytes(R2RImage *image, const void *bytes, size_t n, const char *
         return r;
 }
 
-/* What is at OFFSET, told in the same words: how far behind which begin; -1 if in no function. */
+/* The function at OFFSET, as the cases have it: its begin and the distance; -1 if there is none. */
 static int64_t begin_at(const R2RImage *image, uint64_t offset)
 {
         uint32_t distance = 0;
@@ -74,7 +74,7 @@ START_TEST(test_good)
                 {DATA + 1, -1},
                 {N_IMAGE, -1},
                 {UINT64_MAX, -1},
-                /* An RVA is no offset. */
+                /* An RVA is not an offset. */
                 {RVA(CODE), -1},
                 {UINT64_C(0x100000000) + CODE, -1},
         };
@@ -105,14 +105,14 @@ typedef struct Lie {
 #define NONE      "it has no precompiled code"
 #define CONFLICT  "its tables contradict each other"
 #define TRUNCATED "it is shorter than it says"
-#define NOT_PE    "it is no PE file"
+#define NOT_PE    "it is not a PE file"
 #define OTHER     "it is not for x86-64, or has no precompiled code"
 #define FIRST     HEADERS
 #define SECOND    (HEADERS + 40)
 
 static const Lie LIES[] = {
         {"no MZ", NOT_PE, 0, 0x464c457f, 4},
-        {"headers behind the end", TRUNCATED, 60, N_IMAGE, 4},
+        {"headers after the end", TRUNCATED, 60, N_IMAGE, 4},
         {"headers at the end", TRUNCATED, 60, N_IMAGE - 20, 4},
         {"headers far away", TRUNCATED, 60, UINT32_MAX, 4},
         {"no PE", NOT_PE, COFF, 0x454c, 2},
@@ -131,7 +131,7 @@ static const Lie LIES[] = {
         {"no sections", CONFLICT, COFF + 6, 0, 2},
         {"a section of another name's code", CONFLICT, FIRST + 36, 0x40000040, 4},
         {"a section over the end of the file", TRUNCATED, SECOND + 20, DATA + 1, 4},
-        {"a section behind it", TRUNCATED, SECOND + 20, UINT32_MAX, 4},
+        {"a section after it", TRUNCATED, SECOND + 20, UINT32_MAX, 4},
         {"a section over the end of memory", CONFLICT, SECOND + 12, UINT32_MAX - 8, 4},
         {"sections that overlap in the file", CONFLICT, SECOND + 20, TEXT + N_TEXT - 1, 4},
         {"sections that are one in the file", CONFLICT, SECOND + 20, TEXT, 4},
@@ -159,7 +159,7 @@ static const Lie LIES[] = {
         {"an empty function", CONFLICT, TABLE + 4, RVA(CODE), 4},
         {"functions that overlap", CONFLICT, TABLE + 4, RVA(CODE + 0x11), 4},
         {"functions that are not sorted", CONFLICT, TABLE + 24, RVA(CODE + 8), 4},
-        {"a function behind its section", CONFLICT, TABLE + 40, RVA(TEXT + N_TEXT) + 1, 4},
+        {"a function after its section", CONFLICT, TABLE + 40, RVA(TEXT + N_TEXT) + 1, 4},
         {"a function at the end of memory", CONFLICT, TABLE + 40, UINT32_MAX, 4},
         {"a function in no section", CONFLICT, TABLE, 0x100, 4},
 };
@@ -229,7 +229,7 @@ START_TEST(test_no_file)
         ck_assert_str_eq(reason, "it cannot be read");
         ck_assert_int_eq(pipe(fds), 0);
         ck_assert_int_eq(r2r_image_read(&image, fds[0], &reason), -EBADMSG);
-        ck_assert_str_eq(reason, "it is no file");
+        ck_assert_str_eq(reason, "it is not a file");
         close(fds[0]);
         close(fds[1]);
 }
@@ -302,7 +302,7 @@ static uint32_t get32(const char *bytes, size_t at)
         return value;
 }
 
-/* Of the section that has it, data or code. */
+/* The offset in the file, from the section that has it, data or code. */
 static size_t offset_of(const char *bytes, uint32_t rva)
 {
         size_t header = get32(bytes, 60) + 24 + N_OPTIONAL, i;
@@ -341,7 +341,7 @@ START_TEST(test_corelib)
                 ck_assert_msg(!g_getenv("CI"), "no dotnet on PATH");
                 return;
         }
-        /* Of a runtime for another machine there is nothing to tell. */
+        /* Images for another machine cannot be read. */
         if (read_bytes(&image, bytes, n, &reason) < 0) {
                 ck_assert_str_eq(reason, OTHER);
                 return;

@@ -4,7 +4,7 @@
  * The private directories of feeders: whose is left over is removed, and nobody else's
  */
 
-#include "feed/scratch.h"
+#include "util/scratch.h"
 
 #include "support/suite.h"
 

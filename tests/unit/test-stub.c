@@ -5,7 +5,7 @@
  * for a wrong one is worse.
  */
 
-#include "core/image.h"
+#include "tracker/checkpoint.h"
 
 #include "support/script.h"
 #include "support/suite.h"
@@ -77,14 +77,14 @@ static const struct {
         {START STUB(10, 0x7, "Read") LOAD(20, 0x7, 0x1000) UNLOAD(30, 0x7, 0x1000) "progress 40\n",
          {{0x1000, 25, "Read"}}},
 
-        /* An id that is given again, to a stub of which no event tells. */
+        /* An id that is used again, for a stub without such an event. */
         {START STUB(10, 0x7, "Read") LOAD(20, 0x7, 0x1000) UNLOAD(30, 0x7, 0x1000)
                  LOAD(40, 0x7, 0x1000),
          {{0x1000, 20, "Read"}, {0x1000, 40, ""}}},
         /* The same where the first one's unload was lost. */
         {START STUB(10, 0x7, "Read") LOAD(20, 0x7, 0x1000) LOAD(40, 0x7, 0x3000),
          {{0x1000, 20, "Read"}, {0x3000, 40, ""}}},
-        /* ... and to one of which an event tells. */
+        /* ... and for one with such an event. */
         {START STUB(10, 0x7, "Read") LOAD(20, 0x7, 0x1000) UNLOAD(30, 0x7, 0x1000)
                  STUB(35, 0x7, "Write") LOAD(40, 0x7, 0x1000),
          {{0x1000, 20, "Read"}, {0x1000, 40, "Write"}}},
@@ -144,18 +144,18 @@ static const struct {
         {START STUB(10, 0x7, "Read") "gap 12 14 3\n" LOAD(20, 0x7, 0x1000), {{0x1000, 20, ""}}},
         {START "gap 2 5 3\n" STUB(10, 0x7, "Read") LOAD(20, 0x7, 0x1000), {{0x1000, 20, "Read"}}},
 
-        /* Two sessions trace the process: both tell the same. */
+        /* Two sessions trace the process: both record the same. */
         {START STUB(10, 0x7, "Read") "10: " STUB(11, 0x7, "Read") LOAD(20, 0x7, 0x1000) "10: " LOAD(
                  21, 0x7, 0x1000) UNLOAD(30, 0x7, 0x1000) LOAD(40, 0x7, 0x1000),
          {{0x1000, 20, "Read"}, {0x1000, 40, ""}}},
         /* The load was known, by one that does not have the event. */
         {START LOAD(20, 0x7, 0x1000) "10: " STUB(20, 0x7, "Read") "10: " LOAD(21, 0x7, 0x1000),
          {{0x1000, 21, "Read"}}},
-        /* One that is behind: its event can be of a stub that is long gone. */
+        /* A session that lags: its event can be of a stub that is long gone. */
         {START LOAD(20, 0x7, 0x1000) UNLOAD(30, 0x7, 0x1000) "10: " STUB(10, 0x7, "Read")
                  LOAD(40, 0x7, 0x2000),
          {{0x1000, 20, ""}, {0x2000, 40, ""}}},
-        /* What was before the event is of no stub that it tells of. */
+        /* A body loaded before the event is not the stub of the event. */
         {START STUB(10, 0x7, "Read") "10: " LOAD(5, 0x7, 0x2000) LOAD(20, 0x7, 0x1000),
          {{0x2000, 5, ""}, {0x1000, 20, "Read"}}},
 
@@ -190,12 +190,12 @@ static Tracker *restart(Tracker *tracker)
 {
         g_autoptr(GByteArray) image = g_byte_array_new(), again = g_byte_array_new();
         Tracker *next = tracker_new();
-        ImageReader *reader = image_reader_new(next);
+        CheckpointReader *reader = checkpoint_reader_new(next);
 
-        ck_assert(image_write(tracker, append, image));
-        ck_assert(image_reader_take(reader, image->data, image->len));
-        ck_assert(image_reader_finish(reader));
-        ck_assert(image_write(next, append, again));
+        ck_assert(checkpoint_write(tracker, append, image));
+        ck_assert(checkpoint_reader_take(reader, image->data, image->len));
+        ck_assert(checkpoint_reader_finish(reader));
+        ck_assert(checkpoint_write(next, append, again));
         ck_assert_uint_eq(image->len, again->len);
         ck_assert_mem_eq(image->data, again->data, image->len);
         tracker_free(tracker);
@@ -224,7 +224,7 @@ START_TEST(test_restart_before_load)
 }
 END_TEST
 
-/* An answer that was given becomes another one, or not: the epoch tells. */
+/* The epoch shows whether an earlier answer has changed. */
 START_TEST(test_epoch)
 {
         Tracker *tracker = script_tracker(START LOAD(20, 0x7, 0x1000));
@@ -241,7 +241,7 @@ START_TEST(test_epoch)
 }
 END_TEST
 
-/* What is kept is booked, and given back: with the stub that never came, and with the body. */
+/* What is kept is booked, and booked off with a stub that is never loaded, and with the body. */
 START_TEST(test_account)
 {
         /* With another name there, so that the table of names has its size. */

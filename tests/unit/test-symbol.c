@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/symbol.h"
+#include "tracker/symbol.h"
 
 #include "support/suite.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/time-text.h"
+#include "util/time-text.h"
 
-#include "core/json-text.h"
 #include "support/suite.h"
+#include "util/json-text.h"
 
 #include <stdlib.h>
 

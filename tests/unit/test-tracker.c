@@ -50,7 +50,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1010 35 = ok B\n"
         "? 0x1000 25 = unloaded A\n",
 
-        /* Two threads race to compile and both tell of the winner. */
+        /* Two threads race to compile and both report the winner's body. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "11 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A tid=101\n"
@@ -271,8 +271,8 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 40 = ok A\n"
         "? 0x2000 40 = ok B\n",
 
-        /* The same feeder comes again, and nothing of one of the streams: what it was not there for
-         * is a gap, and from when it tells of that stream on there is none. */
+        /* The same feeder comes back, but with nothing of one of the streams: until it reports that
+         * stream as quiet there is a gap, and from then on there is not. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "1: progress 12\n"
@@ -300,7 +300,7 @@ static const char *const SCRIPTS[] = {
         "? 0x2000 50 = ok B\n"
         "? 0x3000 50 = ok C\n",
 
-        /* It goes again: what was told of the quiet one holds no longer than that. */
+        /* It leaves again: the quiet stream is only known to be quiet up to then. */
         "1 RuntimeInformationStart\n"
         "1: progress 12\n"
         "commit\n"
@@ -374,7 +374,7 @@ static const char *const SCRIPTS[] = {
         "? pid=100 0x1000 40 = ok A provisional\n"
         "? pid=200 0x1000 40 = ok C\n",
 
-        /* A session that was ended holds back nothing that its successor tells. */
+        /* A session that has ended does not hold back its successor. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
         "progress 20\n"
@@ -388,7 +388,7 @@ static const char *const SCRIPTS[] = {
         "? 0x2000 50 = ok B\n"
         "? 0x2000 51 = ok B provisional\n",
 
-        /* A rundown row is a confirmation: behind it a loss before it does not matter. */
+        /* A rundown row is a confirmation: after it, an earlier loss does not matter. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
         "gap 20 30 5\n"
@@ -399,7 +399,7 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 45 = ok A\n"
         "? 0x1000 = ok A\n",
 
-        /* Nothing there: a complete rundown behind the loss says so for certain. */
+        /* Nothing is there: a complete rundown after the loss proves it. */
         "1 RuntimeInformationStart\n"
         "gap 20 30 5\n"
         "35 DotNETRuntimeRundown:DCEndInit_V1\n"
@@ -482,7 +482,7 @@ static const char *const SCRIPTS[] = {
         "? pid=101 0x3000 45 = unloaded C\n"
         "? 0x3000 45 = ok E\n"
         "50 MethodUnloadVerbose_V1 pid=101 id=4 start=0x2000 size=16 name=D\n"
-        "# of what came with it: it was there\n"
+        "# the unload of what was there at the copy's begin\n"
         "51 MethodUnloadVerbose_V1 pid=101 id=1 start=0x1000 size=16 name=A\n"
         "52 AppDomainUnload_V1\n"
         "progress 60\n"
@@ -515,7 +515,7 @@ static const char *const SCRIPTS[] = {
         "? pid=101 0x2000 25 = not-yet M\n"
         "? pid=101 0x2000 35 = ok M\n",
 
-        /* The same, where the copy has told of itself before it went on. */
+        /* The same, where the copy emits an event of itself before it continues. */
         "1 RuntimeInformationStart\n"
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
         "15 MethodLoadVerbose_V1 pid=101 id=2 start=0x3000 size=16 name=C\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/decode.h"
+#include "event/decode.h"
 
 #include "support/suite.h"
 

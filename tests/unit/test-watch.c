@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * News: what a client that watches is told, in which order, and what it is told when it did not
+ * Events: what a client that watches receives, in which order, and what if it does not
  * listen in time.
  */
 
+#include "query/query-connection.h"
 #include "query/watch.h"
-#include "service/query-session.h"
 
 #include "support/script.h"
 #include "support/suite.h"
@@ -125,7 +125,7 @@ static const struct {
          "epoch 100.1; load 100.1 B 0.000000030--"},
         {BEGIN, "30 MethodUnloadVerbose_V1 id=1 start=0x1000 size=16 name=A\ncommit\n",
          "epoch 100.1; unload 100.1 A 0.000000020-0.000000030, epoch 100.1"},
-        /* Its unload was lost; the one that takes its place comes behind it. */
+        /* Its unload was lost; its end is before the load that replaces it. */
         {BEGIN, "30 MethodLoadVerbose_V1 id=2 start=0x1008 size=16 name=B\ncommit\n",
          "epoch 100.1; unload 100.1 A 0.000000020-0.000000030, load 100.1 B 0.000000030--, "
          "epoch 100.1"},
@@ -146,7 +146,8 @@ static const struct {
          "unload 100.1 B 0.000000031-0.000000032, epoch 100.1"},
         {BEGIN, "30 MethodUnloadVerbose_V1 id=1 start=0x1000 size=16 name=A\n",
          "epoch 100.1; unload 100.1 A 0.000000020-0.000000030"},
-        /* The pid is another program's: that is news, though nothing of the first one has ended. */
+        /* The pid is now another program's: that is an event, though no body of the first has
+           ended. */
         {BEGIN,
          "2000000000 RuntimeInformationStart\n"
          "2000000001 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=B\n"
@@ -238,7 +239,7 @@ static void append_loads(GString *script, unsigned time, unsigned n)
         g_string_append(script, "commit\n");
 }
 
-/* There is no room: what was noted is lost, and that is said once, with how things stand. */
+/* There is no room: events are lost. That is reported once, with the state. */
 START_TEST(test_resync)
 {
         g_autoptr(GString) out = g_string_new(NULL), script = g_string_new(NULL);
@@ -264,7 +265,7 @@ START_TEST(test_resync)
 }
 END_TEST
 
-/* No room, and no news: nothing was lost. */
+/* No room, and no events: nothing was lost. */
 START_TEST(test_no_resync)
 {
         g_autoptr(GString) out = g_string_new(NULL);
@@ -280,7 +281,7 @@ START_TEST(test_no_resync)
 }
 END_TEST
 
-/* More news at once than anybody wants to read. */
+/* More events at once than a reply may have. */
 START_TEST(test_too_many)
 {
         g_autoptr(GString) script = g_string_new(NULL);
@@ -299,7 +300,7 @@ START_TEST(test_too_many)
 }
 END_TEST
 
-/* How things stand is never too much to be told, and what comes then is news. */
+/* The state is never too long to be sent, and later changes are events. */
 START_TEST(test_many_processes)
 {
         g_autoptr(GString) script = g_string_new(NULL), out = g_string_new(NULL);
@@ -340,34 +341,34 @@ START_TEST(test_session)
                 "{\"method\":\"org.clrsym.Symbolizer.Watch\",\"more\":true}\0noise";
         Tracker *tracker = script_tracker(BEGIN);
         const QueryContext context = {.tracker = tracker, .viewer = {.sees_all = true}};
-        QuerySession *session = query_session_new(&context);
-        GString *output = query_session_output(session);
+        QueryConnection *session = query_connection_new(&context);
+        GString *output = query_connection_output(session);
         const Process *process = tracker_processes(tracker)->pdata[0];
         const Body *body = codemap_body(process->map, 0);
         g_autofree char *first = NULL, *got = NULL;
         unsigned i;
 
-        query_session_feed(session, (const uint8_t *)CALL, sizeof(CALL));
-        while (query_session_run(session, 0) == 0)
+        query_connection_feed(session, (const uint8_t *)CALL, sizeof(CALL));
+        while (query_connection_run(session, 0) == 0)
                 ;
-        ck_assert(query_session_is_watching(session) && !query_session_is_over(session));
-        ck_assert(!query_session_is_partial(session) && query_session_wants_input(session));
+        ck_assert(query_connection_is_watching(session) && !query_connection_is_over(session));
+        ck_assert(!query_connection_is_partial(session) && query_connection_wants_input(session));
         first = say(output);
         ck_assert_str_eq(first, "epoch 100.1");
         g_string_truncate(output, 0);
         for (i = 0; i < 100000; i++) {
-                query_session_note_body(session, process, body, false);
+                query_connection_note_body(session, process, body, false);
                 if (i % 100 == 0)
-                        query_session_run(session, 0);
+                        query_connection_run(session, 0);
                 ck_assert_uint_lt(output->len, 6 << 20);
         }
-        query_session_run(session, 0);
+        query_connection_run(session, 0);
         ck_assert_uint_gt(output->len, QUERY_MAX_OUTPUT);
         g_string_truncate(output, 0);
-        query_session_run(session, 0);
+        query_connection_run(session, 0);
         got = say(output);
         ck_assert_str_eq(got, "resync, epoch 100.1");
-        query_session_free(session);
+        query_connection_free(session);
         tracker_free(tracker);
 }
 END_TEST

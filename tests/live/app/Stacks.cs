@@ -243,7 +243,7 @@ public static class Stacks
 
     static void Dynamic()
     {
-        var method = new DynamicMethod("Told", typeof(int), [typeof(int), typeof(string)]);
+        var method = new DynamicMethod("Given", typeof(int), [typeof(int), typeof(string)]);
         ILGenerator code = method.GetILGenerator();
         code.EmitCall(OpCodes.Call, typeof(Stacks).GetMethod(nameof(Tell))!, null);
         // Not in its place: a call before a return may be a jump.

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Event classes: how clrsym reads each CTF event class, looked up once
+ *
+ * The memo goes by the address of the event class. It is dropped when the trace class that owns
+ * the event class dies, so that a reused address never finds an old memo.
+ */
+
+#include "bt-source.h"
+
+/* All events of one LTTng name, over all traces. */
+typedef struct EventCounts {
+        char *name; /* owned */
+        bool has_row;
+        uint64_t n_events;
+        uint64_t n_results[_DECODE_RESULT_MAX]; /* of those that were decoded */
+} EventCounts;
+
+typedef struct EventClass {
+        bool is_wanted;                    /* to be decoded for the consumer of the classes */
+        bool is_dotnet;                    /* of one of the runtime's providers */
+        Layout layout;                     /* if wanted */
+        EventCounts *counts;               /* if .NET; borrowed from the event classes */
+        Member vpid, vtid, pid_ns;         /* of the event's common context */
+        const bt_trace_class *trace_class; /* borrowed: the memo's life */
+} EventClass;
+
+typedef struct EventClasses EventClasses;
+
+/* Only rows that USE needs are decoded. */
+EventClasses *event_classes_new(EventUse use);
+void event_classes_free(EventClasses *classes);
+
+/* Valid until the event class dies. */
+EventClass *event_classes_get(EventClasses *classes, const bt_event_class *event_class);
+
+/* Calls back for every .NET event seen, by name. */
+void event_classes_foreach_counts(EventClasses *classes,
+                                  void (*function)(const EventCounts *counts, void *data),
+                                  void *data);

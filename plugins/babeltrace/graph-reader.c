@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "graph-reader.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void graph_reader_init(GraphReader *reader, bt_self_component *self, EventUse use)
+{
+        *reader = (GraphReader){.self = self, .classes = event_classes_new(use)};
+        graph_streams_init(&reader->streams);
+}
+
+void graph_reader_deinit(GraphReader *reader)
+{
+        bt_decoder_deinit(&reader->decoder);
+        graph_streams_deinit(&reader->streams);
+        event_classes_free(reader->classes);
+        *reader = (GraphReader){0};
+}
+
+bt_component_class_sink_graph_is_configured_method_status
+graph_reader_create_iterator(bt_self_component_sink *sink, bt_message_iterator **ret_iterator)
+{
+        switch (bt_message_iterator_create_from_sink_component(
+                sink, bt_self_component_sink_borrow_input_port_by_name(sink, "in"), ret_iterator)) {
+        case BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_OK:
+                return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
+        case BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_MEMORY_ERROR:
+                return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_MEMORY_ERROR;
+        default:
+                return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
+        }
+}
+
+EventClass *graph_reader_event(GraphReader *reader, const bt_event *event)
+{
+        EventClass *info = event_classes_get(reader->classes, bt_event_borrow_class_const(event));
+
+        reader->n_events++;
+        if (info->is_dotnet)
+                info->counts->n_events++;
+        return info->is_wanted ? info : NULL;
+}
+
+void graph_reader_refuse_clockless(const GraphReader *reader, const GraphStream *stream)
+{
+        g_autofree char *name = graph_stream_trace_name(stream);
+
+        BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
+                reader->self,
+                "The .NET events of trace \"%s\" have no time: their stream has no default clock. "
+                "Record with lttng-ust, whose streams have one",
+                name);
+}
+
+static void graph_reader_refuse_without_process(const GraphReader *reader,
+                                                const GraphStream *stream)
+{
+        g_autofree char *name = graph_stream_trace_name(stream);
+        g_autofree char *session = graph_stream_session_name(stream);
+
+        BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
+                reader->self,
+                "The .NET events of trace \"%s\" do not say which process they are of: there is no "
+                "`vpid` context, and the buffers are not per process. Record again, with this "
+                "before `lttng start`:\n"
+                /* Short options: babeltrace2 breaks lines at 80 columns, and this is to be pasted.
+                 */
+                "lttng add-context -u -s %s -t vpid -t vtid -t pid_ns",
+                name, session);
+}
+
+static bool graph_reader_find_process(const GraphReader *reader, const EventClass *info,
+                                      const GraphStream *stream, const bt_event *event,
+                                      Record *record)
+{
+        const bt_field *context = bt_event_borrow_common_context_field_const(event);
+        int64_t value;
+
+        record->process = (ProcessKey){0};
+        record->tid = 0;
+        if (context && member_read_integer(info->pid_ns, context, &value))
+                record->process.pid_ns = (uint64_t)value;
+        if (context && member_read_integer(info->vtid, context, &value) && value > 0 &&
+            value <= INT32_MAX)
+                record->tid = (int32_t)value;
+        if (context && member_read_integer(info->vpid, context, &value) && value >= INT32_MIN &&
+            value <= INT32_MAX) {
+                record->process.pid = (int32_t)value;
+                return true;
+        }
+        record->process.pid = stream->pid;
+        return stream->has_pid;
+}
+
+ReadResult graph_reader_read(GraphReader *reader, const EventClass *info, const GraphStream *stream,
+                             const bt_event *event, uint64_t time, Record *ret_record)
+{
+        DecodeResult result;
+
+        if (!graph_reader_find_process(reader, info, stream, event, ret_record)) {
+                graph_reader_refuse_without_process(reader, stream);
+                return READ_REFUSED;
+        }
+        ret_record->time = time;
+        result = bt_decoder_decode(&reader->decoder, &info->layout,
+                                   bt_event_borrow_payload_field_const(event), ret_record);
+        info->counts->n_results[result]++;
+        return result == DECODE_OK ? READ_RECORD : READ_SKIPPED;
+}
+
+static void graph_reader_add_counts(const EventCounts *counts, void *data)
+{
+        FeederReport *report = data;
+        DecodeResult result;
+
+        report->dotnet_events += counts->n_events;
+        if (!counts->has_row)
+                report->unknown_events += counts->n_events;
+        for (result = DECODE_OK + 1; result < _DECODE_RESULT_MAX; result++)
+                report->decode_errors += counts->n_results[result];
+}
+
+void graph_reader_report(const GraphReader *reader, FeederReport *ret_report)
+{
+        *ret_report = (FeederReport){.events = reader->n_events};
+        event_classes_foreach_counts(reader->classes, graph_reader_add_counts, ret_report);
+}
+
+static void graph_reader_print_counted_errors(const EventCounts *counts, void *data)
+{
+        DecodeResult result;
+
+        for (result = DECODE_OK + 1; result < _DECODE_RESULT_MAX; result++)
+                if (counts->n_results[result])
+                        fprintf(stderr,
+                                "clrsym: %s: %" PRIu64 " of %" PRIu64 " events not decoded: %s\n",
+                                counts->name, counts->n_results[result], counts->n_events,
+                                decode_result_name(result));
+}
+
+void graph_reader_print_errors(const GraphReader *reader)
+{
+        event_classes_foreach_counts(reader->classes, graph_reader_print_counted_errors, NULL);
+}
+
+static void graph_reader_print_unknown_event(const EventCounts *counts, void *data)
+{
+        g_autofree char *name = NULL;
+
+        if (counts->has_row || !counts->n_events)
+                return;
+        name = g_strescape(counts->name, NULL);
+        fprintf(stderr, "clrsym: %s: %" PRIu64 " events skipped: not an event that clrsym reads\n",
+                name, counts->n_events);
+}
+
+void graph_reader_print_unknown(const GraphReader *reader)
+{
+        event_classes_foreach_counts(reader->classes, graph_reader_print_unknown_event, NULL);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "json-record.h"
+
+#include "util/json-text.h"
+
+#include <string.h>
+
+#define APPEND_LITERAL(out, literal) g_string_append_len(out, literal, sizeof(literal) - 1)
+
+static uint64_t get_le(const uint8_t *bytes, unsigned n)
+{
+        uint64_t value = 0;
+
+        while (n-- > 0)
+                value = value << 8 | bytes[n];
+        return value;
+}
+
+static void json_append_i64(GString *out, int64_t i)
+{
+        if (i < 0)
+                g_string_append_c(out, '-');
+        json_append_u64(out, i < 0 ? -(uint64_t)i : (uint64_t)i);
+}
+
+/* Data1-Data2-Data3-Data4: the first three are little-endian numbers. */
+static void json_append_guid(GString *out, const uint8_t *bytes)
+{
+        static const uint8_t ORDER[] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
+        static const char HEX[] = "0123456789abcdef";
+        unsigned i;
+
+        g_string_append_c(out, '"');
+        for (i = 0; i < sizeof(ORDER); i++) {
+                uint8_t byte = bytes[ORDER[i]];
+
+                if (i == 4 || i == 6 || i == 8 || i == 10)
+                        g_string_append_c(out, '-');
+                g_string_append_c(out, HEX[byte >> 4]);
+                g_string_append_c(out, HEX[byte & 15]);
+        }
+        g_string_append_c(out, '"');
+}
+
+static void json_append_array(GString *out, FieldType type, const Value *value)
+{
+        unsigned size = field_type_element_size(type);
+        uint32_t i;
+
+        g_string_append_c(out, '[');
+        for (i = 0; i < value->n; i++) {
+                uint64_t element = get_le(value->data + (size_t)i * size, size);
+
+                if (i)
+                        g_string_append_c(out, ',');
+                if (type == FIELD_TYPE_U64_ARRAY)
+                        json_append_hex(out, element);
+                else if (type == FIELD_TYPE_IL_OFFSETS)
+                        json_append_i64(out, (int32_t)element);
+                else
+                        json_append_u64(out, element);
+        }
+        g_string_append_c(out, ']');
+}
+
+static void json_append_value(GString *out, FieldType type, const Value *value)
+{
+        switch (type) {
+        case FIELD_TYPE_U8:
+        case FIELD_TYPE_U16:
+        case FIELD_TYPE_U32:
+                json_append_u64(out, value->u);
+                break;
+        case FIELD_TYPE_U64:
+                json_append_hex(out, value->u);
+                break;
+        case FIELD_TYPE_BOOL:
+                g_string_append(out, value->u ? "true" : "false");
+                break;
+        case FIELD_TYPE_GUID:
+                json_append_guid(out, value->data);
+                break;
+        case FIELD_TYPE_WSTRING:
+        case FIELD_TYPE_ASTRING:
+                json_append_text(out, (const char *)value->data, value->n);
+                break;
+        case FIELD_TYPE_U64_ARRAY:
+        case FIELD_TYPE_IL_OFFSETS:
+        case FIELD_TYPE_U32_ARRAY:
+                json_append_array(out, type, value);
+                break;
+        case _FIELD_TYPE_MAX:
+                g_assert_not_reached();
+        }
+}
+
+static void json_append_optional_time(GString *out, const char *key, bool is_known, uint64_t time)
+{
+        g_string_append(out, key);
+        if (is_known)
+                json_append_time(out, time);
+        else
+                APPEND_LITERAL(out, "null");
+}
+
+void json_append_record(GString *out, const Record *record)
+{
+        const Event *event = record->event;
+        unsigned i;
+
+        APPEND_LITERAL(out, "{\"event\":\"");
+        g_string_append(out, event->name);
+        APPEND_LITERAL(out, "\",\"provider\":\"");
+        g_string_append(out, provider_name(event->provider));
+        json_append_optional_time(out, "\",\"time\":", true, record->time);
+        APPEND_LITERAL(out, ",\"pid_ns\":");
+        json_append_u64(out, record->process.pid_ns);
+        APPEND_LITERAL(out, ",\"pid\":");
+        json_append_i64(out, record->process.pid);
+        APPEND_LITERAL(out, ",\"tid\":");
+        /* Unknown without the context. */
+        if (record->tid)
+                json_append_i64(out, record->tid);
+        else
+                APPEND_LITERAL(out, "null");
+        APPEND_LITERAL(out, ",\"fields\":{");
+        for (i = 0; i < event->n_fields; i++) {
+                if (i)
+                        g_string_append_c(out, ',');
+                g_string_append_c(out, '"');
+                g_string_append(out, field_name(event->fields[i].name));
+                APPEND_LITERAL(out, "\":");
+                json_append_value(out, event->fields[i].type, &record->values[i]);
+        }
+        APPEND_LITERAL(out, "}}\n");
+}
+
+void json_append_gap(GString *out, uint64_t stream_id, const StreamGap *gap)
+{
+        if (gap->kind == GAP_EVENTS)
+                APPEND_LITERAL(out, "{\"event\":\"(discarded events)\"");
+        else
+                APPEND_LITERAL(out, "{\"event\":\"(discarded packets)\"");
+        APPEND_LITERAL(out, ",\"stream\":");
+        json_append_u64(out, stream_id);
+        APPEND_LITERAL(out, ",\"count\":");
+        if (gap->count == GAP_COUNT_UNKNOWN)
+                APPEND_LITERAL(out, "null");
+        else
+                json_append_u64(out, gap->count);
+        json_append_optional_time(out, ",\"begin\":", gap->begin > 0, gap->begin);
+        json_append_optional_time(out, ",\"end\":", gap->end < UINT64_MAX, gap->end);
+        APPEND_LITERAL(out, "}\n");
+}

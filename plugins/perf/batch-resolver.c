@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+#include "batch-resolver.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/*
+ * An exiting runtime reports its code as unloaded while other threads still run it: the last of
+ * these events are seen up to 12 ms late. And a body is reported a little after it is published.
+ */
+#define LAST_MOMENTS_NS  INT64_C(20000000)
+#define FIRST_MOMENTS_NS INT64_C(1000000)
+
+typedef struct Verdict {
+        bool is_named, is_marked;
+        Count reason; /* the reason, if it is not named */
+} Verdict;
+
+static const Count REASONS[] = {
+        [CLRSYM_OK] = COUNT_NO_METHOD,        [CLRSYM_NO_PROCESS] = COUNT_NO_PROCESS,
+        [CLRSYM_NO_METHOD] = COUNT_NO_METHOD, [CLRSYM_UNLOADED] = COUNT_UNLOADED,
+        [CLRSYM_NOT_YET] = COUNT_NOT_YET,     [CLRSYM_AMBIGUOUS] = COUNT_AMBIGUOUS,
+        [CLRSYM_PENDING] = COUNT_PENDING,     [CLRSYM_EVICTED] = COUNT_EVICTED,
+        [CLRSYM_INVALID] = COUNT_NO_METHOD,
+};
+
+int batch_resolver_init(BatchResolver *resolver, const Settings *settings, Frames *frames,
+                        Images *images, char **ret_message)
+{
+        const clrsym_options options = {.socket = settings->socket, .trace = settings->trace};
+
+        *resolver = (BatchResolver){
+                .settings = settings,
+                .frames = frames,
+                .images = images,
+                .wait_ms = settings->wait_ms,
+        };
+        return clrsym_open(&resolver->handle, &options, ret_message);
+}
+
+void batch_resolver_deinit(BatchResolver *resolver)
+{
+        clrsym_close(resolver->handle);
+        resolver->handle = NULL;
+}
+
+static bool add_query(Batch *batch, const clrsym_query *query, int64_t shift)
+{
+        clrsym_query *added = batch_add_query(batch);
+
+        if (!added)
+                return false;
+        *added = *query;
+        if (shift < 0 && query->time < (uint64_t)-shift)
+                added->time = 1;
+        else
+                added->time += (uint64_t)shift;
+        return true;
+}
+
+/* Asks for the time of the sample; or, if only a window is known, for its begin and its end. */
+static unsigned add_queries(const BatchResolver *resolver, Batch *batch, const clrsym_query *query)
+{
+        const Settings *settings = resolver->settings;
+        clrsym_query moved = *query;
+
+        if (resolver->has_exact_clock)
+                return add_query(batch, query, 0) ? 1 : 0;
+        moved.time += (uint64_t)settings->clock_offset;
+        return add_query(batch, &moved, -(int64_t)settings->clock_slack) &&
+                               add_query(batch, &moved, (int64_t)settings->clock_slack)
+                       ? 2
+                       : 0;
+}
+
+bool batch_resolver_add(BatchResolver *resolver, Batch *batch, const ImageAddress *where,
+                        MappingKind kind)
+{
+        const Settings *settings = resolver->settings;
+        const Sample *sample = &batch->samples[batch->n_samples - 1];
+        const PidMap *map = settings_map(settings, sample->pid);
+        clrsym_query query = {
+                .pid = map ? map->pid : sample->pid,
+                .has_pid_ns = map && map->has_pid_ns,
+                .has_time = true,
+                .pid_ns = map ? map->pid_ns : 0,
+                .address = where->address,
+                .time = sample->time,
+        };
+        Ask *ask = batch_add_ask(batch);
+
+        if (!ask)
+                return false;
+        ask->kind = kind;
+        ask->address = where->address;
+        if ((!map && settings->is_mapped_only) || query.pid <= 0)
+                return true;
+        /* Files are compared with times, which perf's own clock does not give exactly enough. */
+        if (kind == MAPPING_IMAGE && (!resolver->images->asks_living || resolver->has_exact_clock))
+                ask->code = images_find(resolver->images, sample->pid, sample->time, where);
+        ask->n_queries = add_queries(resolver, batch, &query);
+        query.address = ask->code.begin;
+        return ask->n_queries &&
+               (!ask->code.begin || add_queries(resolver, batch, &query) == ask->n_queries);
+}
+
+/* The nearest body was there: it had just ended, or was just beginning. */
+static bool is_near(const clrsym_answer *answer)
+{
+        if (!answer->has_body)
+                return false;
+        if (answer->status == CLRSYM_UNLOADED)
+                return answer->distance > -LAST_MOMENTS_NS;
+        return answer->status == CLRSYM_NOT_YET && answer->distance < FIRST_MOMENTS_NS;
+}
+
+/* Elsewhere it is not even certain that the code is managed: only exact answers count. */
+static bool takes_marked(MappingKind kind)
+{
+        return kind == MAPPING_JITTED || kind == MAPPING_IMAGE;
+}
+
+static Verdict answer_judge(const clrsym_answer *answer, MappingKind kind)
+{
+        Verdict verdict = {.reason = REASONS[answer->status]};
+
+        if (answer->status == CLRSYM_OK && answer->has_body) {
+                verdict.is_named = true;
+                verdict.is_marked = answer->confidence == CLRSYM_GAP ||
+                                    answer->confidence == CLRSYM_PROVISIONAL;
+        } else if (is_near(answer)) {
+                verdict.is_named = verdict.is_marked = true;
+        }
+        if (verdict.is_marked && !takes_marked(kind))
+                verdict.is_named = false;
+        return verdict;
+}
+
+static bool same_body(const clrsym_answer *one, const clrsym_answer *other)
+{
+        return one->has_body && other->has_body && one->generation == other->generation &&
+               one->body.start == other->body.start && one->body.loaded == other->body.loaded &&
+               one->body.method_id == other->body.method_id &&
+               one->body.rejit_id == other->body.rejit_id;
+}
+
+/*
+ * For a time that is known within a window only: at its begin and at its end one body must be
+ * there, or be the nearest. If it is there at both, it was there throughout; else the name is
+ * marked.
+ */
+static Verdict window_judge(const clrsym_answer *begin, const clrsym_answer *end, MappingKind kind)
+{
+        const clrsym_answer *first = begin->status == CLRSYM_OK ? begin : end;
+        Verdict verdict = answer_judge(first, kind);
+
+        if (begin->status == end->status && begin->status != CLRSYM_OK)
+                return (Verdict){.reason = REASONS[begin->status]};
+        if (first->status != CLRSYM_OK || !same_body(begin, end))
+                return (Verdict){.reason = COUNT_CLOCK};
+        if (begin->status != end->status) {
+                verdict.is_marked = true;
+                verdict.is_named = takes_marked(kind);
+                verdict.reason = COUNT_CLOCK;
+        }
+        return verdict;
+}
+
+static Verdict answers_judge(const clrsym_answer *answers, unsigned n, MappingKind kind)
+{
+        if (n == 0)
+                return (Verdict){.reason = COUNT_NO_PROCESS};
+        return n == 1 ? answer_judge(answers, kind) : window_judge(answers, answers + 1, kind);
+}
+
+/*
+ * A body begins where the file's function does. Is it the one at the address? It is if it was
+ * reported after the file was mapped, and if its size, when known, is not less than in the file.
+ */
+static bool is_function(const BatchResolver *resolver, const Ask *ask, const clrsym_answer *answer)
+{
+        const Settings *settings = resolver->settings;
+        const clrsym_body *body = &answer->body;
+        uint64_t mapped = ask->code.mapped, slack = 0;
+
+        if (mapped && !resolver->has_exact_clock) {
+                mapped += (uint64_t)settings->clock_offset;
+                slack = settings->clock_slack;
+        }
+        return answer->status == CLRSYM_OK && answer->has_body && body->start == ask->code.begin &&
+               (body->source == CLRSYM_SOURCE_R2R_ENTRY ||
+                body->tier == CLRSYM_TIER_READY_TO_RUN) &&
+               (!body->size || ask->address - body->start < body->size) &&
+               (!body->loaded || !mapped || body->loaded + slack >= mapped);
+}
+
+static bool are_function(const BatchResolver *resolver, const Ask *ask,
+                         const clrsym_answer *answers)
+{
+        unsigned i;
+
+        for (i = 0; i < ask->n_queries; i++)
+                if (!is_function(resolver, ask, &answers[i]))
+                        return false;
+        return ask->n_queries > 0;
+}
+
+static void verdict_count(Counts *counts, MappingKind kind, const Verdict *verdict)
+{
+        bool is_jitted = kind == MAPPING_JITTED, is_image = kind == MAPPING_IMAGE;
+
+        counts->n[COUNT_JITTED] += is_jitted;
+        counts->n[COUNT_IMAGE] += is_image;
+        if (verdict->is_named) {
+                counts->n[is_jitted  ? COUNT_JITTED_NAMED
+                          : is_image ? COUNT_IMAGE_NAMED
+                                     : COUNT_ELSEWHERE_NAMED]++;
+                counts->n[COUNT_MARKED] += verdict->is_marked;
+        } else if (is_jitted || is_image) {
+                counts->n[verdict->reason]++;
+        }
+}
+
+static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask)
+{
+        const clrsym_answer *answer = batch->answers + ask->query;
+        Verdict verdict = answers_judge(answer, ask->n_queries, ask->kind);
+        Entry *entry = &batch->entries[ask->entry];
+        const char *image = NULL;
+
+        if (!verdict.is_named && ask->code.begin &&
+            are_function(resolver, ask, answer + ask->n_queries)) {
+                Verdict function;
+
+                answer += ask->n_queries;
+                function = answers_judge(answer, ask->n_queries, ask->kind);
+                if (function.is_named)
+                        verdict = function;
+        }
+        verdict_count(&resolver->counts, ask->kind, &verdict);
+        if (!verdict.is_named) {
+                images_note_missing(ask->code.missing);
+                return 0;
+        }
+        if (ask->n_queries == 2 && answer->status != CLRSYM_OK)
+                answer++;
+        if (ask->kind == MAPPING_IMAGE)
+                image = frames_get(resolver->frames, entry->frame).module;
+        entry->frame = frames_body(resolver->frames, answer, image, verdict.is_marked);
+        entry->offset = (uint32_t)(entry->ip - answer->body.start);
+        return entry->frame == INDEX_NONE ? -ENOMEM : 0;
+}
+
+int batch_resolver_run(BatchResolver *resolver, Batch *batch)
+{
+        clrsym_answer *answers = NULL;
+        bool is_late = false;
+        size_t i;
+        int r = 0;
+
+        if (batch->n_queries) {
+                answers = batch_answers(batch);
+                if (!answers)
+                        return -ENOMEM;
+                r = clrsym_resolve(resolver->handle, batch->queries, batch->n_queries,
+                                   resolver->wait_ms, answers);
+                if (r < 0)
+                        return r;
+        }
+        for (i = 0; r == 0 && i < batch->n_asks; i++)
+                r = ask_name(resolver, batch, &batch->asks[i]);
+        for (i = 0; i < batch->n_queries; i++)
+                is_late |= answers[i].status == CLRSYM_PENDING ||
+                           answers[i].status == CLRSYM_NO_PROCESS ||
+                           answers[i].confidence == CLRSYM_PROVISIONAL;
+        /* The wait was in vain: no more events come, and later batches are later in time. */
+        if (is_late)
+                resolver->wait_ms = 0;
+        return r;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Batch resolver: asks which managed code the frames of a batch were in
+ */
+
+#include "batch.h"
+#include "frames.h"
+#include "perf/counts.h"
+#include "settings.h"
+
+typedef struct BatchResolver {
+        const Settings *settings; /* borrowed */
+        Frames *frames;           /* borrowed */
+        Images *images;           /* borrowed */
+        clrsym *handle;           /* owned */
+        Counts counts;
+        unsigned wait_ms;     /* how long to wait for events that are not in yet */
+        bool has_exact_clock; /* perf's times are the trace's */
+} BatchResolver;
+
+/*
+ * Opens the trace or daemon of SETTINGS. On failure RET_MESSAGE is the reason (owned by the caller;
+ * NULL: no memory).
+ */
+int batch_resolver_init(BatchResolver *resolver, const Settings *settings, Frames *frames,
+                        Images *images, char **ret_message);
+void batch_resolver_deinit(BatchResolver *resolver);
+
+/*
+ * Adds queries for the entry that was added last: WHERE has its address, KIND is of its mapping.
+ * False if there is no memory.
+ */
+bool batch_resolver_add(BatchResolver *resolver, Batch *batch, const ImageAddress *where,
+                        MappingKind kind);
+
+/*
+ * Names all entries that were added. Negative on failure; clrsym_message(handle) explains all but
+ * -ENOMEM.
+ */
+int batch_resolver_run(BatchResolver *resolver, Batch *batch);

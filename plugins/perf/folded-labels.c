@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "folded-labels.h"
+
+#include "perf/folded-text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void folded_labels_clear(FoldedLabels *labels)
+{
+        uint32_t i;
+
+        for (i = 0; i < labels->n; i++)
+                free(labels->texts[i]);
+        labels->n = 0;
+        if (labels->n_of)
+                memset(labels->of, 0xff, labels->n_of * sizeof(*labels->of));
+        hash_index_clear(&labels->index);
+}
+
+void folded_labels_deinit(FoldedLabels *labels)
+{
+        folded_labels_clear(labels);
+        free(labels->texts);
+        free(labels->of);
+        hash_index_deinit(&labels->index);
+        *labels = (FoldedLabels){0};
+}
+
+/* "[libcoreclr.so]": for a frame of which only the file is known. */
+static char *module_label(const char *module)
+{
+        const char *slash = module ? strrchr(module, '/') : NULL;
+        char *text;
+
+        if (slash)
+                module = slash + 1;
+        if (!module || !*module)
+                module = "unknown";
+        return asprintf(&text, *module == '[' ? "%s" : "[%s]", module) < 0 ? NULL : text;
+}
+
+static char *frame_label(const FoldedLabels *labels, const Frame *frame)
+{
+        const char *annotation = labels->is_annotated ? folded_annotation(frame->kind) : "";
+        char *text;
+
+        if (!frame->name)
+                return module_label(frame->module);
+        return asprintf(&text, "%s%s", frame->name, annotation) < 0 ? NULL : text;
+}
+
+static bool equal_text(const void *rows, uint32_t number, const void *key)
+{
+        return !strcmp(((char *const *)rows)[number], key);
+}
+
+/* Takes over TEXT, which is a label, or NULL. */
+static uint32_t folded_labels_add(FoldedLabels *labels, char *text)
+{
+        uint32_t number;
+        uint64_t hash;
+
+        if (!text)
+                return INDEX_NONE;
+        hash = hash_text(0, text);
+        number = hash_index_find(&labels->index, hash, equal_text, labels->texts, text);
+        if (number != INDEX_NONE) {
+                free(text);
+                return number;
+        }
+        if (labels->n == labels->n_texts) {
+                uint32_t n = labels->n_texts ? labels->n_texts * 2 : 256;
+                char **texts = realloc(labels->texts, n * sizeof(*texts));
+
+                if (!texts) {
+                        free(text);
+                        return INDEX_NONE;
+                }
+                labels->texts = texts;
+                labels->n_texts = n;
+        }
+        if (!hash_index_add(&labels->index, hash, labels->n)) {
+                free(text);
+                return INDEX_NONE;
+        }
+        labels->texts[labels->n] = text;
+        return labels->n++;
+}
+
+/* Room for the numbers of all frames. */
+static bool folded_labels_make_room(FoldedLabels *labels, uint32_t n)
+{
+        size_t bigger = labels->n_of ? labels->n_of : 1024;
+        uint32_t *of;
+
+        if (n <= labels->n_of)
+                return true;
+        while (bigger < n)
+                bigger *= 2;
+        of = realloc(labels->of, bigger * sizeof(*of));
+        if (!of)
+                return false;
+        memset(of + labels->n_of, 0xff, (bigger - labels->n_of) * sizeof(*of));
+        labels->of = of;
+        labels->n_of = bigger;
+        return true;
+}
+
+uint32_t folded_labels_frame(FoldedLabels *labels, const Frames *frames, uint32_t number)
+{
+        Frame frame = frames_get(frames, number);
+        char *text;
+
+        if (!folded_labels_make_room(labels, frames->n))
+                return INDEX_NONE;
+        if (labels->of[number] == INDEX_NONE) {
+                text = frame_label(labels, &frame);
+                if (text)
+                        folded_escape_frame(text);
+                labels->of[number] = folded_labels_add(labels, text);
+        }
+        return labels->of[number];
+}
+
+uint32_t folded_labels_comm(FoldedLabels *labels, const Frames *frames, uint32_t number)
+{
+        const char *name = frames_get(frames, number).name;
+        char *text;
+
+        if (!folded_labels_make_room(labels, frames->n))
+                return INDEX_NONE;
+        if (labels->of[number] == INDEX_NONE) {
+                text = strdup(*name ? name : "[unknown]");
+                if (text)
+                        folded_escape_comm(text);
+                labels->of[number] = folded_labels_add(labels, text);
+        }
+        return labels->of[number];
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Attachment file: what a holder keeps of one attachment for a later holder
+ *
+ * PID-START in the holder's directory, a key file:
+ *
+ *   [attachment]
+ *   session=5
+ *   ...                  one line for each field below
+ *
+ * Earlier versions wrote eight bare numbers, which are read, too: SESSION PERSISTENT HELD_SINCE
+ * HELD_UNTIL WORKER WORKER_START VPID PID_NS.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct AttachmentFile {
+        uint64_t session;       /* id of the EventPipe session; 0: none to stop */
+        uint64_t is_persistent; /* 1: the session outlives its worker */
+        uint64_t held_since;    /* ns of CLOCK_MONOTONIC */
+        uint64_t held_until;    /* the same: when it was last known to be held */
+        uint64_t worker;        /* pid of the process that holds it */
+        uint64_t worker_start;  /* its start in clock ticks since boot */
+        uint64_t vpid;          /* of the target, in its own pid namespace; 0: not known */
+        uint64_t pid_ns;        /* inode of that namespace */
+} AttachmentFile;
+
+/* The path in DIRECTORY of the file for the target; the caller frees it. */
+char *attachment_file_path(const char *directory, pid_t pid, uint64_t start_ticks);
+/* Target of the file NAME. False: it is not the name of such a file. */
+bool attachment_file_parse_name(const char *name, pid_t *ret_pid, uint64_t *ret_start_ticks);
+
+/* False: TEXT is not such a file. */
+bool attachment_file_parse(const char *text, AttachmentFile *ret_file);
+/* The caller frees it. */
+char *attachment_file_format(const AttachmentFile *file);

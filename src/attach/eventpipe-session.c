@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#include "attach/eventpipe-session.h"
+
+#include "attach/error.h"
+#include "util/fd.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#define PROVIDER "Microsoft-Windows-DotNETRuntime"
+/* A session must name a provider; this one does not exist, so it switches nothing on. */
+#define NO_PROVIDER "clrsym"
+
+/*
+ * Keywords of the provider: loader, JIT, methods at the end of their module, interop (an event for
+ * each method that an IL stub is made for), IL maps, precompiled code.
+ */
+#define KEYWORDS UINT64_C(0x2000022098)
+/* Loads of jitted code are verbose. */
+#define LEVEL 5
+
+/* A rundown without a byte for so long is stuck. */
+#define RUNDOWN_PATIENCE (30 * G_TIME_SPAN_SECOND)
+/* To stop a session that makes no rundown. */
+#define STOP_LIMIT (10 * G_TIME_SPAN_SECOND)
+
+/* Bytes; the rundown of the smallest program has a hundred times as many. */
+#define MIN_RUNDOWN 1024
+
+#define DRAIN_SIZE (64u << 10)
+/* Bytes that are drained before orders and deadlines are looked at again. */
+#define MAX_DRAIN (4u << 20)
+
+/* From the one that costs the target least to the one that every runtime has. */
+static const struct {
+        IpcCommand command;
+        bool is_persistent;
+} COMMANDS[] = {
+        {IPC_COLLECT_TRACING_5, true},
+        {IPC_COLLECT_TRACING_4, false},
+        {IPC_COLLECT_TRACING_2, false},
+};
+
+uint64_t eventpipe_session_clock(void)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Sends a command on a connection of its own, which is returned, or -1. Frees REQUEST. */
+static int eventpipe_call(const Target *target, GByteArray *request, IpcReply *reply,
+                          GError **error)
+{
+        gint64 deadline = g_get_monotonic_time() + PORT_TIMEOUT;
+        g_autoptr(GByteArray) owned = request;
+        FD_AUTO int fd = port_connect(target, deadline, error);
+
+        if (fd < 0 || !port_call(fd, target, owned, deadline, reply, error))
+                return -1;
+        return fd_steal(&fd);
+}
+
+/* -1 with RET_CODE, the runtime's error code, or 0: it sent none. */
+static int eventpipe_collect(const Target *target, const IpcCollect *collect, IpcReply *reply,
+                             uint64_t *ret_id, uint32_t *ret_code, GError **error)
+{
+        FD_AUTO int fd = eventpipe_call(target, ipc_collect_new(collect), reply, error);
+
+        *ret_code = 0;
+        if (fd < 0)
+                return -1;
+        if (ipc_reply_result(reply, ret_code) == IPC_RESULT_OK &&
+            ipc_reply_get_session(reply, ret_id))
+                return fd_steal(&fd);
+        port_set_refusal(reply, target, error);
+        return -1;
+}
+
+bool eventpipe_session_open(const Target *target, EventPipeSession *ret_session, GError **error)
+{
+        g_autofree IpcReply *reply = g_new(IpcReply, 1);
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(COMMANDS); i++) {
+                const IpcCollect collect = {.command = COMMANDS[i].command,
+                                            .provider = PROVIDER,
+                                            .keywords = KEYWORDS,
+                                            .level = LEVEL};
+                EventPipeSession session = {.is_persistent = COMMANDS[i].is_persistent};
+                g_autoptr(GError) refusal = NULL;
+                uint32_t code;
+
+                session.fd =
+                        eventpipe_collect(target, &collect, reply, &session.id, &code, &refusal);
+                if (session.fd >= 0) {
+                        *ret_session = session;
+                        return true;
+                }
+                if ((code == IPC_E_UNKNOWN_COMMAND || code == IPC_E_BAD_ENCODING) &&
+                    i + 1 < G_N_ELEMENTS(COMMANDS))
+                        continue;
+                g_propagate_error(error, g_steal_pointer(&refusal));
+                return false;
+        }
+        return false;
+}
+
+/*
+ * Reads what has come, but not for ever if the target writes as fast as we read, and adds its size
+ * to N_BYTES. False: that was the end.
+ */
+static bool eventpipe_drain(int fd, uint64_t *n_bytes)
+{
+        uint8_t bytes[DRAIN_SIZE];
+        uint64_t n_drained = 0;
+        ssize_t n;
+
+        do {
+                n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+                if (n > 0)
+                        n_drained += (uint64_t)n;
+        } while ((n > 0 && n_drained < MAX_DRAIN) || (n < 0 && errno == EINTR));
+        *n_bytes += n_drained;
+        return n > 0 || (n < 0 && errno == EAGAIN);
+}
+
+bool eventpipe_session_drain(const EventPipeSession *session)
+{
+        uint64_t n_bytes = 0;
+
+        return eventpipe_drain(session->fd, &n_bytes);
+}
+
+bool eventpipe_session_stop_id(const Target *target, uint64_t id, GError **error)
+{
+        g_autofree IpcReply *reply = g_new(IpcReply, 1);
+        FD_AUTO int fd = eventpipe_call(target, ipc_stop_new(id), reply, error);
+        uint32_t code;
+
+        return fd >= 0 && (ipc_reply_result(reply, &code) == IPC_RESULT_OK ||
+                           port_set_refusal(reply, target, error));
+}
+
+/* A session that was asked to end. */
+typedef struct EventPipeStop {
+        int fd;                    /* of the session */
+        int reply_fd;              /* of the request */
+        int other_fd;              /* of a session that continues; -1: none */
+        const EventPipeWait *wait; /* borrowed or NULL */
+        gint64 deadline;           /* us of g_get_monotonic_time() */
+        bool has_ended;            /* the session's stream has */
+        bool has_reply;            /* the whole reply has come */
+        uint64_t n_bytes;
+} EventPipeStop;
+
+static bool eventpipe_stop_take_reply(EventPipeStop *stop, IpcReply *reply)
+{
+        uint8_t bytes[256];
+        ssize_t n = recv(stop->reply_fd, bytes, MIN(ipc_reply_wanted(reply), sizeof(bytes)),
+                         MSG_DONTWAIT);
+
+        if (n < 0)
+                return errno == EAGAIN || errno == EINTR;
+        if (n > 0)
+                ipc_reply_put(reply, bytes, (size_t)n);
+        stop->has_reply = ipc_reply_wanted(reply) == 0;
+        return n > 0;
+}
+
+/* How long to poll, in ms; 0: the deadline has passed. */
+static int eventpipe_stop_left(const EventPipeStop *stop)
+{
+        gint64 left = (stop->deadline - g_get_monotonic_time() + 999) / 1000;
+
+        return (int)CLAMP(left, 0, RUNDOWN_PATIENCE / 1000);
+}
+
+/* True if the host wants no more of it. */
+static bool eventpipe_stop_is_interrupted(const EventPipeStop *stop, GError **error)
+{
+        if (!stop->wait->interrupt(stop->wait->data))
+                return false;
+        g_set_error_literal(error, ATTACH_ERROR, ATTACH_ERROR_FAILED, "the rundown was given up");
+        return true;
+}
+
+/* The runtime writes the session's last bytes before it replies: both must be read at once. */
+static bool eventpipe_stop_wait(const Target *target, EventPipeStop *stop, IpcReply *reply,
+                                GError **error)
+{
+        ipc_reply_clear(reply);
+        while (!stop->has_ended || !stop->has_reply) {
+                struct pollfd fds[] = {
+                        {.fd = stop->has_ended ? -1 : stop->fd, .events = POLLIN},
+                        {.fd = stop->has_reply ? -1 : stop->reply_fd, .events = POLLIN},
+                        {.fd = stop->other_fd, .events = POLLIN},
+                        {.fd = stop->wait ? stop->wait->interrupt_fd : -1, .events = POLLIN},
+                };
+                const int left = eventpipe_stop_left(stop);
+                uint64_t n_other = 0;
+                int r = poll(fds, G_N_ELEMENTS(fds), left);
+
+                if (r < 0 && errno == EINTR)
+                        continue;
+                if (r <= 0 || left == 0 || (r == 1 && fds[2].revents && target_has_ended(target)))
+                        return port_set_unresponsive(target, error);
+                if (fds[3].revents && eventpipe_stop_is_interrupted(stop, error))
+                        return false;
+                if (fds[0].revents)
+                        stop->has_ended = !eventpipe_drain(stop->fd, &stop->n_bytes);
+                if (fds[1].revents && !eventpipe_stop_take_reply(stop, reply))
+                        return port_set_hang_up(target, 0, error);
+                if (fds[2].revents && !eventpipe_drain(stop->other_fd, &n_other))
+                        stop->other_fd = -1;
+        }
+        return true;
+}
+
+/* Stops SESSION and reads it to its end. WAIT may be NULL. */
+static bool eventpipe_stop(const Target *target, const EventPipeSession *session,
+                           const EventPipeWait *wait, gint64 limit, uint64_t *ret_n_bytes,
+                           GError **error)
+{
+        const gint64 deadline = g_get_monotonic_time() + limit;
+        g_autofree IpcReply *reply = g_new(IpcReply, 1);
+        g_autoptr(GByteArray) request = ipc_stop_new(session->id);
+        FD_AUTO int fd = port_connect(target, deadline, error);
+        EventPipeStop stop = {.fd = session->fd,
+                              .reply_fd = fd,
+                              .other_fd = wait && wait->other ? wait->other->fd : -1,
+                              .wait = wait,
+                              .deadline = deadline};
+        uint32_t code;
+
+        if (fd < 0)
+                return false;
+        /* It is small: a new connection takes it whole, or the target has closed it. */
+        if (send(fd, request->data, request->len, MSG_NOSIGNAL) != (ssize_t)request->len)
+                return port_set_hang_up(target, 0, error);
+        if (!eventpipe_stop_wait(target, &stop, reply, error))
+                return false;
+        *ret_n_bytes = stop.n_bytes;
+        return ipc_reply_result(reply, &code) == IPC_RESULT_OK ||
+               port_set_refusal(reply, target, error);
+}
+
+bool eventpipe_session_stop(const Target *target, EventPipeSession *session, GError **error)
+{
+        uint64_t n_bytes;
+        bool is_stopped =
+                eventpipe_stop(target, session, /* wait= */ NULL, STOP_LIMIT, &n_bytes, error);
+
+        fd_clear(&session->fd);
+        return is_stopped;
+}
+
+bool eventpipe_rundown(const Target *target, const EventPipeWait *wait,
+                       EventPipeRundown *ret_rundown, GError **error)
+{
+        const IpcCollect collect = {
+                .command = IPC_COLLECT_TRACING_2, .provider = NO_PROVIDER, .has_rundown = true};
+        const gint64 limit = wait->limit ? wait->limit : EVENTPIPE_RUNDOWN_LIMIT;
+        g_autofree IpcReply *reply = g_new(IpcReply, 1);
+        uint64_t begin = eventpipe_session_clock(), n_bytes, id;
+        uint32_t code;
+        FD_AUTO int fd = eventpipe_collect(target, &collect, reply, &id, &code, error);
+
+        /* The runtime makes the rundown when the session is stopped. */
+        if (fd < 0 || !eventpipe_stop(target, &(const EventPipeSession){.fd = fd, .id = id}, wait,
+                                      limit, &n_bytes, error))
+                return false;
+        *ret_rundown = (EventPipeRundown){.begin = begin,
+                                          .end = eventpipe_session_clock(),
+                                          .is_empty = n_bytes < MIN_RUNDOWN};
+        return true;
+}
+
+char *eventpipe_runtime_version(const Target *target, GError **error)
+{
+        g_autofree IpcReply *reply = g_new(IpcReply, 1);
+        FD_AUTO int fd = eventpipe_call(target, ipc_process_info_new(), reply, error);
+        IpcProcessInfo info;
+        uint32_t code;
+
+        if (fd < 0)
+                return NULL;
+        if (ipc_reply_result(reply, &code) == IPC_RESULT_ERROR && code == IPC_E_UNKNOWN_COMMAND)
+                return NULL;
+        if (code == 0 && ipc_reply_get_process_info(reply, &info))
+                return info.version;
+        port_set_refusal(reply, target, error);
+        return NULL;
+}

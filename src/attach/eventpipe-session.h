@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * EventPipe session: switches on the events that a target's runtime emits to LTTng
+ *
+ * The runtime decides for EventPipe and LTTng together which events are emitted. The session's own
+ * stream is of no use here: a runtime that can leave it empty (.NET 10) is asked to; otherwise the
+ * stream is read and discarded.
+ *
+ * A session ends when it is stopped, or when the runtime can no longer write to it. An empty one is
+ * never written to, so it lasts until it is stopped, by its id, or until the target ends.
+ */
+
+#include "attach/port.h"
+
+typedef struct EventPipeSession {
+        int fd; /* -1: none */
+        uint64_t id;
+        bool is_persistent; /* nothing is written into it: it outlives its reader */
+} EventPipeSession;
+
+/* Switches on the events of loads, unloads, modules, IL maps and precompiled entry points. */
+bool eventpipe_session_open(const Target *target, EventPipeSession *ret_session, GError **error);
+/* Discards what has come. False: the session is over. */
+bool eventpipe_session_drain(const EventPipeSession *session);
+/* Switches the events off, unless another session wants them. Closes the session in any case. */
+bool eventpipe_session_stop(const Target *target, EventPipeSession *session, GError **error);
+/* Stops the session of that id; a session that is over is not an error. */
+bool eventpipe_session_stop_id(const Target *target, uint64_t id, GError **error);
+
+/* Now, in ns of CLOCK_MONOTONIC, like the times of events. */
+uint64_t eventpipe_session_clock(void);
+
+/* The version of the target's runtime; the caller frees it. NULL without ERROR: the runtime is too
+ * old to report it. */
+char *eventpipe_runtime_version(const Target *target, GError **error);
+
+/* A complete rundown: all code that was alive was reported to LTTng between two times. */
+typedef struct EventPipeRundown {
+        uint64_t begin, end; /* ns of CLOCK_MONOTONIC */
+        bool is_empty;       /* the runtime was started suspended and has not begun */
+} EventPipeRundown;
+
+/* What else is done while a rundown is awaited, and for how long it is. */
+typedef struct EventPipeWait {
+        const EventPipeSession *other; /* is drained; NULL: none */
+        int interrupt_fd;              /* is polled for input; -1: none */
+        /* Takes that input. True: the rundown is given up, with ATTACH_ERROR_FAILED. */
+        bool (*interrupt)(void *data);
+        void *data;
+        gint64 limit; /* us for the whole rundown; 0: EVENTPIPE_RUNDOWN_LIMIT */
+} EventPipeWait;
+
+/* Large rundowns take seconds. */
+#define EVENTPIPE_RUNDOWN_LIMIT (150 * G_TIME_SPAN_SECOND)
+
+/* Has the runtime make a rundown. WAIT may change meanwhile. */
+bool eventpipe_rundown(const Target *target, const EventPipeWait *wait,
+                       EventPipeRundown *ret_rundown, GError **error);

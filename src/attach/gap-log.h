@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Gap log: the process gaps that the holder reports to the daemon, in which it held no session of a
+ * target
+ *
+ * A gap has a file in the holder's directory until the daemon has it, and while it is open, so that
+ * a later holder continues with it:
+ *
+ *   gap-PID-START-BEGIN    "VPID PID_NS END REPORTED\n"
+ *
+ * START is in clock ticks since boot, BEGIN and END are in ns of CLOCK_MONOTONIC (END is 2^64 - 1
+ * while the gap is open), and REPORTED is 1 if the daemon has the gap as it is. "silent-" instead
+ * of "gap-", as earlier holders wrote it, is read, too. While there is no daemon, reporting is
+ * tried again.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct GapLog GapLog;
+
+typedef struct GapTarget {
+        pid_t pid; /* in our own pid namespace */
+        uint64_t start_ticks;
+        int32_t vpid;    /* in its own pid namespace */
+        uint64_t pid_ns; /* inode of that namespace */
+} GapTarget;
+
+/*
+ * Reads what an earlier holder of DIRECTORY left. INGEST is the path of the daemon's ingest socket;
+ * both are copied. CHANGED is called when gap_log_is_pending() may have changed, never from within
+ * a call.
+ */
+GapLog *gap_log_new(const char *directory, const char *ingest, void (*changed)(void *data),
+                    void *data);
+/* Waits up to half a second for gaps that can still be reported. */
+void gap_log_free(GapLog *log);
+
+/* From BEGIN on (ns of CLOCK_MONOTONIC), no session of TARGET is held, or possibly none. */
+void gap_log_begin(GapLog *log, const GapTarget *target, uint64_t begin);
+/* A session of TARGET is held from END on. */
+void gap_log_end(GapLog *log, const GapTarget *target, uint64_t end);
+
+/* True while a gap is to be reported to a daemon that answered before. */
+bool gap_log_is_pending(const GapLog *log);

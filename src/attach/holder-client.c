@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "attach/holder-client.h"
+
+#include "attach/holder-path.h"
+#include "util/fd.h"
+#include "util/unix-socket.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+/* For a holder that was started to listen. */
+#define START_TRIES    1500
+#define START_RETRY_MS 20
+/* A holder that finds another one ends at once, and the other one may be about to end. */
+#define START_ATTEMPTS 3
+
+/* A rundown of a large process may take long, but not for ever. */
+#define ANSWER_MS  180000
+#define MAX_ANSWER (1u << 20)
+
+/* -1 without ERROR: nobody listens there. */
+static int holder_connect(const char *directory, GError **error)
+{
+        g_autofree char *control = holder_path_control(directory);
+        int fd = unix_connect(control, /* flags= */ 0, ANSWER_MS);
+
+        if (fd >= 0)
+                return fd;
+        if (fd != -ENOENT && fd != -ENOTDIR && fd != -ECONNREFUSED)
+                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
+                            "cannot ask the holder at %s: %s", control, unix_socket_reason(fd));
+        return -1;
+}
+
+static void holder_child_setup(gpointer unused)
+{
+        FD_AUTO int null = open("/dev/null", O_RDWR);
+
+        /* The holder outlives our terminal and our session. */
+        setsid();
+        if (null >= 0)
+                dup2(null, STDIN_FILENO);
+}
+
+/* Its pid; 0 with ERROR set. */
+static GPid holder_spawn(const char *directory, GError **error)
+{
+        g_autofree char *program = holder_path_program();
+        const char *const argv[] = {program, "--directory", directory, NULL};
+        GPid pid;
+
+        if (g_spawn_async("/", (char **)argv, NULL,
+                          G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL |
+                                  G_SPAWN_DO_NOT_REAP_CHILD,
+                          holder_child_setup, NULL, &pid, error))
+                return pid;
+        g_prefix_error(error, "cannot start the process that holds attachments: ");
+        return 0;
+}
+
+/* -1 with ERROR set. */
+static int holder_start_and_connect(const char *directory, GError **error)
+{
+        GPid pid = holder_spawn(directory, error);
+        unsigned n_ended = 0, i;
+
+        for (i = 0; pid && i < START_TRIES; i++) {
+                bool has_ended = waitpid(pid, NULL, WNOHANG) != 0;
+                int fd = holder_connect(directory, NULL);
+
+                if (fd >= 0)
+                        return fd;
+                if (!has_ended)
+                        poll(NULL, 0, START_RETRY_MS);
+                else if (++n_ended < START_ATTEMPTS)
+                        pid = holder_spawn(directory, error);
+                else
+                        break;
+        }
+        if (pid)
+                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
+                            "the process that holds attachments does not start: see the output of "
+                            "clrsym-holder --directory %s",
+                            directory);
+        return -1;
+}
+
+static int holder_find_or_start(bool is_starting, GError **error)
+{
+        g_autofree char *directory = holder_path_to_ask(error), *own = NULL;
+        g_autoptr(GError) refusal = NULL;
+        int fd;
+
+        if (!directory)
+                return -1;
+        fd = holder_connect(directory, &refusal);
+        if (refusal) {
+                g_propagate_error(error, g_steal_pointer(&refusal));
+                return -1;
+        }
+        if (fd >= 0 || !is_starting)
+                return fd;
+        own = holder_path_own(error);
+        return own ? holder_start_and_connect(own, error) : -1;
+}
+
+int holder_client_ask(const Request *request, bool is_starting, GError **error)
+{
+        g_autofree char *line = request_format(request);
+        FD_AUTO int fd = holder_find_or_start(is_starting, error);
+
+        if (fd < 0)
+                return -1;
+        /* It is small: a new connection takes it whole. If the holder hung up, the answer shows it.
+         */
+        if (send(fd, line, strlen(line), MSG_NOSIGNAL) < 0 && errno != EPIPE) {
+                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED, "cannot ask the holder: %s",
+                            g_strerror(errno));
+                return -1;
+        }
+        return fd_steal(&fd);
+}
+
+static bool holder_client_receive(int fd, GString *text, GError **error)
+{
+        char bytes[4096];
+
+        while (text->len < MAX_ANSWER) {
+                struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+                int r = poll(&poll_fd, 1, ANSWER_MS);
+                ssize_t n = r > 0 ? recv(fd, bytes, sizeof(bytes), 0) : -1;
+
+                if ((r < 0 || (r > 0 && n < 0)) && errno == EINTR)
+                        continue;
+                if (n <= 0)
+                        break;
+                g_string_append_len(text, bytes, n);
+                if (bytes[n - 1] == '\n')
+                        return true;
+        }
+        g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
+                    "the process that holds attachments does not answer: try again");
+        return false;
+}
+
+json_t *holder_client_answer(int fd, GError **error)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+        FD_AUTO int connection = fd;
+
+        return holder_client_receive(connection, text, error)
+                       ? reply_read(text->str, text->len, error)
+                       : NULL;
+}

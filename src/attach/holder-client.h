@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Holder client: sends a request to a holder, and starts a holder if there is none
+ */
+
+#include "attach/reply.h"
+
+/*
+ * Sends REQUEST. Returns the connection, or -1 with ERROR set. With IS_STARTING a holder is started
+ * if there is none; otherwise the result is then -1 without ERROR.
+ */
+int holder_client_ask(const Request *request, bool is_starting, GError **error);
+
+/* Waits for the reply and closes FD. NULL with ERROR set, also if the reply reports an error. The
+ * caller owns the result. */
+json_t *holder_client_answer(int fd, GError **error);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "attach/holder-path.h"
+
+#include "attach/error.h"
+#include "util/runtime-path.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define NAME    "holder"
+#define SYSTEM  RUNTIME_SYSTEM "/" NAME
+#define CONTROL "control"
+
+/* The holder beside a clrsym that runs from the build tree. */
+#define BUILT_CALLER "/src/cli"
+#define BUILT_HOLDER "/src/attach/clrsym-holder"
+
+char *holder_path_control(const char *directory)
+{
+        return g_build_filename(directory, CONTROL, NULL);
+}
+
+char *holder_path_own(GError **error)
+{
+        const char *given = runtime_variable("CLRSYM_HOLDER");
+        g_autofree char *own = NULL;
+
+        if (given)
+                return g_strdup(given);
+        if (geteuid() == 0)
+                return g_strdup(SYSTEM);
+        own = runtime_path_own(NAME);
+        if (!own)
+                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
+                            "there is no directory for the process that holds the attachments: set "
+                            "XDG_RUNTIME_DIR, as a login does, or run clrsym as root");
+        return g_steal_pointer(&own);
+}
+
+char *holder_path_to_ask(GError **error)
+{
+        g_autofree char *own = holder_path_own(NULL),
+                        *control = own ? holder_path_control(own) : NULL;
+
+        /* The user's own holder goes first: it may hold processes that root's does not. */
+        if (control && (runtime_variable("CLRSYM_HOLDER") || access(control, F_OK) == 0))
+                return g_steal_pointer(&own);
+        if (access(SYSTEM "/" CONTROL, F_OK) == 0)
+                return g_strdup(SYSTEM);
+        return holder_path_own(error);
+}
+
+char *holder_path_program(void)
+{
+        g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
+        g_autofree char *directory = self ? g_path_get_dirname(self) : NULL;
+
+        if (directory && g_str_has_suffix(directory, BUILT_CALLER)) {
+                g_autofree char *built =
+                        g_strdup_printf("%.*s" BUILT_HOLDER,
+                                        (int)(strlen(directory) - strlen(BUILT_CALLER)), directory);
+
+                if (access(built, X_OK) == 0)
+                        return g_steal_pointer(&built);
+        }
+        return g_strdup(CLRSYM_HOLDER_PATH);
+}

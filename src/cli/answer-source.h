@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Answer source: a daemon, or a trace with a daemon of its own, and its replies as they are on the
+ * wire
+ */
+
+#include "cli/json-span.h"
+#include "cli/options.h"
+#include "clrsym/clrsym.h"
+
+#include <jansson.h>
+
+typedef struct AnswerSource AnswerSource;
+
+/* How a trace is opened. */
+typedef enum AnswerSourceFlags {
+        ANSWER_SOURCE_PLAIN = 0,
+        ANSWER_SOURCE_JIT_EVENTS = 1, /* also take the events about the JIT's work */
+        ANSWER_SOURCE_SAVE = 2,       /* write a snapshot to options->output */
+} AnswerSourceFlags;
+
+AnswerSource *answer_source_open(const Options *options, AnswerSourceFlags flags, GError **error);
+void answer_source_free(AnswerSource *source);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(AnswerSource, answer_source_free)
+
+/* For calls that the functions below do not make. Borrowed. */
+clrsym *answer_source_handle(AnswerSource *source);
+/* Sets ERROR from the library's message about its last call. */
+void answer_source_set_error(AnswerSource *source, GError **error);
+
+/* {"pid":..., "pid_ns":...}, or {} if no process is named. The caller owns it. */
+json_t *answer_source_parameters(const Options *options);
+
+/*
+ * Calls METHOD with PARAMETERS, which it takes over. RET_PARAMETERS are those of the reply,
+ * borrowed until the next call. WAIT_MS is how long the daemon may wait, by PARAMETERS.
+ */
+bool answer_source_call(AnswerSource *source, const char *method, json_t *parameters,
+                        unsigned wait_ms, JsonSpan *ret_parameters, GError **error);
+
+/* False ends the list. ROW is valid during the call. */
+typedef bool (*AnswerRowFn)(JsonSpan row, void *data);
+
+/*
+ * Calls METHOD, and FN for each element of the array MEMBER of the replies. Takes over PARAMETERS.
+ */
+bool answer_source_rows(AnswerSource *source, const char *method, json_t *parameters,
+                        const char *member, AnswerRowFn fn, void *data, GError **error);
+/* The same; prints each element on a line. */
+bool answer_source_print_rows(AnswerSource *source, const char *method, json_t *parameters,
+                              const char *member, GError **error);
+
+/* The time, in ns, that TEXT means: see TIMES in clrsym(1). */
+bool answer_source_time(AnswerSource *source, const char *text, uint64_t *ret_time, GError **error);
+
+/* All failures here end the program with a message: one code is enough. */
+#define ANSWER_SOURCE_ERROR (g_quark_from_static_string("clrsym-source"))

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Body rows: native code bodies as ListMethods, History or Versions return them, to be sorted and
+ * shown
+ */
+
+#include "cli/answer-source.h"
+
+/* The list owns the strings. */
+typedef struct BodyRow {
+        int32_t pid;
+        uint32_t generation;
+        uint64_t pid_ns;
+        uint64_t start;
+        uint64_t method_id;
+        uint64_t loaded;   /* CLRSYM_NO_TIME: not known */
+        uint64_t unloaded; /* CLRSYM_ALIVE: it lives */
+        uint64_t il_version;
+        uint32_t size; /* 0: not known */
+        uint32_t rejit_id;
+        uint32_t jit_us; /* 0: not known */
+        bool has_il_version;
+        const char *tier;              /* "?" if the row has none */
+        const char *symbol;            /* "Namespace.Type.Method(args)", as the runtime writes it */
+        const char *shown;             /* SYMBOL in the style that is asked for */
+        size_t n_name;                 /* of SYMBOL, without the arguments */
+        const char *module;            /* its file's name, or NULL */
+        const char *json;              /* the row's JSON text if it is kept, else NULL */
+        uint32_t number;               /* position in the reply */
+        uint32_t n_versions, n_reuses; /* set by body_rows_count() */
+} BodyRow;
+
+typedef struct BodyRows {
+        GArray *rows; /* owned: BodyRow */
+        GStringChunk *texts;
+        bool keeps_json;
+        bool is_of_several; /* the rows are of several processes */
+} BodyRows;
+
+BodyRows *body_rows_new(bool keeps_json);
+void body_rows_free(BodyRows *list);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(BodyRows, body_rows_free)
+
+static inline BodyRow *body_rows_get(const BodyRows *list, guint i)
+{
+        return &g_array_index(list->rows, BodyRow, i);
+}
+
+/* Is the row wanted? ROW is valid during the call. */
+typedef bool (*BodyTest)(const BodyRow *row, void *data);
+
+/*
+ * Calls METHOD with PARAMETERS, which it takes over, and adds those rows of the array MEMBER of the
+ * replies for which IS_WANTED (NULL: all) returns true.
+ */
+bool body_rows_read(BodyRows *list, AnswerSource *source, const char *method, json_t *parameters,
+                    const char *member, BodyTest is_wanted, void *data, GError **error);
+
+/*
+ * Sets the counts of LIST's rows: the native bodies of their method and the bodies at their
+ * address, among ALL bodies that their processes ever had.
+ */
+void body_rows_count(BodyRows *list, const BodyRows *all);

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "doctor/doctor.h"
+#include "util/printable-string.h"
+
+typedef struct Check {
+        const char *name;
+        CheckFn run;
+        bool is_of_process; /* it is about the process that was named */
+} Check;
+
+static const Check CHECKS[] = {
+        {"process", check_process, true},
+        {"runtime", check_runtime, true},
+        {"library", check_library, true},
+        {"provider", check_provider, true},
+        {"sessiond", check_sessiond, false},
+        {"registered", check_registered, true},
+        {"port", check_port, true},
+        {"events-on", check_switched_on, true},
+        {"clock", check_clock, true},
+        {"session", check_session, false},
+        {"tracked", check_tracked, true},
+        {"events", check_events, false},
+        {"contexts", check_contexts, false},
+        {"losses", check_losses, false},
+        {"relayd", check_relay, false},
+        {"feed", check_feeder, false},
+        {"babeltrace2", check_babeltrace, false},
+        {"daemon", check_daemon, false},
+        {"access", check_access, false},
+        {"perf", check_perf, false},
+};
+
+static const char *const MARKS[_FINDING_STATUS_MAX] = {
+        [FINDING_OK] = "ok",
+        [FINDING_PROBLEM] = "NO",
+        [FINDING_NOTE] = "note",
+        [FINDING_UNKNOWN] = "?",
+};
+
+/* Findings can contain text from other programs. */
+static char *text_make_valid(const char *text)
+{
+        return text ? g_utf8_make_valid(text, -1) : NULL;
+}
+
+static void finding_print_text(const char *name, const Finding *finding)
+{
+        g_autofree char *text = text_make_valid(finding->text),
+                        *fix = text_make_valid(finding->fix);
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        g_string_append_printf(line, "%-4s %-11s ", MARKS[finding->status], name);
+        printable_append(line, text);
+        if (fix) {
+                g_string_append_printf(line, "\n%17s-> ", "");
+                printable_append(line, fix);
+        }
+        output_line(line->str, line->len);
+}
+
+static void finding_print_json(const char *name, const Finding *finding)
+{
+        g_autofree char *output = text_make_valid(finding->text),
+                        *fix = text_make_valid(finding->fix);
+        json_auto_t *object =
+                json_pack("{s:s, s:s, s:s, s:s?}", "check", name, "status",
+                          finding_status_name(finding->status), "text", output, "mend", fix);
+
+        output_json(object);
+}
+
+/* The last line, for people: the result of all checks. */
+static void print_result(const unsigned *counts)
+{
+        if (counts[FINDING_PROBLEM])
+                output_print("%u thing%s in the way%s\n", counts[FINDING_PROBLEM],
+                             counts[FINDING_PROBLEM] == 1 ? " stands" : "s stand",
+                             counts[FINDING_UNKNOWN] ? ", and not all is known" : "");
+        else
+                output_print("%s\n", counts[FINDING_UNKNOWN] ? "not all is known"
+                                                             : "nothing stands in the way");
+}
+
+/* False if there is a problem, or a check is undecided. */
+static bool checks_run(const char *socket, pid_t pid, bool is_json)
+{
+        Finding findings[G_N_ELEMENTS(CHECKS)] = {};
+        unsigned counts[_FINDING_STATUS_MAX] = {};
+        Doctor doctor;
+        bool is_over;
+        size_t i;
+
+        doctor_init(&doctor, socket, pid);
+        for (i = 0; i < G_N_ELEMENTS(CHECKS); i++)
+                CHECKS[i].run(&doctor, &findings[i]);
+        /* Another process may have the pid by now. */
+        is_over = doctor_is_inspected(&doctor) && inspection_is_over(&doctor.inspection);
+        for (i = 0; i < G_N_ELEMENTS(CHECKS); i++) {
+                if (is_over && CHECKS[i].is_of_process)
+                        finding_clear(&findings[i]);
+                if (is_over && CHECKS[i].run == check_process)
+                        finding_set(&findings[i], FINDING_PROBLEM, "pgrep -a dotnet",
+                                    "process %d has ended while it was looked at", (int)pid);
+                if (!findings[i].text)
+                        continue;
+                counts[findings[i].status]++;
+                if (is_json)
+                        finding_print_json(CHECKS[i].name, &findings[i]);
+                else
+                        finding_print_text(CHECKS[i].name, &findings[i]);
+                finding_clear(&findings[i]);
+        }
+        if (!is_json)
+                print_result(counts);
+        doctor_deinit(&doctor);
+        return !counts[FINDING_PROBLEM] && !counts[FINDING_UNKNOWN];
+}
+
+static bool parse_pid(const char *text, guint64 *ret_pid)
+{
+        return g_ascii_string_to_unsigned(text, 10, 1, INT32_MAX, ret_pid, NULL);
+}
+
+const char *verb_doctor_check(const Options *options)
+{
+        guint64 pid;
+
+        return *options->arguments && !parse_pid(*options->arguments, &pid)
+                       ? "the argument is not a PID"
+                       : NULL;
+}
+
+bool verb_doctor(const Options *options, GError **error)
+{
+        guint64 pid = 0;
+
+        if (*options->arguments)
+                parse_pid(*options->arguments, &pid);
+        return checks_run(options->socket, (pid_t)pid, options_has(options, OPTION_JSON));
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/verbs.h"
+#include "feed/state-file.h"
+#include "feed/supervisor.h"
+#include "lttng/session-control.h"
+#include "util/runtime-path.h"
+
+#include <glib-unix.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* For errors that end the program with a message. */
+#define FEED_ERROR (g_quark_from_static_string("clrsym-feed"))
+
+/* The only live session that clrsym started; else "clrsym". */
+static char *session_find_default(void)
+{
+        g_autoptr(GPtrArray) list = session_control_list(NULL);
+        const char *name = NULL;
+        unsigned n = 0;
+        guint i;
+
+        for (i = 0; list && i < list->len; i++) {
+                const SessionSettings *settings = list->pdata[i];
+
+                if (!settings->is_live)
+                        continue;
+                name = settings->name;
+                n++;
+        }
+        return g_strdup(n == 1 ? name : "clrsym");
+}
+
+/* URL is net://HOST[:PORT]/host/TARGET/SESSION; else false. */
+static bool url_parse(const char *url, char **ret_session, uint16_t *ret_port)
+{
+        g_autofree char *host = NULL, *session = NULL;
+        g_auto(GStrv) parts = NULL;
+        guint64 port = RELAY_DEFAULT_LIVE;
+        const char *colon;
+
+        if (!g_str_has_prefix(url, "net://") && !g_str_has_prefix(url, "net4://"))
+                return false;
+        parts = g_strsplit(strstr(url, "://") + 3, "/", -1);
+        if (g_strv_length(parts) != 4 || strcmp(parts[1], "host") || !*parts[2] || !*parts[3])
+                return false;
+        colon = strchr(parts[0], ':');
+        host = g_strndup(parts[0], colon ? (gsize)(colon - parts[0]) : strlen(parts[0]));
+        if (!*host ||
+            (colon && !g_ascii_string_to_unsigned(colon + 1, 10, 1, UINT16_MAX, &port, NULL)))
+                return false;
+        *ret_session = g_strdup(parts[3]);
+        /* The files of a relay daemon on another machine cannot be read here. */
+        *ret_port =
+                !strcmp(host, "localhost") || g_str_has_prefix(host, "127.") ? (uint16_t)port : 0;
+        return true;
+}
+
+typedef struct FeedRun {
+        GMainLoop *loop;        /* owned */
+        Supervisor *supervisor; /* owned */
+} FeedRun;
+
+static void feed_run_on_ended(void *data)
+{
+        g_main_loop_quit(((FeedRun *)data)->loop);
+}
+
+static gboolean feed_run_on_signal(gpointer data)
+{
+        FeedRun *run = data;
+
+        supervisor_stop(run->supervisor, feed_run_on_ended, run);
+        return G_SOURCE_CONTINUE;
+}
+
+static bool feed_run(const SupervisorSettings *settings, GError **error)
+{
+        json_auto_t *other = state_file_read(settings->session);
+        g_autoptr(GMainLoop) loop = NULL;
+        FeedRun run;
+
+        if (other) {
+                g_set_error(error, FEED_ERROR, 0,
+                            "session %s has a feeder already, process %" JSON_INTEGER_FORMAT,
+                            settings->session, json_integer_value(json_object_get(other, "pid")));
+                return false;
+        }
+        loop = g_main_loop_new(NULL, FALSE);
+        run = (FeedRun){.loop = loop, .supervisor = supervisor_new(settings, error)};
+        if (!run.supervisor)
+                return false;
+        g_unix_signal_add(SIGINT, feed_run_on_signal, &run);
+        g_unix_signal_add(SIGTERM, feed_run_on_signal, &run);
+        g_main_loop_run(loop);
+        supervisor_free(run.supervisor);
+        return true;
+}
+
+static char *session_url(const char *session, uint16_t *ret_port)
+{
+        g_autoptr(SessionSettings) settings = session_control_find(session, NULL);
+
+        if (!settings || !settings->is_live) {
+                g_clear_pointer(&settings, session_settings_free);
+                settings = session_settings_new(session);
+                settings->live_port = RELAY_DEFAULT_LIVE;
+        }
+        *ret_port = settings->live_port;
+        return session_settings_url(settings);
+}
+
+const char *verb_feed_check(const Options *options)
+{
+        const char *url = *options->arguments;
+        g_autofree char *session = NULL;
+        uint16_t port;
+
+        if (url && options->session)
+                return "--session NAME and URL: one of them";
+        if (url && !url_parse(url, &session, &port))
+                return "the URL is not net://HOST[:PORT]/host/TARGET/SESSION";
+        if (options->session && !session_settings_is_name(options->session))
+                return "--session: a session cannot have that name";
+        return NULL;
+}
+
+bool verb_feed(const Options *options, GError **error)
+{
+        g_autofree char *session = NULL, *url = NULL;
+        SupervisorSettings settings = {
+                .relay_output = options->relay_output,
+                .jit_events = options_has(options, OPTION_JIT_EVENTS),
+        };
+        g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
+        const char *repair[] = {program, "session", "repair", "--quiet", NULL, NULL};
+        char *socket = NULL;
+        bool ok;
+
+        if (*options->arguments) {
+                url = g_strdup(*options->arguments);
+                url_parse(url, &session, &settings.live_port);
+        } else {
+                session = options->session ? g_strdup(options->session) : session_find_default();
+                url = session_url(session, &settings.live_port);
+        }
+        if (!options->socket)
+                socket = runtime_path_find("CLRSYM_INGEST", RUNTIME_INGEST);
+        repair[G_N_ELEMENTS(repair) - 2] = session;
+        if (program && settings.live_port)
+                settings.repair_command = repair;
+        settings.session = session;
+        settings.url = url;
+        settings.socket = options->socket ? options->socket : socket;
+        ok = feed_run(&settings, error);
+        free(socket);
+        return ok;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * PID arguments: the processes to attach or detach, and the result of each
+ */
+
+#include "cli/options.h"
+
+#include <jansson.h>
+#include <sys/types.h>
+
+typedef struct PidArgs {
+        GArray *pids; /* owned, of pid_t */
+        bool is_json;
+        bool has_failed;
+        GError *failure; /* owned or NULL: the last failure, which main() prints */
+} PidArgs;
+
+/* The PIDs that were given, or with --user or --all the PIDs of .NET processes. */
+bool pid_args_init(PidArgs *args, const Options *options, GError **error);
+void pid_args_clear(PidArgs *args);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PidArgs, pid_args_clear)
+
+/* The uid of --user. False with ERROR set: there is no such user. */
+bool pid_args_user(const Options *options, uid_t *ret_uid, GError **error);
+
+/* Reports at once that PID failed. Takes over ERROR. */
+void pid_args_fail(PidArgs *args, pid_t pid, GError *error);
+/* True if nothing failed; else ERROR is the last failure. */
+bool pid_args_end(PidArgs *args, GError **error);
+
+/* Prints VALUE, which it takes over, as a line of JSON. */
+void pid_args_print_json(json_t *value);
+
+/* Appends "4711", with the pid in its own namespace if that differs. OF is the holder's object. */
+void pid_args_append_name(GString *out, const json_t *of);

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/verbs.h"
+
+#include <string.h>
+
+#define ANY_NUMBER UINT32_MAX
+
+#define BIT(name) OPTION_BIT(OPTION_##name)
+/* What every verb takes that asks a daemon or a trace. */
+#define COMMON         (BIT(SOCKET) | BIT(TRACE) | BIT(JSON))
+#define COMMON_PROCESS (COMMON | BIT(PID))
+
+static const char *check_resolve(const Options *options)
+{
+        if (options_has(options, OPTION_FILTER))
+                return *options->arguments                 ? "--filter reads stdin, not ADDR"
+                       : options_has(options, OPTION_JSON) ? "--filter copies text: no --json"
+                                                           : NULL;
+        return *options->arguments && !options_has(options, OPTION_PID) ? "ADDR needs --pid PID"
+                                                                        : NULL;
+}
+
+static const char *check_time(const Options *options)
+{
+        return options->at && options_has(options, OPTION_ALL) ? "--at and --all: one of them"
+                                                               : NULL;
+}
+
+static const char *check_processes(const Options *options)
+{
+        int n = (*options->arguments != NULL) + options_has(options, OPTION_ALL) +
+                options_has(options, OPTION_USER) + options_has(options, OPTION_LIST);
+
+        return n == 1 ? NULL : "it needs one of PID, --all and --user NAME";
+}
+
+static const char *check_attach(const Options *options)
+{
+        return options_has(options, OPTION_LIST) && !*options->arguments ? NULL
+                                                                         : check_processes(options);
+}
+
+static const OptionText PERF_TEXTS[] = {
+        {OPTION_EVENT, "NAME", "only samples of this event, if several were recorded"},
+        {0},
+};
+static const OptionText ATTACH_TEXTS[] = {
+        {OPTION_ALL, NULL, "every .NET process"},
+        {OPTION_WAIT, "SEC", "how long to wait until clrsymd knows all code (default: 10)"},
+        {0},
+};
+static const OptionText DETACH_TEXTS[] = {
+        {OPTION_ALL, NULL, "every .NET process"},
+        {0},
+};
+static const OptionText FEED_TEXTS[] = {
+        {OPTION_SOCKET, "PATH", "the daemon's ingest socket (default: /run/clrsym/ingest)"},
+        {OPTION_RELAY_OUTPUT, "DIR", "the directory that lttng-relayd writes to, if not found"},
+        {0},
+};
+static const OptionText START_TEXTS[] = {
+        {OPTION_OUTPUT, "DIR", "record to this directory"},
+        {OPTION_RELAY_OUTPUT, "DIR", "the directory that a new lttng-relayd writes to"},
+        {OPTION_FORCE, NULL, "also if the buffers take much of /dev/shm"},
+        {0},
+};
+
+static const Verb SESSION_VERBS[] = {
+        {.name = "start",
+         .run = verb_session_start,
+         .use = {BIT(LIVE) | BIT(OUTPUT) | BIT(TRACK) | BIT(DISK) | BIT(BUFFER_SIZE) | BIT(NAME) |
+                         BIT(RELAY_OUTPUT) | BIT(FORCE) | BIT(KEEP),
+                 START_TEXTS},
+         .check = verb_session_start_check,
+         .help = "start a session with the events that describe .NET code"},
+        {.name = "stop",
+         .run = verb_session_stop,
+         .arguments = "[NAME]",
+         .max_arguments = 1,
+         .help = "end a session that clrsym started, and the LTTng daemons started for it"},
+        {.name = "list",
+         .run = verb_session_list,
+         .use = {.allowed = BIT(JSON)},
+         .help = "list the sessions of the session daemon"},
+        {.name = "repair",
+         .alias = "mend",
+         .run = verb_session_repair,
+         .use = {.allowed = BIT(QUIET)},
+         .arguments = "[NAME]",
+         .max_arguments = 1,
+         .help = "restart a live session whose LTTng daemons have died, and the daemons"},
+};
+
+static const Verb VERBS[] = {
+        {.name = "resolve",
+         .run = verb_resolve,
+         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(WAIT) | BIT(FILTER) | BIT(STYLE)},
+         .arguments = "[ADDR...]",
+         .max_arguments = ANY_NUMBER,
+         .check = check_resolve,
+         .help = "name addresses; without ADDR, those on stdin: [PID] ADDR [TIME] a line"},
+        {.name = "ps",
+         .run = verb_ps,
+         .use = {.allowed = COMMON_PROCESS | BIT(AT)},
+         .help = "list the processes"},
+        {.name = "methods",
+         .run = verb_methods,
+         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(ALL) | BIT(TIER) | BIT(MIN_VERSIONS) |
+                            BIT(REJITTED) | BIT(OLDER) | BIT(SORT) | BIT(STYLE)},
+         .arguments = "[GLOB]",
+         .max_arguments = 1,
+         .check = check_time,
+         .help = "list the code that is loaded, or was"},
+        {.name = "history",
+         .run = verb_history,
+         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(STYLE)},
+         .arguments = "ADDR...",
+         .min_arguments = 1,
+         .max_arguments = ANY_NUMBER,
+         .help = "list the code that was at an address, newest first"},
+        {.name = "versions",
+         .run = verb_versions,
+         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(IL_VERSION) | BIT(STYLE)},
+         .arguments = "METHOD...",
+         .min_arguments = 1,
+         .max_arguments = ANY_NUMBER,
+         .help = "list every native body of a method: Namespace.Type.Method, or its id 0x..."},
+        {.name = "modules",
+         .run = verb_modules,
+         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(ALL)},
+         .check = check_time,
+         .help = "list the modules"},
+        {.name = "perfmap",
+         .run = verb_perfmap,
+         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(OUTPUT)},
+         .help = "print a perf map that is right for one moment"},
+        {.name = "perf",
+         .run = verb_perf,
+         .use = {BIT(SOCKET) | BIT(TRACE) | BIT(INPUT) | BIT(OUTPUT) | BIT(STYLE) | BIT(TIERS) |
+                         BIT(ANNOTATE) | BIT(EVENT) | BIT(MAP) | BIT(FORCE),
+                 PERF_TEXTS},
+         .help = "name the managed frames of a perf.data; print it, or write a flame graph or "
+                 "profile"},
+        {.name = "dump",
+         .run = verb_dump,
+         .use = {.allowed = BIT(PID) | BIT(EVENT) | BIT(JSON)},
+         .arguments = "DIR",
+         .min_arguments = 1,
+         .max_arguments = 1,
+         .help = "print the events of a trace as JSON, one a line"},
+        {.name = "jit",
+         .run = verb_jit,
+         .use = {.allowed = COMMON_PROCESS | BIT(STYLE)},
+         .help = "show what was compiled when, what took long, and what was not inlined"},
+        {.name = "status",
+         .run = verb_status,
+         .use = {.allowed = COMMON},
+         .help = "show counters, tracing sessions and feeders"},
+        {.name = "metrics",
+         .run = verb_metrics,
+         .use = {.allowed = COMMON},
+         .help = "print metrics, as OpenMetrics"},
+        {.name = "save",
+         .run = verb_save,
+         .use = {.allowed = BIT(TRACE) | BIT(OUTPUT) | BIT(JIT_EVENTS)},
+         .required = BIT(TRACE) | BIT(OUTPUT),
+         .help = "save a trace as a snapshot, which --trace opens at once"},
+        {.name = "attach",
+         .run = verb_attach,
+         .use = {BIT(SOCKET) | BIT(ALL) | BIT(USER) | BIT(AGAIN) | BIT(LIST) | BIT(WAIT) |
+                         BIT(JSON),
+                 ATTACH_TEXTS},
+         .arguments = "[PID...]",
+         .max_arguments = ANY_NUMBER,
+         .check = check_attach,
+         .help = "trace running processes that were started without tracing"},
+        {.name = "detach",
+         .run = verb_detach,
+         .use = {BIT(ALL) | BIT(USER) | BIT(JSON), DETACH_TEXTS},
+         .arguments = "[PID...]",
+         .max_arguments = ANY_NUMBER,
+         .check = check_processes,
+         .help = "stop what attach began"},
+        {.name = "env",
+         .run = verb_env,
+         .use = {.allowed = BIT(FORMAT)},
+         .help = "print the environment of programs that are to be traced from their start"},
+        {.name = "session",
+         .verbs = SESSION_VERBS,
+         .n_verbs = G_N_ELEMENTS(SESSION_VERBS),
+         .help = "start, stop and list tracing sessions"},
+        {.name = "feed",
+         .run = verb_feed,
+         .use = {BIT(SESSION) | BIT(SOCKET) | BIT(RELAY_OUTPUT) | BIT(JIT_EVENTS), FEED_TEXTS},
+         .arguments = "[URL]",
+         .max_arguments = 1,
+         .check = verb_feed_check,
+         .help = "feed a live session into clrsymd until stopped, and recover from failures"},
+        {.name = "doctor",
+         .run = verb_doctor,
+         .use = {.allowed = BIT(SOCKET) | BIT(JSON)},
+         .arguments = "[PID]",
+         .max_arguments = 1,
+         .check = verb_doctor_check,
+         .help = "report what prevents names, in general or of a process, and how to fix it"},
+        {.name = "--version",
+         .run = verb_version,
+         .use = {.allowed = BIT(SOCKET) | BIT(JSON)},
+         .help = "show the versions of the program, the library and the daemon"},
+};
+
+const Verb VERBS_ROOT = {.name = "clrsym", .verbs = VERBS, .n_verbs = G_N_ELEMENTS(VERBS)};
+
+const Verb *verb_find(const Verb *parent, const char *name)
+{
+        unsigned i;
+
+        for (i = 0; i < parent->n_verbs; i++)
+                if (!strcmp(name, parent->verbs[i].name) ||
+                    !g_strcmp0(name, parent->verbs[i].alias))
+                        return &parent->verbs[i];
+        return NULL;
+}

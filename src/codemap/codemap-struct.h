@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * What a code map consists of: for codemap.c and checkpoints
+ */
+
+#include "codemap/codemap.h"
+#include "codemap/methodtable.h"
+
+struct CodeMap {
+        Strtab *names; /* borrowed */
+        BodyStore store;
+        PageIndex *index;
+        MethodTable methods;
+        uint32_t n_live;
+        uint64_t newest; /* latest time of any insertion or end */
+        uint64_t epoch;
+        GArray *changes;     /* borrowed or NULL: of CodeMapChange */
+        GArray *modules;     /* owned, by number - 1: the module's newest living body */
+        uint32_t first_dead; /* the dead in order of their ends; BODY_NONE: none is dead */
+        uint32_t last_dead;
+        uint64_t whole_since;
+        uint32_t il_map_cursor; /* bodies with lower numbers have no IL map any more */
+};

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Code map: the native code bodies of one process generation, each with its lifetime
+ *
+ * Knows addresses and times, not events. Two bodies never overlap in both address and time.
+ */
+
+#include "codemap/body.h"
+#include "codemap/pageindex.h"
+
+typedef struct CodeMap CodeMap;
+
+/* NAMES and ACCOUNT are borrowed and must outlive the map. */
+CodeMap *codemap_new(Strtab *names, Account *account);
+void codemap_free(CodeMap *map);
+
+/*
+ * Inserts a body (start, size, source, identity and names set; names, map and extra are taken
+ * over). With source LOAD it lives from TIME; RUNDOWN and R2R_ENTRY: from the end of whatever was
+ * there before; UNLOAD: from there until TIME. Live bodies that it overlaps are evicted. Returns
+ * the body, owned by the map; NULL, and its names are released, if others lived there all the time.
+ */
+Body *codemap_insert(CodeMap *map, const Body *body, uint64_t time);
+
+/*
+ * Ends the life of a body that is alive at TIME. If it was seen alive later (the end comes late),
+ * the code was there again: from then on it is a body of its own, whose begin of life is unknown.
+ * If it was seen only later, its own life begins then; but an unload shows that it was alive, too.
+ */
+void codemap_end(CodeMap *map, Body *body, uint64_t time, BodyEnd end);
+
+/*
+ * BODY was loaded at TIME, before it was first seen: its life begins then. Nothing else may be at
+ * its addresses from TIME to its present begin.
+ */
+void codemap_begin(CodeMap *map, Body *body, uint64_t time);
+/*
+ * The body at BODY's addresses that begins during BODY's life or when it ends; NULL if there is
+ * none, or more than one.
+ */
+Body *codemap_next(const CodeMap *map, const Body *body);
+
+/* Sets the size of a body of unknown extent that is alive at TIME. */
+void codemap_resize(CodeMap *map, Body *body, uint32_t size, uint64_t time);
+
+/* Ends every living body that overlaps [first, last] and began by TIME. */
+void codemap_evict(CodeMap *map, uint64_t first, uint64_t last, uint64_t time);
+
+/* Forgets a body as if it had never been. */
+void codemap_remove(CodeMap *map, Body *body);
+
+/* Names a body that has no name. The body gets references of its own. */
+void codemap_rename(CodeMap *map, Body *body, Str name_space, Str name, Str signature);
+
+/* The body is an IL stub, made for TARGET, whose references are taken over. */
+void codemap_set_stub_target(CodeMap *map, Body *body, const StubTarget *target);
+/* NULL if the body is not a stub, or its event did not come. */
+const StubTarget *codemap_stub_target(const CodeMap *map, const Body *body);
+
+/* The body belongs to a module, given by number (from 1). */
+void codemap_set_module(CodeMap *map, Body *body, uint32_t module);
+/* Ends all of the module's bodies that began by TIME. */
+void codemap_end_module(CodeMap *map, uint32_t module, uint64_t time);
+/* The living bodies of module FROM belong to module TO instead. */
+void codemap_move_module(CodeMap *map, uint32_t from, uint32_t to);
+/* True if a living body belongs to the module. */
+bool codemap_has_module(const CodeMap *map, uint32_t module);
+
+/* Takes over IL_MAP, and frees an earlier one. */
+void codemap_set_il_map(CodeMap *map, Body *body, IlMap *il_map);
+
+/* The body was seen to be alive at TIME. */
+void codemap_confirm(CodeMap *map, Body *body, uint64_t time);
+
+/* The live body that starts there, or NULL. */
+Body *codemap_live_at_start(const CodeMap *map, uint64_t start);
+/* The live body that covers ADDRESS, or NULL. */
+Body *codemap_live(const CodeMap *map, uint64_t address);
+/* The body alive at TIME that covers ADDRESS, or NULL. */
+Body *codemap_at(const CodeMap *map, uint64_t address, uint64_t time);
+
+/* A lookup as of codemap_at(), or with BODY_NOW of codemap_live(), for pageindex_look_up(). */
+Lookup codemap_lookup(const CodeMap *map, uint64_t address, uint64_t time);
+
+/*
+ * Sets the last body at ADDRESS that ended at or before TIME, and the first that began after it.
+ * Either may be NULL.
+ */
+void codemap_neighbours(const CodeMap *map, uint64_t address, uint64_t time, Body **ret_before,
+                        Body **ret_after);
+
+/* Appends every body that ever covered ADDRESS to OUT, newest first. */
+void codemap_history(const CodeMap *map, uint64_t address, GPtrArray *out);
+
+/* As pageindex_newest(). */
+size_t codemap_newest(const CodeMap *map, uint64_t address, guint most, GPtrArray *out);
+
+/* The living body of a native code version, or NULL. */
+Body *codemap_method(const CodeMap *map, uint64_t method_id, uint32_t rejit_id);
+
+/* Bodies by number, from 0 on; NULL if there is none, or none any longer. */
+uint32_t codemap_n_numbers(const CodeMap *map);
+Body *codemap_body(const CodeMap *map, uint32_t number);
+uint32_t codemap_n_bodies(const CodeMap *map);
+uint32_t codemap_n_live(const CodeMap *map);
+
+/*
+ * Changes whenever an answer that was a name could change: when a body ends or is evicted, and when
+ * one is loaded where another was before. Stays when one is loaded where nothing ever was, and when
+ * dead bodies are forgotten.
+ */
+uint64_t codemap_epoch(const CodeMap *map);
+/* Changes the epoch without any other change. */
+void codemap_change_epoch(CodeMap *map);
+
+/* A body that was added, or whose life ended. */
+typedef struct CodeMapChange {
+        uint32_t number;
+        bool is_end;
+} CodeMapChange;
+
+/* From now on changes are appended to CHANGES, which is borrowed; NULL stops that. */
+void codemap_set_changes(CodeMap *map, GArray *changes);
+
+/* The dead body that ended first, NULL if none is dead. */
+const Body *codemap_oldest_dead(const CodeMap *map);
+void codemap_forget_oldest_dead(CodeMap *map);
+/* Since when the history is whole: no body that was alive since has been forgotten. 0: always. */
+uint64_t codemap_whole_since(const CodeMap *map);
+/* Frees up to COUNT IL maps; false if none was left. */
+bool codemap_forget_il_maps(CodeMap *map, uint32_t count);
+
+/* Bytes that the next codemap_insert() may take at once. */
+size_t codemap_growth(const CodeMap *map);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "codemap/ilmap.h"
+
+#include "event/event.h"
+
+#include <glib.h>
+#include <string.h>
+
+struct IlMap {
+        uint64_t version;
+        uint32_t n_entries;
+        uint32_t n_bytes;
+        uint8_t bytes[]; /* per entry: native delta, then zigzag of the IL offset's delta; LEB128 */
+};
+
+typedef struct IlMapEntry {
+        uint32_t native;
+        int32_t il;
+        uint32_t order; /* in the runtime's list: breaks ties, so that the last one wins */
+} IlMapEntry;
+
+static uint32_t read_u32(const uint8_t *p)
+{
+        uint32_t u;
+
+        memcpy(&u, p, sizeof(u));
+        return GUINT32_FROM_LE(u);
+}
+
+static int il_map_entry_compare(const void *a, const void *b)
+{
+        const IlMapEntry *x = a, *y = b;
+
+        if (x->native != y->native)
+                return x->native < y->native ? -1 : 1;
+        return x->order < y->order ? -1 : 1;
+}
+
+static uint8_t *leb128_put(uint8_t *p, uint64_t u)
+{
+        for (; u >= 0x80; u >>= 7)
+                *p++ = (uint8_t)(u | 0x80);
+        *p++ = (uint8_t)u;
+        return p;
+}
+
+static const uint8_t *leb128_get(const uint8_t *p, uint64_t *ret_u)
+{
+        unsigned shift = 0;
+
+        for (*ret_u = 0; *p & 0x80; shift += 7)
+                *ret_u |= (uint64_t)(*p++ & 0x7f) << shift;
+        *ret_u |= (uint64_t)*p++ << shift;
+        return p;
+}
+
+IlMap *ilmap_new(const uint8_t *il_offsets, const uint8_t *native_offsets, uint32_t n,
+                 uint64_t il_version)
+{
+        g_autofree IlMapEntry *entries = g_new(IlMapEntry, MAX(n, 1));
+        g_autofree uint8_t *bytes = g_malloc((size_t)n * 10 + 1);
+        uint8_t *end = bytes;
+        uint32_t native = 0, i;
+        int64_t il = 0;
+        IlMap *map;
+
+        for (i = 0; i < n; i++)
+                entries[i] = (IlMapEntry){read_u32(native_offsets + 4 * (size_t)i),
+                                          (int32_t)read_u32(il_offsets + 4 * (size_t)i), i};
+        qsort(entries, n, sizeof(*entries), il_map_entry_compare);
+        for (i = 0; i < n; i++) {
+                int64_t delta = entries[i].il - il;
+
+                end = leb128_put(end, entries[i].native - native);
+                end = leb128_put(end, ((uint64_t)delta << 1) ^ (uint64_t)(delta >> 63));
+                native = entries[i].native;
+                il = entries[i].il;
+        }
+        map = g_malloc(sizeof(*map) + (size_t)(end - bytes));
+        map->version = il_version;
+        map->n_entries = n;
+        map->n_bytes = (uint32_t)(end - bytes);
+        memcpy(map->bytes, bytes, map->n_bytes);
+        return map;
+}
+
+void ilmap_free(IlMap *map)
+{
+        g_free(map);
+}
+
+uint64_t ilmap_version(const IlMap *map)
+{
+        return map->version;
+}
+
+size_t ilmap_size(const IlMap *map)
+{
+        return sizeof(*map) + map->n_bytes;
+}
+
+size_t ilmap_n_entries(const IlMap *map)
+{
+        return map->n_entries;
+}
+
+bool ilmap_lookup(const IlMap *map, uint32_t native_offset, int32_t *ret_il_offset)
+{
+        const uint8_t *p = map->bytes;
+        uint32_t native = 0, i;
+        int64_t il = 0;
+        bool found = false;
+
+        for (i = 0; i < map->n_entries; i++) {
+                uint64_t delta, zigzag;
+
+                p = leb128_get(p, &delta);
+                p = leb128_get(p, &zigzag);
+                native += (uint32_t)delta;
+                if (native > native_offset)
+                        break;
+                il += (int64_t)(zigzag >> 1) ^ -(int64_t)(zigzag & 1);
+                *ret_il_offset = (int32_t)il;
+                found = true;
+        }
+        return found;
+}
+
+const void *ilmap_bytes(const IlMap *map)
+{
+        return map;
+}
+
+IlMap *ilmap_from_bytes(const uint8_t *bytes, size_t n)
+{
+        IlMap head;
+        uint64_t n_numbers = 0;
+        unsigned n_long = 0;
+        size_t i;
+
+        if (n < sizeof(head))
+                return NULL;
+        memcpy(&head, bytes, sizeof(head));
+        if (head.n_bytes != n - sizeof(head))
+                return NULL;
+        /* Two numbers an entry, none of them longer than leb128_put() makes one. */
+        for (i = sizeof(head); i < n; i++) {
+                n_long = bytes[i] & 0x80 ? n_long + 1 : 0;
+                n_numbers += !n_long;
+                if (n_long > 9)
+                        return NULL;
+        }
+        return n_long || n_numbers != 2 * (uint64_t)head.n_entries ? NULL : g_memdup2(bytes, n);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Searches in a page index that look at more than one body
+ */
+
+#include "codemap/pageindex-struct.h"
+
+/* A body that was replaced in the very moment of its load was never alive. */
+static bool has_lived_at(const Body *body, uint64_t address)
+{
+        return body->since < body->until && body_covers(body, address);
+}
+
+static Body *page_before(const PageIndex *index, const IndexPage *page, uint64_t address,
+                         uint64_t time)
+{
+        uint32_t b = page_block_at(page, time) + 1, i;
+
+        while (b-- > 0) {
+                const Block *block = page_block_const(page, b);
+
+                for (i = block_upper_bound(block, time); i-- > 0;) {
+                        Body *body = body_store_get(index->store, block_numbers(block)[i]);
+
+                        /* An entry that ended before the block began: see page_remove(). */
+                        if (body->until <= time && (!b || body->until > page_begin(page, b)) &&
+                            has_lived_at(body, address))
+                                return body;
+                }
+        }
+        return NULL;
+}
+
+static Body *page_after(const PageIndex *index, const IndexPage *page, uint64_t address,
+                        uint64_t time)
+{
+        uint32_t b, i;
+
+        for (b = page_block_at(page, time); b < page->n_blocks; b++) {
+                const Block *block = page_block_const(page, b);
+                uint64_t end = b + 1 < page->n_blocks ? page_begin(page, b + 1) : UINT64_MAX;
+
+                for (i = block_upper_bound(block, time); i < block->n_entries; i++) {
+                        Body *body = body_store_get(index->store, block_numbers(block)[i]);
+
+                        if (body->since >=
+                            end) /* the next block has it too, and maybe earlier ones */
+                                break;
+                        if (has_lived_at(body, address))
+                                return body;
+                }
+        }
+        return NULL;
+}
+
+void pageindex_neighbours(const PageIndex *index, uint64_t address, uint64_t time,
+                          Body **ret_before, Body **ret_after)
+{
+        size_t t;
+
+        *ret_before = NULL;
+        *ret_after = NULL;
+        for (t = 0; t < G_N_ELEMENTS(index->tiers); t++) {
+                const PageTier *tier = &index->tiers[t];
+                const IndexPage *page = tier_find(tier, address >> tier->page_shift);
+                Body *before, *after;
+
+                if (!page)
+                        continue;
+                before = page_before(index, page, address, time);
+                after = page_after(index, page, address, time);
+                if (before && (!*ret_before || before->until > (*ret_before)->until))
+                        *ret_before = before;
+                if (after && (!*ret_after || after->since < (*ret_after)->since))
+                        *ret_after = after;
+        }
+}
+
+/* A body is in several blocks and pages. Mostly there are few to compare with. */
+static void overlaps_append_once(GPtrArray *out, guint first, GHashTable **seen, Body *body)
+{
+        guint i;
+
+        if (out->len - first < 32) {
+                for (i = out->len; i-- > first;)
+                        if (out->pdata[i] == body)
+                                return;
+        } else {
+                if (!*seen) {
+                        *seen = g_hash_table_new(NULL, NULL);
+                        for (i = first; i < out->len; i++)
+                                g_hash_table_add(*seen, out->pdata[i]);
+                }
+                if (!g_hash_table_add(*seen, body))
+                        return;
+        }
+        g_ptr_array_add(out, body);
+}
+
+/* A search for bodies by address. */
+typedef struct Overlaps {
+        const BodyStore *store;
+        uint64_t first, last, time;
+        bool (*found)(struct Overlaps *overlaps, Body *body); /* false: enough */
+        GHashTable *seen;
+        GPtrArray *out;
+        guint n_before; /* in OUT before the search */
+} Overlaps;
+
+static bool overlaps_collect(Overlaps *overlaps, Body *body)
+{
+        overlaps_append_once(overlaps->out, overlaps->n_before, &overlaps->seen, body);
+        return true;
+}
+
+static bool overlaps_stop(Overlaps *overlaps, Body *body)
+{
+        return false;
+}
+
+static bool page_overlaps(Overlaps *overlaps, const PageTier *tier, const IndexPage *page)
+{
+        uint64_t page_first = page->number << tier->page_shift;
+        uint64_t page_last = page_first + ((UINT64_C(1) << tier->page_shift) - 1);
+        uint16_t first = tier_unit(tier, MAX(overlaps->first, page_first));
+        uint16_t last = tier_unit(tier, MIN(overlaps->last, page_last));
+        uint32_t first_block = page_block_at(page, overlaps->time), b, i;
+
+        /* From the newest on: it mostly has what ends a search early. */
+        for (b = page->n_blocks; b-- > first_block;) {
+                const Block *block = page_block_const(page, b);
+
+                for (i = 0; i < block->n_entries; i++) {
+                        Body *body;
+
+                        if (!block_overlaps(block, i, first, last))
+                                continue;
+                        body = body_store_get(overlaps->store, block_numbers(block)[i]);
+                        if (body->start <= overlaps->last && body_last(body) >= overlaps->first &&
+                            body->until > overlaps->time && !overlaps->found(overlaps, body))
+                                return false;
+                }
+        }
+        return true;
+}
+
+/* False if it ended early. */
+static bool overlaps_find(const PageIndex *index, Overlaps *overlaps)
+{
+        size_t t, i;
+
+        for (t = 0; t < G_N_ELEMENTS(index->tiers); t++) {
+                const PageTier *tier = &index->tiers[t];
+                uint64_t from = overlaps->first >> tier->page_shift;
+                uint64_t to = overlaps->last >> tier->page_shift, number;
+
+                if (!tier->pages)
+                        continue;
+                if (to - from < tier->n_pages) {
+                        for (number = from; number <= to; number++) {
+                                const IndexPage *page = tier_find(tier, number);
+
+                                if (page && !page_overlaps(overlaps, tier, page))
+                                        return false;
+                        }
+                        continue;
+                }
+                for (i = 0; i < (size_t)1 << tier->n_bits; i++)
+                        if (tier->pages[i].n_blocks && tier->pages[i].number >= from &&
+                            tier->pages[i].number <= to &&
+                            !page_overlaps(overlaps, tier, &tier->pages[i]))
+                                return false;
+        }
+        return true;
+}
+
+void pageindex_overlaps(const PageIndex *index, uint64_t first, uint64_t last, uint64_t time,
+                        GPtrArray *out)
+{
+        Overlaps overlaps = {.store = index->store,
+                             .first = first,
+                             .last = last,
+                             .time = time,
+                             .found = overlaps_collect,
+                             .out = out,
+                             .n_before = out->len};
+
+        overlaps_find(index, &overlaps);
+        g_clear_pointer(&overlaps.seen, g_hash_table_unref);
+}
+
+bool pageindex_was_used(const PageIndex *index, uint64_t first, uint64_t last)
+{
+        Overlaps overlaps = {
+                .store = index->store, .first = first, .last = last, .found = overlaps_stop};
+
+        return !overlaps_find(index, &overlaps);
+}
+
+/*
+ * True if the block has the body, which began at or after BEGIN, when the next block begins. Mostly
+ * there are none: only of events that began late.
+ */
+static bool block_has_late(const Block *block, uint64_t begin, uint32_t number)
+{
+        uint32_t i;
+
+        for (i = block->n_entries; i-- > 0 && block_sinces(block)[i] >= begin;)
+                if (block_numbers(block)[i] == number)
+                        return true;
+        return false;
+}
+
+/* A body is in several blocks of a page: it counts in the first one. */
+static size_t page_newest(const PageIndex *index, const PageTier *tier, const IndexPage *page,
+                          uint64_t address, guint most, GPtrArray *out)
+{
+        uint16_t unit = tier_unit(tier, address);
+        uint32_t b = page->n_blocks;
+        guint end = out->len + most;
+        size_t n = 0;
+
+        while (b-- > 0) {
+                const Block *block = page_block_const(page, b);
+                uint64_t begin = b ? page_begin(page, b) : 0;
+                uint64_t end_time = b + 1 < page->n_blocks ? page_begin(page, b + 1) : UINT64_MAX;
+                uint32_t i = block->n_entries;
+
+                while ((i = block_find(block, i, unit)) != BLOCK_NONE) {
+                        Body *body = body_store_get(index->store, block_numbers(block)[i]);
+
+                        if (block_sinces(block)[i] < begin)
+                                break; /* as all before it */
+                        if (b && block_has_late(page_block_const(page, b - 1), begin, body->number))
+                                continue;
+                        if (tier->unit_shift && !body_covers(body, address))
+                                continue;
+                        /* Some may have begun after others of the next block. */
+                        if (out->len < end || block_sinces(block)[i] >= end_time)
+                                g_ptr_array_add(out, body);
+                        if (++n >= PAGEINDEX_MAX_COUNT)
+                                return n;
+                }
+        }
+        return n;
+}
+
+static gint compare_newest_first(gconstpointer a, gconstpointer b)
+{
+        const Body *x = *(Body *const *)a, *y = *(Body *const *)b;
+
+        return x->since > y->since ? -1 : x->since < y->since;
+}
+
+size_t pageindex_newest(const PageIndex *index, uint64_t address, guint most, GPtrArray *out)
+{
+        size_t n = 0, t;
+
+        for (t = 0; t < G_N_ELEMENTS(index->tiers); t++) {
+                const PageTier *tier = &index->tiers[t];
+                const IndexPage *page = tier_find(tier, address >> tier->page_shift);
+
+                if (page)
+                        n += page_newest(index, tier, page, address, most, out);
+        }
+        g_ptr_array_sort(out, compare_newest_first);
+        if (out->len > most)
+                g_ptr_array_set_size(out, (gint)most);
+        return MIN(n, PAGEINDEX_MAX_COUNT);
+}

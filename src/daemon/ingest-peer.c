@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/ingest-peer.h"
+
+struct IngestPeer {
+        IngestPeerOptions options;
+        Peer *peer;                   /* owned */
+        IngestConnection *connection; /* owned */
+        JournalConnection *record;    /* or NULL */
+        FeederReport reported;        /* is in the stats */
+        uint64_t n_commits;           /* that were noticed */
+};
+
+static void ingest_peer_moved(void *data)
+{
+        IngestPeer *self = data;
+        QueryStats *stats = self->options.stats;
+        const FeederReport *report = ingest_connection_report(self->connection);
+        uint64_t n_commits = ingest_connection_n_commits(self->connection);
+
+        stats->decode_errors += report->decode_errors - self->reported.decode_errors;
+        stats->unknown_events += report->unknown_events - self->reported.unknown_events;
+        self->reported = *report;
+        if (self->n_commits == n_commits)
+                return;
+        self->n_commits = n_commits;
+        self->options.committed(self->options.data);
+}
+
+static void ingest_peer_gone(Peer *peer, void *data)
+{
+        IngestPeer *self = data;
+
+        self->options.gone(self, self->options.data);
+}
+
+static const PeerRole INGEST_ROLE = {
+        .name = "ingest",
+        .gone = ingest_peer_gone,
+        .moved = ingest_peer_moved,
+        /* A few hundred records: a question waits as long as they take. */
+        .read_size = 16 << 10,
+};
+
+IngestPeer *ingest_peer_new(int fd, const IngestPeerOptions *options)
+{
+        IngestPeer *self = g_new0(IngestPeer, 1);
+
+        self->options = *options;
+        self->connection = ingest_connection_new(options->tracker, false);
+        if (options->journal)
+                self->record = journal_connect(options->journal, self->connection);
+        self->peer =
+                peer_new(fd, &INGEST_ROLE, ingest_connection_conversation(self->connection), self);
+        return self;
+}
+
+void ingest_peer_free(IngestPeer *self)
+{
+        if (!self)
+                return;
+        peer_free(self->peer);
+        if (self->record)
+                journal_disconnect(self->record);
+        ingest_connection_free(self->connection);
+        g_free(self);
+}
+
+Peer *ingest_peer_peer(const IngestPeer *self)
+{
+        return self->peer;
+}
+
+const IngestConnection *ingest_peer_connection(const IngestPeer *self)
+{
+        return self->connection;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/pid-cache.h"
+
+#include "util/fd.h"
+#include "util/proc-ns.h"
+#include "util/proc.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <sys/syscall.h>
+
+/* Guesses; untuned. */
+#define MAX_ENTRIES          256
+#define MAX_ENTRIES_PER_USER 64
+#define LOOKUP_SHARE         5
+#define MAX_CREDIT_US        (200 * G_TIME_SPAN_MILLISECOND)
+
+typedef struct PidEntry {
+        ProcessKey asked; /* the namespace and the pid in it */
+        ProcessKey key;   /* the process's own namespace and pid */
+        uid_t uid;        /* asked first */
+        int pidfd;
+        GList link; /* in `used` */
+} PidEntry;
+
+/* Look-ups of one user. */
+typedef struct PidUser {
+        gint64 credit; /* us that look-ups may take; below 0: none now */
+        gint64 time;   /* us: when the credit was computed */
+        unsigned n_entries;
+} PidUser;
+
+struct PidCache {
+        GHashTable *entries; /* ProcessKey in the entry -> owned PidEntry */
+        GHashTable *users;   /* uid -> owned PidUser */
+        GQueue used;         /* of entries; the head was used last */
+};
+
+static void pid_entry_free(gpointer data)
+{
+        PidEntry *entry = data;
+
+        fd_clear(&entry->pidfd);
+        g_free(entry);
+}
+
+PidCache *pid_cache_new(void)
+{
+        PidCache *cache = g_new0(PidCache, 1);
+
+        cache->entries =
+                g_hash_table_new_full(process_key_hash, process_key_equal, NULL, pid_entry_free);
+        cache->users = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+        return cache;
+}
+
+void pid_cache_free(PidCache *cache)
+{
+        if (!cache)
+                return;
+        g_hash_table_unref(cache->entries);
+        g_hash_table_unref(cache->users);
+        g_free(cache);
+}
+
+void pid_cache_clear(PidCache *cache)
+{
+        g_queue_init(&cache->used);
+        g_hash_table_remove_all(cache->entries);
+        g_hash_table_remove_all(cache->users);
+}
+
+static PidUser *pid_cache_user(PidCache *cache, uid_t uid)
+{
+        PidUser *user = g_hash_table_lookup(cache->users, GUINT_TO_POINTER(uid));
+
+        if (!user) {
+                user = g_new0(PidUser, 1);
+                user->credit = MAX_CREDIT_US;
+                user->time = g_get_monotonic_time();
+                g_hash_table_insert(cache->users, GUINT_TO_POINTER(uid), user);
+        }
+        return user;
+}
+
+static void pid_cache_remove(PidCache *cache, PidEntry *entry)
+{
+        pid_cache_user(cache, entry->uid)->n_entries--;
+        g_queue_unlink(&cache->used, &entry->link);
+        g_hash_table_remove(cache->entries, &entry->asked);
+}
+
+/* Makes room for one more entry of UID: its own if it has its share, else any. */
+static void pid_cache_make_room(PidCache *cache, uid_t uid)
+{
+        bool is_own = pid_cache_user(cache, uid)->n_entries >= MAX_ENTRIES_PER_USER;
+        GList *at;
+
+        if (!is_own && cache->used.length < MAX_ENTRIES)
+                return;
+        for (at = cache->used.tail; at; at = at->prev) {
+                PidEntry *entry = at->data;
+
+                if (!is_own || entry->uid == uid) {
+                        pid_cache_remove(cache, entry);
+                        return;
+                }
+        }
+}
+
+static void pid_cache_add(PidCache *cache, uid_t uid, const ProcessKey *asked,
+                          const ProcessKey *key, int pidfd)
+{
+        PidEntry *entry = g_new0(PidEntry, 1);
+
+        pid_cache_make_room(cache, uid);
+        *entry = (PidEntry){.asked = *asked, .key = *key, .uid = uid, .pidfd = pidfd};
+        entry->link.data = entry;
+        g_queue_push_head_link(&cache->used, &entry->link);
+        g_hash_table_insert(cache->entries, &entry->asked, entry);
+        pid_cache_user(cache, uid)->n_entries++;
+}
+
+static bool pidfd_lives(int pidfd)
+{
+        return pidfd >= 0 &&
+               (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0 || errno == EPERM);
+}
+
+static bool pid_cache_look_up(PidCache *cache, uid_t uid, const ProcessKey *asked,
+                              ProcessKey *ret_key)
+{
+        FD_AUTO int pidfd = -1;
+        ProcKey key;
+
+        /* For a process of our own namespace that has ended this is the shortest way. */
+        if (asked->pid_ns == proc_own_pid_ns()) {
+                pidfd = (int)syscall(SYS_pidfd_open, asked->pid, 0);
+                if (pidfd < 0 && errno == ESRCH)
+                        return false;
+                fd_clear(&pidfd);
+        }
+        if (!proc_find_key_in(asked->pid_ns, asked->pid, &key))
+                return false;
+        *ret_key = key.key;
+        pidfd = (int)syscall(SYS_pidfd_open, key.host_pid, 0);
+        /* It is kept if the pidfd is that process's and not that of a later one with its pid. */
+        if (pidfd >= 0 && proc_is_same_start(proc_start_time(key.host_pid), key.start) &&
+            pidfd_lives(pidfd))
+                pid_cache_add(cache, uid, asked, &key.key, fd_steal(&pidfd));
+        return true;
+}
+
+bool pid_cache_find(PidCache *cache, uid_t uid, uint64_t pid_ns, int32_t pid, ProcessKey *ret_key)
+{
+        const ProcessKey asked = {pid_ns, pid};
+        PidEntry *entry = g_hash_table_lookup(cache->entries, &asked);
+        PidUser *user;
+        gint64 now;
+        bool is_found;
+
+        if (entry && pidfd_lives(entry->pidfd)) {
+                g_queue_unlink(&cache->used, &entry->link);
+                g_queue_push_head_link(&cache->used, &entry->link);
+                *ret_key = entry->key;
+                return true;
+        }
+        if (entry)
+                pid_cache_remove(cache, entry);
+        user = pid_cache_user(cache, uid);
+        now = g_get_monotonic_time();
+        user->credit = MIN(MAX_CREDIT_US, user->credit + (now - user->time) / LOOKUP_SHARE);
+        user->time = now;
+        if (user->credit <= 0) {
+                *ret_key = asked;
+                return true;
+        }
+        is_found = pid_cache_look_up(cache, uid, &asked, ret_key);
+        user->credit -= g_get_monotonic_time() - now;
+        return is_found;
+}

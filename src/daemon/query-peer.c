@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/query-peer.h"
+
+#include "util/fd.h"
+#include "util/proc.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* ms that a client has for the rest of a message, or to take what it asked for. */
+#define TIMEOUT_MS 5000
+
+struct QueryPeer {
+        QueryPeerOptions options;
+        Peer *peer;                  /* owned */
+        QueryConnection *connection; /* owned */
+        uid_t uid;
+        pid_t pid;          /* in our own pid namespace */
+        uint64_t pid_ns;    /* its own */
+        int pidfd;          /* -1: it is gone, or outside of our pid namespace */
+        bool is_privileged; /* sees every process, and always finds a place */
+        bool is_watching;
+        gint64 connected, last_active; /* us */
+};
+
+static int open_pidfd(pid_t pid)
+{
+        return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+}
+
+static bool pidfd_lives(int pidfd)
+{
+        return pidfd >= 0 &&
+               (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0 || errno == EPERM);
+}
+
+/* The process that the client calls PID, as long as the client itself lives: else another process
+ * may have the client's pid. The look-up in /proc takes longer than the rest of an answer. */
+static bool query_peer_find(void *data, int32_t pid, ProcessKey *ret_key)
+{
+        const QueryPeer *self = data;
+
+        return pid > 0 && pidfd_lives(self->pidfd) &&
+               pid_cache_find(self->options.pids, self->uid, self->pid_ns, pid, ret_key);
+}
+
+static QueryConnection *query_peer_connect(QueryPeer *self, const PeerCredentials *credentials)
+{
+        QueryContext context = self->options.context;
+        ProcInfo info;
+
+        context.viewer = (Viewer){
+                .uid = credentials->uid,
+                /* A client that could look into the daemon's memory may as well see all answers. */
+                .sees_all = self->is_privileged,
+        };
+        if (self->pidfd >= 0 && proc_read(self->pid, &info) && pidfd_lives(self->pidfd)) {
+                self->pid_ns = info.levels[info.n_levels - 1].pid_ns;
+                context.viewer.pid_ns = self->pid_ns;
+                context.viewer.find = query_peer_find;
+                context.viewer.data = self;
+        }
+        return query_connection_new(&context);
+}
+
+static void query_peer_moved(void *data)
+{
+        QueryPeer *self = data;
+
+        if (!query_connection_is_idle(self->connection))
+                self->last_active = g_get_monotonic_time();
+        if (self->is_watching || !query_connection_is_watching(self->connection))
+                return;
+        self->is_watching = true;
+        self->options.watches(self->options.data);
+}
+
+static void query_peer_gone(Peer *peer, void *data)
+{
+        QueryPeer *self = data;
+
+        self->options.gone(self, self->options.data);
+}
+
+static const PeerRole QUERY_ROLE = {
+        .name = "query",
+        .gone = query_peer_gone,
+        .moved = query_peer_moved,
+        .timeout_ms = TIMEOUT_MS,
+};
+
+QueryPeer *query_peer_new(int fd, const QueryPeerOptions *options)
+{
+        PeerCredentials credentials;
+        QueryPeer *self;
+
+        if (!peer_credentials(fd, options->group, &credentials)) {
+                fd_clear(&fd);
+                return NULL;
+        }
+        self = g_new0(QueryPeer, 1);
+        self->options = *options;
+        self->uid = credentials.uid;
+        self->is_privileged =
+                credentials.uid == 0 || credentials.uid == geteuid() || credentials.is_in_group;
+        self->connected = self->last_active = g_get_monotonic_time();
+        self->pid = credentials.pid;
+        self->pidfd = open_pidfd(credentials.pid);
+        self->connection = query_peer_connect(self, &credentials);
+        self->peer =
+                peer_new(fd, &QUERY_ROLE, query_connection_conversation(self->connection), self);
+        return self;
+}
+
+void query_peer_free(QueryPeer *self)
+{
+        if (!self)
+                return;
+        peer_free(self->peer);
+        query_connection_free(self->connection);
+        fd_clear(&self->pidfd);
+        g_free(self);
+}
+
+uid_t query_peer_uid(const QueryPeer *self)
+{
+        return self->uid;
+}
+
+Peer *query_peer_peer(const QueryPeer *self)
+{
+        return self->peer;
+}
+
+QueryConnection *query_peer_connection(const QueryPeer *self)
+{
+        return self->connection;
+}
+
+bool query_peer_is_privileged(const QueryPeer *self)
+{
+        return self->is_privileged;
+}
+
+int64_t query_peer_idle_since(const QueryPeer *self)
+{
+        return query_connection_is_idle(self->connection) ? self->last_active : 0;
+}
+
+int64_t query_peer_connected(const QueryPeer *self)
+{
+        return self->connected;
+}

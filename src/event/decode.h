@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Decoder: walks a row of the event table over a field source
+ */
+
+#include "event/record.h"
+
+#include <glib.h>
+
+/* Outcomes of decoding; all but OK are counted, none is fatal. */
+typedef enum DecodeResult {
+        DECODE_OK,
+        DECODE_TRUNCATED, /* the bytes end inside a field */
+        DECODE_LEFTOVER,  /* bytes are left after the last field */
+        DECODE_MISMATCH,  /* the CTF field is not what the row says */
+        _DECODE_RESULT_MAX,
+} DecodeResult;
+
+const char *decode_result_name(DecodeResult result);
+
+/* Where decoded strings and arrays live until the next decode_record() with the same scratch. */
+typedef struct DecodeScratch {
+        uint8_t *bytes;
+        size_t n_bytes;
+        size_t n_allocated;
+} DecodeScratch;
+
+#define DECODE_SCRATCH_INIT ((DecodeScratch){0})
+
+void decode_scratch_deinit(DecodeScratch *scratch);
+void decode_scratch_reset(DecodeScratch *scratch);
+/*
+ * Makes room for N more bytes. That may move the scratch, and with it what is in it: so a source
+ * reserves what a whole event can need before it reads the first field.
+ */
+void decode_scratch_reserve(DecodeScratch *scratch, size_t n);
+uint8_t *decode_scratch_take(DecodeScratch *scratch, size_t n);
+
+/*
+ * A field source hands out fields in manifest order. COUNT is the number of elements for an array
+ * type, else 0. VALUE is written only on DECODE_OK.
+ */
+typedef struct Source Source;
+struct Source {
+        DecodeResult (*read)(Source *source, unsigned index, FieldType type, uint32_t count,
+                             Value *ret_value);
+        DecodeResult (*finish)(Source *source);
+};
+
+/*
+ * Source over a packed blob (the event's __data__): manifest order, little-endian, no padding.
+ * The runtime writes no byte at all for a NULL string, which only its helper events have (flag
+ * METHOD_FLAG_JIT_HELPER: namespace and signature are NULL); those read as empty.
+ */
+typedef struct PackedSource {
+        Source source;
+        const Event *event;
+        const uint8_t *bytes;
+        size_t n_bytes;
+        size_t position;
+        DecodeScratch *scratch;
+        bool is_helper;        /* of a JIT helper, and not decided yet which strings are NULL */
+        bool has_null_strings; /* only then are the bytes consumed exactly */
+} PackedSource;
+
+/*
+ * Decoded GUIDs and arrays borrow from BYTES, strings from SCRATCH. As long as the record is in
+ * use, BYTES must stay and SCRATCH must not be reset or reserved from.
+ */
+void packed_source_init(PackedSource *packed, const Event *event, const uint8_t *bytes,
+                        size_t n_bytes, DecodeScratch *scratch);
+
+/* Sets the record's event and values from the source, and leaves its other members alone. */
+DecodeResult decode_record(const Event *event, Source *source, Record *record);
+
+/* UTF-16LE of N_UNITS code units to UTF-8: unpaired surrogates become U+FFFD. Returns bytes
+ * written; OUT must have room for 3 bytes a unit. */
+size_t utf16le_to_utf8(const uint8_t *in, size_t n_units, uint8_t *out);
+
+/*
+ * Copies N bytes of text, each byte that is not part of well-formed UTF-8 as U+FFFD. Returns bytes
+ * written; OUT must have room for 3 bytes a byte.
+ */
+size_t utf8_make_valid(const uint8_t *in, size_t n, uint8_t *out);

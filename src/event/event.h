@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Event table
+ *
+ * One row for each LTTng event of the .NET runtime that clrsym reads, and the manifest fields of
+ * each in order. Layout source: the runtime's manifest (ClrEtwAll.man) and the generator of its
+ * LTTng provider; the versions of one event only append fields.
+ *
+ * How an event's bytes travel is not in the table: an event with more than nine fields, or with a
+ * field whose count is another field, is one packed blob, any other has plain CTF fields. That is
+ * discovered once for each CTF event class, so that both encodings of every row are accepted.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Most fields in one row (ModuleLoad_V2 and RuntimeInformationStart: 15). */
+#define EVENT_MAX_FIELDS 16
+
+typedef enum Provider {
+        PROVIDER_RUNTIME, /* LTTng provider "DotNETRuntime" */
+        PROVIDER_RUNDOWN, /* LTTng provider "DotNETRuntimeRundown" */
+        _PROVIDER_MAX,
+} Provider;
+
+typedef enum FieldType {
+        FIELD_TYPE_U8,
+        FIELD_TYPE_U16,
+        FIELD_TYPE_U32,
+        FIELD_TYPE_U64,     /* ids and pointers: always shown in hex */
+        FIELD_TYPE_BOOL,    /* 4 bytes in a blob, 0 or 1 */
+        FIELD_TYPE_GUID,    /* 16 bytes, the first three groups little-endian */
+        FIELD_TYPE_WSTRING, /* UTF-16LE with NUL in a blob, a UTF-8 CTF string when plain */
+        FIELD_TYPE_ASTRING, /* 8-bit with NUL in a blob, a CTF string when plain */
+        FIELD_TYPE_U64_ARRAY,
+        FIELD_TYPE_IL_OFFSETS, /* i32 array: IL offset, or one of IL_OFFSET_* */
+        FIELD_TYPE_U32_ARRAY,
+        _FIELD_TYPE_MAX,
+} FieldType;
+
+/* Special values in MethodILToNativeMap's ILOffsets. */
+enum {
+        IL_OFFSET_NO_MAPPING = -1,
+        IL_OFFSET_PROLOG = -2,
+        IL_OFFSET_EPILOG = -3,
+};
+
+/* Every manifest field name that some row uses, in the manifest's spelling. */
+typedef enum FieldName {
+#define FIELD(name) FIELD_##name,
+#include "event/field-names.inc"
+#undef FIELD
+        _FIELD_NAME_MAX,
+} FieldName;
+
+/*
+ * What an event means to the tracker. Checkpoints count events by kind: see
+ * tracker/checkpoint-layout.c.
+ */
+typedef enum EventKind {
+        EVENT_KIND_SHOWN, /* decoded for people only; not sent to the daemon */
+        EVENT_KIND_METHOD_LOAD,
+        EVENT_KIND_METHOD_UNLOAD,
+        EVENT_KIND_METHOD_RUNDOWN,
+        EVENT_KIND_JITTING_STARTED,
+        EVENT_KIND_IL_MAP,
+        EVENT_KIND_R2R_ENTRY,
+        EVENT_KIND_MODULE_LOAD,
+        EVENT_KIND_MODULE_UNLOAD,
+        EVENT_KIND_MODULE_RUNDOWN,
+        EVENT_KIND_RUNTIME_START,
+        EVENT_KIND_RUNTIME_RUNDOWN,
+        EVENT_KIND_APP_DOMAIN_UNLOAD,
+        EVENT_KIND_RUNDOWN_INIT,
+        EVENT_KIND_RUNDOWN_COMPLETE,
+        EVENT_KIND_STUB,
+        EVENT_KIND_JIT_INLINED, /* this kind and later: sent to the daemon only on request */
+        EVENT_KIND_JIT_NOT_INLINED,
+        EVENT_KIND_JIT_TAIL_CALL,
+        EVENT_KIND_JIT_NO_TAIL_CALL,
+        EVENT_KIND_JIT_BACKGROUND_START,
+        EVENT_KIND_JIT_BACKGROUND_STOP,
+        EVENT_KIND_JIT_PAUSE,
+        _EVENT_KIND_MAX,
+} EventKind;
+
+/* What a reader of packed blobs has to know of a field besides its type. */
+typedef enum FieldRole {
+        FIELD_ROLE_NONE,
+        FIELD_ROLE_METHOD_FLAGS,    /* has METHOD_FLAG_JIT_HELPER in the event of a JIT helper */
+        FIELD_ROLE_NULL_IN_HELPERS, /* a string that takes no bytes in the event of a JIT helper */
+} FieldRole;
+
+typedef struct Field {
+        FieldName name;
+        FieldType type;
+        FieldName count; /* of an array: the field before it that counts its elements */
+        FieldRole role;
+} Field;
+
+/*
+ * (provider, id, version) is an event's identity on the wire and in stored files: the manifest
+ * never changes it.
+ */
+typedef struct Event {
+        Provider provider;
+        uint16_t id;
+        uint8_t version;
+        EventKind kind;
+        const char *name; /* LTTng event name without the provider */
+        const Field *fields;
+        uint8_t n_fields;
+} Event;
+
+extern const Event event_table[];
+extern const size_t n_event_table;
+
+const char *provider_name(Provider provider);
+const char *field_name(FieldName name);
+
+/* The row of an LTTng event name such as "DotNETRuntime:MethodLoadVerbose_V1", or NULL. */
+const Event *event_by_name(const char *lttng_name);
+
+/* The row with that identity, or NULL. Safe for any values. */
+const Event *event_by_id(unsigned provider, unsigned id, unsigned version);
+
+/* True if NAME belongs to one of the runtime's LTTng providers (also DotNETRuntimePrivate ...). */
+bool event_name_is_dotnet(const char *lttng_name);
+
+/* What events are decoded for. */
+typedef enum EventUse {
+        EVENT_USE_CODE_MAPS,
+        EVENT_USE_JIT, /* code maps, and statistics of the JIT */
+        EVENT_USE_ALL,
+} EventUse;
+
+/* True if events of that kind are needed for that use. */
+bool event_kind_is_wanted(EventKind kind, EventUse use);
+
+/* Index of a field in the row's fields, -1 if the row has none of that name. */
+int event_field(const Event *event, FieldName name);
+
+/* Index of the field that counts the elements of array field I, -1 if the row has none. */
+int event_count_field(const Event *event, unsigned i);
+
+/* True for WSTRING and ASTRING. */
+static inline bool field_type_is_string(FieldType type)
+{
+        return type == FIELD_TYPE_WSTRING || type == FIELD_TYPE_ASTRING;
+}
+
+/* Bytes of one element of an array type, 0 for any other type. */
+static inline unsigned field_type_element_size(FieldType type)
+{
+        switch (type) {
+        case FIELD_TYPE_U64_ARRAY:
+                return 8;
+        case FIELD_TYPE_IL_OFFSETS:
+        case FIELD_TYPE_U32_ARRAY:
+                return 4;
+        default:
+                return 0;
+        }
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "event/decode.h"
+#include "event/method-flags.h"
+
+#include <string.h>
+
+/*
+ * A blob as the runtime packs it: fields in manifest order, little-endian, unaligned, with nothing
+ * in between. No size in it is trusted: each read first checks that the bytes are there.
+ */
+
+/* Larger blobs are refused; the runtime's own are under 64 KiB, an LTTng event is under 2 GiB. */
+#define PACKED_MAX_BYTES (64u << 20)
+
+enum {
+        GUID_SIZE = 16,
+        BOOL_SIZE = 4,
+};
+
+static inline uint64_t get_le(const uint8_t *bytes, unsigned n)
+{
+        uint64_t value = 0;
+
+        while (n-- > 0)
+                value = value << 8 | bytes[n];
+        return value;
+}
+
+/* Bytes of the string at BYTES without its NUL unit, or -1 if there is no NUL in N bytes. */
+static ssize_t wstring_size(const uint8_t *bytes, size_t n)
+{
+        size_t i;
+
+        for (i = 0; i + 2 <= n; i += 2)
+                if (!bytes[i] && !bytes[i + 1])
+                        return (ssize_t)i;
+        return -1;
+}
+
+static ssize_t astring_size(const uint8_t *bytes, size_t n)
+{
+        const uint8_t *end = n > 0 ? memchr(bytes, 0, n) : NULL;
+
+        return end ? end - bytes : -1;
+}
+
+/*
+ * Bytes that a field of that type takes at BYTES, with the NUL of a string, or -1 if it does not
+ * end within the N bytes.
+ */
+static ssize_t field_size(FieldType type, uint32_t count, const uint8_t *bytes, size_t n)
+{
+        uint64_t size = 0;
+        ssize_t length;
+
+        switch (type) {
+        case FIELD_TYPE_U8:
+                size = 1;
+                break;
+        case FIELD_TYPE_U16:
+                size = 2;
+                break;
+        case FIELD_TYPE_U32:
+                size = 4;
+                break;
+        case FIELD_TYPE_BOOL:
+                size = BOOL_SIZE;
+                break;
+        case FIELD_TYPE_U64:
+                size = 8;
+                break;
+        case FIELD_TYPE_GUID:
+                size = GUID_SIZE;
+                break;
+        case FIELD_TYPE_WSTRING:
+                length = wstring_size(bytes, n);
+                return length < 0 ? -1 : length + 2;
+        case FIELD_TYPE_ASTRING:
+                length = astring_size(bytes, n);
+                return length < 0 ? -1 : length + 1;
+        case FIELD_TYPE_U64_ARRAY:
+        case FIELD_TYPE_IL_OFFSETS:
+        case FIELD_TYPE_U32_ARRAY:
+                size = (uint64_t)count * field_type_element_size(type);
+                break;
+        case _FIELD_TYPE_MAX:
+                g_assert_not_reached();
+        }
+        return size > n ? -1 : (ssize_t)size;
+}
+
+/*
+ * Would the fields from INDEX on take exactly the bytes that are left? No row with strings that can
+ * be NULL has an array.
+ */
+static bool packed_rest_fits(const PackedSource *packed, unsigned index, bool has_null_strings)
+{
+        const Event *event = packed->event;
+        size_t position = packed->position;
+
+        for (; index < event->n_fields; index++) {
+                const Field *field = &event->fields[index];
+                ssize_t size;
+
+                if (has_null_strings && field->role == FIELD_ROLE_NULL_IN_HELPERS)
+                        continue;
+                size = field_size(field->type, 0, packed->bytes + position,
+                                  packed->n_bytes - position);
+                if (size < 0)
+                        return false;
+                position += (size_t)size;
+        }
+        return position == packed->n_bytes;
+}
+
+static void packed_read_string(PackedSource *packed, FieldType type, const uint8_t *bytes,
+                               size_t size, Value *ret_value)
+{
+        /* At most 3 bytes for each byte of the blob, reserved at the start. */
+        uint8_t *out = packed->scratch->bytes + packed->scratch->n_bytes;
+
+        if (type == FIELD_TYPE_WSTRING)
+                ret_value->n = (uint32_t)utf16le_to_utf8(bytes, (size - 2) / 2, out);
+        else
+                ret_value->n = (uint32_t)utf8_make_valid(bytes, size - 1, out);
+        ret_value->data = out;
+        packed->scratch->n_bytes += ret_value->n;
+}
+
+static DecodeResult packed_read(Source *source, unsigned index, FieldType type, uint32_t count,
+                                Value *ret_value)
+{
+        PackedSource *packed = (PackedSource *)source;
+        FieldRole role = packed->event->fields[index].role;
+        const uint8_t *bytes = packed->bytes + packed->position;
+        ssize_t size;
+
+        if (packed->n_bytes > PACKED_MAX_BYTES)
+                return DECODE_MISMATCH;
+
+        /* Decided at the first string that can be NULL; it holds for the others of the event. */
+        if (packed->is_helper && role == FIELD_ROLE_NULL_IN_HELPERS) {
+                packed->has_null_strings = !packed_rest_fits(packed, index, false) &&
+                                           packed_rest_fits(packed, index, true);
+                packed->is_helper = false;
+        }
+        if (packed->has_null_strings && role == FIELD_ROLE_NULL_IN_HELPERS) {
+                *ret_value = (Value){.data = (const uint8_t *)""};
+                return DECODE_OK;
+        }
+
+        size = field_size(type, count, bytes, packed->n_bytes - packed->position);
+        if (size < 0)
+                return DECODE_TRUNCATED;
+        packed->position += (size_t)size;
+
+        switch (type) {
+        case FIELD_TYPE_U8:
+                ret_value->u = bytes[0];
+                break;
+        case FIELD_TYPE_U16:
+                ret_value->u = get_le(bytes, 2);
+                break;
+        case FIELD_TYPE_U32:
+                ret_value->u = get_le(bytes, 4);
+                if (role == FIELD_ROLE_METHOD_FLAGS)
+                        packed->is_helper = ret_value->u & METHOD_FLAG_JIT_HELPER;
+                break;
+        case FIELD_TYPE_U64:
+                ret_value->u = get_le(bytes, 8);
+                break;
+        case FIELD_TYPE_BOOL:
+                ret_value->u = get_le(bytes, BOOL_SIZE) != 0;
+                break;
+        case FIELD_TYPE_GUID:
+                ret_value->data = bytes;
+                ret_value->n = GUID_SIZE;
+                break;
+        case FIELD_TYPE_WSTRING:
+        case FIELD_TYPE_ASTRING:
+                packed_read_string(packed, type, bytes, (size_t)size, ret_value);
+                break;
+        case FIELD_TYPE_U64_ARRAY:
+        case FIELD_TYPE_IL_OFFSETS:
+        case FIELD_TYPE_U32_ARRAY:
+                ret_value->data = bytes;
+                ret_value->n = count;
+                break;
+        case _FIELD_TYPE_MAX:
+                g_assert_not_reached();
+        }
+        return DECODE_OK;
+}
+
+static DecodeResult packed_finish(Source *source)
+{
+        const PackedSource *packed = (const PackedSource *)source;
+
+        return packed->position == packed->n_bytes ? DECODE_OK : DECODE_LEFTOVER;
+}
+
+void packed_source_init(PackedSource *packed, const Event *event, const uint8_t *bytes,
+                        size_t n_bytes, DecodeScratch *scratch)
+{
+        *packed = (PackedSource){
+                .source = {.read = packed_read, .finish = packed_finish},
+                .event = event,
+                .bytes = bytes ? bytes : (const uint8_t *)"",
+                .n_bytes = n_bytes,
+                .scratch = scratch,
+        };
+        if (n_bytes <= PACKED_MAX_BYTES)
+                decode_scratch_reserve(scratch, 3 * n_bytes);
+}

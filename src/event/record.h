@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Record: one decoded event of one process at one time
+ *
+ * Times are raw CTF clock values in ns (CLOCK_MONOTONIC for LTTng-UST).
+ */
+
+#include "event/event.h"
+#include "util/process-key.h"
+
+#include <glib.h>
+
+/*
+ * One field's value. Numbers and booleans: u. Strings: data = n bytes of UTF-8, no NUL at the end
+ * is promised. GUID: data = 16 raw bytes. Arrays: data = n elements, little-endian, unaligned.
+ * data is borrowed: from the decoder's scratch or from the frame that the record was read from.
+ */
+typedef struct Value {
+        uint64_t u;
+        const uint8_t *data;
+        uint32_t n;
+} Value;
+
+typedef struct Record {
+        const Event *event;
+        uint64_t time;
+        ProcessKey process;
+        int32_t tid; /* 0: not recorded */
+        Value values[EVENT_MAX_FIELDS];
+} Record;
+
+/* The value of a named field, or NULL if the event's row has none. */
+const Value *record_value(const Record *record, FieldName name);
+
+/* A number field, 0 if the row has none. */
+uint64_t record_u64(const Record *record, FieldName name);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Stream: what identifies one data stream of a trace, what it lost, and what its feeder counted
+ */
+
+#include "util/process-key.h"
+
+#include <glib.h>
+#include <stdint.h>
+
+typedef enum BufferScheme {
+        BUFFER_SCHEME_UNKNOWN,
+        BUFFER_SCHEME_PER_UID,
+        BUFFER_SCHEME_PER_PID,
+        _BUFFER_SCHEME_MAX,
+} BufferScheme;
+
+/* Strings are owned, never NULL, and empty where nothing is known. */
+typedef struct StreamIdentity {
+        uint8_t trace_uuid[16]; /* zero: the trace has none */
+        uint64_t class_id;
+        uint64_t stream_id;
+        BufferScheme scheme;
+        uint32_t uid; /* PER_UID: whose buffers; UINT32_MAX: unknown */
+        int32_t pid;  /* PER_PID: the process; else 0 */
+        GString *hostname;
+        GString *boot_id; /* this machine's, if the trace is of its present boot; else empty */
+        GString *clock_name;
+        /* Realtime = raw + offset: seconds + cycles of the clock class, in ns. */
+        int64_t clock_offset;
+} StreamIdentity;
+
+StreamIdentity *stream_identity_new(void);
+void stream_identity_free(StreamIdentity *stream);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(StreamIdentity, stream_identity_free)
+
+typedef enum GapKind {
+        GAP_EVENTS,  /* COUNT events were discarded */
+        GAP_PACKETS, /* COUNT packets were discarded */
+        _GAP_KIND_MAX,
+} GapKind;
+
+#define GAP_COUNT_UNKNOWN UINT64_MAX
+
+/* Times are raw clock values; begin == 0 and end == UINT64_MAX where the tracer does not say. */
+typedef struct StreamGap {
+        GapKind kind;
+        uint64_t begin;
+        uint64_t end;
+        uint64_t count; /* or GAP_COUNT_UNKNOWN */
+} StreamGap;
+
+/*
+ * A process gap: no event of the process was recorded in [begin, end), because no session was held.
+ * With end == UINT64_MAX it goes on; the next report of the process that has an end ends it. A
+ * report with begin == end only does that.
+ */
+typedef struct ProcessGap {
+        ProcessKey process; /* in its own pid namespace */
+        uint64_t begin;
+        uint64_t end;
+} ProcessGap;
+
+/* What a feeder has counted since it began. */
+typedef struct FeederReport {
+        uint64_t events;         /* CTF events seen, of any kind */
+        uint64_t dotnet_events;  /* those of the runtime's providers */
+        uint64_t unknown_events; /* runtime events without a row */
+        uint64_t decode_errors;
+} FeederReport;

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Relay files: the packets of a live session in the relay daemon's files
+ *
+ * The relay daemon writes a packet, and then an entry in an index beside the file; only packets in
+ * the index are read. Files may form a ring, in which the oldest is replaced. Directories are read
+ * only if they belong to the owner of the relay daemon's directory, or to our user.
+ */
+
+#include "feed/stream-table.h"
+
+typedef struct RelayPacket {
+        uint64_t offset, size; /* bytes in its file */
+        uint64_t begin, end;   /* times */
+        unsigned file;         /* in RelayStream.files */
+} RelayPacket;
+
+typedef struct RelayStream {
+        StreamKey key;
+        GPtrArray *files; /* owned paths */
+        GArray *packets;  /* of RelayPacket, in order of time */
+} RelayStream;
+
+typedef struct RelayTrace {
+        char *path;         /* owned: the directory with the metadata */
+        unsigned session;   /* of that name, counted from the oldest */
+        bool is_over;       /* there is a newer one */
+        GPtrArray *streams; /* owned DiskStreams */
+} RelayTrace;
+
+typedef enum RelayFilesError {
+        RELAY_FILES_ERROR_GONE,  /* what is wanted cannot be read, or is not there any more */
+        RELAY_FILES_ERROR_LOCAL, /* no room, descriptors or memory here: nothing is lost yet */
+} RelayFilesError;
+
+#define RELAY_FILES_ERROR (g_quark_from_static_string("clrsym-relay-files"))
+
+/* Packets of this stream are needed. */
+typedef bool (*RelayWanted)(void *data, const StreamKey *key);
+
+/*
+ * The traces of the live session NAME of this machine below the relay daemon's OUTPUT, oldest
+ * first: of the newest session of that name, and of those before that were written to in the last
+ * SINCE seconds. Returns owned RelayTraces with the streams that are WANTED;
+ * NULL with ERROR set, which is a local one.
+ */
+GPtrArray *relay_files_scan(const char *output, const char *name, unsigned since,
+                            RelayWanted wanted, void *data, GError **error);
+
+/* Packets of a stream, in order of time and without a hole. */
+typedef struct RelaySelection {
+        const RelayStream *stream;
+        unsigned first, n;
+} RelaySelection;
+
+/*
+ * Makes the directory PATH a trace with some packets of TRACE. False with ERROR set: they could not
+ * be read, perhaps because the ring has replaced them.
+ */
+bool relay_files_excerpt(const RelayTrace *trace, const RelaySelection *selections, size_t n,
+                         const char *path, GError **error);

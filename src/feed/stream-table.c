@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "feed/stream-table.h"
+
+#include <string.h>
+
+static guint stream_key_hash(gconstpointer data)
+{
+        const StreamKey *key = data;
+        uint32_t word;
+
+        memcpy(&word, key->uuid, sizeof(word));
+        return word ^ (guint)(key->class_id * 31 + key->stream_id);
+}
+
+static gboolean stream_key_equal(gconstpointer a, gconstpointer b)
+{
+        const StreamKey *one = a, *other = b;
+
+        return !memcmp(one->uuid, other->uuid, sizeof(one->uuid)) &&
+               one->class_id == other->class_id && one->stream_id == other->stream_id;
+}
+
+static void stream_free(void *data)
+{
+        FeedStream *stream = data;
+
+        stream_identity_free(stream->identity);
+        g_free(stream);
+}
+
+void stream_table_init(StreamTable *table)
+{
+        table->streams =
+                g_hash_table_new_full(stream_key_hash, stream_key_equal, NULL, stream_free);
+}
+
+void stream_table_deinit(StreamTable *table)
+{
+        g_clear_pointer(&table->streams, g_hash_table_destroy);
+}
+
+FeedStream *stream_table_get(StreamTable *table, const StreamKey *key)
+{
+        FeedStream *stream = g_hash_table_lookup(table->streams, key);
+
+        if (!stream) {
+                stream = g_new0(FeedStream, 1);
+                stream->key = *key;
+                stream->number = FEED_STREAM_NO_NUMBER;
+                g_hash_table_insert(table->streams, &stream->key, stream);
+        }
+        return stream;
+}
+
+void stream_identify(FeedStream *stream, const StreamIdentity *identity)
+{
+        StreamIdentity *own;
+
+        if (stream->identity)
+                return;
+        own = stream->identity = stream_identity_new();
+        memcpy(own->trace_uuid, identity->trace_uuid, sizeof(own->trace_uuid));
+        own->class_id = identity->class_id;
+        own->stream_id = identity->stream_id;
+        own->scheme = identity->scheme;
+        own->uid = identity->uid;
+        own->pid = identity->pid;
+        own->clock_offset = identity->clock_offset;
+        g_string_append_len(own->hostname, identity->hostname->str,
+                            (gssize)identity->hostname->len);
+        g_string_append_len(own->boot_id, identity->boot_id->str, (gssize)identity->boot_id->len);
+        g_string_append_len(own->clock_name, identity->clock_name->str,
+                            (gssize)identity->clock_name->len);
+}
+
+uint64_t stream_position(const FeedStream *stream)
+{
+        return MAX(stream->disk_end, MAX(stream->watermark, stream->taken));
+}
+
+bool stream_is_complete(const FeedStream *stream)
+{
+        return stream->state == STREAM_LIVE || stream->state == STREAM_WHOLE;
+}
+
+void stream_table_forget_daemon(StreamTable *table)
+{
+        GHashTableIter iter;
+        void *value;
+
+        g_hash_table_iter_init(&iter, table->streams);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                FeedStream *stream = value;
+
+                stream->number = FEED_STREAM_NO_NUMBER;
+                stream->state = STREAM_UNOPENED;
+                stream->watermark = stream->taken = stream->progress = stream->disk_end = 0;
+                stream->caught_up = 0;
+        }
+}
+
+/* The traces are of the same buffers, in two sessions. */
+static bool stream_has_same_buffers(const FeedStream *a, const FeedStream *b)
+{
+        return memcmp(a->key.uuid, b->key.uuid, sizeof(a->key.uuid)) && a->identity &&
+               b->identity && a->identity->scheme == b->identity->scheme &&
+               a->identity->uid == b->identity->uid && a->identity->pid == b->identity->pid &&
+               g_string_equal(a->identity->hostname, b->identity->hostname);
+}
+
+uint64_t stream_table_earlier(const StreamTable *table, const FeedStream *stream)
+{
+        uint64_t earlier = 0;
+        GHashTableIter iter;
+        void *value;
+
+        g_hash_table_iter_init(&iter, table->streams);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                const FeedStream *other = value;
+
+                if (stream_has_same_buffers(stream, other))
+                        earlier = MAX(earlier, MAX(other->progress, other->watermark));
+        }
+        return earlier;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Stream table: what was fed of each stream of a session, live and from disk
+ *
+ * A stream is the same, live and on disk, if trace, class and number are the same.
+ */
+
+#include "wire/ingest.h"
+
+typedef struct StreamKey {
+        uint8_t uuid[16]; /* of the trace */
+        uint64_t class_id;
+        uint64_t stream_id;
+} StreamKey;
+
+/* FeedStream.number while the stream is not open. */
+#define FEED_STREAM_NO_NUMBER UINT32_MAX
+
+/*
+ * A stream with the daemon that is connected now:
+ *
+ *              opened            ACK           answered to the live reader
+ *    UNOPENED --------> ASKED --------> KNOWN <---------------------------> LIVE
+ *       ^  \              ^               |    the live reader hangs up      |
+ *       |   \             | opened again  | closed: its session is over      | closed
+ *       |    \            +-----------+   v                                  |
+ *       |     +-------------------> WHOLE <----------------------------------+
+ *       |
+ *       +--- from every state, when the daemon is gone
+ */
+typedef enum FeedStreamState {
+        STREAM_UNOPENED,
+        STREAM_ASKED, /* the daemon has to answer with its watermark */
+        STREAM_KNOWN, /* fed from disk, or not fed */
+        STREAM_LIVE,  /* a live reader feeds it */
+        STREAM_WHOLE, /* it is over and everything was fed; not open any more */
+} FeedStreamState;
+
+/* Times are on the stream's clock, in ns. */
+typedef struct FeedStream {
+        StreamKey key;
+        StreamIdentity *identity; /* owned; NULL: only its packets on disk are known */
+
+        /* With the daemon that is connected now. */
+        FeedStreamState state;
+        uint32_t number;    /* on the connection; FEED_STREAM_NO_NUMBER: not open */
+        uint64_t watermark; /* the daemon has everything at or below it */
+        uint64_t taken;     /* the last record sent, even if it is not acknowledged */
+        uint64_t progress;  /* nothing older will come; 0: nothing was fed yet */
+        uint64_t disk_end;  /* packets on disk that end up to here were fed */
+
+        bool has_unknown_past; /* it may have had events that cannot be known any more */
+        uint64_t caught_up;    /* the disk was read since this live reader attached: its number */
+} FeedStream;
+
+typedef struct StreamTable {
+        GHashTable *streams; /* owned: StreamKey of its value -> owned FeedStream */
+} StreamTable;
+
+void stream_table_init(StreamTable *table);
+void stream_table_deinit(StreamTable *table);
+
+/* The stream of that key, new or known. The table owns it until its own end. */
+FeedStream *stream_table_get(StreamTable *table, const StreamKey *key);
+/* Sets its identity if that was not known. */
+void stream_identify(FeedStream *stream, const StreamIdentity *identity);
+/* Up to this time it need not be read from disk. */
+uint64_t stream_position(const FeedStream *stream);
+/* A live reader feeds it, or did until its end: nothing of it is needed from disk. */
+bool stream_is_complete(const FeedStream *stream);
+
+/* The daemon is gone: what was fed to it no longer counts. */
+void stream_table_forget_daemon(StreamTable *table);
+
+/* How far the same buffers were fed in an earlier session; 0: not known. */
+uint64_t stream_table_earlier(const StreamTable *table, const FeedStream *stream);

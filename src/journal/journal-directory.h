@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Journal directory: the directory of a journal's files, locked for one daemon
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct JournalDirectory {
+        char *path; /* owned */
+        int fd;
+        int lock; /* held as long as it is open */
+} JournalDirectory;
+
+/* The state of a file, which its name shows. */
+typedef enum JournalState {
+        JOURNAL_WHOLE,
+        JOURNAL_PARTIAL, /* what came after could not be written */
+        JOURNAL_NEW,     /* not whole yet */
+        JOURNAL_ASIDE,   /* was found damaged, and is kept for people to look at */
+        _JOURNAL_STATE_MAX,
+} JournalState;
+
+typedef struct JournalName {
+        uint64_t number;
+        JournalState state;
+} JournalName;
+
+/*
+ * Makes the directory if it is missing, and locks it. PATH is copied. False with ERROR set: it
+ * cannot be made, belongs to another user, others may write to it, or another daemon uses it.
+ */
+bool journal_directory_open(JournalDirectory *directory, const char *path, GError **error);
+void journal_directory_close(JournalDirectory *directory);
+
+/* True if the directory and the lock still exist, under whatever names. */
+bool journal_directory_is_there(const JournalDirectory *directory);
+
+/* JournalNames in order of number. The caller owns the result. */
+GArray *journal_directory_list(const JournalDirectory *directory);
+
+/* These return a descriptor or 0, or -errno. Only files of our own user are opened. */
+int journal_directory_create(const JournalDirectory *directory, JournalName name);
+int journal_directory_read(const JournalDirectory *directory, JournalName name);
+int journal_directory_append(const JournalDirectory *directory, JournalName name);
+int journal_directory_rename(const JournalDirectory *directory, JournalName from,
+                             JournalState state);
+int journal_directory_remove(const JournalDirectory *directory, JournalName name);
+/* For messages. The caller owns the result. */
+char *journal_directory_path(const JournalDirectory *directory, JournalName name);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Buffers: how much of /dev/shm a session's sub-buffers take, and how much disk its files
+ *
+ * LTTng gives each user whose programs are traced buffers of their own, for each processor that the
+ * machine can have, whether or not anything runs there.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct Buffers {
+        uint64_t size; /* of a sub-buffer: a power of two */
+        uint64_t n;    /* of them on a processor: a power of two */
+        unsigned n_cpus;
+} Buffers;
+
+#define BUFFERS_DEFAULT_SIZE (UINT64_C(1) << 20)
+#define BUFFERS_DEFAULT_N    8
+
+/* SIZE 0: the default. */
+Buffers buffers_new(uint64_t size);
+/* Bytes of /dev/shm for one user. */
+uint64_t buffers_per_user(const Buffers *buffers);
+
+/*
+ * Checks that the buffers take a reasonable part of the free bytes below PATH (/dev/shm). RET_TEXT,
+ * owned by the caller, describes what they take. False with ERROR set: they take too much.
+ */
+bool buffers_check(const Buffers *buffers, const char *path, char **ret_text, GError **error);
+
+/* How files are to be cut so that those of one user take at most so much. */
+typedef struct FileRing {
+        uint64_t file_size;
+        uint64_t n_files; /* for each processor; the oldest is overwritten */
+} FileRing;
+
+/* False with ERROR set: DISK is too little. */
+bool file_ring(const Buffers *buffers, uint64_t disk, FileRing *ret_ring, GError **error);
+/* How long DISK bytes may last, for people; the caller owns it. */
+char *disk_estimate(uint64_t disk);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Session settings: what a session was started with, enough to start it again
+ */
+
+#include "lttng/daemon-process.h"
+
+typedef struct SessionSettings {
+        char *name;        /* owned */
+        bool keeps_traces; /* the relay daemon's directories of it are never removed */
+        bool is_live;      /* else it is recorded, to output */
+        char *output;      /* owned: an absolute path; NULL if live */
+        GArray *track; /* owned, of int32_t: only these pids, as they see themselves; empty: all */
+        uint64_t buffer_size; /* of a sub-buffer; 0: the default */
+        uint64_t disk;        /* most bytes for each user; 0: no limit */
+        /* For a live session: the relay daemon's ports and directory. */
+        uint16_t control_port, data_port, live_port;
+        char *relay_output;  /* owned; NULL: not known */
+        char *relay_user;    /* owned: the other user that runs it; NULL: ours */
+        DaemonProcess relay; /* the process; the session dies with it */
+} SessionSettings;
+
+SessionSettings *session_settings_new(const char *name);
+void session_settings_free(SessionSettings *settings);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(SessionSettings, session_settings_free)
+
+/* A session can have that name: nothing in it is special in a path, a URL or a pattern. */
+bool session_settings_is_name(const char *name);
+
+/* The caller owns it. */
+json_t *session_settings_to_json(const SessionSettings *settings);
+/* NULL: VALUE is not such an object. */
+SessionSettings *session_settings_from_json(const json_t *value);
+
+/* The URL of a live session for viewers on this machine. The caller owns it. */
+char *session_settings_url(const SessionSettings *settings);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * A name as the runtime writes it, and the styles that it can be written in
+ */
+
+/* Texts of the event; NULL or "" if it lacks one. NUL-terminated, borrowed for the call. */
+typedef struct RawName {
+        const char *name_space, *name, *signature;
+        /*
+         * The method that an IL stub is made for; NULL if it is not known, and for all other code.
+         */
+        const struct RawName *stub_target;
+} RawName;
+
+typedef enum NameStyle {
+        NAME_STYLE_CLR,
+        NAME_STYLE_CSHARP,
+        NAME_STYLE_SHORT,
+        _NAME_STYLE_MAX,
+} NameStyle;

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "offline/snapshot.h"
+
+#include <errno.h>
+#include <gio/gio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_SIZE (256u << 10)
+/* Bytes of the first line; no snapshot has a longer one. */
+#define MAX_LINE 128
+
+struct SnapshotReader {
+        char *path; /* owned */
+        int fd;
+        uint64_t size;
+        uint64_t n_read;
+        GConverter *inflate; /* owned */
+        uint8_t *input;      /* owned: what is not unpacked yet is from begin to end */
+        size_t begin, end;
+        uint8_t *output; /* owned */
+        bool has_jit_events;
+        bool is_over;
+};
+
+static bool snapshot_reader_fail(const SnapshotReader *reader, GError **error, const char *what)
+{
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s: %s", reader->path, what);
+        return false;
+}
+
+/* Reads the next bytes if all have been used. False with ERROR set. */
+static bool snapshot_reader_fill(SnapshotReader *reader, GError **error)
+{
+        ssize_t n;
+
+        if (reader->begin < reader->end)
+                return true;
+        do
+                n = read(reader->fd, reader->input, BUFFER_SIZE);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return snapshot_reader_fail(reader, error, g_strerror(errno));
+        reader->begin = 0;
+        reader->end = (size_t)n;
+        reader->n_read += (uint64_t)n;
+        return true;
+}
+
+/* The first line: "clrsym-snapshot FORMAT VERSION jit=yes|no". */
+static bool snapshot_reader_read_line(SnapshotReader *reader, bool jit_events, GError **error)
+{
+        g_autofree char *line = NULL, *other = NULL;
+        g_auto(GStrv) words = NULL;
+        const uint8_t *newline;
+        uint64_t format;
+
+        if (!snapshot_reader_fill(reader, error))
+                return false;
+        newline = memchr(reader->input, '\n', MIN(reader->end, MAX_LINE));
+        line = g_strndup((const char *)reader->input,
+                         newline ? (size_t)(newline - reader->input) : 0);
+        words = g_strsplit(line, " ", -1);
+        if (g_strcmp0(words[0], "clrsym-snapshot") ||
+            !g_ascii_string_to_unsigned(words[1] ? words[1] : "", 10, 1, UINT32_MAX, &format, NULL))
+                return snapshot_reader_fail(
+                        reader, error,
+                        "neither a snapshot nor a directory: a trace is one, with a file "
+                        "\"metadata\" in it, here or below");
+        if (format != SNAPSHOT_FORMAT) {
+                other = g_strdup_printf("a snapshot of format %" G_GUINT64_FORMAT
+                                        ", this clrsym reads %u: make it again with clrsym save",
+                                        format, SNAPSHOT_FORMAT);
+                return snapshot_reader_fail(reader, error, other);
+        }
+        if (g_strv_length(words) != 4 ||
+            (strcmp(words[3], "jit=no") && strcmp(words[3], "jit=yes")))
+                return snapshot_reader_fail(reader, error,
+                                            "a damaged snapshot: make it again with clrsym save");
+        reader->has_jit_events = !strcmp(words[3], "jit=yes");
+        if (jit_events && !reader->has_jit_events)
+                return snapshot_reader_fail(
+                        reader, error,
+                        "a snapshot without the JIT's events: make it again with them, or read "
+                        "the trace itself");
+        reader->begin = (size_t)(newline + 1 - reader->input);
+        return true;
+}
+
+SnapshotReader *snapshot_reader_new(int fd, const char *path, bool jit_events, GError **error)
+{
+        SnapshotReader *reader = g_new0(SnapshotReader, 1);
+        struct stat st;
+
+        reader->path = g_strdup(path);
+        reader->fd = fd;
+        reader->input = g_malloc(BUFFER_SIZE);
+        reader->output = g_malloc(BUFFER_SIZE);
+        reader->inflate = G_CONVERTER(g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP));
+        reader->size = fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+        if (!snapshot_reader_read_line(reader, jit_events, error)) {
+                snapshot_reader_free(reader);
+                return NULL;
+        }
+        return reader;
+}
+
+void snapshot_reader_free(SnapshotReader *reader)
+{
+        if (!reader)
+                return;
+        close(reader->fd);
+        g_object_unref(reader->inflate);
+        g_free(reader->input);
+        g_free(reader->output);
+        g_free(reader->path);
+        g_free(reader);
+}
+
+bool snapshot_reader_has_jit_events(const SnapshotReader *reader)
+{
+        return reader->has_jit_events;
+}
+
+/* The file must end after the end mark. */
+static bool snapshot_reader_check_end(SnapshotReader *reader, GError **error)
+{
+        reader->is_over = true;
+        if (!snapshot_reader_fill(reader, error))
+                return false;
+        return reader->begin == reader->end ||
+               snapshot_reader_fail(reader, error,
+                                    "a damaged snapshot, with more after its end: make it again "
+                                    "with clrsym save");
+}
+
+ssize_t snapshot_reader_next(SnapshotReader *reader, const uint8_t **ret_bytes, GError **error)
+{
+        gsize n_taken, n = 0;
+
+        while (!reader->is_over && n == 0) {
+                if (!snapshot_reader_fill(reader, error))
+                        return -1;
+                if (reader->begin == reader->end) {
+                        snapshot_reader_fail(
+                                reader, error,
+                                "a snapshot that was cut off: make it again with clrsym save");
+                        return -1;
+                }
+                switch (g_converter_convert(reader->inflate, reader->input + reader->begin,
+                                            reader->end - reader->begin, reader->output,
+                                            BUFFER_SIZE, 0, &n_taken, &n, NULL)) {
+                case G_CONVERTER_FINISHED:
+                        reader->begin += n_taken;
+                        if (!snapshot_reader_check_end(reader, error))
+                                return -1;
+                        break;
+                case G_CONVERTER_CONVERTED:
+                        reader->begin += n_taken;
+                        break;
+                default:
+                        snapshot_reader_fail(reader, error,
+                                             "a damaged snapshot: make it again with clrsym save");
+                        return -1;
+                }
+        }
+        *ret_bytes = reader->output;
+        return (ssize_t)n;
+}
+
+void snapshot_reader_progress(const SnapshotReader *reader, uint64_t *ret_read, uint64_t *ret_total)
+{
+        *ret_read = MIN(reader->n_read, reader->size);
+        *ret_total = reader->size;
+}

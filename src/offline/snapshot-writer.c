@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "offline/snapshot.h"
+
+#include "util/atomic-file.h"
+#include "wire/ingest.h"
+
+#include <errno.h>
+#include <gio/gio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Format 1 holds the frames of this version of the protocol. */
+_Static_assert(SNAPSHOT_FORMAT == 1 && INGEST_VERSION == 1, "another snapshot format");
+
+/* The fastest: names repeat so much that more work gains little. */
+#define COMPRESSION_LEVEL 1
+#define OUTPUT_SIZE       (64u << 10)
+
+struct SnapshotWriter {
+        char *path; /* owned */
+        AtomicFile file;
+        GConverter *deflate; /* owned */
+};
+
+static bool snapshot_writer_fail(const SnapshotWriter *writer, GError **error, const char *what)
+{
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s: cannot save a snapshot there: %s",
+                    writer->path, what);
+        return false;
+}
+
+static bool snapshot_writer_write(SnapshotWriter *writer, const uint8_t *bytes, size_t n,
+                                  GError **error)
+{
+        while (n > 0) {
+                ssize_t written = write(writer->file.fd, bytes, n);
+
+                if (written < 0 && errno == EINTR)
+                        continue;
+                if (written < 0)
+                        return snapshot_writer_fail(writer, error, g_strerror(errno));
+                bytes += written;
+                n -= (size_t)written;
+        }
+        return true;
+}
+
+/* Only an older snapshot may be replaced. */
+static bool snapshot_writer_check_path(const SnapshotWriter *writer, GError **error)
+{
+        g_autofree char *directory = g_path_get_dirname(writer->path);
+        g_autofree char *metadata = g_build_filename(directory, "metadata", NULL);
+        struct stat st;
+
+        if (stat(writer->path, &st) == 0 && !S_ISREG(st.st_mode))
+                return snapshot_writer_fail(writer, error,
+                                            S_ISDIR(st.st_mode)
+                                                    ? "it is a directory: name a file in it"
+                                                    : "it is not a regular file: name another");
+        if (g_file_test(metadata, G_FILE_TEST_EXISTS))
+                return snapshot_writer_fail(writer, error,
+                                            "beside a trace's \"metadata\" it would be taken for a "
+                                            "part of the trace: name a file elsewhere");
+        return true;
+}
+
+static bool snapshot_writer_open(SnapshotWriter *writer, GError **error)
+{
+        /* "-" is a file here, not the standard output. */
+        int r = atomic_file_open(&writer->file, strcmp(writer->path, "-") ? writer->path : "./-");
+
+        return r == 0 || snapshot_writer_fail(writer, error, g_strerror(-r));
+}
+
+SnapshotWriter *snapshot_writer_new(const char *path, bool jit_events, GError **error)
+{
+        g_autofree char *line = g_strdup_printf("clrsym-snapshot %u " CLRSYM_VERSION " jit=%s\n",
+                                                SNAPSHOT_FORMAT, jit_events ? "yes" : "no");
+        SnapshotWriter *writer = g_new0(SnapshotWriter, 1);
+
+        writer->path = g_strdup(path);
+        writer->file = ATOMIC_FILE_INIT;
+        writer->deflate = G_CONVERTER(
+                g_zlib_compressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP, COMPRESSION_LEVEL));
+        if (!snapshot_writer_check_path(writer, error) || !snapshot_writer_open(writer, error) ||
+            !snapshot_writer_write(writer, (const uint8_t *)line, strlen(line), error)) {
+                snapshot_writer_free(writer);
+                return NULL;
+        }
+        return writer;
+}
+
+void snapshot_writer_free(SnapshotWriter *writer)
+{
+        if (!writer)
+                return;
+        atomic_file_clear(&writer->file);
+        g_object_unref(writer->deflate);
+        g_free(writer->path);
+        g_free(writer);
+}
+
+static bool snapshot_writer_pack(SnapshotWriter *writer, const uint8_t *bytes, size_t n,
+                                 GConverterFlags flags, GError **error)
+{
+        g_autofree uint8_t *output = g_malloc(OUTPUT_SIZE);
+        GConverterResult result = G_CONVERTER_CONVERTED;
+
+        while (result != G_CONVERTER_FINISHED && (n > 0 || flags)) {
+                g_autoptr(GError) pack_error = NULL;
+                gsize n_taken, n_output;
+
+                result = g_converter_convert(writer->deflate, bytes, n, output, OUTPUT_SIZE, flags,
+                                             &n_taken, &n_output, &pack_error);
+                if (result == G_CONVERTER_ERROR)
+                        return snapshot_writer_fail(writer, error, pack_error->message);
+                if (!snapshot_writer_write(writer, output, n_output, error))
+                        return false;
+                bytes += n_taken;
+                n -= n_taken;
+        }
+        return true;
+}
+
+bool snapshot_writer_add(SnapshotWriter *writer, const uint8_t *bytes, size_t n, GError **error)
+{
+        return snapshot_writer_pack(writer, bytes, n, 0, error);
+}
+
+bool snapshot_writer_finish(SnapshotWriter *writer, GError **error)
+{
+        int r;
+
+        if (!snapshot_writer_pack(writer, NULL, 0, G_CONVERTER_INPUT_AT_END, error))
+                return false;
+        r = atomic_file_commit(&writer->file, true);
+        return r == 0 || snapshot_writer_fail(writer, error, g_strerror(-r));
+}

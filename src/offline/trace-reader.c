@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "offline/trace-reader.h"
+
+#include "offline/snapshot.h"
+#include "offline/trace-babeltrace.h"
+#include "offline/trace-progress.h"
+#include "util/fd.h"
+#include "wire/ingest-connection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gio/gio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Pieces of a snapshot that are read before others have their turn. */
+#define PIECES_A_TURN 4
+
+struct TraceReader {
+        TraceReaderOptions options;
+        IngestConnection *ingest; /* owned */
+        SnapshotWriter *writer;   /* owned, maybe NULL */
+        GError *error;            /* owned: of the writer */
+        TraceReaderDone done;
+        void *data;
+        /* To read a trace: */
+        TraceProgress *progress;     /* owned */
+        TraceBabeltrace *babeltrace; /* owned */
+        /* To read a snapshot: */
+        SnapshotReader *snapshot; /* owned */
+        guint turn;               /* source */
+};
+
+static GError *trace_reader_fail(const TraceReader *reader, const char *what)
+{
+        return g_error_new(G_IO_ERROR, G_IO_ERROR_FAILED, "%s: %s", reader->options.path, what);
+}
+
+/* Everything was read, or ERROR is set. Checks whether that is good enough, and ends. */
+static void trace_reader_end(TraceReader *reader, GError *error)
+{
+        if (reader->error) {
+                g_clear_error(&error);
+                error = g_steal_pointer(&reader->error);
+        }
+        if (!error && ingest_connection_report(reader->ingest)->dotnet_events == 0)
+                error = trace_reader_fail(
+                        reader, "not one event of the .NET runtime in this trace: `clrsym "
+                                "doctor` finds out why");
+        if (!error && reader->writer)
+                snapshot_writer_finish(reader->writer, &error);
+        g_clear_pointer(&reader->writer, snapshot_writer_free);
+        reader->done(reader->data, error);
+}
+
+/* A snapshot holds what the connection is fed. */
+static bool trace_reader_save(TraceReader *reader, const uint8_t *bytes, size_t n)
+{
+        return !reader->writer || snapshot_writer_add(reader->writer, bytes, n, &reader->error);
+}
+
+static void on_connected(void *data)
+{
+        trace_progress_begin(((TraceReader *)data)->progress);
+}
+
+static bool on_fed(void *data, const uint8_t *bytes, size_t n)
+{
+        return trace_reader_save(data, bytes, n);
+}
+
+static void on_ended(void *data, GError *error)
+{
+        trace_reader_end(data, error);
+}
+
+static const TraceBabeltraceCalls CALLS = {
+        .connected = on_connected,
+        .fed = on_fed,
+        .ended = on_ended,
+};
+
+/* Takes the next piece of a snapshot. False at the end, with or without *RET_ERROR set. */
+static bool trace_reader_take_piece(TraceReader *reader, GError **ret_error)
+{
+        const uint8_t *bytes;
+        ssize_t n = snapshot_reader_next(reader->snapshot, &bytes, ret_error);
+
+        if (n <= 0)
+                return false;
+        ingest_connection_feed(reader->ingest, bytes, (size_t)n);
+        /* Nobody reads acknowledgements here. */
+        g_byte_array_set_size(ingest_connection_output(reader->ingest), 0);
+        if (ingest_connection_error(reader->ingest)) {
+                *ret_error = trace_reader_fail(
+                        reader, "a damaged snapshot: make it again with clrsym save");
+                return false;
+        }
+        return trace_reader_save(reader, bytes, (size_t)n);
+}
+
+static gboolean trace_reader_on_turn(gpointer data)
+{
+        TraceReader *reader = data;
+        GError *error = NULL;
+        int i;
+
+        for (i = 0; i < PIECES_A_TURN; i++)
+                if (!trace_reader_take_piece(reader, &error)) {
+                        reader->turn = 0;
+                        trace_reader_end(reader, error);
+                        return G_SOURCE_REMOVE;
+                }
+        return G_SOURCE_CONTINUE;
+}
+
+/* A regular file is a snapshot, anything else should be a directory with traces. */
+static bool trace_reader_open(TraceReader *reader, GError **error)
+{
+        const TraceReaderOptions *options = &reader->options;
+        int fd = open(options->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        struct stat st;
+
+        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+                reader->snapshot =
+                        snapshot_reader_new(fd, options->path, options->jit_events, error);
+                if (reader->snapshot)
+                        reader->turn = g_idle_add(trace_reader_on_turn, reader);
+                return reader->snapshot != NULL;
+        }
+        fd_clear(&fd);
+        reader->progress = trace_progress_new(options->path, error);
+        return reader->progress != NULL;
+}
+
+static bool trace_reader_start(TraceReader *reader, GError **error)
+{
+        const TraceReaderOptions *options = &reader->options;
+
+        if (!trace_reader_open(reader, error))
+                return false;
+        if (options->save) {
+                bool jit_events = reader->snapshot
+                                          ? snapshot_reader_has_jit_events(reader->snapshot)
+                                          : options->jit_events;
+
+                reader->writer = snapshot_writer_new(options->save, jit_events, error);
+                if (!reader->writer)
+                        return false;
+        }
+        if (reader->snapshot)
+                return true;
+        reader->babeltrace = trace_babeltrace_new(options->path, options->jit_events,
+                                                  reader->ingest, &CALLS, reader, error);
+        return reader->babeltrace != NULL;
+}
+
+TraceReader *trace_reader_new(const TraceReaderOptions *options, Tracker *tracker,
+                              TraceReaderDone done, void *data, GError **error)
+{
+        TraceReader *reader = g_new0(TraceReader, 1);
+
+        reader->options = *options;
+        reader->ingest = ingest_connection_new(tracker, false);
+        reader->done = done;
+        reader->data = data;
+        if (!trace_reader_start(reader, error)) {
+                trace_reader_free(reader);
+                return NULL;
+        }
+        return reader;
+}
+
+void trace_reader_free(TraceReader *reader)
+{
+        if (!reader)
+                return;
+        g_clear_handle_id(&reader->turn, g_source_remove);
+        trace_babeltrace_free(reader->babeltrace);
+        trace_progress_free(reader->progress);
+        snapshot_reader_free(reader->snapshot);
+        snapshot_writer_free(reader->writer);
+        ingest_connection_free(reader->ingest);
+        g_clear_error(&reader->error);
+        g_free(reader);
+}
+
+void trace_reader_progress(TraceReader *reader, uint64_t *ret_read, uint64_t *ret_total)
+{
+        if (reader->snapshot)
+                snapshot_reader_progress(reader->snapshot, ret_read, ret_total);
+        else
+                trace_progress_update(reader->progress, trace_babeltrace_pid(reader->babeltrace),
+                                      ret_read, ret_total);
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+#include "tracker/answer.h"
+
+static const char *const STATUS_NAMES[_ANSWER_STATUS_MAX] = {
+        [ANSWER_OK] = "ok",
+        [ANSWER_NO_PROCESS] = "no-process",
+        [ANSWER_NO_METHOD] = "no-method",
+        [ANSWER_UNLOADED] = "unloaded",
+        [ANSWER_NOT_YET] = "not-yet",
+        [ANSWER_AMBIGUOUS] = "ambiguous",
+        [ANSWER_PENDING] = "pending",
+        [ANSWER_EVICTED] = "evicted",
+        [ANSWER_INVALID] = "invalid",
+};
+
+static const char *const CONFIDENCE_NAMES[_CONFIDENCE_MAX] = {
+        [CONFIDENCE_EXACT] = "exact",
+        [CONFIDENCE_ASSUMED] = "assumed",
+        [CONFIDENCE_PROVISIONAL] = "provisional",
+        [CONFIDENCE_GAP] = "gap",
+};
+
+static const char *const SOURCE_NAMES[_BODY_SOURCE_MAX] = {
+        [BODY_SOURCE_LOAD] = "load",
+        [BODY_SOURCE_RUNDOWN] = "rundown",
+        [BODY_SOURCE_UNLOAD] = "unload",
+        [BODY_SOURCE_R2R_ENTRY] = "r2r-entry",
+};
+
+const char *answer_status_name(AnswerStatus status)
+{
+        return STATUS_NAMES[status];
+}
+
+const char *confidence_name(Confidence confidence)
+{
+        return CONFIDENCE_NAMES[confidence];
+}
+
+const char *body_source_name(BodySource source)
+{
+        return SOURCE_NAMES[source];
+}
+
+bool viewer_sees(const Viewer *viewer, const Process *process)
+{
+        return viewer->sees_all ||
+               (process->uid != PROCESS_OF_NOBODY && process->uid == viewer->uid);
+}
+
+bool viewer_knows(const Viewer *viewer, const Tracker *tracker, const ProcessKey *key)
+{
+        return viewer->sees_all ? tracker_process(tracker, key) != NULL
+                                : tracker_process_of(tracker, key, viewer->uid) != NULL;
+}
+
+/* The processes that a question is about. */
+typedef struct Found {
+        int32_t pid; /* as in the question */
+        bool has_pid_ns;
+        uint64_t pid_ns;
+        const Process *process;  /* the newest generation; NULL: none or several */
+        GPtrArray *several;      /* owned or NULL: one of each namespace */
+        bool was_dropped;        /* a generation of it has been forgotten */
+        const Answer *ambiguous; /* borrowed or NULL: the latest one without a time, of `address` */
+        uint64_t address;
+        uint64_t horizon;
+} Found;
+
+static void found_add(Found *found, const Process *process)
+{
+        if (found->process) {
+                found->several = g_ptr_array_new();
+                g_ptr_array_add(found->several, (gpointer)found->process);
+                found->process = NULL;
+        }
+        if (found->several)
+                g_ptr_array_add(found->several, (gpointer)process);
+        else
+                found->process = process;
+}
+
+static gint compare_serials(gconstpointer a, gconstpointer b)
+{
+        const Process *x = *(Process *const *)a, *y = *(Process *const *)b;
+
+        return x->serial > y->serial ? -1 : x->serial < y->serial;
+}
+
+/*
+ * True if the host knows that another user's process has that key now, and it is known as well:
+ * then that one is meant.
+ */
+static bool identity_is_superseded(const Tracker *tracker, const Identity *identity)
+{
+        uint32_t owner;
+
+        return tracker_owner(tracker, &identity->id.key, &owner) && owner != identity->id.uid &&
+               tracker_process_of(tracker, &identity->id.key, owner);
+}
+
+/* Adds the processes with that pid, and with that key unless it is NULL, that the viewer sees. */
+static bool found_find_pid(const Tracker *tracker, const Viewer *viewer, int32_t pid,
+                           const ProcessKey *key, Found *found)
+{
+        const GPtrArray *all = tracker_identities(tracker, pid);
+        bool is_found = false;
+        guint i;
+
+        for (i = all ? all->len : 0; i-- > 0;) {
+                const Identity *identity = all->pdata[i];
+
+                if (!identity->newest || (key && !process_key_equal(&identity->id.key, key)) ||
+                    !viewer_sees(viewer, identity->newest) ||
+                    (viewer->sees_all && all->len > 1 && identity_is_superseded(tracker, identity)))
+                        continue;
+                found_add(found, identity->newest);
+                is_found = true;
+        }
+        if (found->several)
+                g_ptr_array_sort(found->several, compare_serials);
+        return is_found;
+}
+
+static bool found_find_key(const Tracker *tracker, const Viewer *viewer, ProcessKey key,
+                           Found *found)
+{
+        const Process *process;
+
+        if (viewer->sees_all)
+                return found_find_pid(tracker, viewer, key.pid, &key, found);
+        process = tracker_process_of(tracker, &key, viewer->uid);
+        if (process)
+                found_add(found, process);
+        return process != NULL;
+}
+
+static void found_find(const Tracker *tracker, const Viewer *viewer, const Question *question,
+                       Found *found)
+{
+        ProcessKey key = {question->pid_ns, question->pid};
+
+        g_clear_pointer(&found->several, g_ptr_array_unref);
+        *found = (Found){.ambiguous = found->ambiguous,
+                         .address = found->address,
+                         .pid = question->pid,
+                         .has_pid_ns = question->has_pid_ns,
+                         .pid_ns = question->pid_ns};
+        if (question->has_pid_ns) {
+                found_find_key(tracker, viewer, key, found);
+        } else if (viewer->pid_ns &&
+                   found_find_key(tracker, viewer, (ProcessKey){viewer->pid_ns, question->pid},
+                                  found)) {
+                /* It is in the viewer's own namespace. */
+        } else if (viewer->find && viewer->find(viewer->data, question->pid, &key)) {
+                /* That process and no other; its events may lack the namespace. */
+                if (!found_find_key(tracker, viewer, key, found))
+                        found_find_key(tracker, viewer, (ProcessKey){0, key.pid}, found);
+        } else {
+                found_find_pid(tracker, viewer, found->pid, NULL, found);
+        }
+        if (found->process) {
+                key = found->process->key;
+                found->horizon = process_horizon(found->process);
+        }
+        found->was_dropped =
+                budget_has_dropped(tracker_budget(tracker), &key,
+                                   found->process ? found->process->uid : BUDGET_ANY_UID);
+}
+
+/* A moment at which the body was seen to be alive: by its load, a rundown row, its unload. */
+static void take_confirmation(uint64_t moment, uint64_t time, uint64_t *begin, uint64_t *end)
+{
+        if (moment <= time)
+                *begin = MAX(*begin, moment);
+        else
+                *end = MIN(*end, moment);
+}
+
+/* The confidence in BODY at TIME, which is in its life. */
+static Confidence body_confidence(const Process *process, const Body *body, uint64_t time)
+{
+        uint64_t begin = 0, end = UINT64_MAX;
+        const GArray *confirmations = body->extra ? body->extra->confirmations : NULL;
+        guint i;
+
+        take_confirmation(body_seen(body), time, &begin, &end);
+        for (i = 0; confirmations && i < confirmations->len; i++)
+                take_confirmation(g_array_index(confirmations, uint64_t, i), time, &begin, &end);
+        if (body->end == BODY_END_UNLOAD)
+                take_confirmation(body->until, time, &begin, &end);
+        if (process_has_gap(process, begin ? begin : time, end == UINT64_MAX ? time : end))
+                return CONFIDENCE_GAP;
+        if (!begin ||
+            (end == UINT64_MAX && (body->end == BODY_END_EVICTED || body->end == BODY_END_RUNDOWN)))
+                return CONFIDENCE_ASSUMED;
+        return CONFIDENCE_EXACT;
+}
+
+/* The confidence that nothing was there at TIME, between BEFORE and AFTER (or NULL). */
+static Confidence nothing_confidence(const Process *process, const Body *before, const Body *after,
+                                     uint64_t time)
+{
+        uint64_t begin = process->is_from_start ? MIN(process->begin, time) : 0;
+        uint64_t end = after ? after->since : UINT64_MAX;
+        guint i;
+
+        if (before && before->until <= time)
+                begin = MAX(begin, before->until);
+        for (i = 0; i < process->rundowns->len; i++) {
+                const Rundown *rundown = &g_array_index(process->rundowns, Rundown, i);
+
+                if (rundown->end <= time)
+                        begin = MAX(begin, rundown->end);
+                else if (rundown->begin >= time)
+                        end = MIN(end, rundown->begin);
+        }
+        if (end == UINT64_MAX)
+                end = time;
+        if (process_is_before(process, begin) || process_has_gap(process, begin, MAX(begin, end)))
+                return CONFIDENCE_GAP;
+        return CONFIDENCE_EXACT;
+}
+
+/* Completes an answer whose body has been looked up, for the time asked about. */
+static void answer_at(const Process *process, const Question *question, Answer *answer)
+{
+        uint64_t time = question->time;
+        bool is_late = time > answer->horizon;
+        Body *before, *after;
+
+        if (answer->body) {
+                answer->confidence = body_confidence(process, answer->body, time);
+        } else {
+                codemap_neighbours(process->map, question->address, time, &before, &after);
+                answer->confidence = nothing_confidence(process, before, after, time);
+                if (before && (!after || time - before->until <= after->since - time)) {
+                        answer->status = ANSWER_UNLOADED;
+                        answer->nearest = before;
+                        answer->distance = -(int64_t)(time - before->until);
+                } else if (after) {
+                        answer->status = ANSWER_NOT_YET;
+                        answer->nearest = after;
+                        answer->distance = (int64_t)(after->since - time);
+                } else {
+                        answer->status = ANSWER_NO_METHOD;
+                }
+                if (is_late)
+                        answer->status = ANSWER_PENDING;
+                else if (time < codemap_whole_since(process->map))
+                        answer->status = ANSWER_EVICTED;
+        }
+        if (is_late)
+                answer->confidence = MAX(answer->confidence, CONFIDENCE_PROVISIONAL);
+}
+
+/* EQUAL: an answer to the same question, or NULL. */
+static void answer_newest(const Process *process, const Question *question, const Answer *equal,
+                          Answer *answer)
+{
+        g_autoptr(GPtrArray) newest = NULL;
+        size_t n;
+
+        if (answer->body) {
+                answer->confidence = body_confidence(process, answer->body, BODY_NOW);
+                return;
+        }
+        if (equal && equal->bodies) {
+                answer->status = ANSWER_AMBIGUOUS;
+                answer->bodies = g_ptr_array_ref(equal->bodies);
+                answer->n_bodies = equal->n_bodies;
+                return;
+        }
+        newest = g_ptr_array_new();
+        n = codemap_newest(process->map, question->address, ANSWER_MAX_BODIES, newest);
+        if (n < 2 && codemap_whole_since(process->map)) {
+                answer->status = ANSWER_EVICTED;
+                answer->nearest = n ? newest->pdata[0] : NULL;
+        } else if (n == 1) {
+                answer->body = newest->pdata[0];
+                answer->confidence = MAX(CONFIDENCE_ASSUMED,
+                                         nothing_confidence(process, answer->body, NULL, BODY_NOW));
+        } else if (n > 1) {
+                answer->status = ANSWER_AMBIGUOUS;
+                answer->bodies = g_steal_pointer(&newest);
+                answer->n_bodies = n;
+        } else {
+                answer->status = ANSWER_NO_METHOD;
+                answer->confidence = nothing_confidence(process, NULL, NULL, BODY_NOW);
+        }
+}
+
+/* Sets the process of an answer; false if the answer is complete without a lookup. */
+static bool begin_answer(const Tracker *tracker, const Viewer *viewer, const Question *question,
+                         Found *found, Answer *answer)
+{
+        *answer = (Answer){.status = ANSWER_OK};
+        if (found->pid != question->pid || found->has_pid_ns != question->has_pid_ns ||
+            found->pid_ns != question->pid_ns)
+                found_find(tracker, viewer, question, found);
+        if (found->several) {
+                answer->status = ANSWER_AMBIGUOUS;
+                answer->processes = g_ptr_array_ref(found->several);
+                return false;
+        }
+        if (!found->process) {
+                answer->status =
+                        found->was_dropped && viewer->sees_all ? ANSWER_EVICTED : ANSWER_NO_PROCESS;
+                return false;
+        }
+        answer->process = found->process;
+        answer->horizon = found->horizon;
+        if (!question->has_time || question->time >= found->process->begin)
+                return true;
+        answer->process = tracker_generation_at(tracker, found->process, question->time);
+        if (answer->process != found->process)
+                answer->horizon = process_horizon(answer->process);
+        if (question->time < answer->process->begin && found->was_dropped)
+                answer->status = ANSWER_EVICTED;
+        return answer->status == ANSWER_OK;
+}
+
+/* Questions looked up together: what the first fetches is still in the cache after the last. */
+enum { GROUP = 64 };
+
+static void answer_group(const Tracker *tracker, const Viewer *viewer, const Question *questions,
+                         size_t n, Found *found, Answer *answers)
+{
+        Lookup lookups[GROUP];
+        Answer *of_lookups[GROUP];
+        size_t n_lookups = 0, i;
+
+        for (i = 0; i < n; i++) {
+                const Question *question = &questions[i];
+
+                if (!begin_answer(tracker, viewer, question, found, &answers[i]))
+                        continue;
+                of_lookups[n_lookups] = &answers[i];
+                lookups[n_lookups++] =
+                        codemap_lookup(answers[i].process->map, question->address,
+                                       question->has_time ? question->time : BODY_NOW);
+        }
+        pageindex_look_up(lookups, n_lookups);
+        for (i = 0; i < n_lookups; i++)
+                if (lookups[i].body)
+                        __builtin_prefetch(lookups[i].body->extra);
+        for (i = 0; i < n_lookups; i++) {
+                Answer *answer = of_lookups[i];
+                const Question *question = &questions[answer - answers];
+
+                answer->body = lookups[i].body;
+                if (answer->body && body_il_map(answer->body))
+                        __builtin_prefetch(body_il_map(answer->body));
+                if (question->has_time)
+                        answer_at(answer->process, question, answer);
+                else
+                        answer_newest(
+                                answer->process, question,
+                                found->ambiguous && found->ambiguous->process == answer->process &&
+                                                found->address == question->address
+                                        ? found->ambiguous
+                                        : NULL,
+                                answer);
+                if (answer->bodies) {
+                        found->ambiguous = answer;
+                        found->address = question->address;
+                }
+        }
+}
+
+void answer_questions(const Tracker *tracker, const Viewer *viewer, const Question *questions,
+                      size_t n, Answer *ret_answers)
+{
+        Found found = {.pid = -1};
+        size_t i;
+
+        for (i = 0; i < n; i += GROUP)
+                answer_group(tracker, viewer, questions + i, MIN(GROUP, n - i), &found,
+                             ret_answers + i);
+        g_clear_pointer(&found.several, g_ptr_array_unref);
+}
+
+void answer_question(const Tracker *tracker, const Viewer *viewer, const Question *question,
+                     Answer *ret_answer)
+{
+        answer_questions(tracker, viewer, question, 1, ret_answer);
+}
+
+void answer_clear(Answer *answer)
+{
+        g_clear_pointer(&answer->bodies, g_ptr_array_unref);
+        g_clear_pointer(&answer->processes, g_ptr_array_unref);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Gaps: intervals in which events are missing, sorted and disjoint
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* [begin, end], ns: both ends are in it. */
+typedef struct Gap {
+        uint64_t begin;
+        uint64_t end;
+} Gap;
+
+/* GAPS is an array of Gap. Gaps that touch [begin, end] are merged with it. */
+void gaps_add(GArray *gaps, uint64_t begin, uint64_t end);
+/* True if a gap touches [begin, end]. */
+bool gaps_touch(const GArray *gaps, uint64_t begin, uint64_t end);
+/* Removes the gaps that touch [begin, end]. */
+void gaps_remove(GArray *gaps, uint64_t begin, uint64_t end);
+/* Merges the oldest gaps, with what is between them, until at most MOST are left. */
+void gaps_limit(GArray *gaps, guint most);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * JIT statistics: what the compiler did and did not do in one process, counted
+ *
+ * From events that feeders send on request only (sink.clrsym.feed, parameter jit).
+ */
+
+#include "codemap/strtab.h"
+#include "event/record.h"
+
+typedef struct JitStats JitStats;
+
+/* NAMES and ACCOUNT are borrowed. */
+JitStats *jitstats_new(Strtab *names, Account *account);
+void jitstats_free(JitStats *stats);
+
+/* Counts a record of one of the kinds EVENT_KIND_JIT_*; ignores others. */
+void jitstats_add(JitStats *stats, const Record *record);
+
+/* What the compiler tries, which succeeds or fails for a reason. */
+typedef enum JitAttempt {
+        JIT_INLINING,
+        JIT_TAIL_CALL,
+        _JIT_ATTEMPT_MAX,
+} JitAttempt;
+
+uint64_t jitstats_n_succeeded(const JitStats *stats, JitAttempt attempt);
+
+typedef struct JitReason {
+        Str reason; /* 0: all others, which have no entry of their own */
+        uint64_t count;
+} JitReason;
+
+/* Most frequent first; the caller frees the array. */
+JitReason *jitstats_reasons(const JitStats *stats, JitAttempt attempt, size_t *ret_n);
+
+/* The runs of the background thread that compiles higher tiers. */
+typedef struct JitBackground {
+        uint64_t n_runs;
+        uint64_t time; /* ns, of all runs */
+        uint64_t n_methods;
+        uint64_t n_pauses; /* tiering was put off, because new methods were still being called */
+} JitBackground;
+
+JitBackground jitstats_background(const JitStats *stats);
+
+/* When the present run of the background thread began, ns; 0: none is under way. */
+uint64_t jitstats_background_begin(const JitStats *stats);
+/* Failures without an entry of their own. */
+uint64_t jitstats_n_others(const JitStats *stats, JitAttempt attempt);
+/* From a checkpoint: sets the counts, but for the reasons. */
+void jitstats_restore(JitStats *stats, const uint64_t *n_succeeded, const uint64_t *n_others,
+                      const JitBackground *background, uint64_t background_begin);
+/* Takes over the reference to REASON. False if it is there already, or there are too many. */
+bool jitstats_restore_reason(JitStats *stats, JitAttempt attempt, Str reason, uint64_t count);

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+#include "tracker/process.h"
+
+#include "util/hash.h"
+
+#include <string.h>
+
+/* Bytes of an entry of a hash table, with the free entries next to it. */
+#define TABLE_ENTRY 48
+
+static void jitting_free(Process *process, Jitting *jitting)
+{
+        strtab_unref(process->names, jitting->name_space);
+        strtab_unref(process->names, jitting->name);
+        strtab_unref(process->names, jitting->signature);
+        account_remove(process->account, sizeof(*jitting) + TABLE_ENTRY);
+        g_free(jitting);
+}
+
+static void ilmap_destroy(gpointer data)
+{
+        ilmap_free(data);
+}
+
+static guint method_key_hash(gconstpointer data)
+{
+        const MethodKey *key = data;
+
+        return (guint)(hash_u64(hash_u64(key->method_id) ^ key->rejit_id) >> 32);
+}
+
+static gboolean method_key_equal(gconstpointer a, gconstpointer b)
+{
+        const MethodKey *x = a, *y = b;
+
+        return x->method_id == y->method_id && x->rejit_id == y->rejit_id;
+}
+
+/* The process, its empty code map and tables. */
+#define PROCESS_SIZE (sizeof(Process) + 2048)
+
+Process *process_new(Strtab *names, Account *account, ProcessKey key, unsigned generation,
+                     uint64_t begin)
+{
+        Process *process = g_new0(Process, 1);
+
+        process->names = names;
+        process->account = account;
+        process->refused_since = BODY_FOREVER;
+        account_add(account, PROCESS_SIZE);
+        process->key = key;
+        process->uid = PROCESS_OF_NOBODY;
+        process->generation = generation;
+        process->begin = begin;
+        process->last = begin;
+        process->exit = BODY_FOREVER;
+        process->map = codemap_new(names, account);
+        process->all_modules = g_ptr_array_new_with_free_func(g_free);
+        process->modules = g_hash_table_new(hash_u64_key, g_int64_equal);
+        process->jitting = g_hash_table_new(hash_number_key, g_direct_equal);
+        stub_table_init(&process->stubs, names, account);
+        process->rundown_maps =
+                g_hash_table_new_full(method_key_hash, method_key_equal, g_free, ilmap_destroy);
+        process->rundowns = g_array_new(FALSE, FALSE, sizeof(Rundown));
+        process_gaps_init(&process->gaps, account);
+        process->traces = g_ptr_array_new();
+        return process;
+}
+
+static size_t process_text_size(const Process *process)
+{
+        const char *const texts[] = {process->runtime_version, process->runtime_path,
+                                     process->command};
+        size_t size = 0, i;
+
+        for (i = 0; i < G_N_ELEMENTS(texts); i++)
+                size += texts[i] ? account_size(strlen(texts[i]) + 1) : 0;
+        return size;
+}
+
+void process_book_texts(Process *process)
+{
+        process->account->n_bytes -= process->text_size;
+        process->text_size = process_text_size(process);
+        process->account->n_bytes += process->text_size;
+}
+
+void process_free(Process *process)
+{
+        GHashTableIter iter;
+        gpointer jitting;
+        guint i;
+
+        if (!process)
+                return;
+        g_hash_table_iter_init(&iter, process->jitting);
+        while (g_hash_table_iter_next(&iter, NULL, &jitting))
+                jitting_free(process, jitting);
+        for (i = 0; i < process->all_modules->len; i++) {
+                strtab_unref(process->names, ((Module *)process->all_modules->pdata[i])->path);
+                account_remove(process->account, sizeof(Module) + TABLE_ENTRY);
+        }
+        account_remove(process->account, PROCESS_SIZE);
+        process->account->n_bytes -= process->text_size;
+        process_drop_il_maps(process);
+        stub_table_deinit(&process->stubs);
+        g_hash_table_unref(process->modules);
+        g_hash_table_unref(process->jitting);
+        g_hash_table_unref(process->rundown_maps);
+        jitstats_free(process->jit_stats);
+        codemap_free(process->map);
+        g_ptr_array_unref(process->all_modules);
+        g_array_unref(process->rundowns);
+        process_gaps_deinit(&process->gaps);
+        g_ptr_array_unref(process->traces);
+        g_free(process->runtime_version);
+        g_free(process->runtime_path);
+        g_free(process->command);
+        g_free(process);
+}
+
+static Module *process_add_module(Process *process, const Module *template, bool is_living)
+{
+        Module *module = g_memdup2(template, sizeof(*template));
+
+        g_ptr_array_add(process->all_modules, module);
+        module->number = process->all_modules->len;
+        account_add(process->account, sizeof(Module) + TABLE_ENTRY);
+        if (is_living)
+                g_hash_table_insert(process->modules, &module->id, module);
+        return module;
+}
+
+Module *process_module(Process *process, uint64_t id, uint64_t time)
+{
+        const Module template = {.id = id, .loaded = time, .unloaded = BODY_FOREVER};
+        Module *module;
+
+        if (!id)
+                return NULL;
+        module = g_hash_table_lookup(process->modules, &id);
+        return module ? module : process_add_module(process, &template, true);
+}
+
+void process_restore_module(Process *process, const Module *module, bool is_living)
+{
+        process_add_module(process, module, is_living);
+}
+
+void process_set_module_path(Process *process, Module *module, Str path)
+{
+        strtab_unref(process->names, module->path);
+        module->path = path;
+}
+
+void process_end_module(Process *process, Module *module, uint64_t time)
+{
+        codemap_end_module(process->map, module->number, time);
+        stub_table_drop_module(&process->stubs, module->id, time);
+        if (module->loaded > time)
+                return;
+        module->unloaded = time;
+        g_hash_table_remove(process->modules, &module->id);
+        if (codemap_has_module(process->map, module->number))
+                codemap_move_module(process->map, module->number,
+                                    process_module(process, module->id, time)->number);
+}
+
+const Module *process_body_module(const Process *process, const Body *body)
+{
+        return body->module ? process->all_modules->pdata[body->module - 1] : NULL;
+}
+
+void process_set_module(Process *process, Body *body, uint64_t module_id, uint64_t time)
+{
+        Module *module = process_module(process, module_id, time);
+
+        if (module)
+                codemap_set_module(process->map, body, module->number);
+}
+
+static size_t process_kept_size(const IlMap *map)
+{
+        return ilmap_size(map) + sizeof(MethodKey) + TABLE_ENTRY;
+}
+
+void process_keep_il_map(Process *process, uint64_t method_id, uint64_t rejit_id, IlMap *map)
+{
+        const MethodKey key = {method_id, rejit_id};
+
+        ilmap_free(process_take_il_map(process, method_id, rejit_id));
+        account_add(process->account, process_kept_size(map));
+        g_hash_table_insert(process->rundown_maps, g_memdup2(&key, sizeof(key)), map);
+}
+
+IlMap *process_take_il_map(Process *process, uint64_t method_id, uint64_t rejit_id)
+{
+        const MethodKey key = {method_id, rejit_id};
+        gpointer stolen_key, map;
+
+        if (!g_hash_table_steal_extended(process->rundown_maps, &key, &stolen_key, &map))
+                return NULL;
+        g_free(stolen_key);
+        account_remove(process->account, process_kept_size(map));
+        return map;
+}
+
+void process_drop_il_maps(Process *process)
+{
+        GHashTableIter iter;
+        gpointer map;
+
+        g_hash_table_iter_init(&iter, process->rundown_maps);
+        while (g_hash_table_iter_next(&iter, NULL, &map))
+                account_remove(process->account, process_kept_size(map));
+        g_hash_table_remove_all(process->rundown_maps);
+}
+
+void process_begin_jitting(Process *process, int32_t tid, Jitting *jitting)
+{
+        Jitting *earlier = g_hash_table_lookup(process->jitting, GINT_TO_POINTER(tid));
+
+        if (earlier)
+                jitting_free(process, earlier);
+        account_add(process->account, sizeof(*jitting) + TABLE_ENTRY);
+        g_hash_table_insert(process->jitting, GINT_TO_POINTER(tid), jitting);
+}
+
+const Jitting *process_jitting(const Process *process, int32_t tid, uint64_t method_id)
+{
+        const Jitting *jitting = g_hash_table_lookup(process->jitting, GINT_TO_POINTER(tid));
+
+        return jitting && jitting->method_id == method_id ? jitting : NULL;
+}
+
+void process_add_rundown(Process *process, const Rundown *rundown)
+{
+        GArray *rundowns = process->rundowns;
+        guint n = 0, i;
+
+        if (rundowns->len >= PROCESS_MAX_RUNDOWNS) {
+                for (i = 0; i < rundowns->len; i++)
+                        if (i % 2 == 0 || i + 1 == rundowns->len)
+                                g_array_index(rundowns, Rundown, n++) =
+                                        g_array_index(rundowns, Rundown, i);
+                g_array_set_size(rundowns, n);
+        }
+        g_array_append_val(rundowns, *rundown);
+}
+
+bool process_load_stub(Process *process, const Record *record)
+{
+        const Stub *stub = stub_table_find(&process->stubs, record);
+        StubTarget target;
+        Body *body;
+
+        if (!stub)
+                return false;
+        body = codemap_at(process->map, record_u64(record, FIELD_MethodStartAddress), record->time);
+        if (!body || !stub_is_of(&process->stubs, stub, body, record) ||
+            process_has_gap(process, stub->time, record->time)) {
+                stub_table_remove(&process->stubs, stub);
+                return false;
+        }
+        target = stub_table_take(&process->stubs, stub);
+        codemap_set_stub_target(process->map, body, &target);
+        return true;
+}
+
+/* A trace that has ended, because its session has, does not hold back the others. */
+uint64_t process_horizon(const Process *process)
+{
+        uint64_t open = UINT64_MAX, ended = 0;
+        guint i;
+
+        for (i = 0; i < process->traces->len; i++) {
+                bool has_ended;
+                uint64_t horizon = trace_horizon(process->traces->pdata[i], &has_ended);
+
+                if (has_ended)
+                        ended = MAX(ended, horizon);
+                else
+                        open = MIN(open, horizon);
+        }
+        return open == UINT64_MAX ? ended : open;
+}
+
+bool process_has_gap(const Process *process, uint64_t begin, uint64_t end)
+{
+        guint i;
+
+        if (end >= process->refused_since || process_gaps_touch(&process->gaps, begin, end))
+                return true;
+        for (i = 0; i < process->traces->len; i++)
+                if (trace_has_gap(process->traces->pdata[i], begin, end))
+                        return true;
+        return false;
+}
+
+bool process_is_before(const Process *process, uint64_t time)
+{
+        return !process->is_from_start && time < process->begin;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Process: one generation of a traced process, with its modules and its code map
+ *
+ * A generation begins with the first event of a (pid namespace, pid), and again when another
+ * program gets that pid.
+ */
+
+#include "codemap/codemap.h"
+#include "event/record.h"
+#include "tracker/jitstats.h"
+#include "tracker/process-gaps.h"
+#include "tracker/stub.h"
+#include "tracker/trace.h"
+
+/* The uid where the owner of a process is not known: only viewers who see all see it. */
+#define PROCESS_OF_NOBODY UINT32_MAX
+
+/* A compilation that has begun on a thread. */
+typedef struct Jitting {
+        uint64_t method_id;
+        uint64_t time;
+        Str name_space; /* owned references */
+        Str name;
+        Str signature;
+        uint32_t il_size; /* bytes */
+} Jitting;
+
+typedef struct Module {
+        uint64_t id;
+        Str path; /* owned reference; 0: not known (yet) */
+        uint64_t loaded;
+        uint64_t unloaded; /* BODY_FOREVER while it lives */
+        bool has_load;     /* `loaded` is its own load event's time */
+        uint32_t number;   /* in the process's modules, from 1 */
+} Module;
+
+typedef struct Process {
+        Strtab *names;    /* borrowed */
+        Account *account; /* borrowed */
+        ProcessKey key;
+        unsigned generation; /* counted from 1 */
+        uint64_t serial;     /* in order of appearance, of all that ever were; from 1 */
+        uint32_t uid; /* of its owner: of its per-UID buffers, or as the host knows; part of its
+                         identity */
+        bool is_from_start; /* its runtime's start was seen: it has no earlier events */
+        uint64_t begin;
+        uint64_t last;          /* latest event */
+        uint64_t exit;          /* its exit unload; BODY_FOREVER: not seen */
+        uint64_t rundown_begin; /* of the rundown under way; 0: none */
+        char *runtime_version;  /* owned or NULL: "10.0.12" */
+        char *runtime_path;     /* owned or NULL */
+        char *command;          /* owned or NULL */
+        size_t text_size;       /* booked for these three */
+        CodeMap *map;           /* owned */
+        GPtrArray *all_modules; /* owned Modules, each life of an id its own */
+        GHashTable *modules;    /* borrowed id -> borrowed Module: the living ones */
+        GHashTable *jitting;    /* tid -> owned Jitting */
+        StubTable stubs;
+        GHashTable *rundown_maps; /* owned MethodKey -> owned IlMap, until their method's row */
+        GArray *rundowns;         /* owned, of Rundown: the complete ones in order of arrival */
+        ProcessGaps gaps;
+        GPtrArray *traces;       /* owned, of borrowed Traces that have events of it */
+        unsigned age;            /* rounds of tracker_age() since it was over */
+        uint64_t aged_last;      /* its last event as of the round before */
+        uint64_t observed_epoch; /* of the map, as the observer knows it */
+        JitStats *jit_stats;     /* owned or NULL: there is no such event of it */
+        uint64_t refused_since;  /* since when bodies were refused to save memory; BODY_FOREVER:
+                                    never */
+} Process;
+
+typedef struct MethodKey {
+        uint64_t method_id;
+        uint64_t rejit_id;
+} MethodKey;
+
+Process *process_new(Strtab *names, Account *account, ProcessKey key, unsigned generation,
+                     uint64_t begin);
+void process_free(Process *process);
+
+/* Bytes of a command, a path or a version that are kept: a program can make them as long as it
+ * likes. */
+#define PROCESS_MAX_TEXT 4096u
+/* Books the runtime's version, its path and the command after one of them has changed. */
+void process_book_texts(Process *process);
+
+/* The living module with that id; made if there is none. NULL for id 0. */
+Module *process_module(Process *process, uint64_t id, uint64_t time);
+/* Adds a module from a checkpoint; takes over its path. An id has at most one living module. */
+void process_restore_module(Process *process, const Module *module, bool is_living);
+/* Takes over the reference to PATH. */
+void process_set_module_path(Process *process, Module *module, Str path);
+/*
+ * The unload of a module at TIME: ends its bodies that began by then. If the module was loaded
+ * later, the unload was of an earlier one with its id, and it stays; else it ends, and bodies that
+ * began later belong to the next module with that id.
+ */
+void process_end_module(Process *process, Module *module, uint64_t time);
+
+/* The module that a body belongs to, or NULL. */
+const Module *process_body_module(const Process *process, const Body *body);
+void process_set_module(Process *process, Body *body, uint64_t module_id, uint64_t time);
+
+/* Keeps a map of a rundown until the row of its method comes. Takes over MAP. */
+void process_keep_il_map(Process *process, uint64_t method_id, uint64_t rejit_id, IlMap *map);
+/* Removes the map kept for a method, which the caller owns from now on; NULL if there is none. */
+IlMap *process_take_il_map(Process *process, uint64_t method_id, uint64_t rejit_id);
+void process_drop_il_maps(Process *process);
+
+void process_begin_jitting(Process *process, int32_t tid, Jitting *jitting);
+const Jitting *process_jitting(const Process *process, int32_t tid, uint64_t method_id);
+
+/*
+ * RECORD, a load, has been applied: if it is of a stub that was made before, its body gets the
+ * stub's target. True if it does. The stub is not kept any longer.
+ */
+bool process_load_stub(Process *process, const Record *record);
+
+/*
+ * Adds a complete rundown. A bounded number is kept, the first and the last ones in any case.
+ */
+#define PROCESS_MAX_RUNDOWNS 64u
+void process_add_rundown(Process *process, const Rundown *rundown);
+
+/* The time up to which all streams are in that can have events of the process. */
+uint64_t process_horizon(const Process *process);
+/* True if events of the process may have been lost in [begin, end]. */
+bool process_has_gap(const Process *process, uint64_t begin, uint64_t end);
+/* True if TIME is before the first event of a process whose start was not seen. */
+bool process_is_before(const Process *process, uint64_t time);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "tracker/trace.h"
+
+#include <string.h>
+
+/* Remembered in a trace. Mostly each process has a trace of its own. */
+#define MAX_OWNERS 1024
+
+Trace *trace_new(const StreamIdentity *identity)
+{
+        Trace *trace = g_new0(Trace, 1);
+
+        memcpy(trace->uuid, identity->trace_uuid, sizeof(trace->uuid));
+        trace->scheme = identity->scheme;
+        trace->uid = identity->uid;
+        trace->pid = identity->pid;
+        trace->hostname = g_strdup(identity->hostname->str);
+        trace->boot_id = g_strdup(identity->boot_id->str);
+        trace->clock_offset = identity->clock_offset;
+        trace->streams = g_ptr_array_new_with_free_func(g_free);
+        trace->gaps = g_array_new(FALSE, FALSE, sizeof(Gap));
+        return trace;
+}
+
+void trace_free(Trace *trace)
+{
+        if (!trace)
+                return;
+        g_clear_pointer(&trace->owners, g_hash_table_unref);
+        g_free(trace->hostname);
+        g_free(trace->boot_id);
+        g_ptr_array_unref(trace->streams);
+        g_array_unref(trace->gaps);
+        g_free(trace);
+}
+
+TrackerStream *trace_stream(Trace *trace, uint64_t class_id, uint64_t stream_id)
+{
+        TrackerStream *stream;
+        guint i;
+
+        for (i = 0; i < trace->streams->len; i++) {
+                stream = trace->streams->pdata[i];
+                if (stream->class_id == class_id && stream->stream_id == stream_id)
+                        return stream;
+        }
+        stream = g_new0(TrackerStream, 1);
+        stream->trace = trace;
+        stream->class_id = class_id;
+        stream->stream_id = stream_id;
+        g_ptr_array_add(trace->streams, stream);
+        return stream;
+}
+
+bool stream_change(TrackerStream *stream, StreamChange change)
+{
+        StreamState before = stream->state;
+
+        switch (change) {
+        case STREAM_OPENED:
+                stream->n_feeders++;
+                stream->state =
+                        before == STREAM_UNFED && stream->progress ? STREAM_RESUMED : STREAM_FED;
+                return false;
+        case STREAM_CLOSED:
+                if (stream->n_feeders && !--stream->n_feeders)
+                        stream->state = STREAM_ENDED;
+                return false;
+        case STREAM_DETACHED:
+                if (stream->n_feeders && !--stream->n_feeders)
+                        stream->state = STREAM_UNFED;
+                return false;
+        case STREAM_RECEIVED:
+                if (before == STREAM_RESUMED)
+                        stream->state = STREAM_FED;
+                return before == STREAM_RESUMED;
+        case STREAM_REPORTED_QUIET:
+                if (before == STREAM_UNFED)
+                        stream->state = STREAM_QUIET;
+                return before == STREAM_UNFED;
+        case STREAM_REPORTER_LEFT:
+                if (before == STREAM_QUIET)
+                        stream->state = STREAM_UNFED;
+                return false;
+        case STREAM_TRACE_CLOSED:
+                if (before == STREAM_QUIET)
+                        stream->state = STREAM_ENDED;
+                return false;
+        }
+        g_assert_not_reached();
+}
+
+void trace_add_owner(Trace *trace, const OwnedKey *owned)
+{
+        if (!trace->owners)
+                trace->owners =
+                        g_hash_table_new_full(process_key_hash, process_key_equal, g_free, NULL);
+        if (g_hash_table_size(trace->owners) >= MAX_OWNERS)
+                g_hash_table_remove_all(trace->owners);
+        g_hash_table_add(trace->owners, g_memdup2(owned, sizeof(*owned)));
+}
+
+const OwnedKey *trace_owner(const Trace *trace, const ProcessKey *key)
+{
+        return trace->owners ? g_hash_table_lookup(trace->owners, key) : NULL;
+}
+
+void trace_add_gap(Trace *trace, uint64_t begin, uint64_t end)
+{
+        gaps_add(trace->gaps, begin, end);
+        gaps_limit(trace->gaps, TRACE_MAX_GAPS);
+}
+
+bool trace_has_gap(const Trace *trace, uint64_t begin, uint64_t end)
+{
+        return gaps_touch(trace->gaps, begin, end);
+}
+
+uint64_t trace_gap_time(const Trace *trace)
+{
+        uint64_t sum = 0;
+        guint i;
+
+        for (i = 0; i < trace->gaps->len; i++) {
+                const Gap *gap = &g_array_index(trace->gaps, Gap, i);
+
+                /* The tracer does not always record when. */
+                if (gap->begin && gap->end != UINT64_MAX)
+                        sum += gap->end - gap->begin;
+        }
+        return sum;
+}
+
+bool trace_is_unfed(const Trace *trace)
+{
+        guint i;
+
+        for (i = 0; i < trace->streams->len; i++)
+                if (((const TrackerStream *)trace->streams->pdata[i])->n_feeders)
+                        return false;
+        return true;
+}
+
+bool trace_goes_on(const Trace *trace)
+{
+        guint i;
+
+        for (i = 0; i < trace->streams->len; i++) {
+                const TrackerStream *stream = trace->streams->pdata[i];
+
+                if (stream->state == STREAM_UNFED || stream->state == STREAM_RESUMED)
+                        return false;
+        }
+        return true;
+}
+
+uint64_t trace_horizon(const Trace *trace, bool *ret_has_ended)
+{
+        uint64_t open = UINT64_MAX, ended = 0;
+        guint i;
+
+        for (i = 0; i < trace->streams->len; i++) {
+                const TrackerStream *stream = trace->streams->pdata[i];
+
+                if (stream->state == STREAM_ENDED)
+                        ended = MAX(ended, stream->progress);
+                else
+                        open = MIN(open, stream->progress);
+        }
+        *ret_has_ended = open == UINT64_MAX;
+        return *ret_has_ended ? ended : open;
+}

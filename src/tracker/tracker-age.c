@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Processes that have been over for long
+ */
+
+#include "tracker/tracker-struct.h"
+
+static bool process_is_over(const Tracker *tracker, const Process *process)
+{
+        guint i;
+
+        if (process->exit != BODY_FOREVER)
+                return true;
+        /* The host knows no processes of another machine or boot. */
+        for (i = 0; i < process->traces->len; i++)
+                if (!*((const Trace *)process->traces->pdata[i])->boot_id)
+                        return false;
+        return tracker->host.is_running &&
+               !tracker->host.is_running(tracker->host.data, &process->key);
+}
+
+void tracker_age(Tracker *tracker, unsigned max_age)
+{
+        guint i;
+
+        for (i = tracker->processes->len; i-- > 0;) {
+                Process *process = tracker->processes->pdata[i];
+
+                process->age =
+                        process->last == process->aged_last && process_is_over(tracker, process)
+                                ? process->age + 1
+                                : 0;
+                process->aged_last = process->last;
+                if (process->age <= max_age)
+                        continue;
+                if (tracker->forgotten)
+                        g_array_append_val(tracker->forgotten, process->serial);
+                budget_drop(&tracker->budget, process);
+        }
+}
+
+void tracker_log_forgotten(Tracker *tracker, GArray *serials)
+{
+        tracker->forgotten = serials;
+}
+
+static Process *tracker_find_serial(const Tracker *tracker, uint64_t serial)
+{
+        guint i;
+
+        for (i = 0; i < tracker->processes->len; i++)
+                if (((Process *)tracker->processes->pdata[i])->serial == serial)
+                        return tracker->processes->pdata[i];
+        return NULL;
+}
+
+void tracker_forget(Tracker *tracker, uint64_t serial)
+{
+        Process *process = tracker_find_serial(tracker, serial);
+
+        if (process)
+                budget_drop(&tracker->budget, process);
+}
+
+bool tracker_end_process(Tracker *tracker, uint64_t serial, uint64_t time)
+{
+        Process *process = tracker_find_serial(tracker, serial);
+
+        if (!process || process->exit != BODY_FOREVER)
+                return false;
+        process->exit = MAX(time, process->last);
+        return true;
+}
+
+bool tracker_set_command(Tracker *tracker, uint64_t serial, const char *command)
+{
+        Process *process = tracker_find_serial(tracker, serial);
+
+        if (!process || process->command)
+                return false;
+        process->command = g_strndup(command, PROCESS_MAX_TEXT);
+        process_book_texts(process);
+        return true;
+}

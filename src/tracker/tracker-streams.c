@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * All streams of a tracker: their feeders, how far they are in, and what they lost
+ */
+
+#include "tracker/tracker-struct.h"
+
+#include <string.h>
+
+TrackerStream *tracker_stream_open(Tracker *tracker, const StreamIdentity *identity)
+{
+        static const uint8_t NO_UUID[16];
+        bool has_uuid = memcmp(identity->trace_uuid, NO_UUID, sizeof(NO_UUID)) != 0;
+        Trace *trace = NULL;
+        TrackerStream *stream;
+        guint i;
+
+        for (i = 0; has_uuid && i < tracker->traces->len; i++) {
+                Trace *known = tracker->traces->pdata[i];
+
+                if (!memcmp(known->uuid, identity->trace_uuid, sizeof(known->uuid)))
+                        trace = known;
+        }
+        if (!trace) {
+                trace = trace_new(identity);
+                g_ptr_array_add(tracker->traces, trace);
+        }
+        tracker->last_trace = trace;
+        stream = trace_stream(trace, identity->class_id, identity->stream_id);
+        stream_change(stream, STREAM_OPENED);
+        return stream;
+}
+
+static void trace_change_streams(Trace *trace, StreamChange change)
+{
+        guint i;
+
+        for (i = 0; i < trace->streams->len; i++)
+                stream_change(trace->streams->pdata[i], change);
+}
+
+void tracker_stream_close(Tracker *tracker, TrackerStream *stream)
+{
+        stream_change(stream, STREAM_CLOSED);
+        if (stream->state == STREAM_ENDED && trace_is_unfed(stream->trace))
+                trace_change_streams(stream->trace, STREAM_TRACE_CLOSED);
+}
+
+void tracker_stream_detach(Tracker *tracker, TrackerStream *stream)
+{
+        stream_change(stream, STREAM_DETACHED);
+        trace_change_streams(stream->trace, STREAM_REPORTER_LEFT);
+}
+
+uint64_t tracker_stream_watermark(const TrackerStream *stream)
+{
+        return stream->watermark;
+}
+
+/* A gap of the stream ends at TIME, if something is missing. */
+static void stream_end_gap(TrackerStream *stream, uint64_t time)
+{
+        if (time > stream->progress)
+                trace_add_gap(stream->trace, stream->progress, time - 1);
+}
+
+void stream_receive(TrackerStream *stream, uint64_t time)
+{
+        if (stream_change(stream, STREAM_RECEIVED))
+                stream_end_gap(stream, time);
+}
+
+void tracker_apply_gap(Tracker *tracker, TrackerStream *stream, const StreamGap *gap)
+{
+        stream_receive(stream, gap->begin);
+        if (gap->end <= stream->gap_end[gap->kind]) {
+                tracker->stats.known++;
+                return;
+        }
+        stream->gap_end[gap->kind] = gap->end;
+        trace_add_gap(stream->trace, gap->begin, gap->end);
+        tracker->stats.gaps++;
+        if (gap->count == GAP_COUNT_UNKNOWN)
+                return;
+        if (gap->kind == GAP_EVENTS)
+                tracker->stats.discarded_events += gap->count;
+        else
+                tracker->stats.discarded_packets += gap->count;
+}
+
+void tracker_apply_progress(Tracker *tracker, TrackerStream *stream, uint64_t time)
+{
+        stream_receive(stream, time);
+        stream->progress = MAX(stream->progress, time);
+}
+
+/* The report may come late, when a stream is in further: its gap begins at its progress anyway. */
+static void trace_report_quiet(Trace *trace, int64_t time)
+{
+        int64_t raw;
+        guint i;
+
+        if (__builtin_sub_overflow(time, trace->clock_offset, &raw) || raw <= 0)
+                return;
+        for (i = 0; i < trace->streams->len; i++) {
+                TrackerStream *stream = trace->streams->pdata[i];
+
+                if (stream->n_feeders || stream->state == STREAM_ENDED || !stream->progress)
+                        continue;
+                if (stream_change(stream, STREAM_REPORTED_QUIET))
+                        stream_end_gap(stream, (uint64_t)raw);
+                stream->progress = MAX(stream->progress, (uint64_t)raw);
+        }
+}
+
+void tracker_apply_quiet(Tracker *tracker, const GPtrArray *streams, int64_t time)
+{
+        const TrackerStream *stream;
+        guint i;
+
+        for (i = 0; i < streams->len; i++)
+                if ((stream = streams->pdata[i]))
+                        stream->trace->is_visited = false;
+        for (i = 0; i < streams->len; i++) {
+                stream = streams->pdata[i];
+                if (!stream || stream->trace->is_visited)
+                        continue;
+                stream->trace->is_visited = true;
+                trace_report_quiet(stream->trace, time);
+        }
+}
+
+double tracker_gap_seconds(const Tracker *tracker)
+{
+        double seconds = 0;
+        guint i;
+
+        for (i = 0; i < tracker->traces->len; i++)
+                seconds += (double)trace_gap_time(tracker->traces->pdata[i]) / 1e9;
+        return seconds;
+}
+
+void tracker_note_loss(Tracker *tracker)
+{
+        guint i, j;
+
+        for (i = 0; i < tracker->traces->len; i++) {
+                Trace *trace = tracker->traces->pdata[i];
+
+                for (j = 0; j < trace->streams->len; j++) {
+                        const TrackerStream *stream = trace->streams->pdata[j];
+
+                        if (stream->progress)
+                                trace_add_gap(trace, stream->progress, stream->progress);
+                }
+        }
+}
+
+uint32_t tracker_stream_number(const Tracker *tracker, const TrackerStream *stream)
+{
+        uint32_t number = 0;
+        guint i, j;
+
+        for (i = 0; i < tracker->traces->len; i++) {
+                const Trace *trace = tracker->traces->pdata[i];
+
+                if (trace != stream->trace) {
+                        number += trace->streams->len;
+                        continue;
+                }
+                for (j = 0; trace->streams->pdata[j] != stream; j++)
+                        ;
+                return number + j;
+        }
+        g_return_val_if_reached(UINT32_MAX);
+}
+
+TrackerStream *tracker_stream_by_number(const Tracker *tracker, uint32_t number)
+{
+        guint i;
+
+        for (i = 0; i < tracker->traces->len; i++) {
+                const Trace *trace = tracker->traces->pdata[i];
+
+                if (number < trace->streams->len)
+                        return trace->streams->pdata[number];
+                number -= trace->streams->len;
+        }
+        return NULL;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * What a tracker consists of: for tracker*.c and checkpoint*.c
+ */
+
+#include "tracker/budget.h"
+#include "tracker/identity.h"
+#include "tracker/tracker.h"
+
+/* A process gap that waits for the first event of its process. */
+typedef struct PendingGap {
+        ProcessGap gap;
+        uint32_t uid; /* of the process's owner then; PROCESS_OF_NOBODY: not known */
+} PendingGap;
+
+struct Tracker {
+        Account account;
+        Strtab *names;        /* of all processes */
+        GPtrArray *traces;    /* owned Traces */
+        GPtrArray *processes; /* owned Processes, in order of appearance */
+        Identities identities;
+        Budget budget;
+        TrackerHost host;
+        TrackerObserver observer;
+        GArray *changes;   /* of CodeMapChange: by the record that is being applied */
+        GArray *forgotten; /* borrowed or NULL: of serials, of processes that aged too much */
+        TrackerStats stats;
+        Trace *last_trace;    /* borrowed: of the newest stream */
+        uint64_t batch;       /* number of the batch that is being applied */
+        uint64_t n_serials;   /* given to processes */
+        GArray *pending_gaps; /* of PendingGap: reported of processes that have no event yet */
+        GHashTable *forged;   /* owned: ProcessKey (owned) -> uid of the buffers, in this batch */
+};
+
+/* Applies the pending gaps of PROCESS, which is new. */
+void tracker_apply_pending_gaps(Tracker *tracker, Process *process);
+/* Keeps a gap of a process that is not known yet. */
+void tracker_add_pending_gap(Tracker *tracker, const PendingGap *pending);
+/*
+ * Sets the owner that is part of the identity of the record's process. False if the record is
+ * forged: it is from one user's buffers, and another user's program has its pid.
+ */
+bool tracker_record_owner(Tracker *tracker, Trace *trace, const Record *record, uint32_t *ret_uid);
+/* Something of the stream comes, of TIME: after a feeder vanished, a gap ends there. */
+void stream_receive(TrackerStream *stream, uint64_t time);

@@ -1,0 +1,723 @@
+/* SPDX-License-Identifier: MIT */
+#include "tracker/tracker.h"
+
+#include "tracker/rundown.h"
+#include "tracker/tracker-struct.h"
+
+#include <string.h>
+
+/*
+ * The handlers below, one for each kind of event, decide when bodies begin and end. Three rules
+ * hold for all of them: a load or a rundown row over a live body of another identity ends that
+ * body, because its unload must have been lost; an unload of an unknown body makes it known after
+ * the fact, so that questions about earlier times have an answer; and an event concerns the body
+ * that was there at the event's own time, because events come late where two sessions trace one
+ * process.
+ *
+ * A generation of a (pid namespace, pid) begins with the runtime's start. After the exit unload of
+ * a runtime's one AppDomain its other threads still emit events for some ms; an event more than
+ * EXIT_GRACE after it belongs to another program, which has the pid now.
+ */
+
+/* No program has code in the upper half of the address space. */
+#define ADDRESS_LIMIT (UINT64_C(1) << 63)
+/* ns. Real runtimes were seen to emit for up to 12 ms after their exit unload. */
+#define EXIT_GRACE UINT64_C(1000000000)
+/*
+ * Bytes that one record may add besides the growth of tables: its names, its map, and the blocks of
+ * the pages that a body is on. The largest possible record has a map of 65,535 entries.
+ */
+#define MAX_RECORD_GROWTH (2u << 20)
+/* ns. One runtime does not exit and another start under its pid in less: events that follow closer
+ * belong to one program. */
+#define LEAST_REPLACE_TIME UINT64_C(10000000)
+/* ns. Two sessions that trace one process record its start twice, microseconds apart. */
+#define SAME_START UINT64_C(1000000000)
+
+static void trace_destroy(gpointer data)
+{
+        trace_free(data);
+}
+
+static void process_destroy(gpointer data)
+{
+        process_free(data);
+}
+
+static void tracker_init(Tracker *tracker)
+{
+        tracker->names = strtab_new(&tracker->account);
+        tracker->traces = g_ptr_array_new_with_free_func(trace_destroy);
+        tracker->processes = g_ptr_array_new_with_free_func(process_destroy);
+        identities_init(&tracker->identities);
+        tracker->forged = g_hash_table_new_full(process_key_hash, process_key_equal, g_free, NULL);
+        tracker->changes = g_array_new(FALSE, FALSE, sizeof(CodeMapChange));
+        tracker->pending_gaps = g_array_new(FALSE, FALSE, sizeof(PendingGap));
+        tracker->batch = 1;
+        budget_init(&tracker->budget, &tracker->account, tracker->names, tracker->processes,
+                    &tracker->identities);
+}
+
+static void tracker_deinit(Tracker *tracker)
+{
+        budget_deinit(&tracker->budget);
+        identities_deinit(&tracker->identities);
+        g_hash_table_unref(tracker->forged);
+        g_ptr_array_unref(tracker->processes);
+        g_ptr_array_unref(tracker->traces);
+        strtab_free(tracker->names);
+        g_array_unref(tracker->changes);
+        g_array_unref(tracker->pending_gaps);
+}
+
+Tracker *tracker_new(void)
+{
+        Tracker *tracker = g_new0(Tracker, 1);
+
+        tracker_init(tracker);
+        return tracker;
+}
+
+void tracker_free(Tracker *tracker)
+{
+        if (!tracker)
+                return;
+        tracker_deinit(tracker);
+        g_free(tracker);
+}
+
+void tracker_reset(Tracker *tracker)
+{
+        const Tracker before = *tracker;
+
+        tracker_deinit(tracker);
+        *tracker = (Tracker){.account.last_epoch = before.account.last_epoch,
+                             .host = before.host,
+                             .observer = before.observer,
+                             .forgotten = before.forgotten};
+        tracker_init(tracker);
+        tracker->budget.limit = before.budget.limit;
+}
+
+static Process *tracker_add_generation(Tracker *tracker, const Record *record, uint32_t uid,
+                                       const Process *previous)
+{
+        Process *process = process_new(tracker->names, &tracker->account, record->process,
+                                       previous ? previous->generation + 1 : 1, record->time);
+
+        process->serial = ++tracker->n_serials;
+        process->uid = uid;
+        if (tracker->observer.body)
+                codemap_set_changes(process->map, tracker->changes);
+        g_ptr_array_add(tracker->processes, process);
+        identities_add(&tracker->identities, process, true);
+        tracker_apply_pending_gaps(tracker, process);
+        return process;
+}
+
+/* True if the program that has the pid now was started after the process's last event. */
+static bool process_is_replaced(const Tracker *tracker, const Process *process,
+                                const TrackerStream *stream, const Record *record)
+{
+        uint64_t start;
+
+        if (!tracker->host.start_time || record->process.pid_ns != tracker->host.pid_ns ||
+            !*stream->trace->boot_id || record->time - process->last < LEAST_REPLACE_TIME)
+                return false;
+        start = tracker->host.start_time(tracker->host.data, record->process.pid);
+        /* A program that started after the event is not the one that emitted it. */
+        return start > process->last && start <= record->time;
+}
+
+static bool record_begins_generation(const Tracker *tracker, const Process *process,
+                                     const TrackerStream *stream, const Record *record)
+{
+        if (record->time < process->begin)
+                return false;
+        if (process->exit != BODY_FOREVER && record->time > process->exit &&
+            record->time - process->exit > EXIT_GRACE)
+                return true;
+        if (record->time > process->last && process_is_replaced(tracker, process, stream, record))
+                return true;
+        if (record->event->kind != EVENT_KIND_RUNTIME_START)
+                return false;
+        /* Else it is the same start, recorded by a second session. */
+        return !(process->is_from_start && record->time - process->begin < SAME_START &&
+                 !g_ptr_array_find(process->traces, stream->trace, NULL));
+}
+
+/* The generation that an event belongs to. An event of another feeder can come late. */
+static Process *tracker_find_generation(Tracker *tracker, TrackerStream *stream, uint32_t uid,
+                                        const Record *record)
+{
+        Identity *identity = identities_find(&tracker->identities, &record->process, uid);
+        Process *process = identity ? identity->newest : NULL;
+
+        if (!process || record_begins_generation(tracker, process, stream, record))
+                process = tracker_add_generation(tracker, record, uid, process);
+        if (record->time < process->begin && process->generation > 1) {
+                Process *older = identity_at(identity, record->time);
+
+                if (older->begin <= record->time || older->generation == 1)
+                        process = older;
+        }
+        process->begin = MIN(process->begin, record->time);
+        process->last = MAX(process->last, record->time);
+        if (!g_ptr_array_find(process->traces, stream->trace, NULL))
+                g_ptr_array_add(process->traces, stream->trace);
+        return process;
+}
+
+static Str process_intern(Process *process, const Value *value)
+{
+        return value ? strtab_add(process->names, (const char *)value->data, value->n) : 0;
+}
+
+static char *value_text(const Value *value)
+{
+        uint32_t n = value ? MIN(value->n, PROCESS_MAX_TEXT) : 0;
+
+        /* Cut between two characters. */
+        while (n && n < value->n && (value->data[n] & 0xc0) == 0x80)
+                n--;
+        return n ? g_strndup((const char *)value->data, n) : NULL;
+}
+
+/*
+ * Sets BODY to what an event of the method family describes; its names are references of its own.
+ * False, and no references, for code that no program can have.
+ */
+static bool body_from_record(Process *process, const Record *record, BodySource source, Body *body)
+{
+        uint64_t rejit_id = record_u64(record, FIELD_ReJITID);
+
+        *body = (Body){
+                .source = source,
+                .start = record_u64(record, source == BODY_SOURCE_R2R_ENTRY
+                                                    ? FIELD_EntryPoint
+                                                    : FIELD_MethodStartAddress),
+                .size = (uint32_t)record_u64(record, FIELD_MethodSize),
+                .method_id = record_u64(record, FIELD_MethodID),
+                .rejit_id = (uint32_t)rejit_id,
+                .flags = (uint32_t)record_u64(record, FIELD_MethodFlags),
+                .token = (uint32_t)record_u64(record, FIELD_MethodToken),
+        };
+        if (body->start >= ADDRESS_LIMIT || body->start + body_extent(body) > ADDRESS_LIMIT ||
+            rejit_id > UINT32_MAX)
+                return false;
+        body->name_space = process_intern(process, record_value(record, FIELD_MethodNamespace));
+        body->name = process_intern(process, record_value(record, FIELD_MethodName));
+        body->signature = process_intern(process, record_value(record, FIELD_MethodSignature));
+        return true;
+}
+
+static void body_release_names(Process *process, Body *body)
+{
+        strtab_unref(process->names, body->name_space);
+        strtab_unref(process->names, body->name);
+        strtab_unref(process->names, body->signature);
+}
+
+static Body *process_insert(Process *process, const Body *incoming, uint64_t module_id,
+                            uint64_t time)
+{
+        Body *body = codemap_insert(process->map, incoming, time);
+
+        if (body)
+                process_set_module(process, body, module_id, time);
+        return body;
+}
+
+/* The known body of that identity that is alive at that time, or NULL. */
+static Body *process_known_at(const Process *process, const Body *incoming, uint64_t time)
+{
+        Body *body = codemap_at(process->map, incoming->start, time);
+
+        return body && body_is_same(process->names, body, incoming) ? body : NULL;
+}
+
+/* Adds to BODY what a later event of it knows better. Releases the names of INCOMING. */
+static void body_complete(Process *process, Body *body, Body *incoming, uint64_t module_id,
+                          uint64_t time)
+{
+        if (!body->size && incoming->size) {
+                codemap_resize(process->map, body, incoming->size, time);
+                body->flags = incoming->flags;
+                body->token = incoming->token;
+                body->source = incoming->source == BODY_SOURCE_LOAD ? BODY_SOURCE_RUNDOWN
+                                                                    : incoming->source;
+        }
+        if (!body->jit_time)
+                body->jit_time = incoming->jit_time;
+        if (!body->il_size)
+                body->il_size = incoming->il_size;
+        if (!body->name && incoming->name)
+                codemap_rename(process->map, body, incoming->name_space, incoming->name,
+                               incoming->signature);
+        if (!body->module)
+                process_set_module(process, body, module_id, time);
+        body_release_names(process, incoming);
+}
+
+/*
+ * The load of BODY comes late, and its life ends where another body begins. If that is the same
+ * code, the two are merged: the other was made known by the second of two loads.
+ */
+static void body_join_next(Process *process, Body *body, uint64_t module_id)
+{
+        Body *next = codemap_next(process->map, body);
+        Body incoming = *body;
+
+        if (!next || !body_is_same(process->names, next, body) || next->size != body->size)
+                return;
+        strtab_ref(process->names, incoming.name_space);
+        strtab_ref(process->names, incoming.name);
+        strtab_ref(process->names, incoming.signature);
+        codemap_remove(process->map, body);
+        codemap_begin(process->map, next, incoming.since);
+        body_complete(process, next, &incoming, module_id, incoming.since);
+}
+
+static void on_method_load(Tracker *tracker, Process *process, const Record *record)
+{
+        const Jitting *jitting =
+                process_jitting(process, record->tid, record_u64(record, FIELD_MethodID));
+        uint64_t module_id = record_u64(record, FIELD_ModuleID);
+        Body incoming, *body;
+
+        if (!body_from_record(process, record, BODY_SOURCE_LOAD, &incoming)) {
+                tracker->stats.impossible++;
+                return;
+        }
+        if (jitting && jitting->time <= record->time) {
+                incoming.jit_time = (uint32_t)MIN(
+                        (record->time - jitting->time) / BODY_JIT_UNIT + 1, UINT32_MAX);
+                incoming.il_size = jitting->il_size;
+                if (!incoming.name) { /* the load without names follows its verbose compilation */
+                        incoming.name_space = strtab_ref(process->names, jitting->name_space);
+                        incoming.name = strtab_ref(process->names, jitting->name);
+                        incoming.signature = strtab_ref(process->names, jitting->signature);
+                }
+        }
+        body = process_known_at(process, &incoming, record->time);
+        if (body) {
+                if (body->source != BODY_SOURCE_LOAD && body_next_seen(body, 0) > record->time)
+                        codemap_begin(process->map, body, record->time);
+                else /* two threads raced to compile: both report the winner's body */
+                        codemap_confirm(process->map, body, record->time);
+                rundown_note_load(process, body, record->time);
+                body_complete(process, body, &incoming, module_id, record->time);
+                if (process_load_stub(process, record)) /* its name changes */
+                        codemap_change_epoch(process->map);
+                return;
+        }
+        body = process_insert(process, &incoming, module_id, record->time);
+        if (body->until != BODY_FOREVER)
+                body_join_next(process, body, module_id);
+        process_load_stub(process, record);
+}
+
+/* True if the unload is known: from a second session, or its body was evicted by another. */
+static bool unload_is_known(const Process *process, const Body *incoming, uint64_t time)
+{
+        Body *before, *after;
+
+        codemap_neighbours(process->map, incoming->start, time, &before, &after);
+        return before && body_is_same(process->names, before, incoming) &&
+               before->name == incoming->name &&
+               (before->end == BODY_END_UNLOAD || before->end == BODY_END_EVICTED ||
+                before->end == BODY_END_MODULE);
+}
+
+static void on_method_unload(Tracker *tracker, Process *process, const Record *record)
+{
+        uint64_t module_id = record_u64(record, FIELD_ModuleID);
+        Body incoming, *body;
+
+        if (!body_from_record(process, record, BODY_SOURCE_UNLOAD, &incoming)) {
+                tracker->stats.impossible++;
+                return;
+        }
+        stub_table_drop(&process->stubs, incoming.method_id, record->time);
+        body = process_known_at(process, &incoming, record->time);
+        if (body) {
+                body_complete(process, body, &incoming, module_id, record->time);
+                codemap_end(process->map, body, record->time, BODY_END_UNLOAD);
+        } else if (unload_is_known(process, &incoming, record->time)) {
+                body_release_names(process, &incoming);
+        } else {
+                process_insert(process, &incoming, module_id, record->time);
+        }
+}
+
+/*
+ * True if the rundown's row comes after its body's unload. While a runtime walks its code heaps it
+ * frees no code, so the rundown has also what was unloaded since it began.
+ */
+static bool rundown_row_is_stale(const Process *process, const Body *incoming, uint64_t time)
+{
+        Body *before, *after;
+
+        codemap_neighbours(process->map, incoming->start, time, &before, &after);
+        return process->rundown_begin && before && before->end == BODY_END_UNLOAD &&
+               before->until >= process->rundown_begin &&
+               body_is_same(process->names, before, incoming);
+}
+
+static void on_method_rundown(Tracker *tracker, Process *process, const Record *record)
+{
+        uint64_t module_id = record_u64(record, FIELD_ModuleID);
+        Body incoming, *body;
+        IlMap *map;
+
+        if (!body_from_record(process, record, BODY_SOURCE_RUNDOWN, &incoming)) {
+                tracker->stats.impossible++;
+                return;
+        }
+        body = process_known_at(process, &incoming, record->time);
+        if (body) {
+                codemap_confirm(process->map, body, record->time);
+                body_complete(process, body, &incoming, module_id, record->time);
+        } else if (rundown_row_is_stale(process, &incoming, record->time)) {
+                body_release_names(process, &incoming);
+        } else {
+                body = process_insert(process, &incoming, module_id, record->time);
+                rundown_note_unannounced(process, body, record->time);
+        }
+        /* In a rundown the IL map comes before its method. */
+        map = process_take_il_map(process, record_u64(record, FIELD_MethodID),
+                                  record_u64(record, FIELD_ReJITID));
+        if (map && body && !body_il_map(body))
+                codemap_set_il_map(process->map, body, map);
+        else
+                ilmap_free(map);
+}
+
+static void on_jitting_started(Tracker *tracker, Process *process, const Record *record)
+{
+        Jitting *jitting = g_new0(Jitting, 1);
+
+        jitting->method_id = record_u64(record, FIELD_MethodID);
+        jitting->time = record->time;
+        jitting->name_space = process_intern(process, record_value(record, FIELD_MethodNamespace));
+        jitting->name = process_intern(process, record_value(record, FIELD_MethodName));
+        jitting->signature = process_intern(process, record_value(record, FIELD_MethodSignature));
+        jitting->il_size = (uint32_t)record_u64(record, FIELD_MethodILSize);
+        process_begin_jitting(process, record->tid, jitting);
+}
+
+static void on_il_map(Tracker *tracker, Process *process, const Record *record)
+{
+        const Value *il = record_value(record, FIELD_ILOffsets);
+        const Value *native = record_value(record, FIELD_NativeOffsets);
+        uint64_t method_id = record_u64(record, FIELD_MethodID);
+        uint64_t rejit_id = record_u64(record, FIELD_ReJITID);
+        IlMap *map = ilmap_new(il->data, native->data, MIN(il->n, native->n),
+                               record_u64(record, FIELD_ILVersionID));
+        Body *body = rejit_id > UINT32_MAX
+                             ? NULL
+                             : codemap_method(process->map, method_id, (uint32_t)rejit_id);
+
+        if (record->event->provider == PROVIDER_RUNDOWN)
+                process_keep_il_map(process, method_id, rejit_id, map);
+        else if (body && body->since <= record->time)
+                codemap_set_il_map(process->map, body, map);
+        else
+                ilmap_free(map); /* the load was lost, or the map is late and its id used again */
+}
+
+static void on_r2r_entry(Tracker *tracker, Process *process, const Record *record)
+{
+        Body incoming, *body;
+
+        if (!body_from_record(process, record, BODY_SOURCE_R2R_ENTRY, &incoming)) {
+                tracker->stats.impossible++;
+                return;
+        }
+        if (!incoming.start) { /* no usable code */
+                body_release_names(process, &incoming);
+                return;
+        }
+        body = process_known_at(process, &incoming, record->time);
+        if (body) {
+                codemap_confirm(process->map, body, record->time);
+                body_complete(process, body, &incoming, 0, record->time);
+        } else {
+                process_insert(process, &incoming, 0, record->time);
+        }
+}
+
+static Str process_module_path(Process *process, const Record *record)
+{
+        const Value *path = record_value(record, FIELD_ModuleILPath);
+
+        return path && path->n ? process_intern(process, path) : 0;
+}
+
+static void on_module(Tracker *tracker, Process *process, const Record *record)
+{
+        uint64_t id = record_u64(record, FIELD_ModuleID);
+        bool is_load = record->event->kind == EVENT_KIND_MODULE_LOAD;
+        Module *module = process_module(process, id, record->time);
+        Str path;
+
+        if (!module)
+                return;
+        path = process_module_path(process, record);
+        if (is_load && module->has_load && record->time > module->loaded && module->path != path) {
+                /* The id is used for another module: the unload of the first was lost. */
+                process_end_module(process, module, record->time);
+                module = process_module(process, id, record->time);
+        }
+        if (is_load && !module->has_load) {
+                module->has_load = true;
+                module->loaded = record->time;
+        }
+        if (!module->path)
+                process_set_module_path(process, module, path);
+        else
+                strtab_unref(process->names, path);
+}
+
+static void on_module_unload(Tracker *tracker, Process *process, const Record *record)
+{
+        Module *module = process_module(process, record_u64(record, FIELD_ModuleID), record->time);
+
+        if (!module)
+                return;
+        if (!module->path)
+                process_set_module_path(process, module, process_module_path(process, record));
+        process_end_module(process, module, record->time);
+}
+
+static void on_runtime(Tracker *tracker, Process *process, const Record *record)
+{
+        char *command;
+
+        if (record->event->kind == EVENT_KIND_RUNTIME_START)
+                process->is_from_start = true;
+        if (process->runtime_version)
+                return;
+        process->runtime_version =
+                g_strdup_printf("%u.%u.%u", (unsigned)record_u64(record, FIELD_BclMajorVersion),
+                                (unsigned)record_u64(record, FIELD_BclMinorVersion),
+                                (unsigned)record_u64(record, FIELD_BclBuildNumber));
+        process->runtime_path = value_text(record_value(record, FIELD_RuntimeDllPath));
+        command = value_text(record_value(record, FIELD_CommandLine));
+        if (command) {
+                g_free(process->command);
+                process->command = command;
+        }
+        process_book_texts(process);
+}
+
+static void on_app_domain_unload(Tracker *tracker, Process *process, const Record *record)
+{
+        process->exit = record->time;
+}
+
+static void on_rundown_init(Tracker *tracker, Process *process, const Record *record)
+{
+        rundown_begin(process, record->time);
+}
+
+static void on_rundown_complete(Tracker *tracker, Process *process, const Record *record)
+{
+        rundown_end(process, record->time);
+}
+
+static void on_stub(Tracker *tracker, Process *process, const Record *record)
+{
+        stub_table_keep(&process->stubs, record, process->last);
+}
+
+static void on_jit(Tracker *tracker, Process *process, const Record *record)
+{
+        if (!process->jit_stats)
+                process->jit_stats = jitstats_new(process->names, process->account);
+        jitstats_add(process->jit_stats, record);
+}
+
+static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Record *);
+
+/*
+ * There is no room, although everything that may be evicted has been: the living bodies alone fill
+ * the budget. New bodies are refused, but what they overlap is still ended.
+ */
+static void tracker_refuse(Tracker *tracker, Process *process, const Record *record)
+{
+        EventKind kind = record->event->kind;
+        BodySource source =
+                kind == EVENT_KIND_R2R_ENTRY ? BODY_SOURCE_R2R_ENTRY : BODY_SOURCE_RUNDOWN;
+        Body incoming;
+
+        if (kind == EVENT_KIND_METHOD_UNLOAD || kind == EVENT_KIND_MODULE_UNLOAD ||
+            kind == EVENT_KIND_APP_DOMAIN_UNLOAD) {
+                HANDLERS[kind](tracker, process, record);
+                return;
+        }
+        tracker->stats.refused++;
+        if (kind >= EVENT_KIND_JIT_INLINED) /* no answer depends on these */
+                return;
+        process->refused_since = MIN(process->refused_since, record->time);
+        if ((kind != EVENT_KIND_METHOD_LOAD && kind != EVENT_KIND_METHOD_RUNDOWN &&
+             kind != EVENT_KIND_R2R_ENTRY) ||
+            !body_from_record(process, record, source, &incoming))
+                return;
+        if (incoming.start &&
+            !process_known_at(process, &incoming, record->time)) /* else it is known already */
+                codemap_evict(process->map, incoming.start, body_last(&incoming), record->time);
+        body_release_names(process, &incoming);
+}
+
+static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Record *) = {
+        [EVENT_KIND_METHOD_LOAD] = on_method_load,
+        [EVENT_KIND_METHOD_UNLOAD] = on_method_unload,
+        [EVENT_KIND_METHOD_RUNDOWN] = on_method_rundown,
+        [EVENT_KIND_JITTING_STARTED] = on_jitting_started,
+        [EVENT_KIND_IL_MAP] = on_il_map,
+        [EVENT_KIND_R2R_ENTRY] = on_r2r_entry,
+        [EVENT_KIND_MODULE_LOAD] = on_module,
+        [EVENT_KIND_MODULE_UNLOAD] = on_module_unload,
+        [EVENT_KIND_MODULE_RUNDOWN] = on_module,
+        [EVENT_KIND_RUNTIME_START] = on_runtime,
+        [EVENT_KIND_RUNTIME_RUNDOWN] = on_runtime,
+        [EVENT_KIND_APP_DOMAIN_UNLOAD] = on_app_domain_unload,
+        [EVENT_KIND_RUNDOWN_INIT] = on_rundown_init,
+        [EVENT_KIND_RUNDOWN_COMPLETE] = on_rundown_complete,
+        [EVENT_KIND_STUB] = on_stub,
+        [EVENT_KIND_JIT_INLINED] = on_jit,
+        [EVENT_KIND_JIT_NOT_INLINED] = on_jit,
+        [EVENT_KIND_JIT_TAIL_CALL] = on_jit,
+        [EVENT_KIND_JIT_NO_TAIL_CALL] = on_jit,
+        [EVENT_KIND_JIT_BACKGROUND_START] = on_jit,
+        [EVENT_KIND_JIT_BACKGROUND_STOP] = on_jit,
+        [EVENT_KIND_JIT_PAUSE] = on_jit,
+};
+
+/* Reports what the record has changed. A body may have been added and removed with it. */
+static void tracker_report_changes(Tracker *tracker, const Process *process)
+{
+        const TrackerObserver *observer = &tracker->observer;
+        guint i;
+
+        for (i = 0; i < tracker->changes->len; i++) {
+                const CodeMapChange *change = &g_array_index(tracker->changes, CodeMapChange, i);
+                const Body *body = codemap_body(process->map, change->number);
+
+                if (body)
+                        observer->body(observer->data, process, body, change->is_end);
+        }
+        g_array_set_size(tracker->changes, 0);
+}
+
+void tracker_apply_record(Tracker *tracker, TrackerStream *stream, const Record *record)
+{
+        EventKind kind = record->event->kind;
+        Process *process;
+        uint32_t uid;
+
+        stream_receive(stream, record->time);
+        if (record->time < stream->watermark ||
+            (record->time == stream->watermark && stream->batch != tracker->batch)) {
+                tracker->stats.known++;
+                return;
+        }
+        stream->watermark = record->time;
+        stream->batch = tracker->batch;
+        stream->progress = MAX(stream->progress, record->time);
+        if (!HANDLERS[kind])
+                return;
+        if (!tracker_record_owner(tracker, stream->trace, record, &uid)) {
+                tracker->stats.forged++;
+                return;
+        }
+        tracker->stats.records[kind]++;
+        process = tracker_find_generation(tracker, stream, uid, record);
+        if (budget_make_room(&tracker->budget, process, MAX_RECORD_GROWTH))
+                HANDLERS[kind](tracker, process, record);
+        else
+                tracker_refuse(tracker, process, record);
+        if (tracker->changes->len)
+                tracker_report_changes(tracker, process);
+}
+
+void tracker_commit(Tracker *tracker)
+{
+        const TrackerObserver *observer = &tracker->observer;
+        guint i;
+
+        tracker->batch++;
+        g_hash_table_remove_all(tracker->forged);
+        if (!observer->body)
+                return;
+        for (i = 0; i < tracker->processes->len; i++) {
+                Process *process = tracker->processes->pdata[i];
+
+                if (process->observed_epoch == codemap_epoch(process->map))
+                        continue;
+                process->observed_epoch = codemap_epoch(process->map);
+                observer->epoch(observer->data, process);
+        }
+}
+
+void tracker_observe(Tracker *tracker, const TrackerObserver *observer)
+{
+        guint i;
+
+        tracker->observer = observer ? *observer : (TrackerObserver){0};
+        for (i = 0; i < tracker->processes->len; i++) {
+                Process *process = tracker->processes->pdata[i];
+
+                process->observed_epoch = codemap_epoch(process->map);
+                codemap_set_changes(process->map, observer ? tracker->changes : NULL);
+        }
+}
+
+const GPtrArray *tracker_processes(const Tracker *tracker)
+{
+        return tracker->processes;
+}
+
+const TrackerStats *tracker_stats(const Tracker *tracker)
+{
+        return &tracker->stats;
+}
+
+void tracker_set_host(Tracker *tracker, const TrackerHost *host)
+{
+        tracker->host = *host;
+}
+
+uint64_t tracker_last_epoch(const Tracker *tracker)
+{
+        return tracker->account.last_epoch;
+}
+
+void tracker_set_epoch(Tracker *tracker, uint64_t epoch)
+{
+        guint i;
+
+        tracker->account.last_epoch = epoch;
+        for (i = 0; i < tracker->processes->len; i++)
+                codemap_change_epoch(((Process *)tracker->processes->pdata[i])->map);
+}
+
+void tracker_set_budget(Tracker *tracker, size_t n_bytes)
+{
+        tracker->budget.limit = n_bytes;
+        budget_make_room(&tracker->budget, NULL, 0);
+}
+
+const Budget *tracker_budget(const Tracker *tracker)
+{
+        return &tracker->budget;
+}
+
+bool tracker_clock_offset(const Tracker *tracker, int64_t *ret_offset)
+{
+        if (!tracker->last_trace)
+                return false;
+        *ret_offset = tracker->last_trace->clock_offset;
+        return true;
+}

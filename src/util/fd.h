@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * File descriptors that close themselves
+ *
+ *     FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC);
+ *
+ * closes fd at the end of its scope, whatever leaves it, and keeps errno. -1 is not a descriptor.
+ */
+
+#include <errno.h>
+#include <unistd.h>
+
+#define FD_AUTO __attribute__((cleanup(fd_clear)))
+
+/* Closes *FD, if it is open, and sets it to -1. Keeps errno. */
+static inline void fd_clear(int *fd)
+{
+        int saved = errno;
+
+        if (*fd >= 0)
+                close(*fd);
+        *fd = -1;
+        errno = saved;
+}
+
+/* Hands the descriptor over to the caller. */
+static inline int fd_steal(int *fd)
+{
+        int stolen = *fd;
+
+        *fd = -1;
+        return stolen;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "util/json-text.h"
+
+#include <string.h>
+
+void json_append_text(GString *out, const char *text, size_t n)
+{
+        static const char HEX[] = "0123456789abcdef";
+        size_t i, begin = 0;
+
+        g_string_append_c(out, '"');
+        for (i = 0; i < n; i++) {
+                unsigned char c = (unsigned char)text[i];
+
+                if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
+                        continue;
+                g_string_append_len(out, text + begin, (gssize)(i - begin));
+                begin = i + 1;
+                if (c == '"' || c == '\\') {
+                        const char escape[] = {'\\', (char)c};
+
+                        g_string_append_len(out, escape, sizeof(escape));
+                } else {
+                        const char escape[] = {'\\', 'u', '0', '0', HEX[c >> 4], HEX[c & 15]};
+
+                        g_string_append_len(out, escape, sizeof(escape));
+                }
+        }
+        g_string_append_len(out, text + begin, (gssize)(n - begin));
+        g_string_append_c(out, '"');
+}
+
+void json_append_string(GString *out, const char *text)
+{
+        if (text)
+                json_append_text(out, text, strlen(text));
+        else
+                g_string_append(out, "null");
+}
+
+void json_append_hex(GString *out, uint64_t u)
+{
+        char text[20], *p = text + sizeof(text);
+
+        *--p = '"';
+        do {
+                *--p = "0123456789abcdef"[u & 15];
+                u >>= 4;
+        } while (u);
+        *--p = 'x';
+        *--p = '0';
+        g_string_append_c(out, '"');
+        g_string_append_len(out, p, text + sizeof(text) - p);
+}
+
+static char *digits(char *end, uint64_t u)
+{
+        do
+                *--end = (char)('0' + u % 10);
+        while (u /= 10);
+        return end;
+}
+
+void json_append_u64(GString *out, uint64_t u)
+{
+        char text[20], *p = digits(text + sizeof(text), u);
+
+        g_string_append_len(out, p, text + sizeof(text) - p);
+}
+
+void json_append_time(GString *out, uint64_t time)
+{
+        char text[32], *end = text + sizeof(text), *p;
+
+        *--end = '"';
+        p = digits(end, time % 1000000000);
+        while (end - p < 9)
+                *--p = '0';
+        *--p = '.';
+        p = digits(p, time / 1000000000);
+        *--p = '"';
+        g_string_append_len(out, p, text + sizeof(text) - p);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "util/proc-ns.h"
+
+#include "util/proc.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+/* Guesses; untuned. A scan takes 10 us a process, 60 us for one of another namespace. */
+#define MAX_SCANNED 65536
+#define SCAN_SHARE  10
+#define MAX_CREDIT  (200 * G_TIME_SPAN_MILLISECOND)
+
+/*
+ * Where the last scan saw the processes of other namespaces. Only a hint: what is found here is
+ * read again before it is believed, so pids and inodes that were reused do no harm.
+ */
+static struct {
+        GHashTable *hosts; /* owned ProcessKey -> host pid; each level of a process but ours */
+        gint64 credit;     /* us that scans may take; below 0: not now */
+        gint64 time;       /* us, when the credit was reckoned */
+} seen;
+
+static void see(pid_t pid)
+{
+        ProcInfo info;
+        unsigned i;
+
+        if (!proc_read(pid, &info))
+                return;
+        for (i = 1; i < info.n_levels; i++)
+                g_hash_table_replace(seen.hosts, g_memdup2(&info.levels[i], sizeof(ProcessKey)),
+                                     GINT_TO_POINTER(pid));
+}
+
+static void scan(void)
+{
+        uint64_t own = proc_own_pid_ns();
+        DIR *proc = opendir("/proc");
+        const struct dirent *entry;
+        char path[sizeof(entry->d_name) + 8];
+        struct stat st;
+        unsigned n = 0;
+
+        if (seen.hosts)
+                g_hash_table_remove_all(seen.hosts);
+        else
+                seen.hosts =
+                        g_hash_table_new_full(process_key_hash, process_key_equal, g_free, NULL);
+        while (proc && n < MAX_SCANNED && (entry = readdir(proc))) {
+                if (!g_ascii_isdigit(*entry->d_name))
+                        continue;
+                n++;
+                /* Most are of our own namespace, which this shows at a sixth of the cost. */
+                g_snprintf(path, sizeof(path), "%s/ns/pid", entry->d_name);
+                if (fstatat(dirfd(proc), path, &st, 0) == 0 && st.st_ino != own)
+                        see((pid_t)g_ascii_strtoll(entry->d_name, NULL, 10));
+        }
+        if (proc)
+                closedir(proc);
+}
+
+/* Scans unless scans have taken their share of the time already. */
+static bool scan_if_affordable(void)
+{
+        gint64 now = g_get_monotonic_time();
+
+        seen.credit = MIN(MAX_CREDIT, seen.credit + (now - seen.time) / SCAN_SHARE);
+        seen.time = now;
+        if (seen.credit <= 0)
+                return false;
+        scan();
+        seen.credit -= g_get_monotonic_time() - now;
+        return true;
+}
+
+/* Reads the process that was seen as KEY. False if that is not what it is now. */
+static bool read_seen(const ProcessKey *key, ProcInfo *ret_info)
+{
+        gpointer host;
+        unsigned i;
+
+        if (!seen.hosts || !g_hash_table_lookup_extended(seen.hosts, key, NULL, &host) ||
+            !proc_read(GPOINTER_TO_INT(host), ret_info))
+                return false;
+        for (i = 1; i < ret_info->n_levels; i++)
+                if (process_key_equal(&ret_info->levels[i], key))
+                        return true;
+        return false;
+}
+
+/* The process that has that pid in that namespace, which need not be its own one. */
+static bool find(const ProcessKey *key, ProcInfo *ret_info)
+{
+        if (key->pid <= 0)
+                return false;
+        if (key->pid_ns == proc_own_pid_ns())
+                return proc_read(key->pid, ret_info);
+        return read_seen(key, ret_info) || (scan_if_affordable() && read_seen(key, ret_info));
+}
+
+static const ProcessKey *innermost(const ProcInfo *info)
+{
+        return &info->levels[info->n_levels - 1];
+}
+
+bool proc_find_key(pid_t asker, int32_t pid, ProcKey *ret_key)
+{
+        ProcInfo info;
+
+        return proc_read(asker, &info) && proc_find_key_in(innermost(&info)->pid_ns, pid, ret_key);
+}
+
+bool proc_find_key_in(uint64_t pid_ns, int32_t pid, ProcKey *ret_key)
+{
+        const ProcessKey key = {pid_ns, pid};
+        ProcInfo info;
+
+        if (!find(&key, &info))
+                return false;
+        *ret_key = (ProcKey){*innermost(&info), info.host_pid, info.start};
+        return true;
+}
+
+bool proc_host_pid(uint64_t pid_ns, int32_t vpid, pid_t *ret_pid)
+{
+        ProcessKey key = {pid_ns ? pid_ns : proc_own_pid_ns(), vpid};
+        ProcInfo info;
+
+        if (!find(&key, &info) || !process_key_equal(innermost(&info), &key))
+                return false;
+        *ret_pid = info.host_pid;
+        return true;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+#include "util/proc.h"
+
+#include "util/fd.h"
+#include "util/proc-stat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <linux/nsfs.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A status lists up to 65536 groups of ten digits in front of the pids. */
+#define MAX_FILE  (1u << 20)
+#define READ_SIZE (4u << 10)
+
+static int64_t clock_ns(clockid_t id)
+{
+        struct timespec now;
+
+        clock_gettime(id, &now);
+        return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* A whole file below a process's directory. NULL: it cannot be read, or the process is gone. */
+static char *read_text(int directory, const char *name)
+{
+        g_autoptr(GString) text = g_string_sized_new(READ_SIZE);
+        FD_AUTO int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
+        gsize n = 0;
+        ssize_t got;
+
+        if (fd < 0)
+                return NULL;
+        do {
+                g_string_set_size(text, n + READ_SIZE);
+                got = read(fd, text->str + n, READ_SIZE);
+                if (got < 0 && errno == EINTR)
+                        continue;
+                if (got < 0)
+                        return NULL;
+                n += (gsize)got;
+        } while (got != 0 && n < MAX_FILE);
+        g_string_truncate(text, n);
+        return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+static bool status_uid(const char *status, uint32_t *ret_uid)
+{
+        uint32_t uids[3]; /* real, effective, saved */
+
+        if (proc_status_numbers(status, "Uid", uids, 3) != 3)
+                return false;
+        *ret_uid = uids[0] == uids[1] && uids[0] == uids[2] ? uids[0] : 0;
+        return true;
+}
+
+/*
+ * Is /proc that of our own namespace? In a container that sees the host's, pids mean other
+ * processes there than they do for us. That does not change while we run.
+ */
+static bool has_own_proc(void)
+{
+        static enum { UNKNOWN, OWN, FOREIGN } state;
+        g_autofree char *status = NULL;
+        uint32_t pids[PROC_MAX_LEVELS];
+
+        if (state == UNKNOWN) {
+                status = read_text(AT_FDCWD, "/proc/self/status");
+                state = status && proc_status_numbers(status, "NSpid", pids, PROC_MAX_LEVELS) == 1
+                                ? OWN
+                                : FOREIGN;
+        }
+        return state == OWN;
+}
+
+/*
+ * What is opened below the directory is of the process that has the pid now, or it fails: it never
+ * is of a later one with that pid.
+ */
+static int open_process(pid_t pid)
+{
+        char path[32];
+
+        if (pid <= 0 || !has_own_proc())
+                return -1;
+        g_snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+        return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* How long the machine was suspended. Between two looks at clocks we may lose the processor for
+ * longer than a tick; hardly every time. */
+static int64_t suspended_ns(void)
+{
+        int64_t best = 0, shortest = INT64_MAX;
+        int i;
+
+        for (i = 0; i < 5; i++) {
+                int64_t before = clock_ns(CLOCK_MONOTONIC), boot = clock_ns(CLOCK_BOOTTIME);
+                int64_t took = clock_ns(CLOCK_MONOTONIC) - before;
+
+                if (took < shortest) {
+                        shortest = took;
+                        best = boot - before;
+                }
+        }
+        return best;
+}
+
+static uint64_t read_start(int directory)
+{
+        g_autofree char *text = read_text(directory, "stat");
+        ProcStat stat;
+        int64_t start;
+
+        if (!text || !proc_stat_parse(text, &stat))
+                return 0;
+        /* Ticks since boot, and boot includes the time that the machine was suspended. */
+        start = (int64_t)stat.start_ticks * (1000000000 / sysconf(_SC_CLK_TCK)) - suspended_ns();
+        return start > 0 ? (uint64_t)start : 1;
+}
+
+/* The status of a process that PID is the pid of, not only of one of its threads; else NULL. */
+static char *read_status(int directory, pid_t pid)
+{
+        g_autofree char *status = read_text(directory, "status");
+        uint32_t leader;
+
+        if (!status || proc_status_numbers(status, "Tgid", &leader, 1) != 1 ||
+            leader != (uint32_t)pid)
+                return NULL;
+        return g_steal_pointer(&status);
+}
+
+/* The namespaces from the process's own up to ours. False without permission. */
+static bool read_namespaces(int directory, ProcInfo *info)
+{
+        uint64_t own = proc_own_pid_ns();
+        FD_AUTO int ns = -1;
+        struct stat st;
+        unsigned i;
+
+        /* No permission is needed for a process of our own namespace. */
+        info->levels[0].pid_ns = own;
+        if (info->n_levels == 1)
+                return true;
+        ns = openat(directory, "ns/pid", O_RDONLY | O_CLOEXEC);
+        for (i = info->n_levels; ns >= 0 && fstat(ns, &st) == 0;) {
+                int parent;
+
+                info->levels[--i].pid_ns = st.st_ino;
+                if (i == 0)
+                        return st.st_ino == own;
+                parent = ioctl(ns, NS_GET_PARENT);
+                close(ns);
+                ns = parent;
+        }
+        return false;
+}
+
+bool proc_read(pid_t pid, ProcInfo *ret_info)
+{
+        FD_AUTO int directory = open_process(pid);
+        g_autofree char *status = directory >= 0 ? read_status(directory, pid) : NULL;
+        ProcInfo info = {.host_pid = pid};
+        uint32_t pids[PROC_MAX_LEVELS];
+        unsigned i;
+
+        if (!status || !status_uid(status, &info.uid))
+                return false;
+        info.n_levels = proc_status_numbers(status, "NSpid", pids, PROC_MAX_LEVELS);
+        for (i = 0; i < info.n_levels; i++)
+                info.levels[i].pid = (int32_t)pids[i];
+        if (info.n_levels == 0 || !read_namespaces(directory, &info))
+                return false;
+        info.start = read_start(directory);
+        if (info.start == 0)
+                return false;
+        *ret_info = info;
+        return true;
+}
+
+uint64_t proc_own_pid_ns(void)
+{
+        struct stat st;
+
+        return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+}
+
+bool proc_is_same_start(uint64_t a, uint64_t b)
+{
+        uint64_t tick = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+
+        return (a > b ? a - b : b - a) < tick / 2;
+}
+
+uint64_t proc_start_time(int32_t pid)
+{
+        FD_AUTO int directory = open_process(pid);
+
+        return directory >= 0 ? read_start(directory) : 0;
+}
+
+bool proc_uid(int32_t pid, uint32_t *ret_uid)
+{
+        FD_AUTO int directory = open_process(pid);
+        g_autofree char *status = directory >= 0 ? read_status(directory, pid) : NULL;
+
+        return status && status_uid(status, ret_uid);
+}
+
+char *proc_read_file(pid_t pid, const char *name, size_t max, size_t *ret_n)
+{
+        g_autofree char *path = g_strdup_printf("/proc/%d/%s", (int)pid, name);
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC);
+        uint8_t buffer[64 << 10];
+        ssize_t n;
+
+        if (fd < 0)
+                return NULL;
+        while ((n = read(fd, buffer, sizeof(buffer))) != 0) {
+                if (n < 0 && errno != EINTR)
+                        return NULL;
+                if (n > 0)
+                        g_byte_array_append(bytes, buffer, (guint)n);
+                if (bytes->len > max) {
+                        errno = EFBIG;
+                        return NULL;
+                }
+        }
+        *ret_n = bytes->len;
+        g_byte_array_append(bytes, (const uint8_t *)"", 1);
+        return (char *)g_byte_array_free(g_steal_pointer(&bytes), FALSE);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * ProcessKey: which process an event is of, as the process itself sees its pid
+ */
+
+#include <glib.h>
+#include <stdint.h>
+
+/* pid_ns is the inode of the pid namespace (0: not recorded), pid the pid inside of it. */
+typedef struct ProcessKey {
+        uint64_t pid_ns;
+        int32_t pid;
+} ProcessKey;
+
+/* For GHashTables by ProcessKey. */
+guint process_key_hash(gconstpointer key);
+gboolean process_key_equal(gconstpointer a, gconstpointer b);

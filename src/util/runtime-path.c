@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "util/runtime-path.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *runtime_variable(const char *name)
+{
+        const char *value = secure_getenv(name);
+
+        return value && *value ? value : NULL;
+}
+
+char *runtime_path_own(const char *name)
+{
+        const char *directory = runtime_variable("XDG_RUNTIME_DIR");
+        char *path;
+
+        if (!directory || asprintf(&path, "%s/clrsym/%s", directory, name) < 0)
+                return NULL;
+        return path;
+}
+
+char *runtime_path_find(const char *variable, const char *name)
+{
+        const char *given = runtime_variable(variable);
+        char *path;
+
+        if (given)
+                return strdup(given);
+        path = runtime_path_own(name);
+        if (path && access(path, F_OK) == 0)
+                return path;
+        free(path);
+        return asprintf(&path, RUNTIME_SYSTEM "/%s", name) < 0 ? NULL : path;
+}

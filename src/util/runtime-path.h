@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Where the sockets of clrsym's services are: $XDG_RUNTIME_DIR/clrsym for a user's own services,
+ * /run/clrsym for the system's
+ */
+
+#define RUNTIME_SYSTEM "/run/clrsym"
+
+#define RUNTIME_QUERY  "query"
+#define RUNTIME_INGEST "ingest"
+
+/* The value of an environment variable that is set and not empty, or NULL (also in a setuid
+ * program). */
+const char *runtime_variable(const char *name);
+
+/* $XDG_RUNTIME_DIR/clrsym/NAME; NULL if the variable is not set. The caller frees it. */
+char *runtime_path_own(const char *name);
+
+/*
+ * The socket NAME to connect to: $VARIABLE, else the user's own if it exists, else the system's.
+ * The caller frees it; NULL: no memory.
+ */
+char *runtime_path_find(const char *variable, const char *name);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Seconds with a fraction, "473.414890639": how clrsym and perf write a time
+ *
+ * Numbers are nanoseconds. Nine digits are exact in every JSON reader.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+/* 20 digits and the NUL fit, with the point. */
+#define SECONDS_TEXT_SIZE 24
+
+/* Writes "S.NNNNNNNNN" into BUFFER and returns it. */
+char *seconds_to_text(uint64_t ns, char buffer[SECONDS_TEXT_SIZE]);
+
+/*
+ * Reads "S" or "S.FRACTION"; digits of the fraction after the ninth are dropped. Returns the first
+ * character after it; NULL if TEXT does not begin so, or if the number is out of range.
+ */
+const char *seconds_parse(const char *text, uint64_t *ret_ns);
+
+/* The whole TEXT is "S.NNNNNNNNN", with nine digits in the fraction. */
+bool seconds_from_text(const char *text, uint64_t *ret_ns);

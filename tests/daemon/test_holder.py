@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: MIT
+"""clrsym-holder among hostile users and targets: one user's connections do not keep others out, and a
+process that only pretends to be a .NET runtime blocks neither its worker nor the holder.
+
+test_holder.py CLRSYM CLRSYMD PLUGIN_DIR
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+for sibling in ('traces', 'live'):
+    sys.path.insert(0, str(HERE.parent / sibling))
+
+import live  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+from examine import fake  # pylint: disable=wrong-import-position
+
+NOBODY = 65534
+N_CONNECTIONS = 900
+# As in src/attach/holder.c.
+MAX_PER_USER = 256
+
+# Opens connections to the socket that is its argument, and waits.
+CROWD = '''
+import os, resource, socket, sys, time
+resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+os.setgroups([])
+os.setresgid(65534, 65534, 65534)
+os.setresuid(65534, 65534, 65534)
+held = []
+for _ in range(int(sys.argv[2])):
+    held.append(socket.socket(socket.AF_UNIX))
+    held[-1].connect(sys.argv[1])
+print('READY', flush=True)
+time.sleep(600)
+'''
+
+# COUNT processes that listen as a runtime does, in a directory. They open sessions as asked. When one
+# is to be stopped, a calm process stops it; the others send bytes for ever, slowly or as fast as they
+# can.
+RUNTIME = '''
+import mmap, os, socket, struct, sys, time
+directory, mode, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+path = os.path.join(directory, 'libcoreclrtraceptprovider.so')
+open(path, 'wb').write(bytes(4096))
+kept = mmap.mmap(os.open(path, os.O_RDONLY), 0, prot=mmap.PROT_READ)
+pids = [os.getpid()]
+for _ in range(count - 1):
+    pids.append(os.fork())
+    if pids[-1] == 0:
+        break
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(os.path.join(directory, f'dotnet-diagnostic-{os.getpid()}-1-socket'))
+listener.listen(50)
+if pids[-1]:
+    while len(os.listdir(directory)) < count + 1:
+        time.sleep(0.02)
+    print(*pids, flush=True)
+def reply(connection, payload, code=0xff00):
+    connection.sendall(b'DOTNET_IPC_V1\\0' + struct.pack('<H', 20 + len(payload)) +
+                       struct.pack('>H', code) + bytes(2) + payload)
+version = '10.0.0\\0'.encode('utf-16-le')
+strings = b''.join(struct.pack('<I', 1) + bytes(2) for _ in range(4))
+sessions, n = {}, 0
+while True:
+    connection, _ = listener.accept()
+    header = connection.recv(20, socket.MSG_WAITALL)
+    if len(header) < 20:
+        continue
+    payload = connection.recv(struct.unpack('<H', header[14:16])[0] - 20, socket.MSG_WAITALL)
+    command = header[16] << 8 | header[17]
+    if command == 0x0404:
+        reply(connection, struct.pack('<Q', os.getpid()) + bytes(16) + strings +
+              struct.pack('<I', len(version) // 2) + version)
+    elif command == 0x0201:
+        stopped = sessions.pop(struct.unpack('<Q', payload)[0], None)
+        if mode == 'calm':
+            stopped.close()
+            reply(connection, payload)
+        elif os.fork() == 0:
+            while True:
+                try:
+                    stopped.sendall(bytes(1 if mode == 'trickle' else 1 << 20))
+                except OSError:
+                    os._exit(0)
+                time.sleep(0.1 if mode == 'trickle' else 0)
+    else:
+        n += 1
+        reply(connection, struct.pack('<Q', n))
+        sessions[n] = connection
+'''
+
+# Attaches the processes that are its arguments, one after the other, and prints each answer.
+ATTACH = '''
+import json, socket, sys
+for pid in sys.argv[2:]:
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(sys.argv[1])
+    connection.sendall(json.dumps({'verb': 'attach', 'pid': int(pid)}).encode() + b'\\n')
+    print(connection.makefile().readline(), end='')
+'''
+
+
+class Holder:
+    """A holder, and requests to it by hand."""
+
+    def __init__(self, programs, directory):
+        self.directory = pathlib.Path(directory)
+        self.control = self.directory / 'control'
+        program = pathlib.Path(programs.clrsym).parent.parent / 'attach' / 'clrsym-holder'
+        self.command = [str(program), '--directory', str(self.directory), '--ingest',
+                        str(self.directory / 'ingest')]
+
+    @contextlib.contextmanager
+    def running(self):
+        with live.child(self.command) as process:
+            live.wait_for('the holder', self.control.exists, process)
+            yield process
+
+    def send(self, verb, pid=None):
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(120)
+        connection.connect(str(self.control))
+        request = {'verb': verb} if pid is None else {'verb': verb, 'pid': pid}
+        connection.sendall(json.dumps(request).encode() + b'\n')
+        return connection
+
+    @staticmethod
+    def answer(connection):
+        with connection, connection.makefile() as stream:
+            return json.loads(stream.readline() or '{}')
+
+    def ask(self, verb, pid=None):
+        return self.answer(self.send(verb, pid))
+
+    def has_file(self, pid):
+        """True once a session was opened."""
+        return any(path.name.startswith(f'{pid}-') for path in self.directory.iterdir())
+
+    def state(self, pid):
+        rows = [row for row in self.ask('list')['attachments'] if row['pid'] == pid]
+        return rows[0]['state'] if rows else None
+
+
+def took(call, *arguments):
+    begin = time.monotonic()
+    return call(*arguments), time.monotonic() - begin
+
+
+@contextlib.contextmanager
+def python(script, *arguments, before=(), **options):
+    """The words of its first line."""
+    with live.child([*before, sys.executable, '-c', script, *map(str, arguments)],
+                    stdout=subprocess.PIPE, start_new_session=True, **options) as process:
+        try:
+            yield process.stdout.readline().decode().split()
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def runtimes(holder, mode, count=1, **options):
+    """The pids of processes that pretend to be .NET ones."""
+    directory = holder.directory / f'tmp-{mode}'
+    directory.mkdir()
+    directory.chmod(0o777)
+    with python(RUNTIME, directory, mode, count, env={**os.environ, 'TMPDIR': str(directory)},
+                **options) as words:
+        if len(words) != count:
+            raise RuntimeError(f'{len(words)} of {count} processes have begun')
+        yield list(map(int, words))
+    shutil.rmtree(directory)
+
+
+def test_crowd(tap, holder):
+    with python(CROWD, holder.control, N_CONNECTIONS) as words:
+        answer, seconds = took(holder.ask, 'list')
+        tap.check(words == ['READY'] and answer == {'attachments': []} and seconds < 5,
+                  f'{N_CONNECTIONS} connections of one user: root is answered after '
+                  f'{seconds:.2f} s', answer)
+        answer, seconds = took(holder.ask, 'detach', os.getpid())
+        tap.check(answer['error']['kind'] == 'not-attached' and seconds < 5,
+                  'and whatever root asks', answer, seconds)
+
+
+def test_share(tap, holder):
+    """One user's attachments do not use up all places."""
+    nobody = ('setpriv', f'--reuid={NOBODY}', '--clear-groups', f'--regid={NOBODY}')
+    with runtimes(holder, 'calm', MAX_PER_USER + 1, before=nobody) as pids:
+        done = subprocess.run([*nobody, sys.executable, '-c', ATTACH, str(holder.control),
+                               *map(str, pids)], stdout=subprocess.PIPE, check=True)
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        tap.check(all('pid' in answer for answer in answers[:-1]) and
+                  'no more processes' in answers[-1].get('error', {}).get('message', ''),
+                  f'a user can have {MAX_PER_USER} attachments', answers[-1])
+        answer = holder.ask('attach', pids[-1])
+        tap.check(answer.get('pid') == pids[-1], 'root can have more', answer)
+    # Sanitized, hundreds of workers take a minute to end.
+    live.wait_for('the end of all attachments', lambda: not holder.ask('list')['attachments'],
+                  seconds=240)
+
+
+def workers_of(process):
+    path = pathlib.Path(f'/proc/{process.pid}/task/{process.pid}/children')
+    return list(map(int, path.read_text().split()))
+
+
+def test_endless(tap, holder, process, mode):
+    with runtimes(holder, mode) as (target,):
+        waiting = holder.send('attach', target)
+        live.wait_for('the session', lambda: holder.has_file(target), process)
+        tap.equal(holder.state(target), 'attaching', f'{mode}: a rundown that never ends')
+        answer, seconds = took(holder.ask, 'detach', target)
+        tap.check(answer.get('pid') == target and seconds < 25,
+                  f'{mode}: detached after {seconds:.2f} s', answer)
+        tap.equal(holder.answer(waiting).get('error', {}).get('kind'), 'failed',
+                  f'{mode}: the waiting client is answered')
+        live.wait_for('the end of its worker', lambda: not workers_of(process), process)
+        tap.equal(holder.state(target), None, f'{mode}: it is gone')
+
+
+def test_stopped_worker(tap, holder, process):
+    with runtimes(holder, 'trickle') as (target,):
+        waiting = holder.send('attach', target)
+        live.wait_for('its worker', lambda: holder.state(target) and workers_of(process), process)
+        worker, = workers_of(process)
+        os.kill(worker, signal.SIGSTOP)
+        answer, seconds = took(holder.ask, 'detach', target)
+        tap.check('pid' in answer and seconds < 30,
+                  f'a worker that does nothing any more is killed, after {seconds:.2f} s', answer)
+        holder.answer(waiting)
+        tap.check(not pathlib.Path(f'/proc/{worker}').exists(), 'it is gone')
+
+
+def test_large_environment(tap, holder):
+    with fake(STRETCH='1') as pid:
+        answer, seconds = took(holder.ask, 'attach', pid)
+        tap.check('too large an environment' in answer['error']['message'] and seconds < 10,
+                  f'an environment of 3 GiB: refused after {seconds:.2f} s', answer)
+
+
+def test_end(tap, holder):
+    """SIGTERM, while a worker does nothing any more."""
+    with runtimes(holder, 'flood') as (target,), holder.running() as process:
+        waiting = holder.send('attach', target)
+        live.wait_for('its worker', lambda: holder.state(target) and workers_of(process), process)
+        os.kill(workers_of(process)[0], signal.SIGSTOP)
+        begin = time.monotonic()
+        process.terminate()
+        code = process.wait(60)
+        tap.check(code == 0 and time.monotonic() - begin < 30,
+                  f'SIGTERM: the holder has ended after {time.monotonic() - begin:.2f} s', code)
+        waiting.close()
+
+
+def test(tap, programs, directory, _):
+    holder = Holder(programs, directory)
+    with holder.running() as process:
+        test_crowd(tap, holder)
+        for mode in ('trickle', 'flood'):
+            test_endless(tap, holder, process, mode)
+        test_stopped_worker(tap, holder, process)
+        test_large_environment(tap, holder)
+        test_share(tap, holder)
+    test_end(tap, holder)
+
+
+if __name__ == '__main__':
+    if os.geteuid() != 0:
+        print('1..0 # SKIP it takes root to be others')
+    else:
+        recorded.main(test)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""A feeder that is short of something while it catches up: no room for its copies, no descriptors.
+Nothing is lost by that, as long as the relay daemon has it.
+
+test_feed_trouble.py CLRSYM CLRSYMD PLUGIN_DIR EMIT_MAIN
+"""
+
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'traces'))
+
+import alone  # pylint: disable=wrong-import-position
+import live  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+import test_status  # pylint: disable=wrong-import-position
+from test_session import emit  # pylint: disable=wrong-import-position
+
+# s. Longer than a catch-up tries what cannot be read.
+TROUBLE = 4
+
+
+class World(test_status.World):
+    def scratch(self):
+        return self.directory / 'a "temporary\\ place'
+
+    def counts(self):
+        status = self.status()
+        return {name: status[name] for name in ('method_loads', 'gaps')}
+
+    def wait_loads(self, n_loads):
+        live.wait_for(f'{n_loads} loads', lambda: self.counts()['method_loads'] >= n_loads)
+
+    def wait_trouble(self, text):
+        return live.wait_for(text, lambda: text in (self.feeder().get('reason') or '')
+                             and self.feeder())
+
+
+def test_full(tap, world, emitter, n_loads):
+    """The file system of the copies is full."""
+    world.scratch().mkdir(exist_ok=True)
+    alone.mount('-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', str(world.scratch()))
+    filler = world.scratch() / 'filler'
+    emit(emitter)
+    with open(filler, 'wb', buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            pass
+        # Room for directories and sockets, which take a page each at most.
+        file.truncate(os.path.getsize(filler) - 4096)
+    with world.feeding():
+        row = world.wait_trouble('No space left on device')
+        tap.check(row['state'] == 'catching-up', 'full: the feeder says so', row)
+        time.sleep(TROUBLE)
+        filler.unlink()
+        world.wait_loads(n_loads)
+        world.wait('the feed', 'live')
+        tap.equal(world.counts(), {'method_loads': n_loads, 'gaps': 0}, 'full: nothing is lost')
+    subprocess.run(['umount', str(world.scratch())], check=True)
+
+
+def test_descriptors(tap, world, emitter, n_loads):
+    """The feeder has no descriptors left."""
+    emit(emitter)
+    with world.feeding() as feed:
+        world.wait('the feed', 'live')
+        loads = world.counts()['method_loads']
+        before = resource.prlimit(feed.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(feed.pid, resource.RLIMIT_NOFILE, (3, before[1]))
+        emit(emitter)
+        time.sleep(TROUBLE)
+        tap.equal(feed.poll(), None, 'descriptors: the feeder goes on')
+        resource.prlimit(feed.pid, resource.RLIMIT_NOFILE, before)
+        world.wait_loads(loads + n_loads)
+        tap.equal(world.counts()['method_loads'], loads + n_loads, 'descriptors: nothing is lost')
+
+
+def test(tap, programs, directory, rest):
+    emitter, = rest
+    subprocess.run(['mount', '-o', 'remount,size=1G', '/dev/shm'], check=True)
+    world = World(programs, directory)
+    world.call('start', '--relay-output', world.directory / 'relay')
+    with recorded.Daemon(programs, directory) as daemon:
+        world.daemon = daemon
+        with world.feeding():
+            emit(emitter)
+            live.wait_for('the methods', lambda: world.counts()['method_loads'] > 0)
+            time.sleep(1)
+            n_loads = world.counts()['method_loads']
+    (world.directory / 'ingest').unlink(missing_ok=True)
+    with recorded.Daemon(programs, directory) as daemon:
+        world.daemon = daemon
+        test_full(tap, world, emitter, 2 * n_loads)
+        test_descriptors(tap, world, emitter, n_loads)
+    world.call('stop')
+
+
+if __name__ == '__main__':
+    alone.enter(lambda: recorded.main(test))

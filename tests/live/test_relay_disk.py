@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""What live sessions leave among the relay daemon's files: it is removed once it is over and no
+feeder needs it, so that years of repairs fill no disk; and nothing else is removed.
+
+test_relay_disk.py CLRSYM CLRSYMD PLUGIN_DIR EMIT_MAIN
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'traces'))
+
+import alone  # pylint: disable=wrong-import-position
+import live  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+import test_status  # pylint: disable=wrong-import-position
+from test_session import emit  # pylint: disable=wrong-import-position
+
+# s. Longer than a feeder reads what was written before.
+OLD = 7200
+
+
+def directories(relay, name='clrsym'):
+    return sorted(relay.glob(f'*/{name}-*'))
+
+
+def make_old(path):
+    for one in (path, *path.rglob('*')):
+        os.utime(one, (time.time() - OLD,) * 2, follow_symlinks=False)
+
+
+def start_stop(world, relay, emitter, *options):
+    """A session from start to stop; its directory."""
+    before = directories(relay)
+    world.call('start', '--relay-output', relay, *options)
+    emit(emitter)
+    world.call('stop')
+    made, = set(directories(relay)) - set(before)
+    time.sleep(1.1)  # the next one's name has another second
+    return made
+
+
+def test_age(tap, world, emitter):
+    """Without a feeder: for an hour, in which one may come."""
+    relay = world.directory / 'relay'
+    first = start_stop(world, relay, emitter)
+    second = start_stop(world, relay, emitter)
+    tap.equal(directories(relay), [first, second], 'what is new stays after the session')
+    others = first.with_name('clrsym-20200101-000000')
+    others.mkdir()
+    (others / 'metadata').write_text('of another session of that name', encoding='ascii')
+    outside = world.directory / 'outside'
+    outside.mkdir()
+    (outside / 'file').write_text('x', encoding='ascii')
+    (first / 'link').symlink_to(outside)
+    for path in (first, others):
+        make_old(path)
+    kept = start_stop(world, relay, emitter, '--keep')
+    tap.equal(directories(relay), sorted([others, second, kept]), 'what is old goes, if clrsym made it')
+    tap.check((outside / 'file').exists(), 'and nothing that a link points to')
+    for path in (second, kept):
+        make_old(path)
+    last = start_stop(world, relay, emitter)
+    tap.equal(directories(relay), sorted([others, kept, last]), 'and not with --keep')
+
+
+def test_feeder(tap, world, emitter):
+    """With a feeder: as soon as it has read it."""
+    relay = world.directory / 'relay'
+    before = set(directories(relay))
+    world.call('start', '--relay-output', relay)
+    first, = set(directories(relay)) - before
+    with world.feeding() as feed:
+        emit(emitter)
+        world.wait('the feed', 'live')
+        loads = world.status()['method_loads']
+        time.sleep(1.1)
+        relayd = json.loads((world.place / 'lttng-relayd').read_text(encoding='utf-8'))['pid']
+        os.kill(relayd, signal.SIGKILL)
+        live.wait_for('a new session', lambda: len(set(directories(relay)) - before) == 2, feed)
+        emit(emitter)
+        live.wait_for('the methods', lambda: world.status()['method_loads'] > loads, feed)
+        world.wait('the feed', 'live')
+        live.wait_for('the removal', lambda: not first.exists(), feed)
+        tap.equal(len(set(directories(relay)) - before), 1,
+                  'what is left of a repaired session goes once it is read')
+        loads = world.status()['method_loads']
+        emit(emitter)
+        live.wait_for('the methods', lambda: world.status()['method_loads'] > loads, feed)
+        tap.check(True, 'and the present one goes on')
+    world.call('stop')
+
+
+def test(tap, programs, directory, rest):
+    emitter, = rest
+    subprocess.run(['mount', '-o', 'remount,size=1G', '/dev/shm'], check=True)
+    world = test_status.World(programs, directory)
+    with recorded.Daemon(programs, directory) as daemon:
+        world.daemon = daemon
+        test_age(tap, world, emitter)
+        test_feeder(tap, world, emitter)
+
+
+if __name__ == '__main__':
+    alone.enter(lambda: recorded.main(test))

@@ -1,0 +1,72 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""What holds for the source tree itself: the rooms and their order, file sizes, type names, plain
+language, and that tests/install installs whatever a test may skip for. Reads files only."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / 'traces')]
+
+import language  # pylint: disable=wrong-import-position
+import packages  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+import rooms  # pylint: disable=wrong-import-position
+
+MAX_LINES = 800
+SOURCES = {'.c', '.h', '.py', '.sh', '.inc'}
+
+
+def tracked_files():
+    """Also files that are not committed yet, but nothing that is ignored (builds)."""
+    done = subprocess.run(['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+                          cwd=rooms.ROOT, capture_output=True, check=False)
+    if done.returncode == 0:
+        names = done.stdout.decode().split('\0')[:-1]
+    else:
+        names = [path.relative_to(rooms.ROOT) for top in ('src', 'plugins', 'include', 'man',
+                                                          'systemd', 'tests', 'README.md')
+                 for path in [rooms.ROOT / top, *(rooms.ROOT / top).rglob('*')]]
+    return sorted(path for path in map(pathlib.Path, names) if (rooms.ROOT / path).is_file())
+
+
+def long_files(files):
+    return [f'{path}: {n} lines' for path in files if path.suffix in SOURCES
+            if (n := rooms.read(path).count('\n')) > MAX_LINES]
+
+
+def unknown_tests():
+    """Tests that clrsym-security(7) names, and that do not exist."""
+    text = rooms.read('man/clrsym-security.7').replace('\\-', '-')
+    named = re.findall(r'tests/[\w/.-]+\w', text)
+    return [name for name in named if not (rooms.ROOT / name).exists()] if named else ['none']
+
+
+def check(tap, tree, files):
+    tap.equal(sorted(tree.map), tree.rooms_on_disk(), 'the README has each room, and no other')
+    tap.equal(tree.upward(), [], 'no include goes against the order of the rooms')
+    tap.equal(tree.room_circles(), [], 'rooms do not include each other in a circle')
+    tap.equal(tree.circles(), [], 'modules do not include each other in a circle')
+    tap.equal([f'{name}: {" ".join(sorted(where))}' for name, where in
+               sorted(tree.duplicate_types().items())], [],
+              'no program has two types of one name')
+    tap.equal(long_files(files), [], f'no file has over {MAX_LINES} lines')
+    for room, lines in sorted(language.find(files).items()):
+        tap.check(not lines, f'plain language in {room}', *lines)
+    looked_for, missing = packages.find_missing()
+    tap.check(looked_for, f'tests and build look for {len(looked_for)} programs, modules and libraries')
+    tap.equal(missing, [], 'tests/install installs each of them')
+    tap.equal(unknown_tests(), [], 'the tests that clrsym-security(7) names exist')
+
+
+def main():
+    tap = recorded.Tap()
+    check(tap, rooms.Tree(), tracked_files())
+    tap.finish()
+
+
+if __name__ == '__main__':
+    main()

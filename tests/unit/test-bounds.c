@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * What is kept of a process, and what a question costs, has bounds, however long its history is.
+ */
+
+#include "support/script.h"
+#include "support/suite.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { N_LOADS = 100000, N_QUESTIONS = 1000, N_GENERATIONS = 20000 };
+
+static double cpu_seconds(void)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+        return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static TrackerStream *open_stream(Tracker *tracker)
+{
+        StreamIdentity *identity = stream_identity_new();
+        TrackerStream *stream;
+
+        identity->trace_uuid[0] = 1;
+        identity->scheme = BUFFER_SCHEME_PER_UID;
+        identity->uid = 1000;
+        stream = tracker_stream_open(tracker, identity);
+        stream_identity_free(identity);
+        return stream;
+}
+
+static void emit(Tracker *tracker, TrackerStream *stream, const char *name, uint64_t time,
+                 uint64_t method, uint64_t start)
+{
+        Record record = {.event = event_by_name(name), .time = time, .process = {0, 100}};
+        unsigned i;
+
+        for (i = 0; i < record.event->n_fields; i++)
+                record.values[i].data = (const uint8_t *)"";
+        if (event_field(record.event, FIELD_MethodID) >= 0) {
+                record.values[event_field(record.event, FIELD_MethodID)].u = method;
+                record.values[event_field(record.event, FIELD_MethodStartAddress)].u = start;
+                record.values[event_field(record.event, FIELD_MethodSize)].u = 16;
+        }
+        tracker_apply_record(tracker, stream, &record);
+}
+
+/* Each question about an address where bodies came and went costs what is shown of them. */
+START_TEST(test_candidates)
+{
+        Tracker *tracker = tracker_new();
+        TrackerStream *stream = open_stream(tracker);
+        const Viewer viewer = {.sees_all = true};
+        g_autofree Question *questions = g_new0(Question, N_QUESTIONS);
+        g_autofree Answer *answers = g_new0(Answer, N_QUESTIONS);
+        double seconds;
+        uint64_t i;
+
+        for (i = 1; i <= N_LOADS; i++) {
+                emit(tracker, stream, "DotNETRuntime:MethodLoadVerbose_V1", 2 * i, i, 0x1000);
+                emit(tracker, stream, "DotNETRuntime:MethodUnloadVerbose_V1", 2 * i + 1, i, 0x1000);
+        }
+        for (i = 0; i < N_QUESTIONS; i++)
+                questions[i] = (Question){.pid = 100, .address = 0x1000 + i % 2};
+        seconds = cpu_seconds();
+        answer_questions(tracker, &viewer, questions, N_QUESTIONS, answers);
+        seconds = cpu_seconds() - seconds;
+        for (i = 0; i < N_QUESTIONS; i++) {
+                const Body *first, *last;
+
+                ck_assert_int_eq(answers[i].status, ANSWER_AMBIGUOUS);
+                ck_assert_uint_eq(answers[i].bodies->len, ANSWER_MAX_BODIES);
+                ck_assert_uint_eq(answers[i].n_bodies, PAGEINDEX_MAX_COUNT);
+                first = answers[i].bodies->pdata[0];
+                last = answers[i].bodies->pdata[ANSWER_MAX_BODIES - 1];
+                ck_assert_uint_eq(first->since, 2 * N_LOADS);
+                ck_assert_uint_eq(last->since, 2 * (N_LOADS - ANSWER_MAX_BODIES + 1));
+                answer_clear(&answers[i]);
+        }
+        ck_assert_msg(seconds < 2, "%g s", seconds);
+        tracker_free(tracker);
+}
+END_TEST
+
+/* Loads of one body, again and again, and rundowns: few of their times are kept. */
+START_TEST(test_confirmations)
+{
+        Tracker *tracker = tracker_new();
+        TrackerStream *stream = open_stream(tracker);
+        const Process *process;
+        const Body *body;
+        uint64_t i, time = 1;
+        size_t n_bytes;
+
+        emit(tracker, stream, "DotNETRuntime:MethodLoadVerbose_V1", time++, 1, 0x1000);
+        n_bytes = tracker_budget(tracker)->account->n_bytes;
+        for (i = 0; i < 10000; i++) {
+                emit(tracker, stream, "DotNETRuntime:MethodLoadVerbose_V1", time++, 1, 0x1000);
+                emit(tracker, stream, "DotNETRuntimeRundown:DCEndInit_V1", time++, 0, 0);
+                emit(tracker, stream, "DotNETRuntimeRundown:DCEndComplete_V1", time++, 0, 0);
+        }
+        emit(tracker, stream, "DotNETRuntime:MethodLoadVerbose_V1", time, 1, 0x1000);
+        process = tracker_processes(tracker)->pdata[0];
+        body = codemap_live(process->map, 0x1000);
+        ck_assert_uint_le(body->extra->confirmations->len, BODY_MAX_CONFIRMATIONS);
+        ck_assert_uint_le(process->rundowns->len, PROCESS_MAX_RUNDOWNS);
+        ck_assert_uint_lt(tracker_budget(tracker)->account->n_bytes, n_bytes + 4096);
+        /* The first and the last are there. */
+        ck_assert_uint_eq(body_seen(body), 1);
+        ck_assert_uint_eq(body_next_seen(body, 1), 2);
+        ck_assert_uint_eq(body_last_seen(body), time);
+        tracker_free(tracker);
+}
+END_TEST
+
+/* A pid that is used again and again: events and questions find their generation. */
+START_TEST(test_generations)
+{
+        Tracker *tracker = tracker_new();
+        TrackerStream *stream = open_stream(tracker);
+        const Viewer viewer = {.sees_all = true};
+        double seconds;
+        uint64_t i;
+
+        for (i = 1; i <= N_GENERATIONS; i++) {
+                emit(tracker, stream, "DotNETRuntime:RuntimeInformationStart", 10 * i, 0, 0);
+                emit(tracker, stream, "DotNETRuntime:MethodLoadVerbose_V1", 10 * i + 1, i, 0x1000);
+        }
+        ck_assert_uint_eq(tracker_processes(tracker)->len, N_GENERATIONS);
+        seconds = cpu_seconds();
+        for (i = 1; i <= N_GENERATIONS; i++) {
+                const Question question = {
+                        .pid = 100, .address = 0x1000, .has_time = true, .time = 10 * i + 2};
+                Answer answer;
+
+                answer_question(tracker, &viewer, &question, &answer);
+                ck_assert_int_eq(answer.status, ANSWER_OK);
+                ck_assert_uint_eq(answer.body->method_id, i);
+                answer_clear(&answer);
+        }
+        seconds = cpu_seconds() - seconds;
+        ck_assert_msg(seconds < 0.5, "%g s", seconds);
+        tracker_free(tracker);
+}
+END_TEST
+
+/* Texts as long as an event can have them are cut, between two characters, and booked. */
+START_TEST(test_texts)
+{
+        Tracker *tracker = tracker_new();
+        TrackerStream *stream = open_stream(tracker);
+        const Event *event = event_by_name("DotNETRuntime:RuntimeInformationStart");
+        Record record = {.event = event, .time = 10, .process = {0, 100}};
+        g_autoptr(GString) text = g_string_new("x");
+        const Process *process;
+        size_t n_bytes;
+        unsigned i;
+
+        while (text->len < 60000)
+                g_string_append(text, "\u00e9");
+        for (i = 0; i < event->n_fields; i++)
+                record.values[i] = (Value){.data = (const uint8_t *)text->str};
+        emit(tracker, stream, "DotNETRuntime:MethodLoadVerbose_V1", 5, 1, 0x1000);
+        n_bytes = tracker_budget(tracker)->account->n_bytes;
+        record.values[event_field(event, FIELD_CommandLine)].n = (uint32_t)text->len;
+        record.values[event_field(event, FIELD_RuntimeDllPath)].n = (uint32_t)text->len;
+        tracker_apply_record(tracker, stream, &record);
+        process = tracker_process(tracker, &record.process);
+        ck_assert_uint_eq(strlen(process->command), PROCESS_MAX_TEXT - 1);
+        ck_assert(g_utf8_validate(process->command, -1, NULL));
+        ck_assert_uint_eq(strlen(process->runtime_path), PROCESS_MAX_TEXT - 1);
+        ck_assert_uint_ge(tracker_budget(tracker)->account->n_bytes,
+                          n_bytes + 2 * PROCESS_MAX_TEXT);
+        tracker_free(tracker);
+}
+END_TEST
+
+/* Losses without an end of a trace: the oldest become one. */
+START_TEST(test_gaps)
+{
+        Tracker *tracker = tracker_new();
+        TrackerStream *stream = open_stream(tracker);
+        uint64_t i;
+
+        for (i = 1; i <= 10 * TRACE_MAX_GAPS; i++)
+                tracker_apply_gap(tracker, stream, &(StreamGap){GAP_EVENTS, 10 * i, 10 * i + 1, 1});
+        ck_assert_uint_eq(stream->trace->gaps->len, TRACE_MAX_GAPS);
+        ck_assert(trace_has_gap(stream->trace, 10, 10));
+        ck_assert(trace_has_gap(stream->trace, 100 * TRACE_MAX_GAPS, UINT64_MAX));
+        tracker_free(tracker);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("bounds");
+        TCase *tcase = tcase_create("bounds");
+
+        tcase_set_timeout(tcase, 60);
+        tcase_add_test(tcase, test_candidates);
+        tcase_add_test(tcase, test_confirmations);
+        tcase_add_test(tcase, test_generations);
+        tcase_add_test(tcase, test_texts);
+        tcase_add_test(tcase, test_gaps);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}

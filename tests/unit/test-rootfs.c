@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Files below another root directory: links stay inside of it, and nothing but regular files is
+ * opened
+ */
+
+#include "util/rootfs.h"
+
+#include "support/suite.h"
+#include "util/fd.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+static char *directory;
+static int root;
+
+static char *path_of(const char *name)
+{
+        return g_build_filename(directory, name, NULL);
+}
+
+static void set_up(void)
+{
+        g_autofree char *file = NULL, *link = NULL, *pipe = NULL, *below = NULL;
+
+        directory = g_dir_make_tmp("clrsym-rootfs-XXXXXX", NULL);
+        below = path_of("below");
+        ck_assert_int_eq(g_mkdir(below, 0700), 0);
+        file = path_of("file");
+        ck_assert(g_file_set_contents(file, "content", -1, NULL));
+        link = path_of("below/link");
+        ck_assert_int_eq(symlink("/file", link), 0);
+        pipe = path_of("pipe");
+        ck_assert_int_eq(mkfifo(pipe, 0600), 0);
+        root = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        ck_assert_int_ge(root, 0);
+}
+
+static void tear_down(void)
+{
+        static const char *const NAMES[] = {"below/link", "below", "file", "pipe"};
+        size_t i;
+
+        fd_clear(&root);
+        for (i = 0; i < G_N_ELEMENTS(NAMES); i++) {
+                g_autofree char *path = path_of(NAMES[i]);
+
+                g_remove(path);
+        }
+        g_rmdir(directory);
+        g_free(directory);
+}
+
+START_TEST(test_links_stay_inside)
+{
+        static const char *const PATHS[] = {"/file", "file", "/below/link", "../../file"};
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(PATHS); i++) {
+                g_autoptr(GBytes) bytes = rootfs_read(root, PATHS[i], 4);
+
+                ck_assert_msg(bytes && g_bytes_get_size(bytes) == 4, "%s", PATHS[i]);
+                ck_assert(!memcmp(g_bytes_get_data(bytes, NULL), "cont", 4));
+        }
+        ck_assert_ptr_null(rootfs_read(root, "/etc/passwd", 4));
+        ck_assert_int_eq(errno, ENOENT);
+}
+END_TEST
+
+/* To open a pipe or a device can have an effect: the kernel would report it here. */
+START_TEST(test_no_device_is_opened)
+{
+        g_autofree char *pipe = path_of("pipe");
+        FD_AUTO int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+        char events[256];
+
+        ck_assert_int_ge(inotify_add_watch(watch, pipe, IN_OPEN), 0);
+        ck_assert_ptr_null(rootfs_read(root, "/pipe", 4));
+        ck_assert_int_eq(errno, EINVAL);
+        ck_assert_int_lt(read(watch, events, sizeof(events)), 0);
+        ck_assert_ptr_null(rootfs_read(root, "/below", 4));
+        ck_assert_int_eq(errno, EINVAL);
+}
+END_TEST
+
+START_TEST(test_directories)
+{
+        FD_AUTO int below = rootfs_open(root, "/below", O_RDONLY | O_DIRECTORY);
+        FD_AUTO int file = rootfs_open(root, "/file", O_PATH | O_DIRECTORY);
+
+        ck_assert_int_ge(below, 0);
+        ck_assert_int_lt(file, 0);
+        ck_assert(!rootfs_is_socket(root, "/file"));
+        ck_assert(!rootfs_is_socket(root, "/pipe"));
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("rootfs");
+        TCase *tcase = tcase_create("rootfs");
+
+        tcase_add_checked_fixture(tcase, set_up, tear_down);
+        tcase_add_test(tcase, test_links_stay_inside);
+        tcase_add_test(tcase, test_no_device_is_opened);
+        tcase_add_test(tcase, test_directories);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
