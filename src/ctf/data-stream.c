@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctf/data-stream.h"
+
+#include "ctf/error.h"
+#include "util/fd.h"
+#include "util/seconds-text.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define CTF_MAGIC 0xc1fc1fc1u
+
+/* Heads of packets are under 200 bytes; read at once, with what comes after. */
+#define HEAD_SIZE 4096u
+/* Fields of packet headers and contexts that others refer to; LTTng has none. */
+#define CTF_MAX_HEAD_SLOTS 64
+
+static bool stream_fail(GError **error, CtfError code, uint64_t offset, const char *what)
+{
+        g_set_error(error, CTF_ERROR, code, "packet at byte %" PRIu64 ": %s", offset, what);
+        return false;
+}
+
+/* As many of N bytes as there are; -1 with errno set. */
+static ssize_t read_at(int fd, uint8_t *bytes, size_t n, uint64_t offset)
+{
+        size_t got = 0;
+
+        while (got < n) {
+                ssize_t r = pread(fd, bytes + got, n - got, (off_t)(offset + got));
+
+                if (r < 0 && errno == EINTR)
+                        continue;
+                if (r < 0)
+                        return -1;
+                if (r == 0)
+                        break;
+                got += (size_t)r;
+        }
+        return (ssize_t)got;
+}
+
+static bool packet_run(const CtfProgram *program, CtfCursor *cursor, CtfSlot *slots,
+                       uint64_t offset, GError **error)
+{
+        return ctf_program_run(program, cursor, slots) == CTF_RUN_OK ||
+               stream_fail(error, CTF_ERROR_DAMAGED, offset, "its head is not whole");
+}
+
+static uint64_t packet_role(const CtfCursor *cursor, CtfRole role, bool *ret_has)
+{
+        *ret_has = ctf_cursor_has(cursor, role);
+        return *ret_has ? cursor->roles[role] : 0;
+}
+
+static bool packet_check(const CtfPacket *packet, uint64_t size, GError **error)
+{
+        uint64_t left = size - packet->offset;
+
+        if (packet->size == 0 || packet->size % 8 || packet->content_size > packet->size ||
+            packet->first_event > packet->content_size)
+                return stream_fail(error, CTF_ERROR_DAMAGED, packet->offset, "its sizes are wrong");
+        if (packet->size / 8 > left)
+                return stream_fail(error, CTF_ERROR_DAMAGED, packet->offset,
+                                   "it is longer than its file: the file was cut");
+        return true;
+}
+
+/* The layout of the packet's stream class; what has no id is of the only one, or of number 0. */
+static CtfLayout *packet_layout(CtfLayout *any, const CtfCursor *cursor)
+{
+        uint64_t id = 0;
+
+        if (ctf_cursor_has(cursor, CTF_ROLE_STREAM_CLASS_ID))
+                id = cursor->roles[CTF_ROLE_STREAM_CLASS_ID];
+        else if (g_hash_table_size(any->siblings) == 1)
+                return any;
+        return g_hash_table_lookup(any->siblings, &id);
+}
+
+bool ctf_packet_read(int fd, uint64_t size, uint64_t offset, CtfLayout **layout,
+                     CtfPacket *ret_packet, GError **error)
+{
+        const CtfTraceClass *trace = (*layout)->trace;
+        CtfSlot slots[CTF_MAX_HEAD_SLOTS];
+        CtfPacket packet = {.offset = offset};
+        uint8_t bytes[HEAD_SIZE];
+        CtfCursor cursor = {.window = bytes};
+        bool has_size, has_content, has_magic;
+        CtfLayout *own;
+        ssize_t n = read_at(fd, bytes, sizeof(bytes), offset);
+        uint64_t magic;
+
+        if (n < 0)
+                return stream_fail(error, CTF_ERROR_SYSTEM, offset, g_strerror(errno));
+        cursor.end = 8 * (uint64_t)n;
+        if ((*layout)->n_head_slots > CTF_MAX_HEAD_SLOTS)
+                return stream_fail(error, CTF_ERROR_UNSUPPORTED, offset, "too many fields");
+        if (!packet_run((*layout)->packet_header, &cursor, slots, offset, error))
+                return false;
+        magic = packet_role(&cursor, CTF_ROLE_MAGIC, &has_magic);
+        if (has_magic && magic != CTF_MAGIC)
+                return stream_fail(error, CTF_ERROR_DAMAGED, offset, "its magic number is wrong");
+        if (cursor.uuid && trace->has_packet_uuid &&
+            memcmp(cursor.uuid, trace->packet_uuid, sizeof(trace->packet_uuid)) != 0)
+                return stream_fail(error, CTF_ERROR_DAMAGED, offset,
+                                   "it is of another trace than the metadata");
+        own = packet_layout(*layout, &cursor);
+        if (!own)
+                return stream_fail(error, CTF_ERROR_DAMAGED, offset,
+                                   "it is of a stream that the metadata does not have");
+        packet.stream_id = packet_role(&cursor, CTF_ROLE_STREAM_ID, &packet.has_stream_id);
+
+        /* The roles of the header are done with: those of the context have names of their own. */
+        if (own->n_head_slots > CTF_MAX_HEAD_SLOTS)
+                return stream_fail(error, CTF_ERROR_UNSUPPORTED, offset, "too many fields");
+        if (!packet_run(own->packet_context, &cursor, slots, offset, error))
+                return false;
+        packet.size = packet_role(&cursor, CTF_ROLE_PACKET_SIZE, &has_size);
+        packet.content_size = packet_role(&cursor, CTF_ROLE_CONTENT_SIZE, &has_content);
+        if (!has_size)
+                packet.size = has_content ? (packet.content_size + 7) & ~UINT64_C(7)
+                                          : 8 * (size - offset);
+        if (!has_content)
+                packet.content_size = packet.size;
+        packet.begin = packet_role(&cursor, CTF_ROLE_TIMESTAMP, &packet.has_begin);
+        packet.end = packet_role(&cursor, CTF_ROLE_TIMESTAMP_END, &packet.has_end);
+        packet.sequence_number =
+                packet_role(&cursor, CTF_ROLE_SEQUENCE_NUMBER, &packet.has_sequence_number);
+        packet.discarded = packet_role(&cursor, CTF_ROLE_DISCARDED, &packet.has_discarded);
+        packet.clock = cursor.clock;
+        packet.first_event = cursor.at;
+        if (!packet_check(&packet, size, error))
+                return false;
+        *ret_packet = packet;
+        *layout = own;
+        return true;
+}
+
+static void data_file_free(void *data)
+{
+        CtfDataFile *file = data;
+
+        g_free(file->path);
+        g_free(file);
+}
+
+/* Realtime less the clock's value, in ns; what does not fit in 64 bits is cut. */
+static int64_t clock_offset_ns(const CtfClock *clock)
+{
+        __int128 offset = (__int128)clock->offset_seconds * (__int128)NS_PER_SECOND +
+                          (__int128)((unsigned __int128)clock->offset_cycles * NS_PER_SECOND /
+                                     clock->frequency);
+
+        return offset > INT64_MAX ? INT64_MAX : offset < INT64_MIN ? INT64_MIN : (int64_t)offset;
+}
+
+CtfDataStream *ctf_data_stream_new(StreamIdentity *identity, const CtfLayout *layout)
+{
+        const CtfClock *clock = layout->stream->clock;
+        CtfDataStream *stream = g_new0(CtfDataStream, 1);
+
+        stream->identity = identity;
+        stream->files = g_ptr_array_new_with_free_func(data_file_free);
+        stream->fd = -1;
+        stream->has_clock = clock != NULL;
+        stream->frequency = clock ? clock->frequency : NS_PER_SECOND;
+        stream->clock_offset = clock ? clock_offset_ns(clock) : 0;
+        stream->is_absolute = clock && clock->is_absolute;
+        return stream;
+}
+
+void ctf_data_stream_free(CtfDataStream *stream)
+{
+        if (!stream)
+                return;
+        fd_clear(&stream->fd);
+        stream_identity_free(stream->identity);
+        g_ptr_array_unref(stream->files);
+        g_free(stream->window);
+        g_free(stream->slots);
+        g_free(stream);
+}
+
+uint64_t ctf_data_stream_ns(const CtfDataStream *stream, uint64_t cycles)
+{
+        unsigned __int128 time;
+
+        if (stream->frequency == NS_PER_SECOND)
+                return cycles;
+        time = (unsigned __int128)cycles * NS_PER_SECOND / stream->frequency;
+        return time > UINT64_MAX ? UINT64_MAX : (uint64_t)time;
+}
+
+static void stream_set_time(CtfDataStream *stream, uint64_t ns)
+{
+        stream->time = ns;
+        if (__builtin_add_overflow(stream->clock_offset, ns, &stream->order))
+                stream->order = INT64_MAX;
+}
+
+static void stream_set_cycles(CtfDataStream *stream, uint64_t cycles)
+{
+        stream_set_time(stream, ctf_data_stream_ns(stream, cycles));
+}
+
+static const CtfDataFile *stream_file(const CtfDataStream *stream)
+{
+        return stream->files->pdata[stream->i_file];
+}
+
+static bool stream_open_file(CtfDataStream *stream, GError **error)
+{
+        const CtfDataFile *file = stream_file(stream);
+
+        fd_clear(&stream->fd);
+        stream->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (stream->fd < 0) {
+                g_set_error(error, CTF_ERROR, CTF_ERROR_SYSTEM, "%s", g_strerror(errno));
+                return false;
+        }
+        if (stream->layout != file->layout) {
+                stream->layout = file->layout;
+                g_free(stream->slots);
+                stream->slots = g_new0(CtfSlot, stream->layout->n_slots + 1);
+        }
+        stream->packet = (CtfPacket){0};
+        return true;
+}
+
+/* Reads the packet from byte BEGIN on into a window of at least SIZE bytes, or up to its end. */
+static bool stream_fill(CtfDataStream *stream, uint64_t begin, size_t size, GError **error)
+{
+        const CtfPacket *packet = &stream->packet;
+        uint64_t content = (packet->content_size + 7) / 8, n;
+        CtfCursor *cursor = &stream->cursor;
+        ssize_t got;
+
+        /* A window larger than the packet serves nobody. */
+        size = MIN(size, MAX(content, CTF_WINDOW));
+        if (size > stream->n_window) {
+                g_free(stream->window);
+                stream->window = g_try_malloc(size);
+                stream->n_window = stream->window ? size : 0;
+                if (!stream->window)
+                        return stream_fail(error, CTF_ERROR_SYSTEM, packet->offset,
+                                           "not enough memory for an event");
+        }
+        n = MIN(content - begin, stream->n_window);
+        got = read_at(stream->fd, stream->window, (size_t)n, packet->offset + begin);
+        if (got < 0)
+                return stream_fail(error, CTF_ERROR_SYSTEM, packet->offset, g_strerror(errno));
+        if ((uint64_t)got < n)
+                return stream_fail(error, CTF_ERROR_DAMAGED, packet->offset,
+                                   "it ends early: its file was cut meanwhile");
+        cursor->window = stream->window;
+        cursor->window_begin = begin;
+        cursor->end = MIN(8 * (begin + n), packet->content_size);
+        return true;
+}
+
+static bool stream_next_packet(CtfDataStream *stream, GError **error)
+{
+        const CtfDataFile *file = stream_file(stream);
+        uint64_t offset = stream->packet.offset + stream->packet.size / 8;
+        CtfLayout *layout = stream->layout;
+
+        if (stream->packet.size) {
+                stream->previous = stream->packet;
+                stream->has_previous = true;
+        }
+        if (offset >= file->size) {
+                stream->i_file++;
+                stream->state = CTF_STREAM_FILE;
+                return true;
+        }
+        if (!ctf_packet_read(stream->fd, file->size, offset, &layout, &stream->packet, error))
+                return false;
+        if (layout != stream->layout)
+                return stream_fail(error, CTF_ERROR_DAMAGED, offset,
+                                   "it is of another stream than the one before");
+        stream->n_bytes_read += stream->packet.size / 8;
+        stream->cursor = (CtfCursor){.at = stream->packet.first_event,
+                                     .clock = stream->packet.has_begin ? stream->packet.clock
+                                                                       : stream->cursor.clock};
+        /* The header and the context of a packet can be what its events refer to. */
+        stream->cursor.at = 0;
+        if (!stream_fill(stream, 0, CTF_WINDOW, error) ||
+            !packet_run(stream->layout->packet_header, &stream->cursor, stream->slots, offset,
+                        error) ||
+            !packet_run(stream->layout->packet_context, &stream->cursor, stream->slots, offset,
+                        error))
+                return false;
+        stream->state = CTF_STREAM_LOST_EVENTS;
+        return true;
+}
+
+/* True if there is a loss to report: as babeltrace2 counts it. */
+static bool stream_find_lost_events(CtfDataStream *stream)
+{
+        const CtfPacket *packet = &stream->packet, *previous = &stream->previous;
+
+        stream->state = CTF_STREAM_LOST_PACKETS;
+        if (!packet->has_discarded)
+                return false;
+        stream->gap =
+                (StreamGap){.kind = GAP_EVENTS, .end = UINT64_MAX, .count = GAP_COUNT_UNKNOWN};
+        if (!stream->has_previous || !previous->has_discarded) {
+                if (packet->discarded == 0)
+                        return false;
+                if (packet->has_begin)
+                        stream->gap.begin = ctf_data_stream_ns(stream, packet->begin);
+        } else {
+                if (packet->discarded <= previous->discarded)
+                        return false;
+                stream->gap.count = packet->discarded - previous->discarded;
+                if (previous->has_end)
+                        stream->gap.begin = ctf_data_stream_ns(stream, previous->end);
+        }
+        if (packet->has_end)
+                stream->gap.end = ctf_data_stream_ns(stream, packet->end);
+        stream->item = CTF_ITEM_DISCARDED_EVENTS;
+        return true;
+}
+
+static bool stream_find_lost_packets(CtfDataStream *stream)
+{
+        const CtfPacket *packet = &stream->packet, *previous = &stream->previous;
+
+        stream->state = CTF_STREAM_BEGIN;
+        if (!packet->has_sequence_number || !stream->has_previous ||
+            !previous->has_sequence_number ||
+            packet->sequence_number <= previous->sequence_number ||
+            packet->sequence_number - previous->sequence_number == 1)
+                return false;
+        stream->gap = (StreamGap){
+                .kind = GAP_PACKETS,
+                .begin = previous->has_end ? ctf_data_stream_ns(stream, previous->end) : 0,
+                .end = packet->has_begin ? ctf_data_stream_ns(stream, packet->begin) : UINT64_MAX,
+                .count = packet->sequence_number - previous->sequence_number - 1,
+        };
+        stream->item = CTF_ITEM_DISCARDED_PACKETS;
+        return true;
+}
+
+/* Runs the programs of one event from the cursor on. */
+static CtfRunResult stream_run_event(CtfDataStream *stream, CtfEventLayout **ret_event)
+{
+        const CtfLayout *layout = stream->layout;
+        CtfCursor *cursor = &stream->cursor;
+        CtfRunResult result;
+
+        *ret_event = NULL;
+        cursor->has_roles = 0;
+        result = ctf_program_run(layout->event_header, cursor, stream->slots);
+        if (result != CTF_RUN_OK)
+                return result;
+        *ret_event = ctf_layout_event(layout, ctf_cursor_has(cursor, CTF_ROLE_EVENT_CLASS_ID)
+                                                      ? cursor->roles[CTF_ROLE_EVENT_CLASS_ID]
+                                                      : 0);
+        if (!*ret_event)
+                return CTF_RUN_INVALID;
+        result = ctf_program_run(layout->event_context, cursor, stream->slots);
+        return result != CTF_RUN_OK ? result
+                                    : ctf_program_run((*ret_event)->program, cursor, stream->slots);
+}
+
+static bool stream_fail_event(const CtfDataStream *stream, const CtfCursor *before,
+                              const CtfEventLayout *event, CtfRunResult result, GError **error)
+{
+        const char *what = result == CTF_RUN_SHORT ? "does not end in it"
+                           : event                 ? "has a value that its metadata excludes"
+                                   : "is of a class that the metadata does not have";
+
+        g_set_error(error, CTF_ERROR, CTF_ERROR_DAMAGED,
+                    "packet at byte %" PRIu64 ": its event at byte %" PRIu64 " %s",
+                    stream->packet.offset, before->at / 8, what);
+        return false;
+}
+
+/* The next event, or the packet's end. */
+static bool stream_next_event(CtfDataStream *stream, GError **error)
+{
+        CtfCursor before = stream->cursor;
+        CtfRunResult result;
+
+        if (stream->cursor.at >= stream->packet.content_size) {
+                stream->item = CTF_ITEM_PACKET_END;
+                stream->event = NULL;
+                stream_set_cycles(stream, stream->packet.has_end ? stream->packet.end
+                                                                 : stream->cursor.clock);
+                stream->state = CTF_STREAM_PACKET;
+                return true;
+        }
+        for (;;) {
+                size_t size;
+
+                result = stream_run_event(stream, &stream->event);
+                if (result == CTF_RUN_OK)
+                        break;
+                if (result != CTF_RUN_SHORT || stream->cursor.end == stream->packet.content_size)
+                        return stream_fail_event(stream, &before, stream->event, result, error);
+                /* It goes on after the window. An event that begins with it needs a larger one. */
+                size = before.at / 8 == before.window_begin ? 2 * stream->n_window
+                                                            : stream->n_window;
+                if (!stream_fill(stream, before.at / 8, size, error))
+                        return false;
+                before.window = stream->cursor.window;
+                before.window_begin = stream->cursor.window_begin;
+                before.end = stream->cursor.end;
+                stream->cursor = before;
+        }
+        if (stream->cursor.at == before.at)
+                return stream_fail_event(stream, &before, stream->event, CTF_RUN_INVALID, error);
+        stream->item = CTF_ITEM_EVENT;
+        stream_set_cycles(stream, stream->cursor.clock);
+        return true;
+}
+
+bool ctf_data_stream_next(CtfDataStream *stream, bool skip, GError **error)
+{
+        for (;;)
+                switch (stream->state) {
+                case CTF_STREAM_FILE:
+                        if (stream->i_file == stream->files->len) {
+                                stream->state = CTF_STREAM_OVER;
+                                break;
+                        }
+                        if (!stream_open_file(stream, error))
+                                return false;
+                        stream->state = CTF_STREAM_PACKET;
+                        break;
+                case CTF_STREAM_PACKET:
+                        if (!stream_next_packet(stream, error))
+                                return false;
+                        break;
+                case CTF_STREAM_LOST_EVENTS:
+                        if (!stream_find_lost_events(stream))
+                                break;
+                        stream_set_time(stream, stream->gap.begin);
+                        return true;
+                case CTF_STREAM_LOST_PACKETS:
+                        if (!stream_find_lost_packets(stream))
+                                break;
+                        stream_set_time(stream, stream->gap.begin);
+                        return true;
+                case CTF_STREAM_BEGIN:
+                        stream->state = CTF_STREAM_EVENT;
+                        stream->item = CTF_ITEM_PACKET_BEGIN;
+                        stream_set_cycles(stream, stream->packet.has_begin ? stream->packet.begin
+                                                                           : stream->cursor.clock);
+                        return true;
+                case CTF_STREAM_EVENT:
+                        if (!stream_next_event(stream, error))
+                                return false;
+                        if (stream->item != CTF_ITEM_EVENT)
+                                return true;
+                        stream->n_events++;
+                        if (stream->event->counts)
+                                stream->event->counts->n_events++;
+                        if (skip && !stream->event->event)
+                                break;
+                        return true;
+                case CTF_STREAM_OVER:
+                        fd_clear(&stream->fd);
+                        stream->item = CTF_ITEM_END;
+                        return true;
+                }
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Data stream: the packets and events of one stream, from one or more files
+ *
+ * A file is read by pread() through one window, which is as large as the largest event or
+ * CTF_WINDOW, whichever is more; so a file may grow or shrink meanwhile, and memory does not depend
+ * on its size. A stream has more than one file where a session was rotated.
+ */
+
+#include "ctf/layout.h"
+#include "event/stream.h"
+
+#define CTF_WINDOW (128u << 10)
+
+typedef struct CtfDataFile {
+        char *path;        /* owned */
+        CtfLayout *layout; /* borrowed */
+        uint64_t size;     /* in bytes, when it was opened */
+        uint64_t begin;    /* order of its first packet */
+} CtfDataFile;
+
+typedef enum CtfItemType {
+        CTF_ITEM_EVENT,
+        CTF_ITEM_DISCARDED_EVENTS,
+        CTF_ITEM_DISCARDED_PACKETS,
+        CTF_ITEM_PACKET_BEGIN,
+        CTF_ITEM_PACKET_END,
+        CTF_ITEM_END, /* of the stream */
+} CtfItemType;
+
+/* The head of a packet. Sizes are in bits. */
+typedef struct CtfPacket {
+        uint64_t offset; /* in its file, in bytes */
+        uint64_t content_size;
+        uint64_t size;
+        uint64_t first_event; /* bit in the packet */
+
+        bool has_stream_id;
+        uint64_t stream_id;
+        bool has_begin, has_end, has_sequence_number, has_discarded;
+        uint64_t begin, end; /* clock values, in cycles */
+        uint64_t sequence_number;
+        uint64_t discarded;
+        uint64_t clock; /* after its head */
+} CtfPacket;
+
+typedef enum CtfStreamState {
+        CTF_STREAM_FILE,   /* the next file is to be opened */
+        CTF_STREAM_PACKET, /* a packet's head is next */
+        CTF_STREAM_LOST_EVENTS,
+        CTF_STREAM_LOST_PACKETS,
+        CTF_STREAM_BEGIN, /* of a packet */
+        CTF_STREAM_EVENT,
+        CTF_STREAM_OVER,
+} CtfStreamState;
+
+/*
+ *   FILE -> PACKET -> LOST_EVENTS -> LOST_PACKETS -> BEGIN -> EVENT -+-> OVER
+ *     ^       ^                                               |      |
+ *     |       +--------------- end of the packet -------------+      |
+ *     +----------------------- end of the file ----------------------+
+ */
+typedef struct CtfDataStream {
+        StreamIdentity *identity; /* owned */
+        bool has_pid;             /* the trace's environment names the one process */
+        int32_t pid;
+        bool has_clock;
+        uint64_t frequency;
+        int64_t clock_offset; /* realtime less the clock's value, in ns */
+        bool is_absolute;
+        GPtrArray *files; /* owned CtfDataFile, in order */
+        CtfStreamState state;
+        guint i_file;
+        int fd;
+        CtfLayout *layout; /* borrowed: of the file */
+        CtfPacket packet;
+        bool has_previous; /* `previous` is the packet before */
+        CtfPacket previous;
+        uint8_t *window; /* owned */
+        size_t n_window; /* allocated */
+        CtfCursor cursor;
+        CtfSlot *slots;        /* owned */
+        uint64_t n_bytes_read; /* of all files */
+        uint64_t n_events;     /* of any kind */
+
+        /* The item that ctf_data_stream_next() found. */
+        CtfItemType item;
+        uint64_t time; /* ns of the clock; of a loss its begin */
+        int64_t order; /* ns since the epoch where the clock is absolute */
+        CtfEventLayout *event;
+        StreamGap gap;
+} CtfDataStream;
+
+/*
+ * Reads the head of the packet at OFFSET of FD, a file of SIZE bytes. *LAYOUT is one of the trace's
+ * and becomes that of the packet's stream class. False with ERROR set: the packet is damaged, or
+ * not whole.
+ */
+bool ctf_packet_read(int fd, uint64_t size, uint64_t offset, CtfLayout **layout,
+                     CtfPacket *ret_packet, GError **error);
+
+/* IDENTITY becomes the stream's. */
+CtfDataStream *ctf_data_stream_new(StreamIdentity *identity, const CtfLayout *layout);
+void ctf_data_stream_free(CtfDataStream *stream);
+
+/* ns of the stream's clock for a value in cycles. */
+uint64_t ctf_data_stream_ns(const CtfDataStream *stream, uint64_t cycles);
+
+/*
+ * Goes to the next item. Events that are not wanted are counted and passed over where SKIP is set.
+ * False with ERROR set.
+ */
+bool ctf_data_stream_next(CtfDataStream *stream, bool skip, GError **error);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Layout: the compiled programs of one stream class, and where each .NET event has its fields
+ *
+ * The field source of the decoder (event/decode.h) over raw CTF is here. Both encodings of every
+ * row of the event table are accepted, plain CTF fields by name or one packed blob; which one an
+ * event class has is found out once.
+ */
+
+#include "ctf/program.h"
+#include "event/decode.h"
+
+/* All events of one LTTng name, over all traces of a reader. */
+typedef struct CtfEventCounts {
+        char *name; /* owned */
+        bool has_row;
+        uint64_t n_events;
+        uint64_t n_results[_DECODE_RESULT_MAX]; /* of those that were decoded */
+} CtfEventCounts;
+
+typedef enum CtfEncoding {
+        CTF_ENCODING_PLAIN,
+        CTF_ENCODING_PACKED,
+        CTF_ENCODING_MISMATCH, /* the event class cannot carry the row */
+} CtfEncoding;
+
+typedef struct CtfEventLayout {
+        const CtfEventClass *class; /* borrowed */
+        CtfProgram *program;        /* owned: specific context and payload */
+        CtfEventCounts *counts;     /* borrowed; NULL: not a .NET event */
+        const Event *event;         /* the row; NULL: not wanted */
+        CtfEncoding encoding;
+        const CtfClass *fields[EVENT_MAX_FIELDS]; /* PLAIN, in the row's order; borrowed */
+        const CtfClass *length, *data;            /* PACKED */
+} CtfEventLayout;
+
+typedef struct CtfLayout {
+        const CtfTraceClass *trace;   /* borrowed */
+        const CtfStreamClass *stream; /* borrowed */
+        GHashTable *siblings; /* borrowed: id of a stream class -> CtfLayout, of the trace */
+        CtfProgram *packet_header, *packet_context, *event_header, *event_context; /* owned */
+        const CtfClass *vpid, *vtid, *pid_ns; /* of the event context; NULL: it has none */
+        GHashTable *events;                   /* borrowed id -> owned CtfEventLayout */
+        CtfEventLayout *dense[1024];          /* borrowed: the same, of small ids */
+        uint32_t n_head_slots;                /* of the packet header and context */
+        uint32_t n_slots;
+} CtfLayout;
+
+/*
+ * Compiles a stream class. STREAM's nodes are marked, so each is compiled for one use only. COUNTS
+ * maps names to CtfEventCounts and owns both.
+ */
+CtfLayout *ctf_layout_new(CtfTraceClass *trace, CtfStreamClass *stream, EventUse use,
+                          GHashTable *counts);
+void ctf_layout_free(CtfLayout *layout);
+
+/* Compiles all stream classes of a trace: borrowed id -> owned CtfLayout. */
+GHashTable *ctf_layouts_new(CtfTraceClass *trace, EventUse use, GHashTable *counts);
+
+static inline CtfEventLayout *ctf_layout_event(const CtfLayout *layout, uint64_t id)
+{
+        return id < G_N_ELEMENTS(layout->dense) ? layout->dense[id]
+                                                : g_hash_table_lookup(layout->events, &id);
+}
+
+/* For ctf_layout_new(): owned name -> owned CtfEventCounts. */
+GHashTable *ctf_event_counts_new(void);
+
+/*
+ * Decodes the payload of an event whose values are in SLOTS. The record's views are valid as long
+ * as SCRATCH and the bytes that the slots point to.
+ */
+DecodeResult ctf_layout_decode(const CtfEventLayout *layout, const CtfSlot *slots,
+                               DecodeScratch *scratch, Record *record);

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctf/reader.h"
+
+#include "ctf/error.h"
+#include "ctf/metadata.h"
+#include "util/fd.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Levels of directories that are looked at: HOST/SESSION/ust/uid/UID/64-bit and rotation. */
+#define MAX_LEVELS 16
+
+/* One directory with a metadata file. */
+typedef struct TraceDirectory {
+        char *path;           /* owned */
+        CtfTraceClass *trace; /* owned */
+        GHashTable *layouts;  /* owned: see ctf_layouts_new() */
+} TraceDirectory;
+
+struct CtfReader {
+        EventUse use;
+        GPtrArray *directories; /* owned TraceDirectory */
+        GPtrArray *streams;     /* owned CtfDataStream */
+        GPtrArray *heap;        /* borrowed: those with an item, the earliest first */
+        CtfDataStream *current; /* borrowed: the one whose item was returned last */
+        GHashTable *counts;     /* owned */
+        DecodeScratch scratch;
+        uint64_t n_bytes; /* of all stream files */
+};
+
+static void trace_directory_free(void *data)
+{
+        TraceDirectory *directory = data;
+
+        g_clear_pointer(&directory->layouts, g_hash_table_destroy);
+        ctf_trace_class_free(directory->trace);
+        g_free(directory->path);
+        g_free(directory);
+}
+
+static void data_stream_free(void *data)
+{
+        ctf_data_stream_free(data);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+        return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names in a directory, sorted; NULL with ERROR set. */
+static GPtrArray *directory_names(const char *path, GError **error)
+{
+        g_autoptr(GError) reason = NULL;
+        g_autoptr(GDir) directory = g_dir_open(path, 0, &reason);
+        GPtrArray *names;
+        const char *name;
+
+        if (!directory) {
+                g_set_error(error, CTF_ERROR, CTF_ERROR_SYSTEM, "%s", reason->message);
+                return NULL;
+        }
+        names = g_ptr_array_new_with_free_func(g_free);
+        while ((name = g_dir_read_name(directory)))
+                g_ptr_array_add(names, g_strdup(name));
+        g_ptr_array_sort(names, compare_texts);
+        return names;
+}
+
+static bool reader_find(CtfReader *reader, const char *path, unsigned level, GError **error)
+{
+        g_autoptr(GPtrArray) names = directory_names(path, error);
+        g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
+        guint i;
+
+        if (!names)
+                return false;
+        if (g_file_test(metadata, G_FILE_TEST_IS_REGULAR)) {
+                TraceDirectory *directory = g_new0(TraceDirectory, 1);
+
+                directory->path = g_strdup(path);
+                g_ptr_array_add(reader->directories, directory);
+        }
+        for (i = 0; i < names->len && level < MAX_LEVELS; i++) {
+                g_autofree char *below = g_build_filename(path, names->pdata[i], NULL);
+                struct stat st;
+
+                if (lstat(below, &st) == 0 && S_ISDIR(st.st_mode) &&
+                    !reader_find(reader, below, level + 1, error))
+                        return false;
+        }
+        return true;
+}
+
+static bool fail_in(GError **error, const char *path)
+{
+        g_prefix_error(error, "%s: ", path);
+        return false;
+}
+
+static void append_valid_utf8(GString *out, const char *text)
+{
+        size_t n = strlen(text);
+
+        g_string_set_size(out, 3 * n);
+        g_string_set_size(out, utf8_make_valid((const uint8_t *)text, n, (uint8_t *)out->str));
+}
+
+static const char *environment_text(const CtfTraceClass *trace, const char *name)
+{
+        const CtfEnvironment *entry = ctf_trace_class_environment(trace, name);
+
+        return entry && entry->text ? entry->text : "";
+}
+
+static bool environment_number(const CtfTraceClass *trace, const char *name, int64_t *ret_number)
+{
+        const CtfEnvironment *entry = ctf_trace_class_environment(trace, name);
+
+        if (!entry || entry->text)
+                return false;
+        *ret_number = entry->number;
+        return true;
+}
+
+static void stream_set_owner(CtfDataStream *stream, const CtfTraceClass *trace)
+{
+        const char *scheme = environment_text(trace, "tracer_buffering_scheme");
+        StreamIdentity *identity = stream->identity;
+        int64_t id;
+
+        identity->uid = UINT32_MAX;
+        stream->has_pid = environment_number(trace, "vpid", &id) && id > 0 && id <= INT32_MAX;
+        if (stream->has_pid)
+                stream->pid = (int32_t)id;
+        if (!strcmp(scheme, "uid")) {
+                identity->scheme = BUFFER_SCHEME_PER_UID;
+                if (environment_number(trace, "tracer_buffering_id", &id) && id >= 0 &&
+                    id < UINT32_MAX)
+                        identity->uid = (uint32_t)id;
+        } else if (!strcmp(scheme, "pid")) {
+                identity->scheme = BUFFER_SCHEME_PER_PID;
+                identity->pid = stream->pid;
+        }
+}
+
+/* A trace without a UUID: its text identity, made a number of that size. */
+static void trace_identity(const CtfTraceClass *trace, uint8_t ret_uuid[16])
+{
+        g_autoptr(GChecksum) sum = NULL;
+        gsize n = 32;
+        guint8 digest[32];
+
+        memset(ret_uuid, 0, 16);
+        if (trace->has_uuid) {
+                memcpy(ret_uuid, trace->uuid, 16);
+        } else if (trace->uid) {
+                sum = g_checksum_new(G_CHECKSUM_SHA256);
+                if (trace->name_space)
+                        g_checksum_update(sum, (const guchar *)trace->name_space, -1);
+                g_checksum_update(sum, (const guchar *)"", 1);
+                g_checksum_update(sum, (const guchar *)trace->uid, -1);
+                g_checksum_get_digest(sum, digest, &n);
+                memcpy(ret_uuid, digest, 16);
+        }
+}
+
+static CtfDataStream *reader_stream(CtfReader *reader, const CtfLayout *layout,
+                                    const CtfPacket *packet, uint64_t unnamed)
+{
+        const CtfTraceClass *trace = layout->trace;
+        StreamIdentity *identity;
+        CtfDataStream *stream;
+        uint8_t uuid[16];
+        guint i;
+
+        trace_identity(trace, uuid);
+        for (i = 0; packet->has_stream_id && i < reader->streams->len; i++) {
+                stream = reader->streams->pdata[i];
+                if (stream->identity->stream_id == packet->stream_id &&
+                    stream->identity->class_id == layout->stream->id &&
+                    !memcmp(stream->identity->trace_uuid, uuid, sizeof(uuid)))
+                        return stream;
+        }
+        identity = stream_identity_new();
+        memcpy(identity->trace_uuid, uuid, sizeof(uuid));
+        identity->class_id = layout->stream->id;
+        identity->stream_id = packet->has_stream_id ? packet->stream_id : unnamed;
+        append_valid_utf8(identity->hostname, environment_text(trace, "hostname"));
+        stream = ctf_data_stream_new(identity, layout);
+        stream_set_owner(stream, trace);
+        if (layout->stream->clock) {
+                append_valid_utf8(identity->clock_name, layout->stream->clock->name);
+                identity->clock_offset = stream->clock_offset;
+        }
+        g_ptr_array_add(reader->streams, stream);
+        return stream;
+}
+
+/* Looks at each packet's head, so that a file that is not whole is refused before any event. */
+static bool reader_check_packets(int fd, uint64_t size, CtfLayout **layout, CtfPacket *ret_first,
+                                 GError **error)
+{
+        CtfPacket packet = {0};
+        uint64_t offset = 0;
+
+        while (offset < size) {
+                if (!ctf_packet_read(fd, size, offset, layout, &packet, error))
+                        return false;
+                if (offset == 0)
+                        *ret_first = packet;
+                offset += packet.size / 8;
+        }
+        return true;
+}
+
+static bool reader_add_file(CtfReader *reader, const TraceDirectory *directory, const char *name,
+                            uint64_t unnamed, GError **error)
+{
+        g_autofree char *path = g_build_filename(directory->path, name, NULL);
+        FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        GHashTableIter iter;
+        CtfDataStream *stream;
+        CtfPacket first = {0};
+        CtfLayout *layout;
+        CtfDataFile *file;
+        struct stat st;
+        void *value;
+
+        if (fd < 0 || fstat(fd, &st) < 0) {
+                g_set_error(error, CTF_ERROR, CTF_ERROR_SYSTEM, "%s", g_strerror(errno));
+                return fail_in(error, path);
+        }
+        if (st.st_size == 0)
+                return true;
+        g_hash_table_iter_init(&iter, directory->layouts);
+        if (!g_hash_table_iter_next(&iter, NULL, &value)) {
+                g_set_error(error, CTF_ERROR, CTF_ERROR_DAMAGED,
+                            "there is data, and the metadata declares no stream");
+                return fail_in(error, path);
+        }
+        layout = value;
+        if (!reader_check_packets(fd, (uint64_t)st.st_size, &layout, &first, error))
+                return fail_in(error, path);
+        stream = reader_stream(reader, layout, &first, unnamed);
+        file = g_new0(CtfDataFile, 1);
+        file->path = g_steal_pointer(&path);
+        file->layout = layout;
+        file->size = (uint64_t)st.st_size;
+        file->begin = first.has_begin ? first.begin : 0;
+        g_ptr_array_add(stream->files, file);
+        reader->n_bytes += file->size;
+        return true;
+}
+
+static bool reader_open_directory(CtfReader *reader, TraceDirectory *directory, GError **error)
+{
+        FD_AUTO int fd = open(directory->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        g_autoptr(GPtrArray) names = NULL;
+        uint64_t n_files = 0;
+        guint i;
+
+        if (fd < 0) {
+                g_set_error(error, CTF_ERROR, CTF_ERROR_SYSTEM, "%s", g_strerror(errno));
+                return fail_in(error, directory->path);
+        }
+        directory->trace = ctf_metadata_read(fd, error);
+        if (!directory->trace)
+                return fail_in(error, directory->path);
+        directory->layouts = ctf_layouts_new(directory->trace, reader->use, reader->counts);
+        names = directory_names(directory->path, error);
+        if (!names)
+                return false;
+        for (i = 0; i < names->len; i++) {
+                const char *name = names->pdata[i];
+                struct stat st;
+
+                if (name[0] == '.' || !strcmp(name, "metadata") || fstatat(fd, name, &st, 0) < 0 ||
+                    !S_ISREG(st.st_mode))
+                        continue;
+                if (!reader_add_file(reader, directory, name, n_files++, error))
+                        return false;
+        }
+        return true;
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+        return (a > b) - (a < b);
+}
+
+static int compare_identities(const CtfDataStream *a, const CtfDataStream *b)
+{
+        int order = memcmp(a->identity->trace_uuid, b->identity->trace_uuid, 16);
+
+        if (!order)
+                order = compare_u64(a->identity->class_id, b->identity->class_id);
+        return order ? order : compare_u64(a->identity->stream_id, b->identity->stream_id);
+}
+
+static int compare_streams(const void *a, const void *b)
+{
+        return compare_identities(*(CtfDataStream *const *)a, *(CtfDataStream *const *)b);
+}
+
+static int compare_files(const void *a, const void *b)
+{
+        const CtfDataFile *x = *(CtfDataFile *const *)a, *y = *(CtfDataFile *const *)b;
+        int order = compare_u64(x->begin, y->begin);
+
+        return order ? order : strcmp(x->path, y->path);
+}
+
+static bool stream_is_before(const CtfDataStream *a, const CtfDataStream *b)
+{
+        if (a->order != b->order)
+                return a->order < b->order;
+        return compare_identities(a, b) < 0;
+}
+
+static void heap_sift_down(GPtrArray *heap, guint i)
+{
+        for (;;) {
+                guint least = i, child;
+
+                for (child = 2 * i + 1; child <= 2 * i + 2 && child < heap->len; child++)
+                        if (stream_is_before(heap->pdata[child], heap->pdata[least]))
+                                least = child;
+                if (least == i)
+                        return;
+                {
+                        void *other = heap->pdata[i];
+
+                        heap->pdata[i] = heap->pdata[least];
+                        heap->pdata[least] = other;
+                }
+                i = least;
+        }
+}
+
+static bool reader_open(CtfReader *reader, const char *path, GError **error)
+{
+        guint i;
+
+        if (!reader_find(reader, path, 0, error))
+                return false;
+        if (reader->directories->len == 0) {
+                g_set_error(error, CTF_ERROR, CTF_ERROR_SYSTEM,
+                            "no CTF trace in it: there is no file \"metadata\", here or below");
+                return false;
+        }
+        for (i = 0; i < reader->directories->len; i++)
+                if (!reader_open_directory(reader, reader->directories->pdata[i], error))
+                        return false;
+        g_ptr_array_sort(reader->streams, compare_streams);
+        for (i = 0; i < reader->streams->len; i++) {
+                CtfDataStream *stream = reader->streams->pdata[i];
+
+                g_ptr_array_sort(stream->files, compare_files);
+                if (!ctf_data_stream_next(stream, true, error))
+                        return fail_in(error, path);
+                if (stream->item != CTF_ITEM_END)
+                        g_ptr_array_add(reader->heap, stream);
+        }
+        for (i = reader->heap->len / 2; i-- > 0;)
+                heap_sift_down(reader->heap, i);
+        return true;
+}
+
+CtfReader *ctf_reader_new(const char *path, EventUse use, GError **error)
+{
+        CtfReader *reader = g_new0(CtfReader, 1);
+
+        reader->use = use;
+        reader->directories = g_ptr_array_new_with_free_func(trace_directory_free);
+        reader->streams = g_ptr_array_new_with_free_func(data_stream_free);
+        reader->heap = g_ptr_array_new();
+        reader->counts = ctf_event_counts_new();
+        if (!reader_open(reader, path, error)) {
+                ctf_reader_free(reader);
+                return NULL;
+        }
+        return reader;
+}
+
+void ctf_reader_free(CtfReader *reader)
+{
+        if (!reader)
+                return;
+        g_ptr_array_unref(reader->heap);
+        g_ptr_array_unref(reader->streams);
+        g_ptr_array_unref(reader->directories);
+        g_hash_table_destroy(reader->counts);
+        decode_scratch_deinit(&reader->scratch);
+        g_free(reader);
+}
+
+CtfReadResult ctf_reader_next(CtfReader *reader, CtfDataStream **ret_stream, GError **error)
+{
+        CtfDataStream *stream = reader->current;
+
+        reader->current = NULL;
+        if (stream && stream->item != CTF_ITEM_END) {
+                if (!ctf_data_stream_next(stream, true, error)) {
+                        const CtfDataFile *file = stream->files->pdata[stream->i_file];
+
+                        fail_in(error, file->path);
+                        return CTF_READ_ERROR;
+                }
+                if (stream->item == CTF_ITEM_END) {
+                        /* It is reported, and leaves the heap with the next call. */
+                        g_ptr_array_remove_index_fast(reader->heap, 0);
+                        heap_sift_down(reader->heap, 0);
+                        *ret_stream = reader->current = stream;
+                        return CTF_READ_ITEM;
+                }
+                heap_sift_down(reader->heap, 0);
+        }
+        if (reader->heap->len == 0)
+                return CTF_READ_END;
+        *ret_stream = reader->current = reader->heap->pdata[0];
+        return CTF_READ_ITEM;
+}
+
+CtfDecode ctf_reader_decode(CtfReader *reader, CtfDataStream *stream, Record *ret_record)
+{
+        const CtfLayout *layout = stream->layout;
+        const CtfSlot *slots = stream->slots;
+        DecodeResult result;
+        int64_t value;
+
+        if (!stream->has_clock)
+                return CTF_DECODE_NO_CLOCK;
+        ret_record->process = (ProcessKey){.pid = stream->pid};
+        ret_record->tid = 0;
+        if (layout->pid_ns && layout->pid_ns->kind == CTF_KIND_INTEGER)
+                ret_record->process.pid_ns = slots[layout->pid_ns->slot].value;
+        if (layout->vtid && layout->vtid->kind == CTF_KIND_INTEGER) {
+                value = (int64_t)slots[layout->vtid->slot].value;
+                if (value > 0 && value <= INT32_MAX)
+                        ret_record->tid = (int32_t)value;
+        }
+        value = layout->vpid && layout->vpid->kind == CTF_KIND_INTEGER
+                        ? (int64_t)slots[layout->vpid->slot].value
+                        : INT64_MAX;
+        if (value >= INT32_MIN && value <= INT32_MAX)
+                ret_record->process.pid = (int32_t)value;
+        else if (!stream->has_pid)
+                return CTF_DECODE_NO_PROCESS;
+        ret_record->time = stream->time;
+        result = ctf_layout_decode(stream->event, slots, &reader->scratch, ret_record);
+        stream->event->counts->n_results[result]++;
+        return result == DECODE_OK ? CTF_DECODE_RECORD : CTF_DECODE_SKIPPED;
+}
+
+const GPtrArray *ctf_reader_streams(const CtfReader *reader)
+{
+        return reader->streams;
+}
+
+const char *ctf_reader_trace_name(const CtfReader *reader, const CtfDataStream *stream)
+{
+        const CtfDataFile *file = stream->files->pdata[0];
+
+        return environment_text(file->layout->trace, "trace_name");
+}
+
+void ctf_reader_report(const CtfReader *reader, FeederReport *ret_report)
+{
+        GHashTableIter iter;
+        void *value;
+        guint i;
+
+        *ret_report = (FeederReport){0};
+        for (i = 0; i < reader->streams->len; i++)
+                ret_report->events += ((CtfDataStream *)reader->streams->pdata[i])->n_events;
+        g_hash_table_iter_init(&iter, reader->counts);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                const CtfEventCounts *counts = value;
+                DecodeResult result;
+
+                ret_report->dotnet_events += counts->n_events;
+                if (!counts->has_row)
+                        ret_report->unknown_events += counts->n_events;
+                for (result = DECODE_OK + 1; result < _DECODE_RESULT_MAX; result++)
+                        ret_report->decode_errors += counts->n_results[result];
+        }
+}
+
+GHashTable *ctf_reader_counts(const CtfReader *reader)
+{
+        return reader->counts;
+}
+
+void ctf_reader_progress(const CtfReader *reader, uint64_t *ret_read, uint64_t *ret_total)
+{
+        guint i;
+
+        *ret_read = 0;
+        *ret_total = reader->n_bytes;
+        for (i = 0; i < reader->streams->len; i++)
+                *ret_read += ((CtfDataStream *)reader->streams->pdata[i])->n_bytes_read;
+}

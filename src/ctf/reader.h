@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * CTF reader: all traces in a directory, as one sequence of items in the order of their times
+ *
+ * The order is babeltrace2's: by time since the epoch, then by trace, stream class and stream. A
+ * trace that lies in several directories (rotation) is one trace. Memory is one window a stream.
+ */
+
+#include "ctf/data-stream.h"
+
+typedef struct CtfReader CtfReader;
+
+/*
+ * Opens every trace in PATH, here or below, and looks at each packet's head. NULL with ERROR set: a
+ * CTF_ERROR_UNSUPPORTED can be read by babeltrace2, maybe; nothing else can.
+ */
+CtfReader *ctf_reader_new(const char *path, EventUse use, GError **error);
+void ctf_reader_free(CtfReader *reader);
+
+typedef enum CtfReadResult {
+        CTF_READ_ITEM,
+        CTF_READ_END,
+        CTF_READ_ERROR,
+} CtfReadResult;
+
+/*
+ * The next item: *RET_STREAM is the stream that it is of, with the item in it, valid until the next
+ * call. Events that USE does not want are counted and passed over.
+ */
+CtfReadResult ctf_reader_next(CtfReader *reader, CtfDataStream **ret_stream, GError **error);
+
+/* The outcome of decoding an event. */
+typedef enum CtfDecode {
+        CTF_DECODE_RECORD,
+        CTF_DECODE_SKIPPED,    /* its bytes are not what its row says: counted */
+        CTF_DECODE_NO_PROCESS, /* neither the event nor its trace says which process it is of */
+        CTF_DECODE_NO_CLOCK,   /* its stream has no clock */
+} CtfDecode;
+
+/* Decodes the event that STREAM is at. The record's views are valid until the next call. */
+CtfDecode ctf_reader_decode(CtfReader *reader, CtfDataStream *stream, Record *ret_record);
+
+/* Streams in the order of their identities; borrowed. */
+const GPtrArray *ctf_reader_streams(const CtfReader *reader);
+/* The name of the LTTng session of a stream's trace; "" if it is not known. Borrowed. */
+const char *ctf_reader_trace_name(const CtfReader *reader, const CtfDataStream *stream);
+
+void ctf_reader_report(const CtfReader *reader, FeederReport *ret_report);
+/* Name -> CtfEventCounts of all .NET events seen; borrowed. */
+GHashTable *ctf_reader_counts(const CtfReader *reader);
+/* Bytes of the stream files: read so far, and all. */
+void ctf_reader_progress(const CtfReader *reader, uint64_t *ret_read, uint64_t *ret_total);

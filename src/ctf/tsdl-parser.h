@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * The parser of TSDL: its tokens and values, and the types that fields have
+ *
+ * Internal to tsdl*.c. Functions that return false or NULL have set the error.
+ */
+
+#include "ctf/class.h"
+#include "ctf/error.h"
+#include "ctf/tsdl-lexer.h"
+
+/* What a name in the type table stands for: each of these has names of its own. */
+typedef enum TsdlNameSpace {
+        TSDL_ALIAS,
+        TSDL_STRUCT,
+        TSDL_VARIANT,
+        TSDL_ENUM,
+} TsdlNameSpace;
+
+typedef struct TsdlType {
+        TsdlNameSpace name_space;
+        const char *name;
+        CtfClass *class;
+} TsdlType;
+
+typedef struct TsdlParser {
+        TsdlLexer lexer;
+        TsdlToken token; /* the next one */
+        CtfTraceClass *trace;
+        GArray *types; /* owned, of TsdlType: the innermost scope's last */
+        unsigned depth;
+        GError **error;
+} TsdlParser;
+
+/* What follows a "=": an integer, a text, or names with points between them. */
+typedef struct TsdlValue {
+        bool is_integer;
+        bool is_negative;
+        uint64_t integer;
+        const char *text; /* of a string or of the names */
+        bool is_string;
+} TsdlValue;
+
+/* Sets the error, if none is set yet, with the line; returns false. */
+bool tsdl_fail(TsdlParser *parser, CtfError code, const char *what);
+/* Goes to the next token. */
+bool tsdl_advance(TsdlParser *parser);
+bool tsdl_is(const TsdlParser *parser, char punctuation);
+bool tsdl_is_word(const TsdlParser *parser, const char *word);
+/* Goes past that punctuation; it is an error if it is not there. */
+bool tsdl_expect(TsdlParser *parser, char punctuation);
+/* Goes past that punctuation if it is there. */
+bool tsdl_accept(TsdlParser *parser, char punctuation);
+
+/* Appends NAME.NAME..., with CTF_PATH_SEPARATOR for the points. */
+bool tsdl_path(TsdlParser *parser, GString *path);
+bool tsdl_value(TsdlParser *parser, TsdlValue *ret_value);
+bool tsdl_unsigned(TsdlParser *parser, const TsdlValue *value, uint64_t max, uint64_t *ret_number);
+bool tsdl_signed(TsdlParser *parser, const TsdlValue *value, int64_t *ret_number);
+bool tsdl_boolean(TsdlParser *parser, const TsdlValue *value, bool *ret_value);
+bool tsdl_byte_order(TsdlParser *parser, const TsdlValue *value, bool *ret_is_big_endian);
+/* { KEY = VALUE; ... } */
+bool tsdl_attributes(TsdlParser *parser,
+                     bool (*set)(TsdlParser *parser, const char *key, const TsdlValue *value,
+                                 void *data),
+                     void *data);
+
+/* A type specifier: a field class of its own. */
+CtfClass *tsdl_type(TsdlParser *parser);
+/* What follows the word "typealias". */
+bool tsdl_typealias(TsdlParser *parser);

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctf/tsdl.h"
+
+#include "ctf/tsdl-parser.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* What a block declares: a type or a value for each of its keys. */
+typedef struct TsdlBlock TsdlBlock;
+struct TsdlBlock {
+        bool (*set_type)(TsdlParser *parser, TsdlBlock *block, const char *key, CtfClass *class);
+        bool (*set_value)(TsdlParser *parser, TsdlBlock *block, const char *key,
+                          const TsdlValue *value);
+        CtfClock *clock;
+        CtfStreamClass stream; /* without its table: what it is to be */
+        bool has_stream_id;
+        CtfEventClass event;
+        uint64_t event_stream_id;
+};
+
+static bool tsdl_block(TsdlParser *parser, TsdlBlock *block)
+{
+        const guint n_types = parser->types->len;
+
+        if (!tsdl_expect(parser, '{'))
+                return false;
+        while (!tsdl_is(parser, '}')) {
+                g_autoptr(GString) key = g_string_new(NULL);
+                CtfClass *class;
+                TsdlValue value;
+
+                if (tsdl_is_word(parser, "typealias")) {
+                        if (!tsdl_advance(parser) || !tsdl_typealias(parser))
+                                return false;
+                        continue;
+                }
+                if (!tsdl_path(parser, key))
+                        return false;
+                g_strdelimit(key->str, (char[]){CTF_PATH_SEPARATOR, 0}, '.');
+                if (parser->token.type == TSDL_TYPE_ASSIGN) {
+                        if (!tsdl_advance(parser))
+                                return false;
+                        class = tsdl_type(parser);
+                        if (!class ||
+                            (block->set_type && !block->set_type(parser, block, key->str, class)))
+                                return false;
+                } else if (parser->token.type == TSDL_ASSIGN) {
+                        if (!tsdl_advance(parser) || !tsdl_value(parser, &value) ||
+                            (block->set_value &&
+                             !block->set_value(parser, block, key->str, &value)))
+                                return false;
+                } else {
+                        return tsdl_fail(parser, CTF_ERROR_DAMAGED, "expected '=' or ':='");
+                }
+                if (!tsdl_expect(parser, ';'))
+                        return false;
+        }
+        g_array_set_size(parser->types, n_types);
+        return tsdl_advance(parser);
+}
+
+/* A member's role by its name, where the specification gives names a meaning. */
+typedef struct TsdlRole {
+        const char *name;
+        CtfRole role;
+} TsdlRole;
+
+static bool tsdl_set_roles(TsdlParser *parser, CtfClass *structure, const TsdlRole *roles,
+                           size_t n_roles)
+{
+        size_t i;
+
+        if (structure->kind != CTF_KIND_STRUCTURE)
+                return tsdl_fail(parser, CTF_ERROR_DAMAGED, "expected a structure");
+        for (i = 0; i < n_roles; i++) {
+                const CtfMember *member = ctf_class_member(structure, roles[i].name);
+
+                if (member)
+                        member->class->role = roles[i].role;
+        }
+        return true;
+}
+
+static bool tsdl_set_packet_header(TsdlParser *parser, TsdlBlock *block, const char *key,
+                                   CtfClass *class)
+{
+        static const TsdlRole ROLES[] = {
+                {"magic", CTF_ROLE_MAGIC},
+                {"uuid", CTF_ROLE_UUID},
+                {"stream_id", CTF_ROLE_STREAM_CLASS_ID},
+                {"stream_instance_id", CTF_ROLE_STREAM_ID},
+        };
+
+        if (strcmp(key, "packet.header"))
+                return true;
+        parser->trace->packet_header = class;
+        return tsdl_set_roles(parser, class, ROLES, G_N_ELEMENTS(ROLES));
+}
+
+static bool tsdl_set_trace(TsdlParser *parser, TsdlBlock *block, const char *key,
+                           const TsdlValue *value)
+{
+        CtfTraceClass *trace = parser->trace;
+        uint64_t number;
+
+        if (!strcmp(key, "byte_order"))
+                return tsdl_byte_order(parser, value, &trace->is_big_endian);
+        if (!strcmp(key, "uuid")) {
+                trace->has_uuid = value->is_string && ctf_uuid_from_text(value->text, trace->uuid);
+                trace->has_packet_uuid = trace->has_uuid;
+                memcpy(trace->packet_uuid, trace->uuid, sizeof(trace->uuid));
+                return trace->has_uuid ||
+                       tsdl_fail(parser, CTF_ERROR_DAMAGED, "a trace's UUID that is not one");
+        }
+        if (!strcmp(key, "major"))
+                return (tsdl_unsigned(parser, value, UINT32_MAX, &number) && number == 1) ||
+                       tsdl_fail(parser, CTF_ERROR_UNSUPPORTED, "not CTF 1.8");
+        return true;
+}
+
+static bool tsdl_set_environment(TsdlParser *parser, TsdlBlock *block, const char *key,
+                                 const TsdlValue *value)
+{
+        int64_t number = 0;
+
+        if (value->is_integer && !tsdl_signed(parser, value, &number))
+                return false;
+        ctf_trace_class_set_environment(parser->trace, key, value->text, number);
+        return true;
+}
+
+static bool tsdl_set_clock(TsdlParser *parser, TsdlBlock *block, const char *key,
+                           const TsdlValue *value)
+{
+        CtfClock *clock = block->clock;
+        int64_t number;
+
+        if (!strcmp(key, "name") && value->text)
+                clock->name = ctf_arena_name(&parser->trace->arena, value->text);
+        else if (!strcmp(key, "uuid") && value->text)
+                clock->uid = ctf_arena_name(&parser->trace->arena, value->text);
+        else if (!strcmp(key, "freq"))
+                return (tsdl_unsigned(parser, value, UINT64_MAX, &clock->frequency) &&
+                        clock->frequency > 0) ||
+                       tsdl_fail(parser, CTF_ERROR_DAMAGED, "a clock's frequency that is not one");
+        else if (!strcmp(key, "offset_s"))
+                return tsdl_signed(parser, value, &clock->offset_seconds);
+        else if (!strcmp(key, "offset")) {
+                /* A negative offset in cycles is carried by the seconds. */
+                if (!tsdl_signed(parser, value, &number))
+                        return false;
+                clock->offset_cycles = (uint64_t)number;
+        } else if (!strcmp(key, "absolute"))
+                return tsdl_boolean(parser, value, &clock->is_absolute);
+        return true;
+}
+
+static bool tsdl_set_stream_type(TsdlParser *parser, TsdlBlock *block, const char *key,
+                                 CtfClass *class)
+{
+        static const TsdlRole CONTEXT_ROLES[] = {
+                {"timestamp_begin", CTF_ROLE_TIMESTAMP},
+                {"timestamp_end", CTF_ROLE_TIMESTAMP_END},
+                {"content_size", CTF_ROLE_CONTENT_SIZE},
+                {"packet_size", CTF_ROLE_PACKET_SIZE},
+                {"packet_seq_num", CTF_ROLE_SEQUENCE_NUMBER},
+                {"events_discarded", CTF_ROLE_DISCARDED},
+        };
+
+        if (class->kind != CTF_KIND_STRUCTURE)
+                return tsdl_fail(parser, CTF_ERROR_DAMAGED, "expected a structure");
+        if (!strcmp(key, "packet.context")) {
+                block->stream.packet_context = class;
+                return tsdl_set_roles(parser, class, CONTEXT_ROLES, G_N_ELEMENTS(CONTEXT_ROLES));
+        }
+        if (!strcmp(key, "event.header"))
+                block->stream.event_header = class;
+        else if (!strcmp(key, "event.context"))
+                block->stream.event_context = class;
+        return true;
+}
+
+static bool tsdl_set_stream_value(TsdlParser *parser, TsdlBlock *block, const char *key,
+                                  const TsdlValue *value)
+{
+        if (strcmp(key, "id"))
+                return true;
+        return tsdl_unsigned(parser, value, UINT64_MAX, &block->stream.id);
+}
+
+static bool tsdl_set_event_type(TsdlParser *parser, TsdlBlock *block, const char *key,
+                                CtfClass *class)
+{
+        if (class->kind != CTF_KIND_STRUCTURE)
+                return tsdl_fail(parser, CTF_ERROR_DAMAGED, "expected a structure");
+        if (!strcmp(key, "fields"))
+                block->event.payload = class;
+        else if (!strcmp(key, "context"))
+                block->event.specific_context = class;
+        return true;
+}
+
+static bool tsdl_set_event_value(TsdlParser *parser, TsdlBlock *block, const char *key,
+                                 const TsdlValue *value)
+{
+        int64_t level;
+
+        if (!strcmp(key, "name") && value->text)
+                block->event.name = ctf_arena_name(&parser->trace->arena, value->text);
+        else if (!strcmp(key, "id"))
+                return tsdl_unsigned(parser, value, UINT64_MAX, &block->event.id);
+        else if (!strcmp(key, "stream_id"))
+                return tsdl_unsigned(parser, value, UINT64_MAX, &block->event_stream_id);
+        else if (!strcmp(key, "loglevel") && value->is_integer) {
+                if (!tsdl_signed(parser, value, &level))
+                        return false;
+                block->event.log_level = (int)CLAMP(level, INT_MIN, INT_MAX);
+        }
+        return true;
+}
+
+/* In an event's header, integers named "id" say which event it is, also inside of a variant. */
+static void tsdl_set_header_roles(CtfClass *class)
+{
+        guint i;
+
+        for (i = 0; class && class->members && i < class->members->len; i++) {
+                const CtfMember *member = &g_array_index(class->members, CtfMember, i);
+
+                if (member->class->kind != CTF_KIND_INTEGER)
+                        tsdl_set_header_roles(member->class);
+                else if (!strcmp(member->name, "id"))
+                        member->class->role = CTF_ROLE_EVENT_CLASS_ID;
+                else if (member->class->is_clock)
+                        member->class->role = CTF_ROLE_TIMESTAMP;
+        }
+}
+
+static bool tsdl_trace_block(TsdlParser *parser)
+{
+        TsdlBlock block = {.set_type = tsdl_set_packet_header, .set_value = tsdl_set_trace};
+
+        return tsdl_block(parser, &block);
+}
+
+static bool tsdl_environment_block(TsdlParser *parser)
+{
+        TsdlBlock block = {.set_value = tsdl_set_environment};
+
+        return tsdl_block(parser, &block);
+}
+
+static bool tsdl_clock_block(TsdlParser *parser)
+{
+        TsdlBlock block = {.set_value = tsdl_set_clock,
+                           .clock = ctf_trace_class_add_clock(parser->trace)};
+
+        return tsdl_block(parser, &block);
+}
+
+static bool tsdl_stream_block(TsdlParser *parser)
+{
+        TsdlBlock block = {.set_type = tsdl_set_stream_type, .set_value = tsdl_set_stream_value};
+        CtfStreamClass *stream;
+
+        if (!tsdl_block(parser, &block))
+                return false;
+        stream = ctf_trace_class_stream(parser->trace, block.stream.id);
+        if (stream && stream->is_declared)
+                return tsdl_fail(parser, CTF_ERROR_DAMAGED, "two streams have one id");
+        if (!stream)
+                stream = ctf_trace_class_add_stream(parser->trace, block.stream.id);
+        stream->is_declared = true;
+        stream->packet_context = block.stream.packet_context;
+        stream->event_header = block.stream.event_header;
+        stream->event_context = block.stream.event_context;
+        tsdl_set_header_roles(stream->event_header);
+        return true;
+}
+
+static bool tsdl_event_block(TsdlParser *parser)
+{
+        TsdlBlock block = {.set_type = tsdl_set_event_type,
+                           .set_value = tsdl_set_event_value,
+                           .event = {.name = "", .log_level = INT_MIN}};
+        CtfStreamClass *stream;
+        CtfEventClass *event;
+
+        if (!tsdl_block(parser, &block))
+                return false;
+        /* lttng-sessiond can write a stream's events before the stream. */
+        stream = ctf_trace_class_stream(parser->trace, block.event_stream_id);
+        if (!stream)
+                stream = ctf_trace_class_add_stream(parser->trace, block.event_stream_id);
+        if (ctf_stream_class_event(stream, block.event.id))
+                return tsdl_fail(parser, CTF_ERROR_DAMAGED, "two events have one id");
+        event = ctf_stream_class_add_event(stream, block.event.id);
+        *event = block.event;
+        return true;
+}
+
+static bool tsdl_callsite_block(TsdlParser *parser)
+{
+        TsdlBlock block = {0};
+
+        return tsdl_block(parser, &block);
+}
+
+static bool tsdl_top(TsdlParser *parser)
+{
+        static const struct {
+                const char *word;
+                bool (*parse)(TsdlParser *parser);
+        } BLOCKS[] = {
+                {"trace", tsdl_trace_block}, {"env", tsdl_environment_block},
+                {"clock", tsdl_clock_block}, {"stream", tsdl_stream_block},
+                {"event", tsdl_event_block}, {"callsite", tsdl_callsite_block},
+        };
+        size_t i;
+
+        if (tsdl_accept(parser, ';'))
+                return true;
+        if (tsdl_is_word(parser, "typealias"))
+                return tsdl_advance(parser) && tsdl_typealias(parser);
+        for (i = 0; i < G_N_ELEMENTS(BLOCKS); i++)
+                if (tsdl_is_word(parser, BLOCKS[i].word))
+                        return tsdl_advance(parser) && BLOCKS[i].parse(parser) &&
+                               tsdl_expect(parser, ';');
+        if (tsdl_is_word(parser, "struct") || tsdl_is_word(parser, "variant") ||
+            tsdl_is_word(parser, "enum"))
+                return tsdl_type(parser) && tsdl_expect(parser, ';');
+        return tsdl_fail(parser, CTF_ERROR_UNSUPPORTED, "a declaration that clrsym does not know");
+}
+
+/* TSDL names no default clock: a stream's is the one that its timestamps are mapped to. */
+static bool tsdl_set_clocks(TsdlParser *parser, CtfTraceClass *trace)
+{
+        const CtfClock *clock = trace->clocks->len ? trace->clocks->pdata[0] : NULL;
+        GHashTableIter iter;
+        void *value;
+
+        g_hash_table_iter_init(&iter, trace->streams);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                CtfStreamClass *stream = value;
+
+                stream->clock = clock;
+                if (!stream->is_declared)
+                        return tsdl_fail(parser, CTF_ERROR_DAMAGED,
+                                         "events of a stream that is not declared");
+        }
+        return true;
+}
+
+CtfTraceClass *tsdl_parse(const char *text, size_t n, GError **error)
+{
+        g_autoptr(CtfTraceClass) trace = ctf_trace_class_new();
+        TsdlParser parser = {
+                .trace = trace,
+                .types = g_array_new(FALSE, FALSE, sizeof(TsdlType)),
+                .error = error,
+        };
+        bool is_ok;
+
+        trace->major = 1;
+        tsdl_lexer_init(&parser.lexer, text, n);
+        is_ok = tsdl_advance(&parser);
+        while (is_ok && parser.token.type != TSDL_END)
+                is_ok = tsdl_top(&parser);
+        is_ok = is_ok && tsdl_set_clocks(&parser, trace);
+        tsdl_lexer_deinit(&parser.lexer);
+        g_array_unref(parser.types);
+        return is_ok ? g_steal_pointer(&trace) : NULL;
+}

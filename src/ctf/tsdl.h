@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * TSDL: the text metadata of CTF 1.8, as every LTTng since 2.0 writes it
+ *
+ * What the language has and LTTng never writes (pointers, variants without a selector) is refused
+ * with its name and line.
+ */
+
+#include "ctf/class.h"
+
+/* Parses N bytes of TEXT. NULL with ERROR set. References are not resolved yet. */
+CtfTraceClass *tsdl_parse(const char *text, size_t n, GError **error);

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""The reader of src/ctf prints what babeltrace2's source and sink.clrsym.dump print of the same trace:
+every .NET event with its time, process and fields, and every loss, in the same order. CTF 2 is
+compared with a dump that babeltrace2 2.1 made. Damaged traces end in an error, never in a crash."""
+
+import lzma
+import pathlib
+import random
+import shutil
+import sys
+import tarfile
+import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
+import recorded  # noqa: E402
+
+DATA = pathlib.Path(__file__).resolve().parent / 'data'
+SEED = 8
+# babeltrace2's sink refuses it, because nothing says which process its events are of.
+WITHOUT_PROCESS = 'no-context'
+
+
+def unpack(archive, directory):
+    with tarfile.open(archive) as file:
+        file.extractall(directory)
+    return directory
+
+
+def dump(programs, trace):
+    return programs.run([programs.ctf_dump, trace])
+
+
+def check_equal(tap, programs, name, trace, stored):
+    ours = dump(programs, trace)
+    if stored.exists():
+        want, by = lzma.open(stored, 'rt', encoding='utf-8').read(), 'babeltrace2 2.1'
+    else:
+        result = programs.babeltrace(trace, '-c', 'sink.clrsym.dump')
+        want, by = result.stdout, 'babeltrace2'
+    lines = (ours.stdout.splitlines(), want.splitlines())
+    first = next((i for i, pair in enumerate(zip(*lines)) if pair[0] != pair[1]), None)
+    tap.check(ours.returncode == 0 and ours.stdout == want,
+              f'{name}: {len(lines[1])} lines are equal to those of {by}', ours.stderr[:300],
+              len(lines[0]), first, lines[0][first][:300] if first is not None else '')
+
+
+def stream_files(trace):
+    return sorted(path for path in trace.rglob('*')
+                  if path.is_file() and path.name != 'metadata' and path.parent.name != 'index')
+
+
+def check_damaged(tap, programs, directory, trace):
+    """Cuts, bytes that are flipped, and zeros: an error with the file's name, or what can be read."""
+    rng = random.Random(SEED)
+    for name, change in (
+            ('a stream file without its last 40 bytes', lambda data: data[:-40]),
+            ('zeros after the last packet', lambda data: data + bytes(4096)),
+            ('a wrong magic number', lambda data: b'\0' + data[1:]),
+            ('a packet of another trace', lambda data: data[:5] + b'\xee' + data[6:])):
+        copy = shutil.copytree(trace, directory / 'damaged')
+        file = max(stream_files(copy), key=lambda path: path.stat().st_size)
+        file.write_bytes(change(file.read_bytes()))
+        result = dump(programs, copy)
+        tap.check(result.returncode == 1 and result.stdout == '' and str(file) in result.stderr,
+                  f'{name}: an error before any event', result.returncode, result.stderr[:300])
+        shutil.rmtree(copy)
+    wrong = []
+    copy = shutil.copytree(trace, directory / 'flipped')
+    files = [*stream_files(copy), *copy.rglob('metadata')]
+    for _ in range(150):
+        file = rng.choice(files)
+        data = bytearray(file.read_bytes())
+        whole = bytes(data)
+        for _ in range(rng.randint(1, 8)):
+            data[rng.randrange(min(len(data), 70000))] ^= 1 << rng.randrange(8)
+        file.write_bytes(data)
+        result = dump(programs, copy)
+        if result.returncode not in (0, 1):
+            wrong.append((file.name, result.returncode, result.stderr[-500:]))
+        file.write_bytes(whole)
+    shutil.rmtree(copy)
+    tap.check(not wrong, f'150 traces with flipped bits (seed {SEED}): no crash', wrong[:3])
+
+
+def check_empty(tap, programs, directory):
+    for name, make, words in (
+            ('no trace', lambda path: None, 'metadata'),
+            ('empty metadata', lambda path: (path / 'metadata').touch(), 'empty'),
+            ('metadata of something else',
+             lambda path: (path / 'metadata').write_text('hello, world'), 'line 1')):
+        path = directory / 'empty'
+        path.mkdir()
+        make(path)
+        result = dump(programs, path)
+        tap.check(result.returncode == 1 and words in result.stderr, f'{name}: an error',
+                  result.returncode, result.stderr[:300])
+        shutil.rmtree(path)
+
+
+def run(tap, programs, directory, names):
+    directory, (programs.ctf_dump,) = pathlib.Path(directory), names
+    traces = recorded.unpack(directory, recorded.GOOD)
+    for name, trace in traces.items():
+        check_equal(tap, programs, name, trace, directory / 'none')
+    for entry in sorted(DATA.iterdir()):
+        trace = unpack(entry / 'trace.tar.xz', directory / 'ctf' / entry.name)
+        if entry.name == WITHOUT_PROCESS:
+            tap.equal(dump(programs, trace).returncode, 0, f'{entry.name}: is read')
+        else:
+            check_equal(tap, programs, entry.name, trace, entry / 'dump.xz')
+    check_damaged(tap, programs, directory, traces['generics'])
+    check_damaged(tap, programs, directory, directory / 'ctf' / 'lttng216-n2')
+    check_empty(tap, programs, directory)
+
+
+if __name__ == '__main__':
+    recorded.main(run)
