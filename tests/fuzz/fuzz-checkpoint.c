@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * A checkpoint with changes: u8 which one, then changes, each u8 kind, u24 where, u32 what. So an
+ * input stays of use when the layout changes. What is read may be refused; what is taken is sound.
+ */
+
+#include "fuzz.h"
+#include "known.h"
+#include "support/feeding.h"
+#include "tracker/checkpoint.h"
+
+#include <string.h>
+
+enum { N_WHOLE = 4, N_STEPS = 120 };
+
+typedef enum ChangeKind {
+        CHANGE_XOR,
+        CHANGE_SET,
+        CHANGE_ADD,
+        CHANGE_REMOVE,
+        CHANGE_INSERT,
+        CHANGE_CUT,
+        _CHANGE_MAX,
+} ChangeKind;
+
+static Tracker *fed_tracker(unsigned i)
+{
+        g_autoptr(GPtrArray) steps = feeding_new(i, N_STEPS);
+        Tracker *tracker = tracker_new();
+        Fed fed;
+        guint j;
+
+        fed_init(&fed, tracker);
+        for (j = 0; j < steps->len; j++)
+                fed_take(&fed, steps->pdata[j]);
+        fed_deinit(&fed);
+        return tracker;
+}
+
+/* Owned for good. */
+static const GByteArray *whole_checkpoint(unsigned i)
+{
+        static GByteArray *wholes[N_WHOLE];
+
+        if (!wholes[i]) {
+                Tracker *tracker = fed_tracker(i);
+
+                wholes[i] = tracker_image(tracker);
+                tracker_free(tracker);
+        }
+        return wholes[i];
+}
+
+static void change(GByteArray *bytes, FuzzInput *input)
+{
+        ChangeKind kind = (ChangeKind)(fuzz_take(input, 1) % _CHANGE_MAX);
+        guint at = (guint)(fuzz_take(input, 3) % MAX(bytes->len, 1));
+        uint32_t what = (uint32_t)fuzz_take(input, 4), old;
+        guint n = MIN(what % 256, bytes->len - at);
+
+        if (bytes->len < at + sizeof(old))
+                return;
+        memcpy(&old, bytes->data + at, sizeof(old));
+        switch (kind) {
+        case CHANGE_XOR:
+                bytes->data[at] ^= (uint8_t)what;
+                break;
+        case CHANGE_SET:
+                memcpy(bytes->data + at, &what, sizeof(what));
+                break;
+        case CHANGE_ADD:
+                old += what;
+                memcpy(bytes->data + at, &old, sizeof(old));
+                break;
+        case CHANGE_REMOVE:
+                g_byte_array_remove_range(bytes, at, n);
+                break;
+        case CHANGE_INSERT:
+                g_byte_array_append(bytes, bytes->data + at, n);
+                break;
+        case CHANGE_CUT:
+                g_byte_array_set_size(bytes, at);
+                break;
+        case _CHANGE_MAX:
+                break;
+        }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        FuzzInput input = {data, size};
+        const GByteArray *whole = whole_checkpoint((unsigned)fuzz_take(&input, 1) % N_WHOLE);
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        g_autofree uint8_t *copy = NULL;
+        CheckpointReader *reader;
+        Tracker *tracker;
+        size_t n_piece;
+
+        if (size > FUZZ_MAX_INPUT)
+                return 0;
+        n_piece = 1 + (size_t)fuzz_take(&input, 2);
+        g_byte_array_append(bytes, whole->data, whole->len);
+        while (input.n > 0)
+                change(bytes, &input);
+        copy = g_memdup2(bytes->data, bytes->len);
+        tracker = tracker_new();
+        reader = checkpoint_reader_new(tracker);
+        for (size_t at = 0; at < bytes->len; at += n_piece)
+                if (!checkpoint_reader_take(reader, copy + at, MIN(n_piece, bytes->len - at)))
+                        break;
+        if (checkpoint_reader_finish(reader))
+                known_check(tracker);
+        tracker_free(tracker);
+        return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+
+/* A packed event of each row of the event table: u16 row, blob. */
+
+#include "event/decode.h"
+#include "frames.h"
+
+static void check_value(FieldType type, const Value *value)
+{
+        unsigned i;
+
+        if (field_type_is_string(type))
+                FUZZ_REQUIRE(g_utf8_validate_len((const char *)value->data, value->n, NULL));
+        /* All bytes can be read. */
+        for (i = 0; value->data && i < value->n * MAX(field_type_element_size(type), 1); i++) {
+                volatile uint8_t byte = value->data[i];
+
+                (void)byte;
+        }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        FuzzInput input = {data, size};
+        const Event *event = &event_table[fuzz_take(&input, 2) % n_event_table];
+        g_autoptr(GByteArray) frame_bytes = g_byte_array_new();
+        g_autofree uint8_t *blob = g_memdup2(input.at, input.n);
+        DecodeScratch scratch = DECODE_SCRATCH_INIT;
+        Record record = {0}, again;
+        PackedSource packed;
+        IngestFrame frame;
+        uint32_t stream;
+        unsigned i;
+
+        if (size > FUZZ_MAX_INPUT)
+                return 0;
+        packed_source_init(&packed, event, blob, input.n, &scratch);
+        if (decode_record(event, &packed.source, &record) == DECODE_OK) {
+                for (i = 0; i < event->n_fields; i++)
+                        check_value(event->fields[i].type, &record.values[i]);
+                /* What was decoded can be sent, and arrives as it is. */
+                FUZZ_REQUIRE(ingest_put_record(frame_bytes, 1, &record));
+                FUZZ_REQUIRE(ingest_frame_next(frame_bytes->data, frame_bytes->len, &frame) > 0);
+                FUZZ_REQUIRE(ingest_get_record(&frame, &stream, &again) == 0);
+                for (i = 0; i < event->n_fields; i++)
+                        FUZZ_REQUIRE(again.values[i].n == record.values[i].n);
+        }
+        decode_scratch_deinit(&scratch);
+        return 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+
+/* A file that claims to be a precompiled assembly. */
+
+#include "fuzz.h"
+#include "perf/r2r-image.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A function that is found contains the offset's address. */
+static void check_find(const R2RImage *image, uint64_t offset)
+{
+        uint32_t distance;
+        const R2RFunction *function = r2r_image_find(image, offset, &distance);
+
+        if (!function)
+                return;
+        FUZZ_REQUIRE(function >= image->functions);
+        FUZZ_REQUIRE(function < image->functions + image->n_functions);
+        FUZZ_REQUIRE(distance < function->end - function->begin);
+}
+
+static void check_image(const R2RImage *image, uint64_t n_file)
+{
+        size_t i;
+
+        for (i = 0; i < image->n_functions; i++) {
+                FUZZ_REQUIRE(image->functions[i].begin < image->functions[i].end);
+                FUZZ_REQUIRE(i == 0 || image->functions[i - 1].end <= image->functions[i].begin);
+        }
+        for (i = 0; i < n_file; i += n_file / 512 + 1)
+                check_find(image, i);
+        check_find(image, n_file);
+        check_find(image, UINT64_MAX);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        static int fd = -1;
+        R2RImage image;
+        const char *reason = NULL;
+
+        if (size > FUZZ_MAX_INPUT)
+                return 0;
+        if (fd < 0)
+                fd = memfd_create("fuzz-r2r-image", MFD_CLOEXEC);
+        FUZZ_REQUIRE(fd >= 0 && ftruncate(fd, 0) == 0);
+        FUZZ_REQUIRE(pwrite(fd, data, size, 0) == (ssize_t)size);
+        if (r2r_image_read(&image, fd, &reason) == 0) {
+                FUZZ_REQUIRE(image.n_functions * sizeof(*image.functions) <= 64u << 20);
+                check_image(&image, size);
+        } else {
+                FUZZ_REQUIRE(reason && *reason);
+                FUZZ_REQUIRE(!image.functions && !image.n_functions);
+        }
+        r2r_image_deinit(&image);
+        return 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * A fuzz target: one parser or protocol, one entry function, no files or sockets but private ones
+ *
+ * With clang each target is a libFuzzer program, fuzz-NAME; tests/fuzz/run starts them. With any
+ * other compiler replay.c calls the target with the inputs of its corpus, and with mutations of
+ * them, as part of the unit suite.
+ *
+ * An input is read as a script rather than as raw bytes where a checksum or a length would make
+ * nearly all raw bytes invalid.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Always returns 0. Aborts when something is wrong. Needs less than FUZZ_MAX_MS and FUZZ_MAX_MIB.
+ */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/*
+ * For one input. Inputs are at most 64 KiB, so that more time or memory means that something grows
+ * faster than what a peer sends. replay.c allows five times as much under a sanitizer.
+ */
+#define FUZZ_MAX_INPUT (64u << 10)
+#define FUZZ_MAX_MS    1000
+#define FUZZ_MAX_MIB   256
+
+#define FUZZ_REQUIRE(condition)                                                                    \
+        ((condition) ? (void)0                                                                     \
+                     : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), abort()))
+
+/* What is left of an input. Numbers are little-endian; after the end they are 0. */
+typedef struct FuzzInput {
+        const uint8_t *at;
+        size_t n;
+} FuzzInput;
+
+static inline uint64_t fuzz_take(FuzzInput *input, unsigned n_bytes)
+{
+        uint64_t value = 0;
+        unsigned i;
+
+        for (i = 0; i < n_bytes && input->n > 0; i++, input->at++, input->n--)
+                value |= (uint64_t)*input->at << (8 * i);
+        return value;
+}
+
+/* The next N bytes, or as many as there are. */
+static inline FuzzInput fuzz_take_part(FuzzInput *input, size_t n)
+{
+        FuzzInput part = {input->at, n < input->n ? n : input->n};
+
+        input->at += part.n;
+        input->n -= part.n;
+        return part;
+}
