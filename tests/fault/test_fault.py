@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: MIT
+"""A call fails in the middle of it: an allocation, a write, an fsync, an open, an accept, a fork or
+a mmap, in clrsymd and in clrsym. Answers are right or there is a reason, nothing that was
+acknowledged is lost, and nothing crashes.
+
+`test_fault.py CLRSYM CLRSYMD PLUGINS fault.so --all` tries every n; the test tries some, for about
+40 s, by a seed that it prints. `--seed N` repeats it."""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / 'traces'), str(HERE.parent / 'daemon')]
+
+import ingest  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+
+KINDS = ('malloc', 'write', 'fsync', 'rename', 'open', 'accept', 'fork', 'mmap')
+SECONDS = {'daemon': 24, 'client': 10}
+N_BATCHES, N_LOADS = 3, 20
+FIRST = 1000
+# GLib ends a program that is out of memory by a trap, after a message.
+NO_MEMORY = ('failed to allocate', 'out of memory', 'no memory', 'Cannot allocate memory')
+
+
+class Fault:
+    def __init__(self, library, kind, n, directory):
+        self.report = pathlib.Path(directory) / 'calls'
+        self.name = f'{kind} {n}'
+        self.environment = {'LD_PRELOAD': os.path.abspath(library), 'FAULT': f'{kind}:{n}',
+                            'FAULT_REPORT': str(self.report)}
+
+    def count(self):
+        return int(self.report.read_text(encoding='ascii')) if self.report.exists() else 0
+
+
+def address(moment):
+    return 0x10000 + 16 * moment
+
+
+def name(moment):
+    return f'M{moment}'
+
+
+def is_good_end(code, text):
+    """An end by itself, with a reason if it failed; or GLib's because there is no memory."""
+    if code in (0, -signal.SIGTERM):
+        return True
+    if code < 0:
+        return -code in (signal.SIGTRAP, signal.SIGABRT) and any(part in text for part in NO_MEMORY)
+    return bool(text.strip())
+
+
+class Daemon:
+    def __init__(self, programs, directory, state, environment=None):
+        self.programs = programs
+        self.directory = pathlib.Path(tempfile.mkdtemp(dir=directory))
+        self.ingest, self.query = self.directory / 'ingest', self.directory / 'query'
+        self.source = ['--socket', str(self.query)]
+        with open(self.directory / 'log', 'w', encoding='utf-8') as log:
+            self.process = subprocess.Popen(
+                [programs.clrsymd, '--ingest', self.ingest, '--query', self.query, '--state', state],
+                stdout=log, stderr=log, stdin=subprocess.DEVNULL, env={**programs.environment,
+                                                           **(environment or {})})
+        end = time.monotonic() + 10
+        while (self.process.poll() is None and time.monotonic() < end and
+               not (self.ingest.exists() and self.query.exists())):
+            time.sleep(0.005)
+
+    def stop(self):
+        """The exit code; None if it does not end."""
+        self.process.terminate()
+        try:
+            return self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            return None
+
+    def log(self):
+        return (self.directory / 'log').read_text(encoding='utf-8', errors='replace')
+
+
+def feed(daemon):
+    """Feeds the loads of some moments; the last moment that was acknowledged."""
+    acked = 0
+    with contextlib.suppress(OSError, EOFError):
+        feeder = ingest.Feeder(daemon.ingest, timeout=3)
+        feeder.send(ingest.hello(), ingest.stream_open())
+        feeder.receive_until(ingest.GO)
+        for batch in range(N_BATCHES):
+            last = FIRST + (batch + 1) * N_LOADS
+            feeder.send(*[ingest.load(moment, address(moment), name(moment))
+                          for moment in range(last - N_LOADS + 1, last + 1)], ingest.commit())
+            while acked < last and (got := feeder.receive()):
+                if got[0] == ingest.ACK:
+                    acked = int.from_bytes(got[1][4:12], 'little')
+        feeder.close()
+    return acked
+
+
+def resolve(programs, source):
+    """Answers for all moments, as far as there are answers; a reason if there are none."""
+    last = FIRST + N_BATCHES * N_LOADS
+    done = programs.run([programs.clrsym, 'resolve', *source, '-p', '100', '--json',
+                         *[hex(address(moment)) for moment in range(FIRST + 1, last + 1)]])
+    return {FIRST + 1 + i: json.loads(line) for i, line in enumerate(done.stdout.splitlines())}, done
+
+
+def find_wrong(answers, needed):
+    """What is wrong with answers, of which those up to the moment NEEDED must be there."""
+    wrong = []
+    for moment, answer in answers.items():
+        method = answer.get('method') or {}
+        if answer['status'] == 'ok':
+            if method.get('name') != name(moment):
+                wrong.append(f'{moment}: {answer}')
+        elif moment <= needed:
+            wrong.append(f'{moment} was acknowledged: {answer}')
+    return wrong
+
+
+def daemon_life(programs, directory, fault):
+    """Problems of one life of a daemon with a fault, and of the next one without."""
+    state = tempfile.mkdtemp(dir=directory)
+    daemon = Daemon(programs, directory, state, fault.environment)
+    acked = feed(daemon)
+    answers, _ = resolve(programs, daemon.source)
+    # While it lives it may lack what it was fed, if it gives a reason.
+    problems = find_wrong(answers, 0)
+    code, log = daemon.stop(), daemon.log()
+    if code is None or not is_good_end(code, log):
+        problems.append(f'it ends with {code}: {log[-2000:]}')
+    # It may be unable to keep anything, if it reports that.
+    if 'the journal in' in log and 'cannot be written' in log:
+        acked = 0
+    after = Daemon(programs, directory, state)
+    answers, done = resolve(programs, after.source)
+    if len(answers) != N_BATCHES * N_LOADS:
+        problems.append(f'the next one does not answer: {done.stderr} {after.log()[-1000:]}')
+    problems += [f'after a restart, {wrong}' for wrong in find_wrong(answers, acked)]
+    if (code := after.stop()) != 0:
+        problems.append(f'the next one ends with {code}: {after.log()[-1000:]}')
+    return problems
+
+
+def client_life(programs, command, want, fault):
+    """Problems of one clrsym with a fault, of which WANT is the output without."""
+    done = programs.run(command, env={**programs.environment, **fault.environment})
+    problems = []
+    if not is_good_end(done.returncode, done.stderr):
+        problems.append(f'it ends with {done.returncode}: {done.stderr[-1000:]}')
+    if done.returncode == 0 and done.stdout != want:
+        problems.append(f'another output, without an error: {done.stdout[-500:]!r}')
+    lines = done.stdout.splitlines(True)
+    if not all(line in want for line in lines):
+        problems.append(f'wrong output: {lines[:3]}')
+    return problems
+
+
+class Run:
+    def __init__(self, tap, arguments, programs, directory):
+        self.tap, self.library, self.is_all = tap, arguments.library, arguments.all
+        self.programs, self.directory = programs, directory
+        self.chance = random.Random(arguments.seed)
+
+    def fault(self, kind, n):
+        return Fault(self.library, kind, n, self.directory)
+
+    def numbers(self, total, share):
+        """The numbers of calls that fail, in an order that a limit of time may end."""
+        numbers = list(range(1, total + 1))
+        if not self.is_all:
+            self.chance.shuffle(numbers)
+        return numbers if self.is_all else numbers[:share]
+
+    def try_all(self, what, life, counts):
+        """Lives with each kind of fault in turn, until all are tried or the time is over."""
+        left = {kind: self.numbers(n, 400) for kind, n in counts.items()}
+        end = time.monotonic() + SECONDS[what.split()[0]]
+        tried = dict.fromkeys(counts, 0)
+        problems = []
+        while any(left.values()) and (self.is_all or time.monotonic() < end):
+            for kind, numbers in left.items():
+                if numbers:
+                    fault = self.fault(kind, numbers.pop(0))
+                    problems += [f'{fault.name}: {problem}' for problem in life(fault)]
+                    tried[kind] += 1
+        self.tap.check(not problems, f'{what}: right, or with a reason: ' + ', '.join(
+            f'{tried[kind]} of {counts[kind]} {kind}' for kind in counts), *problems[:20])
+
+    def daemon(self):
+        def life(fault):
+            return daemon_life(self.programs, self.directory, fault)
+        counts = {}
+        for kind in KINDS:
+            fault = self.fault(kind, 0)
+            problems = life(fault)
+            counts[kind] = fault.count()
+            self.tap.check(not problems, f'clrsymd without a fault: {counts[kind]} calls: {kind}',
+                           *problems)
+        self.try_all('daemon', life, counts)
+
+    def client(self):
+        state = tempfile.mkdtemp(dir=self.directory)
+        daemon = Daemon(self.programs, self.directory, state)
+        feed(daemon)
+        output = pathlib.Path(self.directory) / 'perf.map'
+        addresses = [hex(address(FIRST + i)) for i in range(1, 30)]
+        commands = [[self.programs.clrsym, *words, *daemon.source] for words in (
+            ('resolve', '-p', '100', *addresses), ('resolve', '-p', '100', '--json', *addresses),
+            ('ps',), ('methods', '--json'), ('methods',), ('history', '-p', '100', addresses[0]),
+            ('perfmap', '-p', '100'), ('perfmap', '-p', '100', '-o', output))]
+        SECONDS['client'] = SECONDS['client'] / len(commands)
+        whole = None
+        for command in commands:
+            want, counts = self.programs.run(command).stdout, {}
+            whole = output.read_text(encoding='ascii') if output.exists() else None
+
+            def life(fault, command=command, want=want):
+                problems = client_life(self.programs, command, want, fault)
+                if whole is not None and output.read_text(encoding='ascii') != whole:
+                    problems.append('the output file is not whole')
+                # A program that GLib has ended leaves its temporary file.
+                for path in output.parent.glob('.perf.map.*'):
+                    path.unlink()
+                return problems
+
+            for kind in ('malloc', 'write', 'rename', 'open', 'mmap'):
+                fault = self.fault(kind, 0)
+                life(fault)
+                counts[kind] = fault.count()
+            self.try_all(f'client {" ".join(map(str, command[1:3]))}', life, counts)
+        daemon.stop()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for argument in ('clrsym', 'clrsymd', 'plugin_dir', 'library'):
+        parser.add_argument(argument)
+    parser.add_argument('--all', action='store_true', help='every n')
+    parser.add_argument('--seed', type=int, default=random.SystemRandom().randrange(1 << 32))
+    parser.add_argument('--only', choices=('daemon', 'client'))
+    arguments = parser.parse_args()
+    tap = recorded.Tap()
+    tap.note(f'--seed {arguments.seed}')
+    with tempfile.TemporaryDirectory(prefix='clrsym-fault-') as directory:
+        run = Run(tap, arguments, recorded.Programs(arguments, directory), directory)
+        for part in ('client', 'daemon'):
+            if arguments.only in (None, part):
+                getattr(run, part)()
+    tap.finish()
+
+
+if __name__ == '__main__':
+    main()
