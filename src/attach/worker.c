@@ -104,14 +104,17 @@ static void worker_do_rundown(Worker *worker)
 
 static bool worker_find_target(const WorkerJob *job, Worker *worker, GError **error)
 {
-        if (!target_open(job->pid, &worker->target, error))
-                return false;
-        if (job->start_ticks && worker->target.start_ticks != job->start_ticks) {
-                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_ENDED, "process %d has ended",
-                            (int)job->pid);
+        if (target_open(job->pid, &worker->target, error)) {
+                if (!job->start_ticks || worker->target.start_ticks == job->start_ticks)
+                        return true;
+        } else if (!job->start_ticks ||
+                   !g_error_matches(*error, ATTACH_ERROR, ATTACH_ERROR_NO_PROCESS)) {
                 return false;
         }
-        return true;
+        /* It existed once. If it were only absent, the holder would try again for ever. */
+        g_clear_error(error);
+        g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_ENDED, "process %d has ended", (int)job->pid);
+        return false;
 }
 
 static bool worker_hold(const WorkerJob *job, Worker *worker, GError **error)

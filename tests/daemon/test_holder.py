@@ -204,9 +204,8 @@ def test_share(tap, holder):
                   f'a user can have {MAX_PER_USER} attachments', answers[-1])
         answer = holder.ask('attach', pids[-1])
         tap.check(answer.get('pid') == pids[-1], 'root can have more', answer)
-    # Sanitized, hundreds of workers take a minute to end.
     live.wait_for('the end of all attachments', lambda: not holder.ask('list')['attachments'],
-                  seconds=240)
+                  seconds=60)
 
 
 def workers_of(process):
@@ -241,6 +240,19 @@ def test_stopped_worker(tap, holder, process):
         tap.check(not pathlib.Path(f'/proc/{worker}').exists(), 'it is gone')
 
 
+def test_killed_together(tap, holder, process):
+    """The worker dies with its target: the next worker finds nothing."""
+    with runtimes(holder, 'calm') as (target,):
+        answer = holder.ask('attach', target)
+        tap.check(answer.get('pid') == target, 'a calm process is attached', answer)
+        worker, = workers_of(process)
+        os.kill(worker, signal.SIGSTOP)
+    os.kill(worker, signal.SIGKILL)
+    live.wait_for('the end of the attachment', lambda: not holder.ask('list')['attachments'],
+                  process)
+    tap.equal(workers_of(process), [], 'worker and target killed together: nobody tries again')
+
+
 def test_large_environment(tap, holder):
     with fake(STRETCH='1') as pid:
         answer, seconds = took(holder.ask, 'attach', pid)
@@ -269,6 +281,7 @@ def test(tap, programs, directory, _):
         for mode in ('trickle', 'flood'):
             test_endless(tap, holder, process, mode)
         test_stopped_worker(tap, holder, process)
+        test_killed_together(tap, holder, process)
         test_large_environment(tap, holder)
         test_share(tap, holder)
     test_end(tap, holder)
