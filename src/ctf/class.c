@@ -70,6 +70,16 @@ const CtfMember *ctf_class_member(const CtfClass *class, const char *name)
         return NULL;
 }
 
+bool ctf_class_is_text(const CtfClass *class)
+{
+        const CtfClass *element = class->element;
+
+        if (class->kind != CTF_KIND_ARRAY && class->kind != CTF_KIND_SEQUENCE)
+                return class->kind == CTF_KIND_STRING;
+        return element->kind == CTF_KIND_INTEGER && element->is_text && element->size == 8 &&
+               element->align == 8;
+}
+
 static void ctf_stream_class_free(void *data)
 {
         CtfStreamClass *stream = data;

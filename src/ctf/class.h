@@ -128,6 +128,8 @@ const char *ctf_arena_name(CtfArena *arena, const char *name);
 void ctf_class_add_member(CtfClass *class, const char *name, const char *declared,
                           CtfClass *member);
 const CtfMember *ctf_class_member(const CtfClass *class, const char *name);
+/* True of a string, and of an array or sequence of the bytes of a text. */
+bool ctf_class_is_text(const CtfClass *class);
 
 typedef struct CtfClock {
         const char *name;
@@ -144,7 +146,6 @@ typedef struct CtfEventClass {
         CtfClass *specific_context;
         CtfClass *payload; /* NULL: no fields */
         int log_level;     /* INT_MIN: none */
-        void *user;        /* of whoever reads the trace */
 } CtfEventClass;
 
 typedef struct CtfStreamClass {

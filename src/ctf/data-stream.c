@@ -288,8 +288,10 @@ static bool stream_next_packet(CtfDataStream *stream, GError **error)
         stream->cursor.at = 0;
         if (!stream_fill(stream, 0, CTF_WINDOW, error) ||
             !packet_run(stream->layout->packet_header, &stream->cursor, stream->slots, offset,
-                        error) ||
-            !packet_run(stream->layout->packet_context, &stream->cursor, stream->slots, offset,
+                        error))
+                return false;
+        stream->context_at = stream->cursor.at;
+        if (!packet_run(stream->layout->packet_context, &stream->cursor, stream->slots, offset,
                         error))
                 return false;
         stream->state = CTF_STREAM_LOST_EVENTS;
@@ -361,6 +363,7 @@ static CtfRunResult stream_run_event(CtfDataStream *stream, CtfEventLayout **ret
                                                       : 0);
         if (!*ret_event)
                 return CTF_RUN_INVALID;
+        stream->context_at = cursor->at;
         result = ctf_program_run(layout->event_context, cursor, stream->slots);
         return result != CTF_RUN_OK ? result
                                     : ctf_program_run((*ret_event)->program, cursor, stream->slots);
@@ -467,4 +470,16 @@ bool ctf_data_stream_next(CtfDataStream *stream, bool skip, GError **error)
                         stream->item = CTF_ITEM_END;
                         return true;
                 }
+}
+
+void ctf_data_stream_rewind(CtfDataStream *stream)
+{
+        fd_clear(&stream->fd);
+        stream->state = CTF_STREAM_FILE;
+        stream->i_file = 0;
+        stream->has_previous = false;
+        stream->packet = stream->previous = (CtfPacket){0};
+        stream->cursor = (CtfCursor){0};
+        stream->n_bytes_read = 0;
+        stream->n_events = 0;
 }

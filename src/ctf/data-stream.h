@@ -84,12 +84,18 @@ typedef struct CtfDataStream {
         CtfSlot *slots;        /* owned */
         uint64_t n_bytes_read; /* of all files */
         uint64_t n_events;     /* of any kind */
+        void *user;            /* of whoever reads the trace */
 
         /* The item that ctf_data_stream_next() found. */
         CtfItemType item;
         uint64_t time; /* ns of the clock; of a loss its begin */
         int64_t order; /* ns since the epoch where the clock is absolute */
         CtfEventLayout *event;
+        /*
+         * Bits from the packet's first: of PACKET_BEGIN the packet context, of EVENT its contexts.
+         * What the item has from there on is in the cursor's window, up to cursor.at.
+         */
+        uint64_t context_at;
         StreamGap gap;
 } CtfDataStream;
 
@@ -113,3 +119,6 @@ uint64_t ctf_data_stream_ns(const CtfDataStream *stream, uint64_t cycles);
  * False with ERROR set.
  */
 bool ctf_data_stream_next(CtfDataStream *stream, bool skip, GError **error);
+
+/* Goes back to the beginning: the next item is the first. */
+void ctf_data_stream_rewind(CtfDataStream *stream);

@@ -58,13 +58,6 @@ static bool class_is_array(const CtfClass *class)
                class_is_integer(class->element);
 }
 
-static bool class_is_text(const CtfClass *class)
-{
-        return class && (class->kind == CTF_KIND_STRING ||
-                         (class_is_array(class) && class->element->is_text &&
-                          class->element->size == 8 && class->element->align == 8));
-}
-
 static bool class_fits(const CtfClass *class, FieldType type)
 {
         switch (type) {
@@ -76,7 +69,7 @@ static bool class_fits(const CtfClass *class, FieldType type)
                 return class_is_integer(class);
         case FIELD_TYPE_WSTRING:
         case FIELD_TYPE_ASTRING:
-                return class_is_text(class);
+                return class && ctf_class_is_text(class);
         case FIELD_TYPE_GUID:
         case FIELD_TYPE_U64_ARRAY:
         case FIELD_TYPE_IL_OFFSETS:

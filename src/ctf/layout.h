@@ -34,6 +34,7 @@ typedef struct CtfEventLayout {
         CtfEncoding encoding;
         const CtfClass *fields[EVENT_MAX_FIELDS]; /* PLAIN, in the row's order; borrowed */
         const CtfClass *length, *data;            /* PACKED */
+        void *user;                               /* of whoever reads the trace */
 } CtfEventLayout;
 
 typedef struct CtfLayout {

@@ -21,6 +21,7 @@ typedef struct TraceDirectory {
 
 struct CtfReader {
         EventUse use;
+        bool has_others;
         GPtrArray *directories; /* owned TraceDirectory */
         GPtrArray *streams;     /* owned CtfDataStream */
         GPtrArray *heap;        /* borrowed: those with an item, the earliest first */
@@ -340,27 +341,41 @@ static void heap_sift_down(GPtrArray *heap, guint i)
         }
 }
 
-static bool reader_open(CtfReader *reader, const char *path, GError **error)
+/* Goes to the next item of a stream. */
+static bool reader_advance(CtfReader *reader, CtfDataStream *stream, GError **error)
 {
-        guint i;
+        const CtfDataFile *file;
+
+        if (ctf_data_stream_next(stream, !reader->has_others, error))
+                return true;
+        file = stream->files->pdata[stream->i_file];
+        return fail_in(error, file->path);
+}
+
+static bool reader_find_in(CtfReader *reader, const char *path, GError **error)
+{
+        guint n_before = reader->directories->len;
 
         if (!reader_find(reader, path, 0, error))
                 return false;
-        if (reader->directories->len == 0) {
+        if (reader->directories->len == n_before) {
                 g_set_error(error, CTF_ERROR, CTF_ERROR_SYSTEM,
                             "no CTF trace in it: there is no file \"metadata\", here or below");
                 return false;
         }
-        for (i = 0; i < reader->directories->len; i++)
-                if (!reader_open_directory(reader, reader->directories->pdata[i], error))
-                        return false;
-        g_ptr_array_sort(reader->streams, compare_streams);
+        return true;
+}
+
+/* Each stream's first item. */
+static bool reader_begin(CtfReader *reader, GError **error)
+{
+        guint i;
+
         for (i = 0; i < reader->streams->len; i++) {
                 CtfDataStream *stream = reader->streams->pdata[i];
 
-                g_ptr_array_sort(stream->files, compare_files);
-                if (!ctf_data_stream_next(stream, true, error))
-                        return fail_in(error, path);
+                if (!reader_advance(reader, stream, error))
+                        return false;
                 if (stream->item != CTF_ITEM_END)
                         g_ptr_array_add(reader->heap, stream);
         }
@@ -369,16 +384,60 @@ static bool reader_open(CtfReader *reader, const char *path, GError **error)
         return true;
 }
 
+static bool reader_open(CtfReader *reader, const char *const *paths, size_t n_paths, GError **error)
+{
+        guint i;
+
+        for (i = 0; i < n_paths; i++)
+                if (!reader_find_in(reader, paths[i], error))
+                        return n_paths > 1 ? fail_in(error, paths[i]) : false;
+        for (i = 0; i < reader->directories->len; i++)
+                if (!reader_open_directory(reader, reader->directories->pdata[i], error))
+                        return false;
+        g_ptr_array_sort(reader->streams, compare_streams);
+        for (i = 0; i < reader->streams->len; i++)
+                g_ptr_array_sort(((CtfDataStream *)reader->streams->pdata[i])->files,
+                                 compare_files);
+        return reader_begin(reader, error);
+}
+
+bool ctf_reader_rewind(CtfReader *reader, GError **error)
+{
+        GHashTableIter iter;
+        void *value;
+        guint i;
+
+        g_hash_table_iter_init(&iter, reader->counts);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                CtfEventCounts *counts = value;
+
+                counts->n_events = 0;
+                memset(counts->n_results, 0, sizeof(counts->n_results));
+        }
+        g_ptr_array_set_size(reader->heap, 0);
+        reader->current = NULL;
+        for (i = 0; i < reader->streams->len; i++)
+                ctf_data_stream_rewind(reader->streams->pdata[i]);
+        return reader_begin(reader, error);
+}
+
 CtfReader *ctf_reader_new(const char *path, EventUse use, GError **error)
+{
+        return ctf_reader_new_of(&path, 1, use, false, error);
+}
+
+CtfReader *ctf_reader_new_of(const char *const *paths, size_t n_paths, EventUse use,
+                             bool has_others, GError **error)
 {
         CtfReader *reader = g_new0(CtfReader, 1);
 
         reader->use = use;
+        reader->has_others = has_others;
         reader->directories = g_ptr_array_new_with_free_func(trace_directory_free);
         reader->streams = g_ptr_array_new_with_free_func(data_stream_free);
         reader->heap = g_ptr_array_new();
         reader->counts = ctf_event_counts_new();
-        if (!reader_open(reader, path, error)) {
+        if (!reader_open(reader, paths, n_paths, error)) {
                 ctf_reader_free(reader);
                 return NULL;
         }
@@ -403,12 +462,8 @@ CtfReadResult ctf_reader_next(CtfReader *reader, CtfDataStream **ret_stream, GEr
 
         reader->current = NULL;
         if (stream && stream->item != CTF_ITEM_END) {
-                if (!ctf_data_stream_next(stream, true, error)) {
-                        const CtfDataFile *file = stream->files->pdata[stream->i_file];
-
-                        fail_in(error, file->path);
+                if (!reader_advance(reader, stream, error))
                         return CTF_READ_ERROR;
-                }
                 if (stream->item == CTF_ITEM_END) {
                         /* It is reported, and leaves the heap with the next call. */
                         g_ptr_array_remove_index_fast(reader->heap, 0);

@@ -17,6 +17,12 @@ typedef struct CtfReader CtfReader;
  * CTF_ERROR_UNSUPPORTED can be read by babeltrace2, maybe; nothing else can.
  */
 CtfReader *ctf_reader_new(const char *path, EventUse use, GError **error);
+/*
+ * The same of N_PATHS paths. HAS_OTHERS: the items have the events, too, that USE does not want or
+ * that are not .NET events.
+ */
+CtfReader *ctf_reader_new_of(const char *const *paths, size_t n_paths, EventUse use,
+                             bool has_others, GError **error);
 void ctf_reader_free(CtfReader *reader);
 
 typedef enum CtfReadResult {
@@ -27,9 +33,12 @@ typedef enum CtfReadResult {
 
 /*
  * The next item: *RET_STREAM is the stream that it is of, with the item in it, valid until the next
- * call. Events that USE does not want are counted and passed over.
+ * call. Events that USE does not want are counted and passed over, if not HAS_OTHERS.
  */
 CtfReadResult ctf_reader_next(CtfReader *reader, CtfDataStream **ret_stream, GError **error);
+
+/* Goes back to the beginning: the next item is the first. False with ERROR set. */
+bool ctf_reader_rewind(CtfReader *reader, GError **error);
 
 /* The outcome of decoding an event. */
 typedef enum CtfDecode {
