@@ -79,22 +79,18 @@ static CtfLayout *packet_layout(CtfLayout *any, const CtfCursor *cursor)
         return g_hash_table_lookup(any->siblings, &id);
 }
 
-bool ctf_packet_read(int fd, uint64_t size, uint64_t offset, CtfLayout **layout,
-                     CtfPacket *ret_packet, GError **error)
+/* The head of the packet at OFFSET of a file of SIZE bytes, of which N BYTES are there. */
+static bool packet_parse_at(const uint8_t *bytes, size_t n, uint64_t size, uint64_t offset,
+                            CtfLayout **layout, CtfPacket *ret_packet, GError **error)
 {
         const CtfTraceClass *trace = (*layout)->trace;
         CtfSlot slots[CTF_MAX_HEAD_SLOTS];
         CtfPacket packet = {.offset = offset};
-        uint8_t bytes[HEAD_SIZE];
-        CtfCursor cursor = {.window = bytes};
+        CtfCursor cursor = {.window = bytes, .end = 8 * (uint64_t)n};
         bool has_size, has_content, has_magic;
         CtfLayout *own;
-        ssize_t n = read_at(fd, bytes, sizeof(bytes), offset);
         uint64_t magic;
 
-        if (n < 0)
-                return stream_fail(error, CTF_ERROR_SYSTEM, offset, g_strerror(errno));
-        cursor.end = 8 * (uint64_t)n;
         if ((*layout)->n_head_slots > CTF_MAX_HEAD_SLOTS)
                 return stream_fail(error, CTF_ERROR_UNSUPPORTED, offset, "too many fields");
         if (!packet_run((*layout)->packet_header, &cursor, slots, offset, error))
@@ -136,6 +132,23 @@ bool ctf_packet_read(int fd, uint64_t size, uint64_t offset, CtfLayout **layout,
         *ret_packet = packet;
         *layout = own;
         return true;
+}
+
+bool ctf_packet_read(int fd, uint64_t size, uint64_t offset, CtfLayout **layout,
+                     CtfPacket *ret_packet, GError **error)
+{
+        uint8_t bytes[HEAD_SIZE];
+        ssize_t n = read_at(fd, bytes, sizeof(bytes), offset);
+
+        if (n < 0)
+                return stream_fail(error, CTF_ERROR_SYSTEM, offset, g_strerror(errno));
+        return packet_parse_at(bytes, (size_t)n, size, offset, layout, ret_packet, error);
+}
+
+bool ctf_packet_parse(const uint8_t *bytes, size_t n, CtfLayout **layout, CtfPacket *ret_packet,
+                      GError **error)
+{
+        return packet_parse_at(bytes, n, UINT64_MAX / 8, 0, layout, ret_packet, error);
 }
 
 static void data_file_free(void *data)
@@ -210,6 +223,17 @@ static const CtfDataFile *stream_file(const CtfDataStream *stream)
         return stream->files->pdata[stream->i_file];
 }
 
+/* A layout that was freed may have been where LAYOUT is: slots are counted. */
+static void stream_set_layout(CtfDataStream *stream, CtfLayout *layout)
+{
+        stream->layout = layout;
+        if (stream->slots && layout->n_slots <= stream->n_slots)
+                return;
+        g_free(stream->slots);
+        stream->slots = g_new0(CtfSlot, layout->n_slots + 1);
+        stream->n_slots = layout->n_slots;
+}
+
 static bool stream_open_file(CtfDataStream *stream, GError **error)
 {
         const CtfDataFile *file = stream_file(stream);
@@ -220,11 +244,7 @@ static bool stream_open_file(CtfDataStream *stream, GError **error)
                 g_set_error(error, CTF_ERROR, CTF_ERROR_SYSTEM, "%s", g_strerror(errno));
                 return false;
         }
-        if (stream->layout != file->layout) {
-                stream->layout = file->layout;
-                g_free(stream->slots);
-                stream->slots = g_new0(CtfSlot, stream->layout->n_slots + 1);
-        }
+        stream_set_layout(stream, file->layout);
         stream->packet = (CtfPacket){0};
         return true;
 }
@@ -237,6 +257,12 @@ static bool stream_fill(CtfDataStream *stream, uint64_t begin, size_t size, GErr
         CtfCursor *cursor = &stream->cursor;
         ssize_t got;
 
+        if (stream->memory) {
+                cursor->window = stream->memory;
+                cursor->window_begin = 0;
+                cursor->end = packet->content_size;
+                return true;
+        }
         /* A window larger than the packet serves nobody. */
         size = MIN(size, MAX(content, CTF_WINDOW));
         if (size > stream->n_window) {
@@ -260,16 +286,42 @@ static bool stream_fill(CtfDataStream *stream, uint64_t begin, size_t size, GErr
         return true;
 }
 
+static void stream_end_packet(CtfDataStream *stream)
+{
+        if (stream->packet.size) {
+                stream->previous = stream->packet;
+                stream->has_previous = true;
+        }
+}
+
+/* The packet's head was read: goes to its first event. */
+static bool stream_begin_packet(CtfDataStream *stream, GError **error)
+{
+        const CtfPacket *packet = &stream->packet;
+
+        stream->n_bytes_read += packet->size / 8;
+        stream->cursor = (CtfCursor){
+                .at = 0, .clock = packet->has_begin ? packet->clock : stream->cursor.clock};
+        /* The header and the context of a packet can be what its events refer to. */
+        if (!stream_fill(stream, 0, CTF_WINDOW, error) ||
+            !packet_run(stream->layout->packet_header, &stream->cursor, stream->slots,
+                        packet->offset, error))
+                return false;
+        stream->context_at = stream->cursor.at;
+        if (!packet_run(stream->layout->packet_context, &stream->cursor, stream->slots,
+                        packet->offset, error))
+                return false;
+        stream->state = CTF_STREAM_LOST_EVENTS;
+        return true;
+}
+
 static bool stream_next_packet(CtfDataStream *stream, GError **error)
 {
         const CtfDataFile *file = stream_file(stream);
         uint64_t offset = stream->packet.offset + stream->packet.size / 8;
         CtfLayout *layout = stream->layout;
 
-        if (stream->packet.size) {
-                stream->previous = stream->packet;
-                stream->has_previous = true;
-        }
+        stream_end_packet(stream);
         if (offset >= file->size) {
                 stream->i_file++;
                 stream->state = CTF_STREAM_FILE;
@@ -280,22 +332,39 @@ static bool stream_next_packet(CtfDataStream *stream, GError **error)
         if (layout != stream->layout)
                 return stream_fail(error, CTF_ERROR_DAMAGED, offset,
                                    "it is of another stream than the one before");
-        stream->n_bytes_read += stream->packet.size / 8;
-        stream->cursor = (CtfCursor){.at = stream->packet.first_event,
-                                     .clock = stream->packet.has_begin ? stream->packet.clock
-                                                                       : stream->cursor.clock};
-        /* The header and the context of a packet can be what its events refer to. */
-        stream->cursor.at = 0;
-        if (!stream_fill(stream, 0, CTF_WINDOW, error) ||
-            !packet_run(stream->layout->packet_header, &stream->cursor, stream->slots, offset,
-                        error))
+        return stream_begin_packet(stream, error);
+}
+
+bool ctf_data_stream_set_packet(CtfDataStream *stream, CtfLayout *layout, const uint8_t *bytes,
+                                size_t n, GError **error)
+{
+        CtfPacket packet;
+
+        if (!ctf_packet_parse(bytes, n, &layout, &packet, error))
                 return false;
-        stream->context_at = stream->cursor.at;
-        if (!packet_run(stream->layout->packet_context, &stream->cursor, stream->slots, offset,
-                        error))
-                return false;
-        stream->state = CTF_STREAM_LOST_EVENTS;
-        return true;
+        if (packet.size / 8 > n)
+                return stream_fail(error, CTF_ERROR_DAMAGED, 0,
+                                   "it is longer than the bytes that were received");
+        if (layout->stream->id != stream->identity->class_id)
+                return stream_fail(error, CTF_ERROR_DAMAGED, 0,
+                                   "it is of another stream than the one before");
+        stream_set_layout(stream, layout);
+        stream->packet = packet;
+        stream->memory = bytes;
+        if (stream_begin_packet(stream, error))
+                return true;
+        ctf_data_stream_drop_packet(stream);
+        return false;
+}
+
+void ctf_data_stream_drop_packet(CtfDataStream *stream)
+{
+        stream_end_packet(stream);
+        stream->packet = (CtfPacket){0};
+        stream->memory = NULL;
+        stream->event = NULL;
+        stream->item = CTF_ITEM_NONE;
+        stream->state = CTF_STREAM_NO_PACKET;
 }
 
 /* True if there is a loss to report: as babeltrace2 counts it. */
@@ -393,7 +462,7 @@ static bool stream_next_event(CtfDataStream *stream, GError **error)
                 stream->event = NULL;
                 stream_set_cycles(stream, stream->packet.has_end ? stream->packet.end
                                                                  : stream->cursor.clock);
-                stream->state = CTF_STREAM_PACKET;
+                stream->state = stream->memory ? CTF_STREAM_NO_PACKET : CTF_STREAM_PACKET;
                 return true;
         }
         for (;;) {
@@ -465,6 +534,11 @@ bool ctf_data_stream_next(CtfDataStream *stream, bool skip, GError **error)
                         if (skip && !stream->event->event)
                                 break;
                         return true;
+                case CTF_STREAM_NO_PACKET:
+                        if (stream->memory)
+                                ctf_data_stream_drop_packet(stream);
+                        stream->item = CTF_ITEM_NONE;
+                        return true;
                 case CTF_STREAM_OVER:
                         fd_clear(&stream->fd);
                         stream->item = CTF_ITEM_END;
@@ -482,4 +556,35 @@ void ctf_data_stream_rewind(CtfDataStream *stream)
         stream->cursor = (CtfCursor){0};
         stream->n_bytes_read = 0;
         stream->n_events = 0;
+}
+
+CtfDecode ctf_data_stream_decode(CtfDataStream *stream, DecodeScratch *scratch, Record *ret_record)
+{
+        const CtfLayout *layout = stream->layout;
+        const CtfSlot *slots = stream->slots;
+        DecodeResult result;
+        int64_t value;
+
+        if (!stream->has_clock)
+                return CTF_DECODE_NO_CLOCK;
+        ret_record->process = (ProcessKey){.pid = stream->pid};
+        ret_record->tid = 0;
+        if (layout->pid_ns && layout->pid_ns->kind == CTF_KIND_INTEGER)
+                ret_record->process.pid_ns = slots[layout->pid_ns->slot].value;
+        if (layout->vtid && layout->vtid->kind == CTF_KIND_INTEGER) {
+                value = (int64_t)slots[layout->vtid->slot].value;
+                if (value > 0 && value <= INT32_MAX)
+                        ret_record->tid = (int32_t)value;
+        }
+        value = layout->vpid && layout->vpid->kind == CTF_KIND_INTEGER
+                        ? (int64_t)slots[layout->vpid->slot].value
+                        : INT64_MAX;
+        if (value >= INT32_MIN && value <= INT32_MAX)
+                ret_record->process.pid = (int32_t)value;
+        else if (!stream->has_pid)
+                return CTF_DECODE_NO_PROCESS;
+        ret_record->time = stream->time;
+        result = ctf_layout_decode(stream->event, slots, scratch, ret_record);
+        stream->event->counts->n_results[result]++;
+        return result == DECODE_OK ? CTF_DECODE_RECORD : CTF_DECODE_SKIPPED;
 }

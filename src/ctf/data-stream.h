@@ -27,7 +27,8 @@ typedef enum CtfItemType {
         CTF_ITEM_DISCARDED_PACKETS,
         CTF_ITEM_PACKET_BEGIN,
         CTF_ITEM_PACKET_END,
-        CTF_ITEM_END, /* of the stream */
+        CTF_ITEM_END,  /* of the stream */
+        CTF_ITEM_NONE, /* without files: ctf_data_stream_set_packet() is next */
 } CtfItemType;
 
 /* The head of a packet. Sizes are in bits. */
@@ -54,6 +55,7 @@ typedef enum CtfStreamState {
         CTF_STREAM_BEGIN, /* of a packet */
         CTF_STREAM_EVENT,
         CTF_STREAM_OVER,
+        CTF_STREAM_NO_PACKET, /* without files: the next packet is still to be handed over */
 } CtfStreamState;
 
 /*
@@ -61,6 +63,12 @@ typedef enum CtfStreamState {
  *     ^       ^                                               |      |
  *     |       +--------------- end of the packet -------------+      |
  *     +----------------------- end of the file ----------------------+
+ *
+ * A stream without files is handed its packets, in order, with ctf_data_stream_set_packet():
+ *
+ *   NO_PACKET -> LOST_EVENTS -> LOST_PACKETS -> BEGIN -> EVENT -+
+ *     ^                                                        |
+ *     +------------------ end of the packet -------------------+
  */
 typedef struct CtfDataStream {
         StreamIdentity *identity; /* owned */
@@ -70,7 +78,7 @@ typedef struct CtfDataStream {
         uint64_t frequency;
         int64_t clock_offset; /* realtime less the clock's value, in ns */
         bool is_absolute;
-        GPtrArray *files; /* owned CtfDataFile, in order */
+        GPtrArray *files; /* owned CtfDataFile, in order; without: packets are handed over */
         CtfStreamState state;
         guint i_file;
         int fd;
@@ -82,6 +90,8 @@ typedef struct CtfDataStream {
         size_t n_window; /* allocated */
         CtfCursor cursor;
         CtfSlot *slots;        /* owned */
+        uint32_t n_slots;      /* allocated */
+        const uint8_t *memory; /* borrowed: the packet that was handed over, or NULL */
         uint64_t n_bytes_read; /* of all files */
         uint64_t n_events;     /* of any kind */
         void *user;            /* of whoever reads the trace */
@@ -107,6 +117,13 @@ typedef struct CtfDataStream {
 bool ctf_packet_read(int fd, uint64_t size, uint64_t offset, CtfLayout **layout,
                      CtfPacket *ret_packet, GError **error);
 
+/*
+ * The same of a packet in memory: of N bytes, which begin with the packet. It need not be there as
+ * a whole; what its head says of its size is not compared with N.
+ */
+bool ctf_packet_parse(const uint8_t *bytes, size_t n, CtfLayout **layout, CtfPacket *ret_packet,
+                      GError **error);
+
 /* IDENTITY becomes the stream's. */
 CtfDataStream *ctf_data_stream_new(StreamIdentity *identity, const CtfLayout *layout);
 void ctf_data_stream_free(CtfDataStream *stream);
@@ -122,3 +139,28 @@ bool ctf_data_stream_next(CtfDataStream *stream, bool skip, GError **error);
 
 /* Goes back to the beginning: the next item is the first. */
 void ctf_data_stream_rewind(CtfDataStream *stream);
+
+/*
+ * Hands over the next packet of a stream without files: N BYTES, borrowed until all of its items
+ * are read, of a stream class of LAYOUT's trace, which may be another one than that of the packet
+ * before: metadata grows. False with ERROR set: it is damaged, or it does not end in N bytes; the
+ * stream is as it was.
+ */
+bool ctf_data_stream_set_packet(CtfDataStream *stream, CtfLayout *layout, const uint8_t *bytes,
+                                size_t n, GError **error);
+/* Passes over the rest of the packet that was handed over. What it lost is counted. */
+void ctf_data_stream_drop_packet(CtfDataStream *stream);
+
+/* The outcome of decoding an event. */
+typedef enum CtfDecode {
+        CTF_DECODE_RECORD,
+        CTF_DECODE_SKIPPED,    /* its bytes are not what its row says: counted */
+        CTF_DECODE_NO_PROCESS, /* neither the event nor its trace says which process it is of */
+        CTF_DECODE_NO_CLOCK,   /* its stream has no clock */
+} CtfDecode;
+
+/*
+ * Decodes the event that STREAM is at. The record's views are valid as long as SCRATCH is not used
+ * again and the stream stays at its item.
+ */
+CtfDecode ctf_data_stream_decode(CtfDataStream *stream, DecodeScratch *scratch, Record *ret_record);

@@ -3,6 +3,7 @@
 
 #include "ctf/error.h"
 #include "ctf/metadata.h"
+#include "ctf/stream-identity.h"
 #include "util/fd.h"
 
 #include <fcntl.h>
@@ -101,83 +102,14 @@ static bool fail_in(GError **error, const char *path)
         return false;
 }
 
-static void append_valid_utf8(GString *out, const char *text)
-{
-        size_t n = strlen(text);
-
-        g_string_set_size(out, 3 * n);
-        g_string_set_size(out, utf8_make_valid((const uint8_t *)text, n, (uint8_t *)out->str));
-}
-
-static const char *environment_text(const CtfTraceClass *trace, const char *name)
-{
-        const CtfEnvironment *entry = ctf_trace_class_environment(trace, name);
-
-        return entry && entry->text ? entry->text : "";
-}
-
-static bool environment_number(const CtfTraceClass *trace, const char *name, int64_t *ret_number)
-{
-        const CtfEnvironment *entry = ctf_trace_class_environment(trace, name);
-
-        if (!entry || entry->text)
-                return false;
-        *ret_number = entry->number;
-        return true;
-}
-
-static void stream_set_owner(CtfDataStream *stream, const CtfTraceClass *trace)
-{
-        const char *scheme = environment_text(trace, "tracer_buffering_scheme");
-        StreamIdentity *identity = stream->identity;
-        int64_t id;
-
-        identity->uid = UINT32_MAX;
-        stream->has_pid = environment_number(trace, "vpid", &id) && id > 0 && id <= INT32_MAX;
-        if (stream->has_pid)
-                stream->pid = (int32_t)id;
-        if (!strcmp(scheme, "uid")) {
-                identity->scheme = BUFFER_SCHEME_PER_UID;
-                if (environment_number(trace, "tracer_buffering_id", &id) && id >= 0 &&
-                    id < UINT32_MAX)
-                        identity->uid = (uint32_t)id;
-        } else if (!strcmp(scheme, "pid")) {
-                identity->scheme = BUFFER_SCHEME_PER_PID;
-                identity->pid = stream->pid;
-        }
-}
-
-/* A trace without a UUID: its text identity, made a number of that size. */
-static void trace_identity(const CtfTraceClass *trace, uint8_t ret_uuid[16])
-{
-        g_autoptr(GChecksum) sum = NULL;
-        gsize n = 32;
-        guint8 digest[32];
-
-        memset(ret_uuid, 0, 16);
-        if (trace->has_uuid) {
-                memcpy(ret_uuid, trace->uuid, 16);
-        } else if (trace->uid) {
-                sum = g_checksum_new(G_CHECKSUM_SHA256);
-                if (trace->name_space)
-                        g_checksum_update(sum, (const guchar *)trace->name_space, -1);
-                g_checksum_update(sum, (const guchar *)"", 1);
-                g_checksum_update(sum, (const guchar *)trace->uid, -1);
-                g_checksum_get_digest(sum, digest, &n);
-                memcpy(ret_uuid, digest, 16);
-        }
-}
-
 static CtfDataStream *reader_stream(CtfReader *reader, const CtfLayout *layout,
                                     const CtfPacket *packet, uint64_t unnamed)
 {
-        const CtfTraceClass *trace = layout->trace;
-        StreamIdentity *identity;
         CtfDataStream *stream;
         uint8_t uuid[16];
         guint i;
 
-        trace_identity(trace, uuid);
+        ctf_trace_class_identity(layout->trace, uuid);
         for (i = 0; packet->has_stream_id && i < reader->streams->len; i++) {
                 stream = reader->streams->pdata[i];
                 if (stream->identity->stream_id == packet->stream_id &&
@@ -185,17 +117,7 @@ static CtfDataStream *reader_stream(CtfReader *reader, const CtfLayout *layout,
                     !memcmp(stream->identity->trace_uuid, uuid, sizeof(uuid)))
                         return stream;
         }
-        identity = stream_identity_new();
-        memcpy(identity->trace_uuid, uuid, sizeof(uuid));
-        identity->class_id = layout->stream->id;
-        identity->stream_id = packet->has_stream_id ? packet->stream_id : unnamed;
-        append_valid_utf8(identity->hostname, environment_text(trace, "hostname"));
-        stream = ctf_data_stream_new(identity, layout);
-        stream_set_owner(stream, trace);
-        if (layout->stream->clock) {
-                append_valid_utf8(identity->clock_name, layout->stream->clock->name);
-                identity->clock_offset = stream->clock_offset;
-        }
+        stream = ctf_data_stream_of_packet(layout, packet, unnamed);
         g_ptr_array_add(reader->streams, stream);
         return stream;
 }
@@ -481,33 +403,7 @@ CtfReadResult ctf_reader_next(CtfReader *reader, CtfDataStream **ret_stream, GEr
 
 CtfDecode ctf_reader_decode(CtfReader *reader, CtfDataStream *stream, Record *ret_record)
 {
-        const CtfLayout *layout = stream->layout;
-        const CtfSlot *slots = stream->slots;
-        DecodeResult result;
-        int64_t value;
-
-        if (!stream->has_clock)
-                return CTF_DECODE_NO_CLOCK;
-        ret_record->process = (ProcessKey){.pid = stream->pid};
-        ret_record->tid = 0;
-        if (layout->pid_ns && layout->pid_ns->kind == CTF_KIND_INTEGER)
-                ret_record->process.pid_ns = slots[layout->pid_ns->slot].value;
-        if (layout->vtid && layout->vtid->kind == CTF_KIND_INTEGER) {
-                value = (int64_t)slots[layout->vtid->slot].value;
-                if (value > 0 && value <= INT32_MAX)
-                        ret_record->tid = (int32_t)value;
-        }
-        value = layout->vpid && layout->vpid->kind == CTF_KIND_INTEGER
-                        ? (int64_t)slots[layout->vpid->slot].value
-                        : INT64_MAX;
-        if (value >= INT32_MIN && value <= INT32_MAX)
-                ret_record->process.pid = (int32_t)value;
-        else if (!stream->has_pid)
-                return CTF_DECODE_NO_PROCESS;
-        ret_record->time = stream->time;
-        result = ctf_layout_decode(stream->event, slots, &reader->scratch, ret_record);
-        stream->event->counts->n_results[result]++;
-        return result == DECODE_OK ? CTF_DECODE_RECORD : CTF_DECODE_SKIPPED;
+        return ctf_data_stream_decode(stream, &reader->scratch, ret_record);
 }
 
 const GPtrArray *ctf_reader_streams(const CtfReader *reader)
@@ -519,7 +415,7 @@ const char *ctf_reader_trace_name(const CtfReader *reader, const CtfDataStream *
 {
         const CtfDataFile *file = stream->files->pdata[0];
 
-        return environment_text(file->layout->trace, "trace_name");
+        return ctf_trace_class_environment_text(file->layout->trace, "trace_name");
 }
 
 void ctf_reader_report(const CtfReader *reader, FeederReport *ret_report)

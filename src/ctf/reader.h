@@ -40,14 +40,6 @@ CtfReadResult ctf_reader_next(CtfReader *reader, CtfDataStream **ret_stream, GEr
 /* Goes back to the beginning: the next item is the first. False with ERROR set. */
 bool ctf_reader_rewind(CtfReader *reader, GError **error);
 
-/* The outcome of decoding an event. */
-typedef enum CtfDecode {
-        CTF_DECODE_RECORD,
-        CTF_DECODE_SKIPPED,    /* its bytes are not what its row says: counted */
-        CTF_DECODE_NO_PROCESS, /* neither the event nor its trace says which process it is of */
-        CTF_DECODE_NO_CLOCK,   /* its stream has no clock */
-} CtfDecode;
-
 /* Decodes the event that STREAM is at. The record's views are valid until the next call. */
 CtfDecode ctf_reader_decode(CtfReader *reader, CtfDataStream *stream, Record *ret_record);
 
