@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "graph-streams.h"
 
-#include <stdio.h>
+#include "event/boot-id.h"
+
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define NS_PER_SECOND 1000000000
-
-/*
- * For traces whose clock does not name its boot. LTTng takes the clock's offset once for each
- * session daemon; the real one drifts with NTP. Two boots of one machine are further apart than
- * this.
- */
-#define BOOT_TOLERANCE_NS (INT64_C(10) * NS_PER_SECOND)
-
-#define BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
 
 static void graph_stream_free(void *data)
 {
@@ -88,71 +78,6 @@ static int64_t clock_class_offset(const bt_clock_class *clock_class, uint64_t fr
         return offset > INT64_MAX ? INT64_MAX : offset < INT64_MIN ? INT64_MIN : (int64_t)offset;
 }
 
-static int64_t clock_ns(clockid_t id)
-{
-        struct timespec now;
-
-        clock_gettime(id, &now);
-        return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
-}
-
-/* A UUID in its usual form, which has 36 characters. */
-static bool uuid_parse(const char *text, uint8_t uuid[16])
-{
-        unsigned i;
-
-        for (i = 0; i < 16; i++) {
-                int high, low;
-
-                text += *text == '-';
-                high = g_ascii_xdigit_value(text[0]);
-                low = high < 0 ? -1 : g_ascii_xdigit_value(text[1]);
-                if (low < 0)
-                        return false;
-                uuid[i] = (uint8_t)(high << 4 | low);
-                text += 2;
-        }
-        return true;
-}
-
-static void warn_clock_set(int64_t step)
-{
-        static bool has_warned;
-
-        if (!has_warned)
-                fprintf(stderr,
-                        "clrsym: the machine's clock was set by %+.0f s since the tracing session "
-                        "began: times of day in this trace are off by that\n",
-                        (double)step / NS_PER_SECOND);
-        has_warned = true;
-}
-
-/*
- * This boot's id, if the trace is of this machine and its clock started with this boot. LTTng gives
- * the clock the boot id as its UUID, so that it is known even if somebody has set the clock since.
- */
-static void graph_stream_append_boot_id(GString *out, const char *hostname,
-                                        const bt_clock_class *clock_class, int64_t offset)
-{
-        int64_t own = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC), step;
-        bt_uuid clock_uuid = bt_clock_class_get_uuid(clock_class);
-        g_autofree char *boot_id = NULL;
-        bool is_near;
-        uint8_t uuid[16];
-        char name[256];
-
-        if (gethostname(name, sizeof(name)) < 0 || strncmp(name, hostname, sizeof(name)) ||
-            !g_file_get_contents(BOOT_ID_FILE, &boot_id, NULL, NULL) || !uuid_parse(boot_id, uuid))
-                return;
-        is_near = !__builtin_sub_overflow(own, offset, &step) && step <= BOOT_TOLERANCE_NS &&
-                  step >= -BOOT_TOLERANCE_NS;
-        if (clock_uuid ? memcmp(clock_uuid, uuid, sizeof(uuid)) != 0 : !is_near)
-                return;
-        if (!is_near)
-                warn_clock_set(step);
-        g_string_append(out, g_strstrip(boot_id));
-}
-
 static void graph_stream_read_buffer_scheme(GraphStream *info, const bt_trace *trace)
 {
         const char *scheme = trace_environment_string(trace, "tracer_buffering_scheme");
@@ -202,9 +127,8 @@ static GraphStream *graph_stream_new(const bt_stream *stream)
                 info->frequency = bt_clock_class_get_frequency(clock_class);
                 append_valid_utf8(identity->clock_name, name ? name : "");
                 identity->clock_offset = clock_class_offset(clock_class, info->frequency);
-                graph_stream_append_boot_id(identity->boot_id,
-                                            trace_environment_string(trace, "hostname"),
-                                            clock_class, identity->clock_offset);
+                boot_id_append(identity->boot_id, trace_environment_string(trace, "hostname"),
+                               bt_clock_class_get_uuid(clock_class), identity->clock_offset);
         }
         return info;
 }
