@@ -19,18 +19,9 @@ struct EventClasses {
         GHashTable *infos;
         /* borrowed const bt_trace_class -> owned bt_listener_id; until the trace class dies */
         GHashTable *trace_classes;
-        /* borrowed name (of the value) -> owned EventCounts; never removed */
-        GHashTable *counts;
+        GHashTable *counts; /* owned: see event_counts_new() */
         Recent recent[N_RECENT];
 };
-
-static void event_counts_free(void *data)
-{
-        EventCounts *counts = data;
-
-        g_free(counts->name);
-        g_free(counts);
-}
 
 EventClasses *event_classes_new(EventUse use)
 {
@@ -39,7 +30,7 @@ EventClasses *event_classes_new(EventUse use)
         classes->use = use;
         classes->infos = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         classes->trace_classes = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-        classes->counts = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, event_counts_free);
+        classes->counts = event_counts_new();
         return classes;
 }
 
@@ -89,19 +80,6 @@ static void event_classes_listen(EventClasses *classes, const bt_trace_class *tr
         g_hash_table_insert(classes->trace_classes, (void *)trace_class, g_steal_pointer(&id));
 }
 
-static EventCounts *event_classes_counts(EventClasses *classes, const char *name, bool has_row)
-{
-        EventCounts *counts = g_hash_table_lookup(classes->counts, name);
-
-        if (!counts) {
-                counts = g_new0(EventCounts, 1);
-                counts->name = g_strdup(name);
-                counts->has_row = has_row;
-                g_hash_table_insert(classes->counts, counts->name, counts);
-        }
-        return counts;
-}
-
 static EventClass *event_classes_add(EventClasses *classes, const bt_event_class *event_class)
 {
         const bt_stream_class *stream_class = bt_event_class_borrow_stream_class_const(event_class);
@@ -119,7 +97,7 @@ static EventClass *event_classes_add(EventClasses *classes, const bt_event_class
                 return info;
         event = event_by_name(name);
         info->is_dotnet = true;
-        info->counts = event_classes_counts(classes, name, event != NULL);
+        info->counts = event_counts_get(classes->counts, name, event != NULL);
         if (!event || !event_kind_is_wanted(event->kind, classes->use))
                 return info;
 
@@ -149,19 +127,7 @@ EventClass *event_classes_get(EventClasses *classes, const bt_event_class *event
         return info;
 }
 
-static int event_counts_compare_names(const void *a, const void *b)
+GHashTable *event_classes_counts(const EventClasses *classes)
 {
-        return g_strcmp0(*(const char *const *)a, *(const char *const *)b);
-}
-
-void event_classes_foreach_counts(EventClasses *classes,
-                                  void (*function)(const EventCounts *counts, void *data),
-                                  void *data)
-{
-        unsigned i, n;
-        g_autofree void **names = g_hash_table_get_keys_as_array(classes->counts, &n);
-
-        qsort(names, n, sizeof(*names), event_counts_compare_names);
-        for (i = 0; i < n; i++)
-                function(g_hash_table_lookup(classes->counts, names[i]), data);
+        return classes->counts;
 }

@@ -9,14 +9,7 @@
  */
 
 #include "bt-source.h"
-
-/* All events of one LTTng name, over all traces. */
-typedef struct EventCounts {
-        char *name; /* owned */
-        bool has_row;
-        uint64_t n_events;
-        uint64_t n_results[_DECODE_RESULT_MAX]; /* of those that were decoded */
-} EventCounts;
+#include "event/event-counts.h"
 
 typedef struct EventClass {
         bool is_wanted;                    /* to be decoded for the consumer of the classes */
@@ -36,7 +29,5 @@ void event_classes_free(EventClasses *classes);
 /* Valid until the event class dies. */
 EventClass *event_classes_get(EventClasses *classes, const bt_event_class *event_class);
 
-/* Calls back for every .NET event seen, by name. */
-void event_classes_foreach_counts(EventClasses *classes,
-                                  void (*function)(const EventCounts *counts, void *data),
-                                  void *data);
+/* A table of event_counts_new(), of all .NET events seen; borrowed. */
+GHashTable *event_classes_counts(const EventClasses *classes);

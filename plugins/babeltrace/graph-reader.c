@@ -109,22 +109,9 @@ ReadResult graph_reader_read(GraphReader *reader, const EventClass *info, const 
         return result == DECODE_OK ? READ_RECORD : READ_SKIPPED;
 }
 
-static void graph_reader_add_counts(const EventCounts *counts, void *data)
-{
-        FeederReport *report = data;
-        DecodeResult result;
-
-        report->dotnet_events += counts->n_events;
-        if (!counts->has_row)
-                report->unknown_events += counts->n_events;
-        for (result = DECODE_OK + 1; result < _DECODE_RESULT_MAX; result++)
-                report->decode_errors += counts->n_results[result];
-}
-
 void graph_reader_report(const GraphReader *reader, FeederReport *ret_report)
 {
-        *ret_report = (FeederReport){.events = reader->n_events};
-        event_classes_foreach_counts(reader->classes, graph_reader_add_counts, ret_report);
+        event_counts_report(event_classes_counts(reader->classes), reader->n_events, ret_report);
 }
 
 static void graph_reader_print_counted_errors(const EventCounts *counts, void *data)
@@ -141,7 +128,8 @@ static void graph_reader_print_counted_errors(const EventCounts *counts, void *d
 
 void graph_reader_print_errors(const GraphReader *reader)
 {
-        event_classes_foreach_counts(reader->classes, graph_reader_print_counted_errors, NULL);
+        event_counts_foreach(event_classes_counts(reader->classes),
+                             graph_reader_print_counted_errors, NULL);
 }
 
 static void graph_reader_print_unknown_event(const EventCounts *counts, void *data)
@@ -157,5 +145,6 @@ static void graph_reader_print_unknown_event(const EventCounts *counts, void *da
 
 void graph_reader_print_unknown(const GraphReader *reader)
 {
-        event_classes_foreach_counts(reader->classes, graph_reader_print_unknown_event, NULL);
+        event_counts_foreach(event_classes_counts(reader->classes),
+                             graph_reader_print_unknown_event, NULL);
 }

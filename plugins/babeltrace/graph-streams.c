@@ -30,19 +30,19 @@ void graph_streams_deinit(GraphStreams *streams)
         *streams = (GraphStreams){0};
 }
 
-static const bt_value *trace_environment(const bt_trace *trace, const char *name)
+static const bt_value *trace_environment(const void *trace, const char *name)
 {
         return bt_trace_borrow_environment_entry_value_by_name_const(trace, name);
 }
 
-static const char *trace_environment_string(const bt_trace *trace, const char *name)
+static const char *trace_environment_string(const void *trace, const char *name)
 {
         const bt_value *value = trace_environment(trace, name);
 
         return value && bt_value_is_string(value) ? bt_value_string_get(value) : "";
 }
 
-static bool trace_environment_integer(const bt_trace *trace, const char *name, int64_t *ret_value)
+static bool trace_environment_integer(const void *trace, const char *name, int64_t *ret_value)
 {
         const bt_value *value = trace_environment(trace, name);
 
@@ -55,14 +55,6 @@ static bool trace_environment_integer(const bt_trace *trace, const char *name, i
         else
                 return false;
         return true;
-}
-
-static void append_valid_utf8(GString *out, const char *text)
-{
-        size_t n = strlen(text);
-
-        g_string_set_size(out, 3 * n);
-        g_string_set_size(out, utf8_make_valid((const uint8_t *)text, n, (uint8_t *)out->str));
 }
 
 /* Realtime less the clock's value, in ns; what does not fit in 64 bits is cut. */
@@ -78,26 +70,16 @@ static int64_t clock_class_offset(const bt_clock_class *clock_class, uint64_t fr
         return offset > INT64_MAX ? INT64_MAX : offset < INT64_MIN ? INT64_MIN : (int64_t)offset;
 }
 
-static void graph_stream_read_buffer_scheme(GraphStream *info, const bt_trace *trace)
+static void graph_stream_read_environment(GraphStream *info, const bt_trace *trace)
 {
-        const char *scheme = trace_environment_string(trace, "tracer_buffering_scheme");
-        StreamIdentity *identity = info->identity;
-        int64_t id;
+        const TraceEnvironment environment = {
+                .trace = trace,
+                .text = trace_environment_string,
+                .number = trace_environment_integer,
+        };
 
-        identity->uid = UINT32_MAX;
-        info->has_pid = trace_environment_integer(trace, "vpid", &id) && id > 0 && id <= INT32_MAX;
-        if (info->has_pid)
-                info->pid = (int32_t)id;
-
-        if (!strcmp(scheme, "uid")) {
-                identity->scheme = BUFFER_SCHEME_PER_UID;
-                if (trace_environment_integer(trace, "tracer_buffering_id", &id) && id >= 0 &&
-                    id < UINT32_MAX)
-                        identity->uid = (uint32_t)id;
-        } else if (!strcmp(scheme, "pid")) {
-                identity->scheme = BUFFER_SCHEME_PER_PID;
-                identity->pid = info->pid;
-        }
+        info->pid = stream_identity_read_environment(info->identity, &environment);
+        info->has_pid = info->pid != 0;
 }
 
 static GraphStream *graph_stream_new(const bt_stream *stream)
@@ -117,16 +99,15 @@ static GraphStream *graph_stream_new(const bt_stream *stream)
                 memcpy(identity->trace_uuid, uuid, sizeof(identity->trace_uuid));
         identity->class_id = bt_stream_class_get_id(stream_class);
         identity->stream_id = bt_stream_get_id(stream);
-        append_valid_utf8(identity->hostname, trace_environment_string(trace, "hostname"));
-        graph_stream_read_buffer_scheme(info, trace);
+        graph_stream_read_environment(info, trace);
 
         if (clock_class && bt_clock_class_get_frequency(clock_class) > 0) {
                 const char *name = bt_clock_class_get_name(clock_class);
 
                 info->has_clock = true;
                 info->frequency = bt_clock_class_get_frequency(clock_class);
-                append_valid_utf8(identity->clock_name, name ? name : "");
-                identity->clock_offset = clock_class_offset(clock_class, info->frequency);
+                stream_identity_set_clock(identity, name ? name : "",
+                                          clock_class_offset(clock_class, info->frequency));
                 boot_id_append(identity->boot_id, trace_environment_string(trace, "hostname"),
                                bt_clock_class_get_uuid(clock_class), identity->clock_offset);
         }

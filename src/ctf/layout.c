@@ -14,32 +14,6 @@ enum {
         GUID_SIZE = 16,
 };
 
-static void event_counts_free(void *data)
-{
-        CtfEventCounts *counts = data;
-
-        g_free(counts->name);
-        g_free(counts);
-}
-
-GHashTable *ctf_event_counts_new(void)
-{
-        return g_hash_table_new_full(g_str_hash, g_str_equal, NULL, event_counts_free);
-}
-
-static CtfEventCounts *event_counts_of(GHashTable *all, const char *name, bool has_row)
-{
-        CtfEventCounts *counts = g_hash_table_lookup(all, name);
-
-        if (!counts) {
-                counts = g_new0(CtfEventCounts, 1);
-                counts->name = g_strdup(name);
-                counts->has_row = has_row;
-                g_hash_table_insert(all, counts->name, counts);
-        }
-        return counts;
-}
-
 static CtfClass *layout_member(const CtfClass *structure, const char *name)
 {
         const CtfMember *member = ctf_class_member(structure, name);
@@ -159,7 +133,7 @@ static CtfEventLayout *event_layout_new(CtfTraceClass *trace, CtfEventClass *cla
         layout->class = class;
         if (event_name_is_dotnet(class->name)) {
                 event = event_by_name(class->name);
-                layout->counts = event_counts_of(counts, class->name, event != NULL);
+                layout->counts = event_counts_get(counts, class->name, event != NULL);
                 if (event && event_kind_is_wanted(event->kind, use)) {
                         layout->event = event;
                         layout->encoding = event_layout_encoding(layout, class->payload);

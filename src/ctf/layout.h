@@ -11,14 +11,7 @@
 
 #include "ctf/program.h"
 #include "event/decode.h"
-
-/* All events of one LTTng name, over all traces of a reader. */
-typedef struct CtfEventCounts {
-        char *name; /* owned */
-        bool has_row;
-        uint64_t n_events;
-        uint64_t n_results[_DECODE_RESULT_MAX]; /* of those that were decoded */
-} CtfEventCounts;
+#include "event/event-counts.h"
 
 typedef enum CtfEncoding {
         CTF_ENCODING_PLAIN,
@@ -29,7 +22,7 @@ typedef enum CtfEncoding {
 typedef struct CtfEventLayout {
         const CtfEventClass *class; /* borrowed */
         CtfProgram *program;        /* owned: specific context and payload */
-        CtfEventCounts *counts;     /* borrowed; NULL: not a .NET event */
+        EventCounts *counts;        /* borrowed; NULL: not a .NET event */
         const Event *event;         /* the row; NULL: not wanted */
         CtfEncoding encoding;
         const CtfClass *fields[EVENT_MAX_FIELDS]; /* PLAIN, in the row's order; borrowed */
@@ -51,7 +44,7 @@ typedef struct CtfLayout {
 
 /*
  * Compiles a stream class. STREAM's nodes are marked, so each is compiled for one use only. COUNTS
- * maps names to CtfEventCounts and owns both.
+ * is a table of event_counts_new().
  */
 CtfLayout *ctf_layout_new(CtfTraceClass *trace, CtfStreamClass *stream, EventUse use,
                           GHashTable *counts);
@@ -65,9 +58,6 @@ static inline CtfEventLayout *ctf_layout_event(const CtfLayout *layout, uint64_t
         return id < G_N_ELEMENTS(layout->dense) ? layout->dense[id]
                                                 : g_hash_table_lookup(layout->events, &id);
 }
-
-/* For ctf_layout_new(): owned name -> owned CtfEventCounts. */
-GHashTable *ctf_event_counts_new(void);
 
 /*
  * Decodes the payload of an event whose values are in SLOTS. The record's views are valid as long

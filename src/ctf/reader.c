@@ -331,7 +331,7 @@ bool ctf_reader_rewind(CtfReader *reader, GError **error)
 
         g_hash_table_iter_init(&iter, reader->counts);
         while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                CtfEventCounts *counts = value;
+                EventCounts *counts = value;
 
                 counts->n_events = 0;
                 memset(counts->n_results, 0, sizeof(counts->n_results));
@@ -358,7 +358,7 @@ CtfReader *ctf_reader_new_of(const char *const *paths, size_t n_paths, EventUse 
         reader->directories = g_ptr_array_new_with_free_func(trace_directory_free);
         reader->streams = g_ptr_array_new_with_free_func(data_stream_free);
         reader->heap = g_ptr_array_new();
-        reader->counts = ctf_event_counts_new();
+        reader->counts = event_counts_new();
         if (!reader_open(reader, paths, n_paths, error)) {
                 ctf_reader_free(reader);
                 return NULL;
@@ -420,24 +420,12 @@ const char *ctf_reader_trace_name(const CtfReader *reader, const CtfDataStream *
 
 void ctf_reader_report(const CtfReader *reader, FeederReport *ret_report)
 {
-        GHashTableIter iter;
-        void *value;
+        uint64_t n_events = 0;
         guint i;
 
-        *ret_report = (FeederReport){0};
         for (i = 0; i < reader->streams->len; i++)
-                ret_report->events += ((CtfDataStream *)reader->streams->pdata[i])->n_events;
-        g_hash_table_iter_init(&iter, reader->counts);
-        while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                const CtfEventCounts *counts = value;
-                DecodeResult result;
-
-                ret_report->dotnet_events += counts->n_events;
-                if (!counts->has_row)
-                        ret_report->unknown_events += counts->n_events;
-                for (result = DECODE_OK + 1; result < _DECODE_RESULT_MAX; result++)
-                        ret_report->decode_errors += counts->n_results[result];
-        }
+                n_events += ((CtfDataStream *)reader->streams->pdata[i])->n_events;
+        event_counts_report(reader->counts, n_events, ret_report);
 }
 
 GHashTable *ctf_reader_counts(const CtfReader *reader)

@@ -49,7 +49,7 @@ const GPtrArray *ctf_reader_streams(const CtfReader *reader);
 const char *ctf_reader_trace_name(const CtfReader *reader, const CtfDataStream *stream);
 
 void ctf_reader_report(const CtfReader *reader, FeederReport *ret_report);
-/* Name -> CtfEventCounts of all .NET events seen; borrowed. */
+/* A table of event_counts_new(), of all .NET events seen; borrowed. */
 GHashTable *ctf_reader_counts(const CtfReader *reader);
 /* Bytes of the stream files: read so far, and all. */
 void ctf_reader_progress(const CtfReader *reader, uint64_t *ret_read, uint64_t *ret_total);

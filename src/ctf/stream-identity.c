@@ -3,14 +3,6 @@
 
 #include <string.h>
 
-static void append_valid_utf8(GString *out, const char *text)
-{
-        size_t n = strlen(text);
-
-        g_string_set_size(out, 3 * n);
-        g_string_set_size(out, utf8_make_valid((const uint8_t *)text, n, (uint8_t *)out->str));
-}
-
 const char *ctf_trace_class_environment_text(const CtfTraceClass *trace, const char *name)
 {
         const CtfEnvironment *entry = ctf_trace_class_environment(trace, name);
@@ -18,7 +10,12 @@ const char *ctf_trace_class_environment_text(const CtfTraceClass *trace, const c
         return entry && entry->text ? entry->text : "";
 }
 
-static bool environment_number(const CtfTraceClass *trace, const char *name, int64_t *ret_number)
+static const char *environment_text(const void *trace, const char *name)
+{
+        return ctf_trace_class_environment_text(trace, name);
+}
+
+static bool environment_number(const void *trace, const char *name, int64_t *ret_number)
 {
         const CtfEnvironment *entry = ctf_trace_class_environment(trace, name);
 
@@ -28,25 +25,16 @@ static bool environment_number(const CtfTraceClass *trace, const char *name, int
         return true;
 }
 
-static void stream_set_owner(CtfDataStream *stream, const CtfTraceClass *trace)
+static void stream_read_environment(CtfDataStream *stream, const CtfTraceClass *trace)
 {
-        const char *scheme = ctf_trace_class_environment_text(trace, "tracer_buffering_scheme");
-        StreamIdentity *identity = stream->identity;
-        int64_t id;
+        const TraceEnvironment environment = {
+                .trace = trace,
+                .text = environment_text,
+                .number = environment_number,
+        };
 
-        identity->uid = UINT32_MAX;
-        stream->has_pid = environment_number(trace, "vpid", &id) && id > 0 && id <= INT32_MAX;
-        if (stream->has_pid)
-                stream->pid = (int32_t)id;
-        if (!strcmp(scheme, "uid")) {
-                identity->scheme = BUFFER_SCHEME_PER_UID;
-                if (environment_number(trace, "tracer_buffering_id", &id) && id >= 0 &&
-                    id < UINT32_MAX)
-                        identity->uid = (uint32_t)id;
-        } else if (!strcmp(scheme, "pid")) {
-                identity->scheme = BUFFER_SCHEME_PER_PID;
-                identity->pid = stream->pid;
-        }
+        stream->pid = stream_identity_read_environment(stream->identity, &environment);
+        stream->has_pid = stream->pid != 0;
 }
 
 void ctf_trace_class_identity(const CtfTraceClass *trace, uint8_t ret_uuid[16])
@@ -79,12 +67,10 @@ CtfDataStream *ctf_data_stream_of_packet(const CtfLayout *layout, const CtfPacke
         ctf_trace_class_identity(trace, identity->trace_uuid);
         identity->class_id = layout->stream->id;
         identity->stream_id = packet->has_stream_id ? packet->stream_id : unnamed;
-        append_valid_utf8(identity->hostname, ctf_trace_class_environment_text(trace, "hostname"));
         stream = ctf_data_stream_new(identity, layout);
-        stream_set_owner(stream, trace);
-        if (layout->stream->clock) {
-                append_valid_utf8(identity->clock_name, layout->stream->clock->name);
-                identity->clock_offset = stream->clock_offset;
-        }
+        stream_read_environment(stream, trace);
+        if (layout->stream->clock)
+                stream_identity_set_clock(identity, layout->stream->clock->name,
+                                          stream->clock_offset);
         return stream;
 }

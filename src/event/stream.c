@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "event/stream.h"
 
+#include "event/decode.h"
+
+#include <string.h>
+
 StreamIdentity *stream_identity_new(void)
 {
         StreamIdentity *stream = g_new0(StreamIdentity, 1);
@@ -20,4 +24,41 @@ void stream_identity_free(StreamIdentity *stream)
         g_string_free(stream->boot_id, TRUE);
         g_string_free(stream->clock_name, TRUE);
         g_free(stream);
+}
+
+static void string_set_valid_utf8(GString *out, const char *text)
+{
+        size_t n = strlen(text);
+
+        g_string_set_size(out, 3 * n);
+        g_string_set_size(out, utf8_make_valid((const uint8_t *)text, n, (uint8_t *)out->str));
+}
+
+int32_t stream_identity_read_environment(StreamIdentity *stream,
+                                         const TraceEnvironment *environment)
+{
+        const void *trace = environment->trace;
+        const char *scheme = environment->text(trace, "tracer_buffering_scheme");
+        int32_t pid = 0;
+        int64_t id;
+
+        string_set_valid_utf8(stream->hostname, environment->text(trace, "hostname"));
+        if (environment->number(trace, "vpid", &id) && id > 0 && id <= INT32_MAX)
+                pid = (int32_t)id;
+        if (!strcmp(scheme, "uid")) {
+                stream->scheme = BUFFER_SCHEME_PER_UID;
+                if (environment->number(trace, "tracer_buffering_id", &id) && id >= 0 &&
+                    id < UINT32_MAX)
+                        stream->uid = (uint32_t)id;
+        } else if (!strcmp(scheme, "pid")) {
+                stream->scheme = BUFFER_SCHEME_PER_PID;
+                stream->pid = pid;
+        }
+        return pid;
+}
+
+void stream_identity_set_clock(StreamIdentity *stream, const char *name, int64_t offset)
+{
+        string_set_valid_utf8(stream->clock_name, name);
+        stream->clock_offset = offset;
 }

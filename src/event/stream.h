@@ -8,6 +8,7 @@
 #include "util/process-key.h"
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum BufferScheme {
@@ -35,6 +36,24 @@ typedef struct StreamIdentity {
 StreamIdentity *stream_identity_new(void);
 void stream_identity_free(StreamIdentity *stream);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(StreamIdentity, stream_identity_free)
+
+/* How the environment of a trace is read. TRACE is the first argument of both calls. */
+typedef struct TraceEnvironment {
+        const void *trace;
+        /* Borrowed; "": there is no such text. */
+        const char *(*text)(const void *trace, const char *name);
+        /* False: there is no such number. */
+        bool (*number)(const void *trace, const char *name, int64_t *ret_number);
+} TraceEnvironment;
+
+/*
+ * Sets host name, buffering scheme and owner as lttng-ust names them. Returns the process that all
+ * events of the trace are of; 0: the environment names none.
+ */
+int32_t stream_identity_read_environment(StreamIdentity *stream,
+                                         const TraceEnvironment *environment);
+/* NAME need not be valid UTF-8. */
+void stream_identity_set_clock(StreamIdentity *stream, const char *name, int64_t offset);
 
 typedef enum GapKind {
         GAP_EVENTS,  /* COUNT events were discarded */

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         trace = ctf_metadata_parse(data, size, NULL);
         if (!trace)
                 return 0;
-        counts = ctf_event_counts_new();
+        counts = event_counts_new();
         layouts = ctf_layouts_new(trace, EVENT_USE_ALL, counts);
         g_hash_table_destroy(layouts);
         g_hash_table_destroy(counts);

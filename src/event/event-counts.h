@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Event counts: how many events of each LTTng name a feeder has seen, and how they were decoded
+ */
+
+#include "event/decode.h"
+#include "event/stream.h"
+
+/* All events of one LTTng name, over all traces. */
+typedef struct EventCounts {
+        char *name; /* owned */
+        bool has_row;
+        uint64_t n_events;
+        uint64_t n_results[_DECODE_RESULT_MAX]; /* of those that were decoded */
+} EventCounts;
+
+/* A table of them: name (of the value) -> owned EventCounts. None is ever removed. */
+GHashTable *event_counts_new(void);
+/* The counts of NAME, new or known. They belong to the table. */
+EventCounts *event_counts_get(GHashTable *table, const char *name, bool has_row);
+/* Calls back for each name, in alphabetical order. */
+void event_counts_foreach(GHashTable *table,
+                          void (*function)(const EventCounts *counts, void *data), void *data);
+/* Sums. N_EVENTS: events of any kind. */
+void event_counts_report(GHashTable *table, uint64_t n_events, FeederReport *ret_report);
