@@ -57,7 +57,7 @@ START_TEST(test_candidates)
         const Viewer viewer = {.sees_all = true};
         g_autofree Question *questions = g_new0(Question, N_QUESTIONS);
         g_autofree Answer *answers = g_new0(Answer, N_QUESTIONS);
-        double seconds;
+        double seconds, begin = cpu_seconds(), loading;
         uint64_t i;
 
         for (i = 1; i <= N_LOADS; i++) {
@@ -66,6 +66,7 @@ START_TEST(test_candidates)
         }
         for (i = 0; i < N_QUESTIONS; i++)
                 questions[i] = (Question){.pid = 100, .address = 0x1000 + i % 2};
+        loading = cpu_seconds() - begin;
         seconds = cpu_seconds();
         answer_questions(tracker, &viewer, questions, N_QUESTIONS, answers);
         seconds = cpu_seconds() - seconds;
@@ -81,7 +82,8 @@ START_TEST(test_candidates)
                 ck_assert_uint_eq(last->since, 2 * (N_LOADS - ANSWER_MAX_BODIES + 1));
                 answer_clear(&answers[i]);
         }
-        ck_assert_msg(seconds < 2, "%g s", seconds);
+        /* To collect and sort all bodies for each question would take some 100 times as long. */
+        ck_assert_msg(seconds < 30 * loading, "%g s, loading: %g s", seconds, loading);
         tracker_free(tracker);
 }
 END_TEST
@@ -123,7 +125,7 @@ START_TEST(test_generations)
         Tracker *tracker = tracker_new();
         TrackerStream *stream = open_stream(tracker);
         const Viewer viewer = {.sees_all = true};
-        double seconds;
+        double seconds, begin = cpu_seconds(), loading;
         uint64_t i;
 
         for (i = 1; i <= N_GENERATIONS; i++) {
@@ -131,6 +133,7 @@ START_TEST(test_generations)
                 emit(tracker, stream, "DotNETRuntime:MethodLoadVerbose_V1", 10 * i + 1, i, 0x1000);
         }
         ck_assert_uint_eq(tracker_processes(tracker)->len, N_GENERATIONS);
+        loading = cpu_seconds() - begin;
         seconds = cpu_seconds();
         for (i = 1; i <= N_GENERATIONS; i++) {
                 const Question question = {
@@ -143,7 +146,8 @@ START_TEST(test_generations)
                 answer_clear(&answer);
         }
         seconds = cpu_seconds() - seconds;
-        ck_assert_msg(seconds < 0.5, "%g s", seconds);
+        /* To look at each generation for each question would take many times as long. */
+        ck_assert_msg(seconds < 4 * loading, "%g s, loading: %g s", seconds, loading);
         tracker_free(tracker);
 }
 END_TEST

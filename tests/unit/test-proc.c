@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PYTHON "/usr/bin/python3"
@@ -507,13 +508,14 @@ END_TEST
 START_TEST(test_bounded)
 {
         const Peer me = self();
-        gint64 begin = g_get_monotonic_time(), took;
+        const clock_t begin = clock();
+        clock_t took;
         int32_t pid;
 
         for (pid = 1; pid <= 20000; pid++)
                 assert_no_host(me.pid_ns + 1000000, pid);
-        took = g_get_monotonic_time() - begin;
-        ck_assert_msg(took < 3 * G_TIME_SPAN_SECOND, "%" G_GINT64_FORMAT " us", took);
+        took = clock() - begin;
+        ck_assert_msg(took < 3 * CLOCKS_PER_SEC, "%g s", (double)took / CLOCKS_PER_SEC);
 }
 END_TEST
 
