@@ -11,12 +11,12 @@ const unsigned STREAM_NAME[N_STREAMS] = {0, 1, 10};
 
 bool world_chance(World *w, unsigned percent)
 {
-        return g_rand_int(w->rand) % 100 < percent;
+        return w->draw(w->draw_data, 100) % 100 < percent;
 }
 
 uint64_t world_below(World *w, uint64_t n)
 {
-        return g_rand_int(w->rand) % n;
+        return w->draw(w->draw_data, n) % n;
 }
 
 void world_open_stream(World *w, unsigned s)

@@ -32,7 +32,9 @@ typedef struct Mix {
 
 struct World {
         const Mix *mix;
-        GRand *rand;
+        /* A number, of which the remainder by N is used. */
+        uint32_t (*draw)(void *data, uint64_t n);
+        void *draw_data;
         Tracker *tracker;
         TrackerStream *streams[N_STREAMS];
         uint64_t now;
