@@ -14,8 +14,8 @@ static const char *const CALLS[] = {
         "{\"method\":\"org.clrsym.Symbolizer.ListMethods\",\"parameters\":{\"all\":true}}",
         "{\"method\":\"org.clrsym.Symbolizer.Status\"}",
         "{\"method\":\"org.clrsym.Symbolizer.Resolve\",\"parameters\":{\"queries\":["
-        "{\"pid\":100,\"address\":\"0x1000\"},{\"pid\":100,\"address\":\"0x1008\",\"time\":20},"
-        "{\"pid\":101,\"address\":\"0x7f0000000010\"},{\"pid\":-1,\"address\":\"0x0\"}]}}",
+        "{\"pid\":100,\"addr\":\"0x1000\"},{\"pid\":100,\"addr\":\"0x1008\",\"time\":20},"
+        "{\"pid\":101,\"addr\":\"0x7f0000000010\"},{\"pid\":-1,\"addr\":\"0x0\"}]}}",
 };
 
 static bool append_piece(void *data, const uint8_t *bytes, size_t n)
