@@ -2,22 +2,8 @@
 
 /* A packed event of each row of the event table: u16 row, blob. */
 
-#include "event/decode.h"
 #include "frames.h"
-
-static void check_value(FieldType type, const Value *value)
-{
-        unsigned i;
-
-        if (field_type_is_string(type))
-                FUZZ_REQUIRE(g_utf8_validate_len((const char *)value->data, value->n, NULL));
-        /* All bytes can be read. */
-        for (i = 0; value->data && i < value->n * MAX(field_type_element_size(type), 1); i++) {
-                volatile uint8_t byte = value->data[i];
-
-                (void)byte;
-        }
-}
+#include "values.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -36,8 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 return 0;
         packed_source_init(&packed, event, blob, input.n, &scratch);
         if (decode_record(event, &packed.source, &record) == DECODE_OK) {
-                for (i = 0; i < event->n_fields; i++)
-                        check_value(event->fields[i].type, &record.values[i]);
+                fuzz_check_record(&record);
                 /* What was decoded can be sent, and arrives as it is. */
                 FUZZ_REQUIRE(ingest_put_record(frame_bytes, 1, &record));
                 FUZZ_REQUIRE(ingest_frame_next(frame_bytes->data, frame_bytes->len, &frame) > 0);

@@ -24,11 +24,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /*
  * For one input. Inputs are at most 64 KiB, so that more time or memory means that something grows
- * faster than what a peer sends. replay.c allows five times as much under a sanitizer.
+ * faster than what a peer sends. Under a sanitizer FUZZ_SLOWER times as much is allowed.
  */
 #define FUZZ_MAX_INPUT (64u << 10)
 #define FUZZ_MAX_MS    1000
 #define FUZZ_MAX_MIB   256
+
+#if defined(__SANITIZE_ADDRESS__)
+#define FUZZ_SLOWER 5
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FUZZ_SLOWER 5
+#endif
+#endif
+#ifndef FUZZ_SLOWER
+#define FUZZ_SLOWER 1
+#endif
 
 #define FUZZ_REQUIRE(condition)                                                                    \
         ((condition) ? (void)0                                                                     \

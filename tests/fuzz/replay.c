@@ -19,12 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define FACTOR 5
-#else
-#define FACTOR 1
-#endif
-
 static const uint8_t *current;
 static size_t n_current;
 static char message[256];
@@ -73,7 +67,7 @@ static void reset_peak(void)
 
 static bool run_input(const char *name, const uint8_t *bytes, size_t n)
 {
-        const struct itimerval limit = {.it_value.tv_sec = 20 * FACTOR * FUZZ_MAX_MS / 1000},
+        const struct itimerval limit = {.it_value.tv_sec = 20 * FUZZ_SLOWER * FUZZ_MAX_MS / 1000},
                                none = {0};
         int64_t begin, ms;
         long mib;
@@ -90,7 +84,7 @@ static bool run_input(const char *name, const uint8_t *bytes, size_t n)
         ms = cpu_ms() - begin;
         setitimer(ITIMER_PROF, &none, NULL);
         mib = status_mib("VmHWM:") - mib;
-        if (ms <= FACTOR * FUZZ_MAX_MS && mib <= FACTOR * FUZZ_MAX_MIB)
+        if (ms <= FUZZ_SLOWER * FUZZ_MAX_MS && mib <= FUZZ_SLOWER * FUZZ_MAX_MIB)
                 return true;
         printf("# %s: %lld ms of CPU time, %ld MiB\n", name, (long long)ms, mib);
         g_file_set_contents("fuzz-crash", (const char *)bytes, (gssize)n, NULL);

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * What a client sends to the query socket, calls and binary frames, while a tracker is fed: u8
+ * flags, then steps. Every reply is whole and valid, and no turn takes long.
+ */
+
+#include "event/method-flags.h"
+#include "fuzz.h"
+#include "query/query-connection.h"
+#include "wire/bulk.h"
+
+#include <string.h>
+#include <time.h>
+
+typedef enum StepKind {
+        STEP_CALL,    /* u16 size, text: a call */
+        STEP_BYTES,   /* u16 size, bytes as they are */
+        STEP_RESOLVE, /* u16 wait_ms, then rows */
+        STEP_QUERIES, /* the same as a binary frame */
+        STEP_UPGRADE, /* u8 version: the call Bulk */
+        STEP_EVENT,   /* u8 address, u8 size: one process is fed */
+        STEP_RUN,     /* u16 ms that pass */
+        STEP_READ,    /* the client reads what was sent */
+        N_STEP_KINDS,
+} StepKind;
+
+enum {
+        /* CPU time of one turn at most; the daemon promises 20 ms. */
+        MAX_TURN_MS = 200,
+        MAX_TURNS = 5000,
+        MAX_ROWS = 4096,
+        MAX_GIVEN_ROWS = 16,
+        N_STORM = 2000, /* bodies that were at one address */
+        SEES_ALL = 1,
+        IS_LIVE = 2,
+        FINDS_PIDS = 4,
+        IS_LARGE = 8,
+};
+
+typedef struct Client {
+        Tracker *tracker;
+        TrackerStream *stream; /* NULL: nothing comes any more */
+        QueryConnection *connection;
+        int64_t now_ms;
+        uint64_t now; /* of the events */
+        bool is_binary;
+} Client;
+
+typedef struct Load {
+        uint64_t time;
+        int32_t pid;
+        uint64_t pid_ns;
+        uint64_t start;
+        uint32_t size;
+        const char *name;
+} Load;
+
+static void put_number(Record *record, FieldName name, uint64_t u)
+{
+        record->values[event_field(record->event, name)].u = u;
+}
+
+static void apply(Tracker *tracker, TrackerStream *stream, const char *event, const Load *load)
+{
+        Record record = {.event = event_by_name(event),
+                         .time = load->time,
+                         .process = {load->pid_ns, load->pid}};
+        Value *name = &record.values[event_field(record.event, FIELD_MethodName)];
+        unsigned i;
+
+        for (i = 0; i < record.event->n_fields; i++)
+                record.values[i].data = (const uint8_t *)"";
+        put_number(&record, FIELD_MethodID, load->start + (uint64_t)*load->name);
+        put_number(&record, FIELD_MethodStartAddress, load->start);
+        put_number(&record, FIELD_MethodSize, load->size);
+        put_number(&record, FIELD_MethodFlags, METHOD_FLAG_JITTED);
+        name->data = (const uint8_t *)load->name;
+        name->n = (uint32_t)strlen(load->name);
+        tracker_apply_record(tracker, stream, &record);
+}
+
+/* Streams of two users. */
+static TrackerStream *open_stream(Tracker *tracker, uint32_t uid)
+{
+        g_autoptr(StreamIdentity) identity = stream_identity_new();
+
+        identity->trace_uuid[0] = (uint8_t)(uid / 1000);
+        identity->scheme = BUFFER_SCHEME_PER_UID;
+        identity->uid = uid;
+        return tracker_stream_open(tracker, identity);
+}
+
+#define LOAD   "DotNETRuntime:MethodLoadVerbose_V1"
+#define UNLOAD "DotNETRuntime:MethodUnloadVerbose_V1"
+
+static Tracker *small_tracker(TrackerStream **ret_stream)
+{
+        static const Load LOADS[] = {
+                {20, 100, 0, 0x1000, 16, "A"},
+                {21, 100, 0, 0x1010, 16, "B"},
+                {23, 100, 0, 0x1000, 32, "C"},
+                {24, 101, 0, 0x1000, 32, "D"},
+        };
+        static const Load OTHER = {27, 102, 1, 0x2000, 8, "E"};
+        static const StreamGap GAP = {GAP_EVENTS, 25, 26, 3};
+        Tracker *tracker = tracker_new();
+        TrackerStream *stream = open_stream(tracker, 1000);
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(LOADS); i++)
+                apply(tracker, stream, LOAD, &LOADS[i]);
+        tracker_apply_gap(tracker, stream, &GAP);
+        apply(tracker, open_stream(tracker, 2000), LOAD, &OTHER);
+        tracker_apply_progress(tracker, stream, 30);
+        tracker_commit(tracker);
+        *ret_stream = stream;
+        return tracker;
+}
+
+/* Many bodies at one address, and many processes; made once, and never changed. */
+static Tracker *large_tracker(void)
+{
+        static Tracker *tracker;
+        TrackerStream *stream;
+        uint32_t i;
+
+        if (tracker)
+                return tracker;
+        tracker = small_tracker(&stream);
+        for (i = 0; i < N_STORM; i++) {
+                g_autofree char *name = g_strdup_printf("Storm%u", i);
+                Load load = {100 + i, 100, 0, 0x1000, 16, name};
+
+                apply(tracker, stream, LOAD, &load);
+                load.pid += (int32_t)i % 100;
+                load.pid_ns = i;
+                if (i % 16 == 0)
+                        apply(tracker, stream, LOAD, &load);
+        }
+        tracker_commit(tracker);
+        return tracker;
+}
+
+static void note_body(void *data, const Process *process, const Body *body, bool is_end)
+{
+        const Client *client = data;
+
+        if (query_connection_is_watching(client->connection))
+                query_connection_note_body(client->connection, process, body, is_end);
+}
+
+static void note_epoch(void *data, const Process *process)
+{
+        const Client *client = data;
+
+        if (query_connection_is_watching(client->connection))
+                query_connection_note_epoch(client->connection, process);
+}
+
+static bool find_pid(void *data, int32_t pid, ProcessKey *ret_key)
+{
+        *ret_key = (ProcessKey){.pid = pid + 1};
+        return pid & 1;
+}
+
+static int64_t cpu_ms(void)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+        return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Bytes of the binary frame at the start of what was sent. */
+static size_t check_frame(const GString *output)
+{
+        BulkHeader header;
+
+        FUZZ_REQUIRE(output->len >= sizeof(header));
+        memcpy(&header, output->str, sizeof(header));
+        FUZZ_REQUIRE(header.type >= BULK_NAMES && header.type <= BULK_STUBS);
+        FUZZ_REQUIRE(output->len - sizeof(header) >= header.size);
+        if (header.type == BULK_ERROR)
+                FUZZ_REQUIRE(g_utf8_validate(output->str + sizeof(header), header.size, NULL));
+        return sizeof(header) + header.size;
+}
+
+/* Bytes of the reply there, with its NUL. After that to an upgrade come frames. */
+static size_t check_reply(Client *client, const GString *output)
+{
+        const char *end = memchr(output->str, '\0', output->len);
+        json_auto_t *reply = NULL;
+        json_t *parameters;
+
+        FUZZ_REQUIRE(end);
+        reply = json_loadb(output->str, (size_t)(end - output->str), 0, NULL);
+        FUZZ_REQUIRE(json_is_object(reply));
+        parameters = json_object_get(reply, "parameters");
+        FUZZ_REQUIRE(json_is_object(parameters));
+        client->is_binary = json_object_get(parameters, "max_queries") != NULL;
+        return (size_t)(end - output->str) + 1;
+}
+
+static void read_output(Client *client)
+{
+        GString *output = query_connection_output(client->connection);
+        size_t n = 0;
+
+        while (n < output->len) {
+                GString rest = {output->str + n, output->len - n, 0};
+
+                n += client->is_binary ? check_frame(&rest) : check_reply(client, &rest);
+        }
+        g_string_truncate(output, 0);
+}
+
+static void run(Client *client)
+{
+        unsigned n = 0;
+        int wait_ms;
+
+        do {
+                int64_t begin = cpu_ms();
+
+                wait_ms = query_connection_run(client->connection, client->now_ms);
+                FUZZ_REQUIRE(cpu_ms() - begin <= (int64_t)MAX_TURN_MS * FUZZ_SLOWER);
+                FUZZ_REQUIRE(++n < MAX_TURNS);
+                if (query_connection_output(client->connection)->len > QUERY_MAX_OUTPUT)
+                        read_output(client);
+        } while (wait_ms == 0 && !query_connection_is_over(client->connection));
+}
+
+static void feed(Client *client, const void *bytes, size_t n)
+{
+        if (!query_connection_wants_input(client->connection)) {
+                run(client);
+                read_output(client);
+        }
+        query_connection_feed(client->connection, bytes, n);
+}
+
+/* u16 rows in all, u8 rows given, which come again and again: pid, flags, u16 address, u16 time. */
+static size_t take_rows(FuzzInput *input, BulkQuery *rows)
+{
+        size_t n = 1 + fuzz_take(input, 2) % MAX_ROWS, i;
+        size_t n_given = 1 + fuzz_take(input, 1) % MAX_GIVEN_ROWS;
+
+        for (i = 0; i < n; i++) {
+                if (i >= n_given) {
+                        rows[i] = rows[i % n_given];
+                        continue;
+                }
+                rows[i].pid = 98 + (int32_t)(fuzz_take(input, 1) % 8);
+                rows[i].flags = (uint32_t)fuzz_take(input, 1) % 8;
+                rows[i].pid_ns = rows[i].flags / 4;
+                rows[i].address = fuzz_take(input, 2);
+                rows[i].time = fuzz_take(input, 2);
+        }
+        return n;
+}
+
+static void feed_queries(Client *client, FuzzInput *input)
+{
+        g_autofree BulkQuery *rows = g_new0(BulkQuery, MAX_ROWS);
+        uint32_t wait_ms = (uint32_t)fuzz_take(input, 2);
+        size_t n = take_rows(input, rows);
+        const BulkHeader header = {.size = (uint32_t)(n * sizeof(BulkQuery)),
+                                   .type = BULK_QUERIES,
+                                   .tag = 7,
+                                   .wait_ms = wait_ms};
+
+        feed(client, &header, sizeof(header));
+        feed(client, rows, header.size);
+}
+
+static void feed_resolve(Client *client, FuzzInput *input)
+{
+        g_autofree BulkQuery *rows = g_new0(BulkQuery, MAX_ROWS);
+        g_autoptr(GString) call = g_string_new("{\"method\":\"org.clrsym.Symbolizer.Resolve\",");
+        uint32_t wait_ms = (uint32_t)fuzz_take(input, 2);
+        size_t n = take_rows(input, rows), i;
+
+        g_string_append_printf(call, "\"parameters\":{\"wait_ms\":%u,\"queries\":[", wait_ms);
+        for (i = 0; i < n; i++) {
+                g_string_append_printf(call, "%s{\"pid\":%d,\"addr\":\"%#x\"", i ? "," : "",
+                                       rows[i].pid, (unsigned)rows[i].address);
+                if (rows[i].flags & BULK_QUERY_PID_NS)
+                        g_string_append_printf(call, ",\"pid_ns\":%" G_GUINT64_FORMAT,
+                                               rows[i].pid_ns);
+                if (rows[i].flags & BULK_QUERY_TIME)
+                        g_string_append_printf(call, ",\"time\":%" G_GUINT64_FORMAT, rows[i].time);
+                g_string_append_c(call, '}');
+        }
+        g_string_append(call, "]}}");
+        feed(client, call->str, call->len + 1);
+}
+
+static void feed_upgrade(Client *client, FuzzInput *input)
+{
+        g_autofree char *call = g_strdup_printf(
+                "{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":%u},"
+                "\"upgrade\":true}",
+                (unsigned)fuzz_take(input, 1) % 5);
+
+        feed(client, call, strlen(call) + 1);
+}
+
+static void take_event(Client *client, FuzzInput *input)
+{
+        const Load load = {.time = client->now,
+                           .pid = 100,
+                           .start = 0x1000 + fuzz_take(input, 1),
+                           .size = 1 + (uint32_t)fuzz_take(input, 1),
+                           .name = "New"};
+
+        client->now += 2;
+        if (!client->stream)
+                return;
+        apply(client->tracker, client->stream, load.size & 1 ? UNLOAD : LOAD, &load);
+        tracker_apply_progress(client->tracker, client->stream, load.time + 1);
+        tracker_commit(client->tracker);
+}
+
+static void take_step(Client *client, FuzzInput *input)
+{
+        StepKind kind = (StepKind)(fuzz_take(input, 1) % N_STEP_KINDS);
+        FuzzInput part = {0};
+
+        switch (kind) {
+        case STEP_CALL:
+        case STEP_BYTES:
+                part = fuzz_take_part(input, fuzz_take(input, 2));
+                feed(client, part.at, part.n);
+                if (kind == STEP_CALL)
+                        feed(client, "", 1);
+                break;
+        case STEP_RESOLVE:
+                feed_resolve(client, input);
+                break;
+        case STEP_QUERIES:
+                feed_queries(client, input);
+                break;
+        case STEP_UPGRADE:
+                feed_upgrade(client, input);
+                break;
+        case STEP_EVENT:
+                take_event(client, input);
+                break;
+        case STEP_RUN:
+                client->now_ms += (int64_t)fuzz_take(input, 2);
+                run(client);
+                break;
+        case STEP_READ:
+        case N_STEP_KINDS:
+                read_output(client);
+                break;
+        }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        FuzzInput input = {data, size};
+        uint8_t flags = (uint8_t)fuzz_take(&input, 1);
+        Client client = {.now_ms = 1000, .now = 100};
+        const TrackerObserver observer = {note_body, note_epoch, &client};
+        QueryStats stats = {0};
+        QueryContext context = {.viewer = {.sees_all = flags & SEES_ALL, .uid = 1000},
+                                .is_live = flags & IS_LIVE,
+                                .stats = &stats};
+        unsigned n_steps = 0;
+
+        if (size > FUZZ_MAX_INPUT)
+                return 0;
+        client.tracker = flags & IS_LARGE ? large_tracker() : small_tracker(&client.stream);
+        if (flags & FINDS_PIDS)
+                context.viewer.find = find_pid;
+        context.tracker = client.tracker;
+        client.connection = query_connection_new(&context);
+        tracker_observe(client.tracker, &observer);
+        while (input.n > 0 && n_steps++ < 40)
+                take_step(&client, &input);
+        /* What waits is answered when its time is over. */
+        client.now_ms += 2 * (int64_t)QUERY_MAX_WAIT_MS;
+        run(&client);
+        read_output(&client);
+        tracker_observe(client.tracker, NULL);
+        query_connection_free(client.connection);
+        if (client.stream)
+                tracker_free(client.tracker);
+        return 0;
+}
