@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bt-source.h"
 
+#include "event/guid-text.h"
+
 #include <string.h>
 
 /* What the runtime's LTTng provider calls a packed event's fields, less one leading underscore. */
@@ -11,7 +13,6 @@
 
 enum {
         PACKED_N_MEMBERS = 3,
-        GUID_SIZE = 16,
 };
 
 static MemberKind member_class_kind(const bt_field_class *field_class)
@@ -103,6 +104,10 @@ static bool member_kind_fits(MemberKind kind, FieldType type)
         case FIELD_TYPE_ASTRING:
                 return kind == MEMBER_STRING;
         case FIELD_TYPE_GUID:
+                /* Bytes as LTTng has them, text as source.clrsym.ctf has them. */
+                if (kind == MEMBER_STRING)
+                        return true;
+                /* fallthrough */
         case FIELD_TYPE_U64_ARRAY:
         case FIELD_TYPE_IL_OFFSETS:
         case FIELD_TYPE_U32_ARRAY:
@@ -261,6 +266,15 @@ static DecodeResult plain_read(Source *source, unsigned index, FieldType type, u
                 plain->scratch->n_bytes += ret_value->n;
                 break;
         case FIELD_TYPE_GUID:
+                if (member.kind == MEMBER_STRING) {
+                        uint8_t *guid = decode_scratch_take(plain->scratch, GUID_SIZE);
+
+                        is_ok = guid_from_text(bt_field_string_get_value(field),
+                                               bt_field_string_get_length(field), guid);
+                        ret_value->data = guid;
+                        ret_value->n = GUID_SIZE;
+                        break;
+                }
                 is_ok = plain_read_array(plain, member, field, GUID_SIZE, 1, true, ret_value);
                 break;
         case FIELD_TYPE_IL_OFFSETS:

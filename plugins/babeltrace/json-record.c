@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "json-record.h"
 
+#include "event/guid-text.h"
 #include "util/json-text.h"
 
 #include <string.h>
@@ -23,22 +24,13 @@ static void json_append_i64(GString *out, int64_t i)
         json_append_u64(out, i < 0 ? -(uint64_t)i : (uint64_t)i);
 }
 
-/* Data1-Data2-Data3-Data4: the first three are little-endian numbers. */
 static void json_append_guid(GString *out, const uint8_t *bytes)
 {
-        static const uint8_t ORDER[] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
-        static const char HEX[] = "0123456789abcdef";
-        unsigned i;
+        char text[GUID_TEXT_SIZE];
 
+        guid_to_text(bytes, text);
         g_string_append_c(out, '"');
-        for (i = 0; i < sizeof(ORDER); i++) {
-                uint8_t byte = bytes[ORDER[i]];
-
-                if (i == 4 || i == 6 || i == 8 || i == 10)
-                        g_string_append_c(out, '-');
-                g_string_append_c(out, HEX[byte >> 4]);
-                g_string_append_c(out, HEX[byte & 15]);
-        }
+        g_string_append_len(out, text, GUID_TEXT_SIZE - 1);
         g_string_append_c(out, '"');
 }
 
