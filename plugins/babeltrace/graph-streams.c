@@ -2,6 +2,7 @@
 #include "graph-streams.h"
 
 #include "event/boot-id.h"
+#include "graph-mip.h"
 
 #include <string.h>
 
@@ -90,26 +91,26 @@ static GraphStream *graph_stream_new(const bt_stream *stream)
                 bt_stream_class_borrow_default_clock_class_const(stream_class);
         GraphStream *info = g_new0(GraphStream, 1);
         StreamIdentity *identity = stream_identity_new();
-        bt_uuid uuid = bt_trace_get_uuid(trace);
 
         bt_stream_get_ref(stream);
         info->stream = stream;
         info->identity = identity;
-        if (uuid)
-                memcpy(identity->trace_uuid, uuid, sizeof(identity->trace_uuid));
+        (void)graph_mip_trace_uuid(trace, identity->trace_uuid);
         identity->class_id = bt_stream_class_get_id(stream_class);
         identity->stream_id = bt_stream_get_id(stream);
         graph_stream_read_environment(info, trace);
 
         if (clock_class && bt_clock_class_get_frequency(clock_class) > 0) {
                 const char *name = bt_clock_class_get_name(clock_class);
+                uint8_t uuid[16];
 
                 info->has_clock = true;
                 info->frequency = bt_clock_class_get_frequency(clock_class);
                 stream_identity_set_clock(identity, name ? name : "",
                                           clock_class_offset(clock_class, info->frequency));
                 boot_id_append(identity->boot_id, trace_environment_string(trace, "hostname"),
-                               bt_clock_class_get_uuid(clock_class), identity->clock_offset);
+                               graph_mip_clock_uuid(clock_class, uuid) ? uuid : NULL,
+                               identity->clock_offset);
         }
         return info;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "dump.h"
 #include "feed.h"
+#include "graph-mip.h"
 
 BT_PLUGIN_MODULE();
 
@@ -17,9 +18,12 @@ BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(dump, dump_initialize);
 BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(dump, dump_finalize);
 BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(dump, dump_graph_is_configured);
 
+BT_PLUGIN_SINK_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD(dump, graph_mip_sink_versions);
+
 BT_PLUGIN_SINK_COMPONENT_CLASS(feed, feed_consume);
 BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION(feed, "Send decoded .NET events to clrsymd.");
 BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(feed, "See the babeltrace2-sink.clrsym.feed(7) manual page.");
 BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(feed, feed_initialize);
 BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(feed, feed_finalize);
 BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(feed, feed_graph_is_configured);
+BT_PLUGIN_SINK_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD(feed, graph_mip_sink_versions);

@@ -70,6 +70,61 @@ const CtfMember *ctf_class_member(const CtfClass *class, const char *name)
         return NULL;
 }
 
+static bool ranges_equal(const GArray *a, const GArray *b)
+{
+        if (!a || !b)
+                return a == b;
+        return a->len == b->len && !memcmp(a->data, b->data, a->len * sizeof(CtfRange));
+}
+
+static bool members_equal(const GArray *a, const GArray *b)
+{
+        guint i;
+
+        if (!a || !b)
+                return a == b;
+        for (i = 0; i < a->len && i < b->len; i++) {
+                const CtfMember *x = &g_array_index(a, CtfMember, i);
+                const CtfMember *y = &g_array_index(b, CtfMember, i);
+
+                if (strcmp(x->name, y->name) != 0 || !ranges_equal(x->ranges, y->ranges) ||
+                    !ctf_class_equal(x->class, y->class))
+                        return false;
+        }
+        return a->len == b->len;
+}
+
+static bool labels_equal(const GArray *a, const GArray *b)
+{
+        guint i;
+
+        if (!a || !b)
+                return a == b;
+        for (i = 0; i < a->len && i < b->len; i++) {
+                const CtfLabel *x = &g_array_index(a, CtfLabel, i);
+                const CtfLabel *y = &g_array_index(b, CtfLabel, i);
+
+                if (strcmp(x->name, y->name) != 0 || x->range.low != y->range.low ||
+                    x->range.high != y->range.high)
+                        return false;
+        }
+        return a->len == b->len;
+}
+
+bool ctf_class_equal(const CtfClass *a, const CtfClass *b)
+{
+        if (!a || !b)
+                return a == b;
+        return a->kind == b->kind && a->align == b->align && a->size == b->size &&
+               a->is_signed == b->is_signed && a->is_big_endian == b->is_big_endian &&
+               a->is_text == b->is_text && a->base == b->base && a->role == b->role &&
+               a->length == b->length && a->origin == b->origin && !g_strcmp0(a->path, b->path) &&
+               /* What has a slot is shown, whatever its role. */
+               (a->slot == UINT32_MAX) == (b->slot == UINT32_MAX) &&
+               labels_equal(a->labels, b->labels) && members_equal(a->members, b->members) &&
+               ctf_class_equal(a->element, b->element);
+}
+
 bool ctf_class_is_text(const CtfClass *class)
 {
         const CtfClass *element = class->element;
@@ -212,4 +267,21 @@ bool ctf_uuid_from_text(const char *text, uint8_t ret_uuid[16])
                 return false;
         memcpy(ret_uuid, uuid, sizeof(uuid));
         return true;
+}
+
+void ctf_uuid_from_uid(const char *name_space, const char *uid, uint8_t ret_uuid[16])
+{
+        g_autoptr(GChecksum) sum = NULL;
+        guint8 digest[32];
+        gsize n = sizeof(digest);
+
+        if (ctf_uuid_from_text(uid, ret_uuid))
+                return;
+        sum = g_checksum_new(G_CHECKSUM_SHA256);
+        if (name_space)
+                g_checksum_update(sum, (const guchar *)name_space, -1);
+        g_checksum_update(sum, (const guchar *)"", 1);
+        g_checksum_update(sum, (const guchar *)uid, -1);
+        g_checksum_get_digest(sum, digest, &n);
+        memcpy(ret_uuid, digest, 16);
 }

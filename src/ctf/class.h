@@ -128,6 +128,8 @@ const char *ctf_arena_name(CtfArena *arena, const char *name);
 void ctf_class_add_member(CtfClass *class, const char *name, const char *declared,
                           CtfClass *member);
 const CtfMember *ctf_class_member(const CtfClass *class, const char *name);
+/* True if both read the same bytes as the same fields; either can be NULL. */
+bool ctf_class_equal(const CtfClass *a, const CtfClass *b);
 /* True of a string, and of an array or sequence of the bytes of a text. */
 bool ctf_class_is_text(const CtfClass *class);
 
@@ -198,3 +200,5 @@ const CtfEnvironment *ctf_trace_class_environment(const CtfTraceClass *trace, co
 
 /* "c62216f7-bb6e-...": 16 bytes. */
 bool ctf_uuid_from_text(const char *text, uint8_t ret_uuid[16]);
+/* A trace's uid as 16 bytes: the UUID that it is, or a hash of it and its name space, if any. */
+void ctf_uuid_from_uid(const char *name_space, const char *uid, uint8_t ret_uuid[16]);

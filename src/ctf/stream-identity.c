@@ -39,22 +39,11 @@ static void stream_read_environment(CtfDataStream *stream, const CtfTraceClass *
 
 void ctf_trace_class_identity(const CtfTraceClass *trace, uint8_t ret_uuid[16])
 {
-        g_autoptr(GChecksum) sum = NULL;
-        gsize n = 32;
-        guint8 digest[32];
-
         memset(ret_uuid, 0, 16);
-        if (trace->has_uuid) {
+        if (trace->has_uuid)
                 memcpy(ret_uuid, trace->uuid, 16);
-        } else if (trace->uid) {
-                sum = g_checksum_new(G_CHECKSUM_SHA256);
-                if (trace->name_space)
-                        g_checksum_update(sum, (const guchar *)trace->name_space, -1);
-                g_checksum_update(sum, (const guchar *)"", 1);
-                g_checksum_update(sum, (const guchar *)trace->uid, -1);
-                g_checksum_get_digest(sum, digest, &n);
-                memcpy(ret_uuid, digest, 16);
-        }
+        else if (trace->uid)
+                ctf_uuid_from_uid(trace->name_space, trace->uid, ret_uuid);
 }
 
 CtfDataStream *ctf_data_stream_of_packet(const CtfLayout *layout, const CtfPacket *packet,

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * The versions of babeltrace2's message interchange protocol (MIP)
+ *
+ * MIP 0 is babeltrace2 2.0's and CTF 1.8's; CTF 2 needs MIP 1, which is babeltrace2 2.1's. What has
+ * another name in MIP 1, or aborts there, is here. Built with babeltrace2 2.0, only MIP 0 is
+ * declared.
+ */
+
+#include "ctf/class.h"
+
+#include <babeltrace2/babeltrace.h>
+
+bt_component_class_get_supported_mip_versions_method_status
+graph_mip_sink_versions(bt_self_component_class_sink *self, const bt_value *params, void *data,
+                        bt_logging_level log_level, bt_integer_range_set_unsigned *versions);
+bt_component_class_get_supported_mip_versions_method_status
+graph_mip_source_versions(bt_self_component_class_source *self, const bt_value *params, void *data,
+                          bt_logging_level log_level, bt_integer_range_set_unsigned *versions);
+
+/* The UUID of a trace; of another uid a hash. False: the trace has neither. */
+bool graph_mip_trace_uuid(const bt_trace *trace, uint8_t ret_uuid[16]);
+/* False: the clock class has none, or its uid is not a UUID. */
+bool graph_mip_clock_uuid(const bt_clock_class *clock_class, uint8_t ret_uuid[16]);
+
+void graph_mip_set_trace_identity(uint64_t mip, bt_trace *trace, const CtfTraceClass *class);
+void graph_mip_set_clock_identity(uint64_t mip, bt_clock_class *clock_class, const CtfClock *clock);
+
+/*
+ * An array class whose length is the member LENGTH_NAME of the structure that is SCOPE, and of the
+ * class LENGTH. LENGTH NULL: no field has its length.
+ */
+bt_field_class *graph_mip_array_new(uint64_t mip, bt_trace_class *trace_class,
+                                    bt_field_class *element, CtfScope scope,
+                                    const char *length_name, bt_field_class *length);
+bt_field_class *graph_mip_variant_new(uint64_t mip, bt_trace_class *trace_class);
