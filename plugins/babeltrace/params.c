@@ -9,6 +9,7 @@ static const char *const TYPE_NAMES[] = {
         [PARAM_INTEGER] = "an integer",
         [PARAM_TIME] = "a time: a string (quoted: \"12.5\") or an integer of nanoseconds",
         [PARAM_BOOL] = "yes or no",
+        [PARAM_STRINGS] = "a list of strings",
 };
 
 typedef struct Check {
@@ -17,13 +18,26 @@ typedef struct Check {
         char *error; /* owned; NULL: all is well */
 } Check;
 
-static const bool FITS[][3] = {
-        /* string, integer, bool */
-        [PARAM_STRING] = {true, false, false},
-        [PARAM_INTEGER] = {false, true, false},
-        [PARAM_TIME] = {true, true, false},
-        [PARAM_BOOL] = {false, false, true},
+static const bool FITS[][4] = {
+        /* string, integer, bool, list of strings */
+        [PARAM_STRING] = {true, false, false, false},
+        [PARAM_INTEGER] = {false, true, false, false},
+        [PARAM_TIME] = {true, true, false, false},
+        [PARAM_BOOL] = {false, false, true, false},
+        [PARAM_STRINGS] = {false, false, false, true},
 };
+
+static bool is_list_of_strings(const bt_value *value)
+{
+        uint64_t i;
+
+        if (!bt_value_is_array(value))
+                return false;
+        for (i = 0; i < bt_value_array_get_length(value); i++)
+                if (!bt_value_is_string(bt_value_array_borrow_element_by_index_const(value, i)))
+                        return false;
+        return true;
+}
 
 static bool param_type_fits(const bt_value *value, ParamType type)
 {
@@ -31,7 +45,8 @@ static bool param_type_fits(const bt_value *value, ParamType type)
         bool is_integer = bt_value_is_signed_integer(value) || bt_value_is_unsigned_integer(value);
 
         return (is_string && FITS[type][0]) || (is_integer && FITS[type][1]) ||
-               (bt_value_is_bool(value) && FITS[type][2]);
+               (bt_value_is_bool(value) && FITS[type][2]) ||
+               (FITS[type][3] && is_list_of_strings(value));
 }
 
 static bt_value_map_foreach_entry_const_func_status
@@ -60,20 +75,25 @@ params_check_entry(const char *name, const bt_value *value, void *data)
         return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_INTERRUPT;
 }
 
-bool params_check(bt_self_component *self, const bt_value *params, const Param *known,
-                  size_t n_known)
+char *params_error(const bt_value *params, const Param *known, size_t n_known)
 {
         Check check = {.known = known, .n_known = n_known};
 
         if (bt_value_map_foreach_entry_const(params, params_check_entry, &check) ==
             BT_VALUE_MAP_FOREACH_ENTRY_CONST_STATUS_MEMORY_ERROR)
-                return false;
-        if (!check.error)
-                return true;
+                return g_strdup("Not enough memory");
+        return check.error;
+}
+
+bool params_check(bt_self_component *self, const bt_value *params, const Param *known,
+                  size_t n_known)
+{
         /* Not inside of the loop: babeltrace2 aborts on a cause without an error status. */
-        BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(self, "%s", check.error);
-        g_free(check.error);
-        return false;
+        g_autofree char *error = params_error(params, known, n_known);
+
+        if (error)
+                BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(self, "%s", error);
+        return !error;
 }
 
 bool params_bool(const bt_value *params, const char *name)

@@ -14,6 +14,7 @@ typedef enum ParamType {
         PARAM_INTEGER, /* signed or not */
         PARAM_TIME,    /* a string, or an integer of ns */
         PARAM_BOOL,
+        PARAM_STRINGS,
 } ParamType;
 
 typedef struct Param {
@@ -27,6 +28,9 @@ typedef struct Param {
  */
 bool params_check(bt_self_component *self, const bt_value *params, const Param *known,
                   size_t n_known);
+
+/* The text of that cause, owned; NULL if all is well. */
+char *params_error(const bt_value *params, const Param *known, size_t n_known);
 
 /* False if it is not given. */
 bool params_bool(const bt_value *params, const char *name);

@@ -2,6 +2,8 @@
 #include "dump.h"
 #include "feed.h"
 #include "graph-mip.h"
+#include "source.h"
+#include "source-query.h"
 
 BT_PLUGIN_MODULE();
 
@@ -27,3 +29,18 @@ BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(feed, feed_initialize);
 BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(feed, feed_finalize);
 BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(feed, feed_graph_is_configured);
 BT_PLUGIN_SINK_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD(feed, graph_mip_sink_versions);
+
+BT_PLUGIN_SOURCE_COMPONENT_CLASS(ctf, source_iterator_next);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_DESCRIPTION(
+        ctf, "Read the .NET events of CTF traces, with named fields, fast.");
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_HELP(ctf, "See the babeltrace2-source.clrsym.ctf(7) manual page.");
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD(ctf, source_initialize);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(ctf, source_finalize);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_QUERY_METHOD(ctf, source_query);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD(ctf, graph_mip_source_versions);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(
+        ctf, source_iterator_initialize);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(ctf,
+                                                                        source_iterator_finalize);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHODS(
+        ctf, source_iterator_seek_beginning, source_iterator_can_seek_beginning);
