@@ -362,25 +362,29 @@ const Event *event_by_name(const char *lttng_name)
         return NULL;
 }
 
+/* In the order of the table. */
+static inline uint64_t event_order(unsigned provider, unsigned id, unsigned version)
+{
+        return (uint64_t)provider << 24 | (uint64_t)id << 8 | version;
+}
+
 const Event *event_by_id(unsigned provider, unsigned id, unsigned version)
 {
-        size_t low = 0, high = n_event_table;
+        const Event *first = event_table;
+        size_t n = n_event_table;
+        uint64_t wanted;
 
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                const Event *event = &event_table[middle];
-
-                if (event->provider < provider ||
-                    (event->provider == provider &&
-                     (event->id < id || (event->id == id && event->version < version))))
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        if (low == n_event_table || event_table[low].provider != provider ||
-            event_table[low].id != id || event_table[low].version != version)
+        if (provider >= _PROVIDER_MAX || id > UINT16_MAX || version > UINT8_MAX)
                 return NULL;
-        return &event_table[low];
+        wanted = event_order(provider, id, version);
+        while (n > 1) {
+                const Event *middle = first + n / 2;
+
+                if (event_order(middle->provider, middle->id, middle->version) <= wanted)
+                        first = middle;
+                n -= n / 2;
+        }
+        return event_order(first->provider, first->id, first->version) == wanted ? first : NULL;
 }
 
 bool event_kind_is_wanted(EventKind kind, EventUse use)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/utf8.h"
 
+#include <string.h>
+
 /* How a character of 1 to 4 bytes begins, and the smallest one that needs so many bytes. */
 static const struct {
         uint8_t mask, mark;
@@ -41,17 +43,36 @@ size_t utf8_decode(const char *text, uint32_t *ret_c)
         return *text ? utf8_sequence((const uint8_t *)text, N_FORMS, ret_c) : 0;
 }
 
+/* Bytes of ASCII without a NUL at the start. */
+static inline size_t utf8_ascii_start(const uint8_t *bytes, size_t n)
+{
+        const uint64_t ones = UINT64_MAX / 0xff;
+        size_t i = 0;
+        uint64_t word;
+
+        for (; i + sizeof(word) <= n; i += sizeof(word)) {
+                memcpy(&word, bytes + i, sizeof(word));
+                /* The subtraction sets the upper bit of the first byte that is 0. */
+                if (((word - ones) | word) & (ones << 7))
+                        break;
+        }
+        while (i < n && bytes[i] && bytes[i] < 0x80)
+                i++;
+        return i;
+}
+
 bool utf8_is_text(const char *text, size_t n)
 {
-        const char *end = text + n;
+        const uint8_t *bytes = (const uint8_t *)text;
+        size_t i = 0;
 
-        while (text < end) {
+        while ((i += utf8_ascii_start(bytes + i, n - i)) < n) {
                 uint32_t c;
-                size_t n_c = utf8_decode(text, &c);
+                size_t n_c = bytes[i] ? utf8_sequence(bytes + i, n - i, &c) : 0;
 
                 if (!n_c)
                         return false;
-                text += n_c;
+                i += n_c;
         }
-        return text == end;
+        return true;
 }

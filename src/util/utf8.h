@@ -13,5 +13,5 @@
 size_t utf8_sequence(const uint8_t *bytes, size_t n, uint32_t *ret_c);
 /* The same for a text that ends with a NUL; 0 at its end, too. */
 size_t utf8_decode(const char *text, uint32_t *ret_c);
-/* Is all of it valid, without a NUL in it? TEXT ends with a NUL after its N bytes. */
+/* Is all of the N bytes valid, without a NUL in it? Fast where most of it is ASCII. */
 bool utf8_is_text(const char *text, size_t n);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "wire/ingest.h"
 
+#include "util/utf8.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
@@ -39,12 +41,10 @@ static unsigned number_size(FieldType type)
 
 /* Writing: a cursor over room that was made once for the whole frame. */
 
-static uint8_t *put_uint(uint8_t *at, uint64_t value, unsigned n_bytes)
+static inline uint8_t *put_uint(uint8_t *at, uint64_t value, unsigned n_bytes)
 {
-        unsigned i;
-
-        for (i = 0; i < n_bytes; i++)
-                at[i] = (uint8_t)(value >> (8 * i));
+        value = GUINT64_TO_LE(value);
+        memcpy(at, &value, n_bytes);
         return at + n_bytes;
 }
 
@@ -251,7 +251,7 @@ static PayloadReader payload_reader_new(const IngestFrame *frame)
 }
 
 /* NULL if there are not that many bytes left. */
-static const uint8_t *payload_read_bytes(PayloadReader *reader, size_t n_bytes)
+static inline const uint8_t *payload_read_bytes(PayloadReader *reader, size_t n_bytes)
 {
         const uint8_t *bytes = reader->at;
 
@@ -264,16 +264,15 @@ static const uint8_t *payload_read_bytes(PayloadReader *reader, size_t n_bytes)
         return bytes;
 }
 
-static uint64_t payload_read_uint(PayloadReader *reader, unsigned n_bytes)
+static inline uint64_t payload_read_uint(PayloadReader *reader, unsigned n_bytes)
 {
         const uint8_t *bytes = payload_read_bytes(reader, n_bytes);
         uint64_t value = 0;
 
         if (!bytes)
                 return 0;
-        while (n_bytes-- > 0)
-                value = value << 8 | bytes[n_bytes];
-        return value;
+        memcpy(&value, bytes, n_bytes);
+        return GUINT64_FROM_LE(value);
 }
 
 /* The peer is not trusted: a string that is passed on is UTF-8 without NUL. */
@@ -285,7 +284,7 @@ static const uint8_t *payload_read_string(PayloadReader *reader, uint32_t *ret_n
         *ret_n = 0;
         if (!bytes)
                 return NULL;
-        if (!g_utf8_validate_len((const char *)bytes, n, NULL)) {
+        if (!utf8_is_text((const char *)bytes, n)) {
                 reader->is_bad = true;
                 return NULL;
         }
@@ -419,21 +418,38 @@ int ingest_get_stream_open(const IngestFrame *frame, uint32_t *ret_number, Strea
 
 static void payload_read_value(PayloadReader *reader, FieldType type, Value *ret_value)
 {
-        unsigned size = number_size(type);
+        uint32_t n;
 
         *ret_value = (Value){0};
-        if (size > 0) {
-                ret_value->u = payload_read_uint(reader, size);
-                if (type == FIELD_TYPE_BOOL && ret_value->u > 1)
+        /* Sizes are constants, so that each number is one load: most fields are numbers. */
+        switch (type) {
+        case FIELD_TYPE_U8:
+                ret_value->u = payload_read_uint(reader, 1);
+                break;
+        case FIELD_TYPE_BOOL:
+                ret_value->u = payload_read_uint(reader, 1);
+                if (ret_value->u > 1)
                         reader->is_bad = true;
-        } else if (type == FIELD_TYPE_GUID) {
+                break;
+        case FIELD_TYPE_U16:
+                ret_value->u = payload_read_uint(reader, 2);
+                break;
+        case FIELD_TYPE_U32:
+                ret_value->u = payload_read_uint(reader, 4);
+                break;
+        case FIELD_TYPE_U64:
+                ret_value->u = payload_read_uint(reader, 8);
+                break;
+        case FIELD_TYPE_GUID:
                 ret_value->data = payload_read_bytes(reader, 16);
                 ret_value->n = 16;
-        } else if (field_type_is_string(type)) {
+                break;
+        case FIELD_TYPE_WSTRING:
+        case FIELD_TYPE_ASTRING:
                 ret_value->data = payload_read_string(reader, &ret_value->n);
-        } else {
-                uint32_t n = (uint32_t)payload_read_uint(reader, 4);
-
+                break;
+        default:
+                n = (uint32_t)payload_read_uint(reader, 4);
                 /* 64 bits: a count that lies must not wrap to one that fits. */
                 ret_value->data =
                         payload_read_bytes(reader, (size_t)n * field_type_element_size(type));

@@ -146,6 +146,26 @@ START_TEST(test_utf8)
 }
 END_TEST
 
+/* Most of a text is checked in words: every character at every place of one, cut anywhere. */
+START_TEST(test_utf8_words)
+{
+        static const char *const ODD[] = {"\x01", "\x7f", "\x80",         "\xff", "é",
+                                          "漢",   "😀",    "\xed\xa0\x80", ""};
+        size_t place, n, i;
+
+        for (i = 0; i < G_N_ELEMENTS(ODD); i++)
+                for (place = 0; place < 20; place++) {
+                        char text[32];
+
+                        memset(text, 'a', sizeof(text));
+                        memcpy(text + place, ODD[i], MAX(strlen(ODD[i]), 1)); /* "": a NUL */
+                        for (n = 0; n <= sizeof(text); n++)
+                                ck_assert_int_eq(utf8_is_text(text, n),
+                                                 g_utf8_validate_len(text, n, NULL));
+                }
+}
+END_TEST
+
 /* As the daemon spells them. */
 START_TEST(test_words)
 {
@@ -285,6 +305,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_symbol_cut);
         tcase_add_test(tcase, test_printable);
         tcase_add_test(tcase, test_utf8);
+        tcase_add_test(tcase, test_utf8_words);
         tcase_add_test(tcase, test_words);
         tcase_add_test(tcase, test_time);
         tcase_add_test(tcase, test_message);
