@@ -207,6 +207,8 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_FILTER] = {0, "filter", NULL, false, NULL, 0,
                            "copy stdin to stdout, with names for the addresses in it"},
         [OPTION_ALL] = {0, "all", NULL, false, NULL, 0, "also what is unloaded"},
+        [OPTION_LONG] = {'l', "long", NULL, false, NULL, 0,
+                         "also the uid of each, for root and group clrsym"},
         [OPTION_TIER] = {0, "tier", "TIER", false, to_tier, MEMBER(tier),
                          "only code of this tier: QuickJitted, OptimizedTier1, ReadyToRun ..."},
         [OPTION_MIN_VERSIONS] = {0, "min-versions", "N", false, to_number, MEMBER(min_versions),

@@ -20,6 +20,7 @@ typedef enum Option {
         OPTION_WAIT,
         OPTION_FILTER,
         OPTION_ALL,
+        OPTION_LONG,
         OPTION_TIER,
         OPTION_MIN_VERSIONS,
         OPTION_REJITTED,

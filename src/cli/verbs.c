@@ -101,7 +101,7 @@ static const Verb VERBS[] = {
          .help = "name addresses; without ADDR, those on stdin: [PID] ADDR [TIME] a line"},
         {.name = "ps",
          .run = verb_ps,
-         .use = {.allowed = COMMON_PROCESS | BIT(AT)},
+         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(LONG)},
          .help = "list the processes"},
         {.name = "methods",
          .run = verb_methods,
