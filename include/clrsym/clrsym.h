@@ -105,12 +105,20 @@ typedef enum clrsym_il_kind {
         CLRSYM_IL_NO_MAPPING,
 } clrsym_il_kind;
 
+/* What is known of a process's end. */
+typedef enum clrsym_process_state {
+        CLRSYM_RUNNING,  /* or its end has not come yet */
+        CLRSYM_EXITED,
+        CLRSYM_RECORDED, /* its traces are over, and its end is not in them */
+} clrsym_process_state;
+
 /* Their names in the daemon's JSON and in clrsym(1); "?" for another number. Static. */
 const char *clrsym_status_name(clrsym_status status);
 const char *clrsym_confidence_name(clrsym_confidence confidence);
 const char *clrsym_source_name(clrsym_source source);
 const char *clrsym_tier_name(clrsym_tier tier);
 const char *clrsym_il_kind_name(clrsym_il_kind kind);
+const char *clrsym_process_state_name(clrsym_process_state state);
 
 /* No time: `loaded` of a body whose load was not seen. Alive: `unloaded` of a living body. */
 #define CLRSYM_NO_TIME UINT64_C(0)
@@ -251,7 +259,7 @@ typedef struct clrsym_process {
         int32_t pid;
         uint64_t pid_ns;
         uint32_t generation;
-        bool is_running;     /* its exit was not seen */
+        bool is_running;     /* `state` is CLRSYM_RUNNING */
         bool is_from_start;  /* its runtime's start was seen */
         const char *runtime; /* "10.0.12" */
         const char *runtime_path;
@@ -264,6 +272,7 @@ typedef struct clrsym_process {
         uint64_t exited; /* CLRSYM_ALIVE: not seen */
         uint64_t horizon;
         uint64_t epoch;
+        clrsym_process_state state;
 } clrsym_process;
 
 /*

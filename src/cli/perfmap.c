@@ -35,7 +35,7 @@ static bool perfmap_take_process(JsonSpan row, void *data)
                 .name = {true, field_number(process, "pid_ns"),
                          (int32_t)field_number(process, "pid")},
                 .number = (uint32_t)field_number(process, "generation"),
-                .has_exited = g_strcmp0(field_text(process, "state"), "running") != 0,
+                .has_exited = g_strcmp0(field_text(process, "state"), "exited") == 0,
         };
 
         field_time(process, "since", &generation.since);

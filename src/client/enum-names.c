@@ -49,13 +49,22 @@ static const char *const IL_KINDS[] = {
         [CLRSYM_IL_NO_MAPPING] = "no-mapping",
 };
 
+static const char *const PROCESS_STATES[] = {
+        [CLRSYM_RUNNING] = "running",
+        [CLRSYM_EXITED] = "exited",
+        [CLRSYM_RECORDED] = "recorded",
+};
+
 static const struct {
         const char *const *names;
         unsigned n;
 } TABLES[] = {
-        [ENUM_STATUS] = {STATUSES, N(STATUSES)},  [ENUM_CONFIDENCE] = {CONFIDENCES, N(CONFIDENCES)},
-        [ENUM_SOURCE] = {SOURCES, N(SOURCES)},    [ENUM_TIER] = {TIERS, N(TIERS)},
+        [ENUM_STATUS] = {STATUSES, N(STATUSES)},
+        [ENUM_CONFIDENCE] = {CONFIDENCES, N(CONFIDENCES)},
+        [ENUM_SOURCE] = {SOURCES, N(SOURCES)},
+        [ENUM_TIER] = {TIERS, N(TIERS)},
         [ENUM_IL_KIND] = {IL_KINDS, N(IL_KINDS)},
+        [ENUM_PROCESS_STATE] = {PROCESS_STATES, N(PROCESS_STATES)},
 };
 
 static const char *enum_name(EnumKind kind, unsigned i)
@@ -103,4 +112,9 @@ const char *clrsym_tier_name(clrsym_tier tier)
 const char *clrsym_il_kind_name(clrsym_il_kind kind)
 {
         return enum_name(ENUM_IL_KIND, kind);
+}
+
+const char *clrsym_process_state_name(clrsym_process_state state)
+{
+        return enum_name(ENUM_PROCESS_STATE, state);
 }

@@ -13,6 +13,7 @@ typedef enum EnumKind {
         ENUM_SOURCE,
         ENUM_TIER,
         ENUM_IL_KIND,
+        ENUM_PROCESS_STATE,
 } EnumKind;
 
 /* The number that TEXT is the name of. */

@@ -120,10 +120,11 @@ static void take_key(Row *row, int32_t *pid, uint64_t *pid_ns, uint32_t *generat
 const char *json_decode_process(const json_t *object, clrsym_process *ret)
 {
         Row row = {.object = object};
-        const char *state = take_text(&row, "state");
+        clrsym_process_state state =
+                (clrsym_process_state)take_enum(&row, "state", ENUM_PROCESS_STATE);
 
         *ret = (clrsym_process){
-                .is_running = state && !strcmp(state, "running"),
+                .is_running = state == CLRSYM_RUNNING,
                 .is_from_start = take_bool(&row, "from_start"),
                 .runtime = take_text(&row, "runtime"),
                 .runtime_path = take_text(&row, "runtime_path"),
@@ -136,6 +137,7 @@ const char *json_decode_process(const json_t *object, clrsym_process *ret)
                 .exited = take_time(&row, "exited", CLRSYM_ALIVE),
                 .horizon = take_time(&row, "horizon", CLRSYM_NO_TIME),
                 .epoch = take_number(&row, "epoch", INT64_MAX),
+                .state = state,
         };
         take_key(&row, &ret->pid, &ret->pid_ns, &ret->generation);
         return row.wrong;

@@ -343,11 +343,17 @@ void event_json_append(GString *out, const char *event, const Process *process, 
         g_string_append_c(out, '}');
 }
 
-void process_json_append(GString *out, const Process *process, bool with_uid)
+void process_json_append(GString *out, const Process *process, ProcessLife life, bool with_uid)
 {
+        static const char *const LIVES[_PROCESS_LIFE_MAX] = {
+                [PROCESS_RUNNING] = "running",
+                [PROCESS_EXITED] = "exited",
+                [PROCESS_RECORDED] = "recorded",
+        };
+
         g_string_append_c(out, '{');
         json_put_process_key(out, process);
-        json_put_string(out, "state", process->exit == BODY_FOREVER ? "running" : "exited");
+        json_put_string(out, "state", LIVES[life]);
         json_put_string(out, "runtime", process->runtime_version);
         json_put_string(out, "runtime_path", process->runtime_path);
         json_put_string(out, "command", process->command);

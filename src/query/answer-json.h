@@ -26,7 +26,7 @@ void body_json_append(GString *out, const Process *process, const Body *body,
                       const uint64_t *address);
 
 /* With the uid of its owner, for viewers that see those of all users. */
-void process_json_append(GString *out, const Process *process, bool with_uid);
+void process_json_append(GString *out, const Process *process, ProcessLife life, bool with_uid);
 /* The process, its epoch and its horizon, which a reply has beside the answers. */
 void process_key_json_append(GString *out, const Process *process);
 

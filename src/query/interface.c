@@ -46,6 +46,7 @@ static const char SYMBOLIZER[] =
         "type ProcessState (pid: int, pid_ns: int, generation: int, epoch: int,\n"
         "  horizon: string)\n"
         "\n"
+        "# state: running, exited, recorded (its traces are over, and its end is not in them).\n"
         "type Process (pid: int, pid_ns: int, generation: int, state: string, runtime: ?string,\n"
         "  runtime_path: ?string, command: ?string, bodies: int, live: int, modules: int,\n"
         "  since: string, from_start: bool, last: string, exited: ?string,\n"

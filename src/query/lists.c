@@ -36,7 +36,8 @@ static bool list_row(List *list)
 {
         Call *call = list->call;
 
-        if (call->is_more && (list->n_rows == MAX_ROWS || call->out->len > MAX_PART_BYTES)) {
+        if (call->is_more && (list->n_rows == MAX_ROWS || call->out->len > MAX_PART_BYTES ||
+                              (list->n_rows && call_is_turn_over(call)))) {
                 call->next = QUERY_MORE;
                 list->at.call = call->progress->call;
                 *call->progress = list->at;
@@ -85,9 +86,13 @@ static void list_processes(List *list, const ProcessFilter *filter, ListProcess 
 
 static bool list_process(List *list, const Process *process, uint32_t first, const void *data)
 {
+        const QueryContext *context = list->call->context;
+
         if (!list_row(list))
                 return false;
-        process_json_append(list->call->out, process, list->call->context->viewer.sees_all);
+        process_json_append(list->call->out, process,
+                            tracker_process_life(context->tracker, process),
+                            context->viewer.sees_all);
         return true;
 }
 

@@ -6,18 +6,49 @@
 
 #include "tracker/tracker-struct.h"
 
-static bool process_is_over(const Tracker *tracker, const Process *process)
+/* The host knows no processes of another machine or boot. */
+static bool process_is_of_host(const Process *process)
 {
         guint i;
 
-        if (process->exit != BODY_FOREVER)
-                return true;
-        /* The host knows no processes of another machine or boot. */
         for (i = 0; i < process->traces->len; i++)
                 if (!*((const Trace *)process->traces->pdata[i])->boot_id)
                         return false;
+        return true;
+}
+
+static bool host_is_running(const Tracker *tracker, const Process *process)
+{
         return tracker->host.is_running &&
-               !tracker->host.is_running(tracker->host.data, &process->key);
+               tracker->host.is_running(tracker->host.data, &process->key);
+}
+
+static bool process_is_over(const Tracker *tracker, const Process *process)
+{
+        return process->exit != BODY_FOREVER ||
+               (process_is_of_host(process) && tracker->host.is_running &&
+                !host_is_running(tracker, process));
+}
+
+/* True if all streams that can have events of it were closed by their feeders. */
+static bool process_is_recorded(const Process *process)
+{
+        bool has_ended = process->traces->len > 0;
+        guint i;
+
+        for (i = 0; has_ended && i < process->traces->len; i++)
+                trace_horizon(process->traces->pdata[i], &has_ended);
+        return has_ended;
+}
+
+ProcessLife tracker_process_life(const Tracker *tracker, const Process *process)
+{
+        if (process->exit != BODY_FOREVER)
+                return PROCESS_EXITED;
+        if (!process_is_recorded(process) ||
+            (process_is_of_host(process) && host_is_running(tracker, process)))
+                return PROCESS_RUNNING;
+        return PROCESS_RECORDED;
 }
 
 void tracker_age(Tracker *tracker, unsigned max_age)

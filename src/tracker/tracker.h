@@ -59,6 +59,15 @@ const Process *tracker_process_of(const Tracker *tracker, const ProcessKey *key,
 bool tracker_is_newest(const Tracker *tracker, const Process *process);
 /* False if the host knows another owner of that pid: then the events of it are made up. */
 bool tracker_may_be_running(const Tracker *tracker, const Process *process);
+typedef enum ProcessLife {
+        PROCESS_RUNNING,  /* or its end has not come yet */
+        PROCESS_EXITED,   /* its end is known */
+        PROCESS_RECORDED, /* its traces are over, its end is not in them, and the host does not have
+                             it: nothing more will be known of it */
+        _PROCESS_LIFE_MAX,
+} ProcessLife;
+
+ProcessLife tracker_process_life(const Tracker *tracker, const Process *process);
 /* The generation of the same process that had the pid at TIME; before all of them, the first. */
 const Process *tracker_generation_at(const Tracker *tracker, const Process *newest, uint64_t time);
 /* The Identities (tracker/identity.h) with that pid; NULL: none. Borrowed. */

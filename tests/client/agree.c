@@ -184,7 +184,7 @@ static int on_process(const clrsym_process *process, void *data)
         compare_number("pid", get(row, "pid"), true, (uint64_t)process->pid);
         compare_number("pid_ns", get(row, "pid_ns"), true, process->pid_ns);
         compare_number("generation", get(row, "generation"), true, process->generation);
-        compare("state", get(row, "state"), process->is_running ? "running" : "exited");
+        compare("state", get(row, "state"), clrsym_process_state_name(process->state));
         compare("runtime", get(row, "runtime"), process->runtime);
         compare("runtime_path", get(row, "runtime_path"), process->runtime_path);
         compare("command", get(row, "command"), process->command);

@@ -95,6 +95,7 @@ static int on_process(const clrsym_process *process, void *data)
         ck_assert_uint_eq(process->pid_ns, 5);
         ck_assert_uint_eq(process->generation, 2);
         ck_assert(process->is_running && process->is_from_start);
+        ck_assert_int_eq(process->state, CLRSYM_RUNNING);
         ck_assert_str_eq(process->runtime, "10.0.12");
         ck_assert_str_eq(process->runtime_path, "/lib/x.so");
         ck_assert_ptr_null(process->command);

@@ -190,6 +190,8 @@ START_TEST(test_words)
         ck_assert_str_eq(clrsym_tier_name((clrsym_tier)(i + 1)), "?");
         ck_assert_str_eq(clrsym_il_kind_name(CLRSYM_IL_NO_MAPPING), "no-mapping");
         ck_assert_str_eq(clrsym_il_kind_name((clrsym_il_kind)99), "?");
+        ck_assert_str_eq(clrsym_process_state_name(CLRSYM_RECORDED), "recorded");
+        ck_assert_str_eq(clrsym_process_state_name((clrsym_process_state)99), "?");
         for (i = 0; i < enum_n_names(ENUM_TIER); i++)
                 ck_assert(enum_from_name(ENUM_TIER, clrsym_tier_name((clrsym_tier)i), &j) &&
                           j == i);
