@@ -260,6 +260,11 @@ uint64_t ctf_read_integer(const uint8_t *bytes, unsigned shift, unsigned size, b
                 memcpy(&word, bytes, 4);
                 return is_big_endian ? GUINT32_FROM_BE(word) : GUINT32_FROM_LE(word);
         }
+        if (shift == 0 && size == 16)
+                return is_big_endian ? (uint64_t)(bytes[0] << 8 | bytes[1])
+                                     : (uint64_t)(bytes[1] << 8 | bytes[0]);
+        if (shift == 0 && size == 8)
+                return bytes[0];
         /* Bit fields: little-endian ones grow from the lowest bit of a byte, big-endian ones from
          * the highest. */
         for (i = 0; i < size;) {

@@ -21,17 +21,24 @@ static inline uint64_t get_le(const uint8_t *bytes, unsigned n)
 {
         uint64_t value = 0;
 
-        while (n-- > 0)
-                value = value << 8 | bytes[n];
-        return value;
+        memcpy(&value, bytes, n);
+        return GUINT64_FROM_LE(value) >> (G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0 : 64 - 8 * n);
 }
 
 /* Bytes of the string at BYTES without its NUL unit, or -1 if there is no NUL in N bytes. */
 static ssize_t wstring_size(const uint8_t *bytes, size_t n)
 {
-        size_t i;
+        size_t i = 0;
 
-        for (i = 0; i + 2 <= n; i += 2)
+        /* Four units at a time as long as none of them is 0. */
+        for (; i + 8 <= n; i += 8) {
+                uint64_t units;
+
+                memcpy(&units, bytes + i, sizeof(units));
+                if ((units - UINT64_C(0x0001000100010001)) & ~units & UINT64_C(0x8000800080008000))
+                        break;
+        }
+        for (; i + 2 <= n; i += 2)
                 if (!bytes[i] && !bytes[i + 1])
                         return (ssize_t)i;
         return -1;

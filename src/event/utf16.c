@@ -87,8 +87,19 @@ size_t utf8_make_valid(const uint8_t *in, size_t n, uint8_t *out)
 
         while (i < n) {
                 uint32_t c;
-                size_t size = utf8_sequence(in + i, n - i, &c);
+                uint64_t word;
+                size_t size;
 
+                /* Nearly all texts are ASCII: eight bytes at a time as long as they are. */
+                for (; i + sizeof(word) <= n; i += sizeof(word), out += sizeof(word)) {
+                        memcpy(&word, in + i, sizeof(word));
+                        if (word & UINT64_C(0x8080808080808080))
+                                break;
+                        memcpy(out, &word, sizeof(word));
+                }
+                if (i == n)
+                        break;
+                size = utf8_sequence(in + i, n - i, &c);
                 if (size == 1) {
                         *out++ = in[i++];
                 } else if (size > 1) {
