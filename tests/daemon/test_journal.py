@@ -24,7 +24,6 @@ TRACES = ('dynamic', 'collectible', 'lossy', 'lateattach', 'pidns', 'rejit-tiere
 # The shares of a whole feed at which the daemon is killed; each the next time that it is fed.
 KILLS = (0.1, 0.5, 0.9)
 N_ACK_ROUNDS = 5
-CHURN_BODIES, CHURN_ALIVE = 150_000, 100_000
 # What a restart changes, besides epochs: what tables take by chance, and what was sent twice.
 VOLATILE = ('bytes', 'known_before', 'memory_max')
 
@@ -199,37 +198,6 @@ def drain(feeder, acked):
     return acked
 
 
-def check_churn(tap, programs, directory, churn):
-    """Larger than what makes an image: killed while the journal is made shorter, too."""
-    state = directory / 'churn-state'
-    command = [churn, '--bodies', str(CHURN_BODIES), '--alive', str(CHURN_ALIVE), '--socket']
-    with recorded.Daemon(programs, directory) as daemon:
-        subprocess.run([*command, daemon.ingest], check=True, stdout=subprocess.DEVNULL)
-        want = knowledge(programs, daemon)
-    chance = random.Random(SEED)
-    has_image = False
-    for i in range(6):
-        with Daemon(programs, directory, state) as daemon:
-            with subprocess.Popen([*command, daemon.ingest], stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.DEVNULL) as feeder:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    feeder.wait(chance.uniform(0.1, 0.6) * (i + 1))
-                daemon.kill()
-            tap.check('gap' not in daemon.log() and 'is damaged' not in daemon.log(),
-                      f'churn: nothing is wrong with the journal, round {i}', daemon.log())
-    with Daemon(programs, directory, state) as daemon:
-        subprocess.run([*command, daemon.ingest], check=True, stdout=subprocess.DEVNULL)
-        check_same(tap, knowledge(programs, daemon), want, 'churn')
-        for _ in range(200):
-            has_image = has_image or not (state / 'journal.1').exists()
-            time.sleep(0 if has_image else 0.05)
-        tap.check(has_image, 'churn: an image took the place of what came first',
-                  os.listdir(state))
-        daemon.kill()
-    with Daemon(programs, directory, state) as daemon:
-        check_same(tap, knowledge(programs, daemon), want, 'churn, after an image')
-
-
 def start(programs, directory, *options, **more):
     """A daemon that is not to start: (status, what it says)."""
     done = programs.run([programs.clrsymd, '--ingest', directory / 'i', '--query',
@@ -377,14 +345,12 @@ def check_damaged(tap, programs, directory):
 
 
 def test(tap, programs, directory, rest):
-    churn, *names = rest
     directory = pathlib.Path(directory)
-    traces = recorded.unpack(directory, [name for name in TRACES if not names or name in names])
+    traces = recorded.unpack(directory, [name for name in TRACES if not rest or name in rest])
     for name, trace in traces.items():
         want = check_restart(tap, programs, directory, name, trace)
         check_kills(tap, programs, directory, name, trace, want)
     check_acknowledged(tap, programs, directory)
-    check_churn(tap, programs, directory, churn)
     check_directory(tap, programs, directory)
     check_given(tap, programs, directory)
     check_full(tap, programs, directory)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Ten million methods through a daemon with 64 MiB: what it keeps and what it takes stay within
-bounds all the while, and what it answers says what it no longer knows."""
+"""Ten million methods through a daemon with 64 MiB that keeps a journal: what it keeps and what it takes stay
+within bounds all the while, what it answers says what it no longer knows, and what is read back of the
+journal in the end is what was known."""
 
 import collections
 import contextlib
@@ -23,7 +24,11 @@ N_BODIES, N_ALIVE = 10**7, 20000
 # Far more than fit: none of these is ever unloaded.
 N_CROWD = 500_000
 CHURNING, CROWDED = 1000, 2000
+# The journal may have 64 MiB, or two images, none of which is larger than the budget; beside it an
+# image that is being written, and what comes meanwhile.
+JOURNAL_MAX = 64 * MIB + 2 * MEMORY_MAX + 128 * MIB
 SAMPLE_S = 0.25
+JOURNAL_SAMPLE_S = 0.02
 MIN_SAMPLES = 20
 # s: for one feed, also where other tests take most of the machine.
 FEED_TIMEOUT = 500
@@ -64,6 +69,36 @@ def sampling(programs, daemon):
         thread.join()
     if failures:
         raise failures[0]
+
+
+def journal_size(state):
+    total = 0
+    for path in state.glob('journal.*'):
+        try:
+            total += path.stat().st_size
+        except FileNotFoundError:  # an image has taken its place
+            pass
+    return total
+
+
+class Sizes:
+    """Sizes of the journal, taken until the `with` ends."""
+
+    def __init__(self, state):
+        self.state, self.sizes, self.is_over = state, [], threading.Event()
+        self.thread = threading.Thread(target=self.take)
+
+    def take(self):
+        while not self.is_over.wait(JOURNAL_SAMPLE_S):
+            self.sizes.append(journal_size(self.state))
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.is_over.set()
+        self.thread.join()
 
 
 def feed(program, daemon, **options):
@@ -130,13 +165,25 @@ def check_evicted(tap, programs, daemon, fed):
     tap.equal(dict(statuses), {'evicted': len(fed.early)}, 'churn: what went first is evicted')
 
 
-def run_churn(tap, programs, program, daemon):
-    with sampling(programs, daemon) as samples:
+def check_journal(tap, daemon, state, sizes):
+    # Each image has a number, and so has what comes after it.
+    largest = max(sizes)
+    images = max(int(path.name.split('.')[1]) for path in state.glob('journal.*')) // 2
+    tap.check(largest <= JOURNAL_MAX,
+              f'the journal has {largest / MIB:.1f} MiB at most, with {images} images on the way',
+              f'may have {JOURNAL_MAX / MIB:.0f} MiB')
+    tap.check(images > 3, 'it was made shorter again and again', images)
+    tap.check('cannot' not in daemon.log(), 'nothing went wrong', daemon.log())
+
+
+def run_churn(tap, programs, program, daemon, state):
+    with sampling(programs, daemon) as samples, Sizes(state) as journal:
         fed = feed(program, daemon, bodies=N_BODIES, alive=N_ALIVE, seed=7, pid=CHURNING)
     tap.check(len(samples) >= MIN_SAMPLES, f'churn: {len(samples)} samples while it was fed')
     last = status(programs, daemon)
     samples.append(Sample(rss(daemon.process.pid), last))
     check_bounds(tap, samples, fed, 'churn')
+    check_journal(tap, daemon, state, journal.sizes)
     tap.equal((last['method_loads'], last['method_unloads'], last['il_maps']),
               (N_BODIES, N_BODIES - N_ALIVE, fed.il_maps), 'churn: every record was taken')
     tap.equal((last['live_bodies'], last['refused']), (N_ALIVE, 0), 'churn: the living were kept')
@@ -149,6 +196,20 @@ def run_churn(tap, programs, program, daemon):
     check_living(tap, programs, daemon, fed)
     check_evicted(tap, programs, daemon, fed)
     return fed
+
+
+def check_restarted(tap, programs, daemon, fed, want):
+    """WANT: the bodies that the killed daemon listed."""
+    last = status(programs, daemon)
+    tap.check(last['bytes'] <= MEMORY_MAX, 'in the same budget', last['bytes'])
+    check_living(tap, programs, daemon, fed)
+    check_evicted(tap, programs, daemon, fed)
+    # A few more or fewer of the oldest may be gone; what is there is the same.
+    got = programs.ask(daemon.source, 'methods', '--all')
+    known = set(want)
+    common = sum(row in known for row in got)
+    tap.check(common == min(len(got), len(want)) and common > 0.95 * len(want),
+              f'{len(got)} bodies of {len(want)}, {common} of them the same')
 
 
 def run_crowd(tap, programs, program, daemon, churn):
@@ -183,9 +244,20 @@ def run_crowd(tap, programs, program, daemon, churn):
 
 def test(tap, programs, directory, rest):
     program, = rest
+    state = pathlib.Path(directory) / 'state'
+    options = ['--memory-max', '64M', '--state', state]
     begin = time.monotonic()
-    with recorded.Daemon(programs, directory, '--memory-max', '64M') as daemon:
-        churn = run_churn(tap, programs, program, daemon)
+    with recorded.Daemon(programs, directory, *options) as daemon:
+        churn = run_churn(tap, programs, program, daemon, state)
+        want = programs.ask(daemon.source, 'methods', '--all')
+        daemon.process.kill()
+        daemon.process.wait()
+    restarted = time.monotonic()
+    with recorded.Daemon(programs, directory, *options) as daemon:
+        n_bodies = status(programs, daemon)['bodies']
+        tap.note(f'{n_bodies} bodies back in {time.monotonic() - restarted:.2f} s, from '
+                 f'{journal_size(state) / MIB:.1f} MiB')
+        check_restarted(tap, programs, daemon, churn, want)
         run_crowd(tap, programs, program, daemon, churn)
     tap.equal(daemon.status, 0, 'the daemon ends in good order')
     tap.note(f'{time.monotonic() - begin:.0f} s in all')
