@@ -127,7 +127,7 @@ def check_frames(tap, bodies, entries, plain, named, chains):
     return counts
 
 
-def check_text(tap, programs, trace, data, directory):
+def check_text(tap, programs, trace, snapshot, data, directory):
     truth = recorded.Truth('perf')
     bodies, chains = Bodies(truth), read_chains(truth)
     entries = Entries(programs, trace, directory)
@@ -135,27 +135,27 @@ def check_text(tap, programs, trace, data, directory):
     named = perftool.script(programs, data, settings=[f'trace={trace}', 'names=clr'])
     tap.check(plain.returncode == 0 and named.returncode == 0, 'perf script, with and without',
               plain.stderr, named.stderr)
-    plain_samples = perftool.samples(plain.stdout)
-    counts = check_frames(tap, bodies, entries, plain_samples, perftool.samples(named.stdout), chains)
+    named_samples = perftool.samples(named.stdout)
+    counts = check_frames(tap, bodies, entries, perftool.samples(plain.stdout), named_samples, chains)
     said = re.search(r'clrsym: (\d+) samples, (\d+) managed frames: .*; (\d+) marked ~\)',
                      named.stderr)
     tap.equal(said and (int(said[1]), int(said[3])), (len(chains), counts['ended']),
               'what the filter says at its end is what it did')
 
-    tiers = perftool.script(programs, data, settings=[f'trace={trace}', 'names=clr', 'tier'])
+    tiers = perftool.script(programs, data, settings=[f'trace={snapshot}', 'names=clr', 'tier'])
     lines, without = tiers.stdout.split('\n'), named.stdout.split('\n')
     tap.check(len(lines) == len(without) and
               all(re.sub(r' \[\w+\]( ~)?$', r'\1', line) == other or line == other
                   for line, other in zip(lines, without)) and
               {'OptimizedTier1', 'OptimizedTier1OSR', 'QuickJitted'} <=
               set(re.findall(r'\) \[(\w+)\]', tiers.stdout)), 'tier: the same, with tiers')
-    return plain_samples, perftool.samples(named.stdout)
+    return named_samples
 
 
-def check_names(tap, programs, trace, data, clr):
+def check_names(tap, programs, snapshot, data, clr):
     """Other forms of names are on the very same frames, and one body has one name."""
     for form in ('full', 'short'):
-        done = perftool.script(programs, data, settings=[f'trace={trace}', f'names={form}'])
+        done = perftool.script(programs, data, settings=[f'trace={snapshot}', f'names={form}'])
         names, odd = collections.defaultdict(set), 0
         for one, other in zip(clr, perftool.samples(done.stdout)):
             for before, after in zip(one.frames, other.frames):
@@ -181,19 +181,19 @@ def label(frame):
     return name if name.startswith('[') else f'[{name}]'
 
 
-def check_folded(tap, programs, trace, data, named):
+def check_folded(tap, programs, snapshot, data, named):
     want = collections.Counter()
     for sample in named:
         comm = perftool.HEAD.fullmatch(sample.head)['comm']
         want[(comm, *(label(frame) for frame in reversed(sample.frames)))] += 1
-    done = perftool.script(programs, data, settings=[f'trace={trace}', 'names=clr',
+    done = perftool.script(programs, data, settings=[f'trace={snapshot}', 'names=clr',
                                                      'format=folded'])
     got = perftool.folded(done.stdout)
     tap.check(done.returncode == 0 and got == want,
               f'folded: {len(want)} stacks, {sum(want.values())} samples, as the text has them',
               *list((want - got).items())[:2], *list((got - want).items())[:2])
     tap.equal(len(done.stdout.splitlines()), len(want), 'folded: each stack once')
-    done = perftool.script(programs, data, settings=[f'trace={trace}', 'names=clr',
+    done = perftool.script(programs, data, settings=[f'trace={snapshot}', 'names=clr',
                                                      'format=folded', 'annotate'])
     bare = collections.Counter()
     for stack, count in perftool.folded(done.stdout).items():
@@ -201,9 +201,9 @@ def check_folded(tap, programs, trace, data, named):
     tap.check(bare == want and 'W.HotLoop(int32)_[j]' in done.stdout, 'folded, annotated')
 
 
-def check_verb(tap, programs, trace, data, directory):
+def check_verb(tap, programs, trace, snapshot, data, directory):
     """`clrsym perf` prints what the filter prints."""
-    direct = perftool.script(programs, data, settings=[f'trace={trace}'])
+    direct = perftool.script(programs, data, settings=[f'trace={snapshot}'])
     done = perftool.clrsym_perf(programs, '-i', data, '--trace', trace)
     tap.check(done.returncode == 0 and done.stdout == direct.stdout,
               'clrsym perf: text, as by the filter', done.stderr)
@@ -211,7 +211,7 @@ def check_verb(tap, programs, trace, data, directory):
                         r'0 events lost by perf\n\Z', done.stderr, re.M), 'clrsym perf: ends with a summary',
               done.stderr)
     path = pathlib.Path(directory) / 'out.folded'
-    done = perftool.clrsym_perf(programs, '-i', data, '--trace', trace, '-o', path, '--names',
+    done = perftool.clrsym_perf(programs, '-i', data, '--trace', snapshot, '-o', path, '--names',
                                 'short')
     text = path.read_text(encoding='utf-8') if path.exists() else ''
     tap.check(done.returncode == 0 and sum(perftool.folded(text).values()) == 8213 and
@@ -222,12 +222,10 @@ def check_verb(tap, programs, trace, data, directory):
         target.write_text('old', encoding='ascii')
         target.chmod(0o640)
         link.symlink_to(target.name)
-        done = perftool.clrsym_perf(programs, '-i', data, '--trace', trace, '-o', link)
+        done = perftool.clrsym_perf(programs, '-i', data, '--trace', snapshot, '-o', link)
         tap.check(done.returncode == 0 and link.is_symlink() and target.stat().st_size > 1000 and
                   target.stat().st_mode & 0o777 == 0o640,
                   f'clrsym perf -o {link.name}: the link stays, its file is replaced', done.stderr)
-    snapshot = pathlib.Path(directory) / 'snapshot'
-    programs.run([programs.clrsym, 'save', '--trace', trace, '-o', snapshot])
     done = perftool.clrsym_perf(programs, '-i', data, '--trace', snapshot)
     tap.check(done.stdout == direct.stdout, 'clrsym perf: the same of a snapshot', done.stderr)
     with recorded.Daemon(programs, directory) as daemon:
@@ -243,10 +241,13 @@ def run(tap, programs, directory, _):
         return
     trace = recorded.unpack(directory, ['perf'])['perf']
     data = perftool.unpack_recording(directory)
-    _, named = check_text(tap, programs, trace, data, directory)
-    check_names(tap, programs, trace, data, named)
-    check_folded(tap, programs, trace, data, named)
-    check_verb(tap, programs, trace, data, directory)
+    # Is read sooner than the trace.
+    snapshot = pathlib.Path(directory) / 'snapshot'
+    programs.run([programs.clrsym, 'save', '--trace', trace, '-o', snapshot])
+    named = check_text(tap, programs, trace, snapshot, data, directory)
+    check_names(tap, programs, snapshot, data, named)
+    check_folded(tap, programs, snapshot, data, named)
+    check_verb(tap, programs, trace, snapshot, data, directory)
 
 
 if __name__ == '__main__':

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""`clrsym perf` when it cannot name anything: what is missing or broken, and ends before its time."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+import perftool
+import recorded
+
+
+def says(tap, done, pattern, name, code=1):
+    """One line that says what is wrong, and no output."""
+    return tap.check(done.returncode == code and re.fullmatch(pattern, done.stderr) and
+                     not done.stdout, name, done.returncode, done.stderr, done.stdout[:200])
+
+
+def check_missing(tap, programs, trace, data, directory):
+    def run(*arguments, **options):
+        return perftool.clrsym_perf(programs, *arguments, **options)
+
+    empty = directory / 'empty'
+    empty.mkdir()
+    environment = {**perftool.environment(programs), 'PATH': str(empty)}
+    says(tap, run('-i', data, '--trace', trace, env=environment),
+         r'clrsym: no perf on PATH: apt install linux-perf\n', 'no perf')
+    environment = {**perftool.environment(programs), 'CLRSYM_DLFILTER': '/nowhere.so'}
+    says(tap, run('-i', data, '--trace', trace, env=environment),
+         r'clrsym: no /nowhere\.so, perf\'s filter: build clrsym .*\n', 'no filter')
+    says(tap, run('-i', data, '--socket', directory / 'none'),
+         r'clrsym: no daemon at .*/none: systemctl start clrsymd\.socket, or use --trace DIR\n',
+         'no daemon')
+    says(tap, run('-i', directory / 'none', '--trace', trace),
+         r'clrsym: .*/none: perf script failed: failed to open .*: No such file or directory\n',
+         'no recording')
+    says(tap, run('-i', data, '--trace', directory / 'none'),
+         r'clrsym: .*/none: No such file or directory\n', 'no trace')
+    says(tap, run('-i', data, '--trace', trace, '-o', directory / 'none' / 'x.svg'),
+         r'(No kallsyms .*\n)?clrsym: .*/none/x\.svg.*: No such file or directory\n',
+         'no directory for a graph')
+    says(tap, run('-i', data, '--trace', trace, '-o', directory / 'none' / 'x.folded'),
+         r'clrsym: cannot write .*/none/x\.folded: No such file or directory\n',
+         'no directory for folded stacks')
+    says(tap, run('-i', data, '--trace', trace, '--event', 'cycles'),
+         r'clrsym: no event cycles in .*, but cpu-clock \(8213 samples\)\n', 'no such event')
+    for arguments, reason in ((['--style', 'long'], r'--style long: not csharp, clr or short'),
+                              (['--names', 'long'], r'--names long: not csharp, clr or short'),
+                              (['--map', '12'], r'--map 12: not PERFPID=PID or PERFPID=PIDNS:PID'),
+                              (['--map', '1=2', '--map', '1=3'],
+                               r'--map 1=3: that PERFPID was given before'),
+                              (['data'], 'it takes no arguments'),
+                              (['--trace', 'a', '--socket', 'b'],
+                               '--socket and --trace: one of them, not both')):
+        says(tap, run(*arguments), rf'clrsym: {reason}: see clrsym perf --help\n',
+             f'usage: {" ".join(arguments)}', 2)
+
+
+def check_broken(tap, programs, trace, data, directory):
+    whole = data.read_bytes()
+    for name, content in (('empty', b''), ('text', b'hello\n'), ('zeros', bytes(4096)),
+                          ('cut in its header', whole[:60]), ('cut', whole[:300000]),
+                          ('overwritten', whole[:70000] + bytes(200000) + whole[270000:])):
+        path = directory / 'broken.data'
+        path.write_bytes(content)
+        output = directory / 'broken.folded'
+        done = perftool.clrsym_perf(programs, '-i', path, '--trace', trace, '-o', output)
+        tap.check(done.returncode == 1 and
+                  re.match(r'clrsym: .*broken\.data: perf script (failed|died)', done.stderr) and
+                  done.stderr.count('\n') == 1 and not output.exists(),
+                  f'a recording that is {name}', done.returncode, done.stderr)
+    left = [path.name for path in directory.iterdir() if 'broken.folded' in path.name]
+    tap.check(not left, 'no half a file is left', *left)
+
+
+def check_ends(tap, programs, trace, data, directory):
+    """Interrupted, or with a reader that went away, it leaves nothing."""
+    temporary = directory / 'tmp'
+    temporary.mkdir()
+    environment = {**perftool.environment(programs), 'TMPDIR': str(temporary)}
+    output = directory / 'interrupted.folded'
+    codes = set()
+    for delay in (0.05, 0.3, 0.7, 1.1):
+        process = subprocess.Popen([programs.clrsym, 'perf', '-i', data, '--trace', trace, '-o',
+                                    output], env=environment, stderr=subprocess.DEVNULL)
+        time.sleep(delay)
+        process.send_signal(signal.SIGTERM)
+        codes.add(process.wait(60))
+        left = list(temporary.iterdir()) + list(directory.glob('*interrupted.folded*.*'))
+        tap.check(not left, f'ended after {delay} s, it leaves nothing', *left)
+    tap.check(codes <= {0, -signal.SIGTERM} and -signal.SIGTERM in codes, 'ended by the signal',
+              codes)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([programs.clrsym, 'perf', '-i', data, '--trace', trace], stdout=writer,
+                          stderr=subprocess.PIPE, env=environment, check=False, timeout=60,
+                          restore_signals=True)
+    os.close(writer)
+    tap.check(b'clrsym:' not in done.stderr and not list(temporary.iterdir()),
+              'a reader that went away is not spoken of', done.stderr)
+    with open('/dev/full', 'wb') as full:
+        done = subprocess.run([programs.clrsym, 'perf', '-i', data, '--trace', trace], stdout=full,
+                              stderr=subprocess.PIPE, env=environment, check=False, timeout=60)
+    tap.check(done.returncode == 1 and b'No space left on device' in done.stderr,
+              'a full disk', done.stderr)
+
+
+def run(tap, programs, directory, _):
+    reason = perftool.missing(programs)
+    if reason:
+        tap.skip('perf', reason)
+        return
+    directory = pathlib.Path(directory)
+    trace = recorded.unpack(directory, ['perf'])['perf']
+    data = perftool.unpack_recording(directory)
+    # Is read sooner than the trace, and is equal to it.
+    snapshot = directory / 'snapshot'
+    programs.run([programs.clrsym, 'save', '--trace', trace, '-o', snapshot])
+    check_missing(tap, programs, snapshot, data, directory)
+    check_broken(tap, programs, snapshot, data, directory)
+    check_ends(tap, programs, trace, data, directory)
+
+
+if __name__ == '__main__':
+    recorded.main(run)
