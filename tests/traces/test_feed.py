@@ -83,21 +83,33 @@ def check_states(tap, name, *lists):
     tap.check(name not in ENDLESS or 'recorded' in states[0], f'{name}: has a process without end')
 
 
-def check_one(tap, programs, name, trace, directory):
+class Trace:
+    """A trace, and a snapshot of it, which is read in no time."""
+
+    def __init__(self, programs, name, path, directory):
+        self.name, self.path = name, path
+        self.source = ['--trace', str(pathlib.Path(directory) / f'{name}.snapshot')]
+        done = programs.run([programs.clrsym, 'save', '--trace', path, '-o', self.source[1]])
+        if done.returncode:
+            raise RuntimeError(f'{name}: save: exit {done.returncode}: {done.stderr}')
+
+
+def check_one(tap, programs, trace, directory):
     """One trace, one daemon: as --trace, and once more changes nothing."""
+    name = trace.name
     with recorded.Daemon(programs, directory) as daemon:
-        done = programs.feed(trace, daemon.ingest)
+        done = programs.feed(trace.path, daemon.ingest)
         tap.check(done.returncode == 0, f'{name}: feed succeeds', done.stderr, daemon.log())
-        want = programs.answers(['--trace', trace], probes(name))
+        want = programs.answers(trace.source, probes(name))
         got = programs.answers(daemon.source, probes(name))
         tap.same_rows(list(enumerate(got)), list(enumerate(want)),
                       f'{name}: the daemon answers probes as --trace does')
         bodies = programs.ask(daemon.source, 'methods', '--all')
-        tap.check(bodies == programs.ask(['--trace', trace], 'methods', '--all') and bodies,
+        tap.check(bodies == programs.ask(trace.source, 'methods', '--all') and bodies,
                   f'{name}: the daemon lists the {len(bodies)} bodies of --trace')
         processes = programs.ask(daemon.source, 'ps')
-        check_states(tap, name, processes, programs.ask(['--trace', trace], 'ps'))
-        tap.equal(programs.feed(trace, daemon.ingest).returncode, 0, f'{name}: feed again')
+        check_states(tap, name, processes, programs.ask(['--trace', trace.path], 'ps'))
+        tap.equal(programs.feed(trace.path, daemon.ingest).returncode, 0, f'{name}: feed again')
         tap.check(programs.ask(daemon.source, 'methods', '--all') == bodies and
                   programs.ask(daemon.source, 'ps') == processes and
                   programs.answers(daemon.source, probes(name)) == got,
@@ -106,11 +118,12 @@ def check_one(tap, programs, name, trace, directory):
     return bodies
 
 
-def check_killed(tap, programs, name, trace, want, directory):
+def check_killed(tap, programs, trace, want, directory):
     """Feeders that die in the middle, then a whole one: as if there had been one whole feed."""
+    name = trace.name
     with recorded.Daemon(programs, directory) as daemon:
         proxy = Proxy(daemon)
-        status = proxy.feed(programs, trace)
+        status = proxy.feed(programs, trace.path)
         total = proxy.n_bytes
         tap.check(status == 0 and total > 10000, f'{name}: {total} bytes through a proxy', status)
         tap.check(programs.ask(daemon.source, 'methods', '--all') == want,
@@ -120,19 +133,19 @@ def check_killed(tap, programs, name, trace, want, directory):
         for share in SHARES:
             # What is known already need not be sent again: the limit may not be reached.
             proxy = Proxy(daemon, int(total * share))
-            status = proxy.feed(programs, trace)
+            status = proxy.feed(programs, trace.path)
             tap.check(status == (-signal.SIGKILL if proxy.was_cut else 0),
                       f'{name}: a feeder ends after {proxy.n_bytes} bytes', status, daemon.log())
-            sizes.append(len(programs.ask(daemon.source, 'methods', '--all')))
+            sizes.append(json.loads(programs.ask(daemon.source, 'status')[0])['bodies'])
         tap.check(sizes == sorted(sizes) and sizes[-1] <= len(want) and
                   any(0 < size < len(want) for size in sizes),
                   f'{name}: bodies after each: {sizes} of {len(want)}')
-        tap.equal(programs.feed(trace, daemon.ingest).returncode, 0, f'{name}: a whole feed')
+        tap.equal(programs.feed(trace.path, daemon.ingest).returncode, 0, f'{name}: a whole feed')
         got = programs.ask(daemon.source, 'methods', '--all')
         tap.same_rows(got, want, f'{name}: after killed feeders and a whole one, the same bodies')
         tap.check(got == want, f'{name}: and in the same order')
         tap.same_rows(list(enumerate(programs.answers(daemon.source, probes(name)))),
-                      list(enumerate(programs.answers(['--trace', trace], probes(name)))),
+                      list(enumerate(programs.answers(trace.source, probes(name)))),
                       f'{name}: and the same answers, none less certain')
 
 
@@ -147,9 +160,9 @@ def check_all(tap, programs, traces, directory):
     for name in names:
         of_name = probes(name, PROBES_OF_ALL)
         alone.update(zip(of_name.splitlines(True),
-                         programs.answers(['--trace', traces[name]], of_name)))
+                         programs.answers(traces[name].source, of_name)))
     with recorded.Daemon(programs, directory) as daemon:
-        feeders = [subprocess.Popen(programs.feed_command(traces[name], daemon.ingest),
+        feeders = [subprocess.Popen(programs.feed_command(traces[name].path, daemon.ingest),
                                     env=programs.environment, stderr=subprocess.PIPE)
                    for name in names]
         errors = [feeder.communicate(timeout=recorded.TIMEOUT)[1] for feeder in feeders]
@@ -177,10 +190,11 @@ def check_refused(tap, programs, trace, directory):
 def run(tap, programs, directory, names):
     traces = recorded.unpack(directory, names)
     refused = traces.pop(recorded.REFUSED, None)
+    traces = {name: Trace(programs, name, path, directory) for name, path in traces.items()}
     for name, trace in traces.items():
-        want = check_one(tap, programs, name, trace, directory)
+        want = check_one(tap, programs, trace, directory)
         if name in TO_KILL:
-            check_killed(tap, programs, name, trace, want, directory)
+            check_killed(tap, programs, trace, want, directory)
     check_all(tap, programs, traces, directory)
     if refused:
         check_refused(tap, programs, refused, directory)
