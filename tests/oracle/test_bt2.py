@@ -8,7 +8,8 @@ import pathlib
 import sys
 
 import bt2
-from bt2 import native_bt
+# Not bt2.native_bt, which puts a function of Python around each of these.
+from bt2 import _native_bt as native_bt
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
 
@@ -41,12 +42,19 @@ def decode(event):
     return {name: plain_value(kind, payload[name]) for name, kind in LAYOUT[event.name]}
 
 
-def context(event, name, absent):
-    for field in (event.common_context_field, event.specific_context_field):
-        if field is not None and name in field:
-            return int(field[name])
-    environment = event.stream.trace.environment
-    return int(environment[name]) if name in environment else absent
+def context(event):
+    """(pid_ns, vpid, vtid) of an event."""
+    fields = [field for field in (event.common_context_field, event.specific_context_field)
+              if field is not None]
+
+    def value(name, absent):
+        for field in fields:
+            if name in field:
+                return int(field[name])
+        environment = event.stream.trace.environment
+        return int(environment[name]) if name in environment else absent
+
+    return value('pid_ns', 0), value('vpid', None), value('vtid', None)
 
 
 def seconds(time):
@@ -61,10 +69,10 @@ def expected(trace):
         event = message.event
         if event.name in LAYOUT:
             provider, name = event.name.split(':')
+            pid_ns, pid, tid = context(event)
             yield {'event': name, 'provider': provider,
                    'time': seconds(message.default_clock_snapshot.value),
-                   'pid_ns': context(event, 'pid_ns', 0), 'pid': context(event, 'vpid', None),
-                   'tid': context(event, 'vtid', None), 'fields': decode(event)}
+                   'pid_ns': pid_ns, 'pid': pid, 'tid': tid, 'fields': decode(event)}
 
 
 def compare(tap, name, trace, lines):
@@ -80,10 +88,9 @@ def compare(tap, name, trace, lines):
         n_fields += len(record['fields'])
     for time in sorted(got.keys() | want.keys()):
         # Events of equal time in different streams may come in either order.
-        left, right = (sorted(records.get(time, []), key=lambda record: json.dumps(record))
-                       for records in (got, want))
         # dict equality ignores the order of keys; the text form does not.
-        if [json.dumps(record) for record in left] != [json.dumps(record) for record in right]:
+        left, right = (sorted(map(json.dumps, records.get(time, []))) for records in (got, want))
+        if left != right:
             wrong.append((left, right))
     tap.check(n_fields > 1000 and not wrong,
               f'{name}: {n_events} events, {n_fields} fields as python3-bt2 reads them',
