@@ -185,6 +185,7 @@ def check_jit(tap, trace, bodies, events):
             tap.equal(step['loads'], dict(want), f'{name}: jit: loads from {step["begin"]} on')
     times = sorted((body['jit_ms'] for body in bodies if body['jit_ms']), reverse=True)
     tap.equal([row['jit_ms'] for row in got['longest']], times[:10], f'{name}: jit: the longest')
+    text = trace.run('jit')
     for what, event in (('inlining', 'MethodJitInlining'), ('tail_calls', 'MethodJitTailCall')):
         mine = [record for record in events if record['event'].startswith(event)]
         failed = collections.Counter(record['fields']['FailReason'] for record in mine
@@ -196,7 +197,6 @@ def check_jit(tap, trace, bodies, events):
         n_succeeded = sum(process[f'{what}_succeeded'] or 0 for process in got['processes'])
         tap.equal((n_succeeded, dict(reasons)), (len(mine) - sum(failed.values()), dict(failed)),
                   f'{name}: jit: {len(mine)} times {what}')
-        text = trace.run('jit')
         title = {'inlining': 'Inlining', 'tail_calls': 'Tail calls'}[what]
         tap.check(not mine or f'\n{title}: {n_succeeded} succeeded, {sum(failed.values())} failed\n'
                   in text, f'{name}: jit, as text', text)

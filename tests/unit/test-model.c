@@ -13,7 +13,7 @@
 #include "support/world-steps.h"
 
 #ifdef __SANITIZE_ADDRESS__
-enum { SLOWER = 4 };
+enum { SLOWER = 10 };
 #else
 enum { SLOWER = 1 };
 #endif
