@@ -11,16 +11,16 @@ typedef struct ResolveFrame {
         guint index;
 } ResolveFrame;
 
-typedef struct Resolver {
+typedef struct CtfResolver {
         CtfClass *roots[_CTF_SCOPE_MAX]; /* NULL: the event has none */
         CtfScope scope;                  /* of the root that is walked */
         ResolveFrame frames[CTF_MAX_DEPTH * 2];
         unsigned n_frames;
         const char *event; /* for messages */
         GError **error;
-} Resolver;
+} CtfResolver;
 
-static bool resolver_fail(Resolver *resolver, CtfError code, const char *what, const char *path)
+static bool resolver_fail(CtfResolver *resolver, CtfError code, const char *what, const char *path)
 {
         g_autofree char *text = g_strdelimit(g_strdup(path), (char[]){CTF_PATH_SEPARATOR, 0}, '.');
 
@@ -42,7 +42,7 @@ static int member_index(const CtfClass *class, const char *declared)
 }
 
 /* The field at PATH below STRUCTURE, whose frame is number FRAME if it is being walked, else -1. */
-static CtfClass *resolver_descend(const Resolver *resolver, CtfClass *structure, int frame,
+static CtfClass *resolver_descend(const CtfResolver *resolver, CtfClass *structure, int frame,
                                   char **path)
 {
         CtfClass *class = structure;
@@ -68,7 +68,7 @@ static CtfClass *resolver_descend(const Resolver *resolver, CtfClass *structure,
         return class;
 }
 
-static CtfClass *resolver_in_scope(const Resolver *resolver, CtfScope scope, char **path)
+static CtfClass *resolver_in_scope(const CtfResolver *resolver, CtfScope scope, char **path)
 {
         if (scope > resolver->scope || !resolver->roots[scope] || !*path)
                 return NULL;
@@ -104,7 +104,7 @@ static CtfScope resolver_named_scope(char ***path)
         return _CTF_SCOPE_MAX;
 }
 
-static CtfClass *resolver_find(Resolver *resolver, const CtfClass *class)
+static CtfClass *resolver_find(CtfResolver *resolver, const CtfClass *class)
 {
         g_auto(GStrv) names = g_strsplit(class->path, (char[]){CTF_PATH_SEPARATOR, 0}, -1);
         char **path = names;
@@ -131,7 +131,7 @@ static CtfClass *resolver_find(Resolver *resolver, const CtfClass *class)
         return NULL;
 }
 
-static bool resolver_refer(Resolver *resolver, CtfClass *class)
+static bool resolver_refer(CtfResolver *resolver, CtfClass *class)
 {
         CtfClass *found = class->path ? resolver_find(resolver, class) : NULL;
 
@@ -148,7 +148,7 @@ static bool resolver_refer(Resolver *resolver, CtfClass *class)
 }
 
 /* TSDL names an option after the label of its selector's values. */
-static bool resolver_set_ranges(Resolver *resolver, CtfClass *variant)
+static bool resolver_set_ranges(CtfResolver *resolver, CtfClass *variant)
 {
         guint i, k;
 
@@ -172,7 +172,7 @@ static bool resolver_set_ranges(Resolver *resolver, CtfClass *variant)
         return true;
 }
 
-static bool resolver_walk(Resolver *resolver, CtfClass *class)
+static bool resolver_walk(CtfResolver *resolver, CtfClass *class)
 {
         guint i;
 
@@ -207,7 +207,7 @@ static bool resolver_walk(Resolver *resolver, CtfClass *class)
         }
 }
 
-static bool resolver_walk_root(Resolver *resolver, CtfScope scope, CtfClass *root)
+static bool resolver_walk_root(CtfResolver *resolver, CtfScope scope, CtfClass *root)
 {
         resolver->roots[scope] = root;
         resolver->scope = scope;
@@ -217,7 +217,7 @@ static bool resolver_walk_root(Resolver *resolver, CtfScope scope, CtfClass *roo
 
 static bool resolve_stream(CtfTraceClass *trace, CtfStreamClass *stream, GError **error)
 {
-        Resolver resolver = {.event = "", .error = error};
+        CtfResolver resolver = {.event = "", .error = error};
         GHashTableIter iter;
         void *value;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "feed/relay-files.h"
 
+#include "feed/relay-metadata.h"
 #include "util/fd.h"
 
 #include <errno.h>
@@ -32,14 +33,6 @@ enum {
 #define INDEX_SUFFIX   ".idx"
 
 #define PACKET_MAGIC 0xC1FC1FC1
-
-/* A packet of the metadata: magic, uuid, checksum, and its sizes in bits. */
-#define METADATA_MAGIC 0x75D11D57
-enum {
-        METADATA_UUID = 4,
-        METADATA_PACKET_BITS = 28,
-        METADATA_HEADER_SIZE = 37,
-};
 
 /* Deep enough for .../ust/uid/1000/64-bit and .../ust/pid/NAME-PID-DATE. */
 #define MAX_DEPTH 6
@@ -250,16 +243,14 @@ static RelayTrace *relay_trace_read(const char *path, Scan *scan)
 {
         g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
         g_autofree char *indexes = g_build_filename(path, "index", NULL);
-        uint8_t head[METADATA_HEADER_SIZE];
         g_autoptr(GDir) directory = NULL;
         RelayTrace *trace;
+        uint8_t uuid[16];
         const char *name;
         guint i;
         FD_AUTO int fd = scan_open(scan, metadata);
-        bool is_there = fd >= 0 && file_read_at(fd, head, sizeof(head), 0) &&
-                        get_native(head) == METADATA_MAGIC;
 
-        if (!is_there)
+        if (fd < 0 || !relay_metadata_identity(fd, uuid))
                 return NULL;
         trace = g_new0(RelayTrace, 1);
         trace->path = g_strdup(path);
@@ -271,8 +262,8 @@ static RelayTrace *relay_trace_read(const char *path, Scan *scan)
                 if (!g_str_has_suffix(name, INDEX_SUFFIX))
                         continue;
                 file = g_strndup(name, strlen(name) - strlen(INDEX_SUFFIX));
-                relay_trace_read_index(trace, head + METADATA_UUID, index,
-                                       g_build_filename(path, file, NULL), scan);
+                relay_trace_read_index(trace, uuid, index, g_build_filename(path, file, NULL),
+                                       scan);
         }
         for (i = 0; i < trace->streams->len; i++)
                 g_array_sort(((RelayStream *)trace->streams->pdata[i])->packets, packet_compare);
@@ -467,12 +458,12 @@ static bool relay_stream_copy_packets(const RelaySelection *selection, int to, u
         return true;
 }
 
-/* Copies the whole packets of the metadata: the file grows. */
+/* Copies what is whole of the metadata: the file grows. */
 static bool relay_trace_copy_metadata(const char *from, const char *to, GError **error)
 {
         g_autofree char *text = NULL;
         g_autoptr(GError) failed = NULL;
-        gsize n, at = 0;
+        gsize n;
 
         if (!g_file_get_contents(from, &text, &n, &failed)) {
                 g_set_error_literal(error, RELAY_FILES_ERROR,
@@ -481,16 +472,14 @@ static bool relay_trace_copy_metadata(const char *from, const char *to, GError *
                                     failed->message);
                 return false;
         }
-        while (n - at >= METADATA_HEADER_SIZE) {
-                const uint8_t *head = (const uint8_t *)text + at;
-                uint32_t bits = get_native(head + METADATA_PACKET_BITS);
-
-                if (get_native(head) != METADATA_MAGIC || bits / 8 < METADATA_HEADER_SIZE ||
-                    bits / 8 > n - at)
-                        break;
-                at += bits / 8;
+        n = relay_metadata_whole((const uint8_t *)text, n);
+        /* babeltrace2 2.1 aborts on an empty file. */
+        if (n == 0) {
+                g_set_error(error, RELAY_FILES_ERROR, RELAY_FILES_ERROR_GONE,
+                            "nothing is whole in %s", from);
+                return false;
         }
-        if (!g_file_set_contents_full(to, text, (gssize)at, G_FILE_SET_CONTENTS_NONE, 0600,
+        if (!g_file_set_contents_full(to, text, (gssize)n, G_FILE_SET_CONTENTS_NONE, 0600,
                                       &failed)) {
                 g_set_error_literal(error, RELAY_FILES_ERROR, RELAY_FILES_ERROR_LOCAL,
                                     failed->message);
