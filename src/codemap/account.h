@@ -2,21 +2,26 @@
 #pragma once
 
 /*
- * Account: the memory of all processes' code maps and names, and their epochs
+ * Account: the memory of code maps and names, and their epochs
  *
  * Every structure that grows with what is traced books here what it allocates, malloc's overhead
- * included. The budget is compared with the sum.
+ * included. Each user has an account, and all together have a total, with which the budget is
+ * compared.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct Account {
+typedef struct Account Account;
+
+struct Account {
+        Account *total;  /* borrowed: everything is booked there, too; NULL: this is the total */
+        uint32_t number; /* among the accounts of one total, each its own; 0: the total */
         size_t n_bytes;
         size_t n_il_maps;
         size_t n_il_map_bytes; /* part of n_bytes */
-        uint64_t last_epoch;   /* the latest that a code map was given */
-} Account;
+        uint64_t last_epoch;   /* of the total: the latest that a code map was given */
+};
 
 /* Bytes that malloc takes for SIZE bytes: with its header, in its granularity. */
 static inline size_t account_size(size_t size)
@@ -24,17 +29,55 @@ static inline size_t account_size(size_t size)
         return size ? (size + 8 + 15) & ~(size_t)15 : 0;
 }
 
+/* Books N bytes, which are counted in malloc's granularity already. */
+static inline void account_add_exact(Account *account, size_t n)
+{
+        account->n_bytes += n;
+        if (account->total)
+                account->total->n_bytes += n;
+}
+
+static inline void account_remove_exact(Account *account, size_t n)
+{
+        account_add_exact(account, -n);
+}
+
 static inline void account_add(Account *account, size_t size)
 {
-        account->n_bytes += account_size(size);
+        account_add_exact(account, account_size(size));
 }
 
 static inline void account_remove(Account *account, size_t size)
 {
-        account->n_bytes -= account_size(size);
+        account_remove_exact(account, account_size(size));
 }
 
 static inline void account_change(Account *account, size_t from, size_t to)
 {
-        account->n_bytes += account_size(to) - account_size(from);
+        account_add_exact(account, account_size(to) - account_size(from));
+}
+
+/* Books an IL map of N bytes, which are counted in malloc's granularity already. */
+static inline void account_add_il_map(Account *account, size_t n)
+{
+        for (; account; account = account->total) {
+                account->n_bytes += n;
+                account->n_il_map_bytes += n;
+                account->n_il_maps++;
+        }
+}
+
+static inline void account_remove_il_map(Account *account, size_t n)
+{
+        for (; account; account = account->total) {
+                account->n_bytes -= n;
+                account->n_il_map_bytes -= n;
+                account->n_il_maps--;
+        }
+}
+
+/* An epoch that no code map of the same total has had. */
+static inline uint64_t account_next_epoch(Account *account)
+{
+        return ++(account->total ? account->total : account)->last_epoch;
 }

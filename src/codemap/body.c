@@ -32,7 +32,7 @@ static void confirmations_thin(BodyStore *store, GArray *confirmations)
                 if (i % 2 == 0 || i + 1 == confirmations->len)
                         g_array_index(confirmations, uint64_t, n++) =
                                 g_array_index(confirmations, uint64_t, i);
-        store->account->n_bytes -= (confirmations->len - n) * CONFIRMATION_SIZE;
+        account_remove_exact(store->account, (confirmations->len - n) * CONFIRMATION_SIZE);
         g_array_set_size(confirmations, n);
 }
 
@@ -51,7 +51,7 @@ void body_confirm(BodyStore *store, Body *body, uint64_t time)
                 if (g_array_index(extra->confirmations, uint64_t, i - 1) <= time)
                         break;
         g_array_insert_val(extra->confirmations, i, time);
-        store->account->n_bytes += CONFIRMATION_SIZE;
+        account_add_exact(store->account, CONFIRMATION_SIZE);
 }
 
 void body_hand_over(BodyStore *store, Body *body, Body *rest, uint64_t time)
@@ -63,7 +63,7 @@ void body_hand_over(BodyStore *store, Body *body, Body *rest, uint64_t time)
                 body_confirm(store, rest, g_array_index(confirmations, uint64_t, i - 1));
         if (i < n)
                 g_array_set_size(confirmations, i);
-        store->account->n_bytes -= (n - i) * CONFIRMATION_SIZE;
+        account_remove_exact(store->account, (n - i) * CONFIRMATION_SIZE);
         if (body_il_map(body)) {
                 body_get_extra(store, rest)->il_map = body->extra->il_map;
                 body->extra->il_map = NULL;
@@ -73,23 +73,15 @@ void body_hand_over(BodyStore *store, Body *body, Body *rest, uint64_t time)
 void body_set_il_map(BodyStore *store, Body *body, IlMap *map)
 {
         BodyExtra *extra = map || body->extra ? body_get_extra(store, body) : NULL;
-        size_t size;
 
         if (extra && extra->il_map) {
-                size = account_size(ilmap_size(extra->il_map));
-                store->account->n_bytes -= size;
-                store->account->n_il_map_bytes -= size;
-                store->account->n_il_maps--;
+                account_remove_il_map(store->account, account_size(ilmap_size(extra->il_map)));
                 ilmap_free(extra->il_map);
         }
         if (extra)
                 extra->il_map = map;
-        if (map) {
-                size = account_size(ilmap_size(map));
-                store->account->n_bytes += size;
-                store->account->n_il_map_bytes += size;
-                store->account->n_il_maps++;
-        }
+        if (map)
+                account_add_il_map(store->account, account_size(ilmap_size(map)));
 }
 
 static void body_drop_extra(BodyStore *store, Body *body)
@@ -98,7 +90,8 @@ static void body_drop_extra(BodyStore *store, Body *body)
                 return;
         body_set_il_map(store, body, NULL);
         if (body->extra->confirmations) {
-                store->account->n_bytes -= body->extra->confirmations->len * CONFIRMATION_SIZE;
+                account_remove_exact(store->account,
+                                     body->extra->confirmations->len * CONFIRMATION_SIZE);
                 account_remove(store->account, sizeof(GArray) + 3 * sizeof(void *));
                 g_array_unref(body->extra->confirmations);
         }

@@ -22,4 +22,6 @@ struct CodeMap {
         uint32_t last_dead;
         uint64_t whole_since;
         uint32_t il_map_cursor; /* bodies with lower numbers have no IL map any more */
+        uint32_t living_cursor; /* bodies with lower numbers are not alive, once some were forgotten
+                                 */
 };

@@ -6,7 +6,7 @@
 /* No two states of any code maps have the same epoch. */
 static void codemap_next_epoch(CodeMap *map)
 {
-        map->epoch = ++map->store.account->last_epoch;
+        map->epoch = account_next_epoch(map->store.account);
 }
 
 CodeMap *codemap_new(Strtab *names, Account *account)
@@ -95,6 +95,7 @@ static void dead_remove(CodeMap *map, Body *body)
 static void living_add(CodeMap *map, Body *body)
 {
         map->n_live++;
+        map->living_cursor = MIN(map->living_cursor, body->number);
         methodtable_add(&map->methods, body);
 }
 
@@ -278,6 +279,8 @@ Body *codemap_insert(CodeMap *map, const Body *template, uint64_t time)
         body->previous = BODY_NONE;
         body->end = body->source == BODY_SOURCE_UNLOAD ? BODY_END_UNLOAD : BODY_END_NONE;
         body_claim(map, body, (BodySource)body->source, time);
+        if (map->whole_since == BODY_NOW && body->source != BODY_SOURCE_LOAD)
+                body->since = MAX(body->since, time);
         if (body->source == BODY_SOURCE_UNLOAD && body->since >= body->until) {
                 body_store_remove(&map->store, body, map->names);
                 return NULL;
@@ -361,6 +364,23 @@ void codemap_forget_oldest_dead(CodeMap *map)
 uint64_t codemap_whole_since(const CodeMap *map)
 {
         return map->whole_since;
+}
+
+uint32_t codemap_forget_living(CodeMap *map, uint32_t count)
+{
+        uint32_t n = 0;
+
+        for (; n < count && map->living_cursor < body_store_end(&map->store);
+             map->living_cursor++) {
+                Body *body = body_store_find(&map->store, map->living_cursor);
+
+                if (!body || body->until != BODY_FOREVER)
+                        continue;
+                codemap_remove(map, body);
+                map->whole_since = BODY_NOW;
+                n++;
+        }
+        return n;
 }
 
 bool codemap_forget_il_maps(CodeMap *map, uint32_t count)

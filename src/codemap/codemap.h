@@ -127,8 +127,17 @@ void codemap_set_changes(CodeMap *map, GArray *changes);
 /* The dead body that ended first, NULL if none is dead. */
 const Body *codemap_oldest_dead(const CodeMap *map);
 void codemap_forget_oldest_dead(CodeMap *map);
-/* Since when the history is whole: no body that was alive since has been forgotten. 0: always. */
+/*
+ * Since when the history is whole: no body that was alive since has been forgotten. 0: always;
+ * BODY_NOW: never, because living bodies have been forgotten.
+ */
 uint64_t codemap_whole_since(const CodeMap *map);
+/*
+ * Forgets up to COUNT living bodies, those with the lowest numbers first; returns how many. From
+ * then on, the life of a body whose load does not come begins when it is seen: what was at its
+ * addresses before may have been forgotten.
+ */
+uint32_t codemap_forget_living(CodeMap *map, uint32_t count);
 /* Frees up to COUNT IL maps; false if none was left. */
 bool codemap_forget_il_maps(CodeMap *map, uint32_t count);
 

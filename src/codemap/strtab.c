@@ -9,7 +9,8 @@ typedef struct StrtabEntry {
         uint32_t n_refs;
         uint32_t hash;
         uint32_t n;
-        char text[]; /* n bytes and a NUL */
+        uint32_t account; /* number of the account that it is booked on */
+        char text[];      /* n bytes and a NUL */
 } StrtabEntry;
 
 /* With the hash, so that most entries in a probe sequence need not be read. */
@@ -23,6 +24,7 @@ enum { N_REUSED = 16384 };
 
 struct Strtab {
         Account *account;      /* borrowed */
+        GPtrArray *accounts;   /* owned: borrowed Accounts by number, of the names */
         StrtabEntry **entries; /* by number - 1; owned; a freed one is NULL */
         uint32_t n_entries;
         uint32_t n_allocated;
@@ -47,11 +49,26 @@ Strtab *strtab_new(Account *account)
         Strtab *tab = g_new0(Strtab, 1);
 
         tab->account = account;
+        tab->accounts = g_ptr_array_new();
         tab->free = g_array_new(FALSE, FALSE, sizeof(uint32_t));
         tab->n_bits = 8;
         tab->slots = g_new0(StrtabSlot, (size_t)1 << tab->n_bits);
         account_add(account, sizeof(*tab) + slots_size(tab->n_bits));
         return tab;
+}
+
+/* All of an account's names are gone before its number is that of another account. */
+static void strtab_book(Strtab *tab, const StrtabEntry *entry, Account *account)
+{
+        if (entry->account >= tab->accounts->len)
+                g_ptr_array_set_size(tab->accounts, (gint)entry->account + 1);
+        tab->accounts->pdata[entry->account] = account;
+        account_add(account, sizeof(*entry) + entry->n + 1);
+}
+
+static void strtab_unbook(const Strtab *tab, const StrtabEntry *entry)
+{
+        account_remove(tab->accounts->pdata[entry->account], sizeof(*entry) + entry->n + 1);
 }
 
 void strtab_free(Strtab *tab)
@@ -62,18 +79,20 @@ void strtab_free(Strtab *tab)
                 return;
         for (i = 0; i < tab->n_entries; i++) {
                 if (tab->entries[i])
-                        account_remove(tab->account, sizeof(StrtabEntry) + tab->entries[i]->n + 1);
+                        strtab_unbook(tab, tab->entries[i]);
                 g_free(tab->entries[i]);
         }
         account_remove(tab->account, sizeof(*tab) + slots_size(tab->n_bits));
         account_remove(tab->account, tab->n_allocated * NUMBER_SIZE);
         g_free(tab->entries);
         g_array_unref(tab->free);
+        g_ptr_array_unref(tab->accounts);
         g_free(tab->slots);
         g_free(tab);
 }
 
-static size_t strtab_slot(const Strtab *tab, const char *text, size_t n, uint32_t hash)
+static size_t strtab_slot(const Strtab *tab, uint32_t account, const char *text, size_t n,
+                          uint32_t hash)
 {
         size_t mask = ((size_t)1 << tab->n_bits) - 1, i = hash & mask;
 
@@ -83,7 +102,7 @@ static size_t strtab_slot(const Strtab *tab, const char *text, size_t n, uint32_
                 if (tab->slots[i].hash != hash)
                         continue;
                 entry = tab->entries[tab->slots[i].str - 1];
-                if (entry->n == n && !memcmp(entry->text, text, n))
+                if (entry->n == n && entry->account == account && !memcmp(entry->text, text, n))
                         break;
         }
         return i;
@@ -111,16 +130,17 @@ static void strtab_resize(Strtab *tab, unsigned n_bits)
         tab->n_bits = n_bits;
 }
 
-Str strtab_add(Strtab *tab, const char *text, size_t n)
+Str strtab_add_for(Strtab *tab, Account *account, const char *text, size_t n)
 {
-        uint32_t hash = (uint32_t)hash_bytes(text, n);
+        /* Many users have the same names: these must not fall into one slot. */
+        uint32_t hash = (uint32_t)hash_bytes(text, n) ^ account->number * UINT32_C(0x9e3779b1);
         size_t i;
         StrtabEntry *entry;
         Str str;
 
         if ((size_t)(tab->n_strings + 1) * 4 > ((size_t)3 << tab->n_bits))
                 strtab_resize(tab, tab->n_bits + 1);
-        i = strtab_slot(tab, text, n, hash);
+        i = strtab_slot(tab, account->number, text, n, hash);
         if (tab->slots[i].str)
                 return strtab_ref(tab, tab->slots[i].str);
         if (tab->free->len) {
@@ -139,14 +159,25 @@ Str strtab_add(Strtab *tab, const char *text, size_t n)
                 str = ++tab->n_entries;
         }
         entry = g_malloc(sizeof(*entry) + n + 1);
-        *entry = (StrtabEntry){.n_refs = 1, .hash = hash, .n = (uint32_t)n};
+        *entry = (StrtabEntry){
+                .n_refs = 1, .hash = hash, .n = (uint32_t)n, .account = account->number};
         memcpy(entry->text, text, n);
         entry->text[n] = '\0';
         tab->entries[str - 1] = entry;
         tab->slots[i] = (StrtabSlot){str, hash};
         tab->n_strings++;
-        account_add(tab->account, sizeof(*entry) + n + 1);
+        strtab_book(tab, entry, account);
         return str;
+}
+
+Str strtab_add(Strtab *tab, const char *text, size_t n)
+{
+        return strtab_add_for(tab, tab->account, text, n);
+}
+
+bool strtab_is_of(const Strtab *tab, Str str, const Account *account)
+{
+        return tab->entries[str - 1]->account == account->number;
 }
 
 Str strtab_ref(Strtab *tab, Str str)
@@ -185,9 +216,9 @@ void strtab_unref(Strtab *tab, Str str)
         entry = tab->entries[str - 1];
         if (--entry->n_refs)
                 return;
-        strtab_free_slot(tab, strtab_slot(tab, entry->text, entry->n, entry->hash));
+        strtab_free_slot(tab, strtab_slot(tab, entry->account, entry->text, entry->n, entry->hash));
         tab->n_strings--;
-        account_remove(tab->account, sizeof(*entry) + entry->n + 1);
+        strtab_unbook(tab, entry);
         tab->entries[str - 1] = NULL;
         g_array_append_val(tab->free, str);
         g_free(entry);

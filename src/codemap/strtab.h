@@ -2,9 +2,10 @@
 #pragma once
 
 /*
- * String table: names of the whole daemon, each once
+ * String table: names of the whole daemon, each once for each account
  *
- * A name is a number of 32 bits. References to it are counted; the last unref frees it.
+ * A name is a number of 32 bits. References to it are counted; the last unref frees it. Equal names
+ * of two accounts are two names: so that nobody pays for what another one keeps.
  */
 
 #include "codemap/account.h"
@@ -24,6 +25,10 @@ void strtab_free(Strtab *tab);
 
 /* The number of a text (N bytes, not NULL). The caller owns one reference to it. */
 Str strtab_add(Strtab *tab, const char *text, size_t n);
+/* The same, booked on ACCOUNT, whose total is the table's account, or which is that account. */
+Str strtab_add_for(Strtab *tab, Account *account, const char *text, size_t n);
+/* True if the name is one of that account. */
+bool strtab_is_of(const Strtab *tab, Str str, const Account *account);
 Str strtab_ref(Strtab *tab, Str str);
 void strtab_unref(Strtab *tab, Str str);
 

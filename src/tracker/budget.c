@@ -2,15 +2,20 @@
 #include "tracker/budget.h"
 
 /* Evicted at a time, because the search for the oldest looks at every process. */
-enum { BODIES_AT_ONCE = 64, IL_MAPS_AT_ONCE = 64 };
+enum { BODIES_AT_ONCE = 64, IL_MAPS_AT_ONCE = 64, PROCESSES_AT_ONCE = 64 };
+/* A process with no more bodies takes little. */
+enum { FEW_BODIES = 64 };
+/* Of the limit: what small processes may be dropped for at once. */
+enum { HEADROOM = 256 };
 /* Dropped processes that are remembered. */
 enum { MAX_DROPPED = 65536 };
 
-void budget_init(Budget *budget, Account *account, Strtab *names, GPtrArray *processes,
+void budget_init(Budget *budget, Owners *owners, Strtab *names, GPtrArray *processes,
                  Identities *identities)
 {
         *budget = (Budget){
-                .account = account,
+                .account = owners->total,
+                .owners = owners,
                 .names = names,
                 .processes = processes,
                 .identities = identities,
@@ -27,11 +32,19 @@ bool budget_has_dropped(const Budget *budget, const ProcessKey *key, uint32_t ui
         return g_hash_table_contains(budget->dropped, &(OwnedKey){*key, uid});
 }
 
-static void budget_note_dropped(Budget *budget, const ProcessKey *key, uint32_t uid)
+static void budget_remember(Budget *budget, const ProcessKey *key, uint32_t uid)
 {
         const OwnedKey owned = {*key, uid};
 
         g_hash_table_add(budget->dropped, g_memdup2(&owned, sizeof(owned)));
+}
+
+void budget_note_dropped(Budget *budget, const ProcessKey *key, uint32_t uid)
+{
+        if (g_hash_table_size(budget->dropped) >= MAX_DROPPED)
+                g_hash_table_remove_all(budget->dropped);
+        budget_remember(budget, key, uid);
+        budget_remember(budget, key, BUDGET_ANY_UID);
 }
 
 /* It has exited, or another program has its pid. */
@@ -40,35 +53,105 @@ static bool budget_is_over(const Budget *budget, const Process *process)
         return process->exit != BODY_FOREVER || !identities_is_newest(budget->identities, process);
 }
 
-void budget_drop(Budget *budget, Process *process)
+/* Everything but removing it from the processes. */
+static void budget_let_go(Budget *budget, Process *process)
 {
-        if (g_hash_table_size(budget->dropped) >= MAX_DROPPED)
-                g_hash_table_remove_all(budget->dropped);
         budget_note_dropped(budget, &process->key, process->uid);
-        budget_note_dropped(budget, &process->key, BUDGET_ANY_UID);
         identities_remove(budget->identities, process);
-        g_ptr_array_remove(budget->processes, process);
         budget->n_processes++;
 }
 
-static bool budget_drop_oldest(Budget *budget, const Process *spared)
+void budget_drop(Budget *budget, Process *process)
 {
-        Process *oldest = NULL;
-        guint i;
-
-        for (i = 0; i < budget->processes->len; i++) {
-                Process *process = budget->processes->pdata[i];
-
-                if (process != spared && budget_is_over(budget, process) &&
-                    (!oldest || process->last < oldest->last))
-                        oldest = process;
-        }
-        if (oldest)
-                budget_drop(budget, oldest);
-        return oldest != NULL;
+        budget_let_go(budget, process);
+        g_ptr_array_remove(budget->processes, process);
 }
 
-static bool budget_forget_bodies(Budget *budget)
+/* Of whom, and for whom, something is evicted. */
+typedef struct Eviction {
+        const Account *account; /* of the user whose share is too large */
+        const Process *spared;  /* or NULL */
+        bool is_for_other;      /* room is made for another user: also the living go */
+} Eviction;
+
+static bool eviction_concerns(const Eviction *eviction, const Process *process)
+{
+        return process->account == eviction->account && process != eviction->spared;
+}
+
+/* The processes that go first: in order, up to PROCESSES_AT_ONCE. */
+typedef struct Candidates {
+        struct {
+                uint64_t last;
+                guint index; /* among all processes */
+        } all[PROCESSES_AT_ONCE];
+        guint n;
+} Candidates;
+
+static void candidates_add(Candidates *candidates, uint64_t last, guint index)
+{
+        guint i = candidates->n;
+
+        if (i == PROCESSES_AT_ONCE && last >= candidates->all[i - 1].last)
+                return;
+        if (i == PROCESSES_AT_ONCE)
+                i--;
+        else
+                candidates->n++;
+        for (; i > 0 && candidates->all[i - 1].last > last; i--)
+                candidates->all[i] = candidates->all[i - 1];
+        candidates->all[i].last = last;
+        candidates->all[i].index = index;
+}
+
+/* Moves the processes up that follow those which were dropped. */
+static void budget_close_holes(Budget *budget)
+{
+        GPtrArray *processes = budget->processes;
+        guint i, n = 0;
+
+        for (i = 0; i < processes->len; i++) {
+                gpointer process = g_steal_pointer(&processes->pdata[i]);
+
+                if (process)
+                        processes->pdata[n++] = process;
+        }
+        g_ptr_array_set_size(processes, (gint)n);
+}
+
+/*
+ * Drops the oldest processes: those that are over, or any. One is enough; but where there are many
+ * small ones, some more, so that not all have to be looked at again for the next record.
+ */
+static bool budget_drop_oldest(Budget *budget, const Eviction *eviction, bool is_over)
+{
+        size_t n_bytes = budget->account->n_bytes;
+        Candidates candidates;
+        guint i;
+
+        candidates.n = 0;
+        for (i = 0; i < budget->processes->len; i++) {
+                const Process *process = budget->processes->pdata[i];
+
+                if (eviction_concerns(eviction, process) &&
+                    (!is_over || budget_is_over(budget, process)))
+                        candidates_add(&candidates, process->last, i);
+        }
+        for (i = 0; i < candidates.n; i++) {
+                gpointer *process = &budget->processes->pdata[candidates.all[i].index];
+
+                if (i && (codemap_n_bodies(((const Process *)*process)->map) > FEW_BODIES ||
+                          n_bytes - budget->account->n_bytes > budget->limit / HEADROOM))
+                        break;
+                budget_let_go(budget, *process);
+                process_free(g_steal_pointer(process));
+        }
+        if (candidates.n)
+                budget_close_holes(budget);
+        return candidates.n > 0;
+}
+
+static bool budget_forget_bodies(Budget *budget, const Eviction *eviction)
 {
         Process *best = NULL;
         const Body *oldest = NULL;
@@ -76,7 +159,9 @@ static bool budget_forget_bodies(Budget *budget)
 
         for (i = 0; i < budget->processes->len; i++) {
                 Process *process = budget->processes->pdata[i];
-                const Body *body = codemap_oldest_dead(process->map);
+                const Body *body = process->account == eviction->account
+                                           ? codemap_oldest_dead(process->map)
+                                           : NULL;
 
                 if (body && (!oldest || body->until < oldest->until)) {
                         oldest = body;
@@ -90,7 +175,7 @@ static bool budget_forget_bodies(Budget *budget)
         return best != NULL;
 }
 
-static bool budget_forget_il_maps(Budget *budget)
+static bool budget_forget_il_maps(Budget *budget, const Eviction *eviction)
 {
         guint i;
 
@@ -98,7 +183,8 @@ static bool budget_forget_il_maps(Budget *budget)
                 Process *process = budget->processes->pdata[i];
                 size_t before = budget->account->n_il_maps;
 
-                if (codemap_forget_il_maps(process->map, IL_MAPS_AT_ONCE)) {
+                if (process->account == eviction->account &&
+                    codemap_forget_il_maps(process->map, IL_MAPS_AT_ONCE)) {
                         budget->n_il_maps += before - budget->account->n_il_maps;
                         return true;
                 }
@@ -106,14 +192,72 @@ static bool budget_forget_il_maps(Budget *budget)
         return false;
 }
 
-bool budget_make_room(Budget *budget, const Process *process, size_t n)
+/* Of the process that has most of them. Small processes rather go as a whole. */
+static bool budget_forget_living(Budget *budget, const Eviction *eviction)
 {
-        while (budget->limit && budget->account->n_bytes + n +
-                                                (process ? codemap_growth(process->map) : 0) +
-                                                strtab_growth(budget->names, 0) >
-                                        budget->limit)
-                if (!budget_drop_oldest(budget, process) && !budget_forget_bodies(budget) &&
-                    !budget_forget_il_maps(budget))
+        Process *largest = NULL;
+        uint32_t n;
+        guint i;
+
+        for (i = 0; i < budget->processes->len; i++) {
+                Process *process = budget->processes->pdata[i];
+
+                if (eviction_concerns(eviction, process) &&
+                    (!largest || codemap_n_live(process->map) > codemap_n_live(largest->map)))
+                        largest = process;
+        }
+        if (!largest || codemap_n_live(largest->map) <= FEW_BODIES)
+                return false;
+        n = codemap_forget_living(largest->map, BODIES_AT_ONCE);
+        budget->n_bodies += n;
+        return n > 0;
+}
+
+static bool budget_evict(Budget *budget, const Eviction *eviction)
+{
+        return budget_drop_oldest(budget, eviction, true) ||
+               budget_forget_bodies(budget, eviction) || budget_forget_il_maps(budget, eviction) ||
+               (eviction->is_for_other && (budget_forget_living(budget, eviction) ||
+                                           budget_drop_oldest(budget, eviction, false)));
+}
+
+static bool budget_has_room(const Budget *budget, const Process *process, size_t n)
+{
+        return !budget->limit || budget->account->n_bytes + n +
+                                                 (process ? codemap_growth(process->map) : 0) +
+                                                 strtab_growth(budget->names, 0) <=
+                                         budget->limit;
+}
+
+bool budget_make_room(Budget *budget, const Account *account, const Process *process, size_t n)
+{
+        Eviction eviction = {.spared = process};
+        const Account *exhausted = NULL; /* nothing can be evicted of it, nor of larger ones */
+
+        while (!budget_has_room(budget, process, n)) {
+                eviction.account = owners_largest_below(budget->owners, exhausted);
+                eviction.is_for_other = eviction.account != account;
+                if (!eviction.account)
                         return false;
+                if (budget_evict(budget, &eviction))
+                        continue;
+                if (eviction.account == account)
+                        return false;
+                exhausted = eviction.account;
+        }
         return true;
+}
+
+void budget_enforce(Budget *budget)
+{
+        Eviction eviction = {0};
+        const Account *exhausted = NULL;
+
+        while (!budget_has_room(budget, NULL, 0)) {
+                eviction.account = owners_largest_below(budget->owners, exhausted);
+                if (!eviction.account)
+                        return;
+                if (!budget_evict(budget, &eviction))
+                        exhausted = eviction.account;
+        }
 }

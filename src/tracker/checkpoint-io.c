@@ -101,6 +101,15 @@ void checkpoint_put_name(CheckpointIo *io, Str str)
         io->n_bytes += n;
 }
 
+/* A new reference. A checkpoint has a name once, also where processes of several users have it. */
+static Str checkpoint_own_name(CheckpointIo *io, Str str)
+{
+        if (strtab_is_of(io->names, str, io->account))
+                return strtab_ref(io->names, str);
+        return strtab_add_for(io->names, io->account, strtab_text(io->names, str),
+                              strtab_length(io->names, str));
+}
+
 void checkpoint_str(CheckpointIo *io, Str *str)
 {
         uint32_t number = io->is_writing ? io->numbers[*str] : 0;
@@ -112,7 +121,7 @@ void checkpoint_str(CheckpointIo *io, Str *str)
         if (number > io->strs->len)
                 checkpoint_refuse(io);
         else if (number)
-                *str = strtab_ref(io->names, g_array_index(io->strs, Str, number - 1));
+                *str = checkpoint_own_name(io, g_array_index(io->strs, Str, number - 1));
 }
 
 void checkpoint_refuse(CheckpointIo *io)

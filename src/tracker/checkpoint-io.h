@@ -56,6 +56,7 @@ typedef struct CheckpointIo {
         /* Reading. */
         const uint8_t *at, *end; /* borrowed */
         GArray *strs;            /* owned: of Str, by number - 1, each with a reference */
+        Account *account;        /* borrowed: of the process that is read */
 } CheckpointIo;
 
 /* Writing: an item begins. */

@@ -29,7 +29,7 @@ PIN(6, sizeof(ProcessGap), 32);
 PIN(6, sizeof(PendingGap), 40);
 PIN(6, sizeof(OwnedKey), 24);
 PIN(6, sizeof(TrackerStats), 240);
-PIN(6, sizeof(Trace), 80);
+PIN(6, sizeof(Trace), 96);
 PIN(3, sizeof(TrackerStream), 72);
 PIN(6, sizeof(Process), 328);
 PIN(3, sizeof(Module), 40);

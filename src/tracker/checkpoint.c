@@ -124,15 +124,14 @@ static void checkpoint_put_trace(CheckpointIo *io, Trace *trace)
 
 static void checkpoint_get_trace(CheckpointReader *reader)
 {
-        Trace *trace = g_new0(Trace, 1);
+        Trace head = {0};
 
-        checkpoint_trace(&reader->io, trace);
-        if (!trace->hostname || !trace->boot_id || trace->scheme >= _BUFFER_SCHEME_MAX)
+        checkpoint_trace(&reader->io, &head);
+        if (!head.hostname || !head.boot_id || head.scheme >= _BUFFER_SCHEME_MAX)
                 checkpoint_refuse(&reader->io);
-        trace->streams = g_ptr_array_new_with_free_func(g_free);
-        trace->gaps = g_array_new(FALSE, FALSE, sizeof(Gap));
-        g_ptr_array_add(reader->tracker->traces, trace);
-        reader->trace = trace;
+        reader->trace =
+                trace_restore(tracker_trace_account(reader->tracker, head.scheme, head.uid), &head);
+        g_ptr_array_add(reader->tracker->traces, reader->trace);
 }
 
 static void checkpoint_get_stream(CheckpointReader *reader)
@@ -140,8 +139,7 @@ static void checkpoint_get_stream(CheckpointReader *reader)
         TrackerStream *stream = g_new0(TrackerStream, 1);
 
         checkpoint_stream(&reader->io, stream);
-        stream->trace = reader->trace;
-        g_ptr_array_add(reader->trace->streams, stream);
+        trace_restore_stream(reader->trace, stream);
 }
 
 static void checkpoint_get_gap(CheckpointReader *reader)
@@ -149,7 +147,7 @@ static void checkpoint_get_gap(CheckpointReader *reader)
         Gap gap;
 
         checkpoint_gap(&reader->io, &gap);
-        g_array_append_val(reader->trace->gaps, gap);
+        trace_add_gap(reader->trace, gap.begin, gap.end);
 }
 
 static uint32_t trace_number(const Tracker *tracker, const Trace *trace)
@@ -205,12 +203,15 @@ static void checkpoint_put_process_head(CheckpointIo *io, const Tracker *tracker
 static void checkpoint_get_process_head(CheckpointReader *reader)
 {
         Tracker *tracker = reader->tracker;
-        Process *process = process_new(tracker->names, &tracker->account, (ProcessKey){0}, 1, 0);
+        Process head = {0}, *process;
         bool is_newest;
 
-        checkpoint_process(&reader->io, process, &is_newest);
+        checkpoint_process(&reader->io, &head, &is_newest);
+        process = process_new(tracker->names, owners_account(&tracker->owners, head.uid), head.key,
+                              head.generation, head.begin);
+        process_restore_head(process, &head);
+        reader->io.account = process->account;
         g_ptr_array_add(tracker->processes, process);
-        process_book_texts(process);
         identities_add(&tracker->identities, process, is_newest);
         if (tracker->observer.body)
                 codemap_set_changes(process->map, tracker->changes);
@@ -225,7 +226,7 @@ static void checkpoint_get_process_trace(CheckpointReader *reader)
         checkpoint_u32(&reader->io, &number);
         trace = trace_by_number(reader->tracker, number);
         if (trace)
-                g_ptr_array_add(reader->process->traces, trace);
+                process_add_trace(reader->process, trace);
         else
                 checkpoint_refuse(&reader->io);
 }
@@ -334,6 +335,7 @@ CheckpointReader *checkpoint_reader_new(Tracker *tracker)
 
         reader->tracker = tracker;
         reader->io.names = tracker->names;
+        reader->io.account = &tracker->account;
         reader->io.strs = g_array_new(FALSE, FALSE, sizeof(Str));
         return reader;
 }
@@ -351,7 +353,7 @@ static void checkpoint_get_name(CheckpointReader *reader)
                 checkpoint_refuse(io);
                 return;
         }
-        str = strtab_add(io->names, (const char *)io->at, n);
+        str = strtab_add_for(io->names, io->account, (const char *)io->at, n);
         io->at += n;
         g_array_append_val(io->strs, str);
 }
@@ -426,7 +428,7 @@ bool checkpoint_reader_finish(CheckpointReader *reader)
         g_array_unref(reader->io.strs);
         /* There may be less room than there was. */
         if (is_whole)
-                budget_make_room(&tracker->budget, NULL, 0);
+                budget_enforce(&tracker->budget);
         g_free(reader);
         return is_whole;
 }

@@ -5,6 +5,8 @@
 
 /* Reasons with an entry. The runtime has some dozens; a traced program could make up more. */
 enum { MAX_REASONS = 256 };
+/* Bytes of a reason with an entry. The runtime's are short. */
+enum { MAX_REASON_BYTES = 1024 };
 
 /* Bytes of an entry of a hash table, with the free entries next to it. */
 #define TABLE_ENTRY 48
@@ -68,11 +70,11 @@ static void jitstats_add_failure(JitStats *stats, JitAttempt attempt, const Reco
         uint64_t *count;
         Str reason;
 
-        if (!value || !value->n) {
+        if (!value || !value->n || value->n > MAX_REASON_BYTES) {
                 stats->n_others[attempt]++;
                 return;
         }
-        reason = strtab_add(stats->names, (const char *)value->data, value->n);
+        reason = strtab_add_for(stats->names, stats->account, (const char *)value->data, value->n);
         count = g_hash_table_lookup(reasons, GUINT_TO_POINTER(reason));
         if (count) {
                 (*count)++;

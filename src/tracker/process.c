@@ -80,9 +80,32 @@ static size_t process_text_size(const Process *process)
 
 void process_book_texts(Process *process)
 {
-        process->account->n_bytes -= process->text_size;
+        account_remove_exact(process->account, process->text_size);
         process->text_size = process_text_size(process);
-        process->account->n_bytes += process->text_size;
+        account_add_exact(process->account, process->text_size);
+}
+
+void process_add_trace(Process *process, Trace *trace)
+{
+        if (g_ptr_array_find(process->traces, trace, NULL))
+                return;
+        g_ptr_array_add(process->traces, trace);
+        trace->n_processes++;
+}
+
+void process_restore_head(Process *process, const Process *head)
+{
+        process->serial = head->serial;
+        process->uid = head->uid;
+        process->is_from_start = head->is_from_start;
+        process->last = head->last;
+        process->exit = head->exit;
+        process->rundown_begin = head->rundown_begin;
+        process->refused_since = head->refused_since;
+        process->runtime_version = head->runtime_version;
+        process->runtime_path = head->runtime_path;
+        process->command = head->command;
+        process_book_texts(process);
 }
 
 void process_free(Process *process)
@@ -100,8 +123,10 @@ void process_free(Process *process)
                 strtab_unref(process->names, ((Module *)process->all_modules->pdata[i])->path);
                 account_remove(process->account, sizeof(Module) + TABLE_ENTRY);
         }
+        for (i = 0; i < process->traces->len; i++)
+                ((Trace *)process->traces->pdata[i])->n_processes--;
         account_remove(process->account, PROCESS_SIZE);
-        process->account->n_bytes -= process->text_size;
+        account_remove_exact(process->account, process->text_size);
         process_drop_il_maps(process);
         stub_table_deinit(&process->stubs);
         g_hash_table_unref(process->modules);

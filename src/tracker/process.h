@@ -39,7 +39,7 @@ typedef struct Module {
 
 typedef struct Process {
         Strtab *names;    /* borrowed */
-        Account *account; /* borrowed */
+        Account *account; /* borrowed, its owner's */
         ProcessKey key;
         unsigned generation; /* counted from 1 */
         uint64_t serial;     /* in order of appearance, of all that ever were; from 1 */
@@ -79,10 +79,14 @@ typedef struct MethodKey {
 Process *process_new(Strtab *names, Account *account, ProcessKey key, unsigned generation,
                      uint64_t begin);
 void process_free(Process *process);
+/* From a checkpoint: takes over what HEAD has in its plain fields and texts. */
+void process_restore_head(Process *process, const Process *head);
 
 /* Bytes of a command, a path or a version that are kept: a program can make them as long as it
  * likes. */
 #define PROCESS_MAX_TEXT 4096u
+/* The process has events in the trace, which may be known. */
+void process_add_trace(Process *process, Trace *trace);
 /* Books the runtime's version, its path and the command after one of them has changed. */
 void process_book_texts(Process *process);
 

@@ -97,7 +97,8 @@ static Str stub_table_intern(StubTable *stubs, const Record *record, FieldName n
 {
         const Value *value = record_value(record, name);
 
-        return value && value->n ? strtab_add(stubs->names, (const char *)value->data, value->n)
+        return value && value->n ? strtab_add_for(stubs->names, stubs->account,
+                                                  (const char *)value->data, value->n)
                                  : 0;
 }
 

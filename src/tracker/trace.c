@@ -6,32 +6,71 @@
 /* Remembered in a trace. Mostly each process has a trace of its own. */
 #define MAX_OWNERS 1024
 
-Trace *trace_new(const StreamIdentity *identity)
-{
-        Trace *trace = g_new0(Trace, 1);
+/* With its tables, and the usual texts. */
+#define TRACE_SIZE (sizeof(Trace) + 320)
+/* With its place in the trace's. */
+#define STREAM_SIZE (sizeof(TrackerStream) + 2 * sizeof(void *))
+/* With the entry in the table. */
+#define OWNER_SIZE (sizeof(OwnedKey) + 48)
 
-        memcpy(trace->uuid, identity->trace_uuid, sizeof(trace->uuid));
-        trace->scheme = identity->scheme;
-        trace->uid = identity->uid;
-        trace->pid = identity->pid;
-        trace->hostname = g_strdup(identity->hostname->str);
-        trace->boot_id = g_strdup(identity->boot_id->str);
-        trace->clock_offset = identity->clock_offset;
+Trace *trace_restore(Account *account, const Trace *head)
+{
+        Trace *trace = g_memdup2(head, sizeof(*head));
+
+        trace->account = account;
         trace->streams = g_ptr_array_new_with_free_func(g_free);
         trace->gaps = g_array_new(FALSE, FALSE, sizeof(Gap));
+        account_add(account, TRACE_SIZE);
         return trace;
+}
+
+Trace *trace_new(Account *account, const StreamIdentity *identity)
+{
+        Trace head = {.scheme = identity->scheme,
+                      .uid = identity->uid,
+                      .pid = identity->pid,
+                      .hostname = g_strdup(identity->hostname->str),
+                      .boot_id = g_strdup(identity->boot_id->str),
+                      .clock_offset = identity->clock_offset};
+
+        memcpy(head.uuid, identity->trace_uuid, sizeof(head.uuid));
+        return trace_restore(account, &head);
+}
+
+static void trace_forget_owners(Trace *trace)
+{
+        guint i = trace->owners ? g_hash_table_size(trace->owners) : 0;
+
+        while (i-- > 0)
+                account_remove(trace->account, OWNER_SIZE);
+        if (trace->owners)
+                g_hash_table_remove_all(trace->owners);
 }
 
 void trace_free(Trace *trace)
 {
+        guint i;
+
         if (!trace)
                 return;
+        for (i = 0; i < trace->streams->len; i++)
+                account_remove(trace->account, STREAM_SIZE);
+        account_remove(trace->account, trace->gaps->len * sizeof(Gap));
+        account_remove(trace->account, TRACE_SIZE);
+        trace_forget_owners(trace);
         g_clear_pointer(&trace->owners, g_hash_table_unref);
         g_free(trace->hostname);
         g_free(trace->boot_id);
         g_ptr_array_unref(trace->streams);
         g_array_unref(trace->gaps);
         g_free(trace);
+}
+
+void trace_restore_stream(Trace *trace, TrackerStream *stream)
+{
+        stream->trace = trace;
+        g_ptr_array_add(trace->streams, stream);
+        account_add(trace->account, STREAM_SIZE);
 }
 
 TrackerStream *trace_stream(Trace *trace, uint64_t class_id, uint64_t stream_id)
@@ -45,10 +84,9 @@ TrackerStream *trace_stream(Trace *trace, uint64_t class_id, uint64_t stream_id)
                         return stream;
         }
         stream = g_new0(TrackerStream, 1);
-        stream->trace = trace;
         stream->class_id = class_id;
         stream->stream_id = stream_id;
-        g_ptr_array_add(trace->streams, stream);
+        trace_restore_stream(trace, stream);
         return stream;
 }
 
@@ -96,8 +134,9 @@ void trace_add_owner(Trace *trace, const OwnedKey *owned)
                 trace->owners =
                         g_hash_table_new_full(process_key_hash, process_key_equal, g_free, NULL);
         if (g_hash_table_size(trace->owners) >= MAX_OWNERS)
-                g_hash_table_remove_all(trace->owners);
-        g_hash_table_add(trace->owners, g_memdup2(owned, sizeof(*owned)));
+                trace_forget_owners(trace);
+        if (g_hash_table_add(trace->owners, g_memdup2(owned, sizeof(*owned))))
+                account_add(trace->account, OWNER_SIZE);
 }
 
 const OwnedKey *trace_owner(const Trace *trace, const ProcessKey *key)
@@ -107,8 +146,11 @@ const OwnedKey *trace_owner(const Trace *trace, const ProcessKey *key)
 
 void trace_add_gap(Trace *trace, uint64_t begin, uint64_t end)
 {
+        size_t before = trace->gaps->len * sizeof(Gap);
+
         gaps_add(trace->gaps, begin, end);
         gaps_limit(trace->gaps, TRACE_MAX_GAPS);
+        account_change(trace->account, before, trace->gaps->len * sizeof(Gap));
 }
 
 bool trace_has_gap(const Trace *trace, uint64_t begin, uint64_t end)
@@ -139,6 +181,16 @@ bool trace_is_unfed(const Trace *trace)
                 if (((const TrackerStream *)trace->streams->pdata[i])->n_feeders)
                         return false;
         return true;
+}
+
+bool trace_is_over(const Trace *trace)
+{
+        guint i;
+
+        for (i = 0; i < trace->streams->len; i++)
+                if (((const TrackerStream *)trace->streams->pdata[i])->state != STREAM_ENDED)
+                        return false;
+        return !trace->n_processes && trace_is_unfed(trace);
 }
 
 bool trace_goes_on(const Trace *trace)

@@ -22,6 +22,7 @@
  * A stream without any progress goes from UNFED to FED: nothing can be missing.
  */
 
+#include "codemap/account.h"
 #include "event/stream.h"
 #include "tracker/gaps.h"
 
@@ -56,6 +57,7 @@ struct TrackerStream {
 };
 
 struct Trace {
+        Account *account; /* borrowed: of the user of its buffers, or of nobody */
         uint8_t uuid[16];
         BufferScheme scheme;
         uint32_t uid;
@@ -65,6 +67,7 @@ struct Trace {
         GPtrArray *streams; /* owned TrackerStreams */
         GArray *gaps;       /* owned, of Gap */
         bool is_visited;    /* scratch of tracker_apply_quiet() */
+        guint n_processes;  /* that have events in it */
         int32_t pid;        /* PER_PID: the process as itself sees it; 0: not known */
         /* Owned or NULL: OwnedKeys (owned), by key alone: the owners of processes that the host
          * knew. */
@@ -82,10 +85,14 @@ typedef enum StreamChange {
         STREAM_TRACE_CLOSED,   /* all streams of its trace that were open are closed */
 } StreamChange;
 
-Trace *trace_new(const StreamIdentity *identity);
+Trace *trace_new(Account *account, const StreamIdentity *identity);
+/* From a checkpoint: without streams. Takes over the texts of HEAD. */
+Trace *trace_restore(Account *account, const Trace *head);
 void trace_free(Trace *trace);
 /* The stream with those ids; made if there is none. */
 TrackerStream *trace_stream(Trace *trace, uint64_t class_id, uint64_t stream_id);
+/* From a checkpoint: takes over STREAM. */
+void trace_restore_stream(Trace *trace, TrackerStream *stream);
 
 /* Changes n_feeders and the state. True if a gap of it ends now, which began at `progress`. */
 bool stream_change(TrackerStream *stream, StreamChange change);
@@ -106,6 +113,8 @@ uint64_t trace_gap_time(const Trace *trace);
 
 /* True if none of its streams is open on a connection. */
 bool trace_is_unfed(const Trace *trace);
+/* True if all of it has come, and no process is left that has events in it. */
+bool trace_is_over(const Trace *trace);
 
 /* False while a stream is UNFED or RESUMED: a gap of it is not over. */
 bool trace_goes_on(const Trace *trace);

@@ -8,6 +8,34 @@
 
 #include <string.h>
 
+Account *tracker_trace_account(Tracker *tracker, BufferScheme scheme, uint32_t uid)
+{
+        return owners_account(&tracker->owners,
+                              scheme == BUFFER_SCHEME_PER_UID ? uid : PROCESS_OF_NOBODY);
+}
+
+/* The newest one stays: it has the clock's offset. */
+void tracker_drop_traces(Tracker *tracker)
+{
+        GPtrArray *traces = tracker->traces;
+        guint i, n = 0;
+
+        if (traces->len < tracker->n_most_traces)
+                return;
+        for (i = 0; i < traces->len; i++) {
+                Trace *trace = g_steal_pointer(&traces->pdata[i]);
+
+                if (trace == tracker->last_trace || !trace_is_over(trace)) {
+                        traces->pdata[n++] = trace;
+                        continue;
+                }
+                tracker->dropped_gaps += (double)trace_gap_time(trace) / 1e9;
+                trace_free(trace);
+        }
+        g_ptr_array_set_size(traces, (gint)n);
+        tracker->n_most_traces = MAX(2 * n, TRACKER_FEW_TRACES);
+}
+
 TrackerStream *tracker_stream_open(Tracker *tracker, const StreamIdentity *identity)
 {
         static const uint8_t NO_UUID[16];
@@ -23,7 +51,8 @@ TrackerStream *tracker_stream_open(Tracker *tracker, const StreamIdentity *ident
                         trace = known;
         }
         if (!trace) {
-                trace = trace_new(identity);
+                trace = trace_new(tracker_trace_account(tracker, identity->scheme, identity->uid),
+                                  identity);
                 g_ptr_array_add(tracker->traces, trace);
         }
         tracker->last_trace = trace;
@@ -133,7 +162,7 @@ void tracker_apply_quiet(Tracker *tracker, const GPtrArray *streams, int64_t tim
 
 double tracker_gap_seconds(const Tracker *tracker)
 {
-        double seconds = 0;
+        double seconds = tracker->dropped_gaps;
         guint i;
 
         for (i = 0; i < tracker->traces->len; i++)

@@ -15,10 +15,16 @@ typedef struct PendingGap {
         uint32_t uid; /* of the process's owner then; PROCESS_OF_NOBODY: not known */
 } PendingGap;
 
+/* So many traces are kept although they are over. */
+#define TRACKER_FEW_TRACES 64u
+
 struct Tracker {
-        Account account;
+        Account account;      /* the total */
+        Owners owners;        /* of the processes */
         Strtab *names;        /* of all processes */
         GPtrArray *traces;    /* owned Traces */
+        guint n_most_traces;  /* with more of them, those that are over are dropped */
+        double dropped_gaps;  /* s: the gaps of traces that were dropped */
         GPtrArray *processes; /* owned Processes, in order of appearance */
         Identities identities;
         Budget budget;
@@ -36,6 +42,10 @@ struct Tracker {
 
 /* Applies the pending gaps of PROCESS, which is new. */
 void tracker_apply_pending_gaps(Tracker *tracker, Process *process);
+/* What is kept of a trace of these buffers is booked there. */
+Account *tracker_trace_account(Tracker *tracker, BufferScheme scheme, uint32_t uid);
+/* Drops the traces that are over, if there are many. */
+void tracker_drop_traces(Tracker *tracker);
 /* Keeps a gap of a process that is not known yet. */
 void tracker_add_pending_gap(Tracker *tracker, const PendingGap *pending);
 /*

@@ -47,6 +47,7 @@ static void process_destroy(gpointer data)
 static void tracker_init(Tracker *tracker)
 {
         tracker->names = strtab_new(&tracker->account);
+        tracker->n_most_traces = TRACKER_FEW_TRACES;
         tracker->traces = g_ptr_array_new_with_free_func(trace_destroy);
         tracker->processes = g_ptr_array_new_with_free_func(process_destroy);
         identities_init(&tracker->identities);
@@ -54,7 +55,8 @@ static void tracker_init(Tracker *tracker)
         tracker->changes = g_array_new(FALSE, FALSE, sizeof(CodeMapChange));
         tracker->pending_gaps = g_array_new(FALSE, FALSE, sizeof(PendingGap));
         tracker->batch = 1;
-        budget_init(&tracker->budget, &tracker->account, tracker->names, tracker->processes,
+        owners_init(&tracker->owners, &tracker->account);
+        budget_init(&tracker->budget, &tracker->owners, tracker->names, tracker->processes,
                     &tracker->identities);
 }
 
@@ -66,6 +68,7 @@ static void tracker_deinit(Tracker *tracker)
         g_ptr_array_unref(tracker->processes);
         g_ptr_array_unref(tracker->traces);
         strtab_free(tracker->names);
+        owners_deinit(&tracker->owners);
         g_array_unref(tracker->changes);
         g_array_unref(tracker->pending_gaps);
 }
@@ -100,10 +103,10 @@ void tracker_reset(Tracker *tracker)
 }
 
 static Process *tracker_add_generation(Tracker *tracker, const Record *record, uint32_t uid,
-                                       const Process *previous)
+                                       unsigned generation)
 {
-        Process *process = process_new(tracker->names, &tracker->account, record->process,
-                                       previous ? previous->generation + 1 : 1, record->time);
+        Process *process = process_new(tracker->names, owners_account(&tracker->owners, uid),
+                                       record->process, generation, record->time);
 
         process->serial = ++tracker->n_serials;
         process->uid = uid;
@@ -146,15 +149,41 @@ static bool record_begins_generation(const Tracker *tracker, const Process *proc
                  !g_ptr_array_find(process->traces, stream->trace, NULL));
 }
 
-/* The generation that an event belongs to. An event of another feeder can come late. */
+/* If not, the generation before says nothing certain about what follows it. */
+static bool tracker_has_room_for_generation(Tracker *tracker, const Record *record, uint32_t uid)
+{
+        Identity *identity;
+
+        if (budget_make_room(&tracker->budget, owners_account(&tracker->owners, uid), NULL,
+                             MAX_RECORD_GROWTH))
+                return true;
+        tracker->stats.refused++;
+        budget_note_dropped(&tracker->budget, &record->process, uid);
+        identity = identities_find(&tracker->identities, &record->process, uid);
+        if (identity && identity->newest)
+                identity->newest->refused_since =
+                        MIN(identity->newest->refused_since, record->time);
+        return false;
+}
+
+/*
+ * The generation that an event belongs to; NULL: there is no room for it. An event of another
+ * feeder can come late.
+ */
 static Process *tracker_find_generation(Tracker *tracker, TrackerStream *stream, uint32_t uid,
                                         const Record *record)
 {
         Identity *identity = identities_find(&tracker->identities, &record->process, uid);
         Process *process = identity ? identity->newest : NULL;
 
-        if (!process || record_begins_generation(tracker, process, stream, record))
-                process = tracker_add_generation(tracker, record, uid, process);
+        if (!process || record_begins_generation(tracker, process, stream, record)) {
+                unsigned generation = process ? process->generation + 1 : 1;
+
+                /* The one before may go for it. */
+                if (!tracker_has_room_for_generation(tracker, record, uid))
+                        return NULL;
+                process = tracker_add_generation(tracker, record, uid, generation);
+        }
         if (record->time < process->begin && process->generation > 1) {
                 Process *older = identity_at(identity, record->time);
 
@@ -163,14 +192,15 @@ static Process *tracker_find_generation(Tracker *tracker, TrackerStream *stream,
         }
         process->begin = MIN(process->begin, record->time);
         process->last = MAX(process->last, record->time);
-        if (!g_ptr_array_find(process->traces, stream->trace, NULL))
-                g_ptr_array_add(process->traces, stream->trace);
+        process_add_trace(process, stream->trace);
         return process;
 }
 
 static Str process_intern(Process *process, const Value *value)
 {
-        return value ? strtab_add(process->names, (const char *)value->data, value->n) : 0;
+        return value ? strtab_add_for(process->names, process->account, (const char *)value->data,
+                                      value->n)
+                     : 0;
 }
 
 static char *value_text(const Value *value)
@@ -634,7 +664,9 @@ void tracker_apply_record(Tracker *tracker, TrackerStream *stream, const Record 
         }
         tracker->stats.records[kind]++;
         process = tracker_find_generation(tracker, stream, uid, record);
-        if (budget_make_room(&tracker->budget, process, MAX_RECORD_GROWTH))
+        if (!process)
+                return;
+        if (budget_make_room(&tracker->budget, process->account, process, MAX_RECORD_GROWTH))
                 HANDLERS[kind](tracker, process, record);
         else
                 tracker_refuse(tracker, process, record);
@@ -648,6 +680,7 @@ void tracker_commit(Tracker *tracker)
         guint i;
 
         tracker->batch++;
+        tracker_drop_traces(tracker);
         g_hash_table_remove_all(tracker->forged);
         if (!observer->body)
                 return;
@@ -679,6 +712,11 @@ const GPtrArray *tracker_processes(const Tracker *tracker)
         return tracker->processes;
 }
 
+uint64_t tracker_n_processes_ever(const Tracker *tracker)
+{
+        return tracker->n_serials;
+}
+
 const TrackerStats *tracker_stats(const Tracker *tracker)
 {
         return &tracker->stats;
@@ -706,7 +744,7 @@ void tracker_set_epoch(Tracker *tracker, uint64_t epoch)
 void tracker_set_budget(Tracker *tracker, size_t n_bytes)
 {
         tracker->budget.limit = n_bytes;
-        budget_make_room(&tracker->budget, NULL, 0);
+        budget_enforce(&tracker->budget);
 }
 
 const Budget *tracker_budget(const Tracker *tracker)

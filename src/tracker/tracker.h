@@ -74,6 +74,8 @@ const Process *tracker_generation_at(const Tracker *tracker, const Process *newe
 const GPtrArray *tracker_identities(const Tracker *tracker, int32_t pid);
 /* The owner of the program that has that pid now, as the host knows it. */
 bool tracker_owner(const Tracker *tracker, const ProcessKey *key, uint32_t *ret_uid);
+/* How many processes there ever were. */
+uint64_t tracker_n_processes_ever(const Tracker *tracker);
 /* Processes in order of appearance; borrowed array, owned by the tracker. */
 const GPtrArray *tracker_processes(const Tracker *tracker);
 

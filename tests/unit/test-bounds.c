@@ -199,6 +199,49 @@ START_TEST(test_gaps)
 }
 END_TEST
 
+/* A trace for each process: they go when all of them has come, and their processes are forgotten.
+ */
+START_TEST(test_traces)
+{
+        Tracker *tracker = tracker_new();
+        g_autoptr(StreamIdentity) identity = stream_identity_new();
+        Record record = {.event = event_by_name("DotNETRuntime:MethodLoadVerbose_V1")};
+        size_t most = 0;
+        unsigned i, k;
+
+        for (i = 0; i < record.event->n_fields; i++)
+                record.values[i].data = (const uint8_t *)"";
+        tracker_set_budget(tracker, 8 << 20);
+        for (i = 1; i <= 20000; i++) {
+                TrackerStream *stream;
+
+                memcpy(identity->trace_uuid, &i, sizeof(i));
+                identity->scheme = BUFFER_SCHEME_PER_PID;
+                stream = tracker_stream_open(tracker, identity);
+                record.process.pid = (int32_t)i;
+                record.time = 10 * i;
+                for (k = 0; k < 2; k++, record.time++) {
+                        if (k)
+                                record.event = event_by_name("DotNETRuntime:AppDomainUnload_V1");
+                        tracker_apply_record(tracker, stream, &record);
+                }
+                record.event = event_by_name("DotNETRuntime:MethodLoadVerbose_V1");
+                tracker_apply_gap(tracker, stream, &(StreamGap){GAP_EVENTS, 10 * i, 10 * i + 1, 1});
+                tracker_stream_close(tracker, stream);
+                tracker_commit(tracker);
+                most = MAX(most, tracker_budget(tracker)->account->n_bytes);
+        }
+        ck_assert_uint_le(most, 8 << 20);
+        ck_assert_uint_gt(tracker_budget(tracker)->n_processes, 10000);
+        ck_assert_ptr_null(tracker_stream_by_number(tracker, 4000));
+        /* Their gaps are still counted. */
+        ck_assert_double_eq_tol(tracker_gap_seconds(tracker), 20000 * 1e-9, 1e-7);
+        /* A trace that goes on stays. */
+        ck_assert_ptr_nonnull(tracker_stream_by_number(tracker, 0));
+        tracker_free(tracker);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("bounds");
@@ -210,6 +253,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_generations);
         tcase_add_test(tcase, test_texts);
         tcase_add_test(tcase, test_gaps);
+        tcase_add_test(tcase, test_traces);
         suite_add_tcase(suite, tcase);
         return suite;
 }

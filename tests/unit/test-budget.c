@@ -20,14 +20,24 @@ typedef struct World {
         uint64_t time;
 } World;
 
+static TrackerStream *stream_of(Tracker *tracker, uint8_t trace, uint32_t uid)
+{
+        StreamIdentity *identity = stream_identity_new();
+        TrackerStream *stream;
+
+        identity->trace_uuid[0] = trace;
+        identity->scheme = BUFFER_SCHEME_PER_UID;
+        identity->uid = uid;
+        stream = tracker_stream_open(tracker, identity);
+        stream_identity_free(identity);
+        return stream;
+}
+
 static World world_new(void)
 {
         World world = {.tracker = tracker_new(), .time = 1000};
-        StreamIdentity *identity = stream_identity_new();
 
-        identity->trace_uuid[0] = 1;
-        world.stream = tracker_stream_open(world.tracker, identity);
-        stream_identity_free(identity);
+        world.stream = stream_of(world.tracker, 1, 0);
         tracker_set_budget(world.tracker, LIMIT);
         return world;
 }
@@ -269,6 +279,162 @@ START_TEST(test_names)
 }
 END_TEST
 
+/*
+ * One user's flood, and another user's small program: the program is there before and goes on, or
+ * begins when everything is full. What is known of it stays, and what is new is taken.
+ */
+enum { VICTIM_UID = 1000, VICTIM = 200, N_FLOOD = 30000 };
+
+static void flood_methods(World *world, uint64_t i)
+{
+        method(world, LOAD, PID, 0x10000 + i * 0x40, 32, i);
+}
+
+static void flood_dead(World *world, uint64_t i)
+{
+        method(world, LOAD, PID, 0x10000, 32, i);
+        method(world, UNLOAD, PID, 0x10000, 32, i);
+}
+
+static void flood_processes(World *world, uint64_t i)
+{
+        method(world, LOAD, (int32_t)(1000 + i), 0x10000, 32, i);
+}
+
+static void flood_empty_processes(World *world, uint64_t i)
+{
+        plain(world, "DotNETRuntime:RuntimeInformationStart", (int32_t)(1000 + i));
+}
+
+static void flood_finished_processes(World *world, uint64_t i)
+{
+        flood_empty_processes(world, i);
+        plain(world, "DotNETRuntime:AppDomainUnload_V1", (int32_t)(1000 + i));
+}
+
+/* Long names of methods that do not live; and names without a method. */
+static void flood_names(World *world, uint64_t i)
+{
+        Record record = {.event = event_by_name("DotNETRuntime:MethodJittingStarted_V1"),
+                         .process = {0, PID},
+                         .tid = (int32_t)i + 1};
+        g_autofree char *name = g_strdup_printf("%04096" G_GUINT64_FORMAT, (guint64)i);
+
+        put(&record, FIELD_MethodID, i);
+        put_text(&record, FIELD_MethodNamespace, "N");
+        put_text(&record, FIELD_MethodName, name);
+        put_text(&record, FIELD_MethodSignature, "S");
+        emit(world, &record);
+}
+
+static void flood_modules(World *world, uint64_t i)
+{
+        Record record = {.event = event_by_name("DotNETRuntime:ModuleLoad_V2"),
+                         .process = {0, PID}};
+        g_autofree char *path = g_strdup_printf("/%0500" G_GUINT64_FORMAT, (guint64)i);
+        unsigned k;
+
+        for (k = 0; k < record.event->n_fields; k++)
+                record.values[k].data = (const uint8_t *)"";
+        put(&record, FIELD_ModuleID, i + 1);
+        put_text(&record, FIELD_ModuleILPath, path);
+        emit(world, &record);
+}
+
+static void (*const FLOODS[])(World *, uint64_t) = {
+        flood_methods,
+        flood_dead,
+        flood_processes,
+        flood_empty_processes,
+        flood_finished_processes,
+        flood_names,
+        flood_modules,
+};
+
+static void check_victim(const World *world, uint64_t address, uint64_t time, AnswerStatus status)
+{
+        Confidence confidence;
+
+        ck_assert_int_eq(ask(world, VICTIM, address, time, &confidence), status);
+        ck_assert_int_eq(confidence, CONFIDENCE_EXACT);
+}
+
+START_TEST(test_share)
+{
+        World world = world_new();
+        TrackerStream *own = stream_of(world.tracker, 2, VICTIM_UID), *flood = world.stream;
+        const Budget *budget = tracker_budget(world.tracker);
+        const Process *process;
+        uint64_t begin, i, late = _i / G_N_ELEMENTS(FLOODS) ? N_FLOOD / 2 : 0;
+        uint64_t n_refused;
+
+        for (i = 0; i < late; i++)
+                FLOODS[_i % G_N_ELEMENTS(FLOODS)](&world, i);
+        world.stream = own;
+        begin = world.time;
+        n_refused = tracker_stats(world.tracker)->refused;
+        plain(&world, "DotNETRuntime:RuntimeInformationStart", VICTIM);
+        method(&world, LOAD, VICTIM, 0x1000, 64, 1);
+        method(&world, LOAD, VICTIM, 0x2000, 64, 2);
+        il_map(&world, VICTIM, 1);
+        method(&world, UNLOAD, VICTIM, 0x2000, 64, 2);
+        ck_assert_uint_eq(tracker_stats(world.tracker)->refused, n_refused);
+        for (i = late; i < N_FLOOD; i++) {
+                world.stream = flood;
+                FLOODS[_i % G_N_ELEMENTS(FLOODS)](&world, i);
+                if (i % 1000)
+                        continue;
+                world.stream = own;
+                n_refused = tracker_stats(world.tracker)->refused;
+                method(&world, LOAD, VICTIM, 0x3000 + i * 0x40, 64, 3 + i);
+                ck_assert_uint_eq(tracker_stats(world.tracker)->refused, n_refused);
+        }
+        /* There was a flood. */
+        ck_assert_uint_gt(n_refused + budget->n_bodies + budget->n_processes, 100);
+        tracker_apply_progress(world.tracker, own, world.time);
+        check_victim(&world, 0x1000, 0, ANSWER_OK);
+        check_victim(&world, 0x2000, begin + 3, ANSWER_OK);
+        check_victim(&world, 0x2000, world.time - 1, ANSWER_UNLOADED);
+        check_victim(&world, 0x900, world.time - 1, ANSWER_NO_METHOD);
+        for (i = late; i < N_FLOOD; i += 1000)
+                check_victim(&world, 0x3000 + i * 0x40, 0, ANSWER_OK);
+        process = tracker_process_of(world.tracker, &(ProcessKey){0, VICTIM}, VICTIM_UID);
+        ck_assert_ptr_nonnull(body_il_map(codemap_live(process->map, 0x1000)));
+        ck_assert_uint_eq(codemap_whole_since(process->map), 0);
+        tracker_free(world.tracker);
+}
+END_TEST
+
+/* What a user lost to another one is not denied. */
+START_TEST(test_thinned)
+{
+        World world = world_new();
+        TrackerStream *own = stream_of(world.tracker, 2, VICTIM_UID), *flood = world.stream;
+        const Process *process;
+        Confidence confidence;
+        uint64_t i;
+
+        plain(&world, "DotNETRuntime:RuntimeInformationStart", PID);
+        for (i = 0; tracker_stats(world.tracker)->refused == 0; i++)
+                flood_methods(&world, i);
+        world.stream = own;
+        plain(&world, "DotNETRuntime:RuntimeInformationStart", VICTIM);
+        for (i = 0; i < 1000; i++)
+                method(&world, LOAD, VICTIM, 0x10000 + i * 0x40, 32, i);
+        process = tracker_process_of(world.tracker, &(ProcessKey){0, PID}, 0);
+        ck_assert_uint_eq(codemap_whole_since(process->map), BODY_NOW);
+        ck_assert_int_eq(ask(&world, PID, 0x10000, 1001, NULL), ANSWER_EVICTED);
+        ck_assert_int_eq(ask(&world, PID, 0x10000, 0, NULL), ANSWER_EVICTED);
+        ck_assert_int_eq(ask(&world, VICTIM, 0x10000, 0, &confidence), ANSWER_OK);
+        ck_assert_int_eq(confidence, CONFIDENCE_EXACT);
+        /* A body whose load was forgotten is not known from earlier than it is seen. */
+        world.stream = flood;
+        method(&world, UNLOAD, PID, 0x10000, 32, 0);
+        ck_assert_int_eq(ask(&world, PID, 0x10000, 1001, NULL), ANSWER_EVICTED);
+        tracker_free(world.tracker);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("budget");
@@ -280,6 +446,8 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_smaller);
         tcase_add_test(tcase, test_living_alone);
         tcase_add_test(tcase, test_names);
+        tcase_add_loop_test(tcase, test_share, 0, 2 * G_N_ELEMENTS(FLOODS));
+        tcase_add_test(tcase, test_thinned);
         suite_add_tcase(suite, tcase);
         return suite;
 }
