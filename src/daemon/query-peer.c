@@ -70,6 +70,8 @@ static void query_peer_moved(void *data)
 
         if (!query_connection_is_idle(self->connection))
                 self->last_active = g_get_monotonic_time();
+        if (self->options.context.memory->n_bytes > self->options.context.memory->limit)
+                self->options.filled(self->options.data);
         if (self->is_watching || !query_connection_is_watching(self->connection))
                 return;
         self->is_watching = true;

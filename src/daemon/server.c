@@ -23,11 +23,14 @@
 #define DRAIN_MS 2000
 /* s between checks for finished processes that were kept long enough. */
 #define RETENTION_INTERVAL 10
+/* Bytes of all calls, and of all replies that clients have not read: more than one long reply. */
+#define MAX_QUERY_MEMORY (20u << 20)
 
 struct Server {
         Tracker *tracker; /* owned */
         Journal *journal; /* owned or NULL */
         QueryStats stats;
+        QueryMemory memory;
         unsigned max_clients, max_clients_user, max_feeders;
         gid_t group;             /* PRIVILEGED_GROUP, or PEER_NO_GROUP */
         PidCache *pids;          /* owned */
@@ -39,6 +42,7 @@ struct Server {
         GPtrArray *clients; /* owned QueryPeers */
         bool is_watched;    /* by at least one client */
         guint wake;         /* runs clients that wait, after the tracker changed */
+        guint reclaim;      /* hangs up clients that take too much memory */
         guint retention_timer;
         MetricsFile *metrics_file;   /* owned or NULL */
         RundownRequester *requester; /* owned */
@@ -79,7 +83,10 @@ static void server_update_accepting(Server *server)
 
 static QueryContext server_context(Server *server)
 {
-        return (QueryContext){.tracker = server->tracker, .is_live = true, .stats = &server->stats};
+        return (QueryContext){.tracker = server->tracker,
+                              .is_live = true,
+                              .stats = &server->stats,
+                              .memory = &server->memory};
 }
 
 static QueryConnection *server_connection(const Server *server, guint i)
@@ -137,7 +144,7 @@ static gboolean server_on_wake(gpointer data)
         for (i = 0; i < server->clients->len; i++) {
                 QueryPeer *client = server->clients->pdata[i];
 
-                if (!query_connection_is_idle(query_peer_connection(client)))
+                if (query_connection_has_news(query_peer_connection(client)))
                         peer_wake(query_peer_peer(client));
         }
         return G_SOURCE_REMOVE;
@@ -269,6 +276,90 @@ static bool server_make_place(Server *server, const QueryPeer *client)
         return true;
 }
 
+/* What the clients of one user take. */
+typedef struct UserMemory {
+        size_t n_bytes;
+        bool is_privileged;
+        QueryPeer *largest;
+} UserMemory;
+
+/* uid -> owned UserMemory. */
+static GHashTable *server_sum_memory(const Server *server, size_t *ret_n_unprivileged)
+{
+        GHashTable *users = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+        guint i;
+
+        *ret_n_unprivileged = 0;
+        for (i = 0; i < server->clients->len; i++) {
+                QueryPeer *client = server->clients->pdata[i];
+                size_t n = query_connection_size(query_peer_connection(client));
+                gpointer uid = GUINT_TO_POINTER(query_peer_uid(client));
+                UserMemory *user = g_hash_table_lookup(users, uid);
+
+                if (!user) {
+                        user = g_new0(UserMemory, 1);
+                        g_hash_table_insert(users, uid, user);
+                }
+                user->n_bytes += n;
+                user->is_privileged |= query_peer_is_privileged(client);
+                if (!user->largest ||
+                    n > query_connection_size(query_peer_connection(user->largest)))
+                        user->largest = client;
+                if (!query_peer_is_privileged(client))
+                        *ret_n_unprivileged += n;
+        }
+        return users;
+}
+
+/*
+ * The client that takes most, of the user whose clients take most. Privileged users only if the
+ * others take less than half of what there is. NULL: there is none.
+ */
+static QueryPeer *server_find_largest(const Server *server)
+{
+        size_t n_unprivileged;
+        g_autoptr(GHashTable) users = server_sum_memory(server, &n_unprivileged);
+        bool is_any = n_unprivileged < server->memory.limit / 2;
+        const UserMemory *largest = NULL;
+        GHashTableIter iter;
+        gpointer value;
+
+        g_hash_table_iter_init(&iter, users);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                const UserMemory *user = value;
+
+                if ((is_any || !user->is_privileged) &&
+                    (!largest || user->n_bytes > largest->n_bytes))
+                        largest = user;
+        }
+        return largest ? largest->largest : NULL;
+}
+
+static gboolean server_on_reclaim(gpointer data)
+{
+        Server *server = data;
+
+        server->reclaim = 0;
+        while (server->memory.n_bytes > server->memory.limit) {
+                QueryPeer *victim = server_find_largest(server);
+
+                if (!victim)
+                        break;
+                peer_log(query_peer_peer(victim), G_LOG_LEVEL_MESSAGE,
+                         "calls and unread replies take too much memory, hung up:");
+                server_client_gone(victim, server);
+        }
+        return G_SOURCE_REMOVE;
+}
+
+static void server_reclaim_memory(void *data)
+{
+        Server *server = data;
+
+        if (!server->reclaim)
+                server->reclaim = g_idle_add_full(G_PRIORITY_HIGH, server_on_reclaim, server, NULL);
+}
+
 static void server_accept_client(void *data, int fd)
 {
         Server *server = data;
@@ -276,6 +367,7 @@ static void server_accept_client(void *data, int fd)
                                           .pids = server->pids,
                                           .group = server->group,
                                           .watches = server_update_watching,
+                                          .filled = server_reclaim_memory,
                                           .gone = server_client_gone,
                                           .data = server};
         QueryPeer *client = query_peer_new(fd, &options);
@@ -459,6 +551,7 @@ Server *server_new(const char *ingest_path, const char *query_path, const Config
         Server *server = g_new0(Server, 1);
         const ProcessWatchCalls watch = {server_process_ended, server_process_found, server};
 
+        server->memory.limit = MAX_QUERY_MEMORY;
         server->tracker = tracker_new();
         tracker_set_budget(server->tracker, config->memory_max);
         tracker_set_host(server->tracker, &host);
@@ -487,6 +580,7 @@ void server_free(Server *server)
         metrics_file_free(server->metrics_file);
         rundown_requester_free(server->requester);
         g_clear_handle_id(&server->wake, g_source_remove);
+        g_clear_handle_id(&server->reclaim, g_source_remove);
         g_clear_handle_id(&server->drain_timer, g_source_remove);
         g_clear_handle_id(&server->retention_timer, g_source_remove);
         listener_free(server->ingest);

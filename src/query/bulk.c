@@ -19,6 +19,7 @@ struct Bulk {
         /* The frame that is being answered. */
         bool is_begun;
         size_t n_due;        /* its queries that need not wait, from the start */
+        QueryWait wait;      /* what the next one waits for */
         BulkAnswer *rows;    /* owned: its answers */
         size_t n_rows;       /* that are made */
         unsigned n_restarts; /* names that rows refer to were replaced meanwhile */
@@ -55,6 +56,16 @@ void bulk_free(Bulk *bulk)
         g_free(bulk);
 }
 
+size_t bulk_size(const Bulk *bulk)
+{
+        return bulk->n_sent_bytes + bulk->names->len + bulk->n_rows * sizeof(*bulk->rows);
+}
+
+const QueryWait *bulk_wait(const Bulk *bulk)
+{
+        return &bulk->wait;
+}
+
 static void frame_append_header(GString *out, BulkType type, size_t size, uint32_t tag)
 {
         const BulkHeader header = {.size = (uint32_t)size, .type = (uint16_t)type, .tag = tag};
@@ -71,22 +82,62 @@ static void bulk_forget(Bulk *bulk, GString *out)
         frame_append_header(out, BULK_FORGET, 0, 0);
 }
 
-/* A number that stands for another name now has to be sent again. */
-static void bulk_forget_reused(Bulk *bulk, GString *out)
+static bool bit_is_set(const uint8_t *bits, Str str)
+{
+        return bits[str / 8] & 1u << str % 8;
+}
+
+#define MARK_NAME(name, type, null, member, api)                                                   \
+        if (ANSWER_##type == ANSWER_TEXT)                                                          \
+                bits[row->member / 8] |= (uint8_t)(1u << row->member % 8);
+#define NOTHING(name, type, null)
+
+/* A bit for each name that the rows made so far refer to, in as many bytes as `sent`. */
+static uint8_t *bulk_names_of_rows(const Bulk *bulk)
+{
+        uint8_t *bits = g_malloc0(bulk->n_sent_bytes + 1);
+        size_t i;
+
+        for (i = 0; i < bulk->n_rows; i++) {
+                const BulkAnswer *row = &bulk->rows[i];
+
+                if (row->flags & BULK_ANSWER_BODY) {
+                        ANSWER_ROW_FIELDS(MARK_NAME, NOTHING)
+                }
+        }
+        for (i = 0; i < bulk->stubs->len; i++) {
+                const BulkStub *row = &g_array_index(bulk->stubs, BulkStub, i);
+
+                ANSWER_STUB_FIELDS(MARK_NAME)
+        }
+        return bits;
+}
+
+/*
+ * A number that stands for another name now has to be sent again. True if rows of the frame that is
+ * being answered refer to it, or may.
+ */
+static bool bulk_forget_reused(Bulk *bulk, GString *out)
 {
         const Strtab *names = tracker_budget(bulk->context.tracker)->names;
         uint64_t n = strtab_n_reuses(names);
+        g_autofree uint8_t *used =
+                bulk->is_begun && bulk->n_reuses < n ? bulk_names_of_rows(bulk) : NULL;
+        bool is_used = false;
         Str str;
 
         for (; bulk->n_reuses < n; bulk->n_reuses++) {
                 if (!strtab_reuse(names, bulk->n_reuses, &str)) {
                         bulk->n_reuses = n;
                         bulk_forget(bulk, out);
-                        return;
+                        return true;
                 }
-                if (str / 8 < bulk->n_sent_bytes)
-                        bulk->sent[str / 8] &= (uint8_t) ~(1u << str % 8);
+                if (str / 8 >= bulk->n_sent_bytes)
+                        continue;
+                is_used |= used && bit_is_set(used, str);
+                bulk->sent[str / 8] &= (uint8_t) ~(1u << str % 8);
         }
+        return is_used;
 }
 
 /* Sends the name along unless the client has it. */
@@ -95,7 +146,7 @@ static void bulk_give_name(Bulk *bulk, const Strtab *names, Str str)
         const char *text;
         BulkName name;
 
-        if (!str || (str / 8 < bulk->n_sent_bytes && bulk->sent[str / 8] & 1u << str % 8))
+        if (!str || (str / 8 < bulk->n_sent_bytes && bit_is_set(bulk->sent, str)))
                 return;
         if (str / 8 >= bulk->n_sent_bytes) {
                 size_t n = MAX(str / 8 + 1, bulk->n_sent_bytes * 2);
@@ -140,7 +191,6 @@ static uint32_t bulk_process_index(Bulk *bulk, const Process *process)
 #define GIVE_NAME(name, type, null, member, api)                                                   \
         if (ANSWER_##type == ANSWER_TEXT)                                                          \
                 bulk_give_name(bulk, process->names, (Str)row->member);
-#define NOTHING(name, type, null)
 
 /* The number of the stub's row, from 1; 0: it is not one, or the client does not take stubs. */
 static uint32_t bulk_stub_index(Bulk *bulk, const Process *process, const Body *body)
@@ -208,8 +258,8 @@ enum { GROUP = 64 };
 
 /* Bytes of names after which they are sent, also in the middle of a frame. */
 #define NAMES_AT_ONCE (1u << 20)
-/* A frame is answered without a break after so many restarts. */
-#define MAX_RESTARTS 2
+/* A frame that was begun again more often is refused. */
+#define MAX_RESTARTS 4
 
 /* Makes the rows of up to N queries. Returns how many: fewer if their names are many bytes. */
 static size_t bulk_answer_group(Bulk *bulk, const BulkQuery *queries, size_t n, BulkAnswer *rows)
@@ -241,6 +291,9 @@ static bool bulk_is_late(Bulk *bulk, const BulkQuery *queries, size_t n)
                         continue;
                 answer_question(bulk->context.tracker, &bulk->context.viewer, &question, &answer);
                 is_late = question.time > answer.horizon;
+                if (is_late)
+                        bulk->wait = query_wait_begin(bulk->context.tracker, answer.process,
+                                                      question.time);
                 answer_clear(&answer);
                 if (is_late)
                         return true;
@@ -259,17 +312,15 @@ static void bulk_send_names(Bulk *bulk, GString *out)
 
 /*
  * Begins a frame of N queries, or goes on with it. A number of a name can have become that of
- * another one since the last turn; rows that refer to it would have a wrong name: all are made
+ * another one since the last turn; if rows refer to it, they would have a wrong name: all are made
  * again.
  */
 static void bulk_begin(Bulk *bulk, size_t n, GString *out)
 {
-        bool is_reused =
-                bulk->n_reuses != strtab_n_reuses(tracker_budget(bulk->context.tracker)->names);
+        bool is_reused = bulk_forget_reused(bulk, out);
 
         if (bulk->is_begun && !is_reused)
                 return;
-        bulk_forget_reused(bulk, out);
         if (bulk->is_begun)
                 bulk->n_restarts++;
         else if (bulk->n_names + 7 * n > BULK_MAX_NAMES || bulk->n_bytes > BULK_MAX_NAME_BYTES / 2)
@@ -285,7 +336,7 @@ static void bulk_begin(Bulk *bulk, size_t n, GString *out)
 /* True if the frame goes on in another turn: time is over, or enough waits to be sent. */
 static bool bulk_is_turn_over(const Bulk *bulk, const GString *out)
 {
-        return bulk->turn_end && bulk->n_restarts < MAX_RESTARTS &&
+        return bulk->turn_end &&
                (out->len > QUERY_MAX_OUTPUT || g_get_monotonic_time() >= bulk->turn_end);
 }
 
@@ -319,11 +370,16 @@ static void bulk_append_answers(Bulk *bulk, uint32_t tag, GString *out)
         g_string_append_len(out, (const char *)rows, (gssize)(n * answer_size));
 }
 
-/* 0; -EAGAIN if the turn is over; -ENOBUFS if the names are more than a client keeps. */
+/*
+ * 0; -EAGAIN if the turn is over; -ENOBUFS if the names are more than a client keeps; -ESTALE if
+ * the names of its rows are those of other names again and again before it is answered.
+ */
 static int bulk_answer_frame(Bulk *bulk, const BulkQuery *queries, size_t n, uint32_t tag,
                              GString *out)
 {
         bulk_begin(bulk, n, out);
+        if (bulk->n_restarts > MAX_RESTARTS)
+                return -ESTALE;
         while (bulk->n_rows < n) {
                 bulk->n_rows +=
                         bulk_answer_group(bulk, queries + bulk->n_rows,
@@ -382,6 +438,9 @@ ssize_t bulk_run(Bulk *bulk, const uint8_t *bytes, size_t n_bytes, bool is_final
         r = bulk_answer_frame(bulk, queries, n, header.tag, out);
         if (r == -ENOBUFS)
                 return bulk_refuse(out, "64 MiB of names in one batch: ask for less at once");
+        if (r == -ESTALE)
+                return bulk_refuse(out, "names change faster than they are read: ask for less at "
+                                        "once");
         if (r < 0)
                 return r;
         return (ssize_t)(sizeof(header) + header.size);

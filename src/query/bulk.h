@@ -17,6 +17,11 @@ void bulk_free(Bulk *bulk);
  */
 void bulk_set_turn(Bulk *bulk, int64_t turn_end);
 
+/* Bytes that it takes, about. */
+size_t bulk_size(const Bulk *bulk);
+/* What the frame waits for, if it has to. */
+const QueryWait *bulk_wait(const Bulk *bulk);
+
 /*
  * Takes one frame from the start of BYTES and appends its answers to OUT. Returns the size of the
  * frame; 0 if more bytes are needed, or if the frame has to wait (then RET_WAIT_MS is not 0: call

@@ -14,7 +14,7 @@ typedef struct Call {
         const json_t *parameters; /* borrowed, maybe NULL */
         bool is_more;             /* the caller takes several replies */
         QueryProgress *progress;
-        GString *out;      /* parameters of the reply */
+        GString *out;      /* the reply so far; if the call goes on, it goes on there */
         const char *wrong; /* name of the parameter that is wrong, if one is (static) */
         const char *error; /* or the name of another error (static) */
         const char *error_key, *error_value; /* its parameter, or NULL */
@@ -36,10 +36,13 @@ const char *call_time_from_json(Call *call, const json_t *node, uint64_t *ret_ti
 
 /* True if other clients have to get their turn: the call goes on with QUERY_AGAIN. */
 bool call_is_turn_over(const Call *call);
+/* Sets the error of a reply that is too long if the reply is; INSTEAD is what to do (static). */
+bool call_is_too_long(Call *call, const char *instead);
 
 /* The methods. */
 void call_resolve(Call *call);
 void resolve_free(Resolve *resolve);
+size_t resolve_size(const Resolve *resolve);
 void call_parse_time(Call *call);
 void call_list_processes(Call *call);
 void call_list_methods(Call *call);

@@ -70,6 +70,8 @@ void call_jit_statistics(Call *call)
 
                 if (!process_filter_matches(&filter, &call->context->viewer, process))
                         continue;
+                if (call_is_too_long(call, "16 MiB a reply: ask about one pid"))
+                        return;
                 g_string_append_printf(call->out,
                                        "%s{\"pid\":%d,\"pid_ns\":%" G_GUINT64_FORMAT
                                        ",\"generation\":%u",

@@ -5,7 +5,8 @@
  *
  * A caller that takes several replies gets a list in parts. Each part goes on after the last row of
  * the part before, whatever has changed meanwhile: a process has a serial number, and a body or
- * module has a number, that it keeps as long as it is known.
+ * module has a number, that it keeps as long as it is known. A part, or the one reply, goes on in
+ * the same way when its turn is over.
  */
 
 #include "query/answer-json.h"
@@ -14,49 +15,75 @@
 
 #include <string.h>
 
-/* Rows of a part; bytes after which a part ends; bytes of a list that is sent in one reply. */
+/* Rows of a part; bytes after which a part ends. */
 #define MAX_ROWS       1000
 #define MAX_PART_BYTES (1u << 20)
-#define MAX_BYTES      (16u << 20)
+/* Processes and bodies that are looked at between two looks at the clock. */
+#define STRIDE 64
+
+/* The place of a row. */
+typedef struct ListPlace {
+        uint64_t serial; /* of its process */
+        uint32_t number; /* of the body or module */
+        uint64_t time;   /* of the body */
+} ListPlace;
 
 typedef struct List {
         Call *call;
-        unsigned n_rows;
-        QueryProgress at; /* the next row: where the list goes on if it ends before that */
+        unsigned n_looks;
+        ListPlace at; /* the next row: where the list goes on if it ends before that */
 } List;
 
 static void list_begin(List *list, Call *call, const char *member)
 {
-        *list = (List){.call = call, .at = {.is_begun = true, .filter = call->progress->filter}};
-        g_string_append_printf(call->out, "{\"%s\":[", member);
+        *list = (List){.call = call};
+        if (!call->progress->n_rows)
+                g_string_append_printf(call->out, "{\"%s\":[", member);
+        /* Also without a row: what was begun has its first bytes. */
+        call->progress->n_rows = MAX(call->progress->n_rows, 1);
 }
 
-/* False if the list ends before this row, because the part is full or the list is too long. */
+/* The list goes on from here, in another part or another turn. */
+static bool list_pause(List *list, QueryNext next)
+{
+        QueryProgress *progress = list->call->progress;
+
+        list->call->next = next;
+        progress->is_begun = true;
+        progress->serial = list->at.serial;
+        progress->number = list->at.number;
+        progress->time = list->at.time;
+        return false;
+}
+
+/* False if the turn is over before the place that the list is at. */
+static bool list_has_time(List *list)
+{
+        return ++list->n_looks % STRIDE || !call_is_turn_over(list->call) ||
+               list_pause(list, QUERY_AGAIN);
+}
+
+/* False if the list ends before this row: the part is full, the turn is over, or it is too long. */
 static bool list_row(List *list)
 {
         Call *call = list->call;
+        unsigned n_rows = call->progress->n_rows - 1;
 
-        if (call->is_more && (list->n_rows == MAX_ROWS || call->out->len > MAX_PART_BYTES ||
-                              (list->n_rows && call_is_turn_over(call)))) {
-                call->next = QUERY_MORE;
-                list->at.call = call->progress->call;
-                *call->progress = list->at;
+        if (call->is_more && (n_rows == MAX_ROWS || call->out->len > MAX_PART_BYTES))
+                return list_pause(list, QUERY_MORE);
+        if (call_is_too_long(call, "16 MiB a reply: set \"more\", then a list comes in parts") ||
+            !list_has_time(list))
                 return false;
-        }
-        if (call->out->len > MAX_BYTES) {
-                call->error = "org.clrsym.Symbolizer.LimitExceeded";
-                call->error_key = "limit";
-                call->error_value = "16 MiB a reply: set \"more\", then a list comes in parts";
-                return false;
-        }
-        if (list->n_rows++)
+        if (n_rows)
                 g_string_append_c(call->out, ',');
+        call->progress->n_rows++;
         return true;
 }
 
 static void list_end(List *list)
 {
-        g_string_append(list->call->out, "]}");
+        if (list->call->next != QUERY_AGAIN)
+                g_string_append(list->call->out, "]}");
 }
 
 /* Appends the rows of one process, from item FIRST on. False if the list ends. */
@@ -76,9 +103,10 @@ static void list_processes(List *list, const ProcessFilter *filter, ListProcess 
                 if (process->serial < from.serial ||
                     !process_filter_matches(filter, &call->context->viewer, process))
                         continue;
-                list->at.serial = process->serial;
-                if (!list_process(list, process, process->serial == from.serial ? from.number : 0,
-                                  data))
+                list->at = (ListPlace){.serial = process->serial};
+                if (process->serial == from.serial)
+                        list->at.number = from.number;
+                if (!list_has_time(list) || !list_process(list, process, list->at.number, data))
                         break;
         }
         list_end(list);
@@ -121,9 +149,11 @@ static bool list_bodies_of(List *list, const Process *process, uint32_t first, c
         for (i = first; i < codemap_n_numbers(process->map); i++) {
                 const Body *body = codemap_body(process->map, i);
 
+                list->at.number = i;
+                if (!list_has_time(list))
+                        return false;
                 if (!body || !filter->matches(process, body, filter->data))
                         continue;
-                list->at.number = i;
                 if (!list_row(list))
                         return false;
                 body_json_append(list->call->out, process, body, NULL);
@@ -317,7 +347,9 @@ void call_history(Call *call)
                 if ((from.is_begun && process->serial > from.serial) ||
                     !process_filter_matches(&filter, &call->context->viewer, process))
                         continue;
-                list.at.serial = process->serial;
+                list.at = (ListPlace){.serial = process->serial};
+                if (is_there)
+                        list.at = (ListPlace){from.serial, from.number, from.time};
                 if (!list_history_of(&list, process, address, &moment, is_there ? &from : NULL))
                         break;
         }
@@ -329,14 +361,28 @@ typedef struct ModuleSum {
         uint64_t n_bodies, n_live, n_bytes;
 } ModuleSum;
 
-static ModuleSum *module_sums_new(const Process *process)
+/*
+ * Counts the bodies of the process's modules. That goes on in another turn, as a list does; the
+ * sums are those of about that time. False if the turn is over.
+ */
+static bool list_count_modules(List *list, const Process *process)
 {
-        ModuleSum *sums = g_new0(ModuleSum, process->all_modules->len + 1);
-        uint32_t i;
+        QueryProgress *progress = list->call->progress;
+        ModuleSum *sums = progress->sums;
 
-        for (i = 0; i < codemap_n_numbers(process->map); i++) {
-                const Body *body = codemap_body(process->map, i);
+        if (!sums || progress->n_modules != process->all_modules->len ||
+            progress->serial != process->serial) {
+                g_free(sums);
+                sums = progress->sums = g_new0(ModuleSum, process->all_modules->len + 1);
+                progress->n_modules = process->all_modules->len;
+                progress->n_seen = 0;
+        }
+        for (; progress->n_seen < codemap_n_numbers(process->map); progress->n_seen++) {
+                const Body *body;
 
+                if (!list_has_time(list))
+                        return false;
+                body = codemap_body(process->map, progress->n_seen);
                 if (!body)
                         continue;
                 sums[body->module].n_bodies++;
@@ -345,18 +391,20 @@ static ModuleSum *module_sums_new(const Process *process)
                 sums[body->module].n_live++;
                 sums[body->module].n_bytes += body->size;
         }
-        return sums;
+        return true;
 }
 
 static bool list_modules_of(List *list, const Process *process, uint32_t first, const void *data)
 {
         const bool *is_all = data;
-        g_autofree ModuleSum *sums = module_sums_new(process);
         uint32_t i;
 
+        if (!list_count_modules(list, process))
+                return false;
         for (i = first; i < process->all_modules->len; i++) {
                 const Module *module = process->all_modules->pdata[i];
-                const ModuleSum *sum = &sums[module->number];
+                const ModuleSum *sum =
+                        &((const ModuleSum *)list->call->progress->sums)[module->number];
 
                 if (!*is_all && module->unloaded != BODY_FOREVER)
                         continue;
@@ -366,6 +414,7 @@ static bool list_modules_of(List *list, const Process *process, uint32_t first, 
                 module_json_append(list->call->out, process, module, sum->n_bodies, sum->n_live,
                                    sum->n_bytes);
         }
+        g_clear_pointer(&list->call->progress->sums, g_free);
         return true;
 }
 

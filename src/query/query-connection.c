@@ -12,15 +12,18 @@
  * go through all that is known.
  */
 #define TURN_US 10000
+/* Bytes that are kept allocated for output. */
+#define KEPT_OUTPUT (64u << 10)
 
 struct QueryConnection {
         Conversation conversation;
         QueryContext context;
-        GByteArray *input; /* owned */
-        size_t n_taken;    /* bytes of it that are answered */
-        GString *output;   /* owned */
-        size_t n_sent;     /* bytes of the output that are sent, and still in it */
-        QueryProgress progress;
+        GByteArray *input;      /* owned */
+        size_t n_taken;         /* bytes of it that are answered */
+        GString *output;        /* owned */
+        size_t n_sent;          /* bytes of the output that are sent, and still in it */
+        QueryProgress progress; /* of a call whose text is taken, if it goes on */
+        size_t n_booked;        /* in the context's memory */
         int64_t deadline; /* when the call at the head is answered in any case, in ms; 0: it is not
                              waiting */
         bool is_broken;   /* no further input is taken */
@@ -41,10 +44,37 @@ QueryConnection *query_connection_new(const QueryContext *context)
         return connection;
 }
 
+size_t query_connection_size(const QueryConnection *connection)
+{
+        return connection->input->len + connection->output->len +
+               query_progress_size(&connection->progress) +
+               (connection->bulk ? bulk_size(connection->bulk) : 0) +
+               (connection->watch ? watch_size(connection->watch) : 0);
+}
+
+/* Books what has changed. */
+static void connection_book(QueryConnection *connection, size_t size)
+{
+        QueryMemory *memory = connection->context.memory;
+
+        if (!memory)
+                return;
+        memory->n_bytes += size - connection->n_booked;
+        connection->n_booked = size;
+}
+
+static bool connection_has_memory(const QueryConnection *connection)
+{
+        const QueryMemory *memory = connection->context.memory;
+
+        return !memory || !memory->limit || memory->n_bytes <= memory->limit;
+}
+
 void query_connection_free(QueryConnection *connection)
 {
         if (!connection)
                 return;
+        connection_book(connection, 0);
         query_progress_clear(&connection->progress);
         bulk_free(connection->bulk);
         watch_free(connection->watch);
@@ -78,6 +108,7 @@ void query_connection_feed(QueryConnection *connection, const uint8_t *bytes, si
 {
         if (!connection->is_broken)
                 g_byte_array_append(connection->input, bytes, (guint)n);
+        connection_book(connection, query_connection_size(connection));
 }
 
 static void connection_end(QueryConnection *connection)
@@ -106,10 +137,15 @@ static bool connection_is_final(const QueryConnection *connection, int64_t now_m
                (connection->deadline && now_ms >= connection->deadline);
 }
 
-/* Answers the call at the head of the input. False if it is not answered, or not completely. */
+/*
+ * Answers the call that goes on, else the one at the head of the input. False if it is not
+ * answered, or not completely.
+ */
 static bool connection_answer_call(QueryConnection *connection, int64_t now_ms, int64_t turn_end)
 {
-        size_t n = connection_call_length(connection), n_before = connection->output->len;
+        bool is_new = !connection->progress.call;
+        size_t n = is_new ? connection_call_length(connection) : 0;
+        size_t n_before = connection->output->len;
         QueryContext context = connection->context;
         QueryNext next;
 
@@ -123,6 +159,9 @@ static bool connection_answer_call(QueryConnection *connection, int64_t now_ms, 
         context.turn_end = turn_end;
         next = query_call(&context, (const char *)connection_head(connection), n,
                           &connection->progress, connection->output);
+        /* Of a call that goes on, the progress has what is needed. */
+        if (is_new)
+                connection->n_taken += n + 1;
         if (connection->output->len > n_before)
                 g_string_append_c(connection->output, '\0');
         if (next == QUERY_WAIT) {
@@ -142,7 +181,6 @@ static bool connection_answer_call(QueryConnection *connection, int64_t now_ms, 
                         watch_new(connection->context.tracker, &connection->context.viewer,
                                   &connection->progress.filter);
         query_progress_clear(&connection->progress);
-        connection->n_taken += n + 1;
         return true;
 }
 
@@ -170,6 +208,15 @@ static bool connection_answer_frame(QueryConnection *connection, int64_t now_ms,
         return true;
 }
 
+bool query_connection_has_news(const QueryConnection *connection)
+{
+        const QueryWait *wait =
+                connection->bulk ? bulk_wait(connection->bulk) : &connection->progress.wait;
+
+        return connection->watch ||
+               (connection->deadline && query_wait_is_over(wait, connection->context.tracker));
+}
+
 /* A client that watches makes no more calls; what it sends is ignored. */
 static bool connection_append_events(QueryConnection *connection)
 {
@@ -184,11 +231,12 @@ int query_connection_run(QueryConnection *connection, int64_t now_ms)
         bool goes_on = true, is_turn_over = false;
 
         while (goes_on && !is_turn_over && !connection->is_broken &&
-               connection->output->len <= QUERY_MAX_OUTPUT) {
+               connection->output->len <= QUERY_MAX_OUTPUT && connection_has_memory(connection)) {
                 goes_on = connection->watch  ? connection_append_events(connection)
                           : connection->bulk ? connection_answer_frame(connection, now_ms, end)
                                              : connection_answer_call(connection, now_ms, end);
                 is_turn_over = g_get_monotonic_time() >= end;
+                connection_book(connection, query_connection_size(connection));
         }
         if (connection->watch && connection->output->len > QUERY_MAX_OUTPUT)
                 watch_flush(connection->watch, true, connection->output);
@@ -196,7 +244,9 @@ int query_connection_run(QueryConnection *connection, int64_t now_ms)
                 g_byte_array_remove_range(connection->input, 0, (guint)connection->n_taken);
                 connection->n_taken = 0;
         }
-        if (goes_on && is_turn_over && !connection->is_broken)
+        connection_book(connection, query_connection_size(connection));
+        /* Also without memory: there will be some soon. */
+        if (goes_on && !connection->is_broken && connection->output->len <= QUERY_MAX_OUTPUT)
                 return 0;
         return connection->deadline ? (int)MAX(0, connection->deadline - now_ms) : -1;
 }
@@ -219,7 +269,8 @@ void query_connection_note_epoch(QueryConnection *connection, const Process *pro
 
 bool query_connection_is_idle(const QueryConnection *connection)
 {
-        return !connection->watch && !connection->input->len && !connection->output->len;
+        return !connection->watch && !connection->input->len && !connection->output->len &&
+               !connection->progress.call;
 }
 
 bool query_connection_is_over(const QueryConnection *connection)
@@ -229,7 +280,8 @@ bool query_connection_is_over(const QueryConnection *connection)
 
 bool query_connection_is_partial(const QueryConnection *connection)
 {
-        if (connection->watch || !connection->input->len || connection->deadline)
+        if (connection->watch || !connection->input->len || connection->deadline ||
+            connection->progress.call)
                 return false;
         return connection->bulk || connection_call_length(connection) == SIZE_MAX;
 }
@@ -278,6 +330,17 @@ static const uint8_t *conversation_output(const Conversation *conversation, size
         return (const uint8_t *)connection->output->str + connection->n_sent;
 }
 
+/* A long reply was sent: its memory is free for others. */
+static void connection_release(QueryConnection *connection)
+{
+        if (connection->output->allocated_len <= KEPT_OUTPUT)
+                return;
+        g_free(connection->output->str);
+        connection->output->str = g_malloc(1);
+        *connection->output->str = '\0';
+        connection->output->allocated_len = 1;
+}
+
 static void conversation_sent(Conversation *conversation, size_t n)
 {
         QueryConnection *connection = (QueryConnection *)conversation;
@@ -290,7 +353,10 @@ static void conversation_sent(Conversation *conversation, size_t n)
         if (connection->n_sent >= connection->output->len / 2) {
                 g_string_erase(connection->output, 0, (gssize)connection->n_sent);
                 connection->n_sent = 0;
+                if (!connection->output->len)
+                        connection_release(connection);
         }
+        connection_book(connection, query_connection_size(connection));
 }
 
 static const ConversationType QUERY_CONVERSATION = {

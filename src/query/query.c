@@ -5,6 +5,7 @@
 #include "util/json-text.h"
 #include "util/seconds-text.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -184,24 +185,33 @@ bool call_is_turn_over(const Call *call)
         return call->context->turn_end && g_get_monotonic_time() >= call->context->turn_end;
 }
 
-static bool is_scalar(const json_t *value)
+bool call_is_too_long(Call *call, const char *instead)
 {
-        return !json_is_object(value) && !json_is_array(value);
+        if (call->out->len <= QUERY_MAX_REPLY)
+                return false;
+        call->error = INTERFACE "LimitExceeded";
+        call->error_key = "limit";
+        call->error_value = instead;
+        return true;
 }
 
-/*
- * What is needed of a call that goes on: its members, and its parameters that are not arrays or
- * objects. Those can take a hundred times the memory of their text.
- */
+/* The parameters of a call that may go on. Whatever else it has would take memory. */
+static const char *const KEPT[] = {"addr", "all",    "il_version", "method",
+                                   "pid",  "pid_ns", "time",       "wait_ms"};
+
 static json_t *call_to_keep(const json_t *root)
 {
-        json_t *kept = json_object(), *parameters = json_object(), *value;
-        const char *name;
+        static const char *const MEMBERS[] = {"method", "more", "oneway", "upgrade"};
+        const json_t *given = json_object_get(root, "parameters");
+        json_t *kept = json_object(), *parameters = json_object();
+        size_t i;
 
-        json_object_foreach((json_t *)root, name, value) if (is_scalar(value))
-                json_object_set(kept, name, value);
-        json_object_foreach(json_object_get(root, "parameters"), name, value) if (is_scalar(value))
-                json_object_set(parameters, name, value);
+        for (i = 0; i < G_N_ELEMENTS(MEMBERS); i++)
+                if (param_has(root, MEMBERS[i]))
+                        json_object_set(kept, MEMBERS[i], json_object_get(root, MEMBERS[i]));
+        for (i = 0; i < G_N_ELEMENTS(KEPT); i++)
+                if (param_has(given, KEPT[i]))
+                        json_object_set(parameters, KEPT[i], json_object_get(given, KEPT[i]));
         json_object_set_new(kept, "parameters", parameters);
         return kept;
 }
@@ -210,13 +220,72 @@ void query_progress_clear(QueryProgress *progress)
 {
         json_decref(progress->call);
         resolve_free(progress->resolve);
+        if (progress->reply)
+                g_string_free(progress->reply, TRUE);
+        g_free(progress->sums);
         *progress = (QueryProgress){0};
+}
+
+size_t query_progress_size(const QueryProgress *progress)
+{
+        return (progress->call ? progress->n_text : 0) +
+               (progress->reply ? progress->reply->len : 0) +
+               (progress->resolve ? resolve_size(progress->resolve) : 0);
+}
+
+static uint64_t tracker_n_changes(const Tracker *tracker)
+{
+        return tracker_n_processes_ever(tracker) + tracker_budget(tracker)->n_processes;
+}
+
+QueryWait query_wait_begin(const Tracker *tracker, const Process *process, uint64_t time)
+{
+        QueryWait wait = {.time = time, .n_changes = tracker_n_changes(tracker)};
+
+        if (process) {
+                wait.key = process->key;
+                wait.uid = process->uid;
+                wait.serial = process->serial;
+        }
+        return wait;
+}
+
+bool query_wait_is_over(const QueryWait *wait, const Tracker *tracker)
+{
+        const Process *process;
+
+        if (wait->n_changes != tracker_n_changes(tracker))
+                return true;
+        if (!wait->serial)
+                return false;
+        process = tracker_process_of(tracker, &wait->key, wait->uid);
+        return !process || process->serial != wait->serial ||
+               process_horizon(process) >= wait->time;
+}
+
+/* Moves the reply to OUT. A long one, of which there is only one, is not copied. */
+static void progress_end_reply(QueryProgress *progress, GString *out)
+{
+        if (!out->len) {
+                GString empty = *out;
+
+                *out = *progress->reply;
+                *progress->reply = empty;
+        } else {
+                g_string_append_len(out, progress->reply->str, (gssize)progress->reply->len);
+        }
+        g_string_free(g_steal_pointer(&progress->reply), TRUE);
+        progress->n_rows = 0;
 }
 
 static QueryNext call_run(Call *call, void (*method)(Call *), const json_t *root, GString *out)
 {
         const json_t *upgrade = json_object_get(root, "upgrade");
+        QueryProgress *progress = call->progress;
 
+        if (!progress->reply)
+                progress->reply = g_string_new("{\"parameters\":");
+        call->out = progress->reply;
         method(call);
         if (call->wrong) {
                 query_append_error(out, "org.varlink.service.InvalidParameter", "parameter",
@@ -231,9 +300,8 @@ static QueryNext call_run(Call *call, void (*method)(Call *), const json_t *root
         }
         if (call->next == QUERY_WAIT || call->next == QUERY_AGAIN || call->next == QUERY_WATCH)
                 return call->next;
-        g_string_append(out, "{\"parameters\":");
-        g_string_append_len(out, call->out->str, (gssize)call->out->len);
-        g_string_append(out, call->next == QUERY_MORE ? ",\"continues\":true}" : "}");
+        g_string_append(progress->reply, call->next == QUERY_MORE ? ",\"continues\":true}" : "}");
+        progress_end_reply(progress, out);
         return call->next;
 }
 
@@ -241,8 +309,7 @@ static QueryNext call_run(Call *call, void (*method)(Call *), const json_t *root
 static QueryNext query_run(const QueryContext *context, const json_t *root, QueryProgress *progress,
                            GString *out)
 {
-        g_autoptr(GString) parameters = g_string_new(NULL);
-        Call call = {.context = context, .progress = progress, .out = parameters};
+        Call call = {.context = context, .progress = progress};
         const char *method = param_string(root, "method");
         const json_t *node = json_object_get(root, "parameters");
         size_t i;
@@ -264,21 +331,66 @@ static QueryNext query_run(const QueryContext *context, const json_t *root, Quer
         return QUERY_DONE;
 }
 
+/* What is left for the values of the call that is parsed, and whether it was too little. */
+static size_t n_left;
+static bool is_exhausted;
+
+static void *limited_malloc(size_t n)
+{
+        size_t size = account_size(n);
+
+        is_exhausted |= size > n_left;
+        if (is_exhausted)
+                return NULL;
+        n_left -= size;
+        return malloc(n);
+}
+
+/* A call takes up to a hundred times the memory of its text: NULL, and IS_LARGE, if that is too
+ * much. */
+static json_t *query_parse(const char *text, size_t n_text, bool *ret_is_large)
+{
+        json_malloc_t usual_malloc;
+        json_free_t usual_free;
+        json_t *root;
+
+        json_get_alloc_funcs(&usual_malloc, &usual_free);
+        n_left = QUERY_MAX_VALUES;
+        is_exhausted = false;
+        json_set_alloc_funcs(limited_malloc, free);
+        root = json_loadb(text, n_text, 0, NULL);
+        json_set_alloc_funcs(usual_malloc, usual_free);
+        *ret_is_large = is_exhausted;
+        return root;
+}
+
+static QueryNext query_refuse(GString *out)
+{
+        query_append_error(out, INTERFACE "LimitExceeded", "limit",
+                           "8 MiB for the values of a call: ask for less at once");
+        return QUERY_DONE;
+}
+
 QueryNext query_call(const QueryContext *context, const char *text, size_t n_text,
                      QueryProgress *progress, GString *out)
 {
+        bool is_large = false;
         json_auto_t *root =
-                progress->call ? json_incref(progress->call) : json_loadb(text, n_text, 0, NULL);
-        QueryNext next = query_run(context, root, progress, out);
+                progress->call ? json_incref(progress->call) : query_parse(text, n_text, &is_large);
+        QueryNext next = is_large ? query_refuse(out) : query_run(context, root, progress, out);
 
         if (next == QUERY_WAIT || next == QUERY_AGAIN || next == QUERY_MORE) {
-                if (!progress->call)
+                if (!progress->call) {
                         progress->call = call_to_keep(root);
+                        progress->n_text = n_text;
+                }
         } else {
-                json_decref(progress->call);
-                progress->call = NULL;
-                resolve_free(progress->resolve);
-                progress->resolve = NULL;
+                ProcessFilter filter = progress->filter;
+                unsigned bulk_version = progress->bulk_version;
+
+                query_progress_clear(progress);
+                progress->filter = filter;
+                progress->bulk_version = bulk_version;
         }
         return next;
 }

@@ -12,15 +12,12 @@
 #include "query/call.h"
 #include "util/json-text.h"
 
-/* Bytes of a reply. A batch with names of usual length takes a fraction of it. */
-#define MAX_BYTES (16u << 20)
-
 /* Questions that are answered together; fewer if one of them takes long. */
 enum { MAX_GROUP = 64, FIRST_GROUP = 16 };
 /* us in which a group should be answered. */
 #define GROUP_US 500
 
-/* The JSON of an answer, in the answers so far. */
+/* The JSON of an answer, in the reply so far. */
 typedef struct AnswerSpan {
         size_t begin, n;
         AnswerStatus status;
@@ -35,7 +32,7 @@ struct Resolve {
         size_t n_due;     /* questions at the start that need not wait */
         size_t n_answered;
         unsigned n_group;
-        GString *answers;   /* owned */
+        bool is_begun;      /* the reply is */
         AnswerSpan *spans;  /* owned: of the questions that are answered */
         GHashTable *first;  /* owned: Question * -> index + 1 of the first that is equal */
         GString *processes; /* owned: the processes that the answers are about, each once */
@@ -70,7 +67,6 @@ static Resolve *resolve_new(size_t n, unsigned wait_ms)
         resolve->addresses = g_new0(char *, n + 1);
         resolve->wait_ms = wait_ms;
         resolve->n_group = FIRST_GROUP;
-        resolve->answers = g_string_new(NULL);
         resolve->spans = g_new(AnswerSpan, n);
         resolve->first = g_hash_table_new(question_hash, question_equal);
         resolve->processes = g_string_new(NULL);
@@ -90,11 +86,19 @@ void resolve_free(Resolve *resolve)
         g_free(resolve->questions);
         g_free(resolve->wrong);
         g_free(resolve->spans);
-        g_string_free(resolve->answers, TRUE);
         g_string_free(resolve->processes, TRUE);
         g_hash_table_unref(resolve->first);
         g_hash_table_unref(resolve->seen);
         g_free(resolve);
+}
+
+size_t resolve_size(const Resolve *resolve)
+{
+        size_t entry = sizeof(*resolve->questions) + sizeof(*resolve->wrong) +
+                       sizeof(*resolve->addresses) + sizeof(*resolve->spans) + 48;
+
+        return sizeof(*resolve) + resolve->n * entry + resolve->processes->len +
+               g_hash_table_size(resolve->seen) * 64;
 }
 
 /* NULL, or what is wrong with the query (static). */
@@ -161,6 +165,9 @@ static bool question_is_due(const Call *call, const Question *question)
                 return true;
         answer_question(call->context->tracker, &call->context->viewer, question, &answer);
         is_due = question->time <= answer.horizon;
+        if (!is_due)
+                call->progress->wait =
+                        query_wait_begin(call->context->tracker, answer.process, question->time);
         answer_clear(&answer);
         return is_due;
 }
@@ -200,10 +207,9 @@ static void resolve_add_process(Resolve *resolve, const Process *process)
 }
 
 /* The answer to question I; ANSWER: NULL if the question is wrong, or equal to an earlier one. */
-static void resolve_add_answer(Resolve *resolve, size_t i, const Answer *answer)
+static void resolve_add_answer(Resolve *resolve, GString *out, size_t i, const Answer *answer)
 {
         AnswerSpan *span = &resolve->spans[i];
-        GString *out = resolve->answers;
 
         if (i)
                 g_string_append_c(out, ',');
@@ -225,7 +231,7 @@ static void resolve_add_answer(Resolve *resolve, size_t i, const Answer *answer)
 }
 
 /* True if the question has to be answered; false if the JSON of an equal one can be copied. */
-static bool resolve_is_first(const Resolve *resolve, const Question *question)
+static bool resolve_is_first(const Resolve *resolve, const GString *out, const Question *question)
 {
         gpointer first = g_hash_table_lookup(resolve->first, question);
         size_t i = GPOINTER_TO_SIZE(first) - 1;
@@ -233,11 +239,12 @@ static bool resolve_is_first(const Resolve *resolve, const Question *question)
         /* One that was answered in this group has no span yet. */
         return !first || (i < resolve->n_answered && resolve->spans[i].status == ANSWER_AMBIGUOUS &&
                           resolve->spans[i].begin < ANSWER_JSON_CANDIDATE_BYTES &&
-                          resolve->answers->len >= ANSWER_JSON_CANDIDATE_BYTES);
+                          out->len >= ANSWER_JSON_CANDIDATE_BYTES);
 }
 
 /* Questions from n_answered on, without those that are wrong, or equal to an earlier one. */
-static unsigned resolve_pick(Resolve *resolve, size_t n, Question *picked, bool *is_picked)
+static unsigned resolve_pick(Resolve *resolve, const GString *out, size_t n, Question *picked,
+                             bool *is_picked)
 {
         unsigned n_picked = 0;
         size_t i;
@@ -246,7 +253,7 @@ static unsigned resolve_pick(Resolve *resolve, size_t n, Question *picked, bool 
                 Question *question = &resolve->questions[resolve->n_answered + i];
 
                 is_picked[i] = !resolve->wrong[resolve->n_answered + i] &&
-                               resolve_is_first(resolve, question);
+                               resolve_is_first(resolve, out, question);
                 if (!is_picked[i])
                         continue;
                 g_hash_table_insert(resolve->first, question,
@@ -263,30 +270,28 @@ static bool resolve_answer_group(Resolve *resolve, Call *call)
         Question questions[MAX_GROUP] = {0};
         Answer answers[MAX_GROUP];
         bool is_picked[MAX_GROUP], is_short = true;
-        unsigned n_picked = resolve_pick(resolve, n, questions, is_picked), k = 0;
+        unsigned n_picked = resolve_pick(resolve, call->out, n, questions, is_picked), k = 0;
 
         answer_questions(call->context->tracker, &call->context->viewer, questions, n_picked,
                          answers);
         for (i = 0; i < n; i++, resolve->n_answered++) {
                 const Answer *answer = is_picked[i] ? &answers[k++] : NULL;
 
-                is_short = is_short && resolve->answers->len <= MAX_BYTES;
+                is_short = is_short && call->out->len <= QUERY_MAX_REPLY;
                 if (is_short)
-                        resolve_add_answer(resolve, resolve->n_answered, answer);
+                        resolve_add_answer(resolve, call->out, resolve->n_answered, answer);
         }
         for (i = 0; i < n_picked; i++)
                 answer_clear(&answers[i]);
-        if (is_short && resolve->answers->len <= MAX_BYTES)
-                return true;
-        call->error = "org.clrsym.Symbolizer.LimitExceeded";
-        call->error_key = "limit";
-        call->error_value = "16 MiB a reply: ask for less at once";
-        return false;
+        return !call_is_too_long(call, "16 MiB a reply: ask for less at once");
 }
 
 /* False if the reply is not complete: `next` or `error` is set then. */
 static bool resolve_answer(Resolve *resolve, Call *call)
 {
+        if (!resolve->is_begun)
+                g_string_append(call->out, "{\"answers\":[");
+        resolve->is_begun = true;
         while (resolve->n_answered < resolve->n) {
                 gint64 begin = g_get_monotonic_time();
 
@@ -312,8 +317,6 @@ void call_resolve(Call *call)
                 resolve = call->progress->resolve = resolve_parse(call);
         if (!resolve || !resolve_is_due(resolve, call) || !resolve_answer(resolve, call))
                 return;
-        g_string_append(call->out, "{\"answers\":[");
-        g_string_append_len(call->out, resolve->answers->str, (gssize)resolve->answers->len);
         g_string_append(call->out, "],\"processes\":[");
         g_string_append_len(call->out, resolve->processes->str, (gssize)resolve->processes->len);
         g_string_append(call->out, "]}");

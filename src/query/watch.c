@@ -81,6 +81,11 @@ void watch_free(Watch *watch)
         g_free(watch);
 }
 
+size_t watch_size(const Watch *watch)
+{
+        return watch->events->len;
+}
+
 void watch_note_body(Watch *watch, const Process *process, const Body *body, bool is_end)
 {
         note(watch, is_end ? "unload" : "load", process, body);

@@ -14,6 +14,8 @@ typedef struct Watch Watch;
 /* Events of FILTER's processes that VIEWER sees. */
 Watch *watch_new(const Tracker *tracker, const Viewer *viewer, const ProcessFilter *filter);
 void watch_free(Watch *watch);
+/* Bytes of events that are not in a reply yet. */
+size_t watch_size(const Watch *watch);
 
 /* As of TrackerObserver. */
 void watch_note_body(Watch *watch, const Process *process, const Body *body, bool is_end);

@@ -302,6 +302,55 @@ START_TEST(test_limit)
 }
 END_TEST
 
+/* Turns of no length: a list that comes in one reply, or in parts, is the same. */
+static const char *const DIVIDED[] = {
+        "{\"method\":\"org.clrsym.Symbolizer.ListProcesses\"}",
+        "{\"method\":\"org.clrsym.Symbolizer.ListMethods\",\"parameters\":{\"all\":true}}",
+        "{\"method\":\"org.clrsym.Symbolizer.ListModules\",\"parameters\":{\"all\":true}}",
+        "{\"method\":\"org.clrsym.Symbolizer.History\",\"parameters\":{\"addr\":\"0x1000\"}}",
+        "{\"method\":\"org.clrsym.Symbolizer.Versions\",\"parameters\":{\"method\":\"N.T.A\"}}",
+        "{\"method\":\"org.clrsym.Symbolizer.Versions\",\"parameters\":{\"method\":\"N.T.B\"}}",
+        "{\"method\":\"org.clrsym.Symbolizer.ListMethods\",\"more\":true}",
+        "{\"method\":\"org.clrsym.Symbolizer.ListModules\",\"more\":true}",
+};
+
+START_TEST(test_turns)
+{
+        g_autoptr(GString) script = g_string_new(NULL), whole = g_string_new(NULL),
+                           divided = g_string_new(NULL);
+        QueryContext context = {.viewer = {.sees_all = true}};
+        unsigned time = 0, n_turns = 0, n_parts = 0, i;
+        QueryProgress progress = {0};
+        QueryNext next;
+        int pid;
+
+        for (pid = 1; pid <= 200; pid++)
+                g_string_append_printf(script, "%u ModuleLoad pid=%d module=7 path=/a.dll\n",
+                                       ++time, pid);
+        for (i = 0; i < 300; i++)
+                g_string_append_printf(script,
+                                       "%u MethodLoadVerbose_V1 pid=300 id=%u start=0x1000 size=16 "
+                                       "ns=N.T name=A\n",
+                                       time += 20, i + 1);
+        append_bodies(script, 301, time + 100, 3000, false);
+        context.tracker = script_tracker(script->str);
+        do
+                next = query_call(&context, DIVIDED[_i], strlen(DIVIDED[_i]), &progress, whole);
+        while (next == QUERY_MORE);
+        context.turn_end = 1;
+        do {
+                next = query_call(&context, DIVIDED[_i], strlen(DIVIDED[_i]), &progress, divided);
+                n_turns++;
+                n_parts += next == QUERY_MORE;
+        } while (next == QUERY_AGAIN || next == QUERY_MORE);
+        ck_assert_int_eq(next, QUERY_DONE);
+        ck_assert_uint_gt(n_turns, n_parts + 1);
+        ck_assert_str_eq(divided->str, whole->str);
+        ck_assert_ptr_null(progress.reply);
+        tracker_free((Tracker *)context.tracker);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("lists");
@@ -315,6 +364,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_history);
         tcase_add_test(tcase, test_long_names);
         tcase_add_test(tcase, test_limit);
+        tcase_add_loop_test(tcase, test_turns, 0, G_N_ELEMENTS(DIVIDED));
         suite_add_tcase(suite, tcase);
         return suite;
 }

@@ -414,6 +414,102 @@ START_TEST(test_turns)
 }
 END_TEST
 
+/* The values of a call can take a hundred times the memory of its text. */
+START_TEST(test_many_values)
+{
+        Tracker *tracker = script_tracker(HISTORY);
+        QueryConnection *session = session_new(tracker);
+        g_autoptr(GString) call = g_string_new("{\"method\":\"a.B\",\"parameters\":{\"x\":[");
+        g_autofree char *got = NULL;
+
+        while (call->len < QUERY_MAX_CALL - 100)
+                g_string_append(call, "{},");
+        g_string_append(call, "{}]}}");
+        say(session, call->str);
+        say(session, RESOLVE("0x1000"));
+        run(session, 0);
+        got = replies(session);
+        ck_assert_str_eq(got, "org.clrsym.Symbolizer.LimitExceeded ok");
+        query_connection_free(session);
+        tracker_free(tracker);
+}
+END_TEST
+
+/* What calls and replies take is booked; over the limit, no further call is answered. */
+START_TEST(test_memory)
+{
+        Tracker *tracker = script_tracker(HISTORY);
+        QueryMemory memory = {.limit = 1000};
+        const QueryContext context = {.tracker = tracker,
+                                      .viewer = {.sees_all = true},
+                                      .is_live = true,
+                                      .memory = &memory};
+        QueryConnection *unread = query_connection_new(&context), *other;
+        GString *output;
+
+        while (memory.n_bytes <= memory.limit) {
+                say(unread, RESOLVE("0x1000"));
+                query_connection_run(unread, 0);
+        }
+        ck_assert_uint_eq(memory.n_bytes, query_connection_size(unread));
+        other = query_connection_new(&context);
+        output = query_connection_output(other);
+        say(other, RESOLVE("0x1000"));
+        ck_assert_int_eq(query_connection_run(other, 0), 0);
+        ck_assert_uint_eq(output->len, 0);
+        ck_assert_uint_eq(memory.n_bytes,
+                          query_connection_size(unread) + query_connection_size(other));
+        query_connection_free(unread);
+        ck_assert_int_eq(query_connection_run(other, 0), -1);
+        ck_assert_uint_gt(output->len, 0);
+        query_connection_free(other);
+        ck_assert_uint_eq(memory.n_bytes, 0);
+        tracker_free(tracker);
+}
+END_TEST
+
+/* A call that waits has news when its process has come far enough, not when another one has. */
+START_TEST(test_news)
+{
+        Tracker *tracker =
+                script_tracker("0: 10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
+                               "1: 10 MethodLoadVerbose_V1 pid=200 id=1 start=0x1000 "
+                               "size=16 name=B\n"
+                               "0: progress 20\n1: progress 20\n");
+        const QueryContext context = {
+                .tracker = tracker, .viewer = {.sees_all = true}, .is_live = true};
+        static const char *const CALLS[] = {
+                "{\"method\":\"org.clrsym.Symbolizer.Resolve\",\"parameters\":{\"queries\":["
+                "{\"pid\":100,\"addr\":\"0x1000\",\"time\":50}],\"wait_ms\":100000}}",
+                "{\"method\":\"org.clrsym.Symbolizer.Resolve\",\"parameters\":{\"queries\":["
+                "{\"pid\":300,\"addr\":\"0x1000\",\"time\":50}],\"wait_ms\":100000}}"};
+        QueryConnection *known = query_connection_new(&context);
+        QueryConnection *unknown = query_connection_new(&context);
+
+        say(known, CALLS[0]);
+        say(unknown, CALLS[1]);
+        ck_assert_int_gt(query_connection_run(known, 0), 0);
+        ck_assert_int_gt(query_connection_run(unknown, 0), 0);
+        script_go_on(tracker, "1: progress 100\n");
+        ck_assert(!query_connection_has_news(known));
+        ck_assert(!query_connection_has_news(unknown));
+        script_go_on(tracker, "0: progress 40\n");
+        ck_assert(!query_connection_has_news(known));
+        script_go_on(tracker, "0: progress 60\n");
+        ck_assert(query_connection_has_news(known));
+        ck_assert(!query_connection_has_news(unknown));
+        script_go_on(tracker,
+                     "1: 110 MethodLoadVerbose_V1 pid=300 id=1 start=0x1000 size=16 name=C\n");
+        ck_assert(query_connection_has_news(unknown));
+        query_connection_run(known, 1);
+        ck_assert_uint_gt(query_connection_output(known)->len, 0);
+        ck_assert(!query_connection_has_news(known));
+        query_connection_free(known);
+        query_connection_free(unknown);
+        tracker_free(tracker);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("query-connection");
@@ -429,6 +525,9 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_turns);
         tcase_add_test(tcase, test_wait_is_cheap);
         tcase_add_test(tcase, test_divided);
+        tcase_add_test(tcase, test_many_values);
+        tcase_add_test(tcase, test_memory);
+        tcase_add_test(tcase, test_news);
         tcase_add_test(tcase, test_bulk_unread);
         suite_add_tcase(suite, tcase);
         return suite;
