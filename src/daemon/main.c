@@ -11,6 +11,7 @@
 #include "util/systemd.h"
 
 #include <glib-unix.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -93,6 +94,9 @@ static bool load_config(Config *ret_config, GError **error)
         config = (Config){0};
         return true;
 }
+
+/* Bytes; less than a chunk of bodies. */
+#define MMAP_THRESHOLD (64 << 10)
 
 typedef struct Daemon {
         GMainLoop *loop;
@@ -187,6 +191,9 @@ int main(int argc, char **argv)
                 g_critical("%s", error->message);
                 return 2;
         }
+        /* The memory of long replies and large tables goes back to the system when it is freed.
+         * Otherwise malloc keeps it from the first time on, in pieces. */
+        mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
         /* A file that may not grow is an error like others. */
         signal(SIGXFSZ, SIG_IGN);
         /* Signals wait for the main loop, so that what was made by then is removed at the end. */
