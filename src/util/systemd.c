@@ -1,21 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/systemd.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
 #include <stdbool.h>
-#include <string.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 /* The service manager hands over no more descriptors than this; a guess. */
 #define LISTEN_FDS_MAX 256
 
+/*
+ * sd_notify() waits if the service manager does not read, as long as it does not. The main loop
+ * must not: a message is lost then, and the next one is as good. Returns 0 or -errno.
+ */
+static int systemd_send(const char *path, const char *state)
+{
+        struct sockaddr_un address = {.sun_family = AF_UNIX};
+        size_t n = strlen(path);
+        ssize_t sent;
+        int fd, r;
+
+        if ((*path != '/' && *path != '@') || n >= sizeof(address.sun_path))
+                return -EAFNOSUPPORT;
+        memcpy(address.sun_path, path, n);
+        if (*path == '@') /* an abstract one */
+                address.sun_path[0] = '\0';
+        fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (fd < 0)
+                return -errno;
+        sent = sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address,
+                      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n));
+        r = sent < 0 ? -errno : 0;
+        close(fd);
+        return r;
+}
+
 void systemd_notify(const char *state)
 {
-        int r = sd_notify(/* unset_environment= */ 0, state);
+        const char *path = getenv("NOTIFY_SOCKET");
+        int r = path && *path ? systemd_send(path, state) : 0;
 
         if (r < 0)
                 g_warning("cannot notify the service manager: %s", g_strerror(-r));

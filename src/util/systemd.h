@@ -9,7 +9,8 @@
 
 #include <stddef.h>
 
-/* Sends a state to the service manager (sd_notify(3)): "READY=1", "STOPPING=1", "STATUS=...". */
+/* Sends a state to the service manager as sd_notify(3) does, but never waits: "READY=1",
+ * "STOPPING=1", "STATUS=...". */
 void systemd_notify(const char *state);
 /* Reports that a reload begins; the next READY=1 ends it. */
 void systemd_notify_reloading(void);
