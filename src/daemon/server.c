@@ -144,7 +144,7 @@ static gboolean server_on_wake(gpointer data)
         for (i = 0; i < server->clients->len; i++) {
                 QueryPeer *client = server->clients->pdata[i];
 
-                if (query_connection_has_news(query_peer_connection(client)))
+                if (query_connection_may_go_on(query_peer_connection(client)))
                         peer_wake(query_peer_peer(client));
         }
         return G_SOURCE_REMOVE;
@@ -313,7 +313,7 @@ static GHashTable *server_sum_memory(const Server *server, size_t *ret_n_unprivi
 
 /*
  * The client that takes most, of the user whose clients take most. Privileged users only if the
- * others take less than half of what there is. NULL: there is none.
+ * others take less than half of the limit. NULL: there is none.
  */
 static QueryPeer *server_find_largest(const Server *server)
 {

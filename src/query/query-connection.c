@@ -159,7 +159,7 @@ static bool connection_answer_call(QueryConnection *connection, int64_t now_ms, 
         context.turn_end = turn_end;
         next = query_call(&context, (const char *)connection_head(connection), n,
                           &connection->progress, connection->output);
-        /* Of a call that goes on, the progress has what is needed. */
+        /* The progress has what is needed of a call that goes on. */
         if (is_new)
                 connection->n_taken += n + 1;
         if (connection->output->len > n_before)
@@ -208,7 +208,7 @@ static bool connection_answer_frame(QueryConnection *connection, int64_t now_ms,
         return true;
 }
 
-bool query_connection_has_news(const QueryConnection *connection)
+bool query_connection_may_go_on(const QueryConnection *connection)
 {
         const QueryWait *wait =
                 connection->bulk ? bulk_wait(connection->bulk) : &connection->progress.wait;

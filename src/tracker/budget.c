@@ -5,7 +5,7 @@
 enum { BODIES_AT_ONCE = 64, IL_MAPS_AT_ONCE = 64, PROCESSES_AT_ONCE = 64 };
 /* A process with no more bodies takes little. */
 enum { FEW_BODIES = 64 };
-/* Of the limit: what small processes may be dropped for at once. */
+/* Small processes are dropped at once for this part of the limit. */
 enum { HEADROOM = 256 };
 /* Dropped processes that are remembered. */
 enum { MAX_DROPPED = 65536 };
@@ -67,7 +67,7 @@ void budget_drop(Budget *budget, Process *process)
         g_ptr_array_remove(budget->processes, process);
 }
 
-/* Of whom, and for whom, something is evicted. */
+/* What may be evicted. */
 typedef struct Eviction {
         const Account *account; /* of the user whose share is too large */
         const Process *spared;  /* or NULL */
@@ -192,7 +192,7 @@ static bool budget_forget_il_maps(Budget *budget, const Eviction *eviction)
         return false;
 }
 
-/* Of the process that has most of them. Small processes rather go as a whole. */
+/* The process with most of them loses some. Small processes rather go as a whole. */
 static bool budget_forget_living(Budget *budget, const Eviction *eviction)
 {
         Process *largest = NULL;

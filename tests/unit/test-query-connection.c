@@ -468,8 +468,8 @@ START_TEST(test_memory)
 }
 END_TEST
 
-/* A call that waits has news when its process has come far enough, not when another one has. */
-START_TEST(test_news)
+/* A call that waits may go on when its process has come far enough, not when another one has. */
+START_TEST(test_process_comes)
 {
         Tracker *tracker =
                 script_tracker("0: 10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A\n"
@@ -491,19 +491,19 @@ START_TEST(test_news)
         ck_assert_int_gt(query_connection_run(known, 0), 0);
         ck_assert_int_gt(query_connection_run(unknown, 0), 0);
         script_go_on(tracker, "1: progress 100\n");
-        ck_assert(!query_connection_has_news(known));
-        ck_assert(!query_connection_has_news(unknown));
+        ck_assert(!query_connection_may_go_on(known));
+        ck_assert(!query_connection_may_go_on(unknown));
         script_go_on(tracker, "0: progress 40\n");
-        ck_assert(!query_connection_has_news(known));
+        ck_assert(!query_connection_may_go_on(known));
         script_go_on(tracker, "0: progress 60\n");
-        ck_assert(query_connection_has_news(known));
-        ck_assert(!query_connection_has_news(unknown));
+        ck_assert(query_connection_may_go_on(known));
+        ck_assert(!query_connection_may_go_on(unknown));
         script_go_on(tracker,
                      "1: 110 MethodLoadVerbose_V1 pid=300 id=1 start=0x1000 size=16 name=C\n");
-        ck_assert(query_connection_has_news(unknown));
+        ck_assert(query_connection_may_go_on(unknown));
         query_connection_run(known, 1);
         ck_assert_uint_gt(query_connection_output(known)->len, 0);
-        ck_assert(!query_connection_has_news(known));
+        ck_assert(!query_connection_may_go_on(known));
         query_connection_free(known);
         query_connection_free(unknown);
         tracker_free(tracker);
@@ -527,7 +527,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_divided);
         tcase_add_test(tcase, test_many_values);
         tcase_add_test(tcase, test_memory);
-        tcase_add_test(tcase, test_news);
+        tcase_add_test(tcase, test_process_comes);
         tcase_add_test(tcase, test_bulk_unread);
         suite_add_tcase(suite, tcase);
         return suite;
