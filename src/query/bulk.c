@@ -170,18 +170,19 @@ static void bulk_give_name(Bulk *bulk, const Strtab *names, Str str)
  */
 static uint32_t bulk_process_index(Bulk *bulk, const Process *process)
 {
-        const BulkProcess row = {
+        BulkProcess row;
+        guint i;
+
+        for (i = bulk->serials->len; i-- > 0;)
+                if (g_array_index(bulk->serials, uint64_t, i) == process->serial)
+                        return i;
+        row = (BulkProcess){
                 .pid_ns = process->key.pid_ns,
                 .epoch = codemap_epoch(process->map),
                 .horizon = process_horizon(process),
                 .pid = process->key.pid,
                 .generation = process->generation,
         };
-        guint i;
-
-        for (i = bulk->serials->len; i-- > 0;)
-                if (g_array_index(bulk->serials, uint64_t, i) == process->serial)
-                        return i;
         g_array_append_val(bulk->serials, process->serial);
         g_array_append_val(bulk->processes, row);
         return bulk->processes->len - 1;
@@ -238,15 +239,22 @@ static BulkAnswer bulk_make_row(Bulk *bulk, const Question *question, const Answ
         return row;
 }
 
-static Question question_from_query(const BulkQuery *query)
+/*
+ * Question I of a payload, which need not be aligned. Nothing more of it is copied: a frame may
+ * take many turns, and in each only a few of its questions are answered.
+ */
+static Question question_from_payload(const uint8_t *payload, size_t i)
 {
+        BulkQuery query;
+
+        memcpy(&query, payload + i * sizeof(query), sizeof(query));
         return (Question){
-                .pid = query->pid,
-                .has_pid_ns = query->flags & BULK_QUERY_PID_NS,
-                .pid_ns = query->flags & BULK_QUERY_PID_NS ? query->pid_ns : 0,
-                .address = query->address,
-                .has_time = query->flags & BULK_QUERY_TIME,
-                .time = query->time,
+                .pid = query.pid,
+                .has_pid_ns = query.flags & BULK_QUERY_PID_NS,
+                .pid_ns = query.flags & BULK_QUERY_PID_NS ? query.pid_ns : 0,
+                .address = query.address,
+                .has_time = query.flags & BULK_QUERY_TIME,
+                .time = query.time,
         };
 }
 
@@ -261,15 +269,17 @@ enum { GROUP = 64 };
 /* A frame that was begun again more often is refused. */
 #define MAX_RESTARTS 4
 
-/* Makes the rows of up to N queries. Returns how many: fewer if their names are many bytes. */
-static size_t bulk_answer_group(Bulk *bulk, const BulkQuery *queries, size_t n, BulkAnswer *rows)
+/* Makes the rows of up to N queries, from FIRST on. Returns how many: fewer if their names are many
+ * bytes. */
+static size_t bulk_answer_group(Bulk *bulk, const uint8_t *payload, size_t first, size_t n)
 {
+        BulkAnswer *rows = bulk->rows + first;
         Question questions[GROUP];
         Answer answers[GROUP];
         size_t n_made = 0, i;
 
         for (i = 0; i < n; i++)
-                questions[i] = question_from_query(&queries[i]);
+                questions[i] = question_from_payload(payload, first + i);
         answer_questions(bulk->context.tracker, &bulk->context.viewer, questions, n, answers);
         for (i = 0; i < n; i++) {
                 if (n_made == i && (!i || bulk->names->len < NAMES_AT_ONCE))
@@ -280,10 +290,10 @@ static size_t bulk_answer_group(Bulk *bulk, const BulkQuery *queries, size_t n, 
 }
 
 /* True if the time of a query is past the horizon: more events could change its answer. */
-static bool bulk_is_late(Bulk *bulk, const BulkQuery *queries, size_t n)
+static bool bulk_is_late(Bulk *bulk, const uint8_t *payload, size_t n)
 {
         for (; bulk->n_due < n; bulk->n_due++) {
-                const Question question = question_from_query(&queries[bulk->n_due]);
+                const Question question = question_from_payload(payload, bulk->n_due);
                 Answer answer;
                 bool is_late;
 
@@ -352,7 +362,8 @@ static void bulk_end(Bulk *bulk)
 static void bulk_append_answers(Bulk *bulk, uint32_t tag, GString *out)
 {
         size_t answer_size = bulk_answer_size(bulk->version), n = bulk->n_rows, i;
-        BulkAnswer *rows = bulk->rows;
+        const BulkAnswer *rows = bulk->rows;
+        char *at;
 
         frame_append_header(out, BULK_PROCESSES, bulk->processes->len * sizeof(BulkProcess), 0);
         g_string_append_len(out, bulk->processes->data,
@@ -365,25 +376,25 @@ static void bulk_append_answers(Bulk *bulk, uint32_t tag, GString *out)
         for (i = 0; bulk->context.stats && i < n; i++)
                 bulk->context.stats->answers[rows[i].status]++;
         frame_append_header(out, BULK_ANSWERS, n * answer_size, tag);
-        for (i = 0; answer_size < sizeof(*rows) && i < n; i++)
-                memmove((char *)rows + i * answer_size, &rows[i], answer_size);
-        g_string_append_len(out, (const char *)rows, (gssize)(n * answer_size));
+        g_string_set_size(out, out->len + n * answer_size);
+        at = out->str + out->len - n * answer_size;
+        for (i = 0; i < n; i++)
+                memcpy(at + i * answer_size, &rows[i], answer_size);
 }
 
 /*
  * 0; -EAGAIN if the turn is over; -ENOBUFS if the names are more than a client keeps; -ESTALE if
  * the names of its rows are those of other names again and again before it is answered.
  */
-static int bulk_answer_frame(Bulk *bulk, const BulkQuery *queries, size_t n, uint32_t tag,
+static int bulk_answer_frame(Bulk *bulk, const uint8_t *payload, size_t n, uint32_t tag,
                              GString *out)
 {
         bulk_begin(bulk, n, out);
         if (bulk->n_restarts > MAX_RESTARTS)
                 return -ESTALE;
         while (bulk->n_rows < n) {
-                bulk->n_rows +=
-                        bulk_answer_group(bulk, queries + bulk->n_rows,
-                                          MIN(GROUP, n - bulk->n_rows), bulk->rows + bulk->n_rows);
+                bulk->n_rows += bulk_answer_group(bulk, payload, bulk->n_rows,
+                                                  MIN(GROUP, n - bulk->n_rows));
                 if (bulk->n_bytes > BULK_MAX_NAME_BYTES)
                         return -ENOBUFS;
                 if (bulk->names->len >= NAMES_AT_ONCE)
@@ -414,7 +425,6 @@ static ssize_t bulk_refuse(GString *out, const char *why)
 ssize_t bulk_run(Bulk *bulk, const uint8_t *bytes, size_t n_bytes, bool is_final,
                  unsigned *ret_wait_ms, GString *out)
 {
-        g_autofree BulkQuery *queries = NULL;
         BulkHeader header;
         size_t n;
         int r;
@@ -430,12 +440,12 @@ ssize_t bulk_run(Bulk *bulk, const uint8_t *bytes, size_t n_bytes, bool is_final
                 return bulk_refuse(out, "the payload is up to 4096 queries of 32 bytes");
         if (n_bytes < sizeof(header) + header.size)
                 return 0;
-        queries = g_memdup2(bytes + sizeof(header), header.size); /* aligned */
-        if (header.wait_ms && !is_final && !bulk->is_begun && bulk_is_late(bulk, queries, n)) {
+        bytes += sizeof(header);
+        if (header.wait_ms && !is_final && !bulk->is_begun && bulk_is_late(bulk, bytes, n)) {
                 *ret_wait_ms = MIN(header.wait_ms, QUERY_MAX_WAIT_MS);
                 return 0;
         }
-        r = bulk_answer_frame(bulk, queries, n, header.tag, out);
+        r = bulk_answer_frame(bulk, bytes, n, header.tag, out);
         if (r == -ENOBUFS)
                 return bulk_refuse(out, "64 MiB of names in one batch: ask for less at once");
         if (r == -ESTALE)
