@@ -34,6 +34,7 @@ struct PidCache {
         GHashTable *entries; /* ProcessKey in the entry -> owned PidEntry */
         GHashTable *users;   /* uid -> owned PidUser */
         GQueue used;         /* of entries; the head was used last */
+        uint64_t own_pid_ns; /* does not change */
 };
 
 static void pid_entry_free(gpointer data)
@@ -51,6 +52,7 @@ PidCache *pid_cache_new(void)
         cache->entries =
                 g_hash_table_new_full(process_key_hash, process_key_equal, NULL, pid_entry_free);
         cache->users = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+        cache->own_pid_ns = proc_own_pid_ns();
         return cache;
 }
 
@@ -134,7 +136,7 @@ static bool pid_cache_look_up(PidCache *cache, uid_t uid, const ProcessKey *aske
         ProcKey key;
 
         /* For a process of our own namespace that has ended this is the shortest way. */
-        if (asked->pid_ns == proc_own_pid_ns()) {
+        if (asked->pid_ns == cache->own_pid_ns) {
                 pidfd = (int)syscall(SYS_pidfd_open, asked->pid, 0);
                 if (pidfd < 0 && errno == ESRCH)
                         return false;
