@@ -18,6 +18,8 @@
 #define PROVIDER        "libcoreclrtraceptprovider.so"
 #define DEFAULT_LIBRARY "liblttng-ust.so.0"
 #define NEWER_LIBRARY   "liblttng-ust.so.1"
+/* Programs with DEFAULT_LIBRARY register at lttng-ust-sock-8. */
+#define LAST_OLD_ABI 8
 
 void check_process(const Doctor *doctor, Finding *finding)
 {
@@ -94,13 +96,30 @@ void check_runtime(const Doctor *doctor, Finding *finding)
                             "it is not a .NET process: it has no libcoreclr.so");
 }
 
-static void library_set_finding(Finding *finding, const char *wanted, bool is_there, bool has_newer,
-                                const char *where)
+/*
+ * From LTTng 2.15 on no program with the library of 2.12 and before can register, and nothing is
+ * logged anywhere: only the name of the socket shows it.
+ */
+static bool library_is_too_old(const Doctor *doctor, const char *wanted)
 {
+        return doctor->sessiond.app_abi > LAST_OLD_ABI && !strcmp(wanted, DEFAULT_LIBRARY);
+}
+
+static void library_set_finding(const Doctor *doctor, Finding *finding, const char *wanted,
+                                bool is_there, bool has_newer, const char *where)
+{
+        g_autofree char *attach = doctor->pid
+                                          ? g_strdup_printf("clrsym attach %d", (int)doctor->pid)
+                                          : g_strdup("clrsym attach PID, over its diagnostic port");
         g_autofree char *fix = g_strdup_printf(
                 "sudo apt install liblttng-ust0%s: see LIBRARY in clrsym-doctor(1)", where);
 
-        if (is_there)
+        if (library_is_too_old(doctor, wanted))
+                finding_set(finding, FINDING_PROBLEM, attach,
+                            "the runtime's provider wants %s, which cannot register with this "
+                            "LTTng (lttng-ust-sock-%u)",
+                            wanted, doctor->sessiond.app_abi);
+        else if (is_there)
                 finding_set(finding, FINDING_OK, NULL, "%s is there", wanted);
         else
                 finding_set(finding, FINDING_PROBLEM, fix, "the runtime's provider wants %s, %s",
@@ -110,7 +129,7 @@ static void library_set_finding(Finding *finding, const char *wanted, bool is_th
 }
 
 /* Without a process: for a runtime as Microsoft builds it. */
-static void check_library_here(Finding *finding)
+static void check_library_here(const Doctor *doctor, Finding *finding)
 {
         FD_AUTO int root = rootfs_open_root(0);
         ElfFileKind kind;
@@ -118,7 +137,7 @@ static void check_library_here(Finding *finding)
         if (root < 0)
                 return;
         if (elf_file_own_kind(&kind))
-                library_set_finding(finding, DEFAULT_LIBRARY,
+                library_set_finding(doctor, finding, DEFAULT_LIBRARY,
                                     library_is_found(root, DEFAULT_LIBRARY, NULL, &kind),
                                     library_is_found(root, NEWER_LIBRARY, NULL, &kind), "");
 }
@@ -128,9 +147,9 @@ void check_library(const Doctor *doctor, Finding *finding)
         const InspectionFacts *facts = &doctor->inspection.facts;
 
         if (!doctor->pid)
-                check_library_here(finding);
+                check_library_here(doctor, finding);
         else if (facts->library)
-                library_set_finding(finding, facts->library, facts->has_library,
+                library_set_finding(doctor, finding, facts->library, facts->has_library,
                                     facts->has_newer_library, " in its root directory");
 }
 

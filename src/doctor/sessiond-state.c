@@ -15,6 +15,8 @@
 /* Where the session daemons of root and of a user listen for clients. */
 #define ROOT_SOCKET "/run/lttng/client-lttng-sessiond"
 #define USER_SOCKET ".lttng/client-lttng-sessiond"
+/* Beside those, where programs register. */
+#define APP_SOCKET_PREFIX "lttng-ust-sock-"
 
 #define TABLE(type, members)                                                                       \
         {                                                                                          \
@@ -139,8 +141,37 @@ static uid_t sessiond_owner(void)
         return stat(user, &st) == 0 ? st.st_uid : geteuid();
 }
 
+unsigned sessiond_app_abi(const char *directory)
+{
+        g_autoptr(GDir) names = g_dir_open(directory, 0, NULL);
+        const char *name;
+        unsigned least = 0;
+
+        while (names && (name = g_dir_read_name(names))) {
+                guint64 abi;
+
+                if (g_str_has_prefix(name, APP_SOCKET_PREFIX) &&
+                    g_ascii_string_to_unsigned(name + strlen(APP_SOCKET_PREFIX), 10, 1, G_MAXUINT16,
+                                               &abi, NULL) &&
+                    (least == 0 || abi < least))
+                        least = (unsigned)abi;
+        }
+        return least;
+}
+
+/* The directory of the session daemon that liblttng-ctl talks to. */
+static char *sessiond_directory(uid_t owner)
+{
+        g_autofree char *home = sessiond_home();
+
+        return owner == 0 && access(ROOT_SOCKET, W_OK) == 0
+                       ? g_path_get_dirname(ROOT_SOCKET)
+                       : g_build_filename(home, ".lttng", NULL);
+}
+
 void sessiond_state_read(SessiondState *ret_state)
 {
+        g_autofree char *directory = NULL;
         g_autofree char *output = NULL;
         json_auto_t *value = NULL;
         SessiondState state = {
@@ -149,6 +180,8 @@ void sessiond_state_read(SessiondState *ret_state)
                              access(ROOT_SOCKET, W_OK) < 0,
         };
 
+        directory = sessiond_directory(state.daemon_uid);
+        state.app_abi = sessiond_app_abi(directory);
         state.is_unresponsive = subprocess_call(sessiond_report_write, NULL, TIMEOUT_S, &output) ==
                                 SUBPROCESS_TIMEOUT;
         value = output ? json_loads(output, 0, NULL) : NULL;

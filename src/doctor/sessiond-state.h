@@ -46,11 +46,18 @@ typedef struct SessiondState {
         bool is_unclear;      /* whether there is a session daemon is not known */
         bool has_roots;       /* root's has a socket, which we may not use */
         uid_t daemon_uid;     /* of the session daemon that we would talk to */
+        unsigned app_abi;     /* the version that programs must have to register; 0: unknown */
 } SessiondState;
 
 /* The directory below which our own user's session daemon is: $LTTNG_HOME or $HOME. The caller
  * frees it. */
 char *sessiond_home(void);
+
+/*
+ * The version in the name of the socket in DIRECTORY at which programs register, lttng-ust-sock-8
+ * or -11: the least if there are several; 0: there is none.
+ */
+unsigned sessiond_app_abi(const char *directory);
 
 void sessiond_state_read(SessiondState *ret_state);
 void sessiond_state_clear(SessiondState *state);

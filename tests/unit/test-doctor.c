@@ -7,6 +7,8 @@
 #include "doctor/elf-file.h"
 #include "doctor/environment.h"
 #include "doctor/runtime-detect.h"
+#include "doctor/sessiond-state.h"
+#include "util/scratch.h"
 #include "util/subprocess.h"
 
 #include "support/suite.h"
@@ -193,6 +195,34 @@ START_TEST(takes_any_bytes)
 }
 END_TEST
 
+static const struct {
+        const char *names[3];
+        unsigned abi;
+} SOCKET_ROWS[] = {
+        {{"lttng-ust-sock-8", "lttng-ust-sock-8.lock"}, 8},
+        {{"lttng-ust-sock-11", "client-lttng-sessiond"}, 11},
+        /* One that an older LTTng has left. */
+        {{"lttng-ust-sock-11", "lttng-ust-sock-8"}, 8},
+        {{"lttng-ust-sock-", "lttng-ust-sock-x", "lttng-ust-sock-99999999"}, 0},
+        {{NULL}, 0},
+};
+
+START_TEST(reads_socket_versions)
+{
+        g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
+        unsigned i;
+
+        for (i = 0; i < G_N_ELEMENTS(SOCKET_ROWS[_i].names) && SOCKET_ROWS[_i].names[i]; i++) {
+                g_autofree char *path = g_build_filename(directory, SOCKET_ROWS[_i].names[i], NULL);
+
+                ck_assert(g_file_set_contents(path, "", 0, NULL));
+        }
+        ck_assert_uint_eq(sessiond_app_abi(directory), SOCKET_ROWS[_i].abi);
+        scratch_remove_tree(directory);
+        ck_assert_uint_eq(sessiond_app_abi(directory), 0);
+}
+END_TEST
+
 START_TEST(compares_kinds)
 {
         ElfFileKind own, other;
@@ -219,6 +249,7 @@ Suite *suite_new(void)
         tcase_add_test(tests, finds_what_is_exported);
         tcase_add_test(tests, takes_any_bytes);
         tcase_add_test(tests, compares_kinds);
+        tcase_add_loop_test(tests, reads_socket_versions, 0, G_N_ELEMENTS(SOCKET_ROWS));
         tcase_set_timeout(tests, 60);
         suite_add_tcase(suite, tests);
         return suite;
