@@ -52,7 +52,8 @@ void connection_close(Connection *connection);
 static inline const char *connection_bytes(const Connection *connection, size_t *ret_n)
 {
         *ret_n = connection->end - connection->begin;
-        return connection->bytes + connection->begin;
+        /* C adds nothing to NULL, not even 0. */
+        return connection->bytes ? connection->bytes + connection->begin : NULL;
 }
 
 /* Removes the first N bytes. */
