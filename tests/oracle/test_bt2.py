@@ -101,7 +101,8 @@ def compare(tap, name, trace, lines):
 
 def run(tap, programs, directory, names):
     for name, trace in recorded.unpack(directory, names).items():
-        if name == recorded.REFUSED:
+        # The largest has no kind of event that others lack; test_traceevent reads it whole.
+        if name in (recorded.REFUSED, recorded.LARGEST):
             continue
         output = os.path.join(directory, f'{name}.jsonl')
         done = programs.dump(trace, output)
