@@ -71,7 +71,7 @@ def check_same(tap, programs, directory, name, trace):
 def check_fast(tap, programs, trace, snapshot):
     """Opened at once, again and again."""
     times = {trace: [], snapshot: []}
-    for path, n in ((trace, 3), (snapshot, 20)):
+    for path, n in ((trace, 3), (snapshot, 8)):
         for _ in range(n):
             begin = time.monotonic()
             with TraceServer(programs, path) as server:
