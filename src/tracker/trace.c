@@ -97,8 +97,10 @@ bool stream_change(TrackerStream *stream, StreamChange change)
         switch (change) {
         case STREAM_OPENED:
                 stream->n_feeders++;
-                stream->state =
-                        before == STREAM_UNFED && stream->progress ? STREAM_RESUMED : STREAM_FED;
+                if (before == STREAM_UNFED && stream->progress)
+                        stream->state = STREAM_RESUMED;
+                else if (before != STREAM_RESUMED)
+                        stream->state = STREAM_FED;
                 return false;
         case STREAM_CLOSED:
                 if (stream->n_feeders && !--stream->n_feeders)

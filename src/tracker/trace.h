@@ -19,7 +19,8 @@
  *   QUIET --- a feeder of its trace vanishes ---> UNFED
  *   QUIET --- all open streams of its trace are closed ---> ENDED
  *
- * A stream without any progress goes from UNFED to FED: nothing can be missing.
+ * A stream without any progress goes from UNFED to FED: nothing can be missing. A RESUMED or FED
+ * stream that one more feeder opens stays what it is.
  */
 
 #include "codemap/account.h"

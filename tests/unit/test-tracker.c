@@ -271,6 +271,30 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 40 = ok A\n"
         "? 0x2000 40 = ok B\n",
 
+        /* A second feeder opens it before anything has come: the gap is still to be found. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "commit\n"
+        "detach\n"
+        "open\n"
+        "open\n"
+        "30 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B\n"
+        "progress 50\n"
+        "? 0x1000 40 = ok A gap\n"
+        "? 0x2000 40 = ok B\n",
+
+        /* The same, where one of the two leaves before anything has come. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "commit\n"
+        "detach\n"
+        "open\n"
+        "open\n"
+        "detach\n"
+        "30 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B\n"
+        "progress 50\n"
+        "? 0x1000 40 = ok A gap\n",
+
         /* The same feeder comes back, but with nothing of one of the streams: until it reports that
          * stream as quiet there is a gap, and from then on there is not. */
         "1 RuntimeInformationStart\n"
