@@ -6,6 +6,7 @@
 #include "feed/state-file.h"
 #include "lttng/session-control.h"
 #include "util/backoff.h"
+#include "util/fd.h"
 #include "util/scratch.h"
 
 #include <stdio.h>
@@ -31,6 +32,8 @@
 #define REPAIR_MS 5000
 /* A session that does not exist may be created soon: no reason to wait long. */
 #define NO_SESSION_MS 500
+/* More descriptors than it takes to look for a relay daemon. */
+#define LOOK_FDS 8
 /* For the live reader to hand over what it has, when the feeder is stopped. */
 #define STOP_MS 3000
 
@@ -235,25 +238,28 @@ static bool supervisor_check_relay(Supervisor *supervisor, pid_t *ret_net)
 {
         uint16_t port = supervisor->settings.live_port;
         g_autofree char *user = NULL, *text = NULL;
+        FeedPhase phase = FEED_NO_RELAYD;
+        RelayPort found;
 
         *ret_net = 0;
         if (!port)
                 return true;
-        switch (relay_daemon_probe(port, ret_net, &user)) {
-        case RELAY_PORT_TRUSTED:
+        found = relay_daemon_probe(port, ret_net, &user);
+        if (found == RELAY_PORT_TRUSTED)
                 return true;
-        case RELAY_PORT_FREE:
-                text = g_strdup("no relay daemon answers: clrsym session list");
-                break;
-        case RELAY_PORT_FOREIGN:
+        if (!fd_can_open(LOOK_FDS)) {
+                text = g_strdup_printf("cannot look for the relay daemon: %s", g_strerror(errno));
+                phase = FEED_FAILED;
+        } else if (found == RELAY_PORT_FOREIGN) {
                 text = g_strdup_printf(
-                        "port %u belongs to user %s, who is not trusted: lttng-relayd "
-                        "is waited for",
+                        "port %u belongs to user %s, who is not trusted; waiting for "
+                        "lttng-relayd",
                         port, user);
-                break;
+        } else {
+                text = g_strdup("no relay daemon answers: clrsym session list");
         }
         supervisor_print_trouble(supervisor, text);
-        supervisor_set_phase(supervisor, FEED_NO_RELAYD, text);
+        supervisor_set_phase(supervisor, phase, text);
         return false;
 }
 
@@ -358,8 +364,8 @@ static void supervisor_on_intake_ended(void *data, Intake *intake, bool is_broke
 
 /* Catching up */
 
-/* The directory that the relay daemon writes to; NULL: not known. Owned by the caller. */
-static char *supervisor_relay_output(const Supervisor *supervisor)
+/* As supervisor_relay_output(). */
+static char *supervisor_find_relay_output(const Supervisor *supervisor)
 {
         g_autoptr(SessionSettings) settings = NULL;
         g_auto(RelayDaemon) relay = {0};
@@ -373,6 +379,23 @@ static char *supervisor_relay_output(const Supervisor *supervisor)
         if (supervisor->settings.live_port &&
             relay_daemon_find_at(supervisor->settings.live_port, &relay))
                 return g_steal_pointer(&relay.output);
+        return NULL;
+}
+
+/*
+ * The directory that the relay daemon writes to; NULL: not known. Owned by the caller. RET_ERROR:
+ * 0, or the errno that kept us from looking.
+ */
+static char *supervisor_relay_output(const Supervisor *supervisor, int *ret_error)
+{
+        bool can_look = fd_can_open(LOOK_FDS);
+        int error = errno;
+        char *output = supervisor_find_relay_output(supervisor);
+
+        *ret_error = 0;
+        if (output || (can_look && fd_can_open(LOOK_FDS)))
+                return output;
+        *ret_error = can_look ? errno : error;
         return NULL;
 }
 
@@ -420,11 +443,17 @@ static void supervisor_catch_up(Supervisor *supervisor)
 {
         g_autofree char *output = NULL;
         bool is_attached = supervisor_is_attached(supervisor);
+        int error;
 
         if (supervisor->state == SUPERVISOR_STOPPING || catchup_is_running(supervisor->catchup) ||
             !merger_is_ready(supervisor->merger))
                 return;
-        output = supervisor_relay_output(supervisor);
+        output = supervisor_relay_output(supervisor, &error);
+        if (error) {
+                /* Nothing is lost: the streams that are held wait for the next sweep. */
+                supervisor_on_catchup_waits(supervisor, g_strerror(error));
+                return;
+        }
         if (supervisor->state == SUPERVISOR_READING && is_attached)
                 supervisor_set_phase(supervisor, FEED_CATCHING_UP, NULL);
         if (output)

@@ -10,6 +10,7 @@
  */
 
 #include <errno.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #define FD_AUTO __attribute__((cleanup(fd_clear)))
@@ -33,3 +34,9 @@ static inline int fd_steal(int *fd)
         *fd = -1;
         return stolen;
 }
+
+/*
+ * Can this process open N more descriptors (at most 16) now? False with errno set: what could not
+ * be found just now may be there all the same.
+ */
+bool fd_can_open(unsigned n);

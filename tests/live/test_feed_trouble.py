@@ -23,6 +23,8 @@ from test_session import emit  # pylint: disable=wrong-import-position
 
 # s. Longer than a catch-up tries what cannot be read.
 TROUBLE = 4
+# s. More than the live timer of a session, with the time to write what it flushes.
+LIVE_TIMER = 3
 
 
 class World(test_status.World):
@@ -67,8 +69,10 @@ def test_full(tap, world, emitter, n_loads):
 
 
 def test_descriptors(tap, world, emitter, n_loads):
-    """The feeder has no descriptors left."""
+    """The feeder has no descriptors left, and comes to streams that it has not yet read live."""
     emit(emitter)
+    # Longer than the live timer: then all of it is in the files, and no stream is read live.
+    time.sleep(LIVE_TIMER)
     with world.feeding() as feed:
         world.wait('the feed', 'live')
         loads = world.counts()['method_loads']
@@ -79,7 +83,9 @@ def test_descriptors(tap, world, emitter, n_loads):
         tap.equal(feed.poll(), None, 'descriptors: the feeder goes on')
         resource.prlimit(feed.pid, resource.RLIMIT_NOFILE, before)
         world.wait_loads(loads + n_loads)
-        tap.equal(world.counts()['method_loads'], loads + n_loads, 'descriptors: nothing is lost')
+        world.wait('the feed', 'live')
+        tap.equal(world.counts(), {'method_loads': loads + n_loads, 'gaps': 0},
+                  'descriptors: nothing is lost')
 
 
 def test(tap, programs, directory, rest):

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -23,6 +24,26 @@ START_TEST(test_fd_is_closed)
                 copy = fd;
         }
         ck_assert_int_eq(fcntl(copy, F_GETFD), -1);
+}
+END_TEST
+
+START_TEST(test_fd_can_open)
+{
+        struct rlimit before, limit;
+        int next = dup(STDERR_FILENO);
+
+        ck_assert_int_ge(next, 0);
+        close(next);
+        ck_assert(fd_can_open(16));
+        ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+        limit = before;
+        limit.rlim_cur = (rlim_t)next + 2;
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        ck_assert(fd_can_open(2));
+        ck_assert(!fd_can_open(3));
+        ck_assert_int_eq(errno, EMFILE);
+        ck_assert(fd_can_open(2)); /* those were closed */
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 END_TEST
 
@@ -202,6 +223,7 @@ Suite *suite_new(void)
 
         tcase_add_test(tcase, test_fd_is_closed);
         tcase_add_test(tcase, test_fd_is_kept_when_stolen);
+        tcase_add_test(tcase, test_fd_can_open);
         tcase_add_loop_test(tcase, test_seconds, 0, G_N_ELEMENTS(SECONDS));
         tcase_add_loop_test(tcase, test_proc_stat, 0, G_N_ELEMENTS(STATS));
         tcase_add_test(tcase, test_proc_stat_of_ourselves);
