@@ -257,7 +257,11 @@ void graph_stream_gap(const GraphStream *info, const bt_message *message, Stream
                 gap.begin = graph_stream_time(info, begin);
         if (end && info->has_clock)
                 gap.end = graph_stream_time(info, end);
-        *ret_gap = gap;
+        /* Clocks of a damaged trace go back. */
+        ret_gap->kind = gap.kind;
+        ret_gap->begin = MIN(gap.begin, gap.end);
+        ret_gap->end = MAX(gap.begin, gap.end);
+        ret_gap->count = gap.count;
 }
 
 char *graph_stream_trace_name(const GraphStream *info)

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+/* Streams that the daemon is asked about at a time: a part of those that may be open. */
+#define MAX_PROBED (INGEST_MAX_STREAMS / 4)
 /* Copied in a round. The live reader may wait for a whole round. */
 #define MAX_ROUND_BYTES (16u << 20)
 /* s. Earlier sessions of the name that were not written to for longer are not read. */
@@ -164,7 +166,10 @@ static bool plan_is_new(const Plan *plan, const RelayPacket *packet)
         return packet->end > stream_position(plan->stream);
 }
 
-/* Streams that the daemon was not asked about yet: the last packet of each identifies it. */
+/*
+ * Streams that this daemon was not asked about yet: the last packet of each identifies it. No more
+ * than may be asked at a time.
+ */
 static GArray *plan_probe(Catchup *catchup, const GPtrArray *traces)
 {
         GArray *plans = g_array_new(FALSE, TRUE, sizeof(Plan));
@@ -173,7 +178,7 @@ static GArray *plan_probe(Catchup *catchup, const GPtrArray *traces)
         for (i = 0; i < traces->len; i++) {
                 const RelayTrace *trace = traces->pdata[i];
 
-                for (j = 0; j < trace->streams->len; j++) {
+                for (j = 0; j < trace->streams->len && plans->len < MAX_PROBED; j++) {
                         const RelayStream *disk = trace->streams->pdata[j];
                         Plan plan = {
                                 .trace = trace,
@@ -181,7 +186,7 @@ static GArray *plan_probe(Catchup *catchup, const GPtrArray *traces)
                                 .selection = {disk, disk->packets->len - 1, 1},
                         };
 
-                        if (disk->packets->len > 0 && !plan.stream->identity)
+                        if (disk->packets->len > 0 && plan.stream->state == STREAM_UNOPENED)
                                 g_array_append_val(plans, plan);
                 }
         }
@@ -339,7 +344,7 @@ static void catchup_finish(Catchup *catchup, const GPtrArray *traces, const char
 
                         if (!stream->identity || disk_is_ahead(disk, stream))
                                 continue;
-                        if (trace->is_over)
+                        if (trace->is_over || stream->ended)
                                 merger_close_stream(catchup->merger, stream);
                         else if (catchup->is_attached)
                                 stream->caught_up = catchup->live;
@@ -394,6 +399,7 @@ static void catchup_begin_round(Catchup *catchup)
         bool is_probe;
 
         catchup->held = merger_last_held(catchup->merger);
+        merger_close_ended(catchup->merger);
         traces = relay_files_scan(catchup->output, catchup->settings.session, MAX_AGE,
                                   catchup_wants, catchup, &error);
         if (!traces) {

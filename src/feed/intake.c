@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "feed/intake.h"
 
+#include <errno.h>
+
 static void intake_on_input(void *data);
 
 static void intake_on_closed(void *data)
@@ -121,6 +123,58 @@ static bool intake_on_stream_open(Intake *intake, const IngestFrame *frame)
         return ok;
 }
 
+/* The daemon takes the record. It may be of an event that only a newer daemon knows. */
+static bool record_is_valid(const IngestFrame *frame)
+{
+        Record record;
+        uint32_t number;
+        int r = ingest_get_record(frame, &number, &record);
+
+        return r == 0 || r == -ENOENT;
+}
+
+/* False: nothing in a trace makes the sink send that. */
+static bool intake_check_frame(const IngestFrame *frame)
+{
+        uint64_t time;
+        uint32_t number;
+
+        switch ((int)frame->type) {
+        case INGEST_RECORD:
+                return ingest_frame_time(frame, &time);
+        case INGEST_PROGRESS:
+                return ingest_get_stream_time(frame, &number, &time) == 0;
+        case INGEST_STREAM_CLOSE:
+                return ingest_get_stream_close(frame, &number) == 0;
+        default:
+                return true;
+        }
+}
+
+/* Adds the frame to the batch, or what is known of it where the daemon would refuse it. */
+static void intake_put_frame(Intake *intake, const IngestFrame *frame, const IntakeStream *own,
+                             uint64_t time)
+{
+        StreamGap gap = {0};
+        uint32_t number;
+
+        if (frame->type == INGEST_RECORD && !record_is_valid(frame)) {
+                gap = (StreamGap){.kind = GAP_EVENTS, .begin = time, .end = time, .count = 1};
+                intake->n_refused++;
+        } else if (frame->type == INGEST_GAP && ingest_get_gap(frame, &number, &gap) < 0) {
+                gap = (StreamGap){
+                        .kind = GAP_EVENTS,
+                        .begin = MIN(gap.begin, gap.end),
+                        .end = MAX(gap.begin, gap.end),
+                        .count = GAP_COUNT_UNKNOWN,
+                };
+        } else {
+                ingest_put_renumbered(intake->batch, frame, own->stream->number);
+                return;
+        }
+        ingest_put_gap(intake->batch, own->stream->number, &gap);
+}
+
 /* A frame with a stream number. False: it breaks the protocol. */
 static bool intake_on_stream_frame(Intake *intake, const IngestFrame *frame)
 {
@@ -129,9 +183,9 @@ static bool intake_on_stream_frame(Intake *intake, const IngestFrame *frame)
         IntakeStream *own;
         uint32_t number;
 
-        if (!ingest_frame_stream(frame, &number))
+        if (!ingest_frame_stream(frame, &number) || !intake_check_frame(frame))
                 return false;
-        if (number == INGEST_ALL_STREAMS && has_time) {
+        if (number == INGEST_ALL_STREAMS && frame->type == INGEST_PROGRESS) {
                 intake->now = MAX(intake->now, time);
                 return true;
         }
@@ -155,8 +209,16 @@ static bool intake_on_stream_frame(Intake *intake, const IngestFrame *frame)
                         own->taken = time;
                 own->progress = MAX(own->progress, time);
         }
-        ingest_put_renumbered(intake->batch, frame, own->stream->number);
+        intake_put_frame(intake, frame, own, time);
         return intake->batch->len <= INGEST_MAX_BATCH;
+}
+
+static bool intake_on_report(Intake *intake, const IngestFrame *frame)
+{
+        if (ingest_get_report(frame, &intake->report) < 0)
+                return false;
+        intake->report.decode_errors += intake->n_refused;
+        return true;
 }
 
 static bool intake_on_frame(Intake *intake, const IngestFrame *frame)
@@ -172,7 +234,7 @@ static bool intake_on_frame(Intake *intake, const IngestFrame *frame)
         case INGEST_STREAM_CLOSE:
                 return intake_on_stream_frame(intake, frame);
         case INGEST_REPORT:
-                return ingest_get_report(frame, &intake->report) == 0;
+                return intake_on_report(intake, frame);
         case INGEST_COMMIT:
                 intake->calls->commit(intake->data, intake);
                 return true;

@@ -7,8 +7,10 @@
  *               HELLO
  *    GREETING ---------> RUNNING
  *
- * It checks what the reader sends, and gathers a batch as it goes to the daemon: with the stream
- * numbers of that connection. Everything else is left to its calls.
+ * It checks what the reader sends as the daemon would, which hangs up on all streams where one
+ * frame is malformed: a record that the daemon would refuse becomes a gap. Batches are gathered as
+ * they go to the daemon, with the stream numbers of that connection. Everything else is left to its
+ * calls.
  */
 
 #include "feed/stream-table.h"
@@ -66,7 +68,8 @@ struct Intake {
         GArray *streams;   /* of IntakeStream, by the reader's numbers */
         GByteArray *batch; /* owned: frames since the last COMMIT, as they go to the daemon */
         uint64_t now;      /* time of every stream of the session, in ns since 1970; 0: not known */
-        FeederReport report;
+        FeederReport report; /* of the reader, with what was refused of it */
+        uint64_t n_refused;  /* records that the daemon would not take */
         bool is_greeted;
         bool may_go;
 };

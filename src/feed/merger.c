@@ -57,8 +57,8 @@ static void merger_answer_opens(Merger *merger, Intake *intake)
                 if (own->state != INTAKE_STREAM_WAITING || own->held)
                         continue;
                 /* It was closed while it was held. */
-                if (stream->state == STREAM_WHOLE)
-                        daemon_link_open(merger->link, stream);
+                if (stream->state == STREAM_WHOLE && daemon_link_open(merger->link, stream))
+                        stream->ended = 0;
                 if (stream->state != STREAM_KNOWN && stream->state != STREAM_LIVE)
                         continue;
                 if (intake->mode == INTAKE_LIVE)
@@ -122,7 +122,7 @@ bool merger_connect(Merger *merger, const char *path, GError **error)
         while (g_hash_table_iter_next(&iter, NULL, &value)) {
                 FeedStream *stream = value;
 
-                if (stream->identity && !daemon_link_open(merger->link, stream))
+                if (stream->identity && !stream->ended && !daemon_link_open(merger->link, stream))
                         break;
         }
         daemon_link_flush(merger->link);
@@ -315,11 +315,32 @@ void merger_close_stream(Merger *merger, FeedStream *stream)
         if (stream_is_complete(stream))
                 return;
         merger_settle_stream(merger, stream);
-        stream->state = STREAM_WHOLE;
+        stream_end(stream);
         if (stream->number == FEED_STREAM_NO_NUMBER)
                 return;
         ingest_put_stream_close(batch, stream->number);
         merger_commit(merger, NULL, batch);
+}
+
+void merger_close_ended(Merger *merger)
+{
+        g_autoptr(GByteArray) batch = g_byte_array_new();
+        GHashTableIter iter;
+        void *value;
+
+        g_hash_table_iter_init(&iter, merger->table->streams);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                FeedStream *stream = value;
+
+                /* What is read of it from disk at the moment is not all sent. */
+                if (stream->state != STREAM_KNOWN || !stream->ended || stream->progress ||
+                    stream->watermark < stream->ended)
+                        continue;
+                stream_end(stream);
+                ingest_put_stream_close(batch, stream->number);
+        }
+        if (batch->len)
+                merger_commit(merger, NULL, batch);
 }
 
 void merger_give_up(Merger *merger, FeedStream *stream, uint64_t time)
@@ -351,8 +372,10 @@ static bool merger_on_open(void *data, Intake *intake, const StreamIdentity *ide
                         return false;
                 daemon_link_flush(merger->link);
         }
-        if (intake->mode == INTAKE_LIVE)
+        if (intake->mode == INTAKE_LIVE) {
+                own->stream->ended = 0;
                 own->held = ++merger->n_held;
+        }
         return true;
 }
 
@@ -394,7 +417,7 @@ static void merger_put_quiet_progress(Merger *merger, Intake *intake)
 }
 
 /* Notes how far a batch brings its streams. */
-static void merger_apply_progress(Intake *intake)
+static void merger_apply_progress(Merger *merger, Intake *intake)
 {
         guint i;
 
@@ -405,8 +428,11 @@ static void merger_apply_progress(Intake *intake)
                 stream->progress = MAX(stream->progress, own->progress);
                 stream->taken = MAX(stream->taken, own->taken);
                 own->progress = own->taken = 0;
-                if (own->state == INTAKE_STREAM_CLOSED && stream->state == STREAM_LIVE)
-                        stream->state = STREAM_WHOLE;
+                if (own->state != INTAKE_STREAM_CLOSED || stream->state != STREAM_LIVE)
+                        continue;
+                /* What was read of it from disk cannot follow its end. */
+                merger_settle_stream(merger, stream);
+                stream_end(stream);
         }
 }
 
@@ -423,7 +449,7 @@ static void merger_commit_live(Merger *merger, Intake *intake)
         FeederReport sum = merger->report;
         guint i;
 
-        merger_apply_progress(intake);
+        merger_apply_progress(merger, intake);
         merger_insert_held(merger, intake);
         merger_put_quiet_progress(merger, intake);
         for (i = 0; i < merger->intakes->len; i++)
@@ -442,7 +468,7 @@ static void merger_on_commit(void *data, Intake *intake)
                 break;
         case INTAKE_DISK:
                 /* It waits in the reorder buffer; its reader need not wait. */
-                merger_apply_progress(intake);
+                merger_apply_progress(merger, intake);
                 merger_each_frame(merger, intake->batch, merger_hold_frame, NULL);
                 g_byte_array_set_size(intake->batch, 0);
                 intake_acknowledge(intake);

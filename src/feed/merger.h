@@ -38,7 +38,7 @@ typedef struct MergerCalls {
 Merger *merger_new(StreamTable *table, const MergerCalls *calls, void *data);
 void merger_free(Merger *merger);
 
-/* Connects, and asks for the watermarks of the table's streams. False with ERROR set. */
+/* Connects, and asks for the watermarks of the streams that go on. False with ERROR set. */
 bool merger_connect(Merger *merger, const char *path, GError **error);
 void merger_disconnect(Merger *merger);
 /* The daemon has greeted, and has reported the watermark of each stream that was asked for. */
@@ -68,5 +68,7 @@ void merger_settle(Merger *merger, uint64_t time);
 
 /* The stream is over: nothing more will come of it. */
 void merger_close_stream(Merger *merger, FeedStream *stream);
+/* Closes each stream that has ended, where the daemon turns out to have all of it. */
+void merger_close_ended(Merger *merger);
 /* What the stream had up to TIME, and was not fed, is lost. */
 void merger_give_up(Merger *merger, FeedStream *stream, uint64_t time);

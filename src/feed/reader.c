@@ -4,7 +4,12 @@
 #include "util/babeltrace-child.h"
 
 /* ms. How long it may take to end after it has hung up. */
-#define END_MS 3000
+static const guint END_MS[] = {
+        [INTAKE_LIVE] = 3000, /* nothing is live until the next one runs */
+        /* What it has read counts only once it has ended, and the machine may be busy. */
+        [INTAKE_DISK] = 30000,
+        [INTAKE_PROBE] = 30000,
+};
 
 struct Reader {
         Merger *merger; /* borrowed */
@@ -116,8 +121,8 @@ bool reader_drop_intake(Reader *reader, Intake *intake, bool is_broken)
                 return false;
         reader_remove_intake(reader);
         if (!reader->end_timer)
-                reader->end_timer =
-                        g_timeout_add(is_broken ? 0 : END_MS, reader_on_end_timeout, reader);
+                reader->end_timer = g_timeout_add(is_broken ? 0 : END_MS[reader->mode],
+                                                  reader_on_end_timeout, reader);
         return true;
 }
 

@@ -83,6 +83,12 @@ bool stream_is_complete(const FeedStream *stream)
         return stream->state == STREAM_LIVE || stream->state == STREAM_WHOLE;
 }
 
+void stream_end(FeedStream *stream)
+{
+        stream->state = STREAM_WHOLE;
+        stream->ended = MAX(MAX(stream->watermark, stream->taken), 1);
+}
+
 void stream_table_forget_daemon(StreamTable *table)
 {
         GHashTableIter iter;
@@ -119,7 +125,8 @@ uint64_t stream_table_earlier(const StreamTable *table, const FeedStream *stream
                 const FeedStream *other = value;
 
                 if (stream_has_same_buffers(stream, other))
-                        earlier = MAX(earlier, MAX(other->progress, other->watermark));
+                        earlier = MAX(MAX(earlier, other->ended),
+                                      MAX(other->progress, other->watermark));
         }
         return earlier;
 }

@@ -51,6 +51,12 @@ typedef struct FeedStream {
         uint64_t progress;  /* nothing older will come; 0: nothing was fed yet */
         uint64_t disk_end;  /* packets on disk that end up to here were fed */
 
+        /*
+         * The last record that was fed before the stream was closed, at least 1; 0: it goes on. It
+         * is not asked about when the daemon is back: only its packets on disk, if there are any,
+         * can show that the daemon has not all of it.
+         */
+        uint64_t ended;
         bool has_unknown_past; /* it may have had events that cannot be known any more */
         uint64_t caught_up;    /* the disk was read since this live reader attached: its number */
 } FeedStream;
@@ -70,6 +76,9 @@ void stream_identify(FeedStream *stream, const StreamIdentity *identity);
 uint64_t stream_position(const FeedStream *stream);
 /* A live reader feeds it, or did until its end: nothing of it is needed from disk. */
 bool stream_is_complete(const FeedStream *stream);
+
+/* Nothing more will come of it. */
+void stream_end(FeedStream *stream);
 
 /* The daemon is gone: what was fed to it no longer counts. */
 void stream_table_forget_daemon(StreamTable *table);
