@@ -58,7 +58,7 @@ typedef enum FieldName {
 
 /*
  * What an event means to the tracker. Checkpoints count events by kind: see
- * tracker/checkpoint-layout.c.
+ * tracker/checkpoint-layout.h.
  */
 typedef enum EventKind {
         EVENT_KIND_SHOWN, /* decoded for people only; not sent to the daemon */

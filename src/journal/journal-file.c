@@ -29,8 +29,9 @@ typedef struct Head {
 
 static_assert(sizeof(Head) == 20 && offsetof(Head, connection) == 4 && offsetof(Head, kind) == 8 &&
                       offsetof(Head, check) == 12 && offsetof(Head, head_check) == 16,
-              "the head of an entry changed: increment JOURNAL_FORMAT, then this");
-static_assert(INGEST_VERSION == 1, "entries hold the protocol's frames: increment JOURNAL_FORMAT");
+              "the head of an entry changed: increment JOURNAL_OWN_FORMAT, then this");
+static_assert(INGEST_VERSION == 1,
+              "entries hold the protocol's frames: increment JOURNAL_OWN_FORMAT");
 
 static const char *const BEGINS[_JOURNAL_BEGIN_MAX] = {
         [JOURNAL_FIRST] = "first",

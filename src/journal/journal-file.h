@@ -16,16 +16,17 @@
 #include <stdint.h>
 
 /*
- * Version of the file. To be incremented with every change of
+ * To be incremented with every change of
  * - the line, the head of an entry, or a JournalKind or what its entry holds (the assertions below
  *   and in journal-file.c fail then),
- * - the frames of the ingest protocol (INGEST_VERSION),
- * - the checkpoints in it (CHECKPOINT_VERSION).
- * A journal of another version is not read: it is set aside, and there is a gap.
+ * - the frames of the ingest protocol (INGEST_VERSION).
  */
-#define JOURNAL_FORMAT 8
-static_assert(CHECKPOINT_VERSION == 6,
-              "the journal contains checkpoints: increment JOURNAL_FORMAT");
+#define JOURNAL_OWN_FORMAT 2
+/*
+ * Version of the file, which contains checkpoints. It grows when one of both does. A journal of
+ * another version is not read: it is set aside, and there is a gap.
+ */
+#define JOURNAL_FORMAT (JOURNAL_OWN_FORMAT + CHECKPOINT_VERSION)
 /* Bytes of a line, with its newline. */
 #define JOURNAL_MAX_LINE 160
 
@@ -72,7 +73,7 @@ typedef struct JournalEnded {
 } JournalEnded;
 
 static_assert(sizeof(JournalEnded) == 16 && offsetof(JournalEnded, time) == 8,
-              "a stored struct changed: increment JOURNAL_FORMAT, then this");
+              "a stored struct changed: increment JOURNAL_OWN_FORMAT, then this");
 
 /* An entry ANSWERS is an array of these. */
 typedef struct JournalAnswer {
@@ -84,8 +85,8 @@ typedef struct JournalAnswer {
 
 static_assert(sizeof(JournalAnswer) == 24 && offsetof(JournalAnswer, pid) == 4 &&
                       offsetof(JournalAnswer, pid_ns) == 8 && offsetof(JournalAnswer, value) == 16,
-              "a stored struct changed: increment JOURNAL_FORMAT, then this");
-static_assert(_JOURNAL_KIND_MAX == 11, "kinds changed: increment JOURNAL_FORMAT, then this");
+              "a stored struct changed: increment JOURNAL_OWN_FORMAT, then this");
+static_assert(_JOURNAL_KIND_MAX == 11, "kinds changed: increment JOURNAL_OWN_FORMAT, then this");
 
 /* These write to a file of OFFSET bytes. They return how many bytes were added, or -errno: then
  * some of them may be in the file. */

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-
-/*
- * What the bytes of a checkpoint are made of, pinned
- *
- * A row fails to compile when its structure or enumeration changes. Then look whether checkpoint*.c
- * has to write something new; increment CHECKPOINT_VERSION if the bytes change; and put the new
- * size and the version of the change into the row. Sizes are those of 64-bit machines.
- */
+#include "tracker/checkpoint-layout.h"
 
 #include "codemap/codemap-struct.h"
-#include "tracker/checkpoint.h"
 #include "tracker/checkpoint-io.h"
 #include "tracker/stub.h"
 #include "tracker/tracker-struct.h"
@@ -19,33 +11,6 @@
 #define PIN(version, value, expected)                                                              \
         static_assert((version) <= CHECKPOINT_VERSION, "increment CHECKPOINT_VERSION");            \
         static_assert(sizeof(void *) != 8 || (value) == (expected),                                \
-                      "the layout of a checkpoint changes: see checkpoint-layout.c")
+                      "the layout of a checkpoint changes: see checkpoint-layout.h");
 
-PIN(3, sizeof(Gap), 16);
-PIN(3, sizeof(Rundown), 16);
-PIN(3, sizeof(UnannouncedBody), 24);
-PIN(3, sizeof(ProcessGaps), 88);
-PIN(6, sizeof(ProcessGap), 32);
-PIN(6, sizeof(PendingGap), 40);
-PIN(6, sizeof(OwnedKey), 24);
-PIN(6, sizeof(TrackerStats), 240);
-PIN(6, sizeof(Trace), 96);
-PIN(3, sizeof(TrackerStream), 72);
-PIN(6, sizeof(Process), 328);
-PIN(3, sizeof(Module), 40);
-PIN(3, sizeof(Jitting), 32);
-PIN(3, sizeof(MethodKey), 16);
-PIN(3, sizeof(Stub), 40);
-PIN(3, sizeof(StubTarget), 12);
-PIN(3, sizeof(JitBackground), 32);
-PIN(3, sizeof(Body), 96);
-PIN(3, sizeof(BodyExtra), 24);
-PIN(3, sizeof(CodeMap), 160);
-PIN(3, _EVENT_KIND_MAX, 23);
-PIN(3, _GAP_KIND_MAX, 2);
-PIN(3, _BUFFER_SCHEME_MAX, 3);
-PIN(3, _BODY_SOURCE_MAX, 4);
-PIN(3, BODY_END_FREE, 5);
-PIN(3, _JIT_ATTEMPT_MAX, 2);
-PIN(4, _STREAM_STATE_MAX, 5);
-PIN(6, _CHECKPOINT_TAG_MAX, 25);
+CHECKPOINT_PINS(PIN)

@@ -9,13 +9,8 @@
  * in its byte order. Two trackers that learned the same in the same order have equal checkpoints.
  */
 
+#include "tracker/checkpoint-layout.h"
 #include "tracker/tracker.h"
-
-/*
- * Version of the bytes. checkpoint-layout.c pins what they are made of: a change of it that does
- * not increment the version does not compile. The journal's format contains it.
- */
-#define CHECKPOINT_VERSION 6
 
 /* Takes N bytes, which are whole items. Returns false to stop the writing. */
 typedef bool (*CheckpointTake)(void *data, const uint8_t *bytes, size_t n);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * What the bytes of a checkpoint are made of, pinned, and their version
+ *
+ * A row fails to compile when its structure or enumeration changes (checkpoint-layout.c). Then look
+ * whether checkpoint*.c has to write something new; increment CHECKPOINT_VERSION if the bytes
+ * change; and put the new size and the version of the change into the row. Sizes are those of
+ * 64-bit machines.
+ */
+
+/* The journal's format contains it. */
+#define CHECKPOINT_VERSION 6
+
+/* PIN(version of the last change, value, what it has to be) */
+#define CHECKPOINT_PINS(PIN)                                                                       \
+        PIN(3, sizeof(Gap), 16)                                                                    \
+        PIN(3, sizeof(Rundown), 16)                                                                \
+        PIN(3, sizeof(UnannouncedBody), 24)                                                        \
+        PIN(3, sizeof(ProcessGaps), 88)                                                            \
+        PIN(6, sizeof(ProcessGap), 32)                                                             \
+        PIN(6, sizeof(PendingGap), 40)                                                             \
+        PIN(6, sizeof(OwnedKey), 24)                                                               \
+        PIN(6, sizeof(TrackerStats), 240)                                                          \
+        PIN(6, sizeof(Trace), 96)                                                                  \
+        PIN(3, sizeof(TrackerStream), 72)                                                          \
+        PIN(6, sizeof(Process), 328)                                                               \
+        PIN(3, sizeof(Module), 40)                                                                 \
+        PIN(3, sizeof(Jitting), 32)                                                                \
+        PIN(3, sizeof(MethodKey), 16)                                                              \
+        PIN(3, sizeof(Stub), 40)                                                                   \
+        PIN(3, sizeof(StubTarget), 12)                                                             \
+        PIN(3, sizeof(JitBackground), 32)                                                          \
+        PIN(3, sizeof(Body), 96)                                                                   \
+        PIN(3, sizeof(BodyExtra), 24)                                                              \
+        PIN(3, sizeof(CodeMap), 160)                                                               \
+        PIN(3, _EVENT_KIND_MAX, 23)                                                                \
+        PIN(3, _GAP_KIND_MAX, 2)                                                                   \
+        PIN(3, _BUFFER_SCHEME_MAX, 3)                                                              \
+        PIN(3, _BODY_SOURCE_MAX, 4)                                                                \
+        PIN(3, BODY_END_FREE, 5)                                                                   \
+        PIN(3, _JIT_ATTEMPT_MAX, 2)                                                                \
+        PIN(4, _STREAM_STATE_MAX, 5)                                                               \
+        PIN(6, _CHECKPOINT_TAG_MAX, 25)
