@@ -61,7 +61,7 @@ static void graph_reader_refuse_without_process(const GraphReader *reader,
 
         BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
                 reader->self,
-                "The .NET events of trace \"%s\" do not say which process they are of: there is no "
+                "The .NET events of trace \"%s\" do not name their process: there is no "
                 "`vpid` context, and the buffers are not per process. Record again, with this "
                 "before `lttng start`:\n"
                 /* Short options: babeltrace2 breaks lines at 80 columns, and this is to be pasted.

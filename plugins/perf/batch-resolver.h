@@ -16,7 +16,7 @@ typedef struct BatchResolver {
         Images *images;           /* borrowed */
         clrsym *handle;           /* owned */
         Counts counts;
-        unsigned wait_ms;     /* how long to wait for events that are not in yet */
+        unsigned wait_ms;     /* how long to wait for events that have not arrived yet */
         bool has_exact_clock; /* perf's times are the trace's */
 } BatchResolver;
 

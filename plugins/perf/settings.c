@@ -196,7 +196,7 @@ bool settings_read(Settings *settings, char **arguments, int n, char *ret_reason
                 if (!take_argument(settings, arguments[j], ret_reason, n_reason))
                         return false;
         if (settings->socket && settings->trace) {
-                snprintf(ret_reason, n_reason, "--dlarg socket and trace: one of them, not both");
+                snprintf(ret_reason, n_reason, "give --dlarg socket or --dlarg trace, not both");
                 return false;
         }
         if (settings->n_maps)

@@ -183,7 +183,7 @@ static bool eventpipe_stop_is_interrupted(const EventPipeStop *stop, GError **er
 {
         if (!stop->wait->interrupt(stop->wait->data))
                 return false;
-        g_set_error_literal(error, ATTACH_ERROR, ATTACH_ERROR_FAILED, "the rundown was given up");
+        g_set_error_literal(error, ATTACH_ERROR, ATTACH_ERROR_FAILED, "the rundown was abandoned");
         return true;
 }
 

@@ -184,8 +184,7 @@ static void gap_log_retry_later(GapLog *log, const char *why)
         if (!log->failed_since)
                 log->failed_since = g_get_monotonic_time();
         if (!log->has_warned)
-                g_message("cannot report to the daemon at %s when a process was not held: %s; "
-                          "trying again",
+                g_message("cannot report a process gap to the daemon at %s: %s; trying again",
                           log->ingest, why);
         log->has_warned = true;
         gap_log_hang_up(log);

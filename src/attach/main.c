@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 
         g_option_context_set_summary(
                 options,
-                "Holds the sessions that `clrsym attach` opens, which starts this program.");
+                "Holds the sessions that `clrsym attach` opens. It is started by `clrsym attach`.");
         g_option_context_add_main_entries(options, OPTIONS, NULL);
         if (!g_option_context_parse(options, &argc, &argv, &error)) {
                 holder_main_fail(error->message);

@@ -59,7 +59,7 @@ static void port_set_no_port(const Target *target, GError **error)
         if (target->is_port_off)
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_NO_PORT,
                             "the diagnostic port of process %d is closed: start it without "
-                            "DOTNET_EnableDiagnostics=0, or traced (clrsym env)",
+                            "DOTNET_EnableDiagnostics=0, or with tracing on (clrsym env)",
                             pid);
         else if (!target->has_coreclr && !target->has_mono && !target->has_provider)
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_NOT_DOTNET,
@@ -69,7 +69,7 @@ static void port_set_no_port(const Target *target, GError **error)
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_NO_PORT,
                             "process %d has no socket %s/dotnet-diagnostic-%d-*: it was removed, "
                             "or the port is closed (DOTNET_EnableDiagnostics=0): start it again, "
-                            "or traced (clrsym env)",
+                            "or with tracing on (clrsym env)",
                             pid, target->directory, target_key(target)->pid);
 }
 
@@ -237,7 +237,7 @@ bool port_set_refusal(const IpcReply *reply, const Target *target, GError **erro
                 if (code == IPC_E_UNKNOWN_COMMAND)
                         g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_TOO_OLD,
                                     "the runtime of process %d is too old: use .NET 5 or "
-                                    "newer, or start it traced (clrsym env)",
+                                    "newer, or start it with tracing on (clrsym env)",
                                     pid);
                 else
                         g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_REFUSED,

@@ -52,7 +52,7 @@ json_t *reply_read(const char *text, size_t n, GError **error)
 
         if (!request_reply_parse(text, n, &reply))
                 g_set_error_literal(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
-                                    "what answers is not a clrsym-holder");
+                                    "the process that answers is not clrsym-holder");
         else if (!reply.value)
                 g_set_error_literal(error, ATTACH_ERROR, (int)attach_error_from_name(reply.kind),
                                     reply.message);

@@ -88,7 +88,7 @@ static void target_set_not_allowed(const Target *target, GError **error)
 
         if (geteuid() == 0)
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_NOT_ALLOWED,
-                            "process %d may not be looked into from here, not even by root: run "
+                            "process %d cannot be inspected from here, not even by root: run "
                             "clrsym outside of this container",
                             (int)target->info.host_pid);
         else if (target->info.uid == geteuid())

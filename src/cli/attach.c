@@ -22,7 +22,7 @@ typedef struct Attaching {
 static const char *attaching_describe(const json_t *answer, bool is_again)
 {
         if (!g_strcmp0(field_text(answer, "state"), "waiting"))
-                return "attached before its start, waits for a debugging tool to let it go on";
+                return "attached before its start; it waits until a debugging tool resumes it";
         if (json_is_true(json_object_get(answer, "new")))
                 return "attached";
         return is_again ? "listed again" : "is attached already";

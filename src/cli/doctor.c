@@ -76,12 +76,12 @@ static void finding_print_json(const char *name, const Finding *finding)
 static void print_result(const unsigned *counts)
 {
         if (counts[FINDING_PROBLEM])
-                output_print("%u thing%s in the way%s\n", counts[FINDING_PROBLEM],
-                             counts[FINDING_PROBLEM] == 1 ? " stands" : "s stand",
-                             counts[FINDING_UNKNOWN] ? ", and not all is known" : "");
+                output_print("%u problem%s found%s\n", counts[FINDING_PROBLEM],
+                             counts[FINDING_PROBLEM] == 1 ? "" : "s",
+                             counts[FINDING_UNKNOWN] ? ", and some checks are undecided" : "");
         else
-                output_print("%s\n", counts[FINDING_UNKNOWN] ? "not all is known"
-                                                             : "nothing stands in the way");
+                output_print("no problem found%s\n",
+                             counts[FINDING_UNKNOWN] ? ", but some checks are undecided" : "");
 }
 
 /* False if there is a problem, or a check is undecided. */

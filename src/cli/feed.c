@@ -118,7 +118,7 @@ const char *verb_feed_check(const Options *options)
         uint16_t port;
 
         if (url && options->session)
-                return "--session NAME and URL: one of them";
+                return "give --session NAME or URL, not both";
         if (url && !url_parse(url, &session, &port))
                 return "the URL is not net://HOST[:PORT]/host/TARGET/SESSION";
         if (options->session && !session_settings_is_name(options->session))

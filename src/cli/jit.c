@@ -212,7 +212,7 @@ static void print_background(const json_t *processes)
         }
         if (n_runs || n_pauses)
                 output_print("\nBackground: %" G_GUINT64_FORMAT " runs, %" G_GUINT64_FORMAT
-                             " methods, %.3f ms; put off %" G_GUINT64_FORMAT " times\n",
+                             " methods, %.3f ms; postponed %" G_GUINT64_FORMAT " times\n",
                              (guint64)n_runs, (guint64)n_methods, ms, (guint64)n_pauses);
 }
 
@@ -229,7 +229,7 @@ static void jit_print_text(const JitTiers *tiers, BodyRows *list, const json_t *
         output_print("\n");
         body_table_print(list, BODY_COLUMN_BIT(BODY_JIT_MS));
         if (!has_attempts(processes)) {
-                output_print("\nInlining, tail calls, background: no such events were taken (a "
+                output_print("\nInlining, tail calls, background: no such events were read (a "
                              "trace must have them; a feeder sends them with jit=yes)\n");
                 return;
         }

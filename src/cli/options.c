@@ -199,16 +199,16 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_TRACE] = {0, "trace", "DIR", false, to_text, MEMBER(trace),
                           "ask the trace in DIR, or a snapshot of one, without a daemon"},
         [OPTION_PID] = {'p', "pid", "PID", false, to_process, MEMBER(process),
-                        "of this process (in a pid namespace: PIDNS:PID)"},
+                        "only this process (in a pid namespace: PIDNS:PID)"},
         [OPTION_AT] = {'t', "at", "TIME", false, to_text, MEMBER(at),
                        "at this time: 473.414890639, now, -5s, HH:MM:SS ..."},
         [OPTION_WAIT] = {0, "wait", "SEC", true, to_wait, MEMBER(wait_ms),
-                         "wait until the events of the time asked for are in (default: 5)"},
+                         "wait until the events up to that time have arrived (default: 5)"},
         [OPTION_FILTER] = {0, "filter", NULL, false, NULL, 0,
                            "copy stdin to stdout, with names for the addresses in it"},
-        [OPTION_ALL] = {0, "all", NULL, false, NULL, 0, "also what is unloaded"},
+        [OPTION_ALL] = {0, "all", NULL, false, NULL, 0, "include what is unloaded"},
         [OPTION_LONG] = {'l', "long", NULL, false, NULL, 0,
-                         "also the uid of each, for root and group clrsym"},
+                         "include the uid of each, for root and the group clrsym"},
         [OPTION_TIER] = {0, "tier", "TIER", false, to_tier, MEMBER(tier),
                          "only code of this tier: QuickJitted, OptimizedTier1, ReadyToRun ..."},
         [OPTION_MIN_VERSIONS] = {0, "min-versions", "N", false, to_number, MEMBER(min_versions),
@@ -227,7 +227,7 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                           "only these events: 'MethodLoad*', '*ILToNative*' ..."},
         [OPTION_INPUT] = {'i', "input", "FILE", false, to_text, MEMBER(input),
                           "the recording (default: perf.data)"},
-        [OPTION_TIERS] = {0, "tiers", NULL, false, NULL, 0, "text: with the tier of managed code"},
+        [OPTION_TIERS] = {0, "tiers", NULL, false, NULL, 0, "text: add the tier of managed code"},
         [OPTION_ANNOTATE] = {0, "annotate", NULL, false, NULL, 0,
                              "folded: append _[j] to managed names, _[k] to the kernel's"},
         [OPTION_MAP] = {0, "map", "MAP", false, to_map, MEMBER(maps),
@@ -255,9 +255,9 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_RELAY_OUTPUT] = {0, "relay-output", "DIR", false, to_text, MEMBER(relay_output),
                                  "the directory that lttng-relayd writes to"},
         [OPTION_JIT_EVENTS] = {0, "jit-events", NULL, false, NULL, 0,
-                               "also the events that clrsym jit is about"},
+                               "include the events that clrsym jit shows"},
         [OPTION_FORCE] = {'f', "force", NULL, false, NULL, 0,
-                          "also if the recording seems to be of another boot or program"},
+                          "go on even if the recording seems to be of another boot or program"},
         [OPTION_KEEP] = {0, "keep", NULL, false, NULL, 0,
                          "never remove what lttng-relayd has recorded of it"},
         [OPTION_QUIET] = {'q', "quiet", NULL, false, NULL, 0, "report only what was done"},
@@ -373,7 +373,7 @@ bool options_parse(int argc, char **argv, const OptionUse *use, Options *ret_opt
         }
         options.arguments = argv + optind;
         if (!reason && !is_help && options.socket && options.trace)
-                reason = g_strdup("--socket and --trace: one of them, not both");
+                reason = g_strdup("give --socket or --trace, not both");
         if (reason) {
                 *ret_reason = reason;
                 return false;

@@ -62,8 +62,8 @@ static bool check_boot(const Recording *recording, int64_t in_trace, const char 
 
         if (ABS(apart) <= MAX_PART_NS)
                 return true;
-        text = g_strdup_printf("%s is not of the machine and boot that the trace is of: at %s its "
-                               "clock showed %s, the trace's %s",
+        text = g_strdup_printf("%s and the trace are of different machines or boots: at %s the "
+                               "clock of the recording showed %s, that of the trace %s",
                                input, date, here, there);
         if (is_forced) {
                 g_ptr_array_add(notes, g_steal_pointer(&text));

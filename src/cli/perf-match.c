@@ -220,8 +220,8 @@ static bool match_process(Match *match, const RecordingProcess *process, GArray 
                 return false;
         }
         match->n_unmatched++;
-        g_ptr_array_add(notes, g_strdup_printf("process %d (%s): none of the trace's processes has "
-                                               "its code, perf's names are left",
+        g_ptr_array_add(notes, g_strdup_printf("process %d (%s): no process of the trace has its "
+                                               "code; perf's names are kept",
                                                process->pid, process->comm));
         return true;
 }
@@ -234,7 +234,7 @@ static void set_none(const Match *match, GError **error)
         for (i = 0; i < match->candidates->len && i < MAX_LISTED; i++)
                 append_candidate(text, &g_array_index(match->candidates, ProcessCandidate, i));
         g_set_error(error, PERF_ERROR, 0,
-                    "no process of the recording is one of those that are known (%u:%s%s): give "
+                    "no process of the recording is among the known ones (%u:%s%s): give "
                     "the trace of the same run, or --map PERFPID=NS:PID, or --force",
                     match->candidates->len, text->len ? text->str : " none",
                     match->candidates->len > MAX_LISTED ? " ..." : "");

@@ -181,10 +181,12 @@ static void note_stacks(PerfVerb *verb)
                 const char *stacks, *note;
         } ROWS[] = {
                 {"none", "without stacks: record them with perf record -k mono -g ..."},
-                {"dwarf", "with --call-graph dwarf, of which perf's filters see the kernel's part "
-                          "only: .NET code keeps frame pointers, perf record -k mono -g does"},
-                {"lbr", "with --call-graph lbr, of which perf's filters see the kernel's part "
-                        "only: .NET code keeps frame pointers, perf record -k mono -g does"},
+                {"dwarf",
+                 "with --call-graph dwarf, whose stacks perf's filters see in the kernel only: "
+                 ".NET code keeps frame pointers, so record with perf record -k mono -g"},
+                {"lbr",
+                 "with --call-graph lbr, whose stacks perf's filters see in the kernel only: .NET "
+                 "code keeps frame pointers, so record with perf record -k mono -g"},
         };
         size_t i;
 
@@ -321,14 +323,14 @@ static void print_summary(const PerfVerb *verb)
         if (n_unlisted > counts_managed(&counts) / UNLISTED_SHARE) {
                 if (!verb->has_images)
                         fprintf(stderr,
-                                "clrsym: %s was not recorded here since the machine was booted, or "
-                                "without -k mono: the assemblies that are here now were not looked "
-                                "into\n",
+                                "clrsym: %s was recorded on another machine, before the last boot, "
+                                "or without -k mono: precompiled code was not looked up in the "
+                                "assemblies that are here now\n",
                                 verb->input);
                 fprintf(stderr,
-                        "clrsym: %" G_GUINT64_FORMAT " frames of precompiled code are unknown: a "
-                        "process lists it when it ends, or at once: clrsym attach PID, then this "
-                        "command again\n",
+                        "clrsym: %" G_GUINT64_FORMAT
+                        " frames of precompiled code are unknown: a process lists such code when "
+                        "it ends; to list it now, run clrsym attach PID, then this command again\n",
                         (guint64)n_unlisted);
         }
         counts_summary(&counts, text, sizeof(text));
@@ -402,8 +404,8 @@ static bool write_profile(PerfVerb *verb, GError **error)
         ok = run_filter(verb, &run, error);
         if (ok && !stream_reader_is_whole(profile.reader)) {
                 g_set_error(error, PERF_ERROR, 0,
-                            "what %s sends makes no sense: it is of another version than this "
-                            "program",
+                            "what %s sends cannot be understood: it is of another version than "
+                            "this program",
                             verb->programs.filter);
                 ok = false;
         }

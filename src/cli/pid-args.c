@@ -56,9 +56,9 @@ bool pid_args_init(PidArgs *args, const Options *options, GError **error)
                 if (args->pids->len)
                         return true;
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
-                            "no .NET process%s%s that may be looked into%s",
+                            "no .NET process%s%s that you may inspect%s",
                             is_user ? " of user " : "", is_user ? options->user : "",
-                            geteuid() ? ": root may look into all" : "");
+                            geteuid() ? ": root may inspect all" : "");
                 return false;
         }
         args->pids = g_array_new(FALSE, FALSE, sizeof(pid_t));

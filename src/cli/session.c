@@ -86,14 +86,14 @@ static void print_started(const SessionSettings *settings, const SessionStarted 
         if (settings->is_live)
                 output_print("next: clrsym feed --session %s\n", settings->name);
         else
-                output_print("in the end: clrsym session stop %s, then clrsym ps --trace %s\n",
+                output_print("at the end: clrsym session stop %s, then clrsym ps --trace %s\n",
                              settings->name, settings->output);
 }
 
 const char *verb_session_start_check(const Options *options)
 {
         if (options_has(options, OPTION_LIVE) && options->output)
-                return "--live and --output: one of them, not both";
+                return "give --live or --output, not both";
         if (options->name && !session_settings_is_name(options->name))
                 return "--name: letters, digits, and . _ - (but not . or - first)";
         return NULL;

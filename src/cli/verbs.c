@@ -22,7 +22,7 @@ static const char *check_resolve(const Options *options)
 
 static const char *check_time(const Options *options)
 {
-        return options->at && options_has(options, OPTION_ALL) ? "--at and --all: one of them"
+        return options->at && options_has(options, OPTION_ALL) ? "give --at or --all, not both"
                                                                : NULL;
 }
 
@@ -55,13 +55,14 @@ static const OptionText DETACH_TEXTS[] = {
 };
 static const OptionText FEED_TEXTS[] = {
         {OPTION_SOCKET, "PATH", "the daemon's ingest socket (default: /run/clrsym/ingest)"},
-        {OPTION_RELAY_OUTPUT, "DIR", "the directory that lttng-relayd writes to, if not found"},
+        {OPTION_RELAY_OUTPUT, "DIR",
+         "the directory that lttng-relayd writes to, if clrsym does not find it"},
         {0},
 };
 static const OptionText START_TEXTS[] = {
         {OPTION_OUTPUT, "DIR", "record to this directory"},
         {OPTION_RELAY_OUTPUT, "DIR", "the directory that a new lttng-relayd writes to"},
-        {OPTION_FORCE, NULL, "also if the buffers take much of /dev/shm"},
+        {OPTION_FORCE, NULL, "go on even if the buffers take much of /dev/shm"},
         {0},
 };
 
@@ -88,7 +89,7 @@ static const Verb SESSION_VERBS[] = {
          .use = {.allowed = BIT(QUIET)},
          .arguments = "[NAME]",
          .max_arguments = 1,
-         .help = "restart a live session whose LTTng daemons have died, and the daemons"},
+         .help = "restart a live session and those of its LTTng daemons that have died"},
 };
 
 static const Verb VERBS[] = {
@@ -110,7 +111,7 @@ static const Verb VERBS[] = {
          .arguments = "[GLOB]",
          .max_arguments = 1,
          .check = check_time,
-         .help = "list the code that is loaded, or was"},
+         .help = "list the code that is or was loaded"},
         {.name = "history",
          .run = verb_history,
          .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(STYLE)},
@@ -184,7 +185,7 @@ static const Verb VERBS[] = {
         {.name = "env",
          .run = verb_env,
          .use = {.allowed = BIT(FORMAT)},
-         .help = "print the environment of programs that are to be traced from their start"},
+         .help = "print the environment variables that trace a program from its start"},
         {.name = "session",
          .verbs = SESSION_VERBS,
          .n_verbs = G_N_ELEMENTS(SESSION_VERBS),

@@ -151,7 +151,7 @@ static bool set_gap(const ProcessState *state, GError **error)
 {
         g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                     "process %d is attached, but a part of its rundown was not fed to clrsymd: "
-                    "see that the feeder runs (clrsym status), then attach --again",
+                    "check that the feeder runs (clrsym status), then attach --again",
                     state->vpid);
         return false;
 }
@@ -160,14 +160,14 @@ static bool set_late(const ProcessState *state, GError **error)
 {
         if (state->is_found)
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
-                            "process %d is attached, but its latest events are not in yet: wait "
-                            "longer (--wait=SEC), or see whether the feeder runs",
+                            "process %d is attached, but its latest events have not arrived yet: "
+                            "wait longer (--wait=SEC), or check that the feeder runs",
                             state->vpid);
         else
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
-                            "process %d is attached, but clrsymd got no events of it: it takes an "
-                            "LTTng session of its user, with the events DotNETRuntime:*, and a "
-                            "feeder for it (clrsym doctor)",
+                            "process %d is attached, but clrsymd got no events of it: it needs an "
+                            "LTTng session of its user with the events DotNETRuntime:*, and a "
+                            "feeder of that session (clrsym doctor)",
                             state->vpid);
         return false;
 }

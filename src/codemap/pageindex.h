@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Page index: which body is at an address at a time
+ * Page index: which body is at a given address and time
  *
  * Knows bodies by their numbers in the store; pageindex.c explains the structure.
  */

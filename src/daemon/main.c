@@ -39,9 +39,9 @@ static const GOptionEntry OPTIONS[] = {
         {"memory-max", 0, 0, G_OPTION_ARG_STRING, &arg_memory_max,
          "Most memory for code maps: 512M, 2G (default 1G, 0 for no limit)", "SIZE"},
         {"metrics-file", 0, 0, G_OPTION_ARG_FILENAME, &arg_metrics_file,
-         "Write metrics there, again and again (default: nowhere)", "PATH"},
+         "Write metrics to PATH, and keep them current (default: nowhere)", "PATH"},
         {"state", 0, 0, G_OPTION_ARG_FILENAME, &arg_state,
-         "Keep what is known there over restarts (default: nowhere)", "DIR"},
+         "Keep what is known in DIR across restarts (default: nowhere)", "DIR"},
         {"version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Show the version", NULL},
         {0},
 };

@@ -56,8 +56,8 @@ void check_switched_on(const Doctor *doctor, Finding *finding)
                             "its events are switched on, but the daemon knows none of its methods");
         else if (!doctor->is_attached && !doctor->inspection.facts.has_filter)
                 finding_set(finding, FINDING_NOTE, "start it with the variables of: clrsym env",
-                            "every event of it is switched on, which costs it time: it has no "
-                            "DOTNET_EventSourceFilter");
+                            "all its events are switched on, which slows it down: "
+                            "DOTNET_EventSourceFilter is not set");
         else
                 finding_set(finding, FINDING_OK, NULL, "its events are switched on");
 }

@@ -122,7 +122,7 @@ static void library_set_finding(const Doctor *doctor, Finding *finding, const ch
         else if (is_there)
                 finding_set(finding, FINDING_OK, NULL, "%s is there", wanted);
         else
-                finding_set(finding, FINDING_PROBLEM, fix, "the runtime's provider wants %s, %s",
+                finding_set(finding, FINDING_PROBLEM, fix, "the runtime's provider needs %s, %s",
                             wanted,
                             has_newer ? "and only " NEWER_LIBRARY " is there"
                                       : "which is not installed");

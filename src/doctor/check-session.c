@@ -74,15 +74,15 @@ static void no_sessiond_set_finding(const Doctor *doctor, Finding *finding)
                                       (int)doctor->pid);
                 finding_set(finding, FINDING_UNKNOWN, fix,
                             "there is an lttng-sessiond of the user of the process, in %s/.lttng: "
-                            "what that does is unknown",
+                            "its sessions are unknown",
                             inspection->facts.lttng_home);
         } else if (doctor->sessiond.has_roots) {
                 finding_set(finding, FINDING_PROBLEM, "clrsym session start",
-                            "root's lttng-sessiond is for root and the group tracing, and you have "
-                            "none");
+                            "only root and the group tracing may use root's lttng-sessiond, and "
+                            "you run none");
         } else {
                 finding_set(finding, FINDING_PROBLEM, "clrsym session start",
-                            "no lttng-sessiond runs that you may talk to");
+                            "no lttng-sessiond runs that you may use");
         }
 }
 
@@ -99,7 +99,7 @@ void check_sessiond(const Doctor *doctor, Finding *finding)
                             "lttng-sessiond does not answer");
         else if (sessiond->is_unclear)
                 finding_set(finding, FINDING_UNKNOWN, "lttng list",
-                            "asking lttng-sessiond failed: whether there is one is unknown");
+                            "lttng-sessiond could not be asked: whether one runs is unknown");
         else if (!sessiond->report.has_daemon)
                 no_sessiond_set_finding(doctor, finding);
         else
@@ -340,7 +340,7 @@ static void viewers_set_finding(const Doctor *doctor, Finding *finding, int n, c
                             "another viewer holds session %s, and no clrsym feed is known", name);
         else if (n == 0)
                 finding_set(finding, FINDING_PROBLEM, fix,
-                            "no feeder takes session %s to the daemon", name);
+                            "no feeder feeds session %s into the daemon", name);
         else
                 finding_set(
                         finding, FINDING_UNKNOWN, fix,
@@ -355,9 +355,10 @@ static const struct {
         const char *text, *fix;
 } PHASES[_FEED_PHASE_MAX] = {
         [FEED_STARTING] = {FINDING_NOTE, "clrsym feed has just started", NULL},
-        [FEED_LIVE] = {FINDING_OK, "clrsym feed has it", NULL},
-        [FEED_IDLE] = {FINDING_OK, "clrsym feed has it, and no program has emitted anything", NULL},
-        [FEED_CATCHING_UP] = {FINDING_OK, "clrsym feed has it, and reads the older part", NULL},
+        [FEED_LIVE] = {FINDING_OK, "clrsym feed reads it", NULL},
+        [FEED_IDLE] = {FINDING_OK, "clrsym feed reads it, and no program has emitted anything",
+                       NULL},
+        [FEED_CATCHING_UP] = {FINDING_OK, "clrsym feed reads it, and is catching up", NULL},
         [FEED_FROM_FILES] = {FINDING_NOTE,
                              "another viewer holds the session; clrsym feed reads its files",
                              "pgrep -af lttng-live"},

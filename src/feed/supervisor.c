@@ -461,8 +461,8 @@ static void supervisor_catch_up(Supervisor *supervisor)
         else
                 supervisor_on_caught_up(
                         supervisor, merger_last_held(supervisor->merger),
-                        "where the relay daemon writes to is not known, so what was emitted before "
-                        "cannot be caught up: give --relay-output DIR");
+                        "the directory that the relay daemon writes to is not known, so what was "
+                        "emitted before now cannot be read: give --relay-output DIR");
 }
 
 /* The live reader has come to a stream, of which nothing was taken yet. */

@@ -240,7 +240,7 @@ static JournalResult replay_part(Replay *replay, const ReplayFile *file, bool is
         while (result == JOURNAL_OK) {
                 replay_report(replay);
                 if (replay_marker_is_poison(replay->marker, replay->number, replay->n_bytes)) {
-                        g_warning("the journal in %s has an entry on which clrsymd ended twice",
+                        g_warning("the journal in %s has an entry at which clrsymd ended twice",
                                   journal->directory.path);
                         is_good = false;
                         break;
@@ -446,7 +446,7 @@ static void replay_start_over(Replay *replay, const GArray *files, guint first)
 {
         Journal *journal = replay->journal;
 
-        g_warning("the journal in %s lacks something: there is a gap after what could be read",
+        g_warning("the journal in %s has lost a part: there is a gap after what could be read",
                   journal->directory.path);
         g_hash_table_remove_all(replay->connections);
         g_array_set_size(journal->answers, 0);

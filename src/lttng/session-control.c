@@ -388,7 +388,7 @@ bool session_control_repair(const char *name, SessionRepair *ret_health, char **
         if (!sessiond_stop_session(name, &is_there, NULL) && is_there) {
                 /* LTTng reports an error when the session's relay daemon is gone, but ends the
                  * session. */
-                g_debug("session %s did not end in order", name);
+                g_debug("session %s was not ended cleanly", name);
         }
         settings->relay = relay.process;
         if (!session_start(settings, error) || !settings_write(dir.path, settings, error))

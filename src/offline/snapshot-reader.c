@@ -80,10 +80,9 @@ static bool snapshot_reader_read_line(SnapshotReader *reader, bool jit_events, G
                                             "a damaged snapshot: make it again with clrsym save");
         reader->has_jit_events = !strcmp(words[3], "jit=yes");
         if (jit_events && !reader->has_jit_events)
-                return snapshot_reader_fail(
-                        reader, error,
-                        "a snapshot without the JIT's events: make it again with them, or read "
-                        "the trace itself");
+                return snapshot_reader_fail(reader, error,
+                                            "a snapshot without the JIT's events: save it again "
+                                            "with --jit-events, or read the trace itself");
         reader->begin = (size_t)(newline + 1 - reader->input);
         return true;
 }

@@ -43,7 +43,9 @@ static const GOptionEntry OPTIONS[] = {
         {"trace", 0, 0, G_OPTION_ARG_FILENAME, &arg_trace,
          "Read the traces in this directory, or this snapshot", "PATH"},
         {"fd", 0, 0, G_OPTION_ARG_CALLBACK, add_fd,
-         "The client is at this inherited socket; again for one more connection of its own", "N"},
+         "An inherited socket that is connected to the client; once more for each further "
+         "connection",
+         "N"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &arg_save, "Save a snapshot of what was read",
          "FILE"},
         {"jit-events", 0, 0, G_OPTION_ARG_NONE, &arg_jit_events,
@@ -255,7 +257,7 @@ static bool parse_options(int argc, char **argv)
         else if (argc > 1)
                 wrong = "takes no arguments";
         else if (!are_clients())
-                wrong = "--trace takes --fd with it, the number of a connected socket";
+                wrong = "--trace needs --fd, the number of a connected socket";
         if (wrong)
                 fprintf(stderr, "clrsymd: %s (see clrsymd --trace PATH --help)\n", wrong);
         return !wrong;

@@ -123,8 +123,8 @@ TraceProgress *trace_progress_new(const char *directory, GError **error)
         unreadable = progress_walk(root ? root : directory, progress->files, directories);
         if (unreadable || !g_hash_table_size(directories)) {
                 g_autofree char *what =
-                        unreadable ? g_strdup_printf("not all of it may be read (%s): name a "
-                                                     "directory below, or ask as its owner",
+                        unreadable ? g_strdup_printf("some of it cannot be read (%s): give a "
+                                                     "directory below it, or run this as its owner",
                                                      unreadable)
                                    : g_strdup("no CTF trace in it: there is no file \"metadata\", "
                                               "here or below");

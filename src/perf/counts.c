@@ -21,14 +21,14 @@ static const struct {
         [COUNT_IMAGE_NAMED] = {"image-named", NULL},
         [COUNT_ELSEWHERE_NAMED] = {"elsewhere-named", NULL},
         [COUNT_MARKED] = {"marked", NULL},
-        [COUNT_NO_PROCESS] = {"no-process", "of processes that are not known"},
+        [COUNT_NO_PROCESS] = {"no-process", "of unknown processes"},
         [COUNT_NO_METHOD] = {"no-method", "unknown"},
         [COUNT_UNLOADED] = {"unloaded", "unloaded before"},
         [COUNT_NOT_YET] = {"not-yet", "not loaded yet"},
         [COUNT_AMBIGUOUS] = {"ambiguous", "ambiguous"},
         [COUNT_PENDING] = {"pending", "later than the trace"},
         [COUNT_EVICTED] = {"evicted", "forgotten because memory was full"},
-        [COUNT_CLOCK] = {"clock", "left out for the clock"},
+        [COUNT_CLOCK] = {"clock", "not named because of the clock"},
 };
 
 const char *count_name(Count count)

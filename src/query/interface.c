@@ -59,7 +59,7 @@ static const char SYMBOLIZER[] =
         "type Event (event: string, pid: ?int, pid_ns: ?int, generation: ?int, epoch: ?int,"
         " @event)\n"
         "\n"
-        "# At most 4096 queries. Waits up to wait_ms for events of times that are not in yet.\n"
+        "# At most 4096 queries. Waits up to wait_ms for events that have not arrived yet.\n"
         "method Resolve(queries: []Query, wait_ms: ?int)\n"
         "  -> (answers: []Answer, processes: []ProcessState)\n"
         "\n"

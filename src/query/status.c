@@ -159,25 +159,25 @@ static void append_tracker(GString *out, const QueryContext *context)
         metrics_gauge(out, "processes", NULL, "Processes known, running and finished.",
                       (double)totals.n_processes);
         metrics_gauge(out, "silent_processes", NULL,
-                      "Processes in a process gap: no session of them is held.",
+                      "Processes in a process gap: no session is held for them.",
                       (double)totals.n_silent);
         ROWS(out, "bodies", "gauge", "Native code bodies known.", {"state=\"live\"", totals.n_live},
              {"state=\"unloaded\"", totals.n_bodies - totals.n_live});
         metrics_gauge(out, "names", NULL, "Names kept, each once.",
                       (double)strtab_n_strings(budget->names));
         metrics_gauge(out, "il_maps", NULL, "IL maps kept.", (double)budget->account->n_il_maps);
-        metrics_gauge(out, "memory_bytes", "bytes", "What code maps and names take.",
+        metrics_gauge(out, "memory_bytes", "bytes", "Bytes that code maps and names take.",
                       (double)budget->account->n_bytes);
-        metrics_gauge(out, "memory_limit_bytes", "bytes", "Most that they may take; 0: no limit.",
-                      (double)budget->limit);
+        metrics_gauge(out, "memory_limit_bytes", "bytes",
+                      "Most bytes that they may take; 0: no limit.", (double)budget->limit);
         ROWS(out, "evicted", "counter", "Forgotten because there is no memory for them.",
              {"what=\"process\"", budget->n_processes}, {"what=\"body\"", budget->n_bodies},
              {"what=\"il_map\"", budget->n_il_maps});
         metrics_counter(out, "refused_events",
-                        "Events refused, because the living bodies alone fill the memory.",
+                        "Events refused because the loaded bodies alone fill the memory.",
                         stats->refused);
         metrics_counter(out, "forged_events",
-                        "Events dropped: of another user's process than their buffers.",
+                        "Events dropped because process and buffers belong to different users.",
                         stats->forged);
         ROWS(out, "events", "counter", "Events applied, by kind.",
              {"kind=\"method_load\"", records[EVENT_KIND_METHOD_LOAD]},
@@ -188,10 +188,11 @@ static void append_tracker(GString *out, const QueryContext *context)
              {"kind=\"module_load\"", records[EVENT_KIND_MODULE_LOAD]},
              {"kind=\"module_unload\"", records[EVENT_KIND_MODULE_UNLOAD]});
         metrics_counter(out, "known_events", "Events that were known already.", stats->known);
-        metrics_counter(out, "impossible_events", "Events of code where no program can have any.",
-                        stats->impossible);
-        metrics_counter(out, "gaps", "Times in which events were lost.", stats->gaps);
-        metrics_family(out, "gap_seconds", "counter", "seconds", "How long events were lost.");
+        metrics_counter(out, "impossible_events",
+                        "Events of code at addresses that no program can have.", stats->impossible);
+        metrics_counter(out, "gaps", "Intervals in which events were lost.", stats->gaps);
+        metrics_family(out, "gap_seconds", "counter", "seconds",
+                       "Length of all these intervals together.");
         metrics_sample(out, "gap_seconds_total", NULL, tracker_gap_seconds(context->tracker));
         metrics_counter(out, "discarded_events",
                         "Events that the tracer discarded, where it counted.",
@@ -223,22 +224,22 @@ static void append_service(GString *out, const QueryStats *stats)
         metrics_counter(out, "decode_errors",
                         "Events that could not be decoded, as feeders report them.",
                         stats->decode_errors);
-        metrics_counter(out, "unknown_events", "Events of the runtime that are not known.",
+        metrics_counter(out, "unknown_events", "Events of the runtime that clrsym does not know.",
                         stats->unknown_events);
         if (stats->has_again)
                 ROWS(out, "again_requests", "counter",
-                     "Requests to list the code of a process once more, after something was "
-                     "missing.",
+                     "Requests for another rundown of a process, after events were lost.",
                      {"outcome=\"listed\"", stats->again_listed},
                      {"outcome=\"not-held\"", stats->again_not_held},
                      {"outcome=\"failed\"", stats->again_failed});
         if (!stats->has_journal)
                 return;
-        metrics_gauge(out, "journal_bytes", "bytes", "What the journal takes on disk.",
+        metrics_gauge(out, "journal_bytes", "bytes", "Bytes of the journal on disk.",
                       (double)stats->journal_bytes);
-        metrics_gauge(out, "journal_failed", NULL,
-                      "1 if what comes now cannot be written down, and would be lost in a restart.",
-                      stats->journal_is_failed);
+        metrics_gauge(
+                out, "journal_failed", NULL,
+                "1 if the journal cannot be written, so that a restart would lose what comes now.",
+                stats->journal_is_failed);
 }
 
 void metrics_append(GString *out, const QueryContext *context)

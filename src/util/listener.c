@@ -76,10 +76,11 @@ static bool make_socket(Listener *listener, mode_t mode, const char *group, GErr
                 return false;
         }
         if (is_listened_on(listener->path)) {
-                g_set_error(error, G_IO_ERROR, G_IO_ERROR_ADDRESS_IN_USE,
-                            "somebody listens on %s already: stop that clrsymd, or give another "
-                            "path",
-                            listener->path);
+                g_set_error(
+                        error, G_IO_ERROR, G_IO_ERROR_ADDRESS_IN_USE,
+                        "another process listens on %s already: stop that clrsymd, or give another "
+                        "path",
+                        listener->path);
                 return false;
         }
         unlink(early);

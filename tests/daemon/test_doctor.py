@@ -67,7 +67,7 @@ def test_nothing(tap, doctor):
     done = doctor.call()
     tap.check('NO   daemon' in done.stdout and
               '                 -> sudo systemctl' in done.stdout and
-              done.stdout.endswith('\n2 things stand in the way\n') and
+              done.stdout.endswith('\n2 problems found\n') and
               len(done.stdout.splitlines()) < 24, 'text: one screen, with the fixes',
               done.stdout)
     for arguments in (['x'], ['0'], ['1', '2'], ['--colour']):
@@ -145,7 +145,7 @@ def test_users(tap, doctor):
         tap.equal(found['access']['status'], 'problem', 'access: not of that process')
         done = doctor.call(str(pid), **nobody)
         tap.check('\n?    process ' in '\n' + done.stdout and done.returncode == 1 and
-                  done.stdout.endswith('in the way, and not all is known\n'),
+                  done.stdout.endswith('found, and some checks are undecided\n'),
                   'text: what is unknown', done.stdout)
     paranoid = touch(doctor.directory / 'paranoid', b'3\n')
     with hidden('/proc/sys/kernel/perf_event_paranoid', by=paranoid):
@@ -233,7 +233,7 @@ def test_library(tap, doctor):
         def expect(status, text, what, **environment):
             return doctor.expect(tap, 'library', status, text, what, str(pid), **environment)
 
-        expect('problem', 'wants liblttng-ust.so.0, which is not installed', 'none')
+        expect('problem', 'needs liblttng-ust.so.0, which is not installed', 'none')
         newer = library(usual / 'liblttng-ust.so.1')
         expect('problem', 'only liblttng-ust.so.1 is there', 'the newer one only')
         touch(usual / 'liblttng-ust.so.0')
@@ -265,7 +265,7 @@ def test_library(tap, doctor):
         whole = cache.read_bytes()
         for n in (0, 20, 47, 60, len(whole) // 2, len(whole) - 1):
             cache.write_bytes(whole[:n] + b'\xff' * 9)
-            expect('problem', 'wants liblttng-ust.so.0', f'a cache that is damaged at {n}')
+            expect('problem', 'needs liblttng-ust.so.0', f'a cache that is damaged at {n}')
     coreclr, _ = runtime(root / 'opt', wants='liblttng-ust.so.1')
     cache.write_bytes(whole)
     with fake(coreclr, root=root) as pid:
@@ -313,7 +313,7 @@ def test_process(tap, doctor):
         doctor.expect(tap, 'port', 'note', 'is closed', 'it is not needed then', str(pid))
         doctor.expect(tap, 'events-on', 'ok', 'switched on', 'from the start', str(pid))
     with fake(coreclr, provider, DOTNET_EnableEventLog='1') as pid:
-        doctor.expect(tap, 'events-on', 'note', 'every event', 'all of them', str(pid),
+        doctor.expect(tap, 'events-on', 'note', 'all its events', 'all of them', str(pid),
                       mend='clrsym env')
     with fake(coreclr, LTTNG_UST_CLOCK_PLUGIN='x.so') as pid:
         doctor.expect(tap, 'clock', 'problem', 'another clock', 'a plugin', str(pid))
@@ -458,7 +458,7 @@ def test_live(tap, doctor):
 
     session('start', '--name', 'way', '--relay-output', doctor.directory / 'relay')
     doctor.expect(tap, 'relayd', 'ok', 'listens on 127.0.0.1:5344', 'there')
-    row = doctor.expect(tap, 'feed', 'problem', 'no feeder takes session way', 'none',
+    row = doctor.expect(tap, 'feed', 'problem', 'no feeder feeds session way', 'none',
                         mend='clrsym feed --session way')
     url = f'net://127.0.0.1:5344/host/{socket.gethostname()}/way'
     with live.child(['babeltrace2', '-i', 'lttng-live', url, '-c', 'sink.utils.dummy'],
@@ -488,7 +488,7 @@ def test_live(tap, doctor):
             tap.equal({name: row for name, row in doctor.findings().items()
                        if row['status'] in ('problem', 'unknown')}, {},
                       'all is well, and the exit status 0')
-            tap.check(doctor.call().stdout.endswith('\nnothing stands in the way\n'),
+            tap.check(doctor.call().stdout.endswith('\nno problem found\n'),
                       'the summary')
         relay = json.loads((doctor.directory / 'place' / 'lttng-relayd').read_text())
         os.kill(relay['pid'], signal.SIGKILL)

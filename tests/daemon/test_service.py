@@ -414,7 +414,7 @@ def check_journal(tap, programs, directory):
     # To find out it has called, which the other one says too.
     failed = next(fields for fields in iter(lambda: messages(1)[0], None)
                   if not fields['MESSAGE'].startswith('feeder'))
-    tap.check(failed['PRIORITY'] == '3' and 'somebody listens' in failed['MESSAGE'],
+    tap.check(failed['PRIORITY'] == '3' and 'another process listens' in failed['MESSAGE'],
               'says why, as an error', failed)
     journal.close()
     os.unlink('/run/systemd/journal/socket')

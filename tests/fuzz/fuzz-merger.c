@@ -2,7 +2,7 @@
 
 /*
  * Readers' frames into the merger, whose daemon is real: steps, each u8 kind, and for STEP_FRAME u8
- * reader, then a frame. Records are passed on undecoded, so the daemon may refuse one of them.
+ * reader, then a frame. Records that the daemon would refuse become gaps.
  */
 
 #include "feed/merger.h"

@@ -61,7 +61,7 @@ def test_well(tap, doctor, program):
                   'everything was looked at')
         done = doctor.call(pid)
         tap.check(done.returncode == 0 and len(done.stdout.splitlines()) <= 24 and
-                  done.stdout.endswith('\nnothing stands in the way\n'),
+                  done.stdout.endswith('\nno problem found\n'),
                   'that is one screen, with a summary', done.stdout)
 
 
@@ -102,7 +102,7 @@ def test_library(tap, doctor, program):
     with program.running(before) as pid:
         row = doctor.expect(tap, 'library', 'problem', 'only liblttng-ust.so.1 is there',
                             'liblttng-ust.so.0 is missing', pid, mend='in its root directory')
-        tap.check(row['text'].startswith("the runtime's provider wants liblttng-ust.so.0,"),
+        tap.check(row['text'].startswith("the runtime's provider needs liblttng-ust.so.0,"),
                   'library: the one that the real provider wants', row)
         doctor.expect(tap, 'provider', 'problem', 'has not loaded', 'so it is not loaded', pid)
         doctor.expect(tap, 'library', 'ok', 'is there', 'here it is')

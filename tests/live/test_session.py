@@ -192,7 +192,7 @@ def test_gone(tap, sessions, directory):
 
 def test_usage(tap, sessions, directory):
     for arguments, pattern in (
-            (['start', '--live', '--output', 'x'], 'one of them'),
+            (['start', '--live', '--output', 'x'], 'give --live or --output, not both'),
             (['start', '--name', '../x'], '--name: letters'),
             (['start', '--disk', '2X'], '--disk 2X: not a size'),
             (['start', '--disk', '0'], '--disk 0: not a size'),

@@ -16,7 +16,7 @@ LAST_MOMENTS = 20 * 10**6
 
 
 class Bodies:
-    """Which body was at an address at a time, by the table beside the trace."""
+    """Which body was at a given address and time, by the table beside the trace."""
 
     def __init__(self, truth):
         self.by_page = collections.defaultdict(list)

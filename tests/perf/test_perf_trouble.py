@@ -53,7 +53,7 @@ def check_missing(tap, programs, trace, data, directory):
                                r'--map 1=3: that PERFPID was given before'),
                               (['data'], 'it takes no arguments'),
                               (['--trace', 'a', '--socket', 'b'],
-                               '--socket and --trace: one of them, not both')):
+                               'give --socket or --trace, not both')):
         says(tap, run(*arguments), rf'clrsym: {reason}: see clrsym perf --help\n',
              f'usage: {" ".join(arguments)}', 2)
 

@@ -24,6 +24,9 @@ PATTERNS = {
     r'(?:silences?|lapses?|strangers?)': 'process gap (glossary)',
     r'(?:news|bury)': 'name it',
     r"the caller's[.;,]": 'the caller owns it',
+    r'(?:are|is) not in yet': 'have not arrived yet',
+    r'one of them, not both': 'give A or B, not both',
+    r'at an address at a time': 'at a given address and time',
 }
 # At the beginning of a comment.
 BEGINNINGS = {r'(?:/\*+|//|#|""")\s*(?:\*\s*)?Of ': 'begin with the subject'}

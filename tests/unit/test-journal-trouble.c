@@ -366,7 +366,7 @@ START_TEST(test_poison)
         is_fatal = true;
         keeper_start(&keeper, state, 0, &FATAL);
         is_fatal = false;
-        ck_assert_ptr_nonnull(strstr(said->str, "on which clrsymd ended twice"));
+        ck_assert_ptr_nonnull(strstr(said->str, "at which clrsymd ended twice"));
         ck_assert_uint_eq(n_files(state, ".damaged"), 1);
         ck_assert(!g_file_test(marker, G_FILE_TEST_EXISTS));
         processes = tracker_processes(keeper.tracker);
