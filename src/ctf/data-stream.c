@@ -177,6 +177,8 @@ CtfDataStream *ctf_data_stream_new(StreamIdentity *identity, const CtfLayout *la
         stream->identity = identity;
         stream->files = g_ptr_array_new_with_free_func(data_file_free);
         stream->fd = -1;
+        stream->least_window = CTF_WINDOW;
+        stream->keeps_open = true;
         stream->has_clock = clock != NULL;
         stream->frequency = clock ? clock->frequency : NS_PER_SECOND;
         stream->clock_offset = clock ? clock_offset_ns(clock) : 0;
@@ -234,19 +236,38 @@ static void stream_set_layout(CtfDataStream *stream, CtfLayout *layout)
         stream->n_slots = layout->n_slots;
 }
 
-static bool stream_open_file(CtfDataStream *stream, GError **error)
+uint64_t ctf_data_stream_n_read(const CtfDataStream *stream)
+{
+        const CtfDataFile *file;
+
+        if (stream->files->len == 0)
+                return 0;
+        if (stream->i_file < stream->files->len) {
+                file = stream_file(stream);
+                return file->before + stream->packet.offset + stream->cursor.window_begin;
+        }
+        file = stream->files->pdata[stream->files->len - 1];
+        return file->before + file->size;
+}
+
+/* Opens its file, unless it is open. */
+static bool stream_open(CtfDataStream *stream, GError **error)
+{
+        if (stream->fd < 0)
+                stream->fd = open(stream_file(stream)->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (stream->fd < 0)
+                g_set_error(error, CTF_ERROR, CTF_ERROR_SYSTEM, "%s", g_strerror(errno));
+        return stream->fd >= 0;
+}
+
+static void stream_begin_file(CtfDataStream *stream)
 {
         const CtfDataFile *file = stream_file(stream);
 
         fd_clear(&stream->fd);
-        stream->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        if (stream->fd < 0) {
-                g_set_error(error, CTF_ERROR, CTF_ERROR_SYSTEM, "%s", g_strerror(errno));
-                return false;
-        }
         stream_set_layout(stream, file->layout);
         stream->packet = (CtfPacket){0};
-        return true;
+        stream->cursor.window_begin = 0;
 }
 
 /* Reads the packet from byte BEGIN on into a window of at least SIZE bytes, or up to its end. */
@@ -264,7 +285,12 @@ static bool stream_fill(CtfDataStream *stream, uint64_t begin, size_t size, GErr
                 return true;
         }
         /* A window larger than the packet serves nobody. */
-        size = MIN(size, MAX(content, CTF_WINDOW));
+        size = MIN(size, MAX(content, stream->least_window));
+        if (size > CTF_MAX_EVENT)
+                return stream_fail(error, CTF_ERROR_DAMAGED, packet->offset,
+                                   "it has an event of more than 64 MiB");
+        if (!stream_open(stream, error))
+                return false;
         if (size > stream->n_window) {
                 g_free(stream->window);
                 stream->window = g_try_malloc(size);
@@ -277,6 +303,8 @@ static bool stream_fill(CtfDataStream *stream, uint64_t begin, size_t size, GErr
         got = read_at(stream->fd, stream->window, (size_t)n, packet->offset + begin);
         if (got < 0)
                 return stream_fail(error, CTF_ERROR_SYSTEM, packet->offset, g_strerror(errno));
+        if (!stream->keeps_open)
+                fd_clear(&stream->fd);
         if ((uint64_t)got < n)
                 return stream_fail(error, CTF_ERROR_DAMAGED, packet->offset,
                                    "it ends early: its file was cut meanwhile");
@@ -299,11 +327,10 @@ static bool stream_begin_packet(CtfDataStream *stream, GError **error)
 {
         const CtfPacket *packet = &stream->packet;
 
-        stream->n_bytes_read += packet->size / 8;
         stream->cursor = (CtfCursor){
                 .at = 0, .clock = packet->has_begin ? packet->clock : stream->cursor.clock};
         /* The header and the context of a packet can be what its events refer to. */
-        if (!stream_fill(stream, 0, CTF_WINDOW, error) ||
+        if (!stream_fill(stream, 0, stream->least_window, error) ||
             !packet_run(stream->layout->packet_header, &stream->cursor, stream->slots,
                         packet->offset, error))
                 return false;
@@ -327,7 +354,8 @@ static bool stream_next_packet(CtfDataStream *stream, GError **error)
                 stream->state = CTF_STREAM_FILE;
                 return true;
         }
-        if (!ctf_packet_read(stream->fd, file->size, offset, &layout, &stream->packet, error))
+        if (!stream_open(stream, error) ||
+            !ctf_packet_read(stream->fd, file->size, offset, &layout, &stream->packet, error))
                 return false;
         if (layout != stream->layout)
                 return stream_fail(error, CTF_ERROR_DAMAGED, offset,
@@ -499,8 +527,7 @@ bool ctf_data_stream_next(CtfDataStream *stream, bool skip, GError **error)
                                 stream->state = CTF_STREAM_OVER;
                                 break;
                         }
-                        if (!stream_open_file(stream, error))
-                                return false;
+                        stream_begin_file(stream);
                         stream->state = CTF_STREAM_PACKET;
                         break;
                 case CTF_STREAM_PACKET:
@@ -541,6 +568,8 @@ bool ctf_data_stream_next(CtfDataStream *stream, bool skip, GError **error)
                         return true;
                 case CTF_STREAM_OVER:
                         fd_clear(&stream->fd);
+                        g_clear_pointer(&stream->window, g_free);
+                        stream->n_window = 0;
                         stream->item = CTF_ITEM_END;
                         return true;
                 }
@@ -554,7 +583,6 @@ void ctf_data_stream_rewind(CtfDataStream *stream)
         stream->has_previous = false;
         stream->packet = stream->previous = (CtfPacket){0};
         stream->cursor = (CtfCursor){0};
-        stream->n_bytes_read = 0;
         stream->n_events = 0;
 }
 

@@ -4,8 +4,8 @@
 /*
  * Data stream: the packets and events of one stream, from one or more files
  *
- * A file is read by pread() through one window, which is as large as the largest event or
- * CTF_WINDOW, whichever is more; so a file may grow or shrink meanwhile, and memory does not depend
+ * A file is read by pread() through one window, which is as large as the largest event, or
+ * CTF_WINDOW if that is more; so a file may grow or shrink meanwhile, and memory does not depend
  * on its size. A stream has more than one file where a session was rotated.
  */
 
@@ -13,12 +13,15 @@
 #include "event/stream.h"
 
 #define CTF_WINDOW (128u << 10)
+/* Most bytes of one event. Sub-buffers of LTTng, which hold whole events, are smaller. */
+#define CTF_MAX_EVENT (64u << 20)
 
 typedef struct CtfDataFile {
         char *path;        /* owned */
         CtfLayout *layout; /* borrowed */
         uint64_t size;     /* in bytes, when it was opened */
         uint64_t begin;    /* order of its first packet */
+        uint64_t before;   /* bytes of the stream's files before it */
 } CtfDataFile;
 
 typedef enum CtfItemType {
@@ -78,7 +81,9 @@ typedef struct CtfDataStream {
         uint64_t frequency;
         int64_t clock_offset; /* realtime less the clock's value, in ns */
         bool is_absolute;
-        GPtrArray *files; /* owned CtfDataFile, in order; without: packets are handed over */
+        GPtrArray *files;    /* owned CtfDataFile, in order; without: packets are handed over */
+        size_t least_window; /* bytes: CTF_WINDOW, unless there are many streams */
+        bool keeps_open;     /* its file, between two windows */
         CtfStreamState state;
         guint i_file;
         int fd;
@@ -92,7 +97,6 @@ typedef struct CtfDataStream {
         CtfSlot *slots;        /* owned */
         uint32_t n_slots;      /* allocated */
         const uint8_t *memory; /* borrowed: the packet that was handed over, or NULL */
-        uint64_t n_bytes_read; /* of all files */
         uint64_t n_events;     /* of any kind */
         void *user;            /* of whoever reads the trace */
 
@@ -127,6 +131,9 @@ bool ctf_packet_parse(const uint8_t *bytes, size_t n, CtfLayout **layout, CtfPac
 /* IDENTITY becomes the stream's. */
 CtfDataStream *ctf_data_stream_new(StreamIdentity *identity, const CtfLayout *layout);
 void ctf_data_stream_free(CtfDataStream *stream);
+
+/* Bytes of its files that were read: up to the present window. */
+uint64_t ctf_data_stream_n_read(const CtfDataStream *stream);
 
 /* ns of the stream's clock for a value in cycles. */
 uint64_t ctf_data_stream_ns(const CtfDataStream *stream, uint64_t cycles);

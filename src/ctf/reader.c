@@ -6,12 +6,19 @@
 #include "ctf/stream-identity.h"
 #include "util/fd.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* Levels of directories that are looked at: HOST/SESSION/ust/uid/UID/64-bit and rotation. */
-#define MAX_LEVELS 16
+/* Levels of directories; LTTng's are HOST/SESSION/ust/uid/UID/64-bit and rotation. */
+#define MAX_LEVELS 64
+/* Streams that keep their file open; the others open it for each window. */
+#define MAX_OPEN_FILES 256
+/* Bytes of all windows together, as long as each has LEAST_WINDOW. */
+#define ALL_WINDOWS  (8u << 20)
+#define LEAST_WINDOW (8u << 10)
 
 /* One directory with a metadata file. */
 typedef struct TraceDirectory {
@@ -20,9 +27,14 @@ typedef struct TraceDirectory {
         GHashTable *layouts;  /* owned: see ctf_layouts_new() */
 } TraceDirectory;
 
+typedef struct DirectoryId {
+        guint64 inode, device;
+} DirectoryId;
+
 struct CtfReader {
         EventUse use;
         bool has_others;
+        GHashTable *visited;    /* owned DirectoryId of each directory: links can lead back */
         GPtrArray *directories; /* owned TraceDirectory */
         GPtrArray *streams;     /* owned CtfDataStream */
         GPtrArray *heap;        /* borrowed: those with an item, the earliest first */
@@ -52,45 +64,97 @@ static int compare_texts(const void *a, const void *b)
         return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names in a directory, sorted; NULL with ERROR set. */
-static GPtrArray *directory_names(const char *path, GError **error)
+/* The names in a directory, sorted; NULL with errno set. */
+static GPtrArray *directory_names(const char *path)
 {
-        g_autoptr(GError) reason = NULL;
-        g_autoptr(GDir) directory = g_dir_open(path, 0, &reason);
+        DIR *directory = opendir(path);
+        const struct dirent *entry;
         GPtrArray *names;
-        const char *name;
 
-        if (!directory) {
-                g_set_error(error, CTF_ERROR, CTF_ERROR_SYSTEM, "%s", reason->message);
+        if (!directory)
                 return NULL;
-        }
         names = g_ptr_array_new_with_free_func(g_free);
-        while ((name = g_dir_read_name(directory)))
-                g_ptr_array_add(names, g_strdup(name));
-        g_ptr_array_sort(names, compare_texts);
+        while ((errno = 0, entry = readdir(directory)))
+                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                        g_ptr_array_add(names, g_strdup(entry->d_name));
+        if (errno)
+                g_clear_pointer(&names, g_ptr_array_unref);
+        closedir(directory);
+        if (names)
+                g_ptr_array_sort(names, compare_texts);
         return names;
 }
 
+static guint directory_id_hash(const void *id)
+{
+        return g_int64_hash(&((const DirectoryId *)id)->inode);
+}
+
+static gboolean directory_id_equal(const void *a, const void *b)
+{
+        const DirectoryId *x = a, *y = b;
+
+        return x->inode == y->inode && x->device == y->device;
+}
+
+/* False if the directory was visited before. */
+static bool reader_visit(CtfReader *reader, const struct stat *st)
+{
+        DirectoryId *id = g_new(DirectoryId, 1);
+
+        *id = (DirectoryId){st->st_ino, st->st_dev};
+        return g_hash_table_add(reader->visited, id);
+}
+
+/* A part that cannot be read may have events: then nothing is read. */
+static bool fail_unreadable(GError **error, const char *path)
+{
+        g_set_error(error, CTF_ERROR, CTF_ERROR_SYSTEM,
+                    "not all of it may be read (%s: %s): name a directory below, or ask as its "
+                    "owner",
+                    path, g_strerror(errno));
+        return false;
+}
+
+static bool reader_find(CtfReader *reader, const char *path, unsigned level, GError **error);
+
+/* Looks at one entry of a directory that is no trace itself. */
+static bool reader_find_below(CtfReader *reader, const char *path, unsigned level, GError **error)
+{
+        struct stat st;
+
+        if (stat(path, &st) < 0) /* what a link leads to may be gone */
+                return errno == ENOENT || errno == ELOOP || fail_unreadable(error, path);
+        if (!S_ISDIR(st.st_mode) || !reader_visit(reader, &st))
+                return true;
+        if (level > MAX_LEVELS) {
+                g_set_error(error, CTF_ERROR, CTF_ERROR_UNSUPPORTED,
+                            "%s: more than %u levels of directories", path, MAX_LEVELS);
+                return false;
+        }
+        return reader_find(reader, path, level, error);
+}
+
+/* Finds the directories of traces: PATH, or those below. A trace has no other below it. */
 static bool reader_find(CtfReader *reader, const char *path, unsigned level, GError **error)
 {
-        g_autoptr(GPtrArray) names = directory_names(path, error);
         g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
+        g_autoptr(GPtrArray) names = directory_names(path);
+        TraceDirectory *directory;
         guint i;
 
         if (!names)
-                return false;
+                return fail_unreadable(error, path);
         if (g_file_test(metadata, G_FILE_TEST_IS_REGULAR)) {
-                TraceDirectory *directory = g_new0(TraceDirectory, 1);
-
+                directory = g_new0(TraceDirectory, 1);
                 directory->path = g_strdup(path);
                 g_ptr_array_add(reader->directories, directory);
+                return true;
         }
-        for (i = 0; i < names->len && level < MAX_LEVELS; i++) {
+        for (i = 0; i < names->len; i++) {
                 g_autofree char *below = g_build_filename(path, names->pdata[i], NULL);
-                struct stat st;
 
-                if (lstat(below, &st) == 0 && S_ISDIR(st.st_mode) &&
-                    !reader_find(reader, below, level + 1, error))
+                if (!reader_find_below(reader, below, level + 1, error))
                         return false;
         }
         return true;
@@ -193,13 +257,14 @@ static bool reader_open_directory(CtfReader *reader, TraceDirectory *directory, 
         if (!directory->trace)
                 return fail_in(error, directory->path);
         directory->layouts = ctf_layouts_new(directory->trace, reader->use, reader->counts);
-        names = directory_names(directory->path, error);
+        names = directory_names(directory->path);
         if (!names)
-                return false;
+                return fail_unreadable(error, directory->path);
         for (i = 0; i < names->len; i++) {
                 const char *name = names->pdata[i];
                 struct stat st;
 
+                /* Hidden files are none, for babeltrace2 too. */
                 if (name[0] == '.' || !strcmp(name, "metadata") || fstatat(fd, name, &st, 0) < 0 ||
                     !S_ISREG(st.st_mode))
                         continue;
@@ -234,6 +299,20 @@ static int compare_files(const void *a, const void *b)
         int order = compare_u64(x->begin, y->begin);
 
         return order ? order : strcmp(x->path, y->path);
+}
+
+static void stream_sort_files(CtfDataStream *stream)
+{
+        uint64_t before = 0;
+        guint i;
+
+        g_ptr_array_sort(stream->files, compare_files);
+        for (i = 0; i < stream->files->len; i++) {
+                CtfDataFile *file = stream->files->pdata[i];
+
+                file->before = before;
+                before += file->size;
+        }
 }
 
 static bool stream_is_before(const CtfDataStream *a, const CtfDataStream *b)
@@ -274,10 +353,26 @@ static bool reader_advance(CtfReader *reader, CtfDataStream *stream, GError **er
         return fail_in(error, file->path);
 }
 
+/* However many streams there are, they take little memory and few descriptors. */
+static void reader_share_memory(CtfReader *reader)
+{
+        guint i, n = MAX(reader->streams->len, 1);
+
+        for (i = 0; i < reader->streams->len; i++) {
+                CtfDataStream *stream = reader->streams->pdata[i];
+
+                stream->least_window = CLAMP(ALL_WINDOWS / n, LEAST_WINDOW, CTF_WINDOW);
+                stream->keeps_open = i < MAX_OPEN_FILES;
+        }
+}
+
 static bool reader_find_in(CtfReader *reader, const char *path, GError **error)
 {
         guint n_before = reader->directories->len;
+        struct stat st;
 
+        if (stat(path, &st) == 0 && !reader_visit(reader, &st))
+                return true; /* another path leads to it */
         if (!reader_find(reader, path, 0, error))
                 return false;
         if (reader->directories->len == n_before) {
@@ -318,8 +413,8 @@ static bool reader_open(CtfReader *reader, const char *const *paths, size_t n_pa
                         return false;
         g_ptr_array_sort(reader->streams, compare_streams);
         for (i = 0; i < reader->streams->len; i++)
-                g_ptr_array_sort(((CtfDataStream *)reader->streams->pdata[i])->files,
-                                 compare_files);
+                stream_sort_files(reader->streams->pdata[i]);
+        reader_share_memory(reader);
         return reader_begin(reader, error);
 }
 
@@ -355,6 +450,8 @@ CtfReader *ctf_reader_new_of(const char *const *paths, size_t n_paths, EventUse 
 
         reader->use = use;
         reader->has_others = has_others;
+        reader->visited =
+                g_hash_table_new_full(directory_id_hash, directory_id_equal, g_free, NULL);
         reader->directories = g_ptr_array_new_with_free_func(trace_directory_free);
         reader->streams = g_ptr_array_new_with_free_func(data_stream_free);
         reader->heap = g_ptr_array_new();
@@ -370,6 +467,7 @@ void ctf_reader_free(CtfReader *reader)
 {
         if (!reader)
                 return;
+        g_hash_table_destroy(reader->visited);
         g_ptr_array_unref(reader->heap);
         g_ptr_array_unref(reader->streams);
         g_ptr_array_unref(reader->directories);
@@ -440,5 +538,5 @@ void ctf_reader_progress(const CtfReader *reader, uint64_t *ret_read, uint64_t *
         *ret_read = 0;
         *ret_total = reader->n_bytes;
         for (i = 0; i < reader->streams->len; i++)
-                *ret_read += ((CtfDataStream *)reader->streams->pdata[i])->n_bytes_read;
+                *ret_read += ctf_data_stream_n_read(reader->streams->pdata[i]);
 }
