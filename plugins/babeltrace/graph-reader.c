@@ -42,32 +42,25 @@ EventClass *graph_reader_event(GraphReader *reader, const bt_event *event)
         return info->is_wanted ? info : NULL;
 }
 
+static void graph_reader_refuse(const GraphReader *reader, const char *reason)
+{
+        BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(reader->self, "%s", reason);
+}
+
 void graph_reader_refuse_clockless(const GraphReader *reader, const GraphStream *stream)
 {
-        g_autofree char *name = graph_stream_trace_name(stream);
+        g_autofree char *reason = stream_clockless_reason(graph_stream_trace_name(stream));
 
-        BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
-                reader->self,
-                "The .NET events of trace \"%s\" have no time: their stream has no default clock. "
-                "Record with lttng-ust, whose streams have one",
-                name);
+        graph_reader_refuse(reader, reason);
 }
 
 static void graph_reader_refuse_without_process(const GraphReader *reader,
                                                 const GraphStream *stream)
 {
-        g_autofree char *name = graph_stream_trace_name(stream);
-        g_autofree char *session = graph_stream_session_name(stream);
+        g_autofree char *reason = stream_unattributed_reason(graph_stream_trace_name(stream),
+                                                             graph_stream_session_name(stream));
 
-        BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
-                reader->self,
-                "The .NET events of trace \"%s\" do not name their process: there is no "
-                "`vpid` context, and the buffers are not per process. Record again, with this "
-                "before `lttng start`:\n"
-                /* Short options: babeltrace2 breaks lines at 80 columns, and this is to be pasted.
-                 */
-                "lttng add-context -u -s %s -t vpid -t vtid -t pid_ns",
-                name, session);
+        graph_reader_refuse(reader, reason);
 }
 
 static bool graph_reader_find_process(const GraphReader *reader, const EventClass *info,

@@ -264,24 +264,14 @@ void graph_stream_gap(const GraphStream *info, const bt_message *message, Stream
         ret_gap->count = gap.count;
 }
 
-char *graph_stream_trace_name(const GraphStream *info)
+const char *graph_stream_trace_name(const GraphStream *info)
 {
-        const bt_trace *trace = bt_stream_borrow_trace_const(info->stream);
-        const char *name = bt_trace_get_name(trace);
+        const char *name = bt_trace_get_name(bt_stream_borrow_trace_const(info->stream));
 
-        if (name && *name)
-                return g_strescape(name, NULL);
-        name = trace_environment_string(trace, "trace_name");
-        return g_strescape(*name ? name : "(without a name)", NULL);
+        return name && *name ? name : graph_stream_session_name(info);
 }
 
-char *graph_stream_session_name(const GraphStream *info)
+const char *graph_stream_session_name(const GraphStream *info)
 {
-        const char *name =
-                trace_environment_string(bt_stream_borrow_trace_const(info->stream), "trace_name");
-
-        /* It goes into a command line: only if it needs no quotes. */
-        if (!*name || name[strspn(name, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "._-")])
-                name = "SESSION";
-        return g_strdup(name);
+        return trace_environment_string(bt_stream_borrow_trace_const(info->stream), "trace_name");
 }

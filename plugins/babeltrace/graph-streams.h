@@ -58,7 +58,7 @@ uint64_t graph_stream_time(const GraphStream *info, const bt_clock_snapshot *sna
 /* The gap of a discarded events or discarded packets message. */
 void graph_stream_gap(const GraphStream *info, const bt_message *message, StreamGap *ret_gap);
 
-/* The name of a trace for people, newly allocated. */
-char *graph_stream_trace_name(const GraphStream *info);
-/* The name of its LTTng session, "SESSION" if it is not known. */
-char *graph_stream_session_name(const GraphStream *info);
+/* The name of the stream's trace, "" if it has none. Borrowed. */
+const char *graph_stream_trace_name(const GraphStream *info);
+/* The name of its LTTng session, "" if it is not known. Borrowed. */
+const char *graph_stream_session_name(const GraphStream *info);

@@ -62,3 +62,33 @@ void stream_identity_set_clock(StreamIdentity *stream, const char *name, int64_t
         string_set_valid_utf8(stream->clock_name, name);
         stream->clock_offset = offset;
 }
+
+static char *trace_name_escape(const char *trace)
+{
+        return g_strescape(*trace ? trace : "(without a name)", NULL);
+}
+
+char *stream_clockless_reason(const char *trace)
+{
+        g_autofree char *name = trace_name_escape(trace);
+
+        return g_strdup_printf(
+                "The .NET events of trace \"%s\" have no time: their stream has no default clock. "
+                "Record with lttng-ust, whose streams have one",
+                name);
+}
+
+char *stream_unattributed_reason(const char *trace, const char *session)
+{
+        g_autofree char *name = trace_name_escape(trace);
+        size_t n = strspn(session, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "._-");
+
+        return g_strdup_printf(
+                "The .NET events of trace \"%s\" do not name their process: there is no "
+                "`vpid` context, and the buffers are not per process. Record again, with this "
+                "before `lttng start`:\n"
+                /* Short options: babeltrace2 breaks lines at 80 columns, and this is to be pasted.
+                 */
+                "lttng add-context -u -s %s -t vpid -t vtid -t pid_ns",
+                name, /* only if it needs no quotes */ n && !session[n] ? session : "SESSION");
+}

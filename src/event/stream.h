@@ -55,6 +55,14 @@ int32_t stream_identity_read_environment(StreamIdentity *stream,
 /* NAME need not be valid UTF-8. */
 void stream_identity_set_clock(StreamIdentity *stream, const char *name, int64_t offset);
 
+/*
+ * Why the events of a stream cannot be used, and what to do, in text owned by the caller: they have
+ * no time, or nothing names their process. TRACE names the trace for people. The second text ends
+ * with a line that is a command; SESSION, the name of LTTng's session, goes into it.
+ */
+char *stream_clockless_reason(const char *trace);
+char *stream_unattributed_reason(const char *trace, const char *session);
+
 typedef enum GapKind {
         GAP_EVENTS,  /* COUNT events were discarded */
         GAP_PACKETS, /* COUNT packets were discarded */

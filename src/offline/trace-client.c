@@ -68,13 +68,19 @@ static void trace_client_put_error(TraceClient *client, const char *error, const
 }
 
 static void trace_client_put_progress(TraceClient *client, uint64_t read, uint64_t total,
-                                      bool continues)
+                                      const char *note, bool continues)
 {
         g_string_append_printf(client->output,
                                "{\"parameters\":{\"read\":%" G_GUINT64_FORMAT
-                               ",\"total\":%" G_GUINT64_FORMAT "}%s}",
-                               (guint64)read, (guint64)total,
-                               continues ? ",\"continues\":true" : "");
+                               ",\"total\":%" G_GUINT64_FORMAT,
+                               (guint64)read, (guint64)total);
+        if (note) {
+                g_autofree char *valid = g_utf8_make_valid(note, -1);
+
+                g_string_append(client->output, ",\"note\":");
+                json_append_string(client->output, valid);
+        }
+        g_string_append(client->output, continues ? "},\"continues\":true}" : "}}");
         g_string_append_c(client->output, '\0');
 }
 
@@ -83,9 +89,9 @@ void trace_client_answer(TraceClient *client)
         client->state = STATE_ANSWERING;
 }
 
-void trace_client_ready(TraceClient *client, uint64_t total)
+void trace_client_ready(TraceClient *client, uint64_t total, const char *note)
 {
-        trace_client_put_progress(client, total, total, false);
+        trace_client_put_progress(client, total, total, note, false);
         client->state = STATE_ANSWERING;
         /* Calls that came while the trace was read are answered now. */
         query_connection_feed(client->connection, client->input->data, client->input->len);
@@ -146,7 +152,7 @@ static int trace_client_report_progress(TraceClient *client, int64_t now_ms)
 
         if (now_ms - client->reported_ms >= PROGRESS_MS && !client->output->len) {
                 client->calls->progress(client->data, &read, &total);
-                trace_client_put_progress(client, read, total, true);
+                trace_client_put_progress(client, read, total, NULL, true);
                 client->reported_ms = now_ms;
         }
         return PROGRESS_MS;

@@ -31,7 +31,10 @@ Conversation *trace_client_conversation(TraceClient *client);
 /* For a client that need not call ReadTrace, because the trace has been read. */
 void trace_client_answer(TraceClient *client);
 
-/* All TOTAL bytes have been read: sends the last reply of ReadTrace, and answers from now on. */
-void trace_client_ready(TraceClient *client, uint64_t total);
+/*
+ * All TOTAL bytes have been read: sends the last reply of ReadTrace, and answers from now on. NOTE
+ * is for people; NULL: none.
+ */
+void trace_client_ready(TraceClient *client, uint64_t total, const char *note);
 /* The trace could not be read, for the reason MESSAGE: the connection is over. */
 void trace_client_fail(TraceClient *client, const char *message);

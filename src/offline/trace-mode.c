@@ -118,11 +118,13 @@ static void trace_mode_connect(TraceMode *mode, size_t i)
                                   trace_client_conversation(mode->clients[i]), mode);
 }
 
-static void begin_answers(TraceMode *mode, uint64_t total)
+static void begin_answers(TraceMode *mode)
 {
+        uint64_t read, total;
         size_t i;
 
-        trace_client_ready(mode->clients[0], total);
+        trace_reader_progress(mode->reader, &read, &total);
+        trace_client_ready(mode->clients[0], total, trace_reader_note(mode->reader));
         for (i = 1; i < n_fds; i++) {
                 mode->clients[i] = trace_client_new(&mode->context, NULL, NULL);
                 trace_client_answer(mode->clients[i]);
@@ -133,14 +135,12 @@ static void begin_answers(TraceMode *mode, uint64_t total)
 static void on_read(void *data, GError *error)
 {
         TraceMode *mode = data;
-        uint64_t read, total;
 
-        trace_reader_progress(mode->reader, &read, &total);
-        g_clear_pointer(&mode->reader, trace_reader_free);
         if (error)
                 trace_mode_refuse(mode, error);
         else
-                begin_answers(mode, total);
+                begin_answers(mode);
+        g_clear_pointer(&mode->reader, trace_reader_free);
         peer_run(mode->peers[0]);
 }
 

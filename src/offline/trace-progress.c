@@ -31,19 +31,6 @@ static bool progress_fail(GError **error, const char *directory, const char *wha
         return false;
 }
 
-static bool progress_check_directory(const char *directory, GError **error)
-{
-        FD_AUTO int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        if (fd < 0)
-                return progress_fail(error, directory,
-                                     errno == ENOTDIR
-                                             ? "neither a snapshot nor a directory: a trace is "
-                                               "one, with a file \"metadata\" in it, here or below"
-                                             : g_strerror(errno));
-        return true;
-}
-
 /*
  * Gathers all files that could be streams (path -> StreamFile), and the directories of traces:
  * those with a file "metadata". Returns NULL, or a path that cannot be read: babeltrace2 would skip
@@ -113,8 +100,6 @@ TraceProgress *trace_progress_new(const char *directory, GError **error)
         g_autofree char *unreadable = NULL;
         TraceProgress *progress;
 
-        if (!progress_check_directory(directory, error))
-                return NULL;
         root = realpath(directory, NULL);
         progress = g_new0(TraceProgress, 1);
         progress->inotify = -1;

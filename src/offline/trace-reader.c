@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "offline/trace-reader.h"
 
+#include "ctf/error.h"
 #include "offline/snapshot.h"
 #include "offline/trace-babeltrace.h"
+#include "offline/trace-ctf.h"
 #include "offline/trace-progress.h"
 #include "util/fd.h"
 #include "wire/ingest-connection.h"
@@ -16,24 +18,42 @@
 /* Pieces of a snapshot that are read before others have their turn. */
 #define PIECES_A_TURN 4
 
+/* Traces are read in the first of two ways that can; $CLRSYM_READER can ask for the second. */
+#define READER_VARIABLE   "CLRSYM_READER"
+#define READER_BABELTRACE "babeltrace2"
+
 struct TraceReader {
         TraceReaderOptions options;
-        IngestConnection *ingest; /* owned */
+        Tracker *tracker;         /* borrowed */
+        IngestConnection *ingest; /* owned: of a babeltrace2 or a snapshot */
         SnapshotWriter *writer;   /* owned, maybe NULL */
         GError *error;            /* owned: of the writer */
         TraceReaderDone done;
         void *data;
-        /* To read a trace: */
+        guint turn; /* source: reads the next piece */
+        /* To read traces in this process: */
+        TraceCtf *ctf; /* owned */
+        /* To read traces with babeltrace2: */
+        char *note;                  /* owned: the reason for that */
         TraceProgress *progress;     /* owned */
         TraceBabeltrace *babeltrace; /* owned */
         /* To read a snapshot: */
         SnapshotReader *snapshot; /* owned */
-        guint turn;               /* source */
 };
 
 static GError *trace_reader_fail(const TraceReader *reader, const char *what)
 {
         return g_error_new(G_IO_ERROR, G_IO_ERROR_FAILED, "%s: %s", reader->options.path, what);
+}
+
+static uint64_t trace_reader_dotnet_events(const TraceReader *reader)
+{
+        FeederReport report;
+
+        if (!reader->ctf)
+                return ingest_connection_report(reader->ingest)->dotnet_events;
+        trace_ctf_report(reader->ctf, &report);
+        return report.dotnet_events;
 }
 
 /* Everything was read, or ERROR is set. Checks whether that is good enough, and ends. */
@@ -43,7 +63,7 @@ static void trace_reader_end(TraceReader *reader, GError *error)
                 g_clear_error(&error);
                 error = g_steal_pointer(&reader->error);
         }
-        if (!error && ingest_connection_report(reader->ingest)->dotnet_events == 0)
+        if (!error && trace_reader_dotnet_events(reader) == 0)
                 error = trace_reader_fail(
                         reader, "not one event of the .NET runtime in this trace: `clrsym "
                                 "doctor` finds out why");
@@ -99,57 +119,106 @@ static bool trace_reader_take_piece(TraceReader *reader, GError **ret_error)
         return trace_reader_save(reader, bytes, (size_t)n);
 }
 
+/* The same of traces that are read here. */
+static bool trace_reader_take_events(TraceReader *reader, GError **ret_error)
+{
+        return trace_ctf_run(reader->ctf, ret_error) == TRACE_CTF_MORE;
+}
+
 static gboolean trace_reader_on_turn(gpointer data)
 {
         TraceReader *reader = data;
         GError *error = NULL;
+        bool goes_on = true;
         int i;
 
-        for (i = 0; i < PIECES_A_TURN; i++)
-                if (!trace_reader_take_piece(reader, &error)) {
-                        reader->turn = 0;
-                        trace_reader_end(reader, error);
-                        return G_SOURCE_REMOVE;
-                }
-        return G_SOURCE_CONTINUE;
+        if (reader->ctf)
+                goes_on = trace_reader_take_events(reader, &error);
+        else
+                for (i = 0; goes_on && i < PIECES_A_TURN; i++)
+                        goes_on = trace_reader_take_piece(reader, &error);
+        if (goes_on)
+                return G_SOURCE_CONTINUE;
+        reader->turn = 0;
+        trace_reader_end(reader, error);
+        return G_SOURCE_REMOVE;
 }
 
-/* A regular file is a snapshot, anything else should be a directory with traces. */
-static bool trace_reader_open(TraceReader *reader, GError **error)
+/* Takes over FD. */
+static bool trace_reader_open_snapshot(TraceReader *reader, int fd, GError **error)
 {
         const TraceReaderOptions *options = &reader->options;
-        int fd = open(options->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+        reader->snapshot = snapshot_reader_new(fd, options->path, options->jit_events, error);
+        return reader->snapshot != NULL;
+}
+
+/* babeltrace2 itself is started later. REASON is what makes it necessary. */
+static bool trace_reader_open_babeltrace(TraceReader *reader, const char *reason, GError **error)
+{
+        reader->note = g_strdup_printf("read by babeltrace2: %s", reason);
+        reader->progress = trace_progress_new(reader->options.path, error);
+        return reader->progress != NULL;
+}
+
+static bool trace_reader_open_traces(TraceReader *reader, GError **error)
+{
+        const TraceReaderOptions *options = &reader->options;
+        g_autoptr(GError) reason = NULL;
+
+        if (!g_strcmp0(g_getenv(READER_VARIABLE), READER_BABELTRACE))
+                return trace_reader_open_babeltrace(
+                        reader, READER_VARIABLE " is " READER_BABELTRACE, error);
+        reader->ctf = trace_ctf_new(options->path, options->jit_events, reader->tracker, &reason);
+        if (reader->ctf)
+                return true;
+        if (g_error_matches(reason, CTF_ERROR, CTF_ERROR_UNSUPPORTED))
+                return trace_reader_open_babeltrace(reader, reason->message, error);
+        g_propagate_error(error, g_steal_pointer(&reason));
+        return false;
+}
+
+static bool trace_reader_open(TraceReader *reader, GError **error)
+{
+        FD_AUTO int fd = open(reader->options.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        const char *wrong = NULL;
         struct stat st;
 
-        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-                reader->snapshot =
-                        snapshot_reader_new(fd, options->path, options->jit_events, error);
-                if (reader->snapshot)
-                        reader->turn = g_idle_add(trace_reader_on_turn, reader);
-                return reader->snapshot != NULL;
-        }
-        fd_clear(&fd);
-        reader->progress = trace_progress_new(options->path, error);
-        return reader->progress != NULL;
+        if (fd < 0 || fstat(fd, &st) < 0)
+                wrong = g_strerror(errno);
+        else if (S_ISREG(st.st_mode))
+                return trace_reader_open_snapshot(reader, fd_steal(&fd), error);
+        else if (!S_ISDIR(st.st_mode))
+                wrong = "neither a snapshot nor a directory: a trace is one, with a file "
+                        "\"metadata\" in it, here or below";
+        if (!wrong)
+                return trace_reader_open_traces(reader, error);
+        g_propagate_error(error, trace_reader_fail(reader, wrong));
+        return false;
+}
+
+static bool trace_reader_start_saving(TraceReader *reader, GError **error)
+{
+        const TraceReaderOptions *options = &reader->options;
+        bool jit_events = reader->snapshot ? snapshot_reader_has_jit_events(reader->snapshot)
+                                           : options->jit_events;
+
+        reader->writer = snapshot_writer_new(options->save, jit_events, error);
+        return reader->writer &&
+               (!reader->ctf || trace_ctf_save(reader->ctf, reader->writer, error));
 }
 
 static bool trace_reader_start(TraceReader *reader, GError **error)
 {
         const TraceReaderOptions *options = &reader->options;
 
-        if (!trace_reader_open(reader, error))
+        if (!trace_reader_open(reader, error) ||
+            (options->save && !trace_reader_start_saving(reader, error)))
                 return false;
-        if (options->save) {
-                bool jit_events = reader->snapshot
-                                          ? snapshot_reader_has_jit_events(reader->snapshot)
-                                          : options->jit_events;
-
-                reader->writer = snapshot_writer_new(options->save, jit_events, error);
-                if (!reader->writer)
-                        return false;
-        }
-        if (reader->snapshot)
+        if (!reader->progress) {
+                reader->turn = g_idle_add(trace_reader_on_turn, reader);
                 return true;
+        }
         reader->babeltrace = trace_babeltrace_new(options->path, options->jit_events,
                                                   reader->ingest, &CALLS, reader, error);
         return reader->babeltrace != NULL;
@@ -161,6 +230,7 @@ TraceReader *trace_reader_new(const TraceReaderOptions *options, Tracker *tracke
         TraceReader *reader = g_new0(TraceReader, 1);
 
         reader->options = *options;
+        reader->tracker = tracker;
         reader->ingest = ingest_connection_new(tracker, false);
         reader->done = done;
         reader->data = data;
@@ -176,12 +246,14 @@ void trace_reader_free(TraceReader *reader)
         if (!reader)
                 return;
         g_clear_handle_id(&reader->turn, g_source_remove);
+        trace_ctf_free(reader->ctf);
         trace_babeltrace_free(reader->babeltrace);
         trace_progress_free(reader->progress);
         snapshot_reader_free(reader->snapshot);
         snapshot_writer_free(reader->writer);
         ingest_connection_free(reader->ingest);
         g_clear_error(&reader->error);
+        g_free(reader->note);
         g_free(reader);
 }
 
@@ -189,7 +261,14 @@ void trace_reader_progress(TraceReader *reader, uint64_t *ret_read, uint64_t *re
 {
         if (reader->snapshot)
                 snapshot_reader_progress(reader->snapshot, ret_read, ret_total);
+        else if (reader->ctf)
+                trace_ctf_progress(reader->ctf, ret_read, ret_total);
         else
                 trace_progress_update(reader->progress, trace_babeltrace_pid(reader->babeltrace),
                                       ret_read, ret_total);
+}
+
+const char *trace_reader_note(const TraceReader *reader)
+{
+        return reader->note;
 }

@@ -146,15 +146,29 @@ static uint8_t *put_value(uint8_t *at, FieldType type, const Value *value)
         return put_bytes(at, value->data, (size_t)value->n * size);
 }
 
-bool ingest_put_record(GByteArray *out, uint32_t stream, const Record *record)
+static size_t record_size(const Record *record)
 {
         const Event *event = record->event;
-        size_t n_payload = RECORD_HEAD_SIZE;
-        uint8_t *at;
+        size_t n = RECORD_HEAD_SIZE;
         unsigned i;
 
         for (i = 0; i < event->n_fields; i++)
-                n_payload += value_size(event->fields[i].type, &record->values[i]);
+                n += value_size(event->fields[i].type, &record->values[i]);
+        return n;
+}
+
+bool ingest_record_fits(const Record *record)
+{
+        return record_size(record) <= INGEST_MAX_PAYLOAD;
+}
+
+bool ingest_put_record(GByteArray *out, uint32_t stream, const Record *record)
+{
+        const Event *event = record->event;
+        size_t n_payload = record_size(record);
+        uint8_t *at;
+        unsigned i;
+
         if (n_payload > INGEST_MAX_PAYLOAD)
                 return false;
 

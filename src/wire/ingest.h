@@ -68,7 +68,9 @@ typedef enum IngestType {
 /* Encoders append one whole frame to OUT. */
 void ingest_put_hello(GByteArray *out, uint32_t version, const char *program);
 void ingest_put_stream_open(GByteArray *out, uint32_t number, const StreamIdentity *stream);
-/* False, with OUT as it was, if the record is over INGEST_MAX_PAYLOAD. */
+/* False for a record of more than INGEST_MAX_PAYLOAD. */
+bool ingest_record_fits(const Record *record);
+/* False, with OUT as it was, if the record does not fit. */
 bool ingest_put_record(GByteArray *out, uint32_t stream, const Record *record);
 void ingest_put_gap(GByteArray *out, uint32_t stream, const StreamGap *gap);
 void ingest_put_progress(GByteArray *out, uint32_t stream, uint64_t time);

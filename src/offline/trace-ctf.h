@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Trace CTF: reads the traces in a directory into a tracker, in this process
+ *
+ * With src/ctf, event by event in the order of time. What it does to the tracker, and puts into a
+ * snapshot, is what babeltrace2 with sink.clrsym.feed does over an ingest connection.
+ */
+
+#include "event/stream.h"
+#include "offline/snapshot.h"
+#include "tracker/tracker.h"
+
+typedef struct TraceCtf TraceCtf;
+
+/*
+ * Opens the traces in DIRECTORY, here or below; with JIT_EVENTS also for the events about the JIT's
+ * work. TRACKER is borrowed. NULL with ERROR set; with CTF_ERROR_UNSUPPORTED (ctf/error.h)
+ * babeltrace2 may be able to read them.
+ */
+TraceCtf *trace_ctf_new(const char *directory, bool jit_events, Tracker *tracker, GError **error);
+void trace_ctf_free(TraceCtf *ctf);
+
+/* Also saves what it reads; WRITER is borrowed. Before the first trace_ctf_run(). */
+bool trace_ctf_save(TraceCtf *ctf, SnapshotWriter *writer, GError **error);
+
+typedef enum TraceCtfResult {
+        TRACE_CTF_MORE,  /* call again */
+        TRACE_CTF_END,   /* everything was read */
+        TRACE_CTF_ERROR, /* ERROR is set: nothing can be answered */
+} TraceCtfResult;
+
+/* Reads the next piece: some ms of work. */
+TraceCtfResult trace_ctf_run(TraceCtf *ctf, GError **error);
+
+/* What was read so far. */
+void trace_ctf_report(const TraceCtf *ctf, FeederReport *ret_report);
+/* Bytes of the stream files: read so far, and all. */
+void trace_ctf_progress(const TraceCtf *ctf, uint64_t *ret_read, uint64_t *ret_total);
