@@ -166,6 +166,11 @@ int clrsym_open(clrsym **ret, const clrsym_options *options, char **ret_message)
 void clrsym_close(clrsym *handle);
 /* Why the last call failed; valid until the next call. Never NULL. */
 const char *clrsym_message(const clrsym *handle);
+/*
+ * What is worth knowing of how the trace was read, a line of text: that babeltrace2 read it, and
+ * why. NULL: nothing. Valid as long as the handle.
+ */
+const char *clrsym_note(const clrsym *handle);
 
 typedef struct clrsym_query {
         int32_t pid; /* in the caller's pid namespace while it runs; in a trace, the process's own

@@ -3,7 +3,9 @@
 
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "util/printable-string.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +13,19 @@ struct AnswerSource {
         clrsym *handle; /* owned */
         GString *reply; /* owned */
 };
+
+void answer_source_print_note(const char *trace, const char *note)
+{
+        g_autoptr(GString) line = g_string_new(NULL);
+        g_autofree char *utf8 = trace ? g_filename_display_name(trace) : NULL;
+
+        if (!utf8 || !note)
+                return;
+        printable_append(line, utf8);
+        g_string_append(line, ": ");
+        printable_append(line, note);
+        fprintf(stderr, "clrsym: %s\n", line->str);
+}
 
 AnswerSource *answer_source_open(const Options *options, AnswerSourceFlags flags, GError **error)
 {
@@ -36,6 +51,8 @@ AnswerSource *answer_source_open(const Options *options, AnswerSourceFlags flags
                 free(message);
                 return NULL;
         }
+        if (options_has(options, OPTION_VERBOSE))
+                answer_source_print_note(options->trace, clrsym_note(source->handle));
         source->reply = g_string_new(NULL);
         return g_steal_pointer(&source);
 }

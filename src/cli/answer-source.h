@@ -22,6 +22,8 @@ typedef enum AnswerSourceFlags {
 } AnswerSourceFlags;
 
 AnswerSource *answer_source_open(const Options *options, AnswerSourceFlags flags, GError **error);
+/* Prints on stderr how TRACE is read, for --verbose; NULL: nothing. */
+void answer_source_print_note(const char *trace, const char *note);
 void answer_source_free(AnswerSource *source);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AnswerSource, answer_source_free)
 

@@ -261,6 +261,8 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_KEEP] = {0, "keep", NULL, false, NULL, 0,
                          "never remove what lttng-relayd has recorded of it"},
         [OPTION_QUIET] = {'q', "quiet", NULL, false, NULL, 0, "report only what was done"},
+        [OPTION_VERBOSE] = {'v', "verbose", NULL, false, NULL, 0,
+                            "report on stderr if babeltrace2 reads the trace, and why"},
         [OPTION_JSON] = {'j', "json", NULL, false, NULL, 0, "JSON, one object a line"},
 };
 

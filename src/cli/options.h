@@ -49,6 +49,7 @@ typedef enum Option {
         OPTION_FORCE,
         OPTION_KEEP,
         OPTION_QUIET,
+        OPTION_VERBOSE,
         OPTION_JSON,
         _OPTION_MAX,
 } Option;

@@ -9,6 +9,7 @@
  * stacks itself; for the other formats it sends its samples to this program.
  */
 
+#include "cli/answer-source.h"
 #include "cli/perf-clock.h"
 #include "cli/perf-match.h"
 #include "cli/perf-profile.h"
@@ -226,6 +227,8 @@ static bool open_handle(PerfVerb *verb, GError **error)
         progress_end(&progress);
         if (r < 0)
                 g_set_error(error, PERF_ERROR, 0, "%s", message ? message : g_strerror(-r));
+        else if (options_has(verb->options, OPTION_VERBOSE))
+                answer_source_print_note(how.trace, clrsym_note(verb->handle));
         free(message);
         return r >= 0;
 }

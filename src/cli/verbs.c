@@ -7,7 +7,7 @@
 
 #define BIT(name) OPTION_BIT(OPTION_##name)
 /* What every verb takes that asks a daemon or a trace. */
-#define COMMON         (BIT(SOCKET) | BIT(TRACE) | BIT(JSON))
+#define COMMON         (BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(JSON))
 #define COMMON_PROCESS (COMMON | BIT(PID))
 
 static const char *check_resolve(const Options *options)
@@ -137,14 +137,14 @@ static const Verb VERBS[] = {
          .help = "print a perf map that is right for one moment"},
         {.name = "perf",
          .run = verb_perf,
-         .use = {BIT(SOCKET) | BIT(TRACE) | BIT(INPUT) | BIT(OUTPUT) | BIT(STYLE) | BIT(TIERS) |
-                         BIT(ANNOTATE) | BIT(EVENT) | BIT(MAP) | BIT(FORCE),
+         .use = {BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(INPUT) | BIT(OUTPUT) | BIT(STYLE) |
+                         BIT(TIERS) | BIT(ANNOTATE) | BIT(EVENT) | BIT(MAP) | BIT(FORCE),
                  PERF_TEXTS},
          .help = "name the managed frames of a perf.data; print it, or write a flame graph or "
                  "profile"},
         {.name = "dump",
          .run = verb_dump,
-         .use = {.allowed = BIT(PID) | BIT(EVENT) | BIT(JSON)},
+         .use = {.allowed = BIT(PID) | BIT(EVENT) | BIT(VERBOSE) | BIT(JSON)},
          .arguments = "DIR",
          .min_arguments = 1,
          .max_arguments = 1,
@@ -163,7 +163,7 @@ static const Verb VERBS[] = {
          .help = "print metrics, as OpenMetrics"},
         {.name = "save",
          .run = verb_save,
-         .use = {.allowed = BIT(TRACE) | BIT(OUTPUT) | BIT(JIT_EVENTS)},
+         .use = {.allowed = BIT(TRACE) | BIT(OUTPUT) | BIT(JIT_EVENTS) | BIT(VERBOSE)},
          .required = BIT(TRACE) | BIT(OUTPUT),
          .help = "save a trace as a snapshot, which --trace opens at once"},
         {.name = "attach",

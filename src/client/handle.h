@@ -15,6 +15,7 @@
 struct clrsym {
         Endpoint endpoint;
         Message message;
+        char *note; /* owned: see clrsym_note() */
         Connection calls;
         Bulk bulk;
         bool is_busy; /* a function with this handle is running: a callback may not call another */

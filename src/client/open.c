@@ -58,12 +58,18 @@ static int take_reply(Reading *reading, const Reply *reply)
 {
         const json_t *n_read = json_object_get(reply->parameters, "read");
         const json_t *n_total = json_object_get(reply->parameters, "total");
+        const char *note = json_string_value(json_object_get(reply->parameters, "note"));
 
         if (reply->error) {
                 const char *why = json_string_value(json_object_get(reply->parameters, "message"));
 
                 return message_set(&reading->handle->message, -EIO, "%s",
                                    why ? why : json_string_value(reply->error));
+        }
+        if (note && !reading->handle->note) {
+                reading->handle->note = strdup(note);
+                if (!reading->handle->note)
+                        return message_set_no_memory(&reading->handle->message);
         }
         if (json_integer_value(n_read) >= 0 && json_integer_value(n_total) >= 0) {
                 reading->n_read = (uint64_t)json_integer_value(n_read);
@@ -145,12 +151,18 @@ void clrsym_close(clrsym *handle)
         bulk_deinit(&handle->bulk);
         endpoint_deinit(&handle->endpoint);
         message_clear(&handle->message);
+        free(handle->note);
         free(handle);
 }
 
 const char *clrsym_message(const clrsym *handle)
 {
         return message_text(&handle->message);
+}
+
+const char *clrsym_note(const clrsym *handle)
+{
+        return handle->note;
 }
 
 const char *clrsym_version(void)
