@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "dump.h"
 
-#include "json-record.h"
+#include "event/json-record.h"
 #include "output.h"
 #include "params.h"
 #include "perfmap.h"

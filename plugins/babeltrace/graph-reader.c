@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "graph-reader.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 void graph_reader_init(GraphReader *reader, bt_self_component *self, EventUse use)
@@ -107,37 +106,18 @@ void graph_reader_report(const GraphReader *reader, FeederReport *ret_report)
         event_counts_report(event_classes_counts(reader->classes), reader->n_events, ret_report);
 }
 
-static void graph_reader_print_counted_errors(const EventCounts *counts, void *data)
-{
-        DecodeResult result;
-
-        for (result = DECODE_OK + 1; result < _DECODE_RESULT_MAX; result++)
-                if (counts->n_results[result])
-                        fprintf(stderr,
-                                "clrsym: %s: %" PRIu64 " of %" PRIu64 " events not decoded: %s\n",
-                                counts->name, counts->n_results[result], counts->n_events,
-                                decode_result_name(result));
-}
-
 void graph_reader_print_errors(const GraphReader *reader)
 {
-        event_counts_foreach(event_classes_counts(reader->classes),
-                             graph_reader_print_counted_errors, NULL);
-}
+        g_autoptr(GString) lines = g_string_new(NULL);
 
-static void graph_reader_print_unknown_event(const EventCounts *counts, void *data)
-{
-        g_autofree char *name = NULL;
-
-        if (counts->has_row || !counts->n_events)
-                return;
-        name = g_strescape(counts->name, NULL);
-        fprintf(stderr, "clrsym: %s: %" PRIu64 " events skipped: not an event that clrsym reads\n",
-                name, counts->n_events);
+        event_counts_append_errors(event_classes_counts(reader->classes), lines);
+        fputs(lines->str, stderr);
 }
 
 void graph_reader_print_unknown(const GraphReader *reader)
 {
-        event_counts_foreach(event_classes_counts(reader->classes),
-                             graph_reader_print_unknown_event, NULL);
+        g_autoptr(GString) lines = g_string_new(NULL);
+
+        event_counts_append_unknown(event_classes_counts(reader->classes), lines);
+        fputs(lines->str, stderr);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "event/event-counts.h"
 
+#include <inttypes.h>
+
 static void event_counts_free(void *data)
 {
         EventCounts *counts = data;
@@ -61,4 +63,39 @@ void event_counts_report(GHashTable *table, uint64_t n_events, FeederReport *ret
                         report.decode_errors += counts->n_results[result];
         }
         *ret_report = report;
+}
+
+static void counts_append_errors(const EventCounts *counts, void *out)
+{
+        DecodeResult result;
+
+        for (result = DECODE_OK + 1; result < _DECODE_RESULT_MAX; result++)
+                if (counts->n_results[result])
+                        g_string_append_printf(out,
+                                               "clrsym: %s: %" PRIu64 " of %" PRIu64
+                                               " events not decoded: %s\n",
+                                               counts->name, counts->n_results[result],
+                                               counts->n_events, decode_result_name(result));
+}
+
+void event_counts_append_errors(GHashTable *table, GString *out)
+{
+        event_counts_foreach(table, counts_append_errors, out);
+}
+
+static void counts_append_unknown(const EventCounts *counts, void *out)
+{
+        g_autofree char *name = NULL;
+
+        if (counts->has_row || !counts->n_events)
+                return;
+        name = g_strescape(counts->name, NULL);
+        g_string_append_printf(
+                out, "clrsym: %s: %" PRIu64 " events skipped: not an event that clrsym reads\n",
+                name, counts->n_events);
+}
+
+void event_counts_append_unknown(GHashTable *table, GString *out)
+{
+        event_counts_foreach(table, counts_append_unknown, out);
 }

@@ -25,3 +25,8 @@ void event_counts_foreach(GHashTable *table,
                           void (*function)(const EventCounts *counts, void *data), void *data);
 /* Sums. N_EVENTS: events of any kind. */
 void event_counts_report(GHashTable *table, uint64_t n_events, FeederReport *ret_report);
+
+/* Lines for people: what could not be decoded, and why; nothing if all was decoded. */
+void event_counts_append_errors(GHashTable *table, GString *out);
+/* Lines for people: the .NET events without a row. */
+void event_counts_append_unknown(GHashTable *table, GString *out);

@@ -92,3 +92,8 @@ char *stream_unattributed_reason(const char *trace, const char *session)
                 "lttng add-context -u -s %s -t vpid -t vtid -t pid_ns",
                 name, /* only if it needs no quotes */ n && !session[n] ? session : "SESSION");
 }
+
+const char *gap_kind_name(GapKind kind)
+{
+        return kind == GAP_EVENTS ? "(discarded events)" : "(discarded packets)";
+}

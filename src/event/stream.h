@@ -69,6 +69,9 @@ typedef enum GapKind {
         _GAP_KIND_MAX,
 } GapKind;
 
+/* As a dump names it: "(discarded events)". */
+const char *gap_kind_name(GapKind kind);
+
 #define GAP_COUNT_UNKNOWN UINT64_MAX
 
 /* Times are raw clock values; begin == 0 and end == UINT64_MAX where the tracer does not say. */

@@ -6,6 +6,7 @@
 #include "offline/trace-babeltrace.h"
 #include "offline/trace-ctf.h"
 #include "offline/trace-progress.h"
+#include "util/babeltrace.h"
 #include "util/fd.h"
 #include "wire/ingest-connection.h"
 
@@ -17,10 +18,6 @@
 
 /* Pieces of a snapshot that are read before others have their turn. */
 #define PIECES_A_TURN 4
-
-/* Traces are read in the first of two ways that can; $CLRSYM_READER can ask for the second. */
-#define READER_VARIABLE   "CLRSYM_READER"
-#define READER_BABELTRACE "babeltrace2"
 
 struct TraceReader {
         TraceReaderOptions options;
@@ -156,7 +153,7 @@ static bool trace_reader_open_snapshot(TraceReader *reader, int fd, GError **err
 /* babeltrace2 itself is started later. REASON is what makes it necessary. */
 static bool trace_reader_open_babeltrace(TraceReader *reader, const char *reason, GError **error)
 {
-        reader->note = g_strdup_printf("read by babeltrace2: %s", reason);
+        reader->note = g_strconcat(BABELTRACE_NOTE, reason, NULL);
         reader->progress = trace_progress_new(reader->options.path, error);
         return reader->progress != NULL;
 }
@@ -166,9 +163,8 @@ static bool trace_reader_open_traces(TraceReader *reader, GError **error)
         const TraceReaderOptions *options = &reader->options;
         g_autoptr(GError) reason = NULL;
 
-        if (!g_strcmp0(g_getenv(READER_VARIABLE), READER_BABELTRACE))
-                return trace_reader_open_babeltrace(
-                        reader, READER_VARIABLE " is " READER_BABELTRACE, error);
+        if (babeltrace_is_asked_for())
+                return trace_reader_open_babeltrace(reader, BABELTRACE_ASKED_FOR, error);
         reader->ctf = trace_ctf_new(options->path, options->jit_events, reader->tracker, &reason);
         if (reader->ctf)
                 return true;

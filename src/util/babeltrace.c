@@ -40,6 +40,11 @@ static char *plugin_path_option(void)
         return NULL;
 }
 
+bool babeltrace_is_asked_for(void)
+{
+        return !g_strcmp0(g_getenv("CLRSYM_READER"), "babeltrace2");
+}
+
 GPtrArray *babeltrace_command(const char *directory)
 {
         GPtrArray *argv = g_ptr_array_new_with_free_func(g_free);

@@ -6,10 +6,19 @@
  */
 
 #include <glib.h>
+#include <stdbool.h>
 
 #define BABELTRACE_MISSING "no babeltrace2, which reads traces: apt install babeltrace2"
 
 #define BABELTRACE_NO_TRACE "no CTF trace in it: there is no file \"metadata\", here or below"
+
+/* For people: before the reason why babeltrace2 reads a trace. */
+#define BABELTRACE_NOTE "read by babeltrace2: "
+/* The reason, if babeltrace_is_asked_for(). */
+#define BABELTRACE_ASKED_FOR "CLRSYM_READER asks for it"
+
+/* True if the environment asks for babeltrace2 as the reader of traces: CLRSYM_READER. */
+bool babeltrace_is_asked_for(void);
 
 /*
  * The beginning of its command line, up to the trace in DIRECTORY; owned strings, to be ended with

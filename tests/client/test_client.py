@@ -80,7 +80,7 @@ def check_library(tap, installed):
 
 def check_cli(tap):
     """The command line asks through what is installed; verbs that do not ask have libraries of their own."""
-    own = ('attach/', 'babeltrace/', 'cli/', 'doctor/', 'feed/', 'lttng/', 'perf/',
+    own = ('attach/', 'babeltrace/', 'cli/', 'ctf/', 'doctor/', 'event/', 'feed/', 'lttng/', 'perf/',
            'profile/', 'util/')
     odd = [f'{path.name}: {name}' for path in (HERE.parents[1] / 'src' / 'cli').glob('*.[ch]')
            for name in re.findall(r'#include "(.*)"', path.read_text(encoding='utf-8'))

@@ -3,7 +3,7 @@
  * Prints what the CTF reader finds, in the form of sink.clrsym.dump: ctf-dump DIRECTORY
  */
 #include "ctf/reader.h"
-#include "json-record.h"
+#include "event/json-record.h"
 
 #include <stdio.h>
 

@@ -13,6 +13,9 @@ import time
 INTERFACE = 'org.clrsym.Symbolizer'
 READ_TRACE = json.dumps({'method': f'{INTERFACE}.ReadTrace', 'more': True}).encode() + b'\0'
 CTF_MAGIC = 0xc1fc1fc1
+# Of a packet of metadata, in bytes.
+METADATA_HEADER = 37
+UNKNOWN = 'callsite { name = "shop:sale"; func = "sell"; file = "shop.c"; line = 7; };\n'
 UUID = bytes.fromhex('5a1e4c668f0e4e539d7b2f1c3a4b5d6e')
 METADATA = '''/* CTF 1.8 */
 typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
@@ -53,6 +56,23 @@ def forge(directory, n_files, n_events):
         (directory / f'ch_0_{number}').write_bytes(
             header + struct.pack('<QQQQ', begin, begin + n_events - 1, size, size) + events)
     return directory
+
+
+def metadata_text(path):
+    """The TSDL text of a metadata file in packets."""
+    data, text = path.read_bytes(), b''
+    while data:
+        content, size = struct.unpack_from('<II', data, 24)
+        text += data[METADATA_HEADER:content // 8]
+        data = data[size // 8:]
+    return text.decode('ascii')
+
+
+def make_unknown(trace):
+    """Gives a copy of a trace metadata that clrsym's reader does not know, and babeltrace2 does."""
+    for path in pathlib.Path(trace).rglob('metadata'):
+        path.write_text('/* CTF 1.8 */\n' + metadata_text(path) + UNKNOWN, encoding='ascii')
+    return trace
 
 
 def stream_bytes(trace):

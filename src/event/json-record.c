@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "json-record.h"
+#include "event/json-record.h"
 
 #include "event/guid-text.h"
 #include "util/json-text.h"
@@ -129,11 +129,9 @@ void json_append_record(GString *out, const Record *record)
 
 void json_append_gap(GString *out, uint64_t stream_id, const StreamGap *gap)
 {
-        if (gap->kind == GAP_EVENTS)
-                APPEND_LITERAL(out, "{\"event\":\"(discarded events)\"");
-        else
-                APPEND_LITERAL(out, "{\"event\":\"(discarded packets)\"");
-        APPEND_LITERAL(out, ",\"stream\":");
+        APPEND_LITERAL(out, "{\"event\":\"");
+        g_string_append(out, gap_kind_name(gap->kind));
+        APPEND_LITERAL(out, "\",\"stream\":");
         json_append_u64(out, stream_id);
         APPEND_LITERAL(out, ",\"count\":");
         if (gap->count == GAP_COUNT_UNKNOWN)

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/dump-filter.h"
+
+void dump_filter_init(DumpFilter *filter, const Options *options)
+{
+        *filter = (DumpFilter){.options = options};
+        if (options->event) {
+                g_autofree char *text = g_utf8_make_valid(options->event, -1);
+
+                filter->pattern = g_pattern_spec_new(text);
+        }
+}
+
+void dump_filter_deinit(DumpFilter *filter)
+{
+        g_clear_pointer(&filter->pattern, g_pattern_spec_free);
+}
+
+bool dump_filter_is_open(const DumpFilter *filter)
+{
+        return !filter->pattern && !options_has(filter->options, OPTION_PID);
+}
+
+/* GLOB matches "NAME" or "PROVIDER:NAME". */
+bool dump_filter_has_event(const DumpFilter *filter, const char *provider, const char *event)
+{
+        g_autofree char *whole = NULL;
+
+        if (!filter->pattern || g_pattern_spec_match_string(filter->pattern, event))
+                return true;
+        whole = g_strconcat(provider, ":", event, NULL);
+        return g_pattern_spec_match_string(filter->pattern, whole);
+}
+
+bool dump_filter_has_process(const DumpFilter *filter, uint64_t pid_ns, int64_t pid)
+{
+        const ProcessName *process = &filter->options->process;
+
+        return !options_has(filter->options, OPTION_PID) ||
+               (pid == process->pid && (!process->has_pid_ns || pid_ns == process->pid_ns));
+}

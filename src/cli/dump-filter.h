@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Dump filter: which events `clrsym dump` prints
+ */
+
+#include "cli/options.h"
+
+typedef struct DumpFilter {
+        const Options *options; /* borrowed */
+        GPatternSpec *pattern;  /* owned; NULL: any event */
+} DumpFilter;
+
+/* OPTIONS is borrowed. */
+void dump_filter_init(DumpFilter *filter, const Options *options);
+void dump_filter_deinit(DumpFilter *filter);
+
+/* True if it prints everything. */
+bool dump_filter_is_open(const DumpFilter *filter);
+/* By the name of an event and of its provider; for lost events that is "". */
+bool dump_filter_has_event(const DumpFilter *filter, const char *provider, const char *event);
+bool dump_filter_has_process(const DumpFilter *filter, uint64_t pid_ns, int64_t pid);
