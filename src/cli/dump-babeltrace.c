@@ -7,7 +7,6 @@
  */
 
 #include "cli/answer-source.h"
-#include "cli/dump.h"
 #include "cli/json-field.h"
 #include "cli/output.h"
 #include "util/babeltrace.h"

@@ -2,7 +2,6 @@
 #include "cli/dump-ctf.h"
 
 #include "cli/answer-source.h"
-#include "cli/dump.h"
 #include "cli/output.h"
 #include "ctf/error.h"
 #include "ctf/reader.h"

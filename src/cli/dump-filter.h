@@ -7,6 +7,10 @@
 
 #include "cli/options.h"
 
+/* What is wrong with a trace without any event that could be printed; after its name. */
+#define DUMP_NOTHING                                                                               \
+        "not one event of the .NET runtime in this trace: `clrsym doctor` finds out why"
+
 typedef struct DumpFilter {
         const Options *options; /* borrowed */
         GPatternSpec *pattern;  /* owned; NULL: any event */

@@ -118,7 +118,7 @@ static bool fail_unreadable(GError **error, const char *path)
 
 static bool reader_find(CtfReader *reader, const char *path, unsigned level, GError **error);
 
-/* Looks at one entry of a directory that is no trace itself. */
+/* Looks at one entry of a directory that is not itself a trace. */
 static bool reader_find_below(CtfReader *reader, const char *path, unsigned level, GError **error)
 {
         struct stat st;

@@ -8,6 +8,8 @@
 
 /* Items that are read before others have their turn. */
 #define ITEMS_A_PIECE 8192
+/* Bytes of a packet that take as long as one item, if none of its events is wanted. */
+#define BYTES_AN_ITEM 64
 
 /* A stream of the trace, as the tracker and the snapshot have it. */
 typedef struct TraceStream {
@@ -248,13 +250,16 @@ static bool trace_ctf_end(TraceCtf *ctf, GError **error)
 
 TraceCtfResult trace_ctf_run(TraceCtf *ctf, GError **error)
 {
-        unsigned i;
+        uint64_t n_items = 0;
 
-        for (i = 0; i < ITEMS_A_PIECE; i++) {
+        while (n_items < ITEMS_A_PIECE) {
                 CtfDataStream *stream;
 
                 switch (ctf_reader_next(ctf->reader, &stream, error)) {
                 case CTF_READ_ITEM:
+                        n_items += stream->item == CTF_ITEM_PACKET_END
+                                           ? stream->packet.content_size / 8 / BYTES_AN_ITEM
+                                           : 1;
                         if (!trace_ctf_take(ctf, stream, error))
                                 return TRACE_CTF_ERROR;
                         break;

@@ -389,7 +389,8 @@ def check_trace(tap, programs, directory):
     trace = recorded.unpack(directory, ['hello'])['hello']
     temporary = pathlib.Path(directory) / 'a "temporary\\ place'
     temporary.mkdir()
-    environment = {**programs.environment, 'TMPDIR': str(temporary)}
+    # What only babeltrace2 needs.
+    environment = {**programs.by_babeltrace, 'TMPDIR': str(temporary)}
     command = [programs.clrsym, 'ps', '--trace', trace]
     done = programs.run(command, env=environment)
     tap.check(done.returncode == 0 and done.stdout.count('\n') == 2 and not list(temporary.iterdir()),

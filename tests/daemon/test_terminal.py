@@ -123,7 +123,7 @@ def check_bar(tap, terminal, programs, directory):
     (slow / 'babeltrace2').write_text(SLOW_BABELTRACE.format(path=os.environ['PATH']),
                                       encoding='utf-8')
     (slow / 'babeltrace2').chmod(0o755)
-    environment = {**programs.environment, 'PATH': f'{slow}:{os.environ["PATH"]}'}
+    environment = {**programs.by_babeltrace, 'PATH': f'{slow}:{os.environ["PATH"]}'}
     command = ['ps', '--trace', trace]
     text, rest, status = terminal.run(command, 70, 'stderr', environment)
     bar, _, after = text.rpartition('\r\x1b[K')

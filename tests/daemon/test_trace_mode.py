@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""clrsymd --trace: reading a trace for one client, its progress, its errors, and its end."""
+"""clrsymd --trace: reading a trace for one client, its progress, its errors, and its end. It reads by
+itself; babeltrace2 reads what it does not know, or where the environment asks for it."""
 
+import contextlib
+import itertools
 import json
 import os
 import pathlib
@@ -9,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
@@ -23,14 +27,33 @@ TRACES = ('hello', 'perpid', 'pidns')
 MAX_RATE = 10
 
 
-def check_answers(tap, programs, name, trace):
-    """The whole of a trace is there, and its last progress is its size."""
+def environments(programs):
+    """(way, environment) for each way to read a trace."""
+    return ('by itself', programs.environment), ('by babeltrace2', programs.by_babeltrace)
+
+
+def check_answers(tap, programs, directory, name, trace):
+    """The whole of a trace is there, and its last progress is its size. Both ways answer alike."""
+    # One that ends all: it is not started.
+    never = traceserver.fake_babeltrace(os.path.join(directory, 'never'), 'kill -KILL $PPID')
+    alone = {**programs.environment, 'PATH': never}
+    replies = [check_way(tap, programs, f'{name} {way}', name, trace, env)
+               for way, env in (('by itself', alone), ('by babeltrace2', programs.by_babeltrace))]
+    tap.check(replies[0] == replies[1], f'{name}: both ways give {len(replies[0])} equal replies')
+
+
+def check_way(tap, programs, title, name, trace, env):
     rows = recorded.Truth(name).rows('probes.tsv')
     total = traceserver.stream_bytes(trace)
-    with TraceServer(programs, trace) as server:
+    with TraceServer(programs, trace, env=env) as server:
         reply = server.read()
+        note = reply['parameters'].pop('note', None)
+        tap.equal((note is not None), env is programs.by_babeltrace,
+                  f'{title}: a note if it is babeltrace2')
+        name = title
         tap.equal(reply, {'parameters': {'read': total, 'total': total}}, f'{name}: it is read')
-        got = [answer for reply in traceserver.answers(server, rows)[:-3]
+        replies = traceserver.answers(server, rows)
+        got = [answer for reply in replies[:-3]
                for answer in json.loads(reply)['parameters']['answers']]
         right = sum(answer.get('start') == row['start'] for answer, row in zip(got, rows))
         wanted = sum(bool(row['start']) for row in rows)
@@ -40,23 +63,72 @@ def check_answers(tap, programs, name, trace):
         status = json.loads(server.ask('Status'))['parameters']
         tap.check(status['bodies'] > 100, f'{name}: and so are the counters', status)
         tap.equal((server.end(), server.said), (0, ''), f'{name}: it ends with its client, quietly')
+    return replies
+
+
+def check_unknown(tap, programs, directory, trace):
+    """What the reader does not know it refuses by name before the first event: babeltrace2 reads it."""
+    unknown = traceserver.make_unknown(shutil.copytree(trace, os.path.join(directory, 'unknown')))
+    rows = recorded.Truth('hello').rows('probes.tsv')
+    replies = []
+    for path in (trace, unknown):
+        with TraceServer(programs, path) as server:
+            note = server.read()['parameters'].get('note', '')
+            replies.append(traceserver.answers(server, rows))
+    tap.check('babeltrace2' in note and 'nested too deep' in note and str(unknown) in note,
+              'metadata that it does not know: babeltrace2 reads, and the note gives the reason', note)
+    tap.check(replies[0] == replies[1], 'and the answers are the same')
+    for verb in (['ps', '--trace', unknown], ['dump', unknown]):
+        quiet, loud = (programs.run([programs.clrsym, *verb, *more]) for more in ([], ['-v']))
+        tap.check(loud.returncode == 0 and loud.stdout == quiet.stdout and
+                  loud.stderr == f'clrsym: {unknown}: {note}\n' + quiet.stderr,
+                  f'clrsym {verb[0]} -v prints the note', loud.stderr[:300])
+        plain = programs.run([programs.clrsym, verb[0], *verb[1:-1], trace, '-v'])
+        tap.check(plain.stdout == quiet.stdout and plain.stderr == quiet.stderr,
+                  f'clrsym {verb[0]} -v prints none of a trace that it knows', plain.stderr[:300])
+
+
+@contextlib.contextmanager
+def slowed_down(process):
+    """The process is stopped most of the time."""
+    is_over = threading.Event()
+
+    def stop_and_go():
+        while not is_over.wait(0.01):
+            process.send_signal(signal.SIGSTOP)
+            is_over.wait(0.12)
+            process.send_signal(signal.SIGCONT)
+
+    thread = threading.Thread(target=stop_and_go)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
 
 
 def check_progress(tap, programs, directory, trace):
     """Never back, never more than there is, and not more often than is of use."""
     rotated = traceserver.forge(os.path.join(directory, 'rotated'), 100, 12000)
-    for source, name in ((trace, 'a big trace'), (rotated, 'a stream of 100 files')):
+    for (source, title), (way, env) in itertools.product(
+            ((trace, 'a big trace'), (rotated, 'a stream of 100 files')), environments(programs)):
+        name = f'{title} {way}'
         total = traceserver.stream_bytes(source)
         begin = time.monotonic()
-        with TraceServer(programs, source) as server:
-            reply = server.read()
+        with TraceServer(programs, source, env=env) as server:
+            # By itself it has soon read them, but for this.
+            with contextlib.nullcontext() if 'babeltrace2' in way else \
+                    slowed_down(server.process):
+                reply = server.read()
             seconds = time.monotonic() - begin
         read = [progress['read'] for progress in server.progress]
         tap.note(f'{name}: {seconds:.2f} s, read: {[round(n / total, 2) for n in read]}')
         tap.check(read and read[0] == 0 and read == sorted(read) and read[-1] <= total and
                   all(progress['total'] == total for progress in server.progress),
                   f'{name}: the progress goes forward', read, total, reply)
-        tap.check(sum(0 < n < total for n in read) >= min(3, int(MAX_RATE * seconds / 2)) and
+        least = min(3, int(MAX_RATE * seconds / 2)) if 'babeltrace2' in way else 1
+        tap.check(sum(0 < n < total for n in read) >= least and
                   len(read) <= seconds * MAX_RATE + 2, f'{name}: in steps', read, seconds)
         # Where the time has gone is where the bytes have gone.
         middle = read[len(read) // 2] / total
@@ -67,7 +139,7 @@ def check_slow_reader(tap, programs, directory, trace):
     """Who does not read about the progress does not stop it, and misses only some of it."""
     slow = traceserver.fake_babeltrace(os.path.join(directory, 'slow'),
                                        'sleep 3; exec babeltrace2 "$@"')
-    env = {**programs.environment, 'PATH': slow}
+    env = {**programs.by_babeltrace, 'PATH': slow}
     with TraceServer(programs, trace, send_buffer=1, env=env) as server:
         server.send(READ_TRACE)
         tap.check(wait_for(lambda: traceserver.children(server.process.pid)) and
@@ -136,10 +208,14 @@ def check_clear(tap, message, name, *words):
 
 
 def check_refused(tap, programs, path, name, *words, **options):
-    with TraceServer(programs, path, **options) as server:
-        check_clear(tap, server.error(), name, *words)
-        tap.equal((server.reply(), server.process.wait(30)), (None, 1),
-                  f'{name}: and that is the end of it')
+    """Both ways, or the one of the options' environment."""
+    ways = (('', options.pop('env')),) if 'env' in options else environments(programs)
+    for way, env in ways:
+        title = f'{name} {way}'.rstrip()
+        with TraceServer(programs, path, env=env, **options) as server:
+            check_clear(tap, server.error(), title, *words)
+            tap.equal((server.reply(), server.process.wait(30)), (None, 1),
+                      f'{title}: and that is the end of it')
 
 
 def check_bad(tap, programs, directory, trace):
@@ -191,7 +267,7 @@ def check_babeltrace(tap, programs, directory, trace):
     temporary = pathlib.Path(directory) / 'a "temporary\\ place'
     temporary.mkdir()
     tools = pathlib.Path(directory) / 'tools'
-    environment = {**programs.environment, 'TMPDIR': str(temporary)}
+    environment = {**programs.by_babeltrace, 'TMPDIR': str(temporary)}
 
     with TraceServer(programs, trace, env=environment) as server:
         reply = server.read()
@@ -244,16 +320,21 @@ def check_ends(tap, programs, directory, trace):
     temporary.mkdir()
     saved.mkdir()
     sleeps = traceserver.fake_babeltrace(os.path.join(directory, 'sleeps'), 'exec sleep 1000')
-    environment = {**programs.environment, 'TMPDIR': str(temporary)}
+    environment = {**programs.by_babeltrace, 'TMPDIR': str(temporary)}
 
-    for kind, path in (('before babeltrace2 connects', sleeps), ('while it reads', None)):
+    for kind, env, has_child, is_reading in (
+            ('before babeltrace2 connects', {**environment, 'PATH': sleeps}, True, False),
+            ('while babeltrace2 reads', environment, True, True),
+            ('while it reads', {**programs.environment, 'TMPDIR': str(temporary)}, False, True)):
         for kill in (None, *traceserver.SIGNALS, signal.SIGKILL):
             name = f'{kill.name if kill else "a hang-up"} {kind}'
-            env = {**environment, **({'PATH': path} if path else {})}
             with TraceServer(programs, trace, '--save', saved / 'snapshot', env=env) as server:
                 server.send(READ_TRACE)
-                pids = wait_for(lambda: traceserver.children(server.process.pid))
-                if not path:
+                pids = wait_for(lambda: traceserver.children(server.process.pid)) \
+                    if has_child else []
+                if not has_child:
+                    server.reply()
+                elif is_reading:
                     wait_for(lambda: (reply := server.reply()) and reply['parameters']['read'])
                 status = server.end(kill)
                 tap.equal(status, -kill if kill else 0, name)
@@ -261,6 +342,8 @@ def check_ends(tap, programs, directory, trace):
                 for left in (*temporary.iterdir(), *saved.iterdir()):
                     shutil.rmtree(left) if left.is_dir() else left.unlink()
             check_nothing_left(tap, name, temporary, [server.process.pid, *pids])
+            if not has_child:  # it may have been done already
+                (saved / 'snapshot').unlink(missing_ok=True)
             tap.equal(list(saved.iterdir()), [], f'{name}: and no half of a snapshot')
 
     # A client that is gone in the middle of its questions, and one that asks nothing.
@@ -316,7 +399,7 @@ time.sleep(60)
 
 def check_owner(tap, programs, directory, trace):
     """It goes with its client also where another process has the client's end of the socket."""
-    env = {**programs.environment,
+    env = {**programs.by_babeltrace,
            'PATH': traceserver.fake_babeltrace(os.path.join(directory, 'sleeps'),
                                                'exec sleep 1000')}
     with subprocess.Popen([sys.executable, '-c', OWNER.format(call=READ_TRACE), programs.clrsymd,
@@ -348,7 +431,8 @@ def check_usage(tap, programs, trace):
 def run(tap, programs, directory, names):
     traces = recorded.unpack(directory, [*TRACES, 'perf'])
     for name in TRACES:
-        check_answers(tap, programs, name, traces[name])
+        check_answers(tap, programs, directory, name, traces[name])
+    check_unknown(tap, programs, directory, traces['hello'])
     check_progress(tap, programs, directory, traces['perf'])
     check_slow_reader(tap, programs, directory, traces['hello'])
     check_calls(tap, programs, traces['hello'])

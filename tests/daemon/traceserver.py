@@ -13,9 +13,11 @@ import time
 INTERFACE = 'org.clrsym.Symbolizer'
 READ_TRACE = json.dumps({'method': f'{INTERFACE}.ReadTrace', 'more': True}).encode() + b'\0'
 CTF_MAGIC = 0xc1fc1fc1
-# Of a packet of metadata, in bytes.
+# Bytes before the text in a packet of metadata.
 METADATA_HEADER = 37
-UNKNOWN = 'callsite { name = "shop:sale"; func = "sell"; file = "shop.c"; line = 7; };\n'
+# An event class with fields that are nested too deep for clrsym's own reader.
+UNKNOWN = ('event { id = 60000; stream_id = 0; name = "shop:sale"; fields := ' +
+           40 * 'struct { ' + 'integer { size = 8; } v; ' + 39 * '} v; ' + '}; };\n')
 UUID = bytes.fromhex('5a1e4c668f0e4e539d7b2f1c3a4b5d6e')
 METADATA = '''/* CTF 1.8 */
 typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
