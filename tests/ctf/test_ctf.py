@@ -6,6 +6,7 @@ compared with a dump that babeltrace2 2.1 made. Damaged traces end in an error, 
 import lzma
 import pathlib
 import random
+import resource
 import shutil
 import sys
 import tarfile
@@ -16,6 +17,9 @@ import recorded  # noqa: E402
 
 DATA = pathlib.Path(__file__).resolve().parent / 'data'
 SEED = 8
+# Bytes that a reader of a trace of a few KiB may allocate.
+MEMORY = 96 << 20
+SMALL = 'le-natural-compact'
 # babeltrace2's sink refuses it, because nothing says which process its events are of.
 WITHOUT_PROCESS = 'no-context'
 
@@ -82,6 +86,52 @@ def check_damaged(tap, programs, directory, trace):
     tap.check(not wrong, f'150 traces with flipped bits (seed {SEED}): no crash', wrong[:3])
 
 
+def check_every_byte(tap, programs, directory, trace):
+    """Each byte of a small trace changed, and each file cut at each byte: events and an end, or an error;
+    never more time or memory than the trace is worth."""
+    # Sanitized programs take longer, and terabytes of addresses.
+    step, limits = (11, None) if 'LD_PRELOAD' in programs.environment else (1, limit_memory)
+    copy = shutil.copytree(trace, directory / 'bytes')
+    wrong, n = [], 0
+    for file in (max(stream_files(copy), key=lambda path: path.stat().st_size),
+                 next(copy.rglob('metadata'))):
+        whole = file.read_bytes()
+        for at in range(0, len(whole), step):
+            changed = (whole[at] ^ 0xff, whole[at] ^ 1) if file.name != 'metadata' else \
+                (whole[at] ^ 1,)
+            for data in (*(whole[:at] + bytes([byte]) + whole[at + 1:] for byte in changed),
+                         whole[:at]):
+                file.write_bytes(data)
+                result = programs.run([programs.ctf_dump, copy], timeout=60, preexec_fn=limits)
+                n += 1
+                if result.returncode not in (0, 1) or (result.returncode and not result.stderr):
+                    wrong.append((file.name, at, result.returncode, result.stderr[-500:]))
+        file.write_bytes(whole)
+    shutil.rmtree(copy)
+    tap.check(not wrong, f'{n} traces with a changed byte, or cut: no crash, and an end', wrong[:3])
+
+
+def limit_memory():
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+
+
+def check_indexes(tap, programs, directory, trace):
+    """Index files are not believed: without them, and with lies in them, the trace is the same."""
+    want = dump(programs, trace)
+    for name, change in (
+            ('none', lambda path: path.unlink()),
+            ('cut', lambda path: path.write_bytes(path.read_bytes()[:-40])),
+            ('lies', lambda path: path.write_bytes(path.read_bytes()[:24] + b'\x7f' * 144))):
+        copy = shutil.copytree(trace, directory / 'indexes')
+        indexes = list(copy.rglob('*.idx'))
+        for index in indexes:
+            change(index)
+        got = dump(programs, copy)
+        tap.check(indexes and got.returncode == 0 and got.stdout == want.stdout,
+                  f'index files: {name}', got.stderr[:300])
+        shutil.rmtree(copy)
+
+
 def check_empty(tap, programs, directory):
     for name, make, words in (
             ('no trace', lambda path: None, 'metadata'),
@@ -110,6 +160,8 @@ def run(tap, programs, directory, names):
             check_equal(tap, programs, entry.name, trace, entry / 'dump.xz')
     check_damaged(tap, programs, directory, traces['generics'])
     check_damaged(tap, programs, directory, directory / 'ctf' / 'lttng216-n2')
+    check_every_byte(tap, programs, directory, directory / 'ctf' / SMALL)
+    check_indexes(tap, programs, directory, directory / 'ctf' / 'lttng216-n2')
     check_empty(tap, programs, directory)
 
 
