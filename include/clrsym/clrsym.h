@@ -107,7 +107,7 @@ typedef enum clrsym_il_kind {
 
 /* What is known of a process's end. */
 typedef enum clrsym_process_state {
-        CLRSYM_RUNNING,  /* or its end has not come yet */
+        CLRSYM_RUNNING, /* or its end has not come yet */
         CLRSYM_EXITED,
         CLRSYM_RECORDED, /* its traces are over, and its end is not in them */
 } clrsym_process_state;
