@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/fd.h"
 
-#include <assert.h>
 #include <fcntl.h>
 
 enum { MAX_OPENED = 16 };
@@ -11,7 +10,7 @@ bool fd_can_open(unsigned n)
         int fds[MAX_OPENED];
         unsigned i;
 
-        assert(n <= MAX_OPENED);
+        n = n < MAX_OPENED ? n : MAX_OPENED;
         for (i = 0; i < n; i++) {
                 fds[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
                 if (fds[i] < 0)

@@ -86,9 +86,9 @@ START_TEST(test_errors)
 
         expect_reply(text, ATTACH_ERROR_NO_PORT, "no port");
         expect_reply("{\"error\":{\"kind\":\"new\",\"message\":\"m\"}}", ATTACH_ERROR_FAILED, "m");
-        expect_reply("{\"error\":{\"kind\":\"new\"}}", ATTACH_ERROR_FAILED, "not a clrsym-holder");
-        expect_reply("[]", ATTACH_ERROR_FAILED, "not a clrsym-holder");
-        expect_reply("", ATTACH_ERROR_FAILED, "not a clrsym-holder");
+        expect_reply("{\"error\":{\"kind\":\"new\"}}", ATTACH_ERROR_FAILED, "is not clrsym-holder");
+        expect_reply("[]", ATTACH_ERROR_FAILED, "is not clrsym-holder");
+        expect_reply("", ATTACH_ERROR_FAILED, "is not clrsym-holder");
         expect_reply("{}", ATTACH_ERROR_FAILED, NULL);
 }
 END_TEST
