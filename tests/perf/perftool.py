@@ -105,3 +105,11 @@ def unpack_recording(directory):
                        check=True)
     path.chmod(0o600)
     return path
+
+
+def unpack(programs, directory):
+    """The trace perf, its perf.data, and a snapshot of it, which is equal to it and read sooner."""
+    trace = recorded.unpack(directory, ['perf'])['perf']
+    snapshot = pathlib.Path(directory) / 'snapshot'
+    programs.run([programs.clrsym, 'save', '--trace', trace, '-o', snapshot])
+    return trace, unpack_recording(directory), snapshot

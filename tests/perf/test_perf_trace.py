@@ -239,11 +239,7 @@ def run(tap, programs, directory, _):
     if reason:
         tap.skip('perf', reason)
         return
-    trace = recorded.unpack(directory, ['perf'])['perf']
-    data = perftool.unpack_recording(directory)
-    # Is read sooner than the trace.
-    snapshot = pathlib.Path(directory) / 'snapshot'
-    programs.run([programs.clrsym, 'save', '--trace', trace, '-o', snapshot])
+    trace, data, snapshot = perftool.unpack(programs, directory)
     named = check_text(tap, programs, trace, snapshot, data, directory)
     check_names(tap, programs, snapshot, data, named)
     check_folded(tap, programs, snapshot, data, named)

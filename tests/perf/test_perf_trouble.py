@@ -113,11 +113,7 @@ def run(tap, programs, directory, _):
         tap.skip('perf', reason)
         return
     directory = pathlib.Path(directory)
-    trace = recorded.unpack(directory, ['perf'])['perf']
-    data = perftool.unpack_recording(directory)
-    # Is read sooner than the trace, and is equal to it.
-    snapshot = directory / 'snapshot'
-    programs.run([programs.clrsym, 'save', '--trace', trace, '-o', snapshot])
+    trace, data, snapshot = perftool.unpack(programs, directory)
     check_missing(tap, programs, snapshot, data, directory)
     check_broken(tap, programs, snapshot, data, directory)
     check_ends(tap, programs, trace, data, directory)
