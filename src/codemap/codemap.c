@@ -479,13 +479,6 @@ Body *codemap_live(const CodeMap *map, uint64_t address)
         return pageindex_at(map->index, address, BODY_NOW);
 }
 
-Body *codemap_live_at_start(const CodeMap *map, uint64_t start)
-{
-        Body *body = codemap_live(map, start);
-
-        return body && body->start == start ? body : NULL;
-}
-
 void codemap_neighbours(const CodeMap *map, uint64_t address, uint64_t time, Body **ret_before,
                         Body **ret_after)
 {

@@ -74,8 +74,6 @@ void codemap_set_il_map(CodeMap *map, Body *body, IlMap *il_map);
 /* The body was seen to be alive at TIME. */
 void codemap_confirm(CodeMap *map, Body *body, uint64_t time);
 
-/* The live body that starts there, or NULL. */
-Body *codemap_live_at_start(const CodeMap *map, uint64_t start);
 /* The live body that covers ADDRESS, or NULL. */
 Body *codemap_live(const CodeMap *map, uint64_t address);
 /* The body alive at TIME that covers ADDRESS, or NULL. */

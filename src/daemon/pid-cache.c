@@ -65,13 +65,6 @@ void pid_cache_free(PidCache *cache)
         g_free(cache);
 }
 
-void pid_cache_clear(PidCache *cache)
-{
-        g_queue_init(&cache->used);
-        g_hash_table_remove_all(cache->entries);
-        g_hash_table_remove_all(cache->users);
-}
-
 static PidUser *pid_cache_user(PidCache *cache, uid_t uid)
 {
         PidUser *user = g_hash_table_lookup(cache->users, GUINT_TO_POINTER(uid));

@@ -25,5 +25,3 @@ void pid_cache_free(PidCache *cache);
  * UID has asked too much, RET_KEY is {PID_NS, PID}.
  */
 bool pid_cache_find(PidCache *cache, uid_t uid, uint64_t pid_ns, int32_t pid, ProcessKey *ret_key);
-/* Frees the descriptors. */
-void pid_cache_clear(PidCache *cache);

@@ -109,11 +109,6 @@ const CatchupStats *catchup_stats(const Catchup *catchup)
         return &catchup->stats;
 }
 
-pid_t catchup_pid(const Catchup *catchup)
-{
-        return catchup->reader ? reader_pid(catchup->reader) : 0;
-}
-
 /* A RelayWanted. Streams that are fed live, or were to their end, need no packets from disk. */
 static bool catchup_wants(void *data, const StreamKey *key)
 {

@@ -58,4 +58,3 @@ typedef struct CatchupStats {
 
 /* Since catchup_new(). */
 const CatchupStats *catchup_stats(const Catchup *catchup);
-pid_t catchup_pid(const Catchup *catchup);

@@ -385,11 +385,6 @@ void peer_drain(Peer *peer)
         peer_run(peer);
 }
 
-void *peer_data(const Peer *peer)
-{
-        return peer->data;
-}
-
 /* The messages about one user. */
 typedef struct LogLimit {
         gint64 begin; /* us: of the interval */

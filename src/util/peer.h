@@ -67,7 +67,6 @@ void peer_run(Peer *peer);
 void peer_wake(Peer *peer);
 /* Takes no more input, and is gone once the output is sent. */
 void peer_drain(Peer *peer);
-void *peer_data(const Peer *peer);
 
 /* Logs a message about the peer, followed by its pid and uid, which are also in the fields
  * CLRSYM_PID and CLRSYM_UID. For a user other than root there are at most 5 in 10 s; how many were

@@ -68,12 +68,6 @@ void text_buffer_put(TextBuffer *text, const char *part, size_t n)
         text->n += n;
 }
 
-void text_buffer_put_text(TextBuffer *text, const char *part)
-{
-        for (; *part; part++)
-                text_buffer_put(text, part, 1);
-}
-
 void text_buffer_put_printable(TextBuffer *text, const char *part)
 {
         char escape[PRINTABLE_SIZE];

@@ -35,7 +35,6 @@ typedef struct TextBuffer {
 
 /* Adds PART whole, or does not add it; then nothing later is added. */
 void text_buffer_put(TextBuffer *text, const char *part, size_t n);
-void text_buffer_put_text(TextBuffer *text, const char *part);
 void text_buffer_put_printable(TextBuffer *text, const char *part);
 /* Ends the text with a NUL. */
 void text_buffer_end(TextBuffer *text);
