@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "codemap/pageindex-struct.h"
 
+#include <string.h>
+
 /*
  * The structure
  *
@@ -221,18 +223,27 @@ void pageindex_add(PageIndex *index, uint32_t number)
                 page_add(index, tier, page, body, &entry);
 }
 
+/* Blocks of a page that follow each other. */
+typedef struct BlockRange {
+        uint32_t first;
+        uint32_t end; /* the one after the last; `first` if there is none */
+} BlockRange;
+
 /*
  * The blocks that list a body follow each other. The block of its since is one of them, unless the
  * body died in that very moment. They may go on after its end, if that was set in hindsight.
+ * Returns those that listed it.
  */
-static void page_remove(IndexPage *page, uint64_t since, uint32_t number)
+static BlockRange page_remove(IndexPage *page, uint64_t since, uint32_t number)
 {
-        uint32_t at = page_block_at(page, since), b;
+        uint32_t at = page_block_at(page, since);
+        BlockRange range = {at, at};
 
-        for (b = at; b < page->n_blocks && block_remove(*page_block(page, b), number);)
-                b++;
-        for (b = at; b > 0 && block_remove(*page_block(page, b - 1), number);)
-                b--;
+        while (range.end < page->n_blocks && block_remove(*page_block(page, range.end), number))
+                range.end++;
+        while (range.first > 0 && block_remove(*page_block(page, range.first - 1), number))
+                range.first--;
+        return range;
 }
 
 /* Frees a page without bodies, and moves up others to close the hole in the probe sequence. */
@@ -258,14 +269,15 @@ static void tier_remove(PageIndex *index, PageTier *tier, IndexPage *page)
 }
 
 /*
- * Frees empty blocks, and the page if it is empty. The block before an empty one takes over its
- * time: no body in it was alive then, and entries are checked against their bodies anyway.
+ * Frees the empty blocks among RANGE, and the page if it is empty. The block before an empty one
+ * takes over its time: no body in it was alive then, and entries are checked against their bodies
+ * anyway.
  */
-static void page_drop_empty(PageIndex *index, PageTier *tier, IndexPage *page)
+static void page_drop_empty(PageIndex *index, PageTier *tier, IndexPage *page, BlockRange range)
 {
-        uint32_t b, n = 0;
+        uint32_t b, n = range.first;
 
-        for (b = 0; b < page->n_blocks; b++) {
+        for (b = range.first; b < range.end; b++) {
                 Block *block = *page_block(page, b);
 
                 if (!block->n_entries) {
@@ -276,10 +288,14 @@ static void page_drop_empty(PageIndex *index, PageTier *tier, IndexPage *page)
                         page->many[n] = page->many[b];
                 n++;
         }
-        page->n_blocks = n;
-        if (!n)
+        if (n == range.end)
+                return;
+        if (page->n_allocated)
+                memmove(&page->many[n], &page->many[b], (page->n_blocks - b) * sizeof(BlockSpan));
+        page->n_blocks -= b - n;
+        if (!page->n_blocks)
                 tier_remove(index, tier, page);
-        else if (page->n_allocated)
+        else
                 page->many[0].begin = 0;
 }
 
@@ -291,9 +307,9 @@ void pageindex_remove(PageIndex *index, uint32_t number)
 
         for (i = body->start >> tier->page_shift; i <= body_last(body) >> tier->page_shift; i++) {
                 IndexPage *page = tier_find(tier, i);
+                BlockRange range = page_remove(page, body->since, number);
 
-                page_remove(page, body->since, number);
-                page_drop_empty(index, tier, page);
+                page_drop_empty(index, tier, page, range);
         }
 }
 
