@@ -177,8 +177,8 @@ class Feed:
         live.wait_for('the feeder', self.relay.has_viewer, self.feeder)
 
     def clrsym(self, *arguments, **options):
-        """`clrsym`, with the daemon of this feed where it asks one."""
-        source = self.daemon.source if arguments[0] == 'attach' else []
+        """`clrsym`, with the daemon of this feed where it asks one, and time for a busy machine."""
+        source = [*self.daemon.source, '--wait=60'] if arguments[0] == 'attach' else []
         return self.programs.run([self.programs.clrsym, arguments[0], *source, *arguments[1:]],
                                  **options)
 
