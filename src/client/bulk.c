@@ -53,7 +53,7 @@ static int upgrade_to(Bulk *bulk, int asked, int64_t deadline)
         snprintf(parameters, sizeof(parameters), "{\"version\":%d}", asked);
         r = varlink_send(&bulk->connection, "Bulk", parameters, "upgrade", deadline);
         if (r == 0)
-                r = varlink_receive(&bulk->connection, deadline, &reply);
+                r = varlink_receive(&bulk->connection, deadline, REPLY_TREE, &reply);
         if (r == -EBADMSG)
                 return refuse(bulk, "the answer to Bulk is not a reply");
         if (r < 0)

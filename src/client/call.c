@@ -38,6 +38,7 @@ static int call(clrsym *handle, const char *method, const char *parameters, unsi
                 .parameters = parameters,
                 .is_more = flags & CLRSYM_MORE,
                 .wait_ms = wait_ms,
+                .form = REPLY_TEXT,
                 .fn = hand_on,
                 .data = &caller,
         };

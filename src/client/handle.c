@@ -29,7 +29,8 @@ static int drain(clrsym *handle)
 
         do {
                 Reply reply;
-                int r = varlink_receive(&handle->calls, clock_ms() + UNRESPONSIVE_MS, &reply);
+                int r = varlink_receive(&handle->calls, clock_ms() + UNRESPONSIVE_MS, REPLY_TEXT,
+                                        &reply);
 
                 if (r < 0)
                         return r;
@@ -57,7 +58,8 @@ static int take_replies(clrsym *handle, HandleCall *call, bool *ret_is_begun)
         do {
                 Reply reply;
                 int r = varlink_receive(&handle->calls,
-                                        clock_ms() + call->wait_ms + UNRESPONSIVE_MS, &reply);
+                                        clock_ms() + call->wait_ms + UNRESPONSIVE_MS, call->form,
+                                        &reply);
 
                 if (r < 0)
                         return r;

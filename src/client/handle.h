@@ -36,6 +36,7 @@ typedef struct HandleCall {
         const char *parameters; /* a JSON object; NULL: an empty one */
         bool is_more;
         unsigned wait_ms; /* how long the daemon may wait, as in the parameters */
+        ReplyForm form;
         HandleReplyFn fn;
         void *data;
         int result; /* set: what FN returned, if not 0; then the call returns 0 */

@@ -37,7 +37,7 @@ static int receive(Reading *reading, Reply *ret_reply)
 
         for (;;) {
                 struct pollfd poll_fd = {.fd = handle->calls.fd, .events = POLLIN};
-                int r = varlink_next(&handle->calls, ret_reply);
+                int r = varlink_next(&handle->calls, REPLY_TREE, ret_reply);
 
                 if (r == -EAGAIN) {
                         if (poll(&poll_fd, 1, PROGRESS_MS) <= 0) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/varlink.h"
 
+#include "client/json-check.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,115 +33,85 @@ int varlink_send(Connection *connection, const char *method, const char *paramet
         return r == -ECONNRESET ? 0 : r;
 }
 
-/* True if TEXT nests no deeper than MAX_DEPTH. It need not be JSON. */
-static bool is_shallow(const char *text)
-{
-        unsigned depth = 0;
-
-        while (*(text += strcspn(text, "\"[{]}"))) {
-                char c = *text++;
-
-                if (c == '"') {
-                        while (*(text += strcspn(text, "\"\\")) == '\\' && text[1])
-                                text += 2;
-                        if (*text)
-                                text++;
-                } else if (c == '[' || c == '{') {
-                        if (++depth > MAX_DEPTH)
-                                return false;
-                } else if (depth > 0) {
-                        depth--;
-                }
-        }
-        return true;
-}
-
-static size_t skip_blanks(const char *text, size_t at)
-{
-        return at + strspn(text + at, " \t\r\n");
-}
-
-/* Parses the JSON value at *AT and moves *AT after it. NULL if there is none, or no memory. */
-static json_t *take_value(const char *text, size_t n, size_t *at, int *ret_error)
+/*
+ * The tree of the JSON value that is the N bytes at TEXT. It is JSON: what cannot be had of it is a
+ * number or a character that the library does not take, or there is no memory.
+ */
+static int load(const char *text, size_t n, json_t **ret)
 {
         json_error_t error = {0};
-        json_t *value =
-                json_loadb(text + *at, n - *at, JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK, &error);
 
-        if (value)
-                *at += (size_t)error.position;
-        else /* Without memory jansson sets no text; but for a string it reports "invalid". */
-                *ret_error = !*error.text || json_error_code(&error) == json_error_out_of_memory
-                                     ? -ENOMEM
-                                     : -EBADMSG;
-        return value;
+        *ret = json_loadb(text, n, JSON_DECODE_ANY, &error);
+        if (*ret)
+                return 0;
+        /* Without memory jansson sets no text; but for a string it reports "invalid". */
+        return !*error.text || json_error_code(&error) == json_error_out_of_memory ? -ENOMEM
+                                                                                   : -EBADMSG;
 }
 
-/* False if the member may not have VALUE. */
-static bool set_member(Reply *reply, const char *name, json_t *value, const char *text, size_t n)
+static bool is_name(const char *quoted, size_t n, const char *name)
 {
-        if (!strcmp(name, "parameters") && json_is_object(value) && !reply->parameters) {
-                reply->parameters = json_incref(value);
+        return n == strlen(name) + 2 && !memcmp(quoted + 1, name, n - 2);
+}
+
+/* Takes the member NAME, with its quotes, whose value is the N bytes at TEXT. */
+static int set_member(Reply *reply, const char *name, size_t n_name, const char *text, size_t n)
+{
+        if (is_name(name, n_name, "parameters")) {
+                if (*text != '{' || reply->text)
+                        return -EBADMSG;
                 reply->text = text;
                 reply->n_text = n;
-                return true;
+        } else if (is_name(name, n_name, "error")) {
+                if (*text != '"' || reply->error)
+                        return -EBADMSG;
+                return load(text, n, &reply->error);
+        } else if (is_name(name, n_name, "continues")) {
+                reply->continues |= *text == 't';
         }
-        if (!strcmp(name, "error") && json_is_string(value) && !reply->error) {
-                reply->error = json_incref(value);
-                return true;
-        }
-        reply->continues |= !strcmp(name, "continues") && json_is_true(value);
-        return strcmp(name, "parameters") != 0 && strcmp(name, "error") != 0;
-}
-
-static bool is_empty(const char *text, size_t n, size_t at)
-{
-        at = skip_blanks(text, at + 1);
-        return text[at] == '}' && skip_blanks(text, at + 1) == n;
+        return 0;
 }
 
 /*
- * Parses a reply of N bytes, member by member rather than by one json_loadb(): that shows where the
- * parameters are in the text, which is handed on as it is.
+ * Checks a reply of N bytes, member by member: that shows where the parameters are in the text,
+ * which is handed on as it is. A tree is made only of what somebody reads as one.
  */
 static int parse(const char *text, size_t n, Reply *reply)
 {
-        size_t at = skip_blanks(text, 0);
-        int r = -EBADMSG;
+        size_t at = json_check_skip_blanks(text, 0);
+        int r;
 
-        if (text[at] != '{' || !is_shallow(text))
+        if (text[at] != '{')
                 return -EBADMSG;
-        if (is_empty(text, n, at))
-                return 0;
-        do {
-                json_auto_t *name = NULL, *value = NULL;
-                size_t begin;
+        at = json_check_skip_blanks(text, at + 1);
+        while (text[at] == '"') {
+                size_t name = at, name_end = json_check_value(text, n, at, 0), begin;
 
-                at = skip_blanks(text, at + 1);
+                at = name_end ? json_check_skip_blanks(text, name_end) : n;
+                begin = at = text[at] == ':' ? json_check_skip_blanks(text, at + 1) : n;
+                at = json_check_value(text, n, begin, MAX_DEPTH - 1);
+                if (!at)
+                        return -EBADMSG;
+                r = set_member(reply, text + name, name_end - name, text + begin, at - begin);
+                if (r < 0)
+                        return r;
+                at = json_check_skip_blanks(text, at);
+                if (text[at] != ',')
+                        break;
+                at = json_check_skip_blanks(text, at + 1);
                 if (text[at] != '"')
                         return -EBADMSG;
-                name = take_value(text, n, &at, &r);
-                if (!name)
-                        return r;
-                at = skip_blanks(text, at);
-                begin = at = text[at] == ':' ? skip_blanks(text, at + 1) : n;
-                value = take_value(text, n, &at, &r);
-                if (!value ||
-                    !set_member(reply, json_string_value(name), value, text + begin, at - begin))
-                        return r;
-                at = skip_blanks(text, at);
-        } while (text[at] == ',');
-        return text[at] == '}' && skip_blanks(text, at + 1) == n ? 0 : -EBADMSG;
+        }
+        return text[at] == '}' && json_check_skip_blanks(text, at + 1) == n ? 0 : -EBADMSG;
 }
 
-static int complete(Reply *reply)
+static int complete(Reply *reply, ReplyForm form)
 {
-        if (reply->parameters)
-                return 0;
-        reply->parameters = json_object();
-        reply->text = "{}";
-        reply->n_text = 2;
-        return reply->parameters ? 0 : -ENOMEM;
+        if (!reply->text) {
+                reply->text = "{}";
+                reply->n_text = 2;
+        }
+        return form == REPLY_TREE ? load(reply->text, reply->n_text, &reply->parameters) : 0;
 }
 
 static void reply_clear(Reply *reply)
@@ -149,7 +121,7 @@ static void reply_clear(Reply *reply)
         *reply = (Reply){0};
 }
 
-int varlink_next(Connection *connection, Reply *ret)
+int varlink_next(Connection *connection, ReplyForm form, Reply *ret)
 {
         size_t n, n_searched = connection->n_searched;
         const char *text = connection_bytes(connection, &n), *end = NULL;
@@ -163,7 +135,7 @@ int varlink_next(Connection *connection, Reply *ret)
                 return n > MAX_REPLY ? -EBADMSG : -EAGAIN;
         r = parse(text, connection->n_searched, ret);
         if (r == 0)
-                r = complete(ret);
+                r = complete(ret, form);
         if (r < 0)
                 reply_clear(ret);
         else if (ret->text >= text && ret->text < end)
@@ -171,10 +143,10 @@ int varlink_next(Connection *connection, Reply *ret)
         return r;
 }
 
-int varlink_receive(Connection *connection, int64_t deadline, Reply *ret)
+int varlink_receive(Connection *connection, int64_t deadline, ReplyForm form, Reply *ret)
 {
         for (;;) {
-                int r = varlink_next(connection, ret);
+                int r = varlink_next(connection, form, ret);
 
                 if (r != -EAGAIN)
                         return r;

@@ -14,7 +14,7 @@
 
 /* A reply. Its text is in the connection's buffer until reply_take(). */
 typedef struct Reply {
-        json_t *parameters; /* owned: an object */
+        json_t *parameters; /* owned: an object; NULL if only its text was asked for */
         const char *text;   /* the same as text, NUL-terminated */
         size_t n_text;
         json_t *error; /* owned: a string; NULL: none */
@@ -28,10 +28,16 @@ typedef struct Reply {
 int varlink_send(Connection *connection, const char *method, const char *parameters,
                  const char *flag, int64_t deadline);
 
+/* What the parameters of a reply are wanted as. */
+typedef enum ReplyForm {
+        REPLY_TREE,
+        REPLY_TEXT, /* they are checked to be JSON, no more */
+} ReplyForm;
+
 /* The next reply; -EAGAIN if it is not complete, -EBADMSG if the bytes are not a reply. */
-int varlink_next(Connection *connection, Reply *ret);
+int varlink_next(Connection *connection, ReplyForm form, Reply *ret);
 /* Waits for the next reply. */
-int varlink_receive(Connection *connection, int64_t deadline, Reply *ret);
+int varlink_receive(Connection *connection, int64_t deadline, ReplyForm form, Reply *ret);
 
 /*
  * Explains an error reply in the message. Returns -EREMOTEIO, or -EINVAL if it is about a

@@ -98,7 +98,7 @@ static int take_reply(clrsym_watch *watch)
 {
         json_t *events;
         Reply reply;
-        int r = varlink_next(&watch->connection, &reply);
+        int r = varlink_next(&watch->connection, REPLY_TREE, &reply);
 
         if (r == -EAGAIN) {
                 r = connection_receive_some(&watch->connection);

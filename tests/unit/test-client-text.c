@@ -5,6 +5,7 @@
  */
 
 #include "client/enum-names.h"
+#include "client/json-check.h"
 #include "client/json-decode.h"
 #include "client/message.h"
 #include "client/name-cache.h"
@@ -19,6 +20,52 @@
 
 #include <errno.h>
 #include <string.h>
+
+/* What a value is, and how many of its bytes; 0: none. */
+static const struct {
+        const char *text;
+        size_t n;
+} VALUES[] = {
+        {"null,", 4},
+        {"nul", 0},
+        {"true", 4},
+        {"-0.5e+10]", 8},
+        {"-", 0},
+        {"01", 1},
+        {"1.", 0},
+        {"1e", 0},
+        {"\"a\\\"\\u00e9\\n\"x", 13},
+        {"\"\\u0000\"", 0},
+        {"\"\\u00e\"", 0},
+        {"\"\\x\"", 0},
+        {"\"\n\"", 0},
+        {"\"Maße日😀\"", 14},
+        {"\"\xed\xa0\x80\"", 0},
+        {"\"\xf0\x9f", 0},
+        {"\"a", 0},
+        {"\"a\\", 0},
+        {"{}", 2},
+        {"{ \"a\" : [ 1 , { } ] } ", 21},
+        {"{\"a\"}", 0},
+        {"{1:2}", 0},
+        {"{\"a\":1,}", 0},
+        {"{,}", 0},
+        {"[]", 2},
+        {"[1 2]", 0},
+        {"[1}", 0},
+        {"[[[]]]", 6},
+        {"[[[[]]]]", 0},
+        {"[", 0},
+        {"", 0},
+};
+
+START_TEST(test_json_check)
+{
+        const char *text = VALUES[_i].text;
+
+        ck_assert_uint_eq(json_check_value(text, strlen(text), 0, 3), VALUES[_i].n);
+}
+END_TEST
 
 static const struct {
         clrsym_body body;
@@ -303,6 +350,7 @@ Suite *suite_new(void)
 
         tcase_set_timeout(tcase, 60);
         tcase_add_loop_test(tcase, test_symbol, 0, G_N_ELEMENTS(SYMBOLS));
+        tcase_add_loop_test(tcase, test_json_check, 0, G_N_ELEMENTS(VALUES));
         tcase_add_test(tcase, test_symbol_of_stub);
         tcase_add_test(tcase, test_symbol_cut);
         tcase_add_test(tcase, test_printable);
