@@ -8,9 +8,13 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import time
 
-INTERFACE = 'org.clrsym.Symbolizer'
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
+
+from calls import BATCH, INTERFACE, Calls, batches  # pylint: disable=wrong-import-position
+
 READ_TRACE = json.dumps({'method': f'{INTERFACE}.ReadTrace', 'more': True}).encode() + b'\0'
 CTF_MAGIC = 0xc1fc1fc1
 # Bytes before the text in a packet of metadata.
@@ -100,16 +104,16 @@ def wait_for(condition, seconds=30):
     return value
 
 
-class TraceServer:
+class TraceServer(Calls):
     """A trace server and its client. The options go to clrsymd; WRAP goes before it. ALSO are sockets
     whose other ends the client has for further connections."""
 
     def __init__(self, programs, trace, *options, wrap=(), timeout=300, also=(), **more):
-        self.socket, other = socket.socketpair()
+        ours, other = socket.socketpair()
+        super().__init__(ours)
         self.socket.settimeout(timeout)
         if 'send_buffer' in more:
             other.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, more.pop('send_buffer'))
-        self.input = b''
         self.progress = []
         with other:
             self.process = subprocess.Popen(
@@ -124,35 +128,6 @@ class TraceServer:
 
     def __exit__(self, *_):
         self.end()
-
-    def send(self, data):
-        self.socket.sendall(data)
-
-    def call(self, method, **parameters):
-        self.send(json.dumps({'method': f'{INTERFACE}.{method}',
-                              'parameters': parameters}).encode() + b'\0')
-
-    def raw_reply(self):
-        """The bytes of the next reply, None at the end."""
-        while b'\0' not in self.input:
-            try:
-                data = self.socket.recv(1 << 20)
-            except ConnectionResetError:  # it hung up, with calls of ours unread
-                data = b''
-            if not data:
-                return None
-            self.input += data
-        reply, _, self.input = self.input.partition(b'\0')
-        return reply
-
-    def reply(self):
-        reply = self.raw_reply()
-        return reply and json.loads(reply)
-
-    def ask(self, method, **parameters):
-        """The bytes of the reply."""
-        self.call(method, **parameters)
-        return self.raw_reply()
 
     def read(self, send=True):
         """Until the trace is read: the last reply of ReadTrace; what came before is in progress."""
@@ -188,12 +163,10 @@ class TraceServer:
         return self.process.returncode
 
 
-def sample_calls(rows, batch=1000):
+def sample_calls(rows, batch=BATCH):
     """Calls whose replies say all that a trace says: its probes, and every list."""
-    for at in range(0, len(rows), batch):
-        yield 'Resolve', {'queries': [{'pid': int(row['pid']), 'pid_ns': int(row['pid_ns']),
-                                       'addr': row['addr'], 'time': int(row['time_ns'])}
-                                      for row in rows[at:at + batch]]}
+    for queries in batches(rows, batch):
+        yield 'Resolve', {'queries': queries}
     yield 'ListProcesses', {}
     yield 'ListMethods', {'all': True}
     yield 'Status', {}

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Calls of the daemon's JSON protocol on one connection, and the very texts of what it replies. Tests of
+what a daemon knows ask it so: the client costs more than the answers, above all with sanitizers."""
+
+import json
+import re
+import socket
+
+INTERFACE = 'org.clrsym.Symbolizer'
+# Queries of one call.
+BATCH = 1000
+
+DECODE = json.JSONDecoder().raw_decode
+
+
+class Calls:
+    """The client's end of a connection."""
+
+    def __init__(self, connection):
+        self.socket = connection
+        self.input = b''
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def call(self, method, more=False, **parameters):
+        self.send(json.dumps({'method': f'{INTERFACE}.{method}', 'parameters': parameters,
+                              'more': more}).encode() + b'\0')
+
+    def raw_reply(self):
+        """The bytes of the next reply, None at the end."""
+        parts = [self.input]
+        while b'\0' not in parts[-1]:
+            try:
+                data = self.socket.recv(1 << 20)
+            except ConnectionResetError:  # it hung up, with calls of ours unread
+                data = b''
+            if not data:
+                self.input = b''.join(parts)
+                return None
+            parts.append(data)
+        reply, _, self.input = b''.join(parts).partition(b'\0')
+        return reply
+
+    def reply(self):
+        reply = self.raw_reply()
+        return reply and json.loads(reply)
+
+    def ask(self, method, **parameters):
+        """The bytes of the reply."""
+        self.call(method, **parameters)
+        return self.raw_reply()
+
+    def rows(self, method, member, **parameters):
+        """The rows of a list, a text each: what `clrsym --json` prints of it."""
+        self.call(method, more=True, **parameters)
+        rows, is_last = [], False
+        while not is_last:
+            reply = self.raw_reply()
+            if reply is None:
+                raise RuntimeError(f'{method}: no reply')
+            text = reply.decode()
+            head = re.match(r'\{"parameters":\{"%s":\[' % member, text)
+            if not head:
+                raise RuntimeError(f'{method}: {text[:400]}')
+            at = head.end()
+            while text[at] != ']':
+                end = DECODE(text, at)[1]
+                rows.append(text[at:end])
+                at = end + (text[end] == ',')
+            is_last = '"continues":true' not in text[at:]
+        return rows
+
+    def answers(self, probes):
+        """To rows of probes.tsv, a text each, without the epochs: those are of one daemon."""
+        return [re.sub(r',"epoch":\d+\}$', '}', answer)
+                for queries in batches(probes)
+                for answer in self.rows('Resolve', 'answers', queries=queries)]
+
+
+def batches(probes, n=BATCH):
+    """The queries of rows of probes.tsv, N a call."""
+    queries = [{'pid': int(row['pid']), 'pid_ns': int(row['pid_ns']), 'addr': row['addr'],
+                'time': int(row['time_ns'])} for row in probes]
+    return [queries[at:at + n] for at in range(0, len(queries), n)]
+
+
+def connect(path, timeout=300):
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(timeout)
+    connection.connect(str(path))
+    return Calls(connection)
