@@ -16,6 +16,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / 'traces'))
 
+import calls  # pylint: disable=wrong-import-position
 import ingest  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 
@@ -35,9 +36,12 @@ def wait_for(condition, seconds=60):
     return is_so
 
 
-def is_answering(programs, daemon):
+def is_answering(daemon):
     """It listens before it has read the journal, and answers afterwards."""
-    return programs.run([programs.clrsym, 'status', *daemon.source]).returncode == 0
+    with contextlib.suppress(ConnectionError), calls.connect(daemon.query) as connection:
+        reply = connection.ask('Status')
+        return reply is not None and b'"error"' not in reply
+    return False
 
 
 class Daemon(recorded.Daemon):
@@ -48,7 +52,7 @@ class Daemon(recorded.Daemon):
 
     def __enter__(self):
         super().__enter__()
-        if not wait_for(lambda: is_answering(self.programs, self)):
+        if not wait_for(lambda: is_answering(self)):
             self.kill()
             raise RuntimeError(f'clrsymd does not answer: {self.log()}')
         return self
@@ -65,24 +69,20 @@ def without(line, *names):
     return json.dumps(row)
 
 
-def probes(name):
-    return ''.join(recorded.probe_line(row) + '\n'
-                   for row in recorded.Truth(name).rows('probes.tsv'))
-
-
-def knowledge(programs, daemon, name=None):
+def knowledge(daemon, name):
     """Everything that it can be asked."""
-    ask = programs.ask
-    known = {
-        'ps': [without(line, 'epoch') for line in ask(daemon.source, 'ps')],
-        'methods': ask(daemon.source, 'methods', '--all'),
-        'modules': ask(daemon.source, 'modules', '--all'),
-        'jit': ask(daemon.source, 'jit'),
-        'status': [without(line, *VOLATILE) for line in ask(daemon.source, 'status')],
-    }
-    if name:
-        known['resolve'] = programs.answers(daemon.source, probes(name))
-    return known
+    with calls.connect(daemon.query) as connection:
+        rows = connection.rows
+        status = json.loads(connection.ask('Status'))['parameters']
+        return {
+            'ps': [without(line, 'epoch') for line in rows('ListProcesses', 'processes')],
+            'methods': rows('ListMethods', 'methods', all=True),
+            'modules': rows('ListModules', 'modules', all=True),
+            'jit': rows('JitStatistics', 'processes'),
+            'status': [json.dumps({key: value for key, value in status.items()
+                                   if key not in VOLATILE})],
+            'resolve': connection.answers(recorded.Truth(name).rows('probes.tsv')),
+        }
 
 
 def check_same(tap, got, want, what, *but):
@@ -112,15 +112,15 @@ def check_restart(tap, programs, directory, name, trace):
     state = directory / f'{name}-state'
     with Daemon(programs, directory, state) as daemon:
         feed(programs, trace, daemon)
-        want = knowledge(programs, daemon, name)
+        want = knowledge(daemon, name)
         daemon.kill()
     with Daemon(programs, directory, state) as daemon:
-        check_same(tap, knowledge(programs, daemon, name), want, f'{name}, killed')
+        check_same(tap, knowledge(daemon, name), want, f'{name}, killed')
     tap.equal(daemon.status, 0, f'{name}: ends in order')
     with Daemon(programs, directory, state) as daemon:
-        check_same(tap, knowledge(programs, daemon, name), want, f'{name}, ended')
+        check_same(tap, knowledge(daemon, name), want, f'{name}, ended')
         feed(programs, trace, daemon)
-        check_same(tap, knowledge(programs, daemon, name), want, f'{name}, fed again')
+        check_same(tap, knowledge(daemon, name), want, f'{name}, fed again')
     return want
 
 
@@ -146,7 +146,7 @@ def check_kills(tap, programs, directory, name, trace, want):
         sizes.append(sum(path.stat().st_size for path in state.glob('journal.*')))
     with Daemon(programs, directory, state) as daemon:
         feed(programs, trace, daemon)
-        check_same(tap, knowledge(programs, daemon, name), want,
+        check_same(tap, knowledge(daemon, name), want,
                    f'{name}, killed with {sizes} bytes of journal')
 
 
@@ -244,7 +244,7 @@ def check_given(tap, programs, directory):
                               (['--config', config, '--state', named], named),
                               (['--state', ''], None)):
             with recorded.Daemon(programs, directory, *options) as daemon:
-                wait_for(lambda source=daemon: is_answering(programs, source))
+                wait_for(lambda source=daemon: is_answering(source))
                 there = [path for path in (given, configured, named)
                          if (path / 'journal.1').exists()]
                 tap.equal(there, [want] if want else [], f'state in {want and want.name}')
