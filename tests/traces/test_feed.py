@@ -9,9 +9,15 @@ import select
 import signal
 import socket
 import subprocess
+import sys
 import threading
 
+import calls
 import recorded
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'daemon'))
+
+from traceserver import TraceServer  # pylint: disable=wrong-import-position
 
 SEED = 20240607
 # Killed feeders a trace, each after another share of what a whole feed sends.
@@ -66,9 +72,12 @@ class Proxy:
         return status
 
 
-def probes(name, n=None):
-    rows = recorded.Truth(name).rows('probes.tsv')[:n]
-    return ''.join(recorded.probe_line(row) + '\n' for row in rows)
+def methods(connection):
+    return connection.rows('ListMethods', 'methods', all=True)
+
+
+def processes(connection):
+    return connection.rows('ListProcesses', 'processes')
 
 
 def check_states(tap, name, *lists):
@@ -84,14 +93,18 @@ def check_states(tap, name, *lists):
 
 
 class Trace:
-    """A trace, and a snapshot of it, which is read in no time."""
+    """A trace, and what `--trace` knows of it: of its snapshot, which is read in no time."""
 
     def __init__(self, programs, name, path, directory):
         self.name, self.path = name, path
-        self.source = ['--trace', str(pathlib.Path(directory) / f'{name}.snapshot')]
-        done = programs.run([programs.clrsym, 'save', '--trace', path, '-o', self.source[1]])
+        self.probes = recorded.Truth(name).rows('probes.tsv')
+        snapshot = str(pathlib.Path(directory) / f'{name}.snapshot')
+        done = programs.run([programs.clrsym, 'save', '--trace', path, '-o', snapshot])
         if done.returncode:
             raise RuntimeError(f'{name}: save: exit {done.returncode}: {done.stderr}')
+        with TraceServer(programs, snapshot) as server:
+            server.read()
+            self.answers, self.methods = server.answers(self.probes), methods(server)
 
 
 def check_one(tap, programs, trace, directory):
@@ -100,34 +113,32 @@ def check_one(tap, programs, trace, directory):
     with recorded.Daemon(programs, directory) as daemon:
         done = programs.feed(trace.path, daemon.ingest)
         tap.check(done.returncode == 0, f'{name}: feed succeeds', done.stderr, daemon.log())
-        want = programs.answers(trace.source, probes(name))
-        got = programs.answers(daemon.source, probes(name))
-        tap.same_rows(list(enumerate(got)), list(enumerate(want)),
+        with calls.connect(daemon.query) as connection:
+            got, bodies = connection.answers(trace.probes), methods(connection)
+            running = processes(connection)
+        tap.same_rows(list(enumerate(got)), list(enumerate(trace.answers)),
                       f'{name}: the daemon answers probes as --trace does')
-        bodies = programs.ask(daemon.source, 'methods', '--all')
-        tap.check(bodies == programs.ask(trace.source, 'methods', '--all') and bodies,
+        tap.check(bodies == trace.methods and bodies,
                   f'{name}: the daemon lists the {len(bodies)} bodies of --trace')
-        processes = programs.ask(daemon.source, 'ps')
-        check_states(tap, name, processes, programs.ask(['--trace', trace.path], 'ps'))
+        check_states(tap, name, running, programs.ask(['--trace', trace.path], 'ps'))
         tap.equal(programs.feed(trace.path, daemon.ingest).returncode, 0, f'{name}: feed again')
-        tap.check(programs.ask(daemon.source, 'methods', '--all') == bodies and
-                  programs.ask(daemon.source, 'ps') == processes and
-                  programs.answers(daemon.source, probes(name)) == got,
-                  f'{name}: the same trace twice changes nothing')
+        with calls.connect(daemon.query) as connection:
+            tap.check(methods(connection) == bodies and processes(connection) == running and
+                      connection.answers(trace.probes) == got,
+                      f'{name}: the same trace twice changes nothing')
     tap.equal(daemon.status, 0, f'{name}: the daemon stops on request')
-    return bodies
 
 
-def check_killed(tap, programs, trace, want, directory):
+def check_killed(tap, programs, trace, directory):
     """Feeders that die in the middle, then a whole one: as if there had been one whole feed."""
-    name = trace.name
+    name, want = trace.name, trace.methods
     with recorded.Daemon(programs, directory) as daemon:
         proxy = Proxy(daemon)
         status = proxy.feed(programs, trace.path)
         total = proxy.n_bytes
         tap.check(status == 0 and total > 10000, f'{name}: {total} bytes through a proxy', status)
-        tap.check(programs.ask(daemon.source, 'methods', '--all') == want,
-                  f'{name}: and the same bodies')
+        with calls.connect(daemon.query) as connection:
+            tap.check(methods(connection) == want, f'{name}: and the same bodies')
     with recorded.Daemon(programs, directory) as daemon:
         sizes = []
         for share in SHARES:
@@ -141,11 +152,11 @@ def check_killed(tap, programs, trace, want, directory):
                   any(0 < size < len(want) for size in sizes),
                   f'{name}: bodies after each: {sizes} of {len(want)}')
         tap.equal(programs.feed(trace.path, daemon.ingest).returncode, 0, f'{name}: a whole feed')
-        got = programs.ask(daemon.source, 'methods', '--all')
+        with calls.connect(daemon.query) as connection:
+            got, answers = methods(connection), connection.answers(trace.probes)
         tap.same_rows(got, want, f'{name}: after killed feeders and a whole one, the same bodies')
         tap.check(got == want, f'{name}: and in the same order')
-        tap.same_rows(list(enumerate(programs.answers(daemon.source, probes(name)))),
-                      list(enumerate(programs.answers(trace.source, probes(name)))),
+        tap.same_rows(list(enumerate(answers)), list(enumerate(trace.answers)),
                       f'{name}: and the same answers, none less certain')
 
 
@@ -154,13 +165,14 @@ def check_all(tap, programs, traces, directory):
     names = sorted(traces)
     random.Random(SEED).shuffle(names)
     tap.note(f'seed {SEED}: {" ".join(names)}')
-    lines = [line for name in names for line in probes(name, PROBES_OF_ALL).splitlines(True)]
-    random.Random(SEED).shuffle(lines)
     alone = {}
     for name in names:
-        of_name = probes(name, PROBES_OF_ALL)
-        alone.update(zip(of_name.splitlines(True),
-                         programs.answers(traces[name].source, of_name)))
+        trace = traces[name]
+        alone.update((recorded.probe_line(row) + '\n', answer)
+                     for row, answer in zip(trace.probes[:PROBES_OF_ALL], trace.answers))
+    lines = [recorded.probe_line(row) + '\n' for name in names
+             for row in traces[name].probes[:PROBES_OF_ALL]]
+    random.Random(SEED).shuffle(lines)
     with recorded.Daemon(programs, directory) as daemon:
         feeders = [subprocess.Popen(programs.feed_command(traces[name].path, daemon.ingest),
                                     env=programs.environment, stderr=subprocess.PIPE)
@@ -192,9 +204,9 @@ def run(tap, programs, directory, names):
     refused = traces.pop(recorded.REFUSED, None)
     traces = {name: Trace(programs, name, path, directory) for name, path in traces.items()}
     for name, trace in traces.items():
-        want = check_one(tap, programs, trace, directory)
+        check_one(tap, programs, trace, directory)
         if name in TO_KILL:
-            check_killed(tap, programs, trace, want, directory)
+            check_killed(tap, programs, trace, directory)
     check_all(tap, programs, traces, directory)
     if refused:
         check_refused(tap, programs, refused, directory)
