@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Errors of reading nettrace
+ */
+
+#include <glib.h>
+
+typedef enum NettraceError {
+        NETTRACE_ERROR_FORMAT,  /* not nettrace, or a version that is not known */
+        NETTRACE_ERROR_DAMAGED, /* not a valid stream */
+} NettraceError;
+
+#define NETTRACE_ERROR (nettrace_error_quark())
+GQuark nettrace_error_quark(void);

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "nettrace/metadata.h"
+
+#include "event/decode.h"
+#include "nettrace/cursor.h"
+#include "nettrace/events.h"
+
+#define DOTNET_PREFIX "Microsoft-Windows-"
+
+/* Kinds of optional metadata in version 6. */
+typedef enum OptionalKind {
+        OPTIONAL_OPCODE = 1,
+        OPTIONAL_KEYWORD = 3,
+        OPTIONAL_TEMPLATE = 4,
+        OPTIONAL_DESCRIPTION = 5,
+        OPTIONAL_KEY_VALUE = 6,
+        OPTIONAL_GUID = 7,
+        OPTIONAL_LEVEL = 8,
+        OPTIONAL_VERSION = 9,
+} OptionalKind;
+
+/* What a row says of an event. */
+typedef struct MetadataRow {
+        uint32_t id;
+        const char *provider; /* not terminated, UTF-8 */
+        size_t n_provider;
+        uint32_t event_id;
+        uint32_t event_version;
+        bool has_version;
+} MetadataRow;
+
+void nettrace_metadata_init(NettraceMetadataTable *table, EventUse use, GHashTable *counts)
+{
+        *table = (NettraceMetadataTable){
+                .by_id = g_hash_table_new_full(NULL, NULL, NULL, g_free),
+                .counts = counts,
+                .use = use,
+        };
+}
+
+void nettrace_metadata_deinit(NettraceMetadataTable *table)
+{
+        g_hash_table_destroy(table->by_id);
+}
+
+void nettrace_metadata_clear(NettraceMetadataTable *table)
+{
+        g_hash_table_remove_all(table->by_id);
+}
+
+const NettraceMetadata *nettrace_metadata_get(const NettraceMetadataTable *table, uint32_t id)
+{
+        return g_hash_table_lookup(table->by_id, GUINT_TO_POINTER(id));
+}
+
+/* The row of the event table. A version that the stream does not have is the latest. */
+static const Event *row_event(const MetadataRow *row, Provider provider)
+{
+        unsigned version;
+
+        if (row->has_version)
+                return event_by_id(provider, row->event_id, row->event_version);
+        for (version = UINT8_MAX + 1; version-- > 0;) {
+                const Event *event = event_by_id(provider, row->event_id, version);
+
+                if (event)
+                        return event;
+        }
+        return NULL;
+}
+
+/* As LTTng names events: PROVIDER:NAME; those without a row by their numbers. */
+static char *row_name(const MetadataRow *row, const Event *event)
+{
+        size_t n_prefix = strlen(DOTNET_PREFIX);
+
+        if (event)
+                return g_strconcat(provider_name(event->provider), ":", event->name, NULL);
+        return g_strdup_printf("%.*s:event %u version %u", (int)(row->n_provider - n_prefix),
+                               row->provider + n_prefix, row->event_id, row->event_version);
+}
+
+static bool row_is_of(const MetadataRow *row, Provider provider)
+{
+        const char *name = provider_name(provider);
+        size_t n_prefix = strlen(DOTNET_PREFIX);
+
+        return row->n_provider == n_prefix + strlen(name) &&
+               !memcmp(row->provider + n_prefix, name, strlen(name));
+}
+
+static void metadata_add(NettraceMetadataTable *table, const MetadataRow *row)
+{
+        NettraceMetadata *metadata = g_new0(NettraceMetadata, 1);
+        static const char PREFIX[] = DOTNET_PREFIX "DotNETRuntime";
+        size_t n_prefix = sizeof(PREFIX) - 1;
+        Provider provider;
+
+        *metadata = (NettraceMetadata){.id = row->id, .has_version = row->has_version};
+        if (row->n_provider >= n_prefix && !memcmp(row->provider, PREFIX, n_prefix)) {
+                g_autofree char *name = NULL;
+
+                for (provider = 0; provider < _PROVIDER_MAX; provider++)
+                        if (row_is_of(row, provider))
+                                metadata->event = row_event(row, provider);
+                name = row_name(row, metadata->event);
+                metadata->counts = event_counts_get(table->counts, name, metadata->event != NULL);
+        }
+        if (metadata->event && !event_kind_is_wanted(metadata->event->kind, table->use))
+                metadata->event = NULL;
+        g_hash_table_replace(table->by_id, GUINT_TO_POINTER(row->id), metadata);
+}
+
+/* UTF-16LE with a NUL. False: there is none. */
+static bool cursor_take_wide(NettraceCursor *cursor, GString *out)
+{
+        const uint8_t *begin = cursor->at;
+        size_t n;
+
+        while (nettrace_left(cursor) >= 2) {
+                if (nettrace_u16(cursor))
+                        continue;
+                n = (size_t)(cursor->at - begin) / 2 - 1;
+                g_string_set_size(out, 3 * n);
+                g_string_set_size(out, utf16le_to_utf8(begin, n, (uint8_t *)out->str));
+                return true;
+        }
+        cursor->is_short = true;
+        return false;
+}
+
+/* The payload of an event of metadata in versions 4 and 5. What follows the version is fields. */
+static bool metadata_take_event(NettraceMetadataTable *table, const NettraceEvent *event)
+{
+        NettraceCursor cursor = nettrace_cursor(event->payload, event->n_payload);
+        g_autoptr(GString) provider = g_string_new(NULL), name = g_string_new(NULL);
+        MetadataRow row = {.id = nettrace_u32(&cursor), .has_version = true};
+
+        if (cursor.is_short || !cursor_take_wide(&cursor, provider))
+                return false;
+        row.event_id = nettrace_u32(&cursor);
+        if (cursor.is_short || !cursor_take_wide(&cursor, name))
+                return false;
+        nettrace_u64(&cursor); /* keywords */
+        row.event_version = nettrace_u32(&cursor);
+        row.provider = provider->str;
+        row.n_provider = provider->len;
+        if (cursor.is_short)
+                return false;
+        metadata_add(table, &row);
+        return true;
+}
+
+static bool metadata_take_events(NettraceMetadataTable *table, const NettraceBlock *block,
+                                 unsigned version)
+{
+        NettraceEvents events;
+        NettraceEventsResult result;
+
+        if (!nettrace_events_init(&events, block, version))
+                return false;
+        while ((result = nettrace_events_next(&events)) == NETTRACE_EVENTS_ONE)
+                if (!metadata_take_event(table, &events.event) ||
+                    g_hash_table_size(table->by_id) > NETTRACE_MAX_METADATA)
+                        return false;
+        return result == NETTRACE_EVENTS_END;
+}
+
+static const char *cursor_take_text(NettraceCursor *cursor, size_t *ret_n)
+{
+        *ret_n = nettrace_varint32(cursor);
+        return (const char *)nettrace_bytes(cursor, *ret_n);
+}
+
+static void row_take_optional(MetadataRow *row, NettraceCursor *cursor)
+{
+        OptionalKind kind = (OptionalKind)nettrace_number(cursor, 1);
+        size_t n;
+
+        switch (kind) {
+        case OPTIONAL_VERSION:
+                row->event_version = (uint32_t)nettrace_number(cursor, 1);
+                row->has_version = !cursor->is_short;
+                break;
+        case OPTIONAL_OPCODE:
+        case OPTIONAL_LEVEL:
+                nettrace_bytes(cursor, 1);
+                break;
+        case OPTIONAL_KEYWORD:
+                nettrace_bytes(cursor, 8);
+                break;
+        case OPTIONAL_KEY_VALUE:
+                cursor_take_text(cursor, &n);
+                cursor_take_text(cursor, &n);
+                break;
+        case OPTIONAL_TEMPLATE:
+        case OPTIONAL_DESCRIPTION:
+                cursor_take_text(cursor, &n);
+                break;
+        case OPTIONAL_GUID:
+                nettrace_bytes(cursor, 16);
+                break;
+        default: /* its size is not known, so that nothing after it can be read */
+                cursor->at = cursor->end;
+                break;
+        }
+}
+
+/* A row of version 6. */
+static bool metadata_take_row(NettraceMetadataTable *table, NettraceCursor *cursor)
+{
+        MetadataRow row = {.id = nettrace_varint32(cursor)};
+        NettraceCursor optional;
+        const uint8_t *bytes;
+        uint16_t n_fields;
+        size_t n;
+
+        row.provider = cursor_take_text(cursor, &row.n_provider);
+        row.event_id = nettrace_varint32(cursor);
+        cursor_take_text(cursor, &n);
+        for (n_fields = nettrace_u16(cursor); n_fields > 0 && !cursor->is_short; n_fields--)
+                nettrace_bytes(cursor, nettrace_u16(cursor));
+        n = nettrace_u16(cursor);
+        bytes = nettrace_bytes(cursor, n);
+        if (cursor->is_short)
+                return false;
+        optional = nettrace_cursor(bytes, n);
+        while (nettrace_left(&optional))
+                row_take_optional(&row, &optional);
+        metadata_add(table, &row);
+        return true;
+}
+
+static bool metadata_take_rows(NettraceMetadataTable *table, const NettraceBlock *block)
+{
+        NettraceCursor cursor = nettrace_cursor(block->bytes, block->n_bytes);
+
+        nettrace_bytes(&cursor, nettrace_u16(&cursor));
+        while (nettrace_left(&cursor)) {
+                uint16_t n = nettrace_u16(&cursor);
+                const uint8_t *bytes = nettrace_bytes(&cursor, n);
+                NettraceCursor row;
+
+                if (!bytes)
+                        return false;
+                row = nettrace_cursor(bytes, n);
+                if (!metadata_take_row(table, &row) ||
+                    g_hash_table_size(table->by_id) > NETTRACE_MAX_METADATA)
+                        return false;
+        }
+        return !cursor.is_short;
+}
+
+bool nettrace_metadata_take(NettraceMetadataTable *table, const NettraceBlock *block,
+                            unsigned version)
+{
+        return version < 6 ? metadata_take_events(table, block, version)
+                           : metadata_take_rows(table, block);
+}
