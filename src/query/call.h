@@ -12,6 +12,8 @@
 typedef struct Call {
         const QueryContext *context;
         const json_t *parameters; /* borrowed, maybe NULL */
+        const GString *queries;   /* borrowed or NULL: their text, without the array's brackets; the
+                                     parameters have none then */
         bool is_more;             /* the caller takes several replies */
         QueryProgress *progress;
         GString *out;      /* the reply so far; if the call goes on, it goes on there */
@@ -38,6 +40,11 @@ const char *call_time_from_json(Call *call, const json_t *node, uint64_t *ret_ti
 bool call_is_turn_over(const Call *call);
 /* Sets the error of a reply that is too long if the reply is; INSTEAD is what to do (static). */
 bool call_is_too_long(Call *call, const char *instead);
+
+/* Sets the error of a call, or of a query in it, that call_text_parse() found to be too large. */
+void call_refuse_size(Call *call);
+/* What is wrong with bytes that are not a call. */
+#define CALL_NO_OBJECT "a call is one JSON object, in which no name occurs twice"
 
 /* The methods. */
 void call_resolve(Call *call);

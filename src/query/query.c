@@ -2,10 +2,10 @@
 #include "query/query.h"
 
 #include "query/call.h"
+#include "query/call-text.h"
 #include "util/json-text.h"
 #include "util/seconds-text.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -305,18 +305,17 @@ static QueryNext call_run(Call *call, void (*method)(Call *), const json_t *root
         return call->next;
 }
 
-/* ROOT is borrowed. */
-static QueryNext query_run(const QueryContext *context, const json_t *root, QueryProgress *progress,
-                           GString *out)
+/* ROOT and QUERIES, which may be NULL, are borrowed. */
+static QueryNext query_run(const QueryContext *context, const json_t *root, const GString *queries,
+                           QueryProgress *progress, GString *out)
 {
-        Call call = {.context = context, .progress = progress};
+        Call call = {.context = context, .queries = queries, .progress = progress};
         const char *method = param_string(root, "method");
         const json_t *node = json_object_get(root, "parameters");
         size_t i;
 
         if (!json_is_object(root)) {
-                query_append_error(out, INTERFACE "InvalidCall", "reason",
-                                   "a call is one JSON object");
+                query_append_error(out, INTERFACE "InvalidCall", "reason", CALL_NO_OBJECT);
                 return QUERY_DONE;
         }
         call.parameters = json_is_object(node) ? node : NULL;
@@ -331,58 +330,70 @@ static QueryNext query_run(const QueryContext *context, const json_t *root, Quer
         return QUERY_DONE;
 }
 
-/* What is left for the values of the call that is parsed, and whether it was too little. */
-static size_t n_left;
-static bool is_exhausted;
-
-static void *limited_malloc(size_t n)
+/* True if the queries of the call are taken from its text, not from what is parsed of it. */
+static bool query_is_resolve(const json_t *root)
 {
-        size_t size = account_size(n);
+        const char *method = param_string(root, "method");
 
-        is_exhausted |= size > n_left;
-        if (is_exhausted)
-                return NULL;
-        n_left -= size;
-        return malloc(n);
+        return method && !strcmp(method, INTERFACE "Resolve");
 }
 
-/* A call takes up to a hundred times the memory of its text: NULL, and IS_LARGE, if that is too
- * much. */
-static json_t *query_parse(const char *text, size_t n_text, bool *ret_is_large)
+/* The call; of a Resolve without its queries, whose text is RET_QUERIES then. NULL: as with
+ * call_text_parse(). */
+static json_t *query_parse(const char *text, size_t n_text, GString **ret_queries,
+                           bool *ret_is_large)
 {
-        json_malloc_t usual_malloc;
-        json_free_t usual_free;
-        json_t *root;
+        size_t begin, end;
 
-        json_get_alloc_funcs(&usual_malloc, &usual_free);
-        n_left = QUERY_MAX_VALUES;
-        is_exhausted = false;
-        json_set_alloc_funcs(limited_malloc, free);
-        root = json_loadb(text, n_text, 0, NULL);
-        json_set_alloc_funcs(usual_malloc, usual_free);
-        *ret_is_large = is_exhausted;
-        return root;
+        if (call_text_find_queries(text, n_text, &begin, &end)) {
+                g_autoptr(GString) rest = g_string_new_len(text, (gssize)begin);
+                json_t *root;
+
+                g_string_append_len(rest, text + end, (gssize)(n_text - end));
+                root = call_text_parse(rest->str, rest->len, ret_is_large);
+                if (!root)
+                        return NULL;
+                if (query_is_resolve(root)) {
+                        *ret_queries = g_string_new_len(text + begin, (gssize)(end - begin));
+                        return root;
+                }
+                json_decref(root);
+        }
+        return call_text_parse(text, n_text, ret_is_large);
+}
+
+void call_refuse_size(Call *call)
+{
+        call->error = INTERFACE "LimitExceeded";
+        call->error_key = "limit";
+        call->error_value =
+                "64 KiB, and 1 MiB for its values, for a call without its queries and for "
+                "each query: ask for less at once";
 }
 
 static QueryNext query_refuse(GString *out)
 {
-        query_append_error(out, INTERFACE "LimitExceeded", "limit",
-                           "8 MiB for the values of a call: ask for less at once");
+        Call call = {0};
+
+        call_refuse_size(&call);
+        query_append_error(out, call.error, call.error_key, call.error_value);
         return QUERY_DONE;
 }
 
 QueryNext query_call(const QueryContext *context, const char *text, size_t n_text,
                      QueryProgress *progress, GString *out)
 {
+        g_autoptr(GString) queries = NULL;
         bool is_large = false;
-        json_auto_t *root =
-                progress->call ? json_incref(progress->call) : query_parse(text, n_text, &is_large);
-        QueryNext next = is_large ? query_refuse(out) : query_run(context, root, progress, out);
+        json_auto_t *root = progress->call ? json_incref(progress->call)
+                                           : query_parse(text, n_text, &queries, &is_large);
+        QueryNext next =
+                is_large ? query_refuse(out) : query_run(context, root, queries, progress, out);
 
         if (next == QUERY_WAIT || next == QUERY_AGAIN || next == QUERY_MORE) {
                 if (!progress->call) {
                         progress->call = call_to_keep(root);
-                        progress->n_text = n_text;
+                        progress->n_text = n_text - (queries ? queries->len : 0);
                 }
         } else {
                 ProcessFilter filter = progress->filter;

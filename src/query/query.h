@@ -18,8 +18,6 @@
 #define QUERY_MAX_WAIT_MS (3600 * 1000)
 /* Bytes of output that is not sent: with more of it no further call is answered. */
 #define QUERY_MAX_OUTPUT (4u << 20)
-/* Bytes that the values of a call may take in memory. A batch of 4096 takes about half of it. */
-#define QUERY_MAX_VALUES (8u << 20)
 /* Bytes of a reply that is not sent in parts. */
 #define QUERY_MAX_REPLY (16u << 20)
 

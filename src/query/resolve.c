@@ -3,14 +3,19 @@
 /*
  * Resolve: addresses to names, as JSON
  *
- * A call can have 4096 questions and wait for events meanwhile. It is parsed once. It is then
- * answered in groups, until its turn is over; a call that waits looks at one question alone, the
- * first whose time is past the horizon. Equal questions of a call are answered once.
+ * A call can have 4096 questions and wait for events meanwhile. They are parsed once, one after the
+ * other, until the turn is over, and then answered in groups; a call that waits looks at one
+ * question alone, the first whose time is past the horizon. Equal questions of a call are answered
+ * once.
  */
 
 #include "query/answer-json.h"
 #include "query/call.h"
+#include "query/call-text.h"
 #include "util/json-text.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* Questions that are answered together; fewer if one of them takes long. */
 enum { MAX_GROUP = 64, FIRST_GROUP = 16 };
@@ -28,6 +33,9 @@ struct Resolve {
         Question *questions; /* owned */
         const char **wrong;  /* owned: NULL, or what is wrong with a question (static) */
         char **addresses; /* owned, with their texts: the addresses of wrong questions, or NULL */
+        GString *text;    /* owned or NULL: of the questions that are not parsed */
+        size_t n_text_taken; /* bytes of it */
+        size_t n_parsed;
         unsigned wait_ms; /* 0: answer now */
         size_t n_due;     /* questions at the start that need not wait */
         size_t n_answered;
@@ -86,6 +94,8 @@ void resolve_free(Resolve *resolve)
         g_free(resolve->questions);
         g_free(resolve->wrong);
         g_free(resolve->spans);
+        if (resolve->text)
+                g_string_free(resolve->text, TRUE);
         g_string_free(resolve->processes, TRUE);
         g_hash_table_unref(resolve->first);
         g_hash_table_unref(resolve->seen);
@@ -98,7 +108,7 @@ size_t resolve_size(const Resolve *resolve)
                        sizeof(*resolve->addresses) + sizeof(*resolve->spans) + 48;
 
         return sizeof(*resolve) + resolve->n * entry + resolve->processes->len +
-               g_hash_table_size(resolve->seen) * 64;
+               (resolve->text ? resolve->text->len : 0) + g_hash_table_size(resolve->seen) * 64;
 }
 
 /* NULL, or what is wrong with the query (static). */
@@ -128,31 +138,87 @@ static const char *question_parse(Call *call, const json_t *query, Question *que
         return call_time_from_json(call, json_object_get(query, "time"), &question->time);
 }
 
-/* NULL, with the call's `wrong` set, if a parameter is wrong. */
-static Resolve *resolve_parse(Call *call)
+/* The text of the queries, without the array's brackets; NULL: there is no array. */
+static GString *resolve_queries(const Call *call)
 {
         const json_t *queries = json_object_get(call->parameters, "queries");
-        size_t n = json_array_size(queries), i;
+        char *text;
+        GString *inner;
+
+        if (call->queries)
+                return g_string_new_len(call->queries->str, (gssize)call->queries->len);
+        if (!json_is_array(queries))
+                return NULL;
+        /* The name had escaped letters. */
+        text = json_dumps(queries, JSON_COMPACT);
+        inner = g_string_new_len(text + 1, (gssize)strlen(text) - 2);
+        free(text);
+        return inner;
+}
+
+/* NULL, with the call's `wrong` set, if a parameter is wrong. */
+static Resolve *resolve_begin(Call *call)
+{
+        GString *text = resolve_queries(call);
+        size_t n = text ? call_text_count_elements(text->str, text->len) : 0;
         int64_t wait_ms = 0;
         Resolve *resolve;
 
-        call->wrong = "queries";
-        if (!json_is_array(queries) || n > QUERY_MAX_BATCH)
+        if (!text || n > QUERY_MAX_BATCH)
+                call->wrong = "queries";
+        else if (param_has(call->parameters, "wait_ms") &&
+                 !param_integer(call->parameters, "wait_ms", 0, G_MAXINT32, &wait_ms))
+                call->wrong = "wait_ms";
+        if (call->wrong) {
+                if (text)
+                        g_string_free(text, TRUE);
                 return NULL;
-        call->wrong = "wait_ms";
-        if (param_has(call->parameters, "wait_ms") &&
-            !param_integer(call->parameters, "wait_ms", 0, G_MAXINT32, &wait_ms))
-                return NULL;
-        call->wrong = NULL;
-        resolve = resolve_new(n, (unsigned)MIN(wait_ms, QUERY_MAX_WAIT_MS));
-        for (i = 0; i < n; i++) {
-                const json_t *query = json_array_get(queries, i);
-
-                resolve->wrong[i] = question_parse(call, query, &resolve->questions[i]);
-                if (resolve->wrong[i])
-                        resolve->addresses[i] = g_strdup(param_string(query, "addr"));
         }
+        resolve = resolve_new(n, (unsigned)MIN(wait_ms, QUERY_MAX_WAIT_MS));
+        resolve->text = text;
         return resolve;
+}
+
+/* False, with the call's `error` set, if the next query is not JSON, or too large. */
+static bool resolve_parse_next(Resolve *resolve, Call *call)
+{
+        const char *text = resolve->text->str + resolve->n_text_taken;
+        size_t n = resolve->text->len - resolve->n_text_taken, i = resolve->n_parsed;
+        size_t n_query = call_text_element_end(text, n);
+        bool is_large;
+        json_auto_t *query = call_text_parse(text, n_query, &is_large);
+
+        if (is_large) {
+                call_refuse_size(call);
+        } else if (!query) {
+                call->error = "org.clrsym.Symbolizer.InvalidCall";
+                call->error_key = "reason";
+                call->error_value = CALL_NO_OBJECT;
+        }
+        if (call->error)
+                return false;
+        resolve->wrong[i] = question_parse(call, query, &resolve->questions[i]);
+        if (resolve->wrong[i])
+                resolve->addresses[i] = g_strdup(param_string(query, "addr"));
+        resolve->n_text_taken += MIN(n_query + 1, n);
+        resolve->n_parsed++;
+        return true;
+}
+
+/* False if the call is wrong, or if its turn is over: `error` or `next` is set then. */
+static bool resolve_parse(Resolve *resolve, Call *call)
+{
+        while (resolve->n_parsed < resolve->n) {
+                if (!resolve_parse_next(resolve, call))
+                        return false;
+                if (resolve->n_parsed < resolve->n && call_is_turn_over(call)) {
+                        call->next = QUERY_AGAIN;
+                        return false;
+                }
+        }
+        if (resolve->text)
+                g_string_free(g_steal_pointer(&resolve->text), TRUE);
+        return true;
 }
 
 /* False if the question's time is past the horizon. */
@@ -230,16 +296,17 @@ static void resolve_add_answer(Resolve *resolve, GString *out, size_t i, const A
         span->n = out->len - span->begin;
 }
 
-/* True if the question has to be answered; false if the JSON of an equal one can be copied. */
-static bool resolve_is_first(const Resolve *resolve, const GString *out, const Question *question)
+/* True if question NUMBER has to be answered; false if the JSON of an equal one can be copied. */
+static bool resolve_is_first(const Resolve *resolve, const GString *out, size_t number)
 {
-        gpointer first = g_hash_table_lookup(resolve->first, question);
+        gpointer first = g_hash_table_lookup(resolve->first, &resolve->questions[number]);
         size_t i = GPOINTER_TO_SIZE(first) - 1;
 
         /* One that was answered in this group has no span yet. */
-        return !first || (i < resolve->n_answered && resolve->spans[i].status == ANSWER_AMBIGUOUS &&
-                          resolve->spans[i].begin < ANSWER_JSON_CANDIDATE_BYTES &&
-                          out->len >= ANSWER_JSON_CANDIDATE_BYTES);
+        return !first || i == number ||
+               (i < resolve->n_answered && resolve->spans[i].status == ANSWER_AMBIGUOUS &&
+                resolve->spans[i].begin < ANSWER_JSON_CANDIDATE_BYTES &&
+                out->len >= ANSWER_JSON_CANDIDATE_BYTES);
 }
 
 /* Questions from n_answered on, without those that are wrong, or equal to an earlier one. */
@@ -253,7 +320,7 @@ static unsigned resolve_pick(Resolve *resolve, const GString *out, size_t n, Que
                 Question *question = &resolve->questions[resolve->n_answered + i];
 
                 is_picked[i] = !resolve->wrong[resolve->n_answered + i] &&
-                               resolve_is_first(resolve, out, question);
+                               resolve_is_first(resolve, out, resolve->n_answered + i);
                 if (!is_picked[i])
                         continue;
                 g_hash_table_insert(resolve->first, question,
@@ -274,7 +341,8 @@ static bool resolve_answer_group(Resolve *resolve, Call *call)
 
         answer_questions(call->context->tracker, &call->context->viewer, questions, n_picked,
                          answers);
-        for (i = 0; i < n; i++, resolve->n_answered++) {
+        /* Long names take long to write: what is left of the group is looked up again. */
+        for (i = 0; i < n && (!i || !call_is_turn_over(call)); i++, resolve->n_answered++) {
                 const Answer *answer = is_picked[i] ? &answers[k++] : NULL;
 
                 is_short = is_short && call->out->len <= QUERY_MAX_REPLY;
@@ -314,8 +382,9 @@ void call_resolve(Call *call)
         size_t i;
 
         if (!resolve)
-                resolve = call->progress->resolve = resolve_parse(call);
-        if (!resolve || !resolve_is_due(resolve, call) || !resolve_answer(resolve, call))
+                resolve = call->progress->resolve = resolve_begin(call);
+        if (!resolve || !resolve_parse(resolve, call) || !resolve_is_due(resolve, call) ||
+            !resolve_answer(resolve, call))
                 return;
         g_string_append(call->out, "],\"processes\":[");
         g_string_append_len(call->out, resolve->processes->str, (gssize)resolve->processes->len);

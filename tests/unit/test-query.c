@@ -57,6 +57,29 @@ static const struct {
          "\"wait_ms\":-1}}",
          "{\"error\":\"org.varlink.service.InvalidParameter\",..."},
         {RESOLVE(""), "{\"parameters\":{\"answers\":[],\"processes\":[]}}"},
+        {RESOLVE(" \n"), "{\"parameters\":{\"answers\":[],\"processes\":[]}}"},
+        {"{\"method\":\"org.clrsym.Symbolizer.Resolve\",\"parameters\":{\"\\u0071ueries\":[{"
+         "\"pid\":"
+         "7,\"addr\":\"1\"}]}}",
+         "{\"parameters\":{\"answers\":[{\"pid\":7,\"pid_ns\":null,\"addr\":\"0x1\"..."},
+        /* All of a call is JSON, or none of it is answered. */
+        {RESOLVE("{\"pid\":7,\"addr\":\"1\"},"),
+         "{\"error\":\"org.clrsym.Symbolizer.InvalidCall\",..."},
+        {RESOLVE("{\"pid\":7,\"addr\":\"1\"} 7"),
+         "{\"error\":\"org.clrsym.Symbolizer.InvalidCall\",..."},
+        {RESOLVE("{\"pid\":7,\"addr\":\"1\"},{]}"),
+         "{\"error\":\"org.clrsym.Symbolizer.InvalidCall\",..."},
+        {RESOLVE("{\"pid\":7,\"addr\":\"1\",\"pid\":8}"),
+         "{\"error\":\"org.clrsym.Symbolizer.InvalidCall\",..."},
+        {"{\"method\":\"org.clrsym.Symbolizer.Resolve\",\"parameters\":{\"queries\":[7],"
+         "\"queries\":[]}"
+         "}",
+         "{\"error\":\"org.clrsym.Symbolizer.InvalidCall\",..."},
+        {"{\"method\":\"org.clrsym.Symbolizer.Status\",\"parameters\":{\"queries\":[7 7]}}",
+         "{\"error\":\"org.clrsym.Symbolizer.InvalidCall\",..."},
+        {"{\"method\":\"org.clrsym.Symbolizer.Resolve\",\"parameters\":{\"queries\":[7 7],"
+         "\"wait_ms\":-1}}",
+         "{\"error\":\"org.varlink.service.InvalidParameter\",..."},
         {RESOLVE("7,{\"pid\":0,\"addr\":\"1\"},{\"pid\":100},{\"pid\":100,\"addr\":\"0x\"},"
                  "{\"pid\":100,\"addr\":\"1\",\"time\":\"x\"}"),
          "{\"parameters\":{\"answers\":["
@@ -335,6 +358,48 @@ START_TEST(test_bounds)
 END_TEST
 
 /* A user sees the processes of that uid; the others do not exist. */
+/* When every turn is over at once, one query of a Resolve is parsed in each: what a turn may take
+ * longer than it should is the time of one query. */
+START_TEST(test_parsed_by_turns)
+{
+        enum { N_QUERIES = 300 };
+        g_autofree char *text = many_queries("{\"pid\":100,\"addr\":\"0x1000\"}", N_QUERIES);
+        Tracker *tracker = script_tracker(HISTORY);
+        const QueryContext context = {
+                .tracker = tracker, .viewer = {.sees_all = true}, .turn_end = 1};
+        g_autoptr(GString) out = g_string_new(NULL);
+        QueryProgress progress = {0};
+        unsigned n_turns = 1;
+
+        while (query_call(&context, text, strlen(text), &progress, out) == QUERY_AGAIN) {
+                ck_assert_uint_eq(out->len, 0);
+                n_turns++;
+        }
+        ck_assert_uint_ge(n_turns, N_QUERIES);
+        ck_assert_uint_eq(count(out->str, "\"addr\":\"0x1000\""), N_QUERIES);
+        tracker_free(tracker);
+}
+END_TEST
+
+/* What is parsed at once has a bound, whatever the call; white space around it does not count. */
+START_TEST(test_pieces)
+{
+        static const char *const LIMIT = "{\"error\":\"org.clrsym.Symbolizer.LimitExceeded\",";
+        g_autofree char *space = g_strnfill(200000, ' '), *digits = g_strnfill(70000, '1');
+        g_autofree char *long_query = g_strdup_printf("{\"pid\":100,\"addr\":\"%s\"}", digits);
+        g_autofree char *padded = g_strdup_printf("%s{\"pid\":7,\"addr\":\"1\"}%s", space, space);
+        g_autofree char *one = many_queries(long_query, 1), *two = many_queries(padded, 2);
+        g_autofree char *other = g_strdup_printf("{\"method\":\"%s\"}", digits);
+        Tracker *tracker = script_tracker(HISTORY);
+        const QueryContext context = {.tracker = tracker, .viewer = {.sees_all = true}};
+
+        check_limit(one, &context, LIMIT);
+        check_limit(two, &context, "{\"parameters\":{\"answers\":[{\"pid\":7,");
+        check_limit(other, &context, LIMIT);
+        tracker_free(tracker);
+}
+END_TEST
+
 START_TEST(test_visibility)
 {
         static const char CALL[] = RESOLVE("{\"pid\":100,\"addr\":\"1000\"}");
@@ -376,6 +441,8 @@ Suite *suite_new(void)
         tcase_add_loop_test(tcase, test_call, 0, G_N_ELEMENTS(ROWS));
         tcase_add_test(tcase, test_wait);
         tcase_add_test(tcase, test_bounds);
+        tcase_add_test(tcase, test_parsed_by_turns);
+        tcase_add_test(tcase, test_pieces);
         tcase_add_test(tcase, test_visibility);
         suite_add_tcase(suite, tcase);
         return suite;

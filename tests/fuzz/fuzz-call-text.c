@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The text of a call, parsed in pieces: it is JSON if and only if it is JSON as a whole, and has
+ * the same values then.
+ */
+
+#include "fuzz.h"
+#include "query/call-text.h"
+
+#include <glib.h>
+
+/* One of the texts was too large for what is parsed at once. */
+static bool is_any_large;
+
+static json_t *parse_piece(const char *text, size_t n)
+{
+        bool is_large;
+        json_t *value = call_text_parse(text, n, &is_large);
+
+        is_any_large |= is_large;
+        return value;
+}
+
+/* NULL: an element is not JSON. */
+static json_t *parse_elements(const char *text, size_t n)
+{
+        size_t n_elements = call_text_count_elements(text, n), at = 0, i;
+        json_auto_t *array = json_array();
+
+        for (i = 0; i < n_elements; i++) {
+                size_t n_element = call_text_element_end(text + at, n - at);
+                json_t *element = parse_piece(text + at, n_element);
+
+                FUZZ_REQUIRE(i + 1 < n_elements ? text[at + n_element] == ','
+                                                : at + n_element == n);
+                if (!element)
+                        return NULL;
+                json_array_append_new(array, element);
+                at += n_element + 1;
+        }
+        return g_steal_pointer(&array);
+}
+
+static json_t *parse_call(const char *text, size_t n)
+{
+        size_t begin, end;
+        g_autoptr(GString) rest = NULL;
+        json_auto_t *root = NULL, *queries = NULL;
+
+        if (!call_text_find_queries(text, n, &begin, &end))
+                return parse_piece(text, n);
+        FUZZ_REQUIRE(begin > 0 && begin <= end && end < n);
+        FUZZ_REQUIRE(text[begin - 1] == '[' && text[end] == ']');
+        rest = g_string_new_len(text, (gssize)begin);
+        g_string_append_len(rest, text + end, (gssize)(n - end));
+        root = parse_piece(rest->str, rest->len);
+        queries = root ? parse_elements(text + begin, end - begin) : NULL;
+        if (!queries)
+                return NULL;
+        FUZZ_REQUIRE(
+                json_is_array(json_object_get(json_object_get(root, "parameters"), "queries")));
+        json_object_set(json_object_get(root, "parameters"), "queries", queries);
+        return g_steal_pointer(&root);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        const char *text = (const char *)data;
+        json_auto_t *whole = NULL, *parts = NULL;
+        json_error_t error;
+
+        if (size > FUZZ_MAX_INPUT)
+                return 0;
+        is_any_large = false;
+        whole = json_loadb(text, size, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
+        parts = parse_call(text, size);
+        /* A piece is less deep than the whole. */
+        if (is_any_large || (!whole && json_error_code(&error) == json_error_stack_overflow))
+                return 0;
+        FUZZ_REQUIRE(whole ? json_equal(whole, parts) : !parts);
+        return 0;
+}
