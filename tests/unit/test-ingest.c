@@ -385,8 +385,8 @@ static const struct {
         {{255, 255, 255, 255, INGEST_RECORD, 0, 0, 0}, -EBADMSG},
         {{0, 0, 0, 0x80, INGEST_RECORD, 0, 0, 0}, -EBADMSG},
         {{0, 0, 0, 0, INGEST_COMMIT, 0, 1, 0}, -EBADMSG}, /* what must be zero is not */
-        {"GET / HT", -EBADMSG},
-        {"{\"method", -EBADMSG},
+        {{'G', 'E', 'T', ' ', '/', ' ', 'H', 'T'}, -EBADMSG},
+        {{'{', '"', 'm', 'e', 't', 'h', 'o', 'd'}, -EBADMSG},
 };
 
 START_TEST(test_header)
