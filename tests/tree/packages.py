@@ -15,16 +15,17 @@ import rooms
 
 HERE = pathlib.Path(__file__).resolve().parent
 
+TABLE = re.compile(r"^readonly \w*packages='\n(.*?)^'", re.MULTILINE | re.DOTALL)
 TABLE_LINE = re.compile(r'^([a-z0-9][a-z0-9.+-]+) {2,}\S', re.MULTILINE)
 DEPENDENCY = re.compile(r"\bdependency\('([^']+)'")
 LOOKED_FOR = re.compile(r'\bcommand -v ([\w-]+)')
 
 
 def installed_packages():
-    """(the packages in tests/install's table, the programs that it looks for itself)."""
+    """(the packages in tests/install's tables, the programs that it looks for itself)."""
     text = rooms.read('tests/install')
-    table = re.search(r"^readonly packages='\n(.*?)^'", text, re.MULTILINE | re.DOTALL)[1]
-    return set(TABLE_LINE.findall(table)), set(LOOKED_FOR.findall(text))
+    tables = TABLE.findall(text)
+    return set(TABLE_LINE.findall(''.join(tables))), set(LOOKED_FOR.findall(text))
 
 
 def texts_of(node):
