@@ -31,6 +31,10 @@ OF_PROCESS = ('process', 'runtime', 'library', 'provider', 'registered', 'port',
               'clock', 'tracked')
 EVENTS = ['DotNETRuntime:' + event for event in live.RUNTIME_EVENTS] + ['DotNETRuntimeRundown:*']
 
+# What this machine may lack: no release after Debian 11 has the library.
+LACKING = [] if libraries('liblttng-ust.so.0') else ['library']
+
+
 def setpriv(user=NOBODY):
     return ('setpriv', f'--reuid={user}', '--clear-groups', f'--regid={user}')
 
@@ -67,7 +71,7 @@ def test_nothing(tap, doctor):
     done = doctor.call()
     tap.check('NO   daemon' in done.stdout and
               '                 -> sudo systemctl' in done.stdout and
-              done.stdout.endswith('\n2 problems found\n') and
+              done.stdout.endswith(f'\n{2 + len(LACKING)} problems found\n') and
               len(done.stdout.splitlines()) < 24, 'text: one screen, with the fixes',
               done.stdout)
     for arguments in (['x'], ['0'], ['1', '2'], ['--colour']):
@@ -485,11 +489,11 @@ def test_live(tap, doctor):
                         env=doctor.environment, stderr=subprocess.DEVNULL) as feed:
             live.wait_for('the feed', lambda: doctor.findings()['feed']['status'] != 'problem',
                           feed)
-            tap.equal({name: row for name, row in doctor.findings().items()
-                       if row['status'] in ('problem', 'unknown')}, {},
+            tap.equal([name for name, row in doctor.findings().items()
+                       if row['status'] in ('problem', 'unknown')], LACKING,
                       'all is well, and the exit status 0')
-            tap.check(doctor.call().stdout.endswith('\nno problem found\n'),
-                      'the summary')
+            end = '1 problem' if LACKING else 'no problem'
+            tap.check(doctor.call().stdout.endswith(f'\n{end} found\n'), 'the summary')
         relay = json.loads((doctor.directory / 'place' / 'lttng-relayd').read_text())
         os.kill(relay['pid'], signal.SIGKILL)
         live.wait_for('its end', lambda: doctor.findings()['relayd']['status'] == 'problem')

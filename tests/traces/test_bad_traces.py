@@ -5,6 +5,7 @@ import os
 import pathlib
 import resource
 import shutil
+import signal
 import struct
 
 import recorded
@@ -29,7 +30,10 @@ stream {
         integer { size = 32; align = 8; signed = true; } _vpid;
         integer { size = 32; align = 8; signed = true; } _vtid;
     };
-    packet.context := struct { uint64_t content_size; uint64_t packet_size; };
+    packet.context := struct {
+        uint64_t content_size; uint64_t packet_size;
+        timestamp_t timestamp_begin; timestamp_t timestamp_end;
+    };
 };
 event { id = 0; stream_id = 0; name = "shop:sale"; fields := struct { uint32_t _amount; }; };
 '''
@@ -42,8 +46,9 @@ def forge(directory, n_events=3):
     events = b''.join(struct.pack('<IQiiI', 0, 1000 + i, 4711, 4711, i) for i in range(n_events))
     header = struct.pack('<I16sI', CTF_MAGIC,
                          bytes.fromhex('5a1e4c668f0e4e539d7b2f1c3a4b5d6e'), 0)
-    size = 8 * (len(header) + 16 + len(events))
-    (directory / 'stream').write_bytes(header + struct.pack('<QQ', size, size) + events)
+    size = 8 * (len(header) + 32 + len(events))
+    context = struct.pack('<QQQQ', size, size, 1000, 1000 + n_events)
+    (directory / 'stream').write_bytes(header + context + events)
     return directory
 
 
@@ -90,12 +95,15 @@ def check_all_verbs(tap, programs, trace, name, *words, **options):
 
 
 def check_babeltrace(tap, programs, trace, name, directory):
-    """The sinks by themselves: babeltrace2 fails as such; it does not crash."""
+    """The sinks by themselves: babeltrace2 fails as such; it does not crash, but for what its versions 2.1
+    do to themselves, with any sink."""
+    alone = programs.babeltrace(trace, '-c', 'sink.utils.dummy').returncode
+    want = 1 if name != 'metadata: empty' or alone != -signal.SIGABRT else alone
     done = programs.dump(trace, os.path.join(directory, 'dump'))
-    tap.check(done.returncode == 1 and done.stderr, f'dump: {name}', done.returncode, done.stderr)
+    tap.check(done.returncode == want and done.stderr, f'dump: {name}', done.returncode, done.stderr)
     with recorded.Daemon(programs, directory) as daemon:
         done = programs.feed(trace, daemon.ingest)
-        tap.check(done.returncode == 1 and done.stderr, f'feed: {name}', done.returncode,
+        tap.check(done.returncode == want and done.stderr, f'feed: {name}', done.returncode,
                   done.stderr)
         tap.equal(daemon.process.poll(), None, f'feed: {name}: the daemon lives')
 
