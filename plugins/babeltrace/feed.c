@@ -51,7 +51,6 @@ typedef struct Feed {
         int64_t sent_now;     /* progress sent up to here, to all streams */
         uint64_t n_reported;  /* events when the last report was sent */
         uint64_t n_too_large;
-        bool has_quiet; /* for `clrsym feed`: report the progress of streams never seen, too */
         bool is_live;   /* upstream reports inactivity */
         uint64_t began; /* when the first messages arrived, in ns of CLOCK_MONOTONIC; 0: not yet */
         bool is_at_end; /* upstream has ended and the last commit is on its way */
@@ -68,7 +67,6 @@ typedef enum Step {
 static const Param PARAMS[] = {
         {"socket", PARAM_STRING},
         {"jit", PARAM_BOOL},
-        {"quiet", PARAM_BOOL},
 };
 
 static Feed *feed_of(bt_self_component_sink *self)
@@ -107,7 +105,6 @@ feed_initialize(bt_self_component_sink *self_sink,
         socket_path = params_string(params, "socket");
         feed->self = self_sink;
         feed->socket = g_strdup(socket_path ? socket_path : DEFAULT_SOCKET);
-        feed->has_quiet = params_bool(params, "quiet");
         feed->now = INT64_MIN;
         feed->sent_now = INT64_MIN;
         graph_reader_init(&feed->reader, self,
@@ -163,7 +160,7 @@ static bool feed_is_past_attaching(const Feed *feed, const GraphStream *stream, 
 /* Progress up to now, for streams with records in the batch or for all. */
 static void feed_put_progress(Feed *feed, GByteArray *out, bool for_all)
 {
-        bool reports_all = feed->has_quiet;
+        bool reports_all = false;
         GHashTableIter iter;
         void *value;
 

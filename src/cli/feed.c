@@ -32,10 +32,26 @@ static char *session_find_default(void)
         return g_strdup(n == 1 ? name : "clrsym");
 }
 
-/* URL is net://HOST[:PORT]/host/TARGET/SESSION; else false. */
-static bool url_parse(const char *url, char **ret_session, uint16_t *ret_port)
+/* Where a live session is. Members are owned. */
+typedef struct FeedAddress {
+        char *host, *target, *session;
+        uint16_t port;
+        bool is_local;
+} FeedAddress;
+
+static void feed_address_clear(FeedAddress *address)
 {
-        g_autofree char *host = NULL, *session = NULL;
+        g_free(address->host);
+        g_free(address->target);
+        g_free(address->session);
+        *address = (FeedAddress){0};
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(FeedAddress, feed_address_clear)
+
+/* URL is net://HOST[:PORT]/host/TARGET/SESSION; else false. */
+static bool url_parse(const char *url, FeedAddress *ret_address)
+{
+        g_autofree char *host = NULL;
         g_auto(GStrv) parts = NULL;
         guint64 port = RELAY_DEFAULT_LIVE;
         const char *colon;
@@ -50,10 +66,13 @@ static bool url_parse(const char *url, char **ret_session, uint16_t *ret_port)
         if (!*host ||
             (colon && !g_ascii_string_to_unsigned(colon + 1, 10, 1, UINT16_MAX, &port, NULL)))
                 return false;
-        *ret_session = g_strdup(parts[3]);
+        feed_address_clear(ret_address);
         /* The files of a relay daemon on another machine cannot be read here. */
-        *ret_port =
-                !strcmp(host, "localhost") || g_str_has_prefix(host, "127.") ? (uint16_t)port : 0;
+        ret_address->is_local = !strcmp(host, "localhost") || g_str_has_prefix(host, "127.");
+        ret_address->host = g_steal_pointer(&host);
+        ret_address->port = (uint16_t)port;
+        ret_address->target = g_strdup(parts[2]);
+        ret_address->session = g_strdup(parts[3]);
         return true;
 }
 
@@ -88,9 +107,7 @@ static bool feed_run(const SupervisorSettings *settings, GError **error)
                 return false;
         }
         loop = g_main_loop_new(NULL, FALSE);
-        run = (FeedRun){.loop = loop, .supervisor = supervisor_new(settings, error)};
-        if (!run.supervisor)
-                return false;
+        run = (FeedRun){.loop = loop, .supervisor = supervisor_new(settings)};
         g_unix_signal_add(SIGINT, feed_run_on_signal, &run);
         g_unix_signal_add(SIGTERM, feed_run_on_signal, &run);
         g_main_loop_run(loop);
@@ -98,7 +115,8 @@ static bool feed_run(const SupervisorSettings *settings, GError **error)
         return true;
 }
 
-static char *session_url(const char *session, uint16_t *ret_port)
+/* The URL of a session of this machine; owned by the caller. */
+static char *session_url(const char *session)
 {
         g_autoptr(SessionSettings) settings = session_control_find(session, NULL);
 
@@ -107,19 +125,17 @@ static char *session_url(const char *session, uint16_t *ret_port)
                 settings = session_settings_new(session);
                 settings->live_port = RELAY_DEFAULT_LIVE;
         }
-        *ret_port = settings->live_port;
         return session_settings_url(settings);
 }
 
 const char *verb_feed_check(const Options *options)
 {
         const char *url = *options->arguments;
-        g_autofree char *session = NULL;
-        uint16_t port;
+        g_auto(FeedAddress) address = {0};
 
         if (url && options->session)
                 return "give --session NAME or URL, not both";
-        if (url && !url_parse(url, &session, &port))
+        if (url && !url_parse(url, &address))
                 return "the URL is not net://HOST[:PORT]/host/TARGET/SESSION";
         if (options->session && !session_settings_is_name(options->session))
                 return "--session: a session cannot have that name";
@@ -129,6 +145,7 @@ const char *verb_feed_check(const Options *options)
 bool verb_feed(const Options *options, GError **error)
 {
         g_autofree char *session = NULL, *url = NULL;
+        g_auto(FeedAddress) address = {0};
         SupervisorSettings settings = {
                 .relay_output = options->relay_output,
                 .jit_events = options_has(options, OPTION_JIT_EVENTS),
@@ -140,18 +157,21 @@ bool verb_feed(const Options *options, GError **error)
 
         if (*options->arguments) {
                 url = g_strdup(*options->arguments);
-                url_parse(url, &session, &settings.live_port);
         } else {
                 session = options->session ? g_strdup(options->session) : session_find_default();
-                url = session_url(session, &settings.live_port);
+                url = session_url(session);
         }
+        url_parse(url, &address);
         if (!options->socket)
                 socket = runtime_path_find("CLRSYM_INGEST", RUNTIME_INGEST);
-        repair[G_N_ELEMENTS(repair) - 2] = session;
+        settings.session = address.session;
+        settings.host = address.host;
+        settings.port = address.port;
+        settings.target = address.target;
+        settings.live_port = address.is_local ? address.port : 0;
+        repair[G_N_ELEMENTS(repair) - 2] = address.session;
         if (program && settings.live_port)
                 settings.repair_command = repair;
-        settings.session = session;
-        settings.url = url;
         settings.socket = options->socket ? options->socket : socket;
         ok = feed_run(&settings, error);
         free(socket);

@@ -2,90 +2,93 @@
 #include "feed/catchup.h"
 
 #include "feed/relay-files.h"
-#include "feed/reader.h"
-#include "util/scratch.h"
+#include "ctf/metadata.h"
+#include "util/fd.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Streams that the daemon is asked about at a time: a part of those that may be open. */
 #define MAX_PROBED (INGEST_MAX_STREAMS / 4)
-/* Copied in a round. The live reader may wait for a whole round. */
-#define MAX_ROUND_BYTES (16u << 20)
+/* Read in a round. The live reader, and all others, may wait for a whole round. */
+#define MAX_ROUND_BYTES (4u << 20)
 /* s. Earlier sessions of the name that were not written to for longer are not read. */
 #define MAX_AGE 3600
-/* A file may grow, or its packet be replaced, while it is copied. */
+/* A packet may be replaced, or its file be cut, while it is read. */
 #define MAX_TRIES 4
 #define RETRY_MS  200
-/* Until there is room, or there are descriptors, again. */
+/* Until there are descriptors, or there is memory, again. */
 #define LOCAL_RETRY_MS 1000
 
 typedef enum CatchupState {
         CATCHUP_IDLE,
-        CATCHUP_PROBING, /* until the daemon has answered for all streams on disk */
-        CATCHUP_READING, /* the packets of a round */
+        CATCHUP_ASKING,  /* until the daemon has answered for all streams on disk */
+        CATCHUP_READING, /* a round begins when the daemon has room */
         CATCHUP_WAITING, /* to try again */
 } CatchupState;
 
-/* A stream in the present round. */
-typedef struct Part {
-        FeedStream *stream; /* borrowed */
-        uint64_t end;       /* of its last packet in the round */
-        unsigned n_packets;
-        uint64_t n_bytes;
-} Part;
+/* The metadata of a directory, as far as it was read. */
+typedef struct MetadataFile {
+        struct stat st;          /* of the file when it was read */
+        TraceMetadata *metadata; /* owned; NULL: it cannot be read (yet) */
+} MetadataFile;
+
+/* Packets of a stream that are to be read in a round. */
+typedef struct Plan {
+        const RelayTrace *trace;   /* borrowed */
+        const RelayStream *stream; /* borrowed */
+        FeedStream *feed;          /* borrowed */
+        unsigned first, n;
+} Plan;
 
 struct Catchup {
-        Merger *merger;           /* borrowed */
-        StreamTable *table;       /* borrowed */
-        CatchupSettings settings; /* borrowed */
+        PacketFeed *feed;    /* borrowed */
+        StreamTable *table;  /* borrowed */
+        const char *session; /* borrowed */
         const CatchupCalls *calls;
         void *data;
         CatchupState state;
-        char *output;   /* owned: of the relay daemon */
-        char *excerpt;  /* owned: the directory that is read now, or NULL */
-        GArray *parts;  /* of Part */
-        Reader *reader; /* owned */
-        bool is_attached;
-        uint64_t cut;  /* this round has everything before that time; 0: everything on disk */
-        uint64_t held; /* number of the last held stream when the round began */
-        uint64_t live; /* number of the live reader when the catch-up began */
+        char *output;       /* owned: of the relay daemon */
+        GHashTable *files;  /* owned path of a directory -> owned MetadataFile */
+        GByteArray *packet; /* owned: the one that is read */
+        uint64_t live;      /* number of the live reader when the catch-up began; 0: none */
+        uint64_t held;      /* number of the last held stream when the round began */
+        char *reason;       /* owned: what was lost; NULL: nothing */
         unsigned n_tries;
-        unsigned n_probed; /* streams that the probe has packets of */
         guint timer;
         CatchupStats stats;
 };
 
-static void catchup_on_reader_ended(void *data, Reader *reader, const char *reason);
+static gboolean catchup_on_next_round(gpointer data);
 
-static const ReaderCalls READER_CALLS = {catchup_on_reader_ended};
+static void metadata_file_free(void *data)
+{
+        MetadataFile *file = data;
 
-Catchup *catchup_new(Merger *merger, StreamTable *table, const CatchupSettings *settings,
+        trace_metadata_unref(file->metadata);
+        g_free(file);
+}
+
+Catchup *catchup_new(PacketFeed *feed, StreamTable *table, const char *session,
                      const CatchupCalls *calls, void *data)
 {
         Catchup *catchup = g_new0(Catchup, 1);
 
-        catchup->merger = merger;
+        catchup->feed = feed;
         catchup->table = table;
-        catchup->settings = *settings;
+        catchup->session = session;
         catchup->calls = calls;
         catchup->data = data;
-        catchup->parts = g_array_new(FALSE, TRUE, sizeof(Part));
+        catchup->files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, metadata_file_free);
+        catchup->packet = g_byte_array_new();
         return catchup;
-}
-
-static void catchup_end_round(Catchup *catchup)
-{
-        g_clear_handle_id(&catchup->timer, g_source_remove);
-        g_clear_pointer(&catchup->reader, reader_free);
-        if (catchup->excerpt)
-                scratch_remove_tree(catchup->excerpt);
-        g_clear_pointer(&catchup->excerpt, g_free);
-        g_array_set_size(catchup->parts, 0);
 }
 
 void catchup_cancel(Catchup *catchup)
 {
-        catchup_end_round(catchup);
+        g_clear_handle_id(&catchup->timer, g_source_remove);
+        g_clear_pointer(&catchup->reason, g_free);
         catchup->state = CATCHUP_IDLE;
 }
 
@@ -94,7 +97,8 @@ void catchup_free(Catchup *catchup)
         if (!catchup)
                 return;
         catchup_cancel(catchup);
-        g_array_unref(catchup->parts);
+        g_hash_table_destroy(catchup->files);
+        g_byte_array_unref(catchup->packet);
         g_free(catchup->output);
         g_free(catchup);
 }
@@ -109,13 +113,121 @@ const CatchupStats *catchup_stats(const Catchup *catchup)
         return &catchup->stats;
 }
 
-/* A RelayWanted. Streams that are fed live, or were to their end, need no packets from disk. */
+static void catchup_schedule(Catchup *catchup, CatchupState state, unsigned ms)
+{
+        catchup->state = state;
+        g_clear_handle_id(&catchup->timer, g_source_remove);
+        catchup->timer = ms ? g_timeout_add(ms, catchup_on_next_round, catchup)
+                            : g_idle_add(catchup_on_next_round, catchup);
+}
+
+/* Something is short here. Nothing is lost, and the live reader is held until it is not. */
+static void catchup_wait(Catchup *catchup, const char *reason)
+{
+        catchup_schedule(catchup, CATCHUP_WAITING, LOCAL_RETRY_MS);
+        catchup->calls->waits(catchup->data, reason);
+}
+
+/* Metadata */
+
+static int read_whole(const char *path, GByteArray *bytes, struct stat *ret_st)
+{
+        FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        size_t n = 0;
+
+        if (fd < 0 || fstat(fd, ret_st) < 0)
+                return errno;
+        if (!S_ISREG(ret_st->st_mode) || ret_st->st_size > CTF_METADATA_MAX)
+                return EFBIG;
+        g_byte_array_set_size(bytes, (guint)ret_st->st_size);
+        while (n < bytes->len) {
+                ssize_t got = pread(fd, bytes->data + n, bytes->len - n, (off_t)n);
+
+                if (got < 0 && errno == EINTR)
+                        continue;
+                if (got < 0)
+                        return errno;
+                if (got == 0)
+                        break;
+                n += (size_t)got;
+        }
+        g_byte_array_set_size(bytes, (guint)n);
+        return 0;
+}
+
+/* It is the same file, and nobody has written to it. */
+static bool stat_is_same(const struct stat *a, const struct stat *b)
+{
+        return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+               a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* The metadata in a directory, read again if its file has changed. RET_ERRNO: what is short here.
+ */
+static TraceMetadata *catchup_metadata(Catchup *catchup, const char *path, int *ret_errno)
+{
+        g_autofree char *name = g_build_filename(path, "metadata", NULL);
+        MetadataFile *file = g_hash_table_lookup(catchup->files, path);
+        g_autoptr(GByteArray) bytes = NULL;
+        TraceMetadata *metadata;
+        struct stat st;
+        size_t n;
+        int code;
+
+        if (stat(name, &st) < 0)
+                return NULL;
+        if (file && stat_is_same(&file->st, &st))
+                return file->metadata;
+        bytes = g_byte_array_new();
+        code = read_whole(name, bytes, &st);
+        if (code != 0) {
+                if (relay_errno_is_local(code))
+                        *ret_errno = code;
+                return NULL;
+        }
+        if (!file) {
+                file = g_new0(MetadataFile, 1);
+                g_hash_table_insert(catchup->files, g_strdup(path), file);
+        }
+        n = trace_metadata_whole(bytes->data, bytes->len);
+        /* A session that was started again in the same second has the same directory. */
+        if (file->metadata && file->st.st_ino != st.st_ino)
+                g_clear_pointer(&file->metadata, trace_metadata_unref);
+        metadata = n ? trace_metadata_new(bytes->data, n, catchup->feed->use, catchup->feed->counts,
+                                          NULL)
+                     : NULL;
+        if (metadata) {
+                trace_metadata_unref(file->metadata);
+                file->metadata = metadata;
+        }
+        file->st = st;
+        return file->metadata;
+}
+
+static const uint8_t *catchup_identify(void *data, const char *path, int *ret_errno)
+{
+        TraceMetadata *metadata = catchup_metadata(data, path, ret_errno);
+
+        return metadata ? trace_metadata_uuid(metadata) : NULL;
+}
+
+/* Streams that are fed live, or were to their end, need no packets from disk. */
 static bool catchup_wants(void *data, const StreamKey *key)
 {
         return !stream_is_complete(stream_table_get(((Catchup *)data)->table, key));
 }
 
-/* The first packet to read: the one before the new ones, because its end shows what is lost. */
+static const RelayCalls RELAY_CALLS = {.identify = catchup_identify, .wants = catchup_wants};
+
+static GPtrArray *catchup_scan(Catchup *catchup, GError **error)
+{
+        return relay_files_scan(catchup->output, catchup->session, MAX_AGE, &RELAY_CALLS, catchup,
+                                error);
+}
+
+/* Rounds */
+
+/* The first packet to read: the first that has something new. */
 static unsigned disk_first_needed(const RelayStream *disk, uint64_t position)
 {
         unsigned i = 0;
@@ -123,7 +235,7 @@ static unsigned disk_first_needed(const RelayStream *disk, uint64_t position)
         while (i < disk->packets->len &&
                g_array_index(disk->packets, RelayPacket, i).end <= position)
                 i++;
-        return i > 0 ? i - 1 : 0;
+        return i;
 }
 
 static bool disk_is_ahead(const RelayStream *disk, const FeedStream *stream)
@@ -133,66 +245,52 @@ static bool disk_is_ahead(const RelayStream *disk, const FeedStream *stream)
                        stream_position(stream);
 }
 
-/* Packets of a stream that are to be read in a round. */
-typedef struct Plan {
-        const RelayTrace *trace; /* borrowed */
-        FeedStream *stream;      /* borrowed */
-        RelaySelection selection;
-} Plan;
-
 static const RelayPacket *plan_packet(const Plan *plan, unsigned i)
 {
-        return &g_array_index(plan->selection.stream->packets, RelayPacket,
-                              plan->selection.first + i);
+        return &g_array_index(plan->stream->packets, RelayPacket, plan->first + i);
 }
 
 /* The next one that could be added, or NULL. */
 static const RelayPacket *plan_next(const Plan *plan)
 {
-        const RelaySelection *selection = &plan->selection;
-
-        return selection->first + selection->n < selection->stream->packets->len
-                       ? plan_packet(plan, selection->n)
-                       : NULL;
-}
-
-static bool plan_is_new(const Plan *plan, const RelayPacket *packet)
-{
-        return packet->end > stream_position(plan->stream);
+        return plan->first + plan->n < plan->stream->packets->len ? plan_packet(plan, plan->n)
+                                                                  : NULL;
 }
 
 /*
- * Streams that this daemon was not asked about yet: the last packet of each identifies it. No more
- * than may be asked at a time.
+ * Opens streams that this daemon was not asked about yet, no more than may be asked about at a
+ * time. False: its answers are waited for.
  */
-static GArray *plan_probe(Catchup *catchup, const GPtrArray *traces)
+static bool catchup_open_streams(Catchup *catchup, const GPtrArray *traces)
 {
-        GArray *plans = g_array_new(FALSE, TRUE, sizeof(Plan));
+        unsigned n_asked = 0;
         guint i, j;
 
         for (i = 0; i < traces->len; i++) {
                 const RelayTrace *trace = traces->pdata[i];
+                int ignored = 0;
+                const TraceMetadata *metadata = catchup_metadata(catchup, trace->path, &ignored);
 
-                for (j = 0; j < trace->streams->len && plans->len < MAX_PROBED; j++) {
+                for (j = 0; metadata && j < trace->streams->len && n_asked < MAX_PROBED; j++) {
                         const RelayStream *disk = trace->streams->pdata[j];
-                        Plan plan = {
-                                .trace = trace,
-                                .stream = stream_table_get(catchup->table, &disk->key),
-                                .selection = {disk, disk->packets->len - 1, 1},
-                        };
+                        FeedStream *stream = stream_table_get(catchup->table, &disk->key);
 
-                        if (disk->packets->len > 0 && plan.stream->state == STREAM_UNOPENED)
-                                g_array_append_val(plans, plan);
+                        if (disk->packets->len > 0 && stream->state == STREAM_UNOPENED &&
+                            trace_metadata_identify(metadata, stream) &&
+                            outlet_open(catchup->feed->outlet, stream))
+                                n_asked++;
                 }
         }
-        return plans;
+        return outlet_is_ready(catchup->feed->outlet);
 }
 
-/* Adds packets of all streams in order of time, until the round is large enough. */
+/*
+ * Adds packets of all streams in order of time, until the round is large enough. RET_CUT: 0, or
+ * where the round ends.
+ */
 static void plan_packets(GArray *plans, uint64_t *ret_cut)
 {
         uint64_t n_bytes = 0;
-        bool has_new = false;
 
         for (;;) {
                 const RelayPacket *first = NULL;
@@ -210,17 +308,16 @@ static void plan_packets(GArray *plans, uint64_t *ret_cut)
                 }
                 if (!first)
                         return;
-                if (n_bytes > MAX_ROUND_BYTES && has_new) {
+                if (n_bytes > MAX_ROUND_BYTES) {
                         *ret_cut = first->begin;
                         return;
                 }
                 n_bytes += first->size;
-                has_new = has_new || plan_is_new(chosen, first);
-                chosen->selection.n++;
+                chosen->n++;
         }
 }
 
-/* The new packets of the oldest session that has any. RET_CUT: 0, or where the round ends. */
+/* The new packets of the oldest session that has any. */
 static GArray *plan_round(Catchup *catchup, const GPtrArray *traces, uint64_t *ret_cut)
 {
         GArray *plans = g_array_new(FALSE, TRUE, sizeof(Plan));
@@ -238,80 +335,19 @@ static GArray *plan_round(Catchup *catchup, const GPtrArray *traces, uint64_t *r
                         const RelayStream *disk = trace->streams->pdata[j];
                         Plan plan = {
                                 .trace = trace,
-                                .stream = stream_table_get(catchup->table, &disk->key),
+                                .stream = disk,
+                                .feed = stream_table_get(catchup->table, &disk->key),
                         };
 
-                        if (!disk_is_ahead(disk, plan.stream))
+                        if (!plan.feed->identity || plan.feed->number == FEED_STREAM_NO_NUMBER ||
+                            !disk_is_ahead(disk, plan.feed))
                                 continue;
-                        plan.selection.stream = disk;
-                        plan.selection.first =
-                                disk_first_needed(disk, stream_position(plan.stream));
+                        plan.first = disk_first_needed(disk, stream_position(plan.feed));
                         g_array_append_val(plans, plan);
                 }
         }
         plan_packets(plans, ret_cut);
-        /* Drops streams of which no new packet is in the round. */
-        for (i = plans->len; i-- > 0;) {
-                const Plan *plan = &g_array_index(plans, Plan, i);
-
-                if (plan->selection.n == 0 ||
-                    !plan_is_new(plan, plan_packet(plan, plan->selection.n - 1)))
-                        g_array_remove_index(plans, i);
-        }
         return plans;
-}
-
-static bool catchup_start_reader(Catchup *catchup, IntakeMode mode, GError **error)
-{
-        const ReaderSource source = {
-                .mode = mode,
-                .source = catchup->excerpt,
-                .jit_events = catchup->settings.jit_events,
-        };
-
-        catchup->reader = reader_start(catchup->merger, &source, catchup->settings.directory,
-                                       &READER_CALLS, catchup, error);
-        return catchup->reader != NULL;
-}
-
-/* Copies the packets into an excerpt, a directory for each trace. False with ERROR set. */
-static bool catchup_copy(Catchup *catchup, const GPtrArray *traces, const GArray *plans,
-                         GError **error)
-{
-        guint i, j;
-
-        catchup->excerpt = g_build_filename(catchup->settings.directory, "excerpt", NULL);
-        scratch_remove_tree(catchup->excerpt);
-        for (i = 0; i < plans->len; i++) {
-                const Plan *plan = &g_array_index(plans, Plan, i);
-                Part part = {
-                        .stream = plan->stream,
-                        .end = plan_packet(plan, plan->selection.n - 1)->end,
-                        .n_packets = plan->selection.n,
-                };
-
-                for (j = 0; j < plan->selection.n; j++)
-                        part.n_bytes += plan_packet(plan, j)->size;
-                g_array_append_val(catchup->parts, part);
-        }
-        for (i = 0; i < traces->len; i++) {
-                g_autoptr(GArray) selections = g_array_new(FALSE, TRUE, sizeof(RelaySelection));
-                g_autofree char *name = g_strdup_printf("%u", i);
-                g_autofree char *path = g_build_filename(catchup->excerpt, name, NULL);
-
-                for (j = 0; j < plans->len; j++) {
-                        const Plan *plan = &g_array_index(plans, Plan, j);
-
-                        if (plan->trace == traces->pdata[i])
-                                g_array_append_val(selections, plan->selection);
-                }
-                if (selections->len &&
-                    !relay_files_excerpt(traces->pdata[i],
-                                         (RelaySelection *)(void *)selections->data,
-                                         selections->len, path, error))
-                        return false;
-        }
-        return true;
 }
 
 /* What the streams had before is not known any more, unless they were fed. */
@@ -325,12 +361,13 @@ static void catchup_forget_pasts(Catchup *catchup)
                 ((FeedStream *)value)->has_unknown_past = true;
 }
 
-/* Ends the catch-up. TRACES: as they are on disk now; REASON: what went wrong, or NULL. */
-static void catchup_finish(Catchup *catchup, const GPtrArray *traces, const char *reason)
+/* Ends the catch-up. TRACES: as they are on disk now. */
+static void catchup_finish(Catchup *catchup, const GPtrArray *traces)
 {
+        g_autofree char *reason = g_steal_pointer(&catchup->reason);
         guint i, j;
 
-        for (i = 0; traces && i < traces->len; i++) {
+        for (i = 0; i < traces->len; i++) {
                 const RelayTrace *trace = traces->pdata[i];
 
                 for (j = 0; j < trace->streams->len; j++) {
@@ -339,9 +376,9 @@ static void catchup_finish(Catchup *catchup, const GPtrArray *traces, const char
 
                         if (!stream->identity || disk_is_ahead(disk, stream))
                                 continue;
-                        if (trace->is_over || stream->ended)
-                                merger_close_stream(catchup->merger, stream);
-                        else if (catchup->is_attached)
+                        if ((trace->is_over || stream->ended) && stream->state != STREAM_LIVE)
+                                outlet_close(catchup->feed->outlet, stream);
+                        else
                                 stream->caught_up = catchup->live;
                 }
         }
@@ -351,77 +388,172 @@ static void catchup_finish(Catchup *catchup, const GPtrArray *traces, const char
         catchup->calls->done(catchup->data, catchup->held, reason);
 }
 
-static gboolean catchup_on_next_round(gpointer data);
+/* The outcome of reading a packet. */
+typedef enum ReadPacket {
+        READ_PACKET_DONE,  /* it is fed, or it is given up */
+        READ_PACKET_AGAIN, /* it may be read later */
+        READ_PACKET_LOCAL, /* something is short here */
+} ReadPacket;
 
-/* A round has failed; the next attempt may not. */
-static void catchup_fail(Catchup *catchup, const char *reason)
+/* False with ERROR set: it is not there, or is another one than the index says. */
+static bool catchup_read(Catchup *catchup, const Plan *plan, const RelayPacket *packet,
+                         const TraceMetadata *metadata, FeedPacket *ret_packet, GError **error)
 {
-        guint i;
+        CtfLayout *layout = trace_metadata_layout(metadata);
+        CtfPacket head;
 
-        if (++catchup->n_tries < MAX_TRIES) {
-                g_debug("catching up: %s, trying again", reason);
-                catchup_end_round(catchup);
-                catchup->state = CATCHUP_WAITING;
-                catchup->timer =
-                        g_timeout_add(RETRY_MS * catchup->n_tries, catchup_on_next_round, catchup);
+        if (!relay_stream_read(plan->stream, packet, catchup->packet, error))
+                return false;
+        if (layout &&
+            ctf_packet_parse(catchup->packet->data, catchup->packet->len, &layout, &head, NULL) &&
+            ((head.has_begin && head.begin != packet->begin) ||
+             (head.has_end && head.end != packet->end))) {
+                g_set_error(error, RELAY_FILES_ERROR, RELAY_FILES_ERROR_GONE,
+                            "a packet of %s is not the one in its index: it was replaced",
+                            (const char *)plan->stream->files->pdata[packet->file]);
+                return false;
+        }
+        *ret_packet = (FeedPacket){
+                .metadata = metadata,
+                .bytes = catchup->packet->data,
+                .n = catchup->packet->len,
+                .begin = packet->begin,
+                .end = packet->end,
+        };
+        return true;
+}
+
+/* So that what is lost between it and the first new one is known. */
+static void catchup_pass_previous(Catchup *catchup, const Plan *plan, const TraceMetadata *metadata)
+{
+        const RelayPacket *previous;
+        FeedPacket packet;
+
+        if (plan->feed->has_begun || plan->first == 0)
+                return;
+        previous = &g_array_index(plan->stream->packets, RelayPacket, plan->first - 1);
+        if (catchup_read(catchup, plan, previous, metadata, &packet, NULL))
+                packet_feed_pass(catchup->feed, plan->feed, &packet);
+}
+
+static ReadPacket catchup_read_packet(Catchup *catchup, const Plan *plan, const RelayPacket *packet,
+                                      GError **error)
+{
+        FeedStream *stream = plan->feed;
+        FeedPacket feed_packet;
+        int short_of = 0;
+        const TraceMetadata *metadata = catchup_metadata(catchup, plan->trace->path, &short_of);
+        g_autoptr(GError) failed = NULL;
+
+        if (!metadata) {
+                g_set_error(error, RELAY_FILES_ERROR,
+                            short_of ? RELAY_FILES_ERROR_LOCAL : RELAY_FILES_ERROR_GONE,
+                            "the metadata in %s: %s", plan->trace->path,
+                            short_of ? g_strerror(short_of) : "it cannot be read any more");
+                return short_of ? READ_PACKET_LOCAL : READ_PACKET_AGAIN;
+        }
+        catchup_pass_previous(catchup, plan, metadata);
+        if (!catchup_read(catchup, plan, packet, metadata, &feed_packet, &failed)) {
+                bool is_local = g_error_matches(failed, RELAY_FILES_ERROR, RELAY_FILES_ERROR_LOCAL);
+
+                if (is_local || catchup->n_tries + 1 < MAX_TRIES) {
+                        g_propagate_error(error, g_steal_pointer(&failed));
+                        return is_local ? READ_PACKET_LOCAL : READ_PACKET_AGAIN;
+                }
+                /* What cannot be read is lost; otherwise it would be tried for ever. */
+                packet_feed_lose(catchup->feed, OUTLET_DISK, stream, packet->begin, packet->end,
+                                 failed->message);
+                g_free(catchup->reason);
+                catchup->reason = g_strdup(failed->message);
+        } else if (packet_feed_begin(catchup->feed, OUTLET_DISK, stream, &feed_packet)) {
+                while (packet_feed_take(catchup->feed, OUTLET_DISK, stream))
+                        ;
+        }
+        stream->disk_end = MAX(stream->disk_end, packet->end);
+        catchup->stats.n_packets++;
+        catchup->stats.n_bytes += packet->size;
+        return READ_PACKET_DONE;
+}
+
+/* False with ERROR set: not all was read. */
+static ReadPacket catchup_read_plans(Catchup *catchup, const GArray *plans, GError **error)
+{
+        ReadPacket worst = READ_PACKET_DONE;
+        guint i;
+        unsigned j;
+
+        for (i = 0; i < plans->len; i++) {
+                Plan *plan = &g_array_index(plans, Plan, i);
+
+                for (j = 0; j < plan->n; j++) {
+                        g_autoptr(GError) failed = NULL;
+                        ReadPacket result =
+                                catchup_read_packet(catchup, plan, plan_packet(plan, j), &failed);
+
+                        if (result == READ_PACKET_DONE)
+                                continue;
+                        /* The other streams are read all the same. */
+                        if (result > worst) {
+                                g_clear_error(error);
+                                g_propagate_error(error, g_steal_pointer(&failed));
+                        }
+                        worst = MAX(worst, result);
+                        break;
+                }
+        }
+        return worst;
+}
+
+static void catchup_read_round(Catchup *catchup, const GPtrArray *traces)
+{
+        g_autoptr(GArray) plans = NULL;
+        g_autoptr(GError) error = NULL;
+        uint64_t cut;
+
+        plans = plan_round(catchup, traces, &cut);
+        if (plans->len == 0) {
+                catchup_finish(catchup, traces);
                 return;
         }
-        /* What cannot be read is lost; otherwise it would be tried for ever. */
-        for (i = 0; i < catchup->parts->len; i++) {
-                const Part *part = &g_array_index(catchup->parts, Part, i);
-
-                if (part->stream->identity)
-                        merger_give_up(catchup->merger, part->stream, part->end);
+        switch (catchup_read_plans(catchup, plans, &error)) {
+        case READ_PACKET_DONE:
+                catchup->n_tries = 0;
+                catchup->stats.n_rounds++;
+                packet_feed_report(catchup->feed);
+                if (cut)
+                        outlet_settle_disk(catchup->feed->outlet, cut - 1);
+                catchup_schedule(catchup, CATCHUP_READING, 0);
+                break;
+        case READ_PACKET_AGAIN:
+                g_debug("catching up: %s, trying again", error->message);
+                catchup->n_tries++;
+                catchup_schedule(catchup, CATCHUP_WAITING, RETRY_MS * catchup->n_tries);
+                break;
+        case READ_PACKET_LOCAL:
+                catchup_wait(catchup, error->message);
+                break;
         }
-        catchup_finish(catchup, NULL, reason);
 }
 
-/* Something is short here. Nothing is lost, and the live reader is held until the round succeeds.
- */
-static void catchup_wait(Catchup *catchup, const char *reason)
-{
-        catchup_end_round(catchup);
-        catchup->state = CATCHUP_WAITING;
-        catchup->timer = g_timeout_add(LOCAL_RETRY_MS, catchup_on_next_round, catchup);
-        catchup->calls->waits(catchup->data, reason);
-}
-
+/* As far as the daemon lets it. */
 static void catchup_begin_round(Catchup *catchup)
 {
         g_autoptr(GPtrArray) traces = NULL;
-        g_autoptr(GArray) plans = NULL;
         g_autoptr(GError) error = NULL;
-        bool is_probe;
 
-        catchup->held = merger_last_held(catchup->merger);
-        merger_close_ended(catchup->merger);
-        traces = relay_files_scan(catchup->output, catchup->settings.session, MAX_AGE,
-                                  catchup_wants, catchup, &error);
-        if (!traces) {
-                catchup_wait(catchup, error->message);
+        if (!outlet_may_put(catchup->feed->outlet)) {
+                catchup->state = CATCHUP_ASKING;
                 return;
         }
-        plans = plan_probe(catchup, traces);
-        is_probe = plans->len > 0;
-        catchup->cut = 0;
-        if (!is_probe) {
-                g_clear_pointer(&plans, g_array_unref);
-                plans = plan_round(catchup, traces, &catchup->cut);
-        }
-        if (plans->len == 0) {
-                catchup_finish(catchup, traces, NULL);
-                return;
-        }
-        catchup->n_probed = is_probe ? plans->len : 0;
-        catchup->state = is_probe ? CATCHUP_PROBING : CATCHUP_READING;
-        if (catchup_copy(catchup, traces, plans, &error)) {
-                if (!catchup_start_reader(catchup, is_probe ? INTAKE_PROBE : INTAKE_DISK, &error))
-                        catchup_wait(catchup, error->message);
-        } else if (g_error_matches(error, RELAY_FILES_ERROR, RELAY_FILES_ERROR_LOCAL)) {
+        catchup->held = catchup->calls->last_held(catchup->data);
+        outlet_close_ended(catchup->feed->outlet);
+        traces = catchup_scan(catchup, &error);
+        if (!traces)
                 catchup_wait(catchup, error->message);
-        } else {
-                catchup_fail(catchup, error->message);
-        }
+        else if (!catchup_open_streams(catchup, traces))
+                catchup->state = CATCHUP_ASKING;
+        else
+                catchup_read_round(catchup, traces);
 }
 
 static gboolean catchup_on_next_round(gpointer data)
@@ -433,77 +565,18 @@ static gboolean catchup_on_next_round(gpointer data)
         return G_SOURCE_REMOVE;
 }
 
-void catchup_start(Catchup *catchup, const char *output, bool is_attached)
+void catchup_start(Catchup *catchup, const char *output, uint64_t live)
 {
         g_free(catchup->output);
         catchup->output = g_strdup(output);
-        catchup->is_attached = is_attached;
-        catchup->live = merger_live_number(catchup->merger);
+        catchup->live = live;
         catchup->n_tries = 0;
         catchup_begin_round(catchup);
 }
 
-/* All packets of the round were read. */
-static void catchup_on_round_read(Catchup *catchup)
-{
-        g_autoptr(GPtrArray) traces = NULL;
-        g_autoptr(GError) error = NULL;
-        uint64_t cut = catchup->cut;
-        guint i;
-
-        for (i = 0; i < catchup->parts->len; i++) {
-                const Part *part = &g_array_index(catchup->parts, Part, i);
-
-                part->stream->disk_end = MAX(part->stream->disk_end, part->end);
-                catchup->stats.n_packets += part->n_packets;
-                catchup->stats.n_bytes += part->n_bytes;
-        }
-        catchup->stats.n_rounds++;
-        catchup->n_tries = 0;
-        if (cut) {
-                merger_settle(catchup->merger, cut - 1);
-                catchup_end_round(catchup);
-                catchup->state = CATCHUP_WAITING;
-                catchup->timer = g_idle_add(catchup_on_next_round, catchup);
-                return;
-        }
-        /*
-         * Packets that were written since are of streams that still grow. Held streams go on live
-         * from here; the others are read by the next catch-up.
-         */
-        traces = relay_files_scan(catchup->output, catchup->settings.session, MAX_AGE,
-                                  catchup_wants, catchup, &error);
-        if (traces)
-                catchup_finish(catchup, traces, NULL);
-        else
-                catchup_wait(catchup, error->message);
-}
-
-static void catchup_on_reader_ended(void *data, Reader *reader, const char *reason)
-{
-        Catchup *catchup = data;
-        g_autofree char *copy = g_strdup(reason);
-
-        if (catchup->state == CATCHUP_READING && !copy)
-                catchup_on_round_read(catchup);
-        else
-                catchup_fail(catchup,
-                             copy ? copy : "babeltrace2 found nothing in the relay daemon's files");
-}
-
-bool catchup_drop_intake(Catchup *catchup, Intake *intake, bool is_broken)
-{
-        return catchup->reader && reader_drop_intake(catchup->reader, intake, is_broken);
-}
-
 void catchup_go_on(Catchup *catchup)
 {
-        const Intake *intake = catchup->reader ? reader_intake(catchup->reader) : NULL;
-
-        if (catchup->state != CATCHUP_PROBING || !intake ||
-            intake_n_streams(intake) < catchup->n_probed || !merger_is_ready(catchup->merger))
-                return;
-        catchup_end_round(catchup);
-        catchup->state = CATCHUP_WAITING;
-        catchup->timer = g_idle_add(catchup_on_next_round, catchup);
+        if (catchup->state == CATCHUP_ASKING && !catchup->timer &&
+            outlet_is_ready(catchup->feed->outlet) && outlet_may_put(catchup->feed->outlet))
+                catchup_schedule(catchup, CATCHUP_READING, 0);
 }

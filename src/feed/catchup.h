@@ -6,49 +6,49 @@
  *
  * It runs in rounds, until the files have nothing newer of the streams that no live reader feeds:
  *
- *    IDLE ---> PROBING ---> READING ---> WAITING ---> PROBING or READING ... ---> IDLE
+ *    IDLE ---> ASKING ---> READING ---> ASKING or READING ... ---> IDLE
+ *                            |   ^
+ *                            +---+ WAITING, to try again
  *
- * A reader that takes one packet of each new stream identifies it (PROBING); the daemon answers how
- * far each stream is; then the packets after that are copied and read (READING). They are copied
- * because a reader of files that still grow may find half a packet at their end. A round that
- * failed is tried again after a while (WAITING).
+ * The streams that are new in the files are opened, and the daemon answers how far each is
+ * (ASKING); then the packets after that are read, in order of time, until the round is large enough
+ * (READING). Between two rounds everything else goes on.
+ *
+ * Only packets in the index are read, each as a whole. One that cannot be read is tried again for a
+ * while, since its file may grow, or form a ring; then it is a gap, and its stream goes on after
+ * it.
  */
 
-#include "feed/merger.h"
+#include "feed/packet-feed.h"
 
 typedef struct Catchup Catchup;
 
-typedef struct CatchupSettings {
-        const char *session;   /* name; borrowed */
-        const char *directory; /* a private one; borrowed */
-        bool jit_events;
-} CatchupSettings;
-
 typedef struct CatchupCalls {
         /*
-         * It has ended. All streams that were held up to number LAST can be released. REASON
-         * (borrowed): what went wrong, so that events are missing; NULL: nothing.
+         * It has ended. The streams that the live reader held when the last round began can be
+         * released. REASON (borrowed): what went wrong, so that events are missing; NULL: nothing.
          */
         void (*done)(void *data, uint64_t last, const char *reason);
-        /* It waits until something is not short any more (disk space, descriptors). */
+        /* It waits until something is not short any more (descriptors, memory). */
         void (*waits)(void *data, const char *reason);
+        /* Number of the last stream that the live reader holds. */
+        uint64_t (*last_held)(void *data);
 } CatchupCalls;
 
-Catchup *catchup_new(Merger *merger, StreamTable *table, const CatchupSettings *settings,
+/* SESSION is its name; all are borrowed. */
+Catchup *catchup_new(PacketFeed *feed, StreamTable *table, const char *session,
                      const CatchupCalls *calls, void *data);
 void catchup_free(Catchup *catchup);
 
 /*
- * Begins, with the files below OUTPUT. IS_ATTACHED: a live reader gets everything that comes from
- * now on. Must not be called while it runs.
+ * Begins, with the files below OUTPUT. LIVE: the number of the live reader, which gets everything
+ * that comes from now on; 0: there is none. Must not be called while it runs.
  */
-void catchup_start(Catchup *catchup, const char *output, bool is_attached);
+void catchup_start(Catchup *catchup, const char *output, uint64_t live);
 bool catchup_is_running(const Catchup *catchup);
 /* Ends it at once; `done` is not called. */
 void catchup_cancel(Catchup *catchup);
-/* If INTAKE belongs to its reader: frees it and returns true; the round fails. */
-bool catchup_drop_intake(Catchup *catchup, Intake *intake, bool is_broken);
-/* The daemon has answered with watermarks. */
+/* The daemon has answered. */
 void catchup_go_on(Catchup *catchup);
 
 typedef struct CatchupStats {

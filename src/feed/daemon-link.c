@@ -45,22 +45,18 @@ static void link_on_ack(const IngestStream *own)
 }
 
 /* False: the connection is broken. */
-static bool link_take_event(DaemonLink *link, IngestClientEvent event, const IngestStream *stream)
+static bool link_take_event(IngestClientEvent event, const IngestStream *stream)
 {
         switch (event) {
         case INGEST_CLIENT_NOTHING:
         case INGEST_CLIENT_GREETED:
+        case INGEST_CLIENT_COMMITTED:
+        case INGEST_CLIENT_CREDIT:
                 return true;
         case INGEST_CLIENT_BROKEN:
                 return false;
         case INGEST_CLIENT_ACK:
                 link_on_ack(stream);
-                return true;
-        case INGEST_CLIENT_COMMITTED:
-                link->calls->committed(link->data);
-                return true;
-        case INGEST_CLIENT_CREDIT:
-                link->calls->credit(link->data, daemon_link_may_go(link));
                 return true;
         }
         g_return_val_if_reached(false);
@@ -77,7 +73,7 @@ static void link_on_input(void *data)
         g_byte_array_set_size(input, 0);
         do {
                 event = ingest_client_next(link->client, &stream);
-                if (!link_take_event(link, event, stream)) {
+                if (!link_take_event(event, stream)) {
                         g_autofree char *reason = g_strdup(ingest_client_reason(link->client));
 
                         link->calls->lost(link->data, reason);
@@ -147,16 +143,9 @@ bool daemon_link_open(DaemonLink *link, FeedStream *stream)
         return true;
 }
 
-FeedStream *daemon_link_stream(const DaemonLink *link, uint32_t number)
+void daemon_link_commit(DaemonLink *link, const uint8_t *frames, size_t n)
 {
-        const IngestStream *own = ingest_client_stream(link->client, number);
-
-        return own ? own->data : NULL;
-}
-
-void daemon_link_commit(DaemonLink *link, const GByteArray *frames)
-{
-        ingest_client_commit_frames(link->client, frames->data, frames->len);
+        ingest_client_commit_frames(link->client, frames, n);
         byte_pump_flush(link->channel);
 }
 

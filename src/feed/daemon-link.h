@@ -15,11 +15,7 @@ typedef struct DaemonLink DaemonLink;
 typedef struct DaemonLinkCalls {
         /* The daemon is gone. REASON is borrowed. */
         void (*lost)(void *data, const char *reason);
-        /* The oldest batch that was sent is safe. */
-        void (*committed)(void *data);
-        /* The daemon asks to pull more events, or no more. */
-        void (*credit)(void *data, bool may_go);
-        /* Watermarks have arrived, or something else that somebody may wait for. */
+        /* Watermarks have arrived, a batch is safe, or the daemon wants more events, or no more. */
         void (*progressed)(void *data);
 } DaemonLinkCalls;
 
@@ -40,9 +36,7 @@ unsigned daemon_link_n_in_flight(const DaemonLink *link);
 
 /* Opens a stream and asks for its watermark. False: too many are open. */
 bool daemon_link_open(DaemonLink *link, FeedStream *stream);
-/* The open stream of that number, or NULL. Borrowed. */
-FeedStream *daemon_link_stream(const DaemonLink *link, uint32_t number);
-/* Sends whole frames as a batch. */
-void daemon_link_commit(DaemonLink *link, const GByteArray *frames);
+/* Sends N bytes of whole frames as a batch. */
+void daemon_link_commit(DaemonLink *link, const uint8_t *frames, size_t n);
 /* Sends what was put so far, as far as the socket takes it. */
 void daemon_link_flush(DaemonLink *link);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "feed/relay-files.h"
 
-#include "feed/relay-metadata.h"
 #include "util/fd.h"
 
 #include <errno.h>
@@ -33,20 +32,20 @@ enum {
 #define INDEX_SUFFIX   ".idx"
 
 #define PACKET_MAGIC 0xC1FC1FC1
+/* More is refused before anything is allocated. */
+#define MAX_PACKET (64u << 20)
 
 /* Deep enough for .../ust/uid/1000/64-bit and .../ust/pid/NAME-PID-DATE. */
 #define MAX_DEPTH 6
-#define COPY_SIZE (1u << 20)
 
 /* What is looked for, and what kept us from looking. */
 typedef struct Scan {
-        RelayWanted wanted;
+        const RelayCalls *calls;
         void *data;
         int error; /* errno; 0: everything was looked at */
 } Scan;
 
-/* The trouble is on our side, and may pass. */
-static bool errno_is_local(int error)
+bool relay_errno_is_local(int error)
 {
         return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOSPC ||
                error == EDQUOT;
@@ -54,7 +53,7 @@ static bool errno_is_local(int error)
 
 static void scan_note(Scan *scan, int error)
 {
-        if (errno_is_local(error))
+        if (relay_errno_is_local(error))
                 scan->error = error;
 }
 
@@ -214,7 +213,7 @@ static void relay_trace_read_index(RelayTrace *trace, const uint8_t *uuid, const
         memcpy(key.uuid, uuid, sizeof(key.uuid));
         key.class_id = entry_member(head + INDEX_HEADER_SIZE, ENTRY_CLASS);
         key.stream_id = entry_member(head + INDEX_HEADER_SIZE, ENTRY_STREAM);
-        if (!scan->wanted(scan->data, &key))
+        if (!scan->calls->wants(scan->data, &key))
                 return;
         n = ((size_t)st.st_size - INDEX_HEADER_SIZE) / entry_size;
         if (n == 0)
@@ -241,16 +240,16 @@ static gint packet_compare(gconstpointer a, gconstpointer b)
 /* NULL: there is no trace (yet). */
 static RelayTrace *relay_trace_read(const char *path, Scan *scan)
 {
-        g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
         g_autofree char *indexes = g_build_filename(path, "index", NULL);
         g_autoptr(GDir) directory = NULL;
+        int short_of = 0;
+        const uint8_t *uuid = scan->calls->identify(scan->data, path, &short_of);
         RelayTrace *trace;
-        uint8_t uuid[16];
         const char *name;
         guint i;
-        FD_AUTO int fd = scan_open(scan, metadata);
 
-        if (fd < 0 || !relay_metadata_identity(fd, uuid))
+        scan_note(scan, short_of);
+        if (!uuid)
                 return NULL;
         trace = g_new0(RelayTrace, 1);
         trace->path = g_strdup(path);
@@ -350,9 +349,9 @@ static gint64 directory_age(const char *path, unsigned depth, Scan *scan)
 }
 
 GPtrArray *relay_files_scan(const char *output, const char *name, unsigned since,
-                            RelayWanted wanted, void *data, GError **error)
+                            const RelayCalls *calls, void *data, GError **error)
 {
-        Scan scan = {.wanted = wanted, .data = data};
+        Scan scan = {.calls = calls, .data = data};
         g_autoptr(GPtrArray) sessions = g_ptr_array_new_with_free_func(g_free);
         g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func(relay_trace_free);
         char hostname[HOST_NAME_MAX + 1] = "";
@@ -388,129 +387,33 @@ GPtrArray *relay_files_scan(const char *output, const char *name, unsigned since
         return NULL;
 }
 
-static bool relay_files_fail(GError **error, const char *what, const char *path)
+static bool relay_stream_fail(GError **error, const char *path)
 {
-        int code = errno_is_local(errno) ? RELAY_FILES_ERROR_LOCAL : RELAY_FILES_ERROR_GONE;
+        int code = relay_errno_is_local(errno) ? RELAY_FILES_ERROR_LOCAL : RELAY_FILES_ERROR_GONE;
 
-        g_set_error(error, RELAY_FILES_ERROR, code, "cannot %s %s: %s", what, path,
+        g_set_error(error, RELAY_FILES_ERROR, code, "cannot read a packet of %s: %s", path,
                     g_strerror(errno));
         return false;
 }
 
-static bool file_write_all(int fd, const uint8_t *bytes, size_t n)
+bool relay_stream_read(const RelayStream *stream, const RelayPacket *packet, GByteArray *bytes,
+                       GError **error)
 {
-        while (n > 0) {
-                ssize_t done = write(fd, bytes, n);
+        const char *path = stream->files->pdata[packet->file];
+        FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-                if (done < 0 && errno == EINTR)
-                        continue;
-                if (done <= 0)
-                        return false;
-                bytes += done;
-                n -= (size_t)done;
+        if (fd < 0)
+                return relay_stream_fail(error, path);
+        if (packet->size > MAX_PACKET) {
+                errno = EFBIG;
+                return relay_stream_fail(error, path);
         }
+        g_byte_array_set_size(bytes, (guint)packet->size);
+        errno = ESTALE; /* the ring has replaced the file: it is shorter than it was */
+        if (!file_read_at(fd, bytes->data, (size_t)packet->size, packet->offset) ||
+            packet->size < sizeof(uint32_t) ||
+            (get_native(bytes->data) != PACKET_MAGIC &&
+             get_native(bytes->data) != GUINT32_SWAP_LE_BE(PACKET_MAGIC)))
+                return relay_stream_fail(error, path);
         return true;
-}
-
-static bool file_copy_bytes(int from, uint64_t offset, uint64_t n, int to, uint8_t *buffer)
-{
-        while (n > 0) {
-                size_t part = (size_t)MIN(n, COPY_SIZE);
-
-                errno = ESTALE; /* the file is shorter than it was */
-                if (!file_read_at(from, buffer, part, offset) || !file_write_all(to, buffer, part))
-                        return false;
-                offset += part;
-                n -= part;
-        }
-        return true;
-}
-
-static bool relay_stream_copy_packets(const RelaySelection *selection, int to, uint8_t *buffer,
-                                      GError **error)
-{
-        const RelayStream *stream = selection->stream;
-        const char *path = "";
-        FD_AUTO int fd = -1;
-        int file = -1;
-        unsigned i;
-
-        for (i = 0; i < selection->n; i++) {
-                const RelayPacket *packet =
-                        &g_array_index(stream->packets, RelayPacket, selection->first + i);
-                uint8_t magic[4];
-
-                if ((int)packet->file != file) {
-                        fd_clear(&fd);
-                        file = (int)packet->file;
-                        path = stream->files->pdata[file];
-                        fd = open(path, O_RDONLY | O_CLOEXEC);
-                        if (fd < 0)
-                                return relay_files_fail(error, "copy packets of", path);
-                }
-                errno = ESTALE; /* the ring has replaced the file */
-                if (!file_read_at(fd, magic, sizeof(magic), packet->offset) ||
-                    (get_native(magic) != PACKET_MAGIC &&
-                     get_native(magic) != GUINT32_SWAP_LE_BE(PACKET_MAGIC)) ||
-                    !file_copy_bytes(fd, packet->offset, packet->size, to, buffer))
-                        return relay_files_fail(error, "copy packets of", path);
-        }
-        return true;
-}
-
-/* Copies what is whole of the metadata: the file grows. */
-static bool relay_trace_copy_metadata(const char *from, const char *to, GError **error)
-{
-        g_autofree char *text = NULL;
-        g_autoptr(GError) failed = NULL;
-        gsize n;
-
-        if (!g_file_get_contents(from, &text, &n, &failed)) {
-                g_set_error_literal(error, RELAY_FILES_ERROR,
-                                    file_error_is_local(failed) ? RELAY_FILES_ERROR_LOCAL
-                                                                : RELAY_FILES_ERROR_GONE,
-                                    failed->message);
-                return false;
-        }
-        n = relay_metadata_whole((const uint8_t *)text, n);
-        /* babeltrace2 2.1 aborts on an empty file. */
-        if (n == 0) {
-                g_set_error(error, RELAY_FILES_ERROR, RELAY_FILES_ERROR_GONE,
-                            "nothing is whole in %s", from);
-                return false;
-        }
-        if (!g_file_set_contents_full(to, text, (gssize)n, G_FILE_SET_CONTENTS_NONE, 0600,
-                                      &failed)) {
-                g_set_error_literal(error, RELAY_FILES_ERROR, RELAY_FILES_ERROR_LOCAL,
-                                    failed->message);
-                return false;
-        }
-        return true;
-}
-
-bool relay_files_excerpt(const RelayTrace *trace, const RelaySelection *selections, size_t n,
-                         const char *path, GError **error)
-{
-        g_autofree char *from = g_build_filename(trace->path, "metadata", NULL);
-        g_autofree char *to = g_build_filename(path, "metadata", NULL);
-        g_autofree uint8_t *buffer = g_malloc(COPY_SIZE);
-        size_t i;
-
-        if (g_mkdir_with_parents(path, 0700) < 0)
-                return relay_files_fail(error, "make", path);
-        for (i = 0; i < n; i++) {
-                const StreamKey *key = &selections[i].stream->key;
-                g_autofree char *name =
-                        g_strdup_printf("stream_%" G_GUINT64_FORMAT "_%" G_GUINT64_FORMAT,
-                                        key->class_id, key->stream_id);
-                g_autofree char *file = g_build_filename(path, name, NULL);
-                FD_AUTO int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-                if (fd < 0)
-                        return relay_files_fail(error, "write", file);
-                if (!relay_stream_copy_packets(&selections[i], fd, buffer, error))
-                        return false;
-        }
-        /* Last: then it describes all events in the packets that were copied before. */
-        return relay_trace_copy_metadata(from, to, error);
 }

@@ -11,9 +11,10 @@
 
 #include "feed/stream-table.h"
 
+/* As the index has it. */
 typedef struct RelayPacket {
         uint64_t offset, size; /* bytes in its file */
-        uint64_t begin, end;   /* times */
+        uint64_t begin, end;   /* times, in ns of the stream's clock */
         unsigned file;         /* in RelayStream.files */
 } RelayPacket;
 
@@ -27,7 +28,7 @@ typedef struct RelayTrace {
         char *path;         /* owned: the directory with the metadata */
         unsigned session;   /* of that name, counted from the oldest */
         bool is_over;       /* there is a newer one */
-        GPtrArray *streams; /* owned DiskStreams */
+        GPtrArray *streams; /* owned RelayStreams */
 } RelayTrace;
 
 typedef enum RelayFilesError {
@@ -37,27 +38,32 @@ typedef enum RelayFilesError {
 
 #define RELAY_FILES_ERROR (g_quark_from_static_string("clrsym-relay-files"))
 
-/* Packets of this stream are needed. */
-typedef bool (*RelayWanted)(void *data, const StreamKey *key);
+/* What whoever scans knows. */
+typedef struct RelayCalls {
+        /*
+         * The identity of the trace in the directory PATH, borrowed, 16 bytes; NULL: it is not one,
+         * or not yet. What is short here (descriptors, memory): *RET_ERRNO.
+         */
+        const uint8_t *(*identify)(void *data, const char *path, int *ret_errno);
+        /* Packets of this stream are needed. */
+        bool (*wants)(void *data, const StreamKey *key);
+} RelayCalls;
 
 /*
  * The traces of the live session NAME of this machine below the relay daemon's OUTPUT, oldest
  * first: of the newest session of that name, and of those before that were written to in the last
- * SINCE seconds. Returns owned RelayTraces with the streams that are WANTED;
+ * SINCE seconds. Returns owned RelayTraces with the streams that are wanted;
  * NULL with ERROR set, which is a local one.
  */
 GPtrArray *relay_files_scan(const char *output, const char *name, unsigned since,
-                            RelayWanted wanted, void *data, GError **error);
+                            const RelayCalls *calls, void *data, GError **error);
 
-/* Packets of a stream, in order of time and without a hole. */
-typedef struct RelaySelection {
-        const RelayStream *stream;
-        unsigned first, n;
-} RelaySelection;
+/* errno: the trouble is on our side, and may pass. */
+bool relay_errno_is_local(int error);
 
 /*
- * Makes the directory PATH a trace with some packets of TRACE. False with ERROR set: they could not
- * be read, perhaps because the ring has replaced them.
+ * Reads a packet of STREAM into BYTES. False with ERROR set: it could not be read, perhaps because
+ * the ring has replaced it.
  */
-bool relay_files_excerpt(const RelayTrace *trace, const RelaySelection *selections, size_t n,
-                         const char *path, GError **error);
+bool relay_stream_read(const RelayStream *stream, const RelayPacket *packet, GByteArray *bytes,
+                       GError **error);

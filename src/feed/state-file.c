@@ -64,7 +64,6 @@ void state_file_write(FeedState *state, FeedPhase phase, const char *reason)
         json_object_set_new(object, "since", json_integer(state->since));
         json_object_set_new(object, "reason",
                             reason ? json_string(state->last_error) : json_null());
-        json_object_set_new(object, "reader", json_integer(state->live_pid));
         json_object_set_new(object, "restarts", json_integer(state->n_restarts));
         json_object_set_new(object, "last_error",
                             state->last_error ? json_string(state->last_error) : json_null());

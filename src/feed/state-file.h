@@ -23,7 +23,7 @@ typedef enum FeedPhase {
         FEED_NO_DAEMON,   /* waits for clrsymd */
         FEED_NO_RELAYD,   /* waits for the relay daemon */
         FEED_NO_SESSION,  /* waits for the session, which the relay daemon does not have */
-        FEED_FAILED,      /* babeltrace2 has failed, and is started again after a while */
+        FEED_FAILED,      /* the live reader has failed, and is started again after a while */
         _FEED_PHASE_MAX,
 } FeedPhase;
 
@@ -31,7 +31,6 @@ typedef struct FeedState {
         char *path; /* owned: the state directory; NULL: there is none */
         char *file; /* owned */
         DaemonProcess self;
-        pid_t live_pid;              /* of the babeltrace2 that reads live; 0: none */
         uint64_t n_packets, n_bytes; /* caught up */
         unsigned n_restarts;         /* how often it stopped to be live, or failed */
         FeedPhase phase;
@@ -50,7 +49,7 @@ const char *feed_phase_name(FeedPhase phase);
 
 /*
  * The state of a running feeder of the session: {"pid", "start", "session", "state",
- * "since", "reason", "reader", "restarts", "last_error", "last_error_at", "caught_up_packets"}.
+ * "since", "reason", "restarts", "last_error", "last_error_at", "caught_up_packets"}.
  * NULL: there is none. The caller owns it.
  */
 json_t *state_file_read(const char *session);

@@ -24,7 +24,7 @@ static void stream_free(void *data)
 {
         FeedStream *stream = data;
 
-        stream_identity_free(stream->identity);
+        ctf_data_stream_free(stream->data);
         g_free(stream);
 }
 
@@ -52,25 +52,14 @@ FeedStream *stream_table_get(StreamTable *table, const StreamKey *key)
         return stream;
 }
 
-void stream_identify(FeedStream *stream, const StreamIdentity *identity)
+int64_t stream_order(const FeedStream *stream, uint64_t time)
 {
-        StreamIdentity *own;
+        int64_t order;
 
-        if (stream->identity)
-                return;
-        own = stream->identity = stream_identity_new();
-        memcpy(own->trace_uuid, identity->trace_uuid, sizeof(own->trace_uuid));
-        own->class_id = identity->class_id;
-        own->stream_id = identity->stream_id;
-        own->scheme = identity->scheme;
-        own->uid = identity->uid;
-        own->pid = identity->pid;
-        own->clock_offset = identity->clock_offset;
-        g_string_append_len(own->hostname, identity->hostname->str,
-                            (gssize)identity->hostname->len);
-        g_string_append_len(own->boot_id, identity->boot_id->str, (gssize)identity->boot_id->len);
-        g_string_append_len(own->clock_name, identity->clock_name->str,
-                            (gssize)identity->clock_name->len);
+        return __builtin_add_overflow((int64_t)MIN(time, INT64_MAX), stream->identity->clock_offset,
+                                      &order)
+                       ? INT64_MAX
+                       : order;
 }
 
 uint64_t stream_position(const FeedStream *stream)
@@ -102,6 +91,11 @@ void stream_table_forget_daemon(StreamTable *table)
                 stream->state = STREAM_UNOPENED;
                 stream->watermark = stream->taken = stream->progress = stream->disk_end = 0;
                 stream->caught_up = 0;
+                stream->has_begun = false;
+                if (stream->data) {
+                        ctf_data_stream_drop_packet(stream->data);
+                        stream->data->has_previous = false;
+                }
         }
 }
 

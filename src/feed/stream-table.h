@@ -7,6 +7,7 @@
  * A stream is the same, live and on disk, if trace, class and number are the same.
  */
 
+#include "ctf/data-stream.h"
 #include "wire/ingest.h"
 
 typedef struct StreamKey {
@@ -21,9 +22,9 @@ typedef struct StreamKey {
 /*
  * A stream with the daemon that is connected now:
  *
- *              opened            ACK           answered to the live reader
+ *              opened            ACK          the live reader goes on with it
  *    UNOPENED --------> ASKED --------> KNOWN <---------------------------> LIVE
- *       ^  \              ^               |    the live reader hangs up      |
+ *       ^  \              ^               |    the live reader has ended     |
  *       |   \             | opened again  | closed: its session is over      | closed
  *       |    \            +-----------+   v                                  |
  *       |     +-------------------> WHOLE <----------------------------------+
@@ -41,7 +42,8 @@ typedef enum FeedStreamState {
 /* Times are on the stream's clock, in ns. */
 typedef struct FeedStream {
         StreamKey key;
-        StreamIdentity *identity; /* owned; NULL: only its packets on disk are known */
+        const StreamIdentity *identity; /* the reader's; NULL: not known yet */
+        CtfDataStream *data;            /* owned: its reader, for packets live and from disk */
 
         /* With the daemon that is connected now. */
         FeedStreamState state;
@@ -49,7 +51,10 @@ typedef struct FeedStream {
         uint64_t watermark; /* the daemon has everything at or below it */
         uint64_t taken;     /* the last record sent, even if it is not acknowledged */
         uint64_t progress;  /* nothing older will come; 0: nothing was fed yet */
-        uint64_t disk_end;  /* packets on disk that end up to here were fed */
+        bool has_begun;     /* its reader continues where it was, and counts what is lost */
+        bool is_late;       /* the others do not wait for it: it may have older events */
+        bool has_printed_damage;
+        uint64_t disk_end; /* packets on disk that end up to here were fed */
 
         /*
          * The last record that was fed before the stream was closed, at least 1; 0: it goes on. It
@@ -70,8 +75,8 @@ void stream_table_deinit(StreamTable *table);
 
 /* The stream of that key, new or known. The table owns it until its own end. */
 FeedStream *stream_table_get(StreamTable *table, const StreamKey *key);
-/* Sets its identity if that was not known. */
-void stream_identify(FeedStream *stream, const StreamIdentity *identity);
+/* A time on its clock, in ns since 1970; INT64_MAX if that does not fit. It has an identity. */
+int64_t stream_order(const FeedStream *stream, uint64_t time);
 /* Up to this time it need not be read from disk. */
 uint64_t stream_position(const FeedStream *stream);
 /* A live reader feeds it, or did until its end: nothing of it is needed from disk. */

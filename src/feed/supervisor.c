@@ -2,12 +2,11 @@
 #include "feed/supervisor.h"
 
 #include "feed/catchup.h"
-#include "feed/reader.h"
+#include "feed/live.h"
 #include "feed/state-file.h"
 #include "lttng/session-control.h"
 #include "util/backoff.h"
 #include "util/fd.h"
-#include "util/scratch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +33,7 @@
 #define NO_SESSION_MS 500
 /* More descriptors than it takes to look for a relay daemon. */
 #define LOOK_FDS 8
-/* For the live reader to hand over what it has, when the feeder is stopped. */
+/* For the daemon to acknowledge what it was sent, when the feeder is stopped. */
 #define STOP_MS 3000
 
 typedef enum SupervisorState {
@@ -43,17 +42,20 @@ typedef enum SupervisorState {
         SUPERVISOR_PAUSED,    /* the live timer runs: then the live reader is started */
         SUPERVISOR_READING,   /* the live reader runs; it is not attached, or held for a catch-up */
         SUPERVISOR_LIVE,      /* it is attached, and what was before it was read */
-        SUPERVISOR_STOPPING,  /* supervisor_stop(): waits for the live reader's end */
+        SUPERVISOR_STOPPING,  /* supervisor_stop(): waits for the daemon's acknowledgements */
 } SupervisorState;
 
 struct Supervisor {
         SupervisorSettings settings; /* borrowed */
         SupervisorState state;
-        Scratch *scratch; /* owned: for sockets and copies */
         StreamTable table;
-        Merger *merger;   /* owned */
-        Catchup *catchup; /* owned */
-        Reader *live;     /* owned; NULL: it does not run */
+        Outlet *outlet; /* owned */
+        PacketFeed feed;
+        Catchup *catchup;  /* owned */
+        Live *live;        /* owned; NULL: it does not run */
+        uint64_t n_live;   /* live readers so far */
+        bool is_caught_up; /* what was before the present one is read */
+        char *missing;     /* owned: what of it is lost; NULL: nothing */
         gint64 live_since;
         gint64 idle_since; /* the live reader runs without a stream; 0: not seen so */
         Backoff live_backoff, daemon_backoff;
@@ -69,11 +71,18 @@ struct Supervisor {
 
 static gboolean supervisor_on_connect_timer(gpointer data);
 static gboolean supervisor_on_live_timer(gpointer data);
-static void supervisor_on_live_ended(void *data, Reader *reader, const char *reason);
+static void supervisor_on_attached(void *data);
+static void supervisor_on_held(void *data);
+static void supervisor_on_live_ended(void *data, LiveEnd end, const char *reason);
 static void supervisor_catch_up(Supervisor *supervisor);
+static void supervisor_check_live(Supervisor *supervisor, bool is_late);
 static void supervisor_repair(Supervisor *supervisor);
 
-static const ReaderCalls LIVE_CALLS = {.ended = supervisor_on_live_ended};
+static const LiveCalls LIVE_CALLS = {
+        .attached = supervisor_on_attached,
+        .held = supervisor_on_held,
+        .ended = supervisor_on_live_ended,
+};
 
 static void G_GNUC_PRINTF(2, 3) supervisor_print(Supervisor *supervisor, const char *format, ...)
 {
@@ -97,7 +106,6 @@ static void supervisor_print_trouble(Supervisor *supervisor, const char *what)
 
 static void supervisor_set_phase(Supervisor *supervisor, FeedPhase phase, const char *reason)
 {
-        supervisor->file.live_pid = supervisor->live ? reader_pid(supervisor->live) : 0;
         state_file_write(&supervisor->file, phase, reason);
 }
 
@@ -139,14 +147,12 @@ static unsigned long long ms_since(gint64 time)
 /* The live reader receives everything that is emitted from now on. */
 static bool supervisor_is_attached(const Supervisor *supervisor)
 {
-        const Intake *intake = supervisor->live ? reader_intake(supervisor->live) : NULL;
-
-        return intake && intake_is_attached(intake);
+        return supervisor->live && live_is_attached(supervisor->live);
 }
 
 static void supervisor_check_idle(Supervisor *supervisor)
 {
-        if (!supervisor->live || !reader_intake(supervisor->live) ||
+        if (!supervisor->live || !live_is_connected(supervisor->live) ||
             supervisor_is_attached(supervisor))
                 return;
         if (!supervisor->idle_since)
@@ -162,8 +168,10 @@ static gboolean supervisor_on_sweep(gpointer data)
 
         if (!catchup_is_running(supervisor->catchup) && !supervisor_is_attached(supervisor) &&
             now > SETTLE_NS)
-                merger_settle(supervisor->merger, now - SETTLE_NS);
+                outlet_settle_disk(supervisor->outlet, now - SETTLE_NS);
+        supervisor_check_live(supervisor, true);
         supervisor_catch_up(supervisor);
+        supervisor_check_live(supervisor, false);
         supervisor_check_idle(supervisor);
         return G_SOURCE_CONTINUE;
 }
@@ -183,7 +191,7 @@ static gboolean supervisor_on_connect_timer(gpointer data)
         g_autoptr(GError) error = NULL;
 
         supervisor->connect_timer = 0;
-        if (merger_connect(supervisor->merger, supervisor->settings.socket, &error)) {
+        if (outlet_connect(supervisor->outlet, supervisor->settings.socket, &error)) {
                 supervisor_enter(supervisor, SUPERVISOR_ASKING);
                 supervisor->daemon_since = g_get_monotonic_time();
                 return G_SOURCE_REMOVE;
@@ -203,12 +211,15 @@ static void supervisor_on_lost(void *data, const char *reason)
 
         supervisor_print_trouble(supervisor, text);
         catchup_cancel(supervisor->catchup);
-        g_clear_pointer(&supervisor->live, reader_free);
-        merger_disconnect(supervisor->merger);
+        g_clear_pointer(&supervisor->live, live_free);
+        outlet_disconnect(supervisor->outlet);
+        packet_feed_forget_daemon(&supervisor->feed);
         if (!is_stopping)
                 supervisor_enter(supervisor, SUPERVISOR_NO_DAEMON);
         supervisor_set_phase(supervisor, FEED_NO_DAEMON, text);
-        if (!is_stopping)
+        if (is_stopping)
+                supervisor->ended(supervisor->ended_data);
+        else
                 supervisor_wait_for_daemon(supervisor, ms_since(supervisor->daemon_since));
 }
 
@@ -216,16 +227,24 @@ static void supervisor_on_known(void *data)
 {
         Supervisor *supervisor = data;
 
+        if (supervisor->state == SUPERVISOR_STOPPING) {
+                if (outlet_n_in_flight(supervisor->outlet) == 0)
+                        supervisor->ended(supervisor->ended_data);
+                return;
+        }
         catchup_go_on(supervisor->catchup);
-        if (!merger_is_ready(supervisor->merger))
+        if (!outlet_is_ready(supervisor->outlet))
                 return;
         if (supervisor->state == SUPERVISOR_ASKING) {
                 supervisor_print_trouble(supervisor, NULL);
                 supervisor_pause(supervisor, 0);
         }
         /* It could not begin when the live reader was held. */
-        if (merger_n_held(supervisor->merger) > 0)
+        if (supervisor->live && live_n_held(supervisor->live) > 0)
                 supervisor_catch_up(supervisor);
+        if (supervisor->live)
+                live_go_on(supervisor->live);
+        supervisor_check_live(supervisor, false);
 }
 
 /* The live reader */
@@ -267,23 +286,24 @@ static gboolean supervisor_on_live_timer(gpointer data)
 {
         Supervisor *supervisor = data;
         g_autoptr(GError) error = NULL;
-        ReaderSource source = {
-                .mode = INTAKE_LIVE,
-                .source = supervisor->settings.url,
-                .jit_events = supervisor->settings.jit_events,
+        LiveSettings live = {
+                .host = supervisor->settings.host,
+                .port = supervisor->settings.port,
+                .target = supervisor->settings.target,
+                .session = supervisor->settings.session,
         };
 
         supervisor->live_timer = 0;
         supervisor->live_since = g_get_monotonic_time();
         supervisor->idle_since = 0;
-        if (!supervisor_check_relay(supervisor, &source.net)) {
+        supervisor->is_caught_up = false;
+        if (!supervisor_check_relay(supervisor, &live.net)) {
                 supervisor_pause(supervisor, backoff_fail(&supervisor->live_backoff, 0));
                 supervisor_repair(supervisor);
                 return G_SOURCE_REMOVE;
         }
-        supervisor->live =
-                reader_start(supervisor->merger, &source, scratch_path(supervisor->scratch),
-                             &LIVE_CALLS, supervisor, &error);
+        supervisor->live = live_new(&supervisor->feed, &supervisor->table, &live,
+                                    ++supervisor->n_live, &LIVE_CALLS, supervisor, &error);
         if (supervisor->live) {
                 supervisor_enter(supervisor, SUPERVISOR_READING);
         } else {
@@ -294,54 +314,50 @@ static gboolean supervisor_on_live_timer(gpointer data)
         return G_SOURCE_REMOVE;
 }
 
-/*
- * Why a live reader has ended, as far as that can be known without reading babeltrace2's messages:
- * whether the relay daemon listens is looked up. HAD_CONNECTED: it reached the relay daemon, since
- * babeltrace2 makes the sink after the source. RET_TEXT: NULL if REASON is best.
- */
-static FeedPhase live_end_phase(const Supervisor *supervisor, const char *reason,
-                                bool had_connected, const char **ret_text)
+/* The phase after the live reader's end. RET_TEXT: what to print, owned by the caller. */
+static FeedPhase live_end_phase(const Supervisor *supervisor, LiveEnd end, const char *reason,
+                                char **ret_text)
 {
         uint16_t port = supervisor->settings.live_port;
+        bool had_connected = live_is_connected(supervisor->live);
 
-        *ret_text = NULL;
-        /* A text of babeltrace2: nothing else distinguishes a busy session from a broken one. */
-        if (strstr(reason, "already a viewer attached")) {
-                *ret_text = "another viewer holds the session; its files are read instead, up to a "
-                            "second later";
+        switch (end) {
+        case LIVE_END_NO_SESSION:
+                *ret_text = g_strdup_printf("the relay daemon has no session %s (any more)",
+                                            supervisor->settings.session);
+                return FEED_NO_SESSION;
+        case LIVE_END_BUSY:
+                *ret_text = g_strdup("another viewer holds the session; its files are read "
+                                     "instead, up to a second later");
                 return FEED_FROM_FILES;
+        case LIVE_END_LOST:
+                if (port && relay_daemon_probe(port, NULL, NULL) == RELAY_PORT_TRUSTED)
+                        break;
+                *ret_text =
+                        g_strdup(had_connected ? "the relay daemon has gone"
+                                               : "no relay daemon answers: clrsym session list");
+                return FEED_NO_RELAYD;
+        case LIVE_END_BROKEN:
+                break;
         }
-        if (port ? relay_daemon_probe(port, NULL, NULL) == RELAY_PORT_TRUSTED : had_connected)
-                return FEED_FAILED;
-        *ret_text = had_connected ? "the relay daemon has gone"
-                                  : "no relay daemon answers: clrsym session list";
-        return FEED_NO_RELAYD;
+        *ret_text = g_strdup(reason);
+        return FEED_FAILED;
 }
 
-static void supervisor_on_live_ended(void *data, Reader *reader, const char *reason)
+static void supervisor_on_live_ended(void *data, LiveEnd end, const char *reason)
 {
         Supervisor *supervisor = data;
-        FeedPhase phase = FEED_NO_SESSION;
         g_autofree char *text = NULL;
-        unsigned wait;
+        FeedPhase phase = live_end_phase(supervisor, end, reason, &text);
+        unsigned wait = NO_SESSION_MS;
 
-        if (reason) {
-                const char *better;
-
-                phase = live_end_phase(supervisor, reason, reader_had_connected(reader), &better);
-                text = g_strdup(better ? better : reason);
-                wait = backoff_fail(&supervisor->live_backoff, ms_since(supervisor->live_since));
-        } else {
-                text = g_strdup_printf("the relay daemon has no session %s (any more)",
-                                       supervisor->settings.session);
+        if (end == LIVE_END_NO_SESSION)
                 backoff_reset(&supervisor->live_backoff);
-                wait = NO_SESSION_MS;
-        }
-        g_clear_pointer(&supervisor->live, reader_free);
-        if (supervisor->state == SUPERVISOR_STOPPING) {
-                supervisor->ended(supervisor->ended_data);
+        else
+                wait = backoff_fail(&supervisor->live_backoff, ms_since(supervisor->live_since));
+        g_clear_pointer(&supervisor->live, live_free);
+        if (supervisor->state == SUPERVISOR_STOPPING)
                 return;
-        }
         supervisor_print_trouble(supervisor, text);
         /* A failure counts also if it was not live. */
         if (phase == FEED_FAILED && supervisor->state == SUPERVISOR_READING &&
@@ -350,16 +366,6 @@ static void supervisor_on_live_ended(void *data, Reader *reader, const char *rea
         supervisor_pause(supervisor, wait);
         supervisor_set_phase(supervisor, phase, text);
         supervisor_repair(supervisor);
-}
-
-static void supervisor_on_intake_ended(void *data, Intake *intake, bool is_broken)
-{
-        Supervisor *supervisor = data;
-
-        /* Its process ends by itself, and reports why. */
-        if (supervisor->live && reader_drop_intake(supervisor->live, intake, is_broken))
-                return;
-        catchup_drop_intake(supervisor->catchup, intake, is_broken);
 }
 
 /* Catching up */
@@ -399,6 +405,30 @@ static char *supervisor_relay_output(const Supervisor *supervisor, int *ret_erro
         return NULL;
 }
 
+/*
+ * What was before is read: it is live once the daemon has that too, or after a while. A trace may
+ * have times that never come.
+ */
+static void supervisor_check_live(Supervisor *supervisor, bool is_late)
+{
+        if (supervisor->state != SUPERVISOR_READING || !supervisor->is_caught_up ||
+            (!is_late && !outlet_is_settled(supervisor->outlet)))
+                return;
+        supervisor_enter(supervisor, SUPERVISOR_LIVE);
+        if (!supervisor->missing)
+                supervisor_print_trouble(supervisor, NULL);
+        supervisor_print(supervisor, "session %s: live", supervisor->settings.session);
+        supervisor_set_phase(supervisor, FEED_LIVE, supervisor->missing);
+}
+
+/* A CatchupCalls.last_held. */
+static uint64_t supervisor_last_held(void *data)
+{
+        const Supervisor *supervisor = data;
+
+        return supervisor->live ? live_last_held(supervisor->live) : 0;
+}
+
 static void supervisor_on_caught_up(void *data, uint64_t last, const char *reason)
 {
         Supervisor *supervisor = data;
@@ -417,15 +447,14 @@ static void supervisor_on_caught_up(void *data, uint64_t last, const char *reaso
                 supervisor->file.n_packets = stats->n_packets;
                 supervisor->file.n_bytes = stats->n_bytes;
         }
-        merger_release(supervisor->merger, last);
+        if (supervisor->live)
+                live_release(supervisor->live, last);
         if (supervisor->state == SUPERVISOR_READING && supervisor_is_attached(supervisor)) {
-                supervisor_enter(supervisor, SUPERVISOR_LIVE);
-                if (!reason)
-                        supervisor_print_trouble(supervisor, NULL);
-                supervisor_print(supervisor, "session %s: live", supervisor->settings.session);
-                supervisor_set_phase(supervisor, FEED_LIVE, reason);
+                supervisor->is_caught_up = true;
+                g_free(supervisor->missing);
+                supervisor->missing = g_strdup(reason);
         }
-        if (merger_last_held(supervisor->merger) > last)
+        if (supervisor_last_held(supervisor) > last)
                 supervisor_catch_up(supervisor);
 }
 
@@ -446,7 +475,7 @@ static void supervisor_catch_up(Supervisor *supervisor)
         int error;
 
         if (supervisor->state == SUPERVISOR_STOPPING || catchup_is_running(supervisor->catchup) ||
-            !merger_is_ready(supervisor->merger))
+            !outlet_is_ready(supervisor->outlet))
                 return;
         output = supervisor_relay_output(supervisor, &error);
         if (error) {
@@ -457,27 +486,40 @@ static void supervisor_catch_up(Supervisor *supervisor)
         if (supervisor->state == SUPERVISOR_READING && is_attached)
                 supervisor_set_phase(supervisor, FEED_CATCHING_UP, NULL);
         if (output)
-                catchup_start(supervisor->catchup, output, is_attached);
+                catchup_start(supervisor->catchup, output,
+                              is_attached ? live_number(supervisor->live) : 0);
         else
                 supervisor_on_caught_up(
-                        supervisor, merger_last_held(supervisor->merger),
+                        supervisor, supervisor_last_held(supervisor),
                         "the directory that the relay daemon writes to is not known, so what was "
                         "emitted before now cannot be read: give --relay-output DIR");
+}
+
+/*
+ * The port's owner was looked up before the connection was made: now the connection's own end is
+ * there. Nothing of it was taken yet.
+ */
+static bool supervisor_confirm_relay(Supervisor *supervisor)
+{
+        pid_t net;
+
+        if (supervisor->state != SUPERVISOR_READING || supervisor_check_relay(supervisor, &net))
+                return true;
+        g_clear_pointer(&supervisor->live, live_free);
+        supervisor_pause(supervisor, backoff_fail(&supervisor->live_backoff, 0));
+        return false;
+}
+
+static void supervisor_on_attached(void *data)
+{
+        supervisor_confirm_relay(data);
 }
 
 /* The live reader has come to a stream, of which nothing was taken yet. */
 static void supervisor_on_held(void *data)
 {
-        Supervisor *supervisor = data;
-        pid_t net;
-
-        /* It was looked up before the connection was made: now the connection's own end is there.
-         */
-        if (supervisor->state == SUPERVISOR_READING && !supervisor_check_relay(supervisor, &net)) {
-                reader_kill(supervisor->live);
-                return;
-        }
-        supervisor_catch_up(supervisor);
+        if (supervisor_confirm_relay(data))
+                supervisor_catch_up(data);
 }
 
 /* The session */
@@ -511,32 +553,25 @@ static gboolean supervisor_on_repair_timer(gpointer data)
 
 /* Its beginning and its end */
 
-Supervisor *supervisor_new(const SupervisorSettings *settings, GError **error)
+Supervisor *supervisor_new(const SupervisorSettings *settings)
 {
-        static const MergerCalls MERGER_CALLS = {
+        static const OutletCalls OUTLET_CALLS = {
                 .lost = supervisor_on_lost,
-                .held = supervisor_on_held,
-                .ended = supervisor_on_intake_ended,
                 .known = supervisor_on_known,
         };
         static const CatchupCalls CATCHUP_CALLS = {
                 .done = supervisor_on_caught_up,
                 .waits = supervisor_on_catchup_waits,
+                .last_held = supervisor_last_held,
         };
         Supervisor *supervisor = g_new0(Supervisor, 1);
-        CatchupSettings catchup;
 
         supervisor->settings = *settings;
         stream_table_init(&supervisor->table);
-        supervisor->merger = merger_new(&supervisor->table, &MERGER_CALLS, supervisor);
-        supervisor->scratch = scratch_new(error);
-        if (!supervisor->scratch) {
-                supervisor_free(supervisor);
-                return NULL;
-        }
-        catchup = (CatchupSettings){settings->session, scratch_path(supervisor->scratch),
-                                    settings->jit_events};
-        supervisor->catchup = catchup_new(supervisor->merger, &supervisor->table, &catchup,
+        supervisor->outlet = outlet_new(&supervisor->table, &OUTLET_CALLS, supervisor);
+        packet_feed_init(&supervisor->feed, supervisor->outlet,
+                         settings->jit_events ? EVENT_USE_JIT : EVENT_USE_CODE_MAPS);
+        supervisor->catchup = catchup_new(&supervisor->feed, &supervisor->table, settings->session,
                                           &CATCHUP_CALLS, supervisor);
         state_file_init(&supervisor->file, settings->session);
         supervisor_set_phase(supervisor, FEED_STARTING, NULL);
@@ -557,11 +592,12 @@ void supervisor_free(Supervisor *supervisor)
         g_clear_handle_id(&supervisor->stop_timer, g_source_remove);
         g_clear_handle_id(&supervisor->repair_source, g_source_remove);
         catchup_free(supervisor->catchup);
-        reader_free(supervisor->live);
-        merger_free(supervisor->merger);
+        live_free(supervisor->live);
+        outlet_free(supervisor->outlet);
+        packet_feed_deinit(&supervisor->feed);
         stream_table_deinit(&supervisor->table);
-        scratch_free(supervisor->scratch);
         state_file_remove(&supervisor->file);
+        g_free(supervisor->missing);
         g_free(supervisor->trouble);
         g_free(supervisor);
 }
@@ -583,8 +619,7 @@ void supervisor_stop(Supervisor *supervisor, void (*ended)(void *data), void *da
                 return;
         supervisor_enter(supervisor, SUPERVISOR_STOPPING);
         catchup_cancel(supervisor->catchup);
-        supervisor->stop_timer = g_timeout_add(supervisor->live ? STOP_MS : 0,
+        g_clear_pointer(&supervisor->live, live_free);
+        supervisor->stop_timer = g_timeout_add(outlet_n_in_flight(supervisor->outlet) ? STOP_MS : 0,
                                                supervisor_on_stop_timeout, supervisor);
-        if (supervisor->live)
-                reader_stop(supervisor->live);
 }

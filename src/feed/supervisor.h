@@ -12,7 +12,8 @@
  *        |                                         the live reader has ended
  *        +---- from every state but STOPPING: the connection to the daemon is lost
  *
- *    STOPPING: from every state, by supervisor_stop(); it ends with the live reader
+ *    STOPPING: from every state, by supervisor_stop(); it ends when the daemon has
+ *    everything
  */
 
 #include <glib.h>
@@ -23,8 +24,10 @@ typedef struct Supervisor Supervisor;
 
 typedef struct SupervisorSettings {
         const char *session;      /* its name */
-        const char *url;          /* for viewers */
-        uint16_t live_port;       /* of its relay daemon on this machine; 0: on another machine */
+        const char *host;         /* of its relay daemon */
+        uint16_t port;            /* where that listens for viewers */
+        const char *target;       /* the traced machine, as the relay daemon calls it */
+        uint16_t live_port;       /* PORT, if the relay daemon is on this machine; else 0 */
         const char *relay_output; /* the relay daemon's directory; NULL: it is looked for */
         const char *socket;       /* the daemon's ingest socket */
         /*
@@ -35,8 +38,8 @@ typedef struct SupervisorSettings {
         bool jit_events;
 } SupervisorSettings;
 
-/* Reports what it does on stderr. SETTINGS is borrowed. NULL with ERROR set. */
-Supervisor *supervisor_new(const SupervisorSettings *settings, GError **error);
+/* Reports what it does on stderr. SETTINGS is borrowed. */
+Supervisor *supervisor_new(const SupervisorSettings *settings);
 void supervisor_free(Supervisor *supervisor);
-/* Hands over what the readers have; then ENDED is called. */
+/* Waits until the daemon has what was sent; then ENDED is called. */
 void supervisor_stop(Supervisor *supervisor, void (*ended)(void *data), void *data);

@@ -3,7 +3,7 @@
 
 #include "lttng/state-dir.h"
 #include "util/runtime-path.h"
-#include "util/scratch.h"
+#include "util/remove-tree.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -123,13 +123,13 @@ static void trace_remove(const char *path)
         if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode))
                 return;
         if (geteuid() != 0 || st.st_uid == 0) {
-                scratch_remove_tree(path);
+                remove_tree(path);
                 return;
         }
         pid = fork();
         if (pid == 0) {
                 if (setgroups(0, NULL) == 0 && setgid(st.st_gid) == 0 && setuid(st.st_uid) == 0)
-                        scratch_remove_tree(path);
+                        remove_tree(path);
                 _exit(0);
         }
         while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)

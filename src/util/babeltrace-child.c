@@ -2,14 +2,11 @@
 #include "util/babeltrace-child.h"
 
 #include "util/babeltrace.h"
-#include "util/fd.h"
 #include "util/listener.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <gio/gio.h>
 #include <glib-unix.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/un.h>
@@ -18,8 +15,6 @@
 
 /* The end of its stderr is kept: its error chain comes last. */
 #define MAX_STDERR (64u << 10)
-/* us. How long it sleeps when a live session has nothing new. */
-#define RETRY_DURATION "10000"
 /* The listener binds a longer name first: a dot and a pid. */
 #define MAX_SOCKET_PATH (sizeof(((struct sockaddr_un *)NULL)->sun_path) - sizeof(".4194304"))
 
@@ -174,8 +169,6 @@ static char *child_parameters(const char *socket, const BabeltraceChildSettings 
         g_string_append_c(text, '"');
         if (settings->jit_events)
                 g_string_append(text, ",jit=yes");
-        if (settings->is_live)
-                g_string_append(text, ",quiet=yes");
         return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
@@ -183,17 +176,7 @@ static GPtrArray *child_command(const BabeltraceChild *child,
                                 const BabeltraceChildSettings *settings)
 {
         GPtrArray *argv = babeltrace_command(settings->source);
-        guint last = argv->len - 1;
 
-        if (settings->is_live) {
-                /* Between the name of the babeltrace2 command and the URL. */
-                g_ptr_array_insert(argv, (gint)last++,
-                                   g_strdup("--retry-duration=" RETRY_DURATION));
-                g_ptr_array_insert(argv, (gint)last++, g_strdup("--input-format=lttng-live"));
-                g_ptr_array_add(argv, g_strdup("--params"));
-                /* A session that is created again needs a new reader. */
-                g_ptr_array_add(argv, g_strdup("session-not-found-action=\"end\""));
-        }
         g_ptr_array_add(argv, g_strdup("--component=sink.clrsym.feed"));
         g_ptr_array_add(argv, g_strdup("--params"));
         g_ptr_array_add(argv, child_parameters(child->socket, settings));
@@ -201,46 +184,27 @@ static GPtrArray *child_command(const BabeltraceChild *child,
         return argv;
 }
 
-typedef struct ChildSetUp {
-        pid_t parent;
-        int net_fd;
-} ChildSetUp;
-
 /*
  * In the child. babeltrace2 is stopped with SIGINT, which is ignored in what a shell starts in the
  * background.
  */
 static void child_set_up(gpointer data)
 {
-        const ChildSetUp *set_up = data;
-
         signal(SIGINT, SIG_DFL);
-        babeltrace_set_up_child(GINT_TO_POINTER(set_up->parent));
-        if (set_up->net_fd >= 0 && setns(set_up->net_fd, CLONE_NEWNET) < 0)
-                _exit(1);
-}
-
-/* -1: the child stays in our network namespace. */
-static int net_namespace_open(pid_t pid)
-{
-        g_autofree char *path = g_strdup_printf("/proc/%d/ns/net", (int)pid);
-
-        return pid ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        babeltrace_set_up_child(data);
 }
 
 static bool child_spawn(BabeltraceChild *child, const BabeltraceChildSettings *settings,
                         GError **error)
 {
         g_autoptr(GPtrArray) argv = child_command(child, settings);
-        FD_AUTO int net_fd = net_namespace_open(settings->net);
-        ChildSetUp set_up = {.parent = getpid(), .net_fd = net_fd};
         g_autoptr(GError) spawn_error = NULL;
 
         if (!g_spawn_async_with_pipes(NULL, (char **)argv->pdata, NULL,
                                       G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD |
                                               G_SPAWN_STDOUT_TO_DEV_NULL,
-                                      child_set_up, &set_up, &child->pid, NULL, NULL,
-                                      &child->error_fd, &spawn_error)) {
+                                      child_set_up, GINT_TO_POINTER(getpid()), &child->pid, NULL,
+                                      NULL, &child->error_fd, &spawn_error)) {
                 if (g_error_matches(spawn_error, G_SPAWN_ERROR, G_SPAWN_ERROR_NOENT))
                         g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, BABELTRACE_MISSING);
                 else

@@ -15,11 +15,9 @@
 typedef struct BabeltraceChild BabeltraceChild;
 
 typedef struct BabeltraceChildSettings {
-        const char *source;    /* a directory, or with is_live the URL of a live session */
+        const char *source;    /* a directory */
         const char *directory; /* for the socket, mode 0700; NULL: one is made and removed */
         const char *name;      /* of the socket in it */
-        bool is_live;          /* also sends the progress of quiet streams */
-        pid_t net;             /* runs in the network namespace of this process; 0: in ours */
         bool jit_events;       /* also sends the events about the JIT's work */
 } BabeltraceChildSettings;
 

@@ -54,11 +54,8 @@ def measure(tap, programs, assembly, directory, timer_us):
         stack.enter_context(relay.running())
         stack.enter_context(relay.session(name, timer_us))
         feeder = stack.enter_context(live.child(
-            ['babeltrace2', f'--plugin-path={programs.plugin_dir}', 'run', '--retry-duration=2000',
-             '--component=in:source.ctf.lttng-live', '--params',
-             f'inputs=["{relay.url(name)}"],session-not-found-action="end"',
-             '--component=out:sink.clrsym.feed', '--params', f'socket="{daemon.ingest}"',
-             '--connect=in:out'],
+            [programs.clrsym, 'feed', relay.url(name), '--socket', daemon.ingest, '--relay-output',
+             relay.directory],
             signal.SIGINT, env=programs.environment))
         live.wait_for('the feeder', relay.has_viewer, feeder)
         program = stack.enter_context(live.child(

@@ -2,9 +2,11 @@
 
 /*
  * The relay daemon's files of one stream: u16 size of the index and its bytes, u16 size of the
- * metadata and its bytes, then the packets. What the scan finds can be copied, whatever is in them.
+ * metadata and its bytes, then the packets. What the scan finds can be read and fed, whatever is in
+ * them.
  */
 
+#include "feed/packet-feed.h"
 #include "feed/relay-files.h"
 
 #include "fuzz.h"
@@ -15,23 +17,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As a round of a catch-up has: packets may overlap, so that a copy can be larger than the file. */
-#define MAX_COPY (1u << 20)
+/* Packets may overlap, so that what is read can be larger than the file. */
+#define MAX_READ (1u << 20)
 
 /* The files, made once. */
 typedef struct RelayTree {
         char *output, *host, *session, *trace, *index_dir; /* owned for good */
-        char *metadata, *index, *packets, *excerpt;
+        char *metadata, *index, *packets;
 } RelayTree;
 
 static const RelayTree *made; /* NULL: not yet */
 
 static void tree_remove(void)
 {
-        g_autofree char *copied = g_build_filename(made->excerpt, "metadata", NULL);
-
-        g_unlink(copied);
-        g_rmdir(made->excerpt);
         g_unlink(made->metadata);
         g_unlink(made->index);
         g_unlink(made->packets);
@@ -61,7 +59,6 @@ static const RelayTree *tree_get(void)
         tree.metadata = g_build_filename(tree.trace, "metadata", NULL);
         tree.index = g_build_filename(tree.index_dir, "ch_0.idx", NULL);
         tree.packets = g_build_filename(tree.trace, "ch_0", NULL);
-        tree.excerpt = g_build_filename(tree.output, "excerpt", NULL);
         FUZZ_REQUIRE(g_mkdir_with_parents(tree.index_dir, 0700) == 0);
         made = &tree;
         atexit(tree_remove);
@@ -88,7 +85,14 @@ static void write_sized(const char *path, const uint8_t **data, size_t *size)
         *size -= n;
 }
 
-static bool is_wanted(void *data, const StreamKey *key)
+static const uint8_t *identify(void *data, const char *path, int *ret_errno)
+{
+        static const uint8_t UUID[16] = {1};
+
+        return UUID;
+}
+
+static bool wants(void *data, const StreamKey *key)
 {
         return true;
 }
@@ -108,50 +112,102 @@ static void check_packets(const RelayStream *stream, size_t n_file)
         }
 }
 
-static void check_excerpt(const RelayTree *tree, const RelayTrace *trace, const RelayStream *stream)
+/* A daemon is not connected: what is put goes nowhere. */
+static void on_lost(void *data, const char *reason)
 {
-        RelaySelection selection = {.stream = stream};
-        g_autoptr(GError) error = NULL;
-        g_autofree char *name = g_strdup_printf("stream_%" G_GUINT64_FORMAT "_%" G_GUINT64_FORMAT,
-                                                stream->key.class_id, stream->key.stream_id);
-        g_autofree char *path = g_build_filename(tree->excerpt, name, NULL);
+}
+
+static void on_known(void *data)
+{
+}
+
+typedef struct World {
+        StreamTable table;
+        Outlet *outlet;
+        PacketFeed feed;
+        TraceMetadata *metadata; /* NULL: it cannot be read */
+} World;
+
+static void world_init(World *world, const uint8_t *metadata, size_t n)
+{
+        static const OutletCalls CALLS = {on_lost, on_known};
+
+        stream_table_init(&world->table);
+        world->outlet = outlet_new(&world->table, &CALLS, world);
+        packet_feed_init(&world->feed, world->outlet, EVENT_USE_ALL);
+        FUZZ_REQUIRE(trace_metadata_whole(metadata, n) <= n);
+        n = trace_metadata_whole(metadata, n);
+        world->metadata =
+                n ? trace_metadata_new(metadata, n, world->feed.use, world->feed.counts, NULL)
+                  : NULL;
+}
+
+static void world_deinit(World *world)
+{
+        trace_metadata_unref(world->metadata);
+        packet_feed_deinit(&world->feed);
+        outlet_free(world->outlet);
+        stream_table_deinit(&world->table);
+}
+
+static void world_feed(World *world, const RelayStream *disk)
+{
+        FeedStream *stream = stream_table_get(&world->table, &disk->key);
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
         uint64_t n_bytes = 0;
-        struct stat st;
+        guint i;
 
-        while (selection.n < stream->packets->len) {
-                uint64_t n = g_array_index(stream->packets, RelayPacket, selection.n).size;
+        for (i = 0; i < disk->packets->len && n_bytes < MAX_READ; i++) {
+                const RelayPacket *packet = &g_array_index(disk->packets, RelayPacket, i);
+                g_autoptr(GError) error = NULL;
+                FeedPacket feed_packet;
 
-                if (n_bytes + n > MAX_COPY)
-                        break;
-                n_bytes += n;
-                selection.n++;
+                n_bytes += packet->size;
+                if (!relay_stream_read(disk, packet, bytes, &error)) {
+                        FUZZ_REQUIRE(error && error->domain == RELAY_FILES_ERROR);
+                        continue;
+                }
+                FUZZ_REQUIRE(bytes->len == packet->size);
+                if (!world->metadata || !trace_metadata_identify(world->metadata, stream))
+                        continue;
+                stream->has_printed_damage = true;
+                feed_packet = (FeedPacket){world->metadata, bytes->data, bytes->len, packet->begin,
+                                           packet->end};
+                if (i % 4 == 3)
+                        packet_feed_pass(&world->feed, stream, &feed_packet);
+                else if (packet_feed_begin(&world->feed, OUTLET_DISK, stream, &feed_packet))
+                        while (packet_feed_take(&world->feed, OUTLET_DISK, stream))
+                                ;
         }
-        if (relay_files_excerpt(trace, &selection, 1, tree->excerpt, &error))
-                FUZZ_REQUIRE(stat(path, &st) == 0 && (uint64_t)st.st_size == n_bytes);
-        else
-                FUZZ_REQUIRE(error && error->domain == RELAY_FILES_ERROR);
-        g_unlink(path);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+        static const RelayCalls CALLS = {identify, wants};
         const RelayTree *tree = tree_get();
         g_autoptr(GPtrArray) traces = NULL;
+        const uint8_t *metadata;
+        size_t n_metadata;
+        World world;
         guint i;
 
         if (size > FUZZ_MAX_INPUT)
                 return 0;
         write_sized(tree->index, &data, &size);
+        metadata = data + MIN(size, 2);
         write_sized(tree->metadata, &data, &size);
+        n_metadata = (size_t)(data - metadata);
         write_part(tree->packets, data, size);
-        traces = relay_files_scan(tree->output, "fuzz", 0, is_wanted, NULL, NULL);
-        FUZZ_REQUIRE(traces && traces->len <= 1);
-        for (i = 0; traces->len && i < ((const RelayTrace *)traces->pdata[0])->streams->len; i++) {
+        world_init(&world, metadata, n_metadata);
+        traces = relay_files_scan(tree->output, "fuzz", 0, &CALLS, NULL, NULL);
+        FUZZ_REQUIRE(traces && traces->len == 1);
+        for (i = 0; i < ((const RelayTrace *)traces->pdata[0])->streams->len; i++) {
                 const RelayTrace *trace = traces->pdata[0];
                 const RelayStream *stream = trace->streams->pdata[i];
 
                 check_packets(stream, size);
-                check_excerpt(tree, trace, stream);
+                world_feed(&world, stream);
         }
+        world_deinit(&world);
         return 0;
 }

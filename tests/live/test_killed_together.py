@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A program that was started with nothing set and compiles without a pause, attached while it runs;
-and everything between it and the answers is killed at random moments: the feed and its readers, the
+and everything between it and the answers is killed at random moments: the feed and its connections, the
 holder and its workers, the daemon, the relay daemon. Afterwards every answer is right or marked, and
 the daemon has what the relay daemon's files say.
 
@@ -66,8 +66,8 @@ class World(test_feed_live.World):
         self.feed.start()
 
     def strike_reader(self):
-        for pid in self.feed.readers():
-            kill(pid)
+        if not self.feed.cut():
+            raise RuntimeError('it has no connection')
 
     def strike_worker(self):
         kill(holder_of(self.program.pid)[1][0])

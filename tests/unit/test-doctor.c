@@ -8,7 +8,7 @@
 #include "doctor/environment.h"
 #include "doctor/runtime-detect.h"
 #include "doctor/sessiond-state.h"
-#include "util/scratch.h"
+#include "util/remove-tree.h"
 #include "util/subprocess.h"
 
 #include "support/suite.h"
@@ -218,7 +218,7 @@ START_TEST(reads_socket_versions)
                 ck_assert(g_file_set_contents(path, "", 0, NULL));
         }
         ck_assert_uint_eq(sessiond_app_abi(directory), SOCKET_ROWS[_i].abi);
-        scratch_remove_tree(directory);
+        remove_tree(directory);
         ck_assert_uint_eq(sessiond_app_abi(directory), 0);
 }
 END_TEST

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "feed/relay-files.h"
-#include "feed/relay-metadata.h"
-#include "util/scratch.h"
+#include "feed/trace-metadata.h"
+#include "util/remove-tree.h"
 
 #include "support/suite.h"
 
@@ -24,11 +24,12 @@ static const uint8_t UUID[16] = "\xa3\xfe\xe6\x28\xc3\xc5\x43\x55\xbe\x53\x29\xb
         "\x1e{\n  \"namespace\": \"lttng.org,2009\",\n  \"type\": \"trace-class\",\n"              \
         "  \"uid\": \"" UUID_TEXT "\",\n  \"environment\": {\n    \"a\": \"}\\\"{\"\n  }\n}"
 
-/* The packet of 40 bytes that LTTng 2.13 writes: its text is not looked at. */
-#define PACKET_HEAD                                                                                \
+/* A packet as LTTng 2.13 writes it. SIZE: of all of it, in bits, as bytes. */
+#define PACKET(size, text)                                                                         \
         "\x57\x1d\xd1\x75\xa3\xfe\xe6\x28\xc3\xc5\x43\x55\xbe\x53\x29\xb7\xa4\xcc\x3e\x59"         \
-        "\0\0\0\0\x40\x01\0\0\x40\x01\0\0\0\0\0\x01\x08"
-#define PACKET PACKET_HEAD "env"
+        "\0\0\0\0" size size "\0\0\0\1\010" text
+#define PACKET_TRACE  PACKET("\030\007\000\000", TSDL_TRACE)
+#define PACKET_STREAM PACKET("\330\001\000\000", TSDL_STREAM)
 
 #define PARTS(first, second) first, sizeof(first) - 1, first second, sizeof(first second) - 1
 
@@ -43,7 +44,7 @@ static const struct {
         {PARTS(TSDL_TRACE, TSDL_STREAM), true},
         {PARTS(JSON_PREAMBLE, JSON_TRACE), false},
         {PARTS(JSON_PREAMBLE JSON_TRACE, JSON_TRACE), true},
-        {PARTS(PACKET, PACKET), true},
+        {PARTS(PACKET_TRACE, PACKET_STREAM), true},
 };
 
 /* However much of the file is there, only whole declarations are taken. */
@@ -53,7 +54,7 @@ START_TEST(test_whole)
 
         for (n = 0; n <= ROWS[_i].n_both; n++) {
                 g_autofree uint8_t *bytes = g_memdup2(ROWS[_i].both, n);
-                size_t whole = relay_metadata_whole(bytes, n);
+                size_t whole = trace_metadata_whole(bytes, n);
 
                 if (n == ROWS[_i].n_both)
                         ck_assert_uint_eq(whole, n);
@@ -67,17 +68,15 @@ END_TEST
 
 static bool read_identity(const char *bytes, size_t n, uint8_t ret_uuid[16])
 {
-        g_autoptr(GError) error = NULL;
-        g_autofree char *path = NULL;
-        int fd = g_file_open_tmp(NULL, &path, &error);
-        bool is_known;
+        g_autoptr(GHashTable) counts = event_counts_new();
+        size_t n_whole = trace_metadata_whole((const uint8_t *)bytes, n);
+        g_autoptr(TraceMetadata) metadata = trace_metadata_new((const uint8_t *)bytes, n_whole,
+                                                               EVENT_USE_CODE_MAPS, counts, NULL);
+        const uint8_t *uuid = metadata ? trace_metadata_uuid(metadata) : NULL;
 
-        ck_assert_int_ge(fd, 0);
-        g_unlink(path);
-        ck_assert_int_eq(write(fd, bytes, n), (ssize_t)n);
-        is_known = relay_metadata_identity(fd, ret_uuid);
-        close(fd);
-        return is_known;
+        if (uuid)
+                memcpy(ret_uuid, uuid, 16);
+        return uuid != NULL;
 }
 
 START_TEST(test_identity)
@@ -121,47 +120,57 @@ static void put_index(const char *directory)
         put(directory, "ch_0.idx", bytes, sizeof(bytes));
 }
 
-/* The files of a relay daemon are found, and an excerpt has what is whole of the metadata. */
+static const uint8_t *identify(void *data, const char *path, int *ret_errno)
+{
+        g_autofree char *file = g_build_filename(path, "metadata", NULL), *text = NULL;
+        gsize n;
+
+        return g_file_get_contents(file, &text, &n, NULL) && read_identity(text, n, data) ? data
+                                                                                          : NULL;
+}
+
+/* The files of a relay daemon are found, and their packets. */
 START_TEST(test_files)
 {
+        static const RelayCalls CALLS = {.identify = identify, .wants = want_all};
         static const char MAGIC[64] = "\xc1\x1f\xfc\xc1";
-        g_autofree char *output = g_dir_make_tmp("clrsym-XXXXXX", NULL), *copied = NULL;
-        g_autofree char *trace = NULL, *index = NULL, *excerpt = NULL, *metadata = NULL;
+        g_autofree char *output = g_dir_make_tmp("clrsym-XXXXXX", NULL);
+        g_autofree char *trace = NULL, *index = NULL;
+        g_autoptr(GByteArray) packet = g_byte_array_new();
         g_autoptr(GPtrArray) traces = NULL;
         g_autoptr(GError) error = NULL;
         char host[HOST_NAME_MAX + 1] = "";
         const RelayTrace *found;
-        RelaySelection selection = {.n = 1};
-        gsize n;
+        const RelayStream *stream;
+        uint8_t uuid[16];
 
         gethostname(host, sizeof(host) - 1);
         trace = g_build_filename(output, host, "live-20261121-075400", "ust", NULL);
         index = g_build_filename(trace, "index", NULL);
-        excerpt = g_build_filename(output, "excerpt", NULL);
-        metadata = g_build_filename(excerpt, "metadata", NULL);
         ck_assert_int_eq(g_mkdir_with_parents(index, 0700), 0);
         put(trace, "metadata", ROWS[_i].both, ROWS[_i].n_both - (ROWS[_i].has_identity ? 1 : 0));
         put(trace, "ch_0", MAGIC, sizeof(MAGIC));
         put_index(index);
 
-        traces = relay_files_scan(output, "live", 0, want_all, NULL, &error);
+        traces = relay_files_scan(output, "live", 0, &CALLS, uuid, &error);
         ck_assert_ptr_nonnull(traces);
         ck_assert_uint_eq(traces->len, 1);
         found = traces->pdata[0];
         ck_assert_uint_eq(found->streams->len, 1);
-        selection.stream = found->streams->pdata[0];
-        ck_assert_uint_eq(selection.stream->packets->len, 1);
-        ck_assert(relay_files_excerpt(found, &selection, 1, excerpt, &error));
-        ck_assert(g_file_get_contents(metadata, &copied, &n, NULL));
-        ck_assert_uint_eq(n, ROWS[_i].has_identity ? ROWS[_i].n_first : ROWS[_i].n_both);
-        scratch_remove_tree(output);
+        stream = found->streams->pdata[0];
+        ck_assert_uint_eq(stream->packets->len, 1);
+        ck_assert(relay_stream_read(stream, &g_array_index(stream->packets, RelayPacket, 0), packet,
+                                    &error));
+        ck_assert_uint_eq(packet->len, sizeof(MAGIC));
+        ck_assert_mem_eq(packet->data, MAGIC, sizeof(MAGIC));
+        remove_tree(output);
 }
 END_TEST
 
 Suite *suite_new(void)
 {
-        Suite *suite = suite_create("relay-metadata");
-        TCase *tcase = tcase_create("relay-metadata");
+        Suite *suite = suite_create("trace-metadata");
+        TCase *tcase = tcase_create("trace-metadata");
 
         tcase_add_loop_test(tcase, test_whole, 0, G_N_ELEMENTS(ROWS));
         tcase_add_loop_test(tcase, test_identity, 0, G_N_ELEMENTS(ROWS));

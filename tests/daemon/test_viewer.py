@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: MIT
+"""`clrsym feed` as a viewer of a stand-in for lttng-relayd, which hands out recorded traces: whole, in
+pieces, damaged, and with lies. What is damaged costs no more than its packet.
+
+test_viewer.py CLRSYM CLRSYMD PLUGIN_DIR
+"""
+
+import collections
+import contextlib
+import json
+import lzma
+import os
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tarfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+for sibling in ('traces', 'live'):
+    sys.path.insert(0, str(HERE.parent / sibling))
+
+import live  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+import relayd  # pylint: disable=wrong-import-position
+
+MANY = 'pidns'  # has several streams
+CTF_DATA = HERE.parent / 'ctf' / 'data'
+# KiB. The packets of all streams, and some more, but nothing that a forged length could ask for. A
+# sanitizer needs more.
+MAX_RSS = (256 if 'LD_PRELOAD' in os.environ else 64) << 10
+
+
+class Feed:
+    """A daemon, and a feeder of the session that RELAY hands out."""
+
+    def __init__(self, programs, directory, relay):
+        self.programs, self.relay = programs, relay
+        self.daemon = recorded.Daemon(programs, directory)
+        self.log = self.daemon.directory / 'feed.log'
+        self.output = self.daemon.directory / 'none'
+
+    def __enter__(self):
+        self.daemon.__enter__()
+        with open(self.log, 'w', encoding='utf-8') as log:
+            self.process = subprocess.Popen(
+                [self.programs.clrsym, 'feed', self.relay.url, '--socket', self.daemon.ingest,
+                 '--relay-output', self.output], stderr=log, env=self.environment())
+        return self
+
+    def environment(self):
+        return {**self.programs.environment, 'CLRSYM_SESSIONS': str(self.daemon.directory)}
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.code = self.process.wait(live.TIMEOUT)
+        self.daemon.__exit__()
+
+    def said(self):
+        return self.log.read_text(encoding='utf-8')
+
+    def bodies(self):
+        return self.programs.ask(self.daemon.source, 'methods', '--all')
+
+    def status(self):
+        return json.loads(self.programs.ask(self.daemon.source, 'status')[0])
+
+    def rss(self):
+        text = pathlib.Path(f'/proc/{self.process.pid}/status').read_text(encoding='utf-8')
+        return int(re.search(r'VmHWM:\s+(\d+)', text)[1])
+
+    def read_all(self):
+        """Until the session is over, and the daemon has everything."""
+        live.wait_for('the end of the session', lambda: 'has no session' in self.said(),
+                      self.process)
+        live.wait_for('the daemon', lambda: self.status()['streams'] == 0
+                      if 'streams' in self.status() else True, self.process)
+        time.sleep(0.2)
+        return self.bodies()
+
+
+def check_whole(tap, programs, directory, name, trace, **options):
+    """Everything arrives as it is read from the files."""
+    wanted = programs.ask(['--trace', str(trace)], 'methods', '--all')
+    with relayd.Relayd(recorded.ctf_directories(trace), **options) as relay, \
+         Feed(programs, directory, relay) as feed:
+        got = feed.read_all()
+    tap.same_rows(got, wanted, f'{name}: what the files have')
+    tap.equal(feed.code, 0, f'{name}: the feeder ends in order')
+
+
+class Growing(relayd.Relayd):
+    """Metadata in three pieces; each is asked for when a packet needs it. A stream comes later, and one has
+    beacons first."""
+
+    def __init__(self, traces, **options):
+        super().__init__(traces, **options)
+        first, second, *_ = self.streams.values()
+        first.beacons, second.announced = 3, False
+        self.n_refused = 0
+
+    def begin(self):
+        super().begin()
+        self.allowed = {number: 0.3 for number in self.metadata}
+
+    def whole(self, number):
+        """As much as is allowed, cut after a packet."""
+        data, at = self.metadata[number], 0
+        while at < len(data) * min(self.allowed[number], 1):
+            at += struct.unpack_from('<I', data, at + 28)[0] // 8
+        return at
+
+    def metadata_piece(self, number):
+        return self.whole(number) - self.sent[number]
+
+    def packet(self, payload):
+        number, _, _ = struct.unpack('>QQI', payload)
+        trace = 1000 + self.streams[number].trace
+        if self.sent[trace] < len(self.metadata[trace]):
+            self.allowed[trace] += 0.4
+            self.n_refused += 1
+            return struct.pack('>III', 3, 0, relayd.NEW_METADATA)
+        return super().packet(payload)
+
+
+def test_growing(tap, programs, directory, trace):
+    wanted = programs.ask(['--trace', str(trace)], 'methods', '--all')
+    with Growing(recorded.ctf_directories(trace)) as relay, \
+         Feed(programs, directory, relay) as feed:
+        got = feed.read_all()
+    tap.check(relay.n_refused > 0, 'growing: packets were refused before their metadata',
+              relay.n_refused)
+    tap.same_rows(got, wanted, 'growing: what the files have')
+
+
+def bodies_of(rows):
+    return collections.Counter((body['pid'], body['start'], body['loaded'])
+                               for body in map(json.loads, rows))
+
+
+def without(programs, directory, trace, file, at):
+    """What the files have without one packet."""
+    copy = pathlib.Path(directory) / 'without'
+    subprocess.run(['rm', '-rf', copy], check=True)
+    subprocess.run(['cp', '-r', trace, copy], check=True)
+    path = copy / file.relative_to(trace)
+    kept = [packet.data for i, packet in enumerate(relayd.packets_of(path)) if i != at]
+    path.write_bytes(b''.join(kept))
+    return bodies_of(programs.ask(['--trace', str(copy)], 'methods', '--all'))
+
+
+DAMAGES = {
+    'no magic number': lambda data: b'\0' * 4 + data[4:],
+    'the head of another trace': lambda data: data[:4] + bytes(16) + data[20:],
+    'a content that is longer than it': lambda data: data[:48] + struct.pack('<Q', 1 << 62) + data[56:],
+    'a size of nothing': lambda data: data[:56] + struct.pack('<Q', 0) + data[64:],
+    'events of no class': lambda data: data[:84] + b'\xfe' * 96 + data[180:],
+    'lengths beyond everything': lambda data: data[:300] + b'\xff' * 600 + data[900:],
+    'half of it': lambda data: data[:len(data) // 2],
+    'nothing': lambda data: b'',
+}
+
+
+def test_damaged(tap, programs, directory, trace):
+    """One packet of one stream is damaged: all others are read."""
+    directories = recorded.ctf_directories(trace)
+    file = max((path for one in directories for path in one.iterdir()
+                if path.is_file() and path.name != 'metadata'),
+               key=lambda path: (len(list(relayd.packets_of(path))), path.stat().st_size))
+    n_packets = len(list(relayd.packets_of(file)))
+    at = n_packets // 2
+    whole = bodies_of(programs.ask(['--trace', str(trace)], 'methods', '--all'))
+    least = without(programs, directory, trace, file, at)
+    for name, damage in DAMAGES.items():
+        with relayd.Relayd(directories) as relay:
+            stream = next(one for one in relay.streams.values()
+                          if [packet.data for packet in one.packets] ==
+                          [packet.data for packet in relayd.packets_of(file)])
+            packet = stream.packets[at]
+            packet.data = damage(packet.data)
+            with Feed(programs, directory, relay) as feed:
+                got = bodies_of(feed.read_all())
+                rss, status, said = feed.rss(), feed.status(), feed.said()
+        missing = {body for body in least - got if body in whole}
+        tap.check(not missing, f'{name}: all other packets are read ({sum(got.values())} of '
+                  f'{sum(whole.values())} bodies)', len(missing), *list(missing)[:5], said)
+        tap.check(status['gaps'] > 0, f'{name}: it is a gap', status)
+        tap.check(said.count('is lost, and no other') == 1, f'{name}: the reason is printed, once', said)
+        tap.check(rss < MAX_RSS, f'{name}: {rss >> 10} MiB of memory', said)
+
+
+class Wrong(relayd.Relayd):
+    """Does one thing wrong for the first viewers, and then is right."""
+
+    def __init__(self, traces, name, reply, times=1):
+        super().__init__(traces)
+        self.name, self.wrong, self.times = name, reply, times
+
+    def reply(self, name, payload):
+        if name == self.name and self.times > 0:
+            self.times -= 1
+            return self.wrong
+        return super().reply(name, payload)
+
+
+LIES = {
+    'another version': ('connect', struct.pack('>QIII', 1, 3, 0, 1)),
+    'an older version': ('connect', struct.pack('>QIII', 1, 2, 3, 1)),
+    'no protocol at all': ('connect', b'HTTP/1.1 400 Bad Request\r\n\r\n'),
+    'no viewer session': ('create', struct.pack('>I', 2)),
+    'too many sessions': ('list', struct.pack('>I', 0xFFFFFFFF)),
+    'too many streams': ('attach', struct.pack('>II', 1, 0xFFFFFFFF)),
+    'another viewer': ('attach', struct.pack('>II', relayd.ALREADY, 0)),
+    'an unknown status of attaching': ('attach', struct.pack('>II', 99, 0)),
+    'an unknown status of an index': ('index', struct.pack('>7QII', *[0] * 7, 99, 0)),
+    'too much metadata': ('metadata', struct.pack('>QI', 1 << 62, 1)),
+    'a packet that is too large': ('packet', struct.pack('>III', 1, 0xFFFFFFFF, 0)),
+    'it hangs up': ('packet', None),
+    'half a packet, and it hangs up': ('metadata', None),
+}
+
+
+def test_lies(tap, programs, directory, trace):
+    wanted = programs.ask(['--trace', str(trace)], 'methods', '--all')
+    for name, (command, reply) in LIES.items():
+        with Wrong(recorded.ctf_directories(trace), command, reply) as relay, \
+             Feed(programs, directory, relay) as feed:
+            got = feed.read_all()
+            rss = feed.rss()
+        tap.check(collections.Counter(got) == collections.Counter(wanted) and feed.code == 0 and
+                  rss < MAX_RSS, f'{name}: the feeder goes on, and has everything in the end',
+                  len(got), len(wanted), rss, feed.said())
+
+
+class Cut(relayd.Relayd):
+    """Hangs up after N bytes of its replies, for the first viewer."""
+
+    def __init__(self, traces, n):
+        super().__init__(traces)
+        self.left = n
+
+    def serve(self, connection):
+        if self.left <= 0:
+            super().serve(connection)
+            return
+        while True:
+            size, command, _ = struct.unpack('>QII', self.receive(connection, 16))
+            reply = self.reply(relayd.COMMANDS[command], self.receive(connection, size))
+            if len(reply) >= self.left:
+                connection.sendall(reply[:self.left])
+                self.left = 0
+                return
+            self.left -= len(reply)
+            connection.sendall(reply)
+
+
+def test_cut(tap, programs, directory, trace):
+    wanted = programs.ask(['--trace', str(trace)], 'methods', '--all')
+    for n in (1, 19, 21, 25, 40, 360, 390, 5000, 9500, 14_000, 100_000, 300_000):
+        with Cut(recorded.ctf_directories(trace), n) as relay, \
+             Feed(programs, directory, relay) as feed:
+            got = feed.read_all()
+        tap.check(collections.Counter(got) == collections.Counter(wanted),
+                  f'cut after {n} bytes: everything arrives in the end', len(got), len(wanted),
+                  feed.said())
+
+
+def check_ctf2(tap, programs, directory, name):
+    """A trace of LTTng 2.16: its metadata is JSON. Against what sink.clrsym.dump has of its loads."""
+    target = pathlib.Path(directory) / name
+    with tarfile.open(CTF_DATA / name / 'trace.tar.xz') as archive:
+        archive.extractall(target)
+    dump = map(json.loads, lzma.open(CTF_DATA / name / 'dump.xz', 'rt'))
+    n_loads = sum(row['event'].startswith('MethodLoad') for row in dump)
+    with relayd.Relayd(recorded.ctf_directories(target)) as relay, \
+         Feed(programs, directory, relay) as feed:
+        feed.read_all()
+        status = feed.status()
+    tap.check(0 < n_loads == status['method_loads'], f'CTF 2, {name}: {n_loads} loads', status,
+              feed.said())
+
+
+def test(tap, programs, directory, names):
+    traces = recorded.unpack(directory, ['hello', 'perpid', MANY, 'emit'])
+    with contextlib.suppress(KeyError):
+        tap.note(f'{MANY}: {len(list(traces[MANY].rglob("*")))} files')
+    for name in ('hello', 'perpid', MANY):
+        check_whole(tap, programs, directory, name, traces[name])
+    check_whole(tap, programs, directory, 'in pieces', traces['emit'], pieces=999)
+    for name in ('lttng216-n2', 'lttng216-p2'):
+        check_ctf2(tap, programs, directory, name)
+    test_growing(tap, programs, directory, traces[MANY])
+    test_damaged(tap, programs, directory, traces[MANY])
+    test_lies(tap, programs, directory, traces['emit'])
+    test_cut(tap, programs, directory, traces['emit'])
+
+
+if __name__ == '__main__':
+    live.end_orderly()
+    recorded.main(test)
