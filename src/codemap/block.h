@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* One allocation: this head, then the columns first, width, number, since of n_allocated entries.
  */
@@ -75,6 +76,33 @@ static inline uint32_t block_find(const Block *block, uint32_t end, uint16_t uni
                 if ((uint16_t)(unit - firsts[end]) <= widths[end])
                         return end;
         return BLOCK_NONE;
+}
+
+/* Entries that are compared at once. */
+enum { BLOCK_STEP = 8 };
+typedef uint16_t BlockUnits __attribute__((vector_size(BLOCK_STEP * sizeof(uint16_t))));
+
+/* True if one of the entries has a unit from FIRST to LAST. */
+static inline bool block_has_overlap(const Block *block, uint16_t first, uint16_t last)
+{
+        const uint16_t *firsts = block_firsts(block), *widths = block_widths(block);
+        uint32_t i;
+
+        for (i = 0; block->n_entries - i >= BLOCK_STEP; i += BLOCK_STEP) {
+                BlockUnits begin, width, is_in;
+                uint64_t any[sizeof(BlockUnits) / sizeof(uint64_t)];
+
+                memcpy(&begin, firsts + i, sizeof(begin));
+                memcpy(&width, widths + i, sizeof(width));
+                is_in = (BlockUnits)((begin <= last) & (begin + width >= first));
+                memcpy(any, &is_in, sizeof(any));
+                if (any[0] | any[1])
+                        return true;
+        }
+        for (; i < block->n_entries; i++)
+                if (firsts[i] <= last && firsts[i] + widths[i] >= first)
+                        return true;
+        return false;
 }
 
 /* True if entry I has a unit from FIRST to LAST. */

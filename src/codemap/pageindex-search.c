@@ -12,15 +12,17 @@ static bool has_lived_at(const Body *body, uint64_t address)
         return body->since < body->until && body_covers(body, address);
 }
 
-static Body *page_before(const PageIndex *index, const IndexPage *page, uint64_t address,
-                         uint64_t time)
+static Body *page_before(const PageIndex *index, const PageTier *tier, const IndexPage *page,
+                         uint64_t address, uint64_t time)
 {
         uint32_t b = page_block_at(page, time) + 1, i;
+        uint16_t unit = tier_unit(tier, address);
 
         while (b-- > 0) {
                 const Block *block = page_block_const(page, b);
 
-                for (i = block_upper_bound(block, time); i-- > 0;) {
+                i = block_upper_bound(block, time);
+                while ((i = block_find(block, i, unit)) != BLOCK_NONE) {
                         Body *body = body_store_get(index->store, block_numbers(block)[i]);
 
                         /* An entry that ended before the block began: see page_remove(). */
@@ -32,21 +34,27 @@ static Body *page_before(const PageIndex *index, const IndexPage *page, uint64_t
         return NULL;
 }
 
-static Body *page_after(const PageIndex *index, const IndexPage *page, uint64_t address,
-                        uint64_t time)
+static Body *page_after(const PageIndex *index, const PageTier *tier, const IndexPage *page,
+                        uint64_t address, uint64_t time)
 {
+        uint16_t unit = tier_unit(tier, address);
         uint32_t b, i;
 
         for (b = page_block_at(page, time); b < page->n_blocks; b++) {
                 const Block *block = page_block_const(page, b);
                 uint64_t end = b + 1 < page->n_blocks ? page_begin(page, b + 1) : UINT64_MAX;
 
+                if (!block_has_overlap(block, unit, unit))
+                        continue;
                 for (i = block_upper_bound(block, time); i < block->n_entries; i++) {
-                        Body *body = body_store_get(index->store, block_numbers(block)[i]);
+                        Body *body;
 
-                        if (body->since >=
+                        if (block_sinces(block)[i] >=
                             end) /* the next block has it too, and maybe earlier ones */
                                 break;
+                        if (!block_overlaps(block, i, unit, unit))
+                                continue;
+                        body = body_store_get(index->store, block_numbers(block)[i]);
                         if (has_lived_at(body, address))
                                 return body;
                 }
@@ -68,8 +76,8 @@ void pageindex_neighbours(const PageIndex *index, uint64_t address, uint64_t tim
 
                 if (!page)
                         continue;
-                before = page_before(index, page, address, time);
-                after = page_after(index, page, address, time);
+                before = page_before(index, tier, page, address, time);
+                after = page_after(index, tier, page, address, time);
                 if (before && (!*ret_before || before->until > (*ret_before)->until))
                         *ret_before = before;
                 if (after && (!*ret_after || after->since < (*ret_after)->since))
@@ -131,6 +139,8 @@ static bool page_overlaps(Overlaps *overlaps, const PageTier *tier, const IndexP
         for (b = page->n_blocks; b-- > first_block;) {
                 const Block *block = page_block_const(page, b);
 
+                if (!block_has_overlap(block, first, last))
+                        continue;
                 for (i = 0; i < block->n_entries; i++) {
                         Body *body;
 
