@@ -91,6 +91,11 @@ void strtab_free(Strtab *tab)
         g_free(tab);
 }
 
+static bool entry_is(const StrtabEntry *entry, uint32_t account, const char *text, size_t n)
+{
+        return entry->n == n && entry->account == account && !memcmp(entry->text, text, n);
+}
+
 static size_t strtab_slot(const Strtab *tab, uint32_t account, const char *text, size_t n,
                           uint32_t hash)
 {
@@ -102,7 +107,7 @@ static size_t strtab_slot(const Strtab *tab, uint32_t account, const char *text,
                 if (tab->slots[i].hash != hash)
                         continue;
                 entry = tab->entries[tab->slots[i].str - 1];
-                if (entry->n == n && entry->account == account && !memcmp(entry->text, text, n))
+                if (entry_is(entry, account, text, n))
                         break;
         }
         return i;
@@ -168,6 +173,15 @@ Str strtab_add_for(Strtab *tab, Account *account, const char *text, size_t n)
         tab->n_strings++;
         strtab_book(tab, entry, account);
         return str;
+}
+
+Str strtab_add_like(Strtab *tab, Account *account, Str like, const char *text, size_t n)
+{
+        const StrtabEntry *entry = like ? tab->entries[like - 1] : NULL;
+
+        return entry && entry_is(entry, account->number, text, n)
+                       ? strtab_ref(tab, like)
+                       : strtab_add_for(tab, account, text, n);
 }
 
 Str strtab_add(Strtab *tab, const char *text, size_t n)

@@ -27,6 +27,8 @@ void strtab_free(Strtab *tab);
 Str strtab_add(Strtab *tab, const char *text, size_t n);
 /* The same, booked on ACCOUNT, whose total is the table's account, or which is that account. */
 Str strtab_add_for(Strtab *tab, Account *account, const char *text, size_t n);
+/* The same; LIKE: a name that it probably is, or 0. If it is, nothing is searched. */
+Str strtab_add_like(Strtab *tab, Account *account, Str like, const char *text, size_t n);
 /* True if the name is one of that account. */
 bool strtab_is_of(const Strtab *tab, Str str, const Account *account);
 Str strtab_ref(Strtab *tab, Str str);

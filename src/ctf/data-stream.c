@@ -466,8 +466,8 @@ static CtfRunResult stream_run_event(CtfDataStream *stream, CtfEventLayout **ret
                                     : ctf_program_run((*ret_event)->program, cursor, stream->slots);
 }
 
-static bool stream_fail_event(const CtfDataStream *stream, const CtfCursor *before,
-                              const CtfEventLayout *event, CtfRunResult result, GError **error)
+static bool stream_fail_event(const CtfDataStream *stream, uint64_t at, const CtfEventLayout *event,
+                              CtfRunResult result, GError **error)
 {
         const char *what = result == CTF_RUN_SHORT ? "does not end in it"
                            : event                 ? "has a value that its metadata excludes"
@@ -475,17 +475,18 @@ static bool stream_fail_event(const CtfDataStream *stream, const CtfCursor *befo
 
         g_set_error(error, CTF_ERROR, CTF_ERROR_DAMAGED,
                     "packet at byte %" PRIu64 ": its event at byte %" PRIu64 " %s",
-                    stream->packet.offset, before->at / 8, what);
+                    stream->packet.offset, at / 8, what);
         return false;
 }
 
 /* The next event, or the packet's end. */
 static bool stream_next_event(CtfDataStream *stream, GError **error)
 {
-        CtfCursor before = stream->cursor;
+        CtfCursor *cursor = &stream->cursor;
+        const uint64_t at = cursor->at, clock = cursor->clock;
         CtfRunResult result;
 
-        if (stream->cursor.at >= stream->packet.content_size) {
+        if (at >= stream->packet.content_size) {
                 stream->item = CTF_ITEM_PACKET_END;
                 stream->event = NULL;
                 stream_set_cycles(stream, stream->packet.has_end ? stream->packet.end
@@ -499,22 +500,19 @@ static bool stream_next_event(CtfDataStream *stream, GError **error)
                 result = stream_run_event(stream, &stream->event);
                 if (result == CTF_RUN_OK)
                         break;
-                if (result != CTF_RUN_SHORT || stream->cursor.end == stream->packet.content_size)
-                        return stream_fail_event(stream, &before, stream->event, result, error);
+                if (result != CTF_RUN_SHORT || cursor->end == stream->packet.content_size)
+                        return stream_fail_event(stream, at, stream->event, result, error);
                 /* It goes on after the window. An event that begins with it needs a larger one. */
-                size = before.at / 8 == before.window_begin ? 2 * stream->n_window
-                                                            : stream->n_window;
-                if (!stream_fill(stream, before.at / 8, size, error))
+                size = at / 8 == cursor->window_begin ? 2 * stream->n_window : stream->n_window;
+                if (!stream_fill(stream, at / 8, size, error))
                         return false;
-                before.window = stream->cursor.window;
-                before.window_begin = stream->cursor.window_begin;
-                before.end = stream->cursor.end;
-                stream->cursor = before;
+                cursor->at = at;
+                cursor->clock = clock;
         }
-        if (stream->cursor.at == before.at)
-                return stream_fail_event(stream, &before, stream->event, CTF_RUN_INVALID, error);
+        if (cursor->at == at)
+                return stream_fail_event(stream, at, stream->event, CTF_RUN_INVALID, error);
         stream->item = CTF_ITEM_EVENT;
-        stream_set_cycles(stream, stream->cursor.clock);
+        stream_set_cycles(stream, cursor->clock);
         return true;
 }
 

@@ -101,19 +101,19 @@ static CtfEncoding event_layout_encoding(CtfEventLayout *layout, const CtfClass 
 
 /* Specific context and payload follow each other: one structure around both is one program. */
 static CtfProgram *event_layout_compile(CtfTraceClass *trace, CtfEventClass *class,
-                                        uint32_t *n_slots)
+                                        uint32_t *n_slots, bool is_byte_aligned)
 {
         CtfClass *both;
 
         if (!class->specific_context || !class->payload)
                 return ctf_program_new(class->payload ? class->payload : class->specific_context,
-                                       n_slots);
+                                       n_slots, &is_byte_aligned);
         both = ctf_class_new(&trace->arena, CTF_KIND_STRUCTURE);
         if (!both)
                 return NULL;
         ctf_class_add_member(both, "", "", class->specific_context);
         ctf_class_add_member(both, "", "", class->payload);
-        return ctf_program_new(both, n_slots);
+        return ctf_program_new(both, n_slots, &is_byte_aligned);
 }
 
 static void event_layout_free(void *data)
@@ -125,7 +125,8 @@ static void event_layout_free(void *data)
 }
 
 static CtfEventLayout *event_layout_new(CtfTraceClass *trace, CtfEventClass *class, EventUse use,
-                                        GHashTable *counts, uint32_t first_slot, uint32_t *n_slots)
+                                        GHashTable *counts, uint32_t first_slot,
+                                        bool is_byte_aligned, uint32_t *n_slots)
 {
         CtfEventLayout *layout = g_new0(CtfEventLayout, 1);
         const Event *event;
@@ -139,7 +140,7 @@ static CtfEventLayout *event_layout_new(CtfTraceClass *trace, CtfEventClass *cla
                         layout->encoding = event_layout_encoding(layout, class->payload);
                 }
         }
-        layout->program = event_layout_compile(trace, class, &first_slot);
+        layout->program = event_layout_compile(trace, class, &first_slot, is_byte_aligned);
         *n_slots = MAX(*n_slots, first_slot);
         return layout;
 }
@@ -148,6 +149,7 @@ CtfLayout *ctf_layout_new(CtfTraceClass *trace, CtfStreamClass *stream, EventUse
                           GHashTable *counts)
 {
         CtfLayout *layout = g_new0(CtfLayout, 1);
+        bool is_byte_aligned = true;
         uint32_t n_slots = 0;
         GHashTableIter iter;
         void *value;
@@ -159,17 +161,19 @@ CtfLayout *ctf_layout_new(CtfTraceClass *trace, CtfStreamClass *stream, EventUse
         layout->vpid = layout_keep(layout_member(stream->event_context, "vpid"));
         layout->vtid = layout_keep(layout_member(stream->event_context, "vtid"));
         layout->pid_ns = layout_keep(layout_member(stream->event_context, "pid_ns"));
-        layout->packet_header = ctf_program_new(trace->packet_header, &n_slots);
-        layout->packet_context = ctf_program_new(stream->packet_context, &n_slots);
+        layout->packet_header = ctf_program_new(trace->packet_header, &n_slots, &is_byte_aligned);
+        layout->packet_context =
+                ctf_program_new(stream->packet_context, &n_slots, &is_byte_aligned);
         layout->n_head_slots = n_slots;
-        layout->event_header = ctf_program_new(stream->event_header, &n_slots);
-        layout->event_context = ctf_program_new(stream->event_context, &n_slots);
+        is_byte_aligned = false; /* an event may end anywhere */
+        layout->event_header = ctf_program_new(stream->event_header, &n_slots, &is_byte_aligned);
+        layout->event_context = ctf_program_new(stream->event_context, &n_slots, &is_byte_aligned);
         layout->n_slots = n_slots;
         g_hash_table_iter_init(&iter, stream->events);
         while (g_hash_table_iter_next(&iter, NULL, &value)) {
                 CtfEventClass *class = value;
-                CtfEventLayout *event =
-                        event_layout_new(trace, class, use, counts, n_slots, &layout->n_slots);
+                CtfEventLayout *event = event_layout_new(trace, class, use, counts, n_slots,
+                                                         is_byte_aligned, &layout->n_slots);
 
                 g_hash_table_insert(layout->events, &class->id, event);
                 if (class->id < G_N_ELEMENTS(layout->dense))

@@ -154,6 +154,7 @@ static void compiler_variant(CtfCompiler *compiler, CtfClass *class)
         const CtfStep select = {.code = CTF_CODE_SELECT,
                                 .count_slot = class->reference->slot,
                                 .is_signed = class->reference->is_signed};
+        bool begins_aligned = compiler->is_byte_aligned, ends_aligned = true;
         guint at = compiler_emit(compiler, &select), first = ranges->len, i, k, n = 0;
 
         /* The ranges of one variant are together: options can have variants of their own. */
@@ -171,13 +172,17 @@ static void compiler_variant(CtfCompiler *compiler, CtfClass *class)
                 const CtfStep jump = {.code = CTF_CODE_JUMP};
                 uint32_t target = compiler->program->steps->len;
 
+                /* Each option begins where the selection was, and all go on at one place. */
+                ends_aligned = ends_aligned && (i == 0 || compiler->is_byte_aligned);
+                compiler_label(compiler);
+                compiler->is_byte_aligned = begins_aligned;
+
                 for (k = first; k < first + n; k++) {
                         CtfSelect *entry = &g_array_index(ranges, CtfSelect, k);
 
                         if (entry->target == i && !(entry->target & 1u << 31))
                                 entry->target = target | 1u << 31;
                 }
-                compiler_label(compiler);
                 compiler_class(compiler, g_array_index(class->members, CtfMember, i).class);
                 jumps[i] = compiler_emit(compiler, &jump);
         }
@@ -187,7 +192,9 @@ static void compiler_variant(CtfCompiler *compiler, CtfClass *class)
                 compiler_step(compiler, jumps[i])->target = compiler->program->steps->len;
         compiler_step(compiler, at)->target = first;
         compiler_step(compiler, at)->n_ranges = n;
+        ends_aligned = ends_aligned && compiler->is_byte_aligned;
         compiler_label(compiler);
+        compiler->is_byte_aligned = ends_aligned;
 }
 
 static void compiler_class(CtfCompiler *compiler, CtfClass *class)
@@ -224,15 +231,17 @@ static void compiler_class(CtfCompiler *compiler, CtfClass *class)
         }
 }
 
-CtfProgram *ctf_program_new(CtfClass *root, uint32_t *n_slots)
+CtfProgram *ctf_program_new(CtfClass *root, uint32_t *n_slots, bool *is_byte_aligned)
 {
         CtfProgram *program = g_new0(CtfProgram, 1);
-        CtfCompiler compiler = {.program = program, .n_slots = n_slots};
+        CtfCompiler compiler = {
+                .program = program, .n_slots = n_slots, .is_byte_aligned = *is_byte_aligned};
 
         program->steps = g_array_new(FALSE, FALSE, sizeof(CtfStep));
         program->ranges = g_array_new(FALSE, FALSE, sizeof(CtfSelect));
         if (root)
                 compiler_class(&compiler, root);
+        *is_byte_aligned = compiler.is_byte_aligned;
         return program;
 }
 
@@ -245,28 +254,12 @@ void ctf_program_free(CtfProgram *program)
         g_free(program);
 }
 
-uint64_t ctf_read_integer(const uint8_t *bytes, unsigned shift, unsigned size, bool is_big_endian)
+/* Little-endian bit fields grow from the lowest bit of a byte, big-endian ones from the highest. */
+uint64_t ctf_read_bits(const uint8_t *bytes, unsigned shift, unsigned size, bool is_big_endian)
 {
         uint64_t value = 0;
         unsigned i;
 
-        if (shift == 0 && size == 64) {
-                memcpy(&value, bytes, 8);
-                return is_big_endian ? GUINT64_FROM_BE(value) : GUINT64_FROM_LE(value);
-        }
-        if (shift == 0 && size == 32) {
-                uint32_t word;
-
-                memcpy(&word, bytes, 4);
-                return is_big_endian ? GUINT32_FROM_BE(word) : GUINT32_FROM_LE(word);
-        }
-        if (shift == 0 && size == 16)
-                return is_big_endian ? (uint64_t)(bytes[0] << 8 | bytes[1])
-                                     : (uint64_t)(bytes[1] << 8 | bytes[0]);
-        if (shift == 0 && size == 8)
-                return bytes[0];
-        /* Bit fields: little-endian ones grow from the lowest bit of a byte, big-endian ones from
-         * the highest. */
         for (i = 0; i < size;) {
                 unsigned bit = (shift + i) % 8, n = MIN(8 - bit, size - i);
                 uint64_t byte = bytes[(shift + i) / 8], mask = (1u << n) - 1;

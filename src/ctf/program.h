@@ -10,6 +10,7 @@
 
 #include "ctf/class.h"
 
+#include <string.h>
 #include <sys/types.h>
 
 typedef struct CtfSlot {
@@ -35,9 +36,10 @@ typedef struct CtfProgram CtfProgram;
 
 /*
  * Compiles ROOT, a resolved structure; NULL: nothing. Numbers the slots of its fields from *N_SLOTS
- * on, and counts *N_SLOTS up.
+ * on, and counts *N_SLOTS up. *IS_BYTE_ALIGNED: whether it certainly begins at a whole byte of the
+ * packet; set to whether it ends at one.
  */
-CtfProgram *ctf_program_new(CtfClass *root, uint32_t *n_slots);
+CtfProgram *ctf_program_new(CtfClass *root, uint32_t *n_slots, bool *is_byte_aligned);
 void ctf_program_free(CtfProgram *program);
 
 typedef enum CtfRunResult {
@@ -50,8 +52,33 @@ typedef enum CtfRunResult {
  */
 CtfRunResult ctf_program_run(const CtfProgram *program, CtfCursor *cursor, CtfSlot *slots);
 
+/* The same for any integer; slower. */
+uint64_t ctf_read_bits(const uint8_t *bytes, unsigned shift, unsigned size, bool is_big_endian);
+
 /* An integer of SIZE bits, SHIFT bits after BYTES; the caller has made sure that it is there. */
-uint64_t ctf_read_integer(const uint8_t *bytes, unsigned shift, unsigned size, bool is_big_endian);
+static inline uint64_t ctf_read_integer(const uint8_t *bytes, unsigned shift, unsigned size,
+                                        bool is_big_endian)
+{
+        uint64_t u64;
+        uint32_t u32;
+        uint16_t u16;
+
+        switch (shift ? 0 : size) {
+        case 8:
+                return bytes[0];
+        case 16:
+                memcpy(&u16, bytes, sizeof(u16));
+                return is_big_endian ? GUINT16_FROM_BE(u16) : GUINT16_FROM_LE(u16);
+        case 32:
+                memcpy(&u32, bytes, sizeof(u32));
+                return is_big_endian ? GUINT32_FROM_BE(u32) : GUINT32_FROM_LE(u32);
+        case 64:
+                memcpy(&u64, bytes, sizeof(u64));
+                return is_big_endian ? GUINT64_FROM_BE(u64) : GUINT64_FROM_LE(u64);
+        default:
+                return ctf_read_bits(bytes, shift, size, is_big_endian);
+        }
+}
 
 static inline bool ctf_cursor_has(const CtfCursor *cursor, CtfRole role)
 {

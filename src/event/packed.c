@@ -51,31 +51,22 @@ static ssize_t astring_size(const uint8_t *bytes, size_t n)
         return end ? end - bytes : -1;
 }
 
+/* Bytes of the types that are one number. */
+static const uint8_t NUMBER_SIZES[_FIELD_TYPE_MAX] = {
+        [FIELD_TYPE_U8] = 1,  [FIELD_TYPE_U16] = 2,          [FIELD_TYPE_U32] = 4,
+        [FIELD_TYPE_U64] = 8, [FIELD_TYPE_BOOL] = BOOL_SIZE,
+};
+
 /*
  * Bytes that a field of that type takes at BYTES, with the NUL of a string, or -1 if it does not
  * end within the N bytes.
  */
 static ssize_t field_size(FieldType type, uint32_t count, const uint8_t *bytes, size_t n)
 {
-        uint64_t size = 0;
+        uint64_t size = NUMBER_SIZES[type];
         ssize_t length;
 
         switch (type) {
-        case FIELD_TYPE_U8:
-                size = 1;
-                break;
-        case FIELD_TYPE_U16:
-                size = 2;
-                break;
-        case FIELD_TYPE_U32:
-                size = 4;
-                break;
-        case FIELD_TYPE_BOOL:
-                size = BOOL_SIZE;
-                break;
-        case FIELD_TYPE_U64:
-                size = 8;
-                break;
         case FIELD_TYPE_GUID:
                 size = GUID_SIZE;
                 break;
@@ -90,8 +81,8 @@ static ssize_t field_size(FieldType type, uint32_t count, const uint8_t *bytes, 
         case FIELD_TYPE_U32_ARRAY:
                 size = (uint64_t)count * field_type_element_size(type);
                 break;
-        case _FIELD_TYPE_MAX:
-                g_assert_not_reached();
+        default: /* a number */
+                break;
         }
         return size > n ? -1 : (ssize_t)size;
 }
@@ -134,6 +125,20 @@ static void packed_read_string(PackedSource *packed, FieldType type, const uint8
         packed->scratch->n_bytes += ret_value->n;
 }
 
+static DecodeResult packed_read_number(PackedSource *packed, size_t size, uint64_t *ret_value)
+{
+        const uint8_t *bytes = packed->bytes + packed->position;
+        size_t left = packed->n_bytes - packed->position;
+
+        if (size > left)
+                return DECODE_TRUNCATED;
+        /* Mostly there are eight bytes: a copy of that many is one instruction. */
+        *ret_value = left >= 8 ? get_le(bytes, 8) & UINT64_MAX >> (64 - 8 * size)
+                               : get_le(bytes, (unsigned)size);
+        packed->position += size;
+        return DECODE_OK;
+}
+
 static DecodeResult packed_read(Source *source, unsigned index, FieldType type, uint32_t count,
                                 Value *ret_value)
 {
@@ -144,6 +149,15 @@ static DecodeResult packed_read(Source *source, unsigned index, FieldType type, 
 
         if (packed->n_bytes > PACKED_MAX_BYTES)
                 return DECODE_MISMATCH;
+        if (NUMBER_SIZES[type]) {
+                DecodeResult result = packed_read_number(packed, NUMBER_SIZES[type], &ret_value->u);
+
+                if (type == FIELD_TYPE_BOOL)
+                        ret_value->u = ret_value->u != 0;
+                if (role == FIELD_ROLE_METHOD_FLAGS)
+                        packed->is_helper = ret_value->u & METHOD_FLAG_JIT_HELPER;
+                return result;
+        }
 
         /* Decided at the first string that can be NULL; it holds for the others of the event. */
         if (packed->is_helper && role == FIELD_ROLE_NULL_IN_HELPERS) {
@@ -162,23 +176,6 @@ static DecodeResult packed_read(Source *source, unsigned index, FieldType type, 
         packed->position += (size_t)size;
 
         switch (type) {
-        case FIELD_TYPE_U8:
-                ret_value->u = bytes[0];
-                break;
-        case FIELD_TYPE_U16:
-                ret_value->u = get_le(bytes, 2);
-                break;
-        case FIELD_TYPE_U32:
-                ret_value->u = get_le(bytes, 4);
-                if (role == FIELD_ROLE_METHOD_FLAGS)
-                        packed->is_helper = ret_value->u & METHOD_FLAG_JIT_HELPER;
-                break;
-        case FIELD_TYPE_U64:
-                ret_value->u = get_le(bytes, 8);
-                break;
-        case FIELD_TYPE_BOOL:
-                ret_value->u = get_le(bytes, BOOL_SIZE) != 0;
-                break;
         case FIELD_TYPE_GUID:
                 ret_value->data = bytes;
                 ret_value->n = GUID_SIZE;
@@ -193,7 +190,7 @@ static DecodeResult packed_read(Source *source, unsigned index, FieldType type, 
                 ret_value->data = bytes;
                 ret_value->n = count;
                 break;
-        case _FIELD_TYPE_MAX:
+        default:
                 g_assert_not_reached();
         }
         return DECODE_OK;

@@ -196,11 +196,17 @@ static Process *tracker_find_generation(Tracker *tracker, TrackerStream *stream,
         return process;
 }
 
+/* LIKE: a name that it probably is, or 0. */
+static Str process_intern_like(Process *process, const Value *value, Str like)
+{
+        return value ? strtab_add_like(process->names, process->account, like,
+                                       (const char *)value->data, value->n)
+                     : 0;
+}
+
 static Str process_intern(Process *process, const Value *value)
 {
-        return value ? strtab_add_for(process->names, process->account, (const char *)value->data,
-                                      value->n)
-                     : 0;
+        return process_intern_like(process, value, 0);
 }
 
 static char *value_text(const Value *value)
@@ -215,11 +221,15 @@ static char *value_text(const Value *value)
 
 /*
  * Sets BODY to what an event of the method family describes; its names are references of its own.
- * False, and no references, for code that no program can have.
+ * False, and no references, for code that no program can have. JITTING: the compilation that a load
+ * ends, or NULL. It mostly has the same names; those of other events are in the body that is there.
  */
-static bool body_from_record(Process *process, const Record *record, BodySource source, Body *body)
+static bool body_from_record(Process *process, const Record *record, BodySource source,
+                             const Jitting *jitting, Body *body)
 {
         uint64_t rejit_id = record_u64(record, FIELD_ReJITID);
+        Jitting like = {0};
+        const Body *known;
 
         *body = (Body){
                 .source = source,
@@ -235,9 +245,19 @@ static bool body_from_record(Process *process, const Record *record, BodySource 
         if (body->start >= ADDRESS_LIMIT || body->start + body_extent(body) > ADDRESS_LIMIT ||
             rejit_id > UINT32_MAX)
                 return false;
-        body->name_space = process_intern(process, record_value(record, FIELD_MethodNamespace));
-        body->name = process_intern(process, record_value(record, FIELD_MethodName));
-        body->signature = process_intern(process, record_value(record, FIELD_MethodSignature));
+        known = jitting ? NULL : codemap_at(process->map, body->start, record->time);
+        if (jitting)
+                like = *jitting;
+        else if (known)
+                like = (Jitting){.name_space = known->name_space,
+                                 .name = known->name,
+                                 .signature = known->signature};
+        body->name_space = process_intern_like(process, record_value(record, FIELD_MethodNamespace),
+                                               like.name_space);
+        body->name =
+                process_intern_like(process, record_value(record, FIELD_MethodName), like.name);
+        body->signature = process_intern_like(process, record_value(record, FIELD_MethodSignature),
+                                              like.signature);
         return true;
 }
 
@@ -315,7 +335,7 @@ static void on_method_load(Tracker *tracker, Process *process, const Record *rec
         uint64_t module_id = record_u64(record, FIELD_ModuleID);
         Body incoming, *body;
 
-        if (!body_from_record(process, record, BODY_SOURCE_LOAD, &incoming)) {
+        if (!body_from_record(process, record, BODY_SOURCE_LOAD, jitting, &incoming)) {
                 tracker->stats.impossible++;
                 return;
         }
@@ -364,7 +384,7 @@ static void on_method_unload(Tracker *tracker, Process *process, const Record *r
         uint64_t module_id = record_u64(record, FIELD_ModuleID);
         Body incoming, *body;
 
-        if (!body_from_record(process, record, BODY_SOURCE_UNLOAD, &incoming)) {
+        if (!body_from_record(process, record, BODY_SOURCE_UNLOAD, NULL, &incoming)) {
                 tracker->stats.impossible++;
                 return;
         }
@@ -400,7 +420,7 @@ static void on_method_rundown(Tracker *tracker, Process *process, const Record *
         Body incoming, *body;
         IlMap *map;
 
-        if (!body_from_record(process, record, BODY_SOURCE_RUNDOWN, &incoming)) {
+        if (!body_from_record(process, record, BODY_SOURCE_RUNDOWN, NULL, &incoming)) {
                 tracker->stats.impossible++;
                 return;
         }
@@ -460,7 +480,7 @@ static void on_r2r_entry(Tracker *tracker, Process *process, const Record *recor
 {
         Body incoming, *body;
 
-        if (!body_from_record(process, record, BODY_SOURCE_R2R_ENTRY, &incoming)) {
+        if (!body_from_record(process, record, BODY_SOURCE_R2R_ENTRY, NULL, &incoming)) {
                 tracker->stats.impossible++;
                 return;
         }
@@ -592,7 +612,7 @@ static void tracker_refuse(Tracker *tracker, Process *process, const Record *rec
         process->refused_since = MIN(process->refused_since, record->time);
         if ((kind != EVENT_KIND_METHOD_LOAD && kind != EVENT_KIND_METHOD_RUNDOWN &&
              kind != EVENT_KIND_R2R_ENTRY) ||
-            !body_from_record(process, record, source, &incoming))
+            !body_from_record(process, record, source, NULL, &incoming))
                 return;
         if (incoming.start &&
             !process_known_at(process, &incoming, record->time)) /* else it is known already */
