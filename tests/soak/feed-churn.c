@@ -13,7 +13,7 @@
  * process's events have come to.
  */
 
-#include "wire/ingest.h"
+#include "wire/ingest-client.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,8 +24,7 @@
 #include <unistd.h>
 
 enum {
-        BATCH_SIZE = 128 * 1024,
-        MAX_IN_FLIGHT = 8,
+        MAX_IN_FLIGHT = INGEST_CLIENT_MAX_IN_FLIGHT,
         /* The heap is kept in granules, of which the living take about one in HEAP_SHARE. */
         GRANULE = 64,
         MAX_GRANULES = 40,
@@ -233,7 +232,7 @@ static void put_record(Churn *churn, const Record *record)
 {
         if (!ingest_put_record(churn->batch, 0, record))
                 die("a record over the protocol's limit");
-        if (churn->batch->len >= BATCH_SIZE)
+        if (churn->batch->len >= INGEST_CLIENT_BATCH_SIZE)
                 commit(churn);
 }
 
@@ -431,7 +430,7 @@ int main(int argc, char **argv)
         churn.row = (Row){event_by_name("DotNETRuntime:MethodLoadVerbose_V1"),
                           event_by_name("DotNETRuntime:MethodUnloadVerbose_V1"),
                           event_by_name("DotNETRuntime:MethodILToNativeMap_V1")};
-        churn.batch = g_byte_array_sized_new(2 * BATCH_SIZE);
+        churn.batch = g_byte_array_sized_new(2 * INGEST_CLIENT_BATCH_SIZE);
         churn.in = g_byte_array_new();
         churn.early = g_string_new(NULL);
         churn.alive = g_new0(Alive, (gsize)arg_alive);
