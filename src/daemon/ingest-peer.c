@@ -39,6 +39,7 @@ static const PeerRole INGEST_ROLE = {
         .moved = ingest_peer_moved,
         /* A few hundred records: a question waits as long as they take. */
         .read_size = 16 << 10,
+        .gives_way = true,
 };
 
 IngestPeer *ingest_peer_new(int fd, const IngestPeerOptions *options)

@@ -9,6 +9,11 @@
 #define READ_SIZE (64u << 10)
 /* us that peers are served in one iteration of the main loop. */
 #define TURN_US 10000
+/* A peer that gives way waits this many times as long as it was served, while others are served:
+ * it has a third of the time. */
+#define WAY_SHARE 2
+/* us. Others are served as long as one of them sends something so soon after its last reply. */
+#define WAY_PATIENCE_US 200
 /* Messages about one user in LOG_INTERVAL_US. */
 #define MAX_MESSAGES    5
 #define LOG_INTERVAL_US (10 * G_TIME_SPAN_SECOND)
@@ -45,6 +50,8 @@ struct Peer {
 static struct {
         gint64 iteration; /* us: when the current iteration of the main loop began */
         gint64 used;      /* us of it */
+        gint64 way;       /* us: until then, peers that give way wait while others are served */
+        gint64 latest;    /* us: when one of those was served */
         GQueue users;     /* owned TurnUsers that have peers, in turn */
         guint source;     /* serves them; 0: there are none */
 } turns = {.users = G_QUEUE_INIT};
@@ -212,12 +219,30 @@ static Peer *turn_next(void)
         return peer;
 }
 
+/*
+ * True while a peer that gives way has to wait. The main loop goes round meanwhile: with a timer,
+ * it would sleep for longer than a client needs for its next question.
+ */
+static bool turn_is_others(void)
+{
+        gint64 now = g_get_monotonic_time();
+
+        return now < turns.way && now - turns.latest < WAY_PATIENCE_US;
+}
+
 static void turn_serve(Peer *peer, GIOCondition events)
 {
-        gint64 begin = g_get_monotonic_time();
+        gint64 begin = g_get_monotonic_time(), end;
+        bool gives_way = peer->role->gives_way;
 
         peer_serve(peer, events);
-        turns.used += g_get_monotonic_time() - begin;
+        end = g_get_monotonic_time();
+        turns.used += end - begin;
+        if (gives_way)
+                turns.way = end + (end - begin) * WAY_SHARE;
+        /* Nobody could be served meanwhile. */
+        if (!gives_way || begin - turns.latest < WAY_PATIENCE_US)
+                turns.latest = end;
 }
 
 /* The condition of a socket now; its source may be from an earlier iteration. */
@@ -248,7 +273,7 @@ static gboolean peer_dispatch(GSource *source, GSourceFunc callback, gpointer us
         PeerSource *self = (PeerSource *)source;
 
         /* Usually nobody waits, and the peer is served at once. */
-        if (self->peer->is_queued)
+        if (self->peer->is_queued || (self->peer->role->gives_way && turn_is_others()))
                 return G_SOURCE_CONTINUE;
         if (turns.users.length || !turn_has_time(source))
                 turn_queue(self->peer);

@@ -7,7 +7,8 @@
  * Moves bytes between the two, without blocking. All peers of a program share turns: in one
  * iteration of the main loop they are served for 10 ms, then other sources have theirs. What is
  * left goes on in the next iteration, in turn by user, so that a user's many connections get no
- * more than another's one.
+ * more than another's one. A peer that always has something to do, and that nobody waits for, gives
+ * way to the others.
  */
 
 #include <glib.h>
@@ -54,6 +55,7 @@ typedef struct PeerRole {
          */
         void (*moved)(void *data);
         unsigned read_size;  /* bytes fed at once, before others have their turn; 0: 64 KiB */
+        bool gives_way;      /* while others are served, it gets a third of the time */
         unsigned timeout_ms; /* for the rest of a message, and for output to be taken; 0: none */
 } PeerRole;
 

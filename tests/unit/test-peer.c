@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Peers share the time: one that gives way, and always has something to do, leaves most of it to
+ * those that ask one thing after the other.
+ */
+
+#include "util/peer.h"
+
+#include "support/suite.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Each byte is a message. */
+enum { N_MESSAGES = 20, FEEDER_US = 2000, CLIENT_US = 50 };
+
+typedef struct Busy {
+        Conversation conversation;
+        unsigned us; /* that a message takes */
+        unsigned n_served;
+        int other; /* the other end of its socket */
+        Peer *peer;
+} Busy;
+
+static void busy_feed(Conversation *conversation, const uint8_t *bytes, size_t n)
+{
+        Busy *busy = (Busy *)conversation;
+        gint64 end = g_get_monotonic_time() + busy->us;
+
+        while (g_get_monotonic_time() < end)
+                ;
+        busy->n_served++;
+        /* The next message is there at once. */
+        ck_assert_int_eq(write(busy->other, "", 1), 1);
+}
+
+static bool busy_wants_input(const Conversation *conversation)
+{
+        return true;
+}
+
+static bool busy_is_over(const Conversation *conversation)
+{
+        return false;
+}
+
+static const uint8_t *busy_output(const Conversation *conversation, size_t *ret_n)
+{
+        *ret_n = 0;
+        return NULL;
+}
+
+static void busy_sent(Conversation *conversation, size_t n)
+{
+}
+
+static const ConversationType BUSY = {.feed = busy_feed,
+                                      .wants_input = busy_wants_input,
+                                      .is_over = busy_is_over,
+                                      .output = busy_output,
+                                      .sent = busy_sent};
+
+static void busy_gone(Peer *peer, void *data)
+{
+        ck_abort_msg("hung up");
+}
+
+static void busy_begin(Busy *busy, const PeerRole *role, unsigned us)
+{
+        int fds[2];
+
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
+        *busy = (Busy){.conversation = {&BUSY}, .us = us, .other = fds[1]};
+        busy->peer = peer_new(fds[0], role, &busy->conversation, busy);
+        ck_assert_int_eq(write(busy->other, "", 1), 1);
+}
+
+static void busy_end(Busy *busy)
+{
+        peer_free(busy->peer);
+        close(busy->other);
+}
+
+START_TEST(test_gives_way)
+{
+        static const PeerRole FEEDER = {.name = "feeder", .gone = busy_gone, .gives_way = true},
+                              CLIENT = {.name = "client", .gone = busy_gone};
+        Busy feeder, client;
+
+        busy_begin(&feeder, &FEEDER, FEEDER_US);
+        busy_begin(&client, &CLIENT, CLIENT_US);
+        while (feeder.n_served < N_MESSAGES)
+                g_main_context_iteration(NULL, TRUE);
+        /* In turn, it would be as often; it has about 80 times as many. */
+        ck_assert_uint_gt(client.n_served, 5 * N_MESSAGES);
+        busy_end(&client);
+        /* Alone, it waits for nobody. */
+        while (feeder.n_served < 2 * N_MESSAGES)
+                g_main_context_iteration(NULL, TRUE);
+        busy_end(&feeder);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("peer");
+        TCase *tcase = tcase_create("peer");
+
+        tcase_set_timeout(tcase, 60);
+        tcase_add_test(tcase, test_gives_way);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
