@@ -27,6 +27,7 @@ struct NettraceReader {
         bool is_finished;
         size_t max_queued;
         uint64_t horizon;        /* ns: the latest promise */
+        uint64_t point;          /* ns: of a point of sequence that nothing has followed; or 0 */
         uint64_t latest;         /* ns: of all events, queued or not */
         uint64_t n_events;       /* of any kind */
         uint64_t n_unattributed; /* .NET events of which nothing says the process */
@@ -219,7 +220,7 @@ static bool reader_take_point(NettraceReader *reader, const NettraceBlock *block
         }
         if (cursor.is_short)
                 return reader_fail(error, block->offset, "a sequence point is cut off");
-        reader_promise(reader, time);
+        reader->point = time;
         /* A point of version 6 need not have all threads. */
         if (!has_indexes)
                 nettrace_threads_end_point(&reader->threads);
@@ -267,6 +268,7 @@ static bool reader_take_block(NettraceReader *reader, const NettraceBlock *block
 {
         if (block->kind != NETTRACE_BLOCK_TRACE && !reader->has_header)
                 return reader_fail(error, block->offset, "the header is not first");
+        reader_promise(reader, reader->point);
         switch (block->kind) {
         case NETTRACE_BLOCK_TRACE:
                 return reader_take_header(reader, block, error);
@@ -303,8 +305,15 @@ bool nettrace_reader_push(NettraceReader *reader, const uint8_t *bytes, size_t n
                         if (!reader_take_block(reader, &block, error))
                                 return false;
                         break;
-                case NETTRACE_FRAME_MORE:
                 case NETTRACE_FRAME_END:
+                        /*
+                         * Everything that the session had is written. The point of sequence before
+                         * the end promises nothing: a runtime that exits writes it some ms after
+                         * the session was shut down, and its background thread compiles meanwhile.
+                         */
+                        reader_promise(reader, reader->latest);
+                        /* fallthrough */
+                case NETTRACE_FRAME_MORE:
                         if (reader->queue.n_bytes > reader->max_queued)
                                 reader_promise(reader, reader->queue.latest + 1);
                         nettrace_queue_advance(&reader->queue, reader->horizon);

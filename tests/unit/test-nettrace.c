@@ -192,6 +192,34 @@ START_TEST(test_loss)
 }
 END_TEST
 
+/* What was known of a process that exits: the last point of sequence is later than its session. */
+START_TEST(test_horizon)
+{
+        static const NettraceTestEvent EVENT = {1, 1, 7, 2000, true}, NEXT = {1, 2, 7, 3500, false};
+        static const NettraceTestPoint ENTRY = {7, 1};
+        unsigned version = VERSIONS[_i], goes_on;
+
+        for (goes_on = 0; goes_on < 2; goes_on++) {
+                g_autoptr(GByteArray) stream = nettrace_stream_begin(version);
+                NettraceReader *reader = nettrace_reader_new(EVENT_USE_ALL);
+
+                nettrace_put_one(stream, version, &EVENT);
+                nettrace_put_point(stream, version, 3000, 0, &ENTRY, 1);
+                ck_assert(nettrace_reader_push(reader, stream->data, stream->len, NULL));
+                ck_assert_uint_eq(nettrace_reader_horizon(reader), 2000);
+                g_byte_array_set_size(stream, 0);
+                if (goes_on && version == 6)
+                        nettrace_put_one(stream, version, &NEXT);
+                else
+                        nettrace_stream_end(stream, version);
+                ck_assert(nettrace_reader_push(reader, stream->data, stream->len, NULL));
+                ck_assert_uint_eq(nettrace_reader_horizon(reader),
+                                  goes_on && version == 6 ? 3000 : 2000);
+                nettrace_reader_free(reader);
+        }
+}
+END_TEST
+
 /* A thread that a point leaves out is over; its id may come again. */
 START_TEST(test_thread_comes_again)
 {
@@ -599,6 +627,7 @@ Suite *suite_new(void)
         suite_add_tcase(suite, good);
 
         tcase_add_loop_test(bad, test_loss, 0, G_N_ELEMENTS(LOSSES));
+        tcase_add_loop_test(bad, test_horizon, 0, G_N_ELEMENTS(VERSIONS));
         tcase_add_test(bad, test_thread_comes_again);
         tcase_add_test(bad, test_sequence_wraps);
         tcase_add_loop_test(bad, test_truncated, 0, G_N_ELEMENTS(VERSIONS));
