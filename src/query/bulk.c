@@ -157,7 +157,7 @@ static void bulk_give_name(Bulk *bulk, const Strtab *names, Str str)
         }
         bulk->sent[str / 8] |= (uint8_t)(1u << str % 8);
         text = strtab_text(names, str);
-        name = (BulkName){str, (uint32_t)strlen(text)};
+        name = (BulkName){str, (uint32_t)strtab_length(names, str)};
         g_byte_array_append(bulk->names, (const uint8_t *)&name, sizeof(name));
         g_byte_array_append(bulk->names, (const uint8_t *)text, name.n);
         bulk->n_names++;
@@ -217,26 +217,24 @@ static void bulk_put_body(Bulk *bulk, BulkAnswer *row, const Process *process, c
         ANSWER_ROW_FIELDS(GIVE_NAME, NOTHING)
 }
 
-static BulkAnswer bulk_make_row(Bulk *bulk, const Question *question, const Answer *answer)
+/* ROW has nothing but zeros. */
+static void bulk_put_answer(Bulk *bulk, BulkAnswer *row, const Question *question,
+                            const Answer *answer)
 {
         const Body *body = answer->body ? answer->body : answer->nearest;
-        BulkAnswer row = {
-                .status = (uint8_t)answer->status,
-                .confidence = (uint8_t)answer->confidence,
-                .process = BULK_NO_PROCESS,
-        };
         size_t n = answer->processes ? answer->processes->len : answer->n_bodies;
 
-        row.n_candidates = (uint16_t)MIN(n, UINT16_MAX);
-        if (answer->process)
-                row.process = bulk_process_index(bulk, answer->process);
+        row->status = (uint8_t)answer->status;
+        row->confidence = (uint8_t)answer->confidence;
+        row->n_candidates = (uint16_t)MIN(n, UINT16_MAX);
+        row->process =
+                answer->process ? bulk_process_index(bulk, answer->process) : BULK_NO_PROCESS;
         if (body)
-                bulk_put_body(bulk, &row, answer->process, body, question->address);
+                bulk_put_body(bulk, row, answer->process, body, question->address);
         if (answer->nearest) {
-                row.flags |= BULK_ANSWER_NEAREST;
-                row.distance = answer->distance;
+                row->flags |= BULK_ANSWER_NEAREST;
+                row->distance = answer->distance;
         }
-        return row;
 }
 
 /*
@@ -281,9 +279,10 @@ static size_t bulk_answer_group(Bulk *bulk, const uint8_t *payload, size_t first
         for (i = 0; i < n; i++)
                 questions[i] = question_from_payload(payload, first + i);
         answer_questions(bulk->context.tracker, &bulk->context.viewer, questions, n, answers);
+        memset(rows, 0, n * sizeof(*rows));
         for (i = 0; i < n; i++) {
                 if (n_made == i && (!i || bulk->names->len < NAMES_AT_ONCE))
-                        rows[n_made++] = bulk_make_row(bulk, &questions[i], &answers[i]);
+                        bulk_put_answer(bulk, &rows[n_made++], &questions[i], &answers[i]);
                 answer_clear(&answers[i]);
         }
         return n_made;
@@ -358,12 +357,21 @@ static void bulk_end(Bulk *bulk)
         bulk->n_restarts = 0;
 }
 
+/* Rows as they were in the first two versions. */
+static void bulk_append_short_rows(GString *out, const BulkAnswer *rows, size_t n)
+{
+        size_t begin = out->len, i;
+
+        g_string_set_size(out, begin + n * BULK_ANSWER_MIN);
+        for (i = 0; i < n; i++)
+                memcpy(out->str + begin + i * BULK_ANSWER_MIN, &rows[i], BULK_ANSWER_MIN);
+}
+
 /* The answers, after what they refer to. */
 static void bulk_append_answers(Bulk *bulk, uint32_t tag, GString *out)
 {
         size_t answer_size = bulk_answer_size(bulk->version), n = bulk->n_rows, i;
         const BulkAnswer *rows = bulk->rows;
-        char *at;
 
         frame_append_header(out, BULK_PROCESSES, bulk->processes->len * sizeof(BulkProcess), 0);
         g_string_append_len(out, bulk->processes->data,
@@ -376,10 +384,10 @@ static void bulk_append_answers(Bulk *bulk, uint32_t tag, GString *out)
         for (i = 0; bulk->context.stats && i < n; i++)
                 bulk->context.stats->answers[rows[i].status]++;
         frame_append_header(out, BULK_ANSWERS, n * answer_size, tag);
-        g_string_set_size(out, out->len + n * answer_size);
-        at = out->str + out->len - n * answer_size;
-        for (i = 0; i < n; i++)
-                memcpy(at + i * answer_size, &rows[i], answer_size);
+        if (answer_size == sizeof(*rows))
+                g_string_append_len(out, (const char *)rows, (gssize)(n * sizeof(*rows)));
+        else
+                bulk_append_short_rows(out, rows, n);
 }
 
 /*

@@ -12,8 +12,9 @@
  * go through all that is known.
  */
 #define TURN_US 10000
-/* Bytes that are kept allocated for output. */
-#define KEPT_OUTPUT (64u << 10)
+/* Bytes that are kept allocated for output; of a client that asks in frames, the rows of one. */
+#define KEPT_OUTPUT      (64u << 10)
+#define KEPT_BULK_OUTPUT (512u << 10)
 
 struct QueryConnection {
         Conversation conversation;
@@ -333,7 +334,8 @@ static const uint8_t *conversation_output(const Conversation *conversation, size
 /* A long reply was sent: its memory is free for others. */
 static void connection_release(QueryConnection *connection)
 {
-        if (connection->output->allocated_len <= KEPT_OUTPUT)
+        if (connection->output->allocated_len <=
+            (connection->bulk ? KEPT_BULK_OUTPUT : KEPT_OUTPUT))
                 return;
         g_free(connection->output->str);
         connection->output->str = g_malloc(1);
