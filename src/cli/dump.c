@@ -7,26 +7,15 @@
 #include "cli/answer-source.h"
 #include "cli/dump-babeltrace.h"
 #include "cli/dump-ctf.h"
+#include "cli/dump-nettrace.h"
 #include "cli/verbs.h"
+#include "nettrace/file.h"
 #include "util/babeltrace.h"
 #include "util/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
-
-static bool check_directory(const char *directory, GError **error)
-{
-        FD_AUTO int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        if (fd < 0) {
-                g_set_error(error, ANSWER_SOURCE_ERROR, 0, "%s: %s", directory,
-                            errno == ENOTDIR ? "not a directory: a trace is one, with a file "
-                                               "\"metadata\" in it, here or below"
-                                             : g_strerror(errno));
-                return false;
-        }
-        return true;
-}
+#include <sys/stat.h>
 
 static bool dump_by_babeltrace(const DumpFilter *filter, const char *directory, const char *reason,
                                GError **error)
@@ -58,16 +47,33 @@ static bool dump_directory(const DumpFilter *filter, const char *directory, GErr
         return false;
 }
 
+/* A directory of traces, or a file of nettrace. */
+static bool dump_path(const DumpFilter *filter, const char *path, GError **error)
+{
+        FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        const char *wrong = NULL;
+        struct stat st;
+
+        if (fd < 0 || fstat(fd, &st) < 0)
+                wrong = g_strerror(errno);
+        else if (S_ISREG(st.st_mode) && nettrace_file_is(fd))
+                return dump_nettrace(filter, fd_steal(&fd), path, error);
+        else if (!S_ISDIR(st.st_mode))
+                wrong = "not a directory: a trace is one, with a file \"metadata\" in it, here or "
+                        "below; or a .nettrace file";
+        if (!wrong)
+                return dump_directory(filter, path, error);
+        g_set_error(error, ANSWER_SOURCE_ERROR, 0, "%s: %s", path, wrong);
+        return false;
+}
+
 bool verb_dump(const Options *options, GError **error)
 {
-        const char *directory = *options->arguments;
         DumpFilter filter;
         bool ok;
 
-        if (!check_directory(directory, error))
-                return false;
         dump_filter_init(&filter, options);
-        ok = dump_directory(&filter, directory, error);
+        ok = dump_path(&filter, *options->arguments, error);
         dump_filter_deinit(&filter);
         return ok;
 }

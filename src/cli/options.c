@@ -196,8 +196,8 @@ static const char *to_sort(const char *argument, void *member)
 static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_SOCKET] = {0, "socket", "PATH", false, to_text, MEMBER(socket),
                            "ask the daemon at PATH"},
-        [OPTION_TRACE] = {0, "trace", "DIR", false, to_text, MEMBER(trace),
-                          "ask the trace in DIR, or a snapshot of one, without a daemon"},
+        [OPTION_TRACE] = {0, "trace", "PATH", false, to_text, MEMBER(trace),
+                          "ask a trace without a daemon: a directory, .nettrace or snapshot"},
         [OPTION_PID] = {'p', "pid", "PID", false, to_process, MEMBER(process),
                         "only this process (in a pid namespace: PIDNS:PID)"},
         [OPTION_AT] = {'t', "at", "TIME", false, to_text, MEMBER(at),

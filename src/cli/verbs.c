@@ -145,7 +145,7 @@ static const Verb VERBS[] = {
         {.name = "dump",
          .run = verb_dump,
          .use = {.allowed = BIT(PID) | BIT(EVENT) | BIT(VERBOSE) | BIT(JSON)},
-         .arguments = "DIR",
+         .arguments = "PATH",
          .min_arguments = 1,
          .max_arguments = 1,
          .help = "print the events of a trace as JSON, one a line"},

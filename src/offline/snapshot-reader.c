@@ -64,10 +64,7 @@ static bool snapshot_reader_read_line(SnapshotReader *reader, bool jit_events, G
         words = g_strsplit(line, " ", -1);
         if (g_strcmp0(words[0], "clrsym-snapshot") ||
             !g_ascii_string_to_unsigned(words[1] ? words[1] : "", 10, 1, UINT32_MAX, &format, NULL))
-                return snapshot_reader_fail(
-                        reader, error,
-                        "neither a snapshot nor a directory: a trace is one, with a file "
-                        "\"metadata\" in it, here or below");
+                return snapshot_reader_fail(reader, error, TRACE_NEITHER);
         if (format != SNAPSHOT_FORMAT) {
                 other = g_strdup_printf("a snapshot of format %" G_GUINT64_FORMAT
                                         ", this clrsym reads %u: make it again with clrsym save",

@@ -16,6 +16,11 @@
 /* To be incremented with every change of the first line, the packing, or the frames. */
 #define SNAPSHOT_FORMAT 1
 
+/* What is wrong with a path that is not a trace. */
+#define TRACE_NEITHER                                                                              \
+        "neither a snapshot nor a directory: a trace is one, with a file \"metadata\" in it, "     \
+        "here or below; or a .nettrace file"
+
 typedef struct SnapshotWriter SnapshotWriter;
 
 /*

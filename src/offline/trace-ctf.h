@@ -2,28 +2,22 @@
 #pragma once
 
 /*
- * Trace CTF: reads the traces in a directory into a tracker, in this process
+ * Trace CTF: reads the traces in a directory into a sink, in this process
  *
- * With src/ctf, event by event in the order of time. What it does to the tracker, and puts into a
- * snapshot, is what babeltrace2 with sink.clrsym.feed does over an ingest connection.
+ * With src/ctf, event by event in the order of time.
  */
 
-#include "event/stream.h"
-#include "offline/snapshot.h"
-#include "tracker/tracker.h"
+#include "offline/trace-sink.h"
 
 typedef struct TraceCtf TraceCtf;
 
 /*
  * Opens the traces in DIRECTORY, here or below; with JIT_EVENTS also for the events about the JIT's
- * work. TRACKER is borrowed. NULL with ERROR set; with CTF_ERROR_UNSUPPORTED (ctf/error.h)
+ * work. SINK is borrowed. NULL with ERROR set; with CTF_ERROR_UNSUPPORTED (ctf/error.h)
  * babeltrace2 may be able to read them.
  */
-TraceCtf *trace_ctf_new(const char *directory, bool jit_events, Tracker *tracker, GError **error);
+TraceCtf *trace_ctf_new(const char *directory, bool jit_events, TraceSink *sink, GError **error);
 void trace_ctf_free(TraceCtf *ctf);
-
-/* Also saves what it reads; WRITER is borrowed. Before the first trace_ctf_run(). */
-bool trace_ctf_save(TraceCtf *ctf, SnapshotWriter *writer, GError **error);
 
 typedef enum TraceCtfResult {
         TRACE_CTF_MORE,  /* call again */

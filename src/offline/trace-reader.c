@@ -2,9 +2,11 @@
 #include "offline/trace-reader.h"
 
 #include "ctf/error.h"
+#include "nettrace/file.h"
 #include "offline/snapshot.h"
 #include "offline/trace-babeltrace.h"
 #include "offline/trace-ctf.h"
+#include "offline/trace-nettrace.h"
 #include "offline/trace-progress.h"
 #include "util/babeltrace.h"
 #include "util/fd.h"
@@ -21,15 +23,16 @@
 
 struct TraceReader {
         TraceReaderOptions options;
-        Tracker *tracker;         /* borrowed */
         IngestConnection *ingest; /* owned: of a babeltrace2 or a snapshot */
         SnapshotWriter *writer;   /* owned, maybe NULL */
         GError *error;            /* owned: of the writer */
         TraceReaderDone done;
         void *data;
         guint turn; /* source: reads the next piece */
-        /* To read traces in this process: */
-        TraceCtf *ctf; /* owned */
+        /* To read traces in this process: one of the two. */
+        TraceSink *sink;         /* owned */
+        TraceCtf *ctf;           /* owned */
+        TraceNettrace *nettrace; /* owned */
         /* To read traces with babeltrace2: */
         char *note;                  /* owned: the reason for that */
         TraceProgress *progress;     /* owned */
@@ -47,9 +50,12 @@ static uint64_t trace_reader_dotnet_events(const TraceReader *reader)
 {
         FeederReport report;
 
-        if (!reader->ctf)
-                return ingest_connection_report(reader->ingest)->dotnet_events;
-        trace_ctf_report(reader->ctf, &report);
+        if (reader->ctf)
+                trace_ctf_report(reader->ctf, &report);
+        else if (reader->nettrace)
+                trace_nettrace_report(reader->nettrace, &report);
+        else
+                report = *ingest_connection_report(reader->ingest);
         return report.dotnet_events;
 }
 
@@ -119,7 +125,9 @@ static bool trace_reader_take_piece(TraceReader *reader, GError **ret_error)
 /* The same of traces that are read here. */
 static bool trace_reader_take_events(TraceReader *reader, GError **ret_error)
 {
-        return trace_ctf_run(reader->ctf, ret_error) == TRACE_CTF_MORE;
+        if (reader->ctf)
+                return trace_ctf_run(reader->ctf, ret_error) == TRACE_CTF_MORE;
+        return trace_nettrace_run(reader->nettrace, ret_error) == TRACE_NETTRACE_MORE;
 }
 
 static gboolean trace_reader_on_turn(gpointer data)
@@ -129,7 +137,7 @@ static gboolean trace_reader_on_turn(gpointer data)
         bool goes_on = true;
         int i;
 
-        if (reader->ctf)
+        if (!reader->snapshot)
                 goes_on = trace_reader_take_events(reader, &error);
         else
                 for (i = 0; goes_on && i < PIECES_A_TURN; i++)
@@ -141,11 +149,16 @@ static gboolean trace_reader_on_turn(gpointer data)
         return G_SOURCE_REMOVE;
 }
 
-/* Takes over FD. */
-static bool trace_reader_open_snapshot(TraceReader *reader, int fd, GError **error)
+/* Takes over FD: a snapshot, or a file of nettrace. */
+static bool trace_reader_open_file(TraceReader *reader, int fd, GError **error)
 {
         const TraceReaderOptions *options = &reader->options;
 
+        if (nettrace_file_is(fd)) {
+                reader->nettrace = trace_nettrace_new(fd, options->path, options->jit_events,
+                                                      reader->sink, error);
+                return reader->nettrace != NULL;
+        }
         reader->snapshot = snapshot_reader_new(fd, options->path, options->jit_events, error);
         return reader->snapshot != NULL;
 }
@@ -165,7 +178,7 @@ static bool trace_reader_open_traces(TraceReader *reader, GError **error)
 
         if (babeltrace_is_asked_for())
                 return trace_reader_open_babeltrace(reader, BABELTRACE_ASKED_FOR, error);
-        reader->ctf = trace_ctf_new(options->path, options->jit_events, reader->tracker, &reason);
+        reader->ctf = trace_ctf_new(options->path, options->jit_events, reader->sink, &reason);
         if (reader->ctf)
                 return true;
         if (g_error_matches(reason, CTF_ERROR, CTF_ERROR_UNSUPPORTED))
@@ -183,10 +196,9 @@ static bool trace_reader_open(TraceReader *reader, GError **error)
         if (fd < 0 || fstat(fd, &st) < 0)
                 wrong = g_strerror(errno);
         else if (S_ISREG(st.st_mode))
-                return trace_reader_open_snapshot(reader, fd_steal(&fd), error);
+                return trace_reader_open_file(reader, fd_steal(&fd), error);
         else if (!S_ISDIR(st.st_mode))
-                wrong = "neither a snapshot nor a directory: a trace is one, with a file "
-                        "\"metadata\" in it, here or below";
+                wrong = TRACE_NEITHER;
         if (!wrong)
                 return trace_reader_open_traces(reader, error);
         g_propagate_error(error, trace_reader_fail(reader, wrong));
@@ -200,8 +212,10 @@ static bool trace_reader_start_saving(TraceReader *reader, GError **error)
                                            : options->jit_events;
 
         reader->writer = snapshot_writer_new(options->save, jit_events, error);
-        return reader->writer &&
-               (!reader->ctf || trace_ctf_save(reader->ctf, reader->writer, error));
+        if (!reader->writer)
+                return false;
+        return !(reader->ctf || reader->nettrace) ||
+               trace_sink_save(reader->sink, reader->writer, error);
 }
 
 static bool trace_reader_start(TraceReader *reader, GError **error)
@@ -226,7 +240,7 @@ TraceReader *trace_reader_new(const TraceReaderOptions *options, Tracker *tracke
         TraceReader *reader = g_new0(TraceReader, 1);
 
         reader->options = *options;
-        reader->tracker = tracker;
+        reader->sink = trace_sink_new(options->path, tracker);
         reader->ingest = ingest_connection_new(tracker, false);
         reader->done = done;
         reader->data = data;
@@ -243,6 +257,8 @@ void trace_reader_free(TraceReader *reader)
                 return;
         g_clear_handle_id(&reader->turn, g_source_remove);
         trace_ctf_free(reader->ctf);
+        trace_nettrace_free(reader->nettrace);
+        trace_sink_free(reader->sink);
         trace_babeltrace_free(reader->babeltrace);
         trace_progress_free(reader->progress);
         snapshot_reader_free(reader->snapshot);
@@ -259,6 +275,8 @@ void trace_reader_progress(TraceReader *reader, uint64_t *ret_read, uint64_t *re
                 snapshot_reader_progress(reader->snapshot, ret_read, ret_total);
         else if (reader->ctf)
                 trace_ctf_progress(reader->ctf, ret_read, ret_total);
+        else if (reader->nettrace)
+                trace_nettrace_progress(reader->nettrace, ret_read, ret_total);
         else
                 trace_progress_update(reader->progress, trace_babeltrace_pid(reader->babeltrace),
                                       ret_read, ret_total);

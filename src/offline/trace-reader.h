@@ -14,7 +14,7 @@
 typedef struct TraceReader TraceReader;
 
 typedef struct TraceReaderOptions {
-        const char *path; /* directory with one or more CTF traces, here or below; or snapshot */
+        const char *path; /* directory with CTF traces, here or below; or snapshot; or nettrace */
         const char *save; /* NULL, or where a snapshot is to be saved */
         bool jit_events;  /* also reads the events about the JIT's work */
 } TraceReaderOptions;
