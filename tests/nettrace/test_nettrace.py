@@ -1,0 +1,287 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Recorded sessions of EventPipe, against LTTng traces of the same runs and the runtimes' perf maps.
+
+The program of each recording ran once, and both sources were on from its first instruction.
+"""
+
+import collections
+import json
+import lzma
+import pathlib
+import sys
+import tarfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / 'traces'))
+import recorded  # noqa: E402  pylint: disable=wrong-import-position
+
+DATA = HERE / 'data'
+TWINS = ('gen', 'lib', 'stacks', 'lossy')
+GAP = '(discarded events)'
+# What the two sources have of two times, or only one has.
+DIFFERENT = ('pid_ns', 'horizon', 'epoch', 'loaded', 'unloaded', 'since', 'jit_ms')
+NS = 10**9
+
+
+def ns(text):
+    seconds, fraction = text.split('.')
+    return int(seconds) * NS + int(fraction)
+
+
+class Recording:
+    """One run, unpacked into a directory of its own."""
+
+    def __init__(self, name, directory):
+        self.directory = pathlib.Path(directory) / name
+        self.directory.mkdir()
+        for packed in (DATA / name).glob('*.nettrace.xz'):
+            (self.directory / packed.stem).write_bytes(lzma.open(packed).read())
+        self.trace = self.directory / 'trace.nettrace'
+        self.rundown = self.directory / 'rundown.nettrace'
+        self.twin = self.directory / 'twin'
+        if (DATA / name / 'trace.tar.xz').exists():
+            with tarfile.open(DATA / name / 'trace.tar.xz') as archive:
+                archive.extractall(self.twin, filter='data')
+        perf_map = DATA / name / 'perf.map.xz'
+        self.perf_map = lzma.open(perf_map, 'rt', encoding='utf-8', errors='replace').read() \
+            if perf_map.exists() else ''
+
+
+class Event:
+    """An event of a dump. Its key is all that the sources have to agree on: every field, and the thread."""
+
+    def __init__(self, line):
+        values = json.loads(line)
+        self.name = values['event']
+        self.time = ns(values['time'])
+        del values['time'], values['pid_ns']
+        self.key = json.dumps(values)
+
+
+def dump(programs, *paths):
+    """The events of all paths, and the gaps: (begin, end, count)."""
+    events, gaps = [], []
+    for path in paths:
+        done = programs.run([programs.clrsym, 'dump', path])
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        for line in done.stdout.splitlines():
+            if line.startswith(f'{{"event":"{GAP}"'):
+                values = json.loads(line)
+                gaps.append((ns(values['begin']), ns(values['end']), values['count']))
+            else:
+                events.append(Event(line))
+    return events, gaps
+
+
+def times_by_key(events):
+    times = collections.defaultdict(list)
+    for event in events:
+        times[event.key].append(event.time)
+    return times
+
+
+def only_in(these, those):
+    """What THESE have more, as events: the latest ones of their key."""
+    more, others = [], times_by_key(those)
+    for event in sorted(these, key=lambda event: event.time):
+        if others[event.key]:
+            others[event.key].pop()
+        else:
+            more.append(event)
+    return more
+
+
+def process_of(programs, path):
+    return json.loads(programs.ask(('--trace', path), 'ps')[0])
+
+
+def check_events(tap, programs, name, recording):
+    """Every event of one is in the other, with every field; LTTng has it later, never earlier."""
+    paths = [path for path in (recording.trace, recording.rundown) if path.exists()]
+    events, gaps = dump(programs, *paths)
+    twins, _ = dump(programs, recording.twin)
+    more = [event.name for event in only_in(events, twins)]
+    tap.equal(more, [], f'{name}: {len(events)} events, and each is in the LTTng trace')
+    horizon = ns(process_of(programs, recording.trace)['horizon'])
+    missing = only_in(twins, events)
+    # After the session's end LTTng goes on. A loss that LTTng's later time puts there is none there.
+    during = [event for event in missing if event.time <= horizon]
+    tap.note(f'{name}: {len(missing)} only in the LTTng trace, {len(missing) - len(during)} of them after '
+             'the end of the session')
+    uncovered = [f'{event.name} {event.time}' for event in during
+                 if not any(begin <= event.time <= end for begin, end, _ in gaps)]
+    tap.equal(uncovered, [], f'{name}: what is missing before that is in a reported gap')
+    if name == 'lossy':
+        tap.equal((len(gaps), sum(count for _, _, count in gaps)), (5, 41872), 'lossy: the losses are exact')
+        tap.check(len(during) > 20000, 'lossy: most is missing', len(during))
+    else:
+        tap.equal((gaps, during), ([], []), f'{name}: nothing is lost')
+        ours, theirs = times_by_key(events), times_by_key(twins)
+        late = [late - early for key, times in ours.items()
+                for early, late in zip(sorted(times), sorted(theirs[key]))]
+        tap.check(min(late) >= 0 and sorted(late)[len(late) // 2] < 10_000,
+                  f'{name}: LTTng is later, in the middle by less than 10 us', min(late), max(late))
+    return horizon
+
+
+def body_row(body):
+    """All that is known of a body but its times; they are a little later in LTTng's trace."""
+    row = {key: value for key, value in body.items() if key not in DIFFERENT}
+    return json.dumps(row)
+
+
+def check_bodies(tap, programs, name, recording, horizon):
+    """Bodies, versions, tiers and sizes are equal; lives differ by no more than the sources' times."""
+    ours, theirs = ([body for body in programs.bodies(('--trace', path)) if body['source'] == 'load']
+                    for path in (recording.trace, recording.twin))
+    tail = [body for body in theirs if ns(body['loaded']) > horizon]
+    theirs = [body for body in theirs if ns(body['loaded']) <= horizon]
+    tap.same_rows([body_row(body) for body in ours], [body_row(body) for body in theirs],
+                  f'{name}: jitted bodies; {len(tail)} more after the end of the session')
+    lives = {}
+    for side, bodies in enumerate((ours, theirs)):
+        for body in sorted(bodies, key=lambda body: body['loaded']):
+            lives.setdefault(body_row(body), ([], []))[side].append(body)
+    wrong = [key for key, (first, second) in lives.items() for one, other in zip(first, second)
+             if not 0 <= ns(other['loaded']) - ns(one['loaded']) < NS // 10]
+    tap.equal(wrong[:3], [], f'{name}: the loads are at the same times')
+    return ours
+
+
+def check_addresses(tap, programs, name, recording, bodies, horizon):
+    """Answers in the middle of each body's life, with IL offset, are equal."""
+    questions = []
+    for body in bodies:
+        end = min(ns(body['unloaded']) if body['unloaded'] else horizon, horizon)
+        middle = (ns(body['loaded']) + end) // 2
+        for offset in (0, body['size'] // 3, body['size'] - 1):
+            questions.append(f'{body["pid"]} {int(body["start"], 16) + offset:#x} '
+                             f'{middle // NS}.{middle % NS:09}')
+    text = '\n'.join(questions) + '\n'
+    answers = [[strip(line) for line in programs.answers(('--trace', path), text)]
+               for path in (recording.trace, recording.twin)]
+    different = [pair for pair in zip(*answers) if pair[0] != pair[1]]
+    n_il = sum('"il_offset":' in line and '"il_offset":null' not in line for line in answers[0])
+    tap.check(not different and len(answers[0]) == len(questions),
+              f'{name}: {len(questions)} addresses have the same answers', *different[:2])
+    tap.check(n_il > len(questions) / 2, f'{name}: {n_il} of them have an IL offset')
+
+
+def strip(line):
+    """An answer without what the two sources have at two times, or not at all."""
+    answer = json.loads(line)
+    return json.dumps({key: value for key, value in answer.items() if key not in DIFFERENT})
+
+
+def check_modules(tap, programs, name, recording, horizon):
+    """Modules that were loaded. One without a path is only named by code, after the end of the session."""
+    at = (ns(process_of(programs, recording.trace)['since']) + horizon) // 2
+    modules = [[(module['id'], module['path']) for module in map(json.loads, programs.ask(
+        ('--trace', path), 'modules', '--at', f'{at // NS}.{at % NS:09}')) if module['path']]
+               for path in (recording.trace, recording.twin)]
+    tap.check(modules[0] and sorted(modules[0]) == sorted(modules[1]),
+              f'{name}: the {len(modules[0])} modules in the middle of the run are the same', modules)
+
+
+def check_perf_map(tap, name, recording, bodies, n_unknown):
+    """Each line of a jitted method, by its start and size."""
+    known = {(int(body['start'], 16), body['size']) for body in bodies}
+    lines = [line for line in recording.perf_map.splitlines() if line.endswith(']')
+             and not line.endswith('[PreJIT]')]
+    missing = [line for line in lines
+               if tuple(int(word, 16) for word in line.split()[:2]) not in known]
+    tap.check(len(lines) > 50 and len(missing) <= n_unknown,
+              f'{name}: {len(lines) - len(missing)} of {len(lines)} lines of the perf map are bodies',
+              f'{len(missing)} are missing', *missing[:5])
+
+
+def check_twin(tap, programs, name, recording):
+    horizon = check_events(tap, programs, name, recording)
+    if name == 'lossy':
+        return
+    bodies = check_bodies(tap, programs, name, recording, horizon)
+    check_addresses(tap, programs, name, recording, bodies, horizon)
+    check_modules(tap, programs, name, recording, horizon)
+    # The perf map has what was compiled after the end of the session, too.
+    tail = [body for body in programs.bodies(('--trace', recording.twin))
+            if body['source'] == 'load' and ns(body['loaded']) > horizon]
+    check_perf_map(tap, name, recording, bodies, len(tail))
+
+
+def check_attached(tap, programs, recording):
+    """A session that came 2 s after the program's start, and a listing of its own."""
+    bodies = programs.bodies(('--trace', recording.trace)) + programs.bodies(('--trace', recording.rundown))
+    # 39 were compiled in the last moment, 5 dynamic methods were gone before.
+    check_perf_map(tap, 'attached', recording, bodies, 44)
+    process = process_of(programs, recording.trace)
+    tap.equal((process['pid'], process['from_start']), (1, False), 'attached: the pid in its own namespace')
+
+
+def check_listed(tap, programs, recording):
+    """.NET 8, with stacks; its listing at the end is in the same file, as dotnet-trace has it."""
+    process = process_of(programs, recording.trace)
+    sources = collections.Counter(body['source'] for body in programs.bodies(('--trace', recording.trace)))
+    tap.check(process['runtime'].startswith('8.') and sources['load'] > 1000 and sources['rundown'] > 1000,
+              'listed: loads and the rundown', process, sources)
+
+
+def check_save(tap, programs, recording):
+    """A snapshot has the same bodies, gaps and horizon."""
+    snapshot = recording.directory / 'snapshot'
+    done = programs.run([programs.clrsym, 'save', '--trace', recording.trace, '-o', snapshot])
+    tap.equal((done.returncode, done.stderr), (0, ''), 'lossy: save')
+    for verb in ('ps', 'status', 'modules'):
+        ours, theirs = ([strip(line) for line in programs.ask(('--trace', path), verb)]
+                        for path in (recording.trace, snapshot))
+        tap.equal(ours, theirs, f'lossy: {verb} of the snapshot')
+    tap.same_rows(programs.ask(('--trace', recording.trace), 'methods', '--all'),
+                  programs.ask(('--trace', snapshot), 'methods', '--all'), 'lossy: bodies of the snapshot')
+
+
+def check_cut(tap, programs, recording):
+    """What a process that was killed has written, or the part of a file that was copied."""
+    whole = recording.trace.read_bytes()
+    bodies = len(programs.bodies(('--trace', recording.trace)))
+    for share in (0.2, 0.9, 1):
+        cut = recording.directory / f'cut-{share}'
+        cut.write_bytes(whole[:int(len(whole) * share) - 1])
+        _, gaps = dump(programs, cut)
+        rest = len(programs.bodies(('--trace', cut)))
+        # None at the end, if the last event of a piece is one that vouches for all before it.
+        tap.check(0 < rest <= bodies and len(gaps) <= 1 and all(gap[2] is None for gap in gaps) and
+                  (share < 1 or gaps), f'gen: cut to {share:.0%}: {rest} of {bodies} bodies', gaps)
+
+
+def check_bad(tap, programs, recording):
+    """One line that says what is wrong."""
+    whole = recording.trace.read_bytes()
+    for name, data, word in (
+            ('head', whole[:20], 'not one event'),
+            ('insertion', whole[:5000] + b'x' + whole[5000:], 'damaged at byte'),
+            ('omission', whole[:len(whole) // 2] + whole[len(whole) // 2 + 100:], 'damaged at byte'),
+            ('version', whole[:35] + whole[35:].replace(b'\4\0\0\0\4\0\0\0', b'\7\0\0\0\7\0\0\0', 1),
+             'nettrace of version 7')):
+        path = recording.directory / f'bad-{name}'
+        path.write_bytes(data)
+        for verb in (('ps', '--trace', path), ('dump', path)):
+            done = programs.run([programs.clrsym, *verb])
+            tap.check(done.returncode == 1 and done.stderr.startswith(f'clrsym: {path}: ') and
+                      word in done.stderr and done.stderr.count('\n') == 1,
+                      f'{verb[0]} of a bad {name}: {done.stderr[-60:].strip()}', done.stderr)
+
+
+def run(tap, programs, directory, _):
+    recordings = {name: Recording(name, directory) for name in (*TWINS, 'attached', 'listed')}
+    for name in TWINS:
+        check_twin(tap, programs, name, recordings[name])
+    check_attached(tap, programs, recordings['attached'])
+    check_listed(tap, programs, recordings['listed'])
+    check_save(tap, programs, recordings['lossy'])
+    check_cut(tap, programs, recordings['gen'])
+    check_bad(tap, programs, recordings['gen'])
+
+
+if __name__ == '__main__':
+    recorded.main(run)
