@@ -7,6 +7,14 @@
 #include <errno.h>
 #include <string.h>
 
+/*
+ * Questions that are answered and turned into rows together: the second step finds in the
+ * processor's cache what the first has read. Fewer if one of them takes long.
+ */
+enum { MAX_GROUP = 64, FIRST_GROUP = 16 };
+/* us in which a group should be answered. */
+#define GROUP_US 500
+
 struct Bulk {
         QueryContext context;
         unsigned version;
@@ -18,14 +26,16 @@ struct Bulk {
         int64_t turn_end;        /* as in QueryContext */
         /* The frame that is being answered. */
         bool is_begun;
-        size_t n_due;        /* its queries that need not wait, from the start */
-        QueryWait wait;      /* what the next one waits for */
-        BulkAnswer *rows;    /* owned: its answers */
-        size_t n_rows;       /* that are made */
-        unsigned n_restarts; /* names that rows refer to were replaced meanwhile */
-        GArray *serials;     /* owned: serial numbers of the processes, as in `processes` */
-        GArray *processes;   /* owned: of BulkProcess, for the answers being made */
-        GArray *stubs;       /* owned: of BulkStub, for the answers being made */
+        size_t n_due;          /* its queries that need not wait, from the start */
+        QueryWait wait;        /* what the next one waits for */
+        BulkAnswer *rows;      /* owned: its answers */
+        size_t n_rows;         /* that are made */
+        unsigned n_restarts;   /* names that rows refer to were replaced meanwhile */
+        GHashTable *ambiguous; /* owned: owned Question -> index + 1 of its row */
+        size_t n_group;        /* queries that are answered together */
+        GArray *serials;       /* owned: serial numbers of the processes, as in `processes` */
+        GArray *processes;     /* owned: of BulkProcess, for the answers being made */
+        GArray *stubs;         /* owned: of BulkStub, for the answers being made */
 };
 
 Bulk *bulk_new(const QueryContext *context, unsigned version)
@@ -36,6 +46,8 @@ Bulk *bulk_new(const QueryContext *context, unsigned version)
         bulk->version = version;
         bulk->names = g_byte_array_new();
         bulk->rows = g_new(BulkAnswer, BULK_MAX_QUERIES);
+        bulk->ambiguous = g_hash_table_new_full(question_hash, question_equal, g_free, NULL);
+        bulk->n_group = FIRST_GROUP;
         bulk->serials = g_array_new(FALSE, FALSE, sizeof(uint64_t));
         bulk->processes = g_array_new(FALSE, FALSE, sizeof(BulkProcess));
         bulk->stubs = g_array_new(FALSE, FALSE, sizeof(BulkStub));
@@ -48,6 +60,7 @@ void bulk_free(Bulk *bulk)
         if (!bulk)
                 return;
         g_free(bulk->sent);
+        g_hash_table_unref(bulk->ambiguous);
         g_byte_array_unref(bulk->names);
         g_free(bulk->rows);
         g_array_unref(bulk->serials);
@@ -58,7 +71,8 @@ void bulk_free(Bulk *bulk)
 
 size_t bulk_size(const Bulk *bulk)
 {
-        return bulk->n_sent_bytes + bulk->names->len + bulk->n_rows * sizeof(*bulk->rows);
+        return bulk->n_sent_bytes + bulk->names->len + bulk->n_rows * sizeof(*bulk->rows) +
+               g_hash_table_size(bulk->ambiguous) * (sizeof(Question) + 48);
 }
 
 const QueryWait *bulk_wait(const Bulk *bulk)
@@ -256,40 +270,64 @@ static Question question_from_payload(const uint8_t *payload, size_t i)
         };
 }
 
-/*
- * Questions that are answered and turned into rows together: the second step finds in the
- * processor's cache what the first has read.
- */
-enum { GROUP = 64 };
-
 /* Bytes of names after which they are sent, also in the middle of a frame. */
 #define NAMES_AT_ONCE (1u << 20)
 /* A frame that was begun again more often is refused. */
 #define MAX_RESTARTS 4
 
-/* Makes the rows of up to N queries, from FIRST on. Returns how many: fewer if their names are many
- * bytes. */
-static size_t bulk_answer_group(Bulk *bulk, const uint8_t *payload, size_t first, size_t n)
+/* The row of an equal question of this frame that was ambiguous, which takes long to find out, or
+ * NULL. */
+static const BulkAnswer *bulk_find_ambiguous(const Bulk *bulk, const Question *question)
 {
-        BulkAnswer *rows = bulk->rows + first;
-        Question questions[GROUP];
-        Answer answers[GROUP];
-        size_t n_made = 0, i;
+        gpointer index = g_hash_table_size(bulk->ambiguous)
+                                 ? g_hash_table_lookup(bulk->ambiguous, question)
+                                 : NULL;
 
-        for (i = 0; i < n; i++)
-                questions[i] = question_from_payload(payload, first + i);
-        answer_questions(bulk->context.tracker, &bulk->context.viewer, questions, n, answers);
-        memset(rows, 0, n * sizeof(*rows));
-        for (i = 0; i < n; i++) {
-                if (n_made == i && (!i || bulk->names->len < NAMES_AT_ONCE))
-                        bulk_put_answer(bulk, &rows[n_made++], &questions[i], &answers[i]);
-                answer_clear(&answers[i]);
-        }
-        return n_made;
+        return index ? &bulk->rows[GPOINTER_TO_SIZE(index) - 1] : NULL;
 }
 
-/* True if the time of a query is past the horizon: more events could change its answer. */
-static bool bulk_is_late(Bulk *bulk, const uint8_t *payload, size_t n)
+static void bulk_add_row(Bulk *bulk, const Question *question, const Answer *answer)
+{
+        BulkAnswer *row = &bulk->rows[bulk->n_rows++];
+
+        memset(row, 0, sizeof(*row));
+        bulk_put_answer(bulk, row, question, answer);
+        if (answer->status == ANSWER_AMBIGUOUS)
+                g_hash_table_replace(bulk->ambiguous, g_memdup2(question, sizeof(*question)),
+                                     GSIZE_TO_POINTER(bulk->n_rows));
+}
+
+/* Makes the rows of up to N queries. Fewer if their names are many bytes. */
+static void bulk_answer_group(Bulk *bulk, const uint8_t *payload, size_t n)
+{
+        Question questions[MAX_GROUP] = {0};
+        const BulkAnswer *known[MAX_GROUP];
+        Answer answers[MAX_GROUP];
+        size_t n_asked = 0, k = 0, i;
+
+        for (i = 0; i < n; i++) {
+                questions[n_asked] = question_from_payload(payload, bulk->n_rows + i);
+                known[i] = bulk_find_ambiguous(bulk, &questions[n_asked]);
+                n_asked += !known[i];
+        }
+        answer_questions(bulk->context.tracker, &bulk->context.viewer, questions, n_asked, answers);
+        for (i = 0; i < n; i++) {
+                if (i && bulk->names->len >= NAMES_AT_ONCE)
+                        break;
+                if (known[i]) {
+                        bulk->rows[bulk->n_rows++] = *known[i];
+                        continue;
+                }
+                bulk_add_row(bulk, &questions[k], &answers[k]);
+                k++;
+        }
+        for (i = 0; i < n_asked; i++)
+                answer_clear(&answers[i]);
+}
+
+/* 1 if the time of a query is past the horizon: more events could change its answer. Else 0, or
+ * -EAGAIN if the turn is over. */
+static int bulk_is_late(Bulk *bulk, const uint8_t *payload, size_t n)
 {
         for (; bulk->n_due < n; bulk->n_due++) {
                 const Question question = question_from_payload(payload, bulk->n_due);
@@ -305,9 +343,14 @@ static bool bulk_is_late(Bulk *bulk, const uint8_t *payload, size_t n)
                                                       question.time);
                 answer_clear(&answer);
                 if (is_late)
-                        return true;
+                        return 1;
+                if (bulk->n_due % MAX_GROUP == MAX_GROUP - 1 && bulk->turn_end &&
+                    g_get_monotonic_time() >= bulk->turn_end) {
+                        bulk->n_due++;
+                        return -EAGAIN;
+                }
         }
-        return false;
+        return 0;
 }
 
 static void bulk_send_names(Bulk *bulk, GString *out)
@@ -336,6 +379,7 @@ static void bulk_begin(Bulk *bulk, size_t n, GString *out)
                 bulk_forget(bulk, out);
         bulk->is_begun = true;
         bulk->n_rows = 0;
+        g_hash_table_remove_all(bulk->ambiguous);
         g_byte_array_set_size(bulk->names, 0);
         g_array_set_size(bulk->serials, 0);
         g_array_set_size(bulk->processes, 0);
@@ -401,8 +445,12 @@ static int bulk_answer_frame(Bulk *bulk, const uint8_t *payload, size_t n, uint3
         if (bulk->n_restarts > MAX_RESTARTS)
                 return -ESTALE;
         while (bulk->n_rows < n) {
-                bulk->n_rows += bulk_answer_group(bulk, payload, bulk->n_rows,
-                                                  MIN(GROUP, n - bulk->n_rows));
+                gint64 begin = g_get_monotonic_time();
+
+                bulk_answer_group(bulk, payload, MIN(bulk->n_group, n - bulk->n_rows));
+                bulk->n_group = g_get_monotonic_time() - begin > GROUP_US
+                                        ? MAX(bulk->n_group / 2, 1)
+                                        : MIN(bulk->n_group * 2, MAX_GROUP);
                 if (bulk->n_bytes > BULK_MAX_NAME_BYTES)
                         return -ENOBUFS;
                 if (bulk->names->len >= NAMES_AT_ONCE)
@@ -449,10 +497,11 @@ ssize_t bulk_run(Bulk *bulk, const uint8_t *bytes, size_t n_bytes, bool is_final
         if (n_bytes < sizeof(header) + header.size)
                 return 0;
         bytes += sizeof(header);
-        if (header.wait_ms && !is_final && !bulk->is_begun && bulk_is_late(bulk, bytes, n)) {
+        r = header.wait_ms && !is_final && !bulk->is_begun ? bulk_is_late(bulk, bytes, n) : 0;
+        if (r > 0)
                 *ret_wait_ms = MIN(header.wait_ms, QUERY_MAX_WAIT_MS);
-                return 0;
-        }
+        if (r)
+                return MIN(r, 0);
         r = bulk_answer_frame(bulk, bytes, n, header.tag, out);
         if (r == -ENOBUFS)
                 return bulk_refuse(out, "64 MiB of names in one batch: ask for less at once");

@@ -54,6 +54,24 @@ bool viewer_knows(const Viewer *viewer, const Tracker *tracker, const ProcessKey
                                 : tracker_process_of(tracker, key, viewer->uid) != NULL;
 }
 
+guint question_hash(gconstpointer data)
+{
+        const Question *question = data;
+        uint64_t hash = question->address;
+
+        hash = (hash ^ question->time) * UINT64_C(0x9e3779b97f4a7c15);
+        hash = (hash ^ question->pid_ns ^ (uint32_t)question->pid) * UINT64_C(0x9e3779b97f4a7c15);
+        return (guint)(hash >> 32);
+}
+
+gboolean question_equal(gconstpointer a, gconstpointer b)
+{
+        const Question *x = a, *y = b;
+
+        return x->address == y->address && x->pid == y->pid && x->has_time == y->has_time &&
+               x->time == y->time && x->has_pid_ns == y->has_pid_ns && x->pid_ns == y->pid_ns;
+}
+
 /* The processes that a question is about. */
 typedef struct Found {
         int32_t pid; /* as in the question */

@@ -38,6 +38,10 @@ typedef struct Question {
         uint64_t time;
 } Question;
 
+/* Hash tables take these for keys that are Question *. */
+guint question_hash(gconstpointer question);
+gboolean question_equal(gconstpointer a, gconstpointer b);
+
 /* The user who asks: which processes are visible, and what a pid without a namespace means. */
 typedef struct Viewer {
         bool sees_all;

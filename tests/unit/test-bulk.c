@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 static const char HISTORY[] =
         "1000 RuntimeInformationStart\n"
@@ -421,6 +422,58 @@ START_TEST(test_batch)
 }
 END_TEST
 
+static double cpu_seconds(void)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+        return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* An address where thousands of bodies came and went is looked at once in a frame, however often it
+ * is asked about. */
+START_TEST(test_ambiguous)
+{
+        enum { N_BODIES = 5000, N_QUERIES = 3000 };
+        static const BulkQuery KINDS[] = {PID(0x1000), PID(0x1001), PID(0x9000)};
+        g_autoptr(GString) script = g_string_new(NULL);
+        g_autofree BulkQuery *queries = g_new(BulkQuery, N_QUERIES);
+        BulkAnswer alone[G_N_ELEMENTS(KINDS)];
+        double begin, seconds;
+        Tracker *tracker;
+        QueryContext context = {.viewer = {.sees_all = true}};
+        Client client;
+        unsigned i;
+
+        for (i = 1; i <= N_BODIES; i++)
+                g_string_append_printf(script,
+                                       "%u MethodLoadVerbose_V1 id=%u start=0x1000 size=16\n"
+                                       "%u MethodUnloadVerbose_V1 id=%u start=0x1000 size=16\n",
+                                       10 * i, i, 10 * i + 5, i);
+        g_string_append_printf(script, "%u MethodLoadVerbose_V1 id=%u start=0x9000 size=16 name=L",
+                               10 * i, i);
+        tracker = script_tracker(script->str);
+        context.tracker = tracker;
+        client_init(&client, &context, BULK_VERSION);
+        for (i = 0; i < N_QUERIES; i++)
+                queries[i] = KINDS[i % G_N_ELEMENTS(KINDS)];
+        begin = cpu_seconds();
+        for (i = 0; i < G_N_ELEMENTS(KINDS); i++)
+                alone[i] = *answer_to(&client, &KINDS[i]);
+        seconds = cpu_seconds() - begin;
+        begin = cpu_seconds();
+        ask(&client, queries, N_QUERIES);
+        ck_assert_msg(cpu_seconds() - begin < seconds * N_QUERIES / 10, "%g s, alone: %g s",
+                      cpu_seconds() - begin, seconds);
+        ck_assert_uint_eq(alone[0].n_candidates, N_BODIES);
+        for (i = 0; i < N_QUERIES; i++)
+                ck_assert_mem_eq(&g_array_index(client.answers, BulkAnswer, i),
+                                 &alone[i % G_N_ELEMENTS(KINDS)], sizeof(BulkAnswer));
+        client_deinit(&client);
+        tracker_free(tracker);
+}
+END_TEST
+
 /* A name goes once; of another user nothing goes at all. */
 START_TEST(test_names_once)
 {
@@ -700,6 +753,7 @@ Suite *suite_new(void)
         tcase_add_loop_test(tcase, test_row, 0, G_N_ELEMENTS(ROWS));
         tcase_add_test(tcase, test_stubs);
         tcase_add_test(tcase, test_batch);
+        tcase_add_test(tcase, test_ambiguous);
         tcase_add_test(tcase, test_names_once);
         tcase_add_loop_test(tcase, test_reused_numbers, 0, 3);
         tcase_add_test(tcase, test_forget);
