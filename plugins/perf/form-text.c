@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Text as `perf script --ns` prints it, in the same columns, but with absolute addresses */
+/*
+ * Text as `perf script --ns` prints it, in the columns of perf 6.1, but with absolute addresses.
+ * Later versions give the tid two more columns.
+ */
 
 #include "form.h"
 
