@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #define UUID_TEXT "a3fee628-c3c5-4355-be53-29b7a4cc3e59"
-static const uint8_t UUID[16] = "\xa3\xfe\xe6\x28\xc3\xc5\x43\x55\xbe\x53\x29\xb7\xa4\xcc\x3e\x59";
+static const uint8_t UUID[16] = {
+        0xa3, 0xfe, 0xe6, 0x28, 0xc3, 0xc5, 0x43, 0x55,
+        0xbe, 0x53, 0x29, 0xb7, 0xa4, 0xcc, 0x3e, 0x59,
+};
 
 #define TSDL_TRACE                                                                                 \
         "/* CTF 1.8 */\n\ntrace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"" UUID_TEXT              \
