@@ -16,14 +16,18 @@
 #include "cli/perf-program.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
+#include "nettrace/file.h"
 #include "perf/counts.h"
 #include "util/atomic-file.h"
+#include "util/fd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define DEFAULT_INPUT "perf.data"
 /* One in so many managed frames. */
@@ -202,6 +206,15 @@ static int on_progress(uint64_t n_read, uint64_t n_total, void *data)
         return perf_caught_signal() ? 1 : progress_show(n_read, n_total, data);
 }
 
+/* A file that opens at once. */
+static bool is_snapshot(const char *trace)
+{
+        FD_AUTO int fd = open(trace, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        struct stat st;
+
+        return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !nettrace_file_is(fd);
+}
+
 /* The filter opens the trace as well, in perf's process: a snapshot saves reading it twice. */
 static bool open_handle(PerfVerb *verb, GError **error)
 {
@@ -215,7 +228,7 @@ static bool open_handle(PerfVerb *verb, GError **error)
         char *message = NULL;
         int r;
 
-        if (how.trace && g_file_test(how.trace, G_FILE_TEST_IS_DIR)) {
+        if (how.trace && !is_snapshot(how.trace)) {
                 verb->directory = g_dir_make_tmp("clrsym-XXXXXX", error);
                 if (!verb->directory)
                         return false;
