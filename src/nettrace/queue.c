@@ -90,8 +90,22 @@ void nettrace_queue_add(NettraceQueue *queue, const NettraceQueued *event)
         queue->latest = MAX(queue->latest, event->time);
 }
 
+/* Makes LOSS as large as both. */
+static void loss_extend(StreamGap *loss, const StreamGap *other)
+{
+        loss->begin = MIN(loss->begin, other->begin);
+        loss->end = MAX(loss->end, other->end);
+        loss->count = loss->count == GAP_COUNT_UNKNOWN || other->count == GAP_COUNT_UNKNOWN
+                              ? GAP_COUNT_UNKNOWN
+                              : loss->count + other->count;
+}
+
 void nettrace_queue_add_loss(NettraceQueue *queue, const StreamGap *loss)
 {
+        if (queue->losses->len >= queue->n_losses_taken + NETTRACE_MAX_LOSSES) {
+                loss_extend(queue_loss(queue, queue->losses->len - 1), loss);
+                return;
+        }
         g_array_append_vals(queue->losses, loss, 1);
         queue->n_bytes += sizeof(*loss);
 }
@@ -219,10 +233,7 @@ static void queue_take_loss(NettraceQueue *queue, StreamGap *ret_loss)
 
                 if (next->end != loss.end)
                         break;
-                loss.begin = MIN(loss.begin, next->begin);
-                loss.count = loss.count == GAP_COUNT_UNKNOWN || next->count == GAP_COUNT_UNKNOWN
-                                     ? GAP_COUNT_UNKNOWN
-                                     : loss.count + next->count;
+                loss_extend(&loss, next);
                 queue->n_losses_taken++;
         }
         /* One that was found out about too late. */

@@ -51,6 +51,8 @@ void nettrace_queue_release_chunk(NettraceQueue *queue, NettraceChunk *chunk);
 
 /* Puts an event in: takes a reference to its chunk. Its time is not before the horizon. */
 void nettrace_queue_add(NettraceQueue *queue, const NettraceQueued *event);
+/* Beyond so many that wait, a loss becomes a part of the one before it. */
+#define NETTRACE_MAX_LOSSES 4096
 void nettrace_queue_add_loss(NettraceQueue *queue, const StreamGap *loss);
 
 /* Makes ready what is older than TIME. Losses: what ends by TIME. */

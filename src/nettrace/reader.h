@@ -19,7 +19,7 @@
 #include "nettrace/header.h"
 
 /* Bytes of events that wait for an older one. A session of .NET has a promise every 10 MB. */
-#define NETTRACE_MAX_QUEUED (256u << 20)
+#define NETTRACE_MAX_QUEUED (64u << 20)
 
 typedef struct NettraceReader NettraceReader;
 

@@ -612,6 +612,32 @@ START_TEST(test_queue)
 }
 END_TEST
 
+/* Losses without number become one, and none is left out. */
+START_TEST(test_many_losses)
+{
+        const NettraceQueued *queued;
+        uint64_t n = 0, i, n_lost = 0, begin = UINT64_MAX, end = 0;
+        NettraceQueue queue;
+        StreamGap loss;
+
+        nettrace_queue_init(&queue);
+        for (i = 1; i <= 3 * NETTRACE_MAX_LOSSES; i++)
+                nettrace_queue_add_loss(&queue, &(StreamGap){GAP_EVENTS, i, 2 * i, 2});
+        nettrace_queue_flush(&queue);
+        while (nettrace_queue_next(&queue, &queued, &loss) == NETTRACE_QUEUE_LOSS) {
+                n++;
+                n_lost += loss.count;
+                begin = MIN(begin, loss.begin);
+                end = MAX(end, loss.end);
+        }
+        ck_assert_uint_eq(n, NETTRACE_MAX_LOSSES);
+        ck_assert_uint_eq(n_lost, 6 * NETTRACE_MAX_LOSSES);
+        ck_assert_uint_eq(begin, 1);
+        ck_assert_uint_eq(end, 6 * NETTRACE_MAX_LOSSES);
+        nettrace_queue_deinit(&queue);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("nettrace");
@@ -635,6 +661,7 @@ Suite *suite_new(void)
         tcase_add_loop_test(bad, test_refused, 0, G_N_ELEMENTS(REFUSED));
         tcase_add_test(bad, test_too_large);
         tcase_add_test(bad, test_limit);
+        tcase_add_test(bad, test_many_losses);
         suite_add_tcase(suite, bad);
         return suite;
 }
