@@ -35,7 +35,7 @@ void live_stream_end_packet(LiveStream *stream)
         g_clear_pointer(&stream->metadata, trace_metadata_unref);
         g_byte_array_set_size(stream->packet, 0);
         stream->state = LIVE_STREAM_IDLE;
-        stream->pace.next = 0;
+        live_pace_go_on(&stream->pace);
 }
 
 /* Held streams whose watermarks are known, and that were released. False: one is still waited for.

@@ -62,7 +62,15 @@ void live_pace_take_sign(LivePace *pace, gint64 now, gint64 time, bool is_tick)
                 pace->due = time + pace->lag + pace->period;
                 pace->was_early = false;
         }
+        /* A packet of a full buffer may be one of several; and an old sign one of many. */
+        pace->is_last = is_tick && time != G_MININT64 && now - time < pace->least + pace->period;
         live_pace_set_next(pace, now);
+}
+
+void live_pace_go_on(LivePace *pace)
+{
+        if (!pace->is_last)
+                pace->next = 0;
 }
 
 void live_pace_take_nothing(LivePace *pace, gint64 now)

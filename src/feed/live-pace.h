@@ -24,6 +24,7 @@ typedef struct LivePace {
         gint64 next;  /* when to ask */
         bool has_tick;
         bool was_early; /* it was asked when the sign was due, and had none */
+        bool is_last;   /* the last sign was the one that was due: there are no more */
 } LivePace;
 
 /* It is to be asked at once. PERIOD is positive. */
@@ -33,5 +34,7 @@ void live_pace_init(LivePace *pace, gint64 period);
  * it may be of a full buffer.
  */
 void live_pace_take_sign(LivePace *pace, gint64 now, gint64 time, bool is_tick);
+/* What the sign announced was read: there may be more. */
+void live_pace_go_on(LivePace *pace);
 /* It was asked, and there is nothing new. */
 void live_pace_take_nothing(LivePace *pace, gint64 now);

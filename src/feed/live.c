@@ -11,8 +11,10 @@
 #define TOGETHER_MS 3
 /* Until a packet that is not there yet is asked for again. */
 #define PACKET_RETRY_MS 5
-/* Between questions for new streams, unless a flag announces some. */
-#define NEW_STREAMS_MS 200
+/* Between questions for new streams, unless a flag announces some: with an index, if there is any.
+ */
+#define NEW_STREAMS_MS   1000
+#define FIRST_STREAMS_MS 200
 
 typedef enum LiveState {
         LIVE_CONNECTING,
@@ -111,7 +113,7 @@ static void G_GNUC_PRINTF(2, 3) live_break(Live *live, const char *format, ...)
 static void live_ask(Live *live, ViewerCommand command, uint64_t id, void *subject)
 {
         viewer_put_id(viewer_link_output(live->viewer), command, id);
-        viewer_link_send(live->viewer, command, subject);
+        viewer_link_put(live->viewer, command, subject);
 }
 
 static void live_ask_metadata(Live *live, LiveTrace *trace)
@@ -145,7 +147,7 @@ static void live_ask_packet(Live *live, LiveStream *stream)
         stream->state = LIVE_STREAM_GETTING;
         viewer_put_get_packet(viewer_link_output(live->viewer), stream->id, stream->index.offset,
                               (uint32_t)(stream->index.packet_bits / 8));
-        viewer_link_send(live->viewer, VIEWER_GET_PACKET, stream);
+        viewer_link_put(live->viewer, VIEWER_GET_PACKET, stream);
 }
 
 static void live_ask_index(Live *live, LiveStream *stream)
@@ -334,7 +336,8 @@ static void live_poll(Live *live)
         for (i = 0; i < live->sessions->len; i++)
                 wants_streams |= ((const LiveSession *)live->sessions->pdata[i])->wants_streams;
         if (wants_streams || live->next_new_streams <= now) {
-                live->next_new_streams = now + NEW_STREAMS_MS * 1000;
+                live->next_new_streams =
+                        now + 1000 * (live->merge.streams->len ? NEW_STREAMS_MS : FIRST_STREAMS_MS);
                 live_ask_streams(live);
                 for (i = 0; i < live->traces->len; i++) {
                         LiveTrace *trace = live->traces->pdata[i];
@@ -377,6 +380,7 @@ static void live_pump(Live *live)
                 return;
         }
         live_poll(live);
+        viewer_link_flush(live->viewer);
         live_set_timer(live);
         if (live->n_reported < live->n_held) {
                 live->n_reported = live->n_held;
@@ -407,9 +411,9 @@ static void live_on_connected(Live *live, const ViewerReply *reply)
         live->is_connected = true;
         live->state = LIVE_LISTING;
         viewer_put_empty(viewer_link_output(live->viewer), VIEWER_CREATE_SESSION);
-        viewer_link_send(live->viewer, VIEWER_CREATE_SESSION, NULL);
+        viewer_link_put(live->viewer, VIEWER_CREATE_SESSION, NULL);
         viewer_put_empty(viewer_link_output(live->viewer), VIEWER_LIST_SESSIONS);
-        viewer_link_send(live->viewer, VIEWER_LIST_SESSIONS, NULL);
+        viewer_link_put(live->viewer, VIEWER_LIST_SESSIONS, NULL);
 }
 
 static void live_on_session(Live *live, const ViewerReply *reply)
@@ -425,7 +429,7 @@ static void live_on_session(Live *live, const ViewerReply *reply)
                 g_ptr_array_add(live->sessions, session);
                 live->n_attaching++;
                 viewer_put_attach(viewer_link_output(live->viewer), row->id);
-                viewer_link_send(live->viewer, VIEWER_ATTACH_SESSION, session);
+                viewer_link_put(live->viewer, VIEWER_ATTACH_SESSION, session);
         }
         if (!reply->is_last)
                 return;
@@ -681,7 +685,8 @@ Live *live_new(PacketFeed *feed, StreamTable *table, const LiveSettings *setting
                 return NULL;
         }
         viewer_put_connect(viewer_link_output(live->viewer));
-        viewer_link_send(live->viewer, VIEWER_CONNECT, NULL);
+        viewer_link_put(live->viewer, VIEWER_CONNECT, NULL);
+        viewer_link_flush(live->viewer);
         return live;
 }
 

@@ -103,6 +103,8 @@ static void viewer_on_input(void *data)
         viewer->is_calling = false;
         if (viewer->is_freed)
                 viewer_destroy(viewer);
+        else
+                viewer_link_flush(viewer);
 }
 
 static void viewer_on_closed(void *data)
@@ -197,10 +199,14 @@ GByteArray *viewer_link_output(ViewerLink *viewer)
         return byte_pump_output(viewer->channel);
 }
 
-void viewer_link_send(ViewerLink *viewer, ViewerCommand command, void *subject)
+void viewer_link_put(ViewerLink *viewer, ViewerCommand command, void *subject)
 {
         const ViewerRequest request = {.command = command, .subject = subject};
 
         g_array_append_val(viewer->requests, request);
+}
+
+void viewer_link_flush(ViewerLink *viewer)
+{
         byte_pump_flush(viewer->channel);
 }

@@ -33,7 +33,9 @@ ViewerLink *viewer_link_new(const char *host, uint16_t port, pid_t net,
 /* Hangs up. NULL is fine. */
 void viewer_link_free(ViewerLink *viewer);
 
-/* To append one request to, with viewer_put_...(); then viewer_link_send() is next. */
+/* To append one request to, with viewer_put_...(); then viewer_link_put() is next. */
 GByteArray *viewer_link_output(ViewerLink *viewer);
 /* One request of COMMAND was appended. SUBJECT is for its reply; borrowed. */
-void viewer_link_send(ViewerLink *viewer, ViewerCommand command, void *subject);
+void viewer_link_put(ViewerLink *viewer, ViewerCommand command, void *subject);
+/* Sends what was put. After the calls above this is done anyway. */
+void viewer_link_flush(ViewerLink *viewer);
