@@ -12,6 +12,7 @@ import lzma
 import os
 import pathlib
 import re
+import socket
 import struct
 import subprocess
 import sys
@@ -191,6 +192,69 @@ def test_damaged(tap, programs, directory, trace):
         tap.check(rss < MAX_RSS, f'{name}: {rss >> 10} MiB of memory', said)
 
 
+def relay_index(packets):
+    """What lttng-relayd writes beside a stream file: src/feed/relay-files.c."""
+    index, at = struct.pack('>IIII', 0xC1F1DCC1, 1, 1, 72), 0
+    for number, packet in enumerate(packets):
+        index += struct.pack('>9Q', at, packet.size, packet.content, packet.begin, packet.end, 0,
+                             packet.class_id, 1, number)
+        at += len(packet.data)
+    return index
+
+
+def relay_files(output, users):
+    """A session's files, as lttng-relayd has them: UID -> directory of a trace. It is over: there is a newer
+    one. Returns the largest stream file of the first user."""
+    host = output / socket.gethostname()
+    (host / 'session-20261122-110000' / 'ust').mkdir(parents=True)
+    largest = None
+    for uid, trace in users.items():
+        place = host / 'session-20261122-100000' / 'ust' / 'uid' / str(uid) / '64-bit'
+        (place / 'index').mkdir(parents=True)
+        for file in (path for path in trace.iterdir() if path.is_file()):
+            copy = place / file.name
+            copy.write_bytes(file.read_bytes())
+            if file.name != 'metadata':
+                (place / 'index' / (file.name + '.idx')).write_bytes(
+                    relay_index(relayd.packets_of(file)))
+                if uid == min(users) and (not largest or copy.stat().st_size > largest.stat().st_size):
+                    largest = copy
+    return largest
+
+
+def test_damaged_files(tap, programs, directory, traces):
+    """One user's packet is damaged in the files of lttng-relayd: other users lose nothing, and that user no
+    more than the packet."""
+    users = {1000: max(recorded.ctf_directories(traces[MANY]),
+                       key=lambda one: sum(file.stat().st_size for file in one.iterdir())),
+             1001: recorded.ctf_directories(traces['emit'])[0]}
+    whole = [bodies_of(programs.ask(['--trace', str(trace)], 'methods', '--all'))
+             for trace in users.values()]
+    for name in 'no magic number', 'events of no class', 'lengths beyond everything', 'no damage':
+        with relayd.Relayd([]) as relay, Feed(programs, directory, relay) as feed:
+            relay.attach = lambda _: struct.pack('>II', relayd.ALREADY, 0)
+            least = whole[0]
+            output = pathlib.Path(directory) / f'files-{name.replace(" ", "-")}'
+            file = relay_files(output, users)
+            if name != 'no damage':
+                packets = list(relayd.packets_of(file))
+                at = len(packets) // 2
+                least = without(programs, directory, users[1000], users[1000] / file.name, at)
+                packets[at].data = DAMAGES[name](packets[at].data)
+                file.write_bytes(b''.join(packet.data for packet in packets))
+            output.rename(feed.output)
+            live.wait_for('the files', lambda: 'caught up' in feed.said(), feed.process)
+            # Each round reads the packets of some time; the last one closes the streams.
+            live.wait_for('the daemon', lambda: not whole[1] - bodies_of(feed.bodies()), feed.process)
+            live.wait_for('the rest', lambda: not least - bodies_of(feed.bodies()), feed.process)
+            status, rss, said = feed.status(), feed.rss(), feed.said()
+        is_damaged = name != 'no damage'
+        tap.check((status['gaps'] > 0) == is_damaged,
+                  f'files, {name}: all {"else " if is_damaged else ""}is read, '
+                  f'with {"a" if is_damaged else "no"} gap', status, said)
+        tap.check(rss < MAX_RSS, f'files, {name}: {rss >> 10} MiB of memory')
+
+
 class Wrong(relayd.Relayd):
     """Does one thing wrong for the first viewers, and then is right."""
 
@@ -293,6 +357,7 @@ def test(tap, programs, directory, names):
         check_ctf2(tap, programs, directory, name)
     test_growing(tap, programs, directory, traces[MANY])
     test_damaged(tap, programs, directory, traces[MANY])
+    test_damaged_files(tap, programs, directory, traces)
     test_lies(tap, programs, directory, traces['emit'])
     test_cut(tap, programs, directory, traces['emit'])
 
