@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """CPU time that tracing takes beside a program that compiles all the time: of the relay daemon, LTTng's
-consumer and session daemon, the feeder and clrsymd, as parts of the program's own. With `clrsym feed`,
-and with babeltrace2 and sink.clrsym.feed in its place, in turn. Asserts no time."""
+consumer and session daemon, the feeder and clrsymd, as parts of the program's own, and of one that keeps a
+core busy. With `clrsym feed`, and with babeltrace2 and sink.clrsym.feed in its place, in turn. Asserts no
+time."""
 
 import contextlib
 import os
@@ -57,7 +58,7 @@ def feeder_command(programs, relay, name, daemon, which):
 
 
 def measure(tap, programs, assembly, directory, which, run, rate):
-    """Part -> its CPU time, as a part of the program's."""
+    """CPU time of all parts, as parts of the program's and of the time; and of the feeder."""
     name = f'clrsym-cost-{rate}-{run}-{which.split()[0]}'
     place = pathlib.Path(directory) / name
     place.mkdir()
@@ -90,7 +91,8 @@ def measure(tap, programs, assembly, directory, which, run, rate):
         cost = {part: after[part] - before[part] for part in parts}
         tap.note(f'{which}, {rate} bodies a second: program {own:.2f} s, ' + ', '.join(
             f'{part} {seconds:.2f} s' for part, seconds in cost.items()) + f'; {loads} bodies')
-        return {part: seconds / own for part, seconds in cost.items()}
+        whole = sum(cost.values())
+        return whole / own, whole / SECONDS, cost['feeder'] / own
 
 
 def bench(tap, programs, directory, _):
@@ -102,10 +104,9 @@ def bench(tap, programs, directory, _):
             for which, found in costs.items():
                 found.append(measure(tap, programs, assembly, directory, which, run, rate))
         for which, found in costs.items():
-            whole = statistics.median(sum(cost.values()) for cost in found)
-            feeder = statistics.median(cost['feeder'] for cost in found)
-            tap.check(True, f'{which}, {rate} bodies a second: {100 * whole:.1f} % of the program, '
-                      f'{100 * feeder:.1f} % the feeder (median of {N_RUNS})')
+            own, core, feeder = (100 * statistics.median(one) for one in zip(*found))
+            tap.check(True, f'{which}, {rate} bodies a second: {own:.1f} % of the program, of which the '
+                      f'feeder has {feeder:.1f}; {core:.1f} % of a core (median of {N_RUNS})')
 
 
 if __name__ == '__main__':
