@@ -8,6 +8,7 @@ import pathlib
 import random
 import resource
 import shutil
+import subprocess
 import sys
 import tarfile
 import tempfile
@@ -86,6 +87,65 @@ def check_damaged(tap, programs, directory, trace):
     tap.check(not wrong, f'150 traces with flipped bits (seed {SEED}): no crash', wrong[:3])
 
 
+def packet_ends(data):
+    """Where the packets of an LTTng stream end: bytes 56 to 63 of each are its size in bits."""
+    ends = [0]
+    while ends[-1] < len(data):
+        ends.append(ends[-1] + int.from_bytes(data[ends[-1] + 56:ends[-1] + 64], 'little') // 8)
+    return ends[1:]
+
+
+def check_growing(tap, programs, directory, trace):
+    """A file that grows while it is read: what was whole when it was opened is read, no more and no
+    less. One that ends inside a packet, or is cut meanwhile, is an error that names the packet."""
+    copy = shutil.copytree(trace, directory / 'growing')
+    file = max(stream_files(copy), key=lambda path: path.stat().st_size)
+    whole = file.read_bytes()
+    ends = packet_ends(whole)
+    full, before, wrong = dump(programs, copy).stdout.splitlines(), [], []
+    for end in ends[:-1:len(ends) // 8]:
+        file.write_bytes(whole[:end])
+        result = dump(programs, copy)
+        lines = result.stdout.splitlines()
+        if result.returncode or len(lines) <= len(before) or not is_part(before, lines) or \
+                not is_part(lines, full):
+            wrong.append((end, result.returncode, result.stderr[:300]))
+        before = lines
+        file.write_bytes(whole[:end + 100])
+        result = dump(programs, copy)
+        if result.returncode != 1 or f'{file}: packet at byte {end}: ' not in result.stderr:
+            wrong.append((end + 100, result.returncode, result.stderr[:300]))
+    tap.check(len(before) > 100 and not wrong, f'a file of {len(ends)} packets, more and more of '
+              'them: what is whole is read, what is not is an error', len(before), wrong[:3])
+    for name, at_first, then, code, words in (
+            ('grows', ends[-2], whole, 0, ''),
+            ('grows by a piece of a packet', ends[-2], whole[:-40], 0, ''),
+            ('is cut', len(whole), whole[:ends[0]], 1, str(file))):
+        file.write_bytes(whole[:at_first])
+        want = dump(programs, copy).stdout
+        with subprocess.Popen([programs.ctf_dump, copy], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, bufsize=0,
+                              env=programs.environment) as process:
+            # It has opened the trace, and waits for somebody to read more than a pipe has room for.
+            got = process.stdout.read(1)
+            with open(file, 'r+b') as stream:
+                stream.write(then)
+                stream.truncate(len(then))
+            rest, errors = process.communicate(timeout=recorded.TIMEOUT)
+        got = (got + rest).decode()
+        is_same = got == want if not code else is_part(got.splitlines(), want.splitlines())
+        tap.check(process.returncode == code and is_same and words in errors.decode(),
+                  f'a file that {name} while it is read', process.returncode, errors[:300],
+                  len(got), len(want))
+    shutil.rmtree(copy)
+
+
+def is_part(lines, whole):
+    """True if LINES are some of WHOLE, in the same order."""
+    rest = iter(whole)
+    return all(line in rest for line in lines)
+
+
 def check_every_byte(tap, programs, directory, trace):
     """Each byte of a small trace changed, and each file cut at each byte: events and an end, or an error;
     never more time or memory than the trace is worth."""
@@ -160,6 +220,7 @@ def run(tap, programs, directory, names):
             check_equal(tap, programs, entry.name, trace, entry / 'dump.xz')
     check_damaged(tap, programs, directory, traces['generics'])
     check_damaged(tap, programs, directory, directory / 'ctf' / 'lttng216-n2')
+    check_growing(tap, programs, directory, traces['lossy'])
     check_every_byte(tap, programs, directory, directory / 'ctf' / SMALL)
     check_indexes(tap, programs, directory, directory / 'ctf' / 'lttng216-n2')
     check_empty(tap, programs, directory)
