@@ -4,6 +4,7 @@ and its runtime say about its code. To be used inside of tests/support/lttng-san
 
 import collections
 import contextlib
+import fcntl
 import os
 import pathlib
 import re
@@ -15,7 +16,8 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-TIMEOUT = 60
+# s: for anything, also where many others have the machine.
+TIMEOUT = 300
 INSIDE = 'CLRSYM_TEST_LIVE'
 
 RUNTIME_EVENTS = ('Method*', 'Module*', 'RuntimeInformation*', 'AppDomain*', 'Assembly*', 'Tiered*',
@@ -140,9 +142,21 @@ def in_sandbox(run, what_is_missing=missing):
 
 
 def build(directory, program='app', assembly='clrsym-live.dll'):
-    """A program's assembly, built now."""
-    run(HERE / 'build-app', directory, program)
-    return pathlib.Path(directory) / 'bin' / assembly
+    """A program's assembly, built now; with $CLRSYM_TEST_APPS, a directory, built once for all tests
+    that have it."""
+    directory = pathlib.Path(directory)
+    if kept := os.environ.get('CLRSYM_TEST_APPS'):
+        kept = pathlib.Path(kept) / program
+        kept.mkdir(parents=True, exist_ok=True)
+        with open(kept / 'lock', 'w', encoding='ascii') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (kept / 'is-built').exists():
+                run(HERE / 'build-app', kept, program)
+                (kept / 'is-built').touch()
+        shutil.copytree(kept / 'bin', directory / 'bin')
+    else:
+        run(HERE / 'build-app', directory, program)
+    return directory / 'bin' / assembly
 
 
 def publish(directory, framework):
