@@ -36,8 +36,11 @@ class Trace:
             raise RuntimeError(f'{self.name}: {verb}: exit {done.returncode}: {done.stderr}')
         return done.stdout
 
+    def lines(self, verb, *arguments, source=None):
+        return self.run(verb, *arguments, '--json', source=source).splitlines()
+
     def rows(self, verb, *arguments):
-        return [json.loads(line) for line in self.run(verb, *arguments, '--json').splitlines()]
+        return [json.loads(line) for line in self.lines(verb, *arguments)]
 
 
 def sink_map(programs, trace, process, time):
@@ -52,6 +55,7 @@ def sink_map(programs, trace, process, time):
 def check_perfmap(tap, programs, trace, processes):
     """The same lines as the sink's, whoever is asked, at any moment."""
     names = {(process['pid_ns'], process['pid']) for process in processes}
+    maps = {}  # of the last process, by part of its time
     for process in processes:
         first, last = int(nanoseconds(process['since'])), int(nanoseconds(process['last']))
         is_large = process['bodies'] > LARGE
@@ -60,12 +64,13 @@ def check_perfmap(tap, programs, trace, processes):
                 '%d.%09d' % divmod(first + int((last - first) * part), 10**9)
             options = ['-p', f'{process["pid_ns"]}:{process["pid"]}', *(['-t', time] if time else [])]
             got, want = trace.run('perfmap', *options), sink_map(programs, trace, process, time)
+            maps[part] = got
             tap.check(got == want and (part in (None, 1) or got.count('\n') > 20),
                       f'{trace.name}: perf map of {process["pid"]} at {time}: '
                       f'{got.count(chr(10))} lines', got[:300], str(want)[:300])
             check_map(tap, trace, got, time)
     if len(names) == 1:
-        tap.equal(trace.run('perfmap', source=trace.path), trace.run('perfmap', '-p', options[1]),
+        tap.equal(trace.run('perfmap', source=trace.path), maps[None],
                   f'{trace.name}: perf map of the one process, from the trace itself')
 
 
@@ -85,7 +90,8 @@ def check_map(tap, trace, text, time):
               len(missing), *missing[:5])
 
 
-def check_methods(tap, trace, bodies):
+def check_methods(tap, trace, bodies, lines):
+    """LINES are the bodies' texts. Each list has them as they are, but for what is counted for it."""
     name = trace.name
     versions = collections.Counter(version_key(body) for body in bodies)
     reuse = collections.Counter(reuse_key(body) for body in bodies)
@@ -96,19 +102,24 @@ def check_methods(tap, trace, bodies):
             ('loaded', [], lambda body: int(nanoseconds(body['loaded']) or 0)),
             ('versions', ['--min-versions', '2'], lambda body: versions[version_key(body)]),
             ('reuse', [], lambda body: reuse[reuse_key(body)]))[:2 if is_large else None]:
-        rows = trace.rows('methods', '--all', '--sort', key, *options)
-        want = sorted((body for body in bodies if not options or versions[version_key(body)] >= 2),
-                      key=lambda body: -value(body))
-        tap.check([identity(row) for row in rows] == [identity(body) for body in want] and
-                  (key not in ('versions', 'reuse') or
-                   all(row[key] == value(row) for row in rows)),
-                  f'{name}: {len(rows)} methods sorted by {key}', rows[:1], want[:1])
+        rows = trace.lines('methods', '--all', '--sort', key, *options)
+        chosen = sorted((i for i, body in enumerate(bodies)
+                         if not options or versions[version_key(body)] >= 2),
+                        key=lambda i: -value(bodies[i]))
+        if key in ('versions', 'reuse'):
+            parsed = [json.loads(line) for line in rows]
+            is_same = ([identity(row) for row in parsed] == [identity(bodies[i]) for i in chosen] and
+                       all(row[key] == value(row) for row in parsed))
+        else:
+            is_same = rows == [lines[i] for i in chosen]
+        tap.check(is_same, f'{name}: {len(rows)} methods sorted by {key}', rows[:1],
+                  [lines[i] for i in chosen[:1]])
     for tier in ('OptimizedTier1', 'QuickJitted', 'Optimized', 'ReadyToRun')[:1 if is_large else None]:
-        tap.equal([identity(row) for row in trace.rows('methods', '--all', '--tier', tier)],
-                  [identity(body) for body in bodies if body['version']['tier'] == tier],
+        tap.equal(trace.lines('methods', '--all', '--tier', tier),
+                  [line for line, body in zip(lines, bodies) if body['version']['tier'] == tier],
                   f'{name}: methods of tier {tier}')
-    rewritten = [identity(body) for body in bodies if body['version']['il_version']]
-    tap.check([identity(row) for row in trace.rows('methods', '--all', '--rejitted')] == rewritten and
+    rewritten = [line for line, body in zip(lines, bodies) if body['version']['il_version']]
+    tap.check(trace.lines('methods', '--all', '--rejitted') == rewritten and
               (not name.startswith('rejit') or len(rewritten) >= 20),
               f'{name}: {len(rewritten)} rejitted')
     text = trace.run('methods', '--all', '--style=clr').splitlines()
@@ -265,8 +276,6 @@ def check_two_namespaces(tap, programs, path):
 
 
 def run(tap, programs, directory, names):
-    # Trace `dynamic` is large in both senses, and has the same checks as the largest would have.
-    names = [name for name in names if name != recorded.LARGEST]
     traces = recorded.unpack(directory, names)
     for name in names:
         if name == recorded.REFUSED:
@@ -276,12 +285,12 @@ def run(tap, programs, directory, names):
                       f'{name}: clrsym dump refuses it in one line', done.stderr)
             continue
         trace = Trace(programs, name, traces[name], directory)
-        bodies = trace.rows('methods', '--all')
-        tap.equal([json.loads(line) for line in
-                   trace.run('methods', '--all', '--json', source=trace.path).splitlines()], bodies,
+        lines = trace.lines('methods', '--all')
+        bodies = [json.loads(line) for line in lines]
+        tap.equal(trace.lines('methods', '--all', source=trace.path), lines,
                   f'{name}: {len(bodies)} bodies, the same of the trace and of its snapshot')
         check_perfmap(tap, programs, trace, trace.rows('ps'))
-        check_methods(tap, trace, bodies)
+        check_methods(tap, trace, bodies, lines)
         check_text(tap, trace)
         events = check_dump(tap, programs, trace, directory)
         check_jit(tap, trace, bodies, events)
