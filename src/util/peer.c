@@ -94,6 +94,10 @@ static bool peer_flush(Peer *peer)
                         continue;
                 if (sent < 0 && errno == EAGAIN)
                         return true;
+                if (sent < 0 && errno != EPIPE && errno != ECONNRESET)
+                        peer_log(peer, G_LOG_LEVEL_WARNING,
+                                 "cannot send to a %s peer: %s, hung up:", peer->role->name,
+                                 g_strerror(errno));
                 if (sent < 0)
                         return false;
                 peer->writing = 0;
