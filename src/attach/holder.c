@@ -57,13 +57,17 @@ typedef struct Caller {
         bool is_answered;
 } Caller;
 
+/* As reply_error() makes it. */
+#define NO_MEMORY_ANSWER                                                                           \
+        "{\"error\":{\"kind\":\"failed\",\"message\":\"clrsym-holder has no memory: try again\"}}"
+
 /* Takes over VALUE. */
 static void caller_answer(Caller *caller, json_t *value)
 {
         json_auto_t *owned = value;
         g_autofree char *text = json_dumps(owned, JSON_COMPACT);
 
-        g_string_append(caller->output, text ? text : "{}");
+        g_string_append(caller->output, text ? text : NO_MEMORY_ANSWER);
         g_string_append_c(caller->output, '\n');
         caller->attachment = NULL;
         caller->is_answered = true;

@@ -16,6 +16,7 @@
 typedef enum WorkerEnd {
         WORKER_GOES_ON,
         WORKER_MUST_QUIT,
+        WORKER_IS_MUTE,   /* a report could not be sent, though the holder lives */
         WORKER_IS_ORPHAN, /* the holder has died */
         WORKER_IS_DONE,   /* the session is over, or the target is */
 } WorkerEnd;
@@ -43,14 +44,25 @@ static WorkerReport worker_report_new(const Worker *worker, WorkerEvent event)
         return report;
 }
 
-/* If the holder has died, that shows when orders are read. */
-static void worker_send(const Worker *worker, const WorkerReport *report)
+/*
+ * If the holder has died, that shows when orders are read. If it lives and does not get the report,
+ * it would wait for one: the worker ends, and the holder starts another.
+ */
+static void worker_send(Worker *worker, const WorkerReport *report)
 {
-        while (send(worker->fd, report, sizeof(*report), MSG_NOSIGNAL) < 0 && errno == EINTR)
-                ;
+        ssize_t n;
+
+        do
+                n = send(worker->fd, report, sizeof(*report), MSG_NOSIGNAL);
+        while (n < 0 && errno == EINTR);
+        if (n >= 0 || errno == EPIPE || errno == ECONNRESET || worker->end != WORKER_GOES_ON)
+                return;
+        g_warning("the worker of process %d cannot report to the holder, and ends: %s",
+                  (int)worker->target.info.host_pid, g_strerror(errno));
+        worker->end = WORKER_IS_MUTE;
 }
 
-static void worker_send_error(const Worker *worker, const GError *error)
+static void worker_send_error(Worker *worker, const GError *error)
 {
         WorkerReport report = {.event = WORKER_FAILED, .error = (uint32_t)error->code};
 
@@ -188,7 +200,7 @@ static void worker_be_orphan(Worker *worker, const char *path)
         eventpipe_session_stop(&worker->target, &worker->session, NULL);
 }
 
-static void worker_send_ended(const Worker *worker)
+static void worker_send_ended(Worker *worker)
 {
         g_autoptr(GError) error = NULL;
 
@@ -222,8 +234,10 @@ void worker_run(const WorkerJob *job, int fd)
         case WORKER_IS_DONE:
                 worker_send_ended(&worker);
                 break;
+        case WORKER_IS_MUTE:
         case WORKER_MUST_QUIT:
-                eventpipe_session_stop(&worker.target, &worker.session, NULL);
+                if (worker.session.fd >= 0)
+                        eventpipe_session_stop(&worker.target, &worker.session, NULL);
                 break;
         case WORKER_IS_ORPHAN:
                 worker_be_orphan(&worker, job->path);

@@ -48,7 +48,7 @@ time.sleep(600)
 # is to be stopped, a calm process stops it; the others send bytes for ever, slowly or as fast as they
 # can.
 RUNTIME = '''
-import mmap, os, socket, struct, sys, time
+import contextlib, mmap, os, socket, struct, sys, time
 directory, mode, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 path = os.path.join(directory, 'libcoreclrtraceptprovider.so')
 open(path, 'wb').write(bytes(4096))
@@ -66,14 +66,17 @@ if pids[-1]:
         time.sleep(0.02)
     print(*pids, flush=True)
 def reply(connection, payload, code=0xff00):
-    connection.sendall(b'DOTNET_IPC_V1\\0' + struct.pack('<H', 20 + len(payload)) +
-                       struct.pack('>H', code) + bytes(2) + payload)
+    with contextlib.suppress(OSError):  # the one who asked may have died
+        connection.sendall(b'DOTNET_IPC_V1\\0' + struct.pack('<H', 20 + len(payload)) +
+                           struct.pack('>H', code) + bytes(2) + payload)
 version = '10.0.0\\0'.encode('utf-16-le')
 strings = b''.join(struct.pack('<I', 1) + bytes(2) for _ in range(4))
 sessions, n = {}, 0
 while True:
     connection, _ = listener.accept()
-    header = connection.recv(20, socket.MSG_WAITALL)
+    header = b''
+    with contextlib.suppress(OSError):
+        header = connection.recv(20, socket.MSG_WAITALL)
     if len(header) < 20:
         continue
     payload = connection.recv(struct.unpack('<H', header[14:16])[0] - 20, socket.MSG_WAITALL)
@@ -84,7 +87,8 @@ while True:
     elif command == 0x0201:
         stopped = sessions.pop(struct.unpack('<Q', payload)[0], None)
         if mode == 'calm':
-            stopped.close()
+            if stopped:
+                stopped.close()
             reply(connection, payload)
         elif os.fork() == 0:
             while True:

@@ -4,9 +4,10 @@
  * Makes one call of a program fail: LD_PRELOAD this with FAULT=KIND:N in the environment
  *
  * The N-th call of that KIND (see KINDS) fails, as if there were no memory, disk space, descriptors
- * or processes; calls that libc makes by itself are not counted. With N of 0 none fails. At the end
- * of the program the number of calls is written to the file FAULT_REPORT. Children that run another
- * program are left alone; forked ones go on counting for themselves.
+ * or processes; calls that libc makes by itself are not counted. With N of 0 none fails. Children
+ * that run another program are left alone; forked ones go on counting for themselves. At the end of
+ * each of these processes the number of its calls is written to the file FAULT_REPORT, unless it
+ * has a larger one.
  */
 
 /* Both forms of functions with file offsets are defined here. */
@@ -25,6 +26,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -81,15 +83,26 @@ __attribute__((constructor)) static void fault_begin(void)
 
 __attribute__((destructor)) static void fault_end(void)
 {
-        long n = n_calls;
+        long n = n_calls, n_before = 0;
         FILE *file;
 
         wanted = KIND_NONE;
-        file = *report ? fopen(report, "we") : NULL;
+        file = *report ? fopen(report, "a+e") : NULL;
         if (!file)
                 return;
-        fprintf(file, "%ld\n", n);
+        if (fscanf(file, "%ld", &n_before) != 1 || n_before < n) {
+                if (ftruncate(fileno(file), 0) == 0)
+                        fprintf(file, "%ld\n", n);
+        }
         fclose(file);
+}
+
+/* By this forked children end. */
+void _exit(int status)
+{
+        fault_end();
+        syscall(SYS_exit_group, status);
+        __builtin_unreachable();
 }
 
 static bool fails(Kind kind)

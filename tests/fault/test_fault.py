@@ -29,12 +29,14 @@ SECONDS = {'daemon': 24, 'client': 10}
 N_BATCHES, N_LOADS = 3, 20
 FIRST = 1000
 # GLib ends a program that is out of memory by a trap, after a message.
-NO_MEMORY = ('failed to allocate', 'out of memory', 'no memory', 'Cannot allocate memory')
+NO_MEMORY = ('failed to allocate', 'out of memory', 'no memory', 'Cannot allocate memory',
+             'Error creating thread')
 
 
 class Fault:
     def __init__(self, library, kind, n, directory):
         self.report = pathlib.Path(directory) / 'calls'
+        self.report.unlink(missing_ok=True)
         self.name = f'{kind} {n}'
         self.environment = {'LD_PRELOAD': os.path.abspath(library), 'FAULT': f'{kind}:{n}',
                             'FAULT_REPORT': str(self.report)}
