@@ -15,6 +15,8 @@
 #define MAX_ROUND_BYTES (4u << 20)
 /* s. Earlier sessions of the name that were not written to for longer are not read. */
 #define MAX_AGE 3600
+/* Metadata that is kept in memory: a session may have a trace for each process. */
+#define MAX_METADATA 32
 /* A packet may be replaced, or its file be cut, while it is read. */
 #define MAX_TRIES 4
 #define RETRY_MS  200
@@ -30,8 +32,10 @@ typedef enum CatchupState {
 
 /* The metadata of a directory, as far as it was read. */
 typedef struct MetadataFile {
-        struct stat st;          /* of the file when it was read */
-        TraceMetadata *metadata; /* owned; NULL: it cannot be read (yet) */
+        struct stat st; /* of the file when it was read */
+        uint8_t uuid[16];
+        bool has_uuid;           /* it can be read */
+        TraceMetadata *metadata; /* owned; NULL: it cannot be read (yet), or it is not kept */
 } MetadataFile;
 
 /* Packets of a stream that are to be read in a round. */
@@ -49,12 +53,13 @@ struct Catchup {
         const CatchupCalls *calls;
         void *data;
         CatchupState state;
-        char *output;       /* owned: of the relay daemon */
-        GHashTable *files;  /* owned path of a directory -> owned MetadataFile */
-        GByteArray *packet; /* owned: the one that is read */
-        uint64_t live;      /* number of the live reader when the catch-up began; 0: none */
-        uint64_t held;      /* number of the last held stream when the round began */
-        char *reason;       /* owned: what was lost; NULL: nothing */
+        char *output;        /* owned: of the relay daemon */
+        GHashTable *files;   /* owned path of a directory -> owned MetadataFile */
+        unsigned n_metadata; /* that are kept of them, at most */
+        GByteArray *packet;  /* owned: the one that is read */
+        uint64_t live;       /* number of the live reader when the catch-up began; 0: none */
+        uint64_t held;       /* number of the last held stream when the round began */
+        char *reason;        /* owned: what was lost; NULL: nothing */
         unsigned n_tries;
         guint timer;
         CatchupStats stats;
@@ -162,53 +167,97 @@ static bool stat_is_same(const struct stat *a, const struct stat *b)
                a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* The metadata in a directory, read again if its file has changed. RET_ERRNO: what is short here.
- */
-static TraceMetadata *catchup_metadata(Catchup *catchup, const char *path, int *ret_errno)
+static void catchup_drop_metadata(Catchup *catchup)
 {
-        g_autofree char *name = g_build_filename(path, "metadata", NULL);
-        MetadataFile *file = g_hash_table_lookup(catchup->files, path);
-        g_autoptr(GByteArray) bytes = NULL;
-        TraceMetadata *metadata;
+        GHashTableIter iter;
+        void *value;
+
+        g_hash_table_iter_init(&iter, catchup->files);
+        while (g_hash_table_iter_next(&iter, NULL, &value))
+                g_clear_pointer(&((MetadataFile *)value)->metadata, trace_metadata_unref);
+        catchup->n_metadata = 0;
+}
+
+/* Reads a file that is new, has changed, or is not kept. What was known stays if that fails. */
+static int catchup_read_metadata(Catchup *catchup, const char *name, MetadataFile *file)
+{
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        TraceMetadata *metadata = NULL;
+        const uint8_t *uuid;
         struct stat st;
         size_t n;
         int code;
 
+        code = read_whole(name, bytes, &st);
+        if (code != 0)
+                return code;
+        /* A session that was started again in the same second has the same directory. */
+        if (file->st.st_ino != st.st_ino) {
+                g_clear_pointer(&file->metadata, trace_metadata_unref);
+                file->has_uuid = false;
+        }
+        n = trace_metadata_whole(bytes->data, bytes->len);
+        if (catchup->n_metadata >= MAX_METADATA)
+                catchup_drop_metadata(catchup);
+        if (n)
+                metadata = trace_metadata_new(bytes->data, n, catchup->feed->use,
+                                              catchup->feed->counts, NULL);
+        file->st = st;
+        if (!metadata) {
+                file->has_uuid &= file->metadata != NULL;
+                return 0;
+        }
+        trace_metadata_unref(file->metadata);
+        file->metadata = metadata;
+        catchup->n_metadata++;
+        uuid = trace_metadata_uuid(metadata);
+        file->has_uuid = uuid != NULL;
+        if (uuid)
+                memcpy(file->uuid, uuid, sizeof(file->uuid));
+        return 0;
+}
+
+/*
+ * The file of metadata in a directory, as it is now, and with IS_WANTED its metadata, valid until
+ * the next call. NULL: there is none. RET_ERRNO: what is short here.
+ */
+static MetadataFile *catchup_metadata_file(Catchup *catchup, const char *path, bool is_wanted,
+                                           int *ret_errno)
+{
+        g_autofree char *name = g_build_filename(path, "metadata", NULL);
+        MetadataFile *file = g_hash_table_lookup(catchup->files, path);
+        struct stat st;
+        int code;
+
         if (stat(name, &st) < 0)
                 return NULL;
-        if (file && stat_is_same(&file->st, &st))
-                return file->metadata;
-        bytes = g_byte_array_new();
-        code = read_whole(name, bytes, &st);
-        if (code != 0) {
-                if (relay_errno_is_local(code))
-                        *ret_errno = code;
-                return NULL;
-        }
+        if (file && stat_is_same(&file->st, &st) &&
+            (file->metadata || !file->has_uuid || !is_wanted))
+                return file;
         if (!file) {
                 file = g_new0(MetadataFile, 1);
                 g_hash_table_insert(catchup->files, g_strdup(path), file);
         }
-        n = trace_metadata_whole(bytes->data, bytes->len);
-        /* A session that was started again in the same second has the same directory. */
-        if (file->metadata && file->st.st_ino != st.st_ino)
-                g_clear_pointer(&file->metadata, trace_metadata_unref);
-        metadata = n ? trace_metadata_new(bytes->data, n, catchup->feed->use, catchup->feed->counts,
-                                          NULL)
-                     : NULL;
-        if (metadata) {
-                trace_metadata_unref(file->metadata);
-                file->metadata = metadata;
-        }
-        file->st = st;
-        return file->metadata;
+        code = catchup_read_metadata(catchup, name, file);
+        if (code == 0)
+                return file;
+        if (relay_errno_is_local(code))
+                *ret_errno = code;
+        return NULL;
+}
+
+static TraceMetadata *catchup_metadata(Catchup *catchup, const char *path, int *ret_errno)
+{
+        MetadataFile *file = catchup_metadata_file(catchup, path, true, ret_errno);
+
+        return file ? file->metadata : NULL;
 }
 
 static const uint8_t *catchup_identify(void *data, const char *path, int *ret_errno)
 {
-        TraceMetadata *metadata = catchup_metadata(data, path, ret_errno);
+        MetadataFile *file = catchup_metadata_file(data, path, false, ret_errno);
 
-        return metadata ? trace_metadata_uuid(metadata) : NULL;
+        return file && file->has_uuid ? file->uuid : NULL;
 }
 
 /* Streams that are fed live, or were to their end, need no packets from disk. */
@@ -268,15 +317,17 @@ static bool catchup_open_streams(Catchup *catchup, const GPtrArray *traces)
 
         for (i = 0; i < traces->len; i++) {
                 const RelayTrace *trace = traces->pdata[i];
-                int ignored = 0;
-                const TraceMetadata *metadata = catchup_metadata(catchup, trace->path, &ignored);
 
-                for (j = 0; metadata && j < trace->streams->len && n_asked < MAX_PROBED; j++) {
+                for (j = 0; j < trace->streams->len && n_asked < MAX_PROBED; j++) {
                         const RelayStream *disk = trace->streams->pdata[j];
                         FeedStream *stream = stream_table_get(catchup->table, &disk->key);
+                        const TraceMetadata *metadata;
+                        int ignored = 0;
 
-                        if (disk->packets->len > 0 && stream->state == STREAM_UNOPENED &&
-                            trace_metadata_identify(metadata, stream) &&
+                        if (disk->packets->len == 0 || stream->state != STREAM_UNOPENED)
+                                continue;
+                        metadata = catchup_metadata(catchup, trace->path, &ignored);
+                        if (metadata && trace_metadata_identify(metadata, stream) &&
                             outlet_open(catchup->feed->outlet, stream))
                                 n_asked++;
                 }
@@ -384,6 +435,7 @@ static void catchup_finish(Catchup *catchup, const GPtrArray *traces)
         }
         if (reason)
                 catchup_forget_pasts(catchup);
+        catchup_drop_metadata(catchup);
         catchup_cancel(catchup);
         catchup->calls->done(catchup->data, catchup->held, reason);
 }

@@ -122,6 +122,17 @@ static LiveStream *live_earliest(LiveMerge *merge, int64_t *ret_limit, int64_t *
         return earliest && first <= limit ? earliest : NULL;
 }
 
+/* One of its streams is over. A session has as many traces as processes, if each has buffers. */
+static void live_trace_close_stream(LiveTrace *trace)
+{
+        if (--trace->n_streams > 0)
+                return;
+        trace->is_over = true;
+        trace->wants_metadata = false;
+        g_clear_pointer(&trace->text, g_byte_array_unref);
+        g_clear_pointer(&trace->metadata, trace_metadata_unref);
+}
+
 static void live_close_streams(LiveMerge *merge)
 {
         guint i;
@@ -135,6 +146,7 @@ static void live_close_streams(LiveMerge *merge)
                 }
                 if (stream->feed && stream->feed->state == STREAM_LIVE)
                         outlet_close(merge->feed->outlet, stream->feed);
+                live_trace_close_stream(stream->trace);
                 g_ptr_array_remove_index(merge->streams, i);
         }
 }

@@ -16,9 +16,12 @@ typedef struct LiveTrace {
         bool has_metadata_stream;
         bool wants_metadata; /* more than there is */
         bool is_asked;
-        GByteArray *text;        /* owned: all of the metadata so far */
+        bool is_over;            /* it had streams, and all of them are over */
+        unsigned n_streams;      /* data streams */
+        GByteArray *text;        /* owned: all of the metadata so far; NULL: it is over */
         size_t n_parsed;         /* bytes of it that METADATA is of */
         TraceMetadata *metadata; /* owned; NULL: none yet */
+        bool has_printed;        /* that it cannot be read */
 } LiveTrace;
 
 /*

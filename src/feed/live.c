@@ -59,7 +59,7 @@ static void live_trace_free(void *data)
 {
         LiveTrace *trace = data;
 
-        g_byte_array_unref(trace->text);
+        g_clear_pointer(&trace->text, g_byte_array_unref);
         trace_metadata_unref(trace->metadata);
         g_free(trace);
 }
@@ -182,7 +182,11 @@ static bool live_trace_parse(Live *live, LiveTrace *trace)
         metadata = trace_metadata_new(trace->text->data, n, live->merge.feed->use,
                                       live->merge.feed->counts, &error);
         if (!metadata) {
-                fprintf(stderr, "clrsym feed: a trace cannot be read: %s\n", error->message);
+                /* Each piece of it may be like that: one line is enough. */
+                if (!trace->has_printed)
+                        fprintf(stderr, "clrsym feed: a trace cannot be read: %s\n",
+                                error->message);
+                trace->has_printed = true;
                 return trace->metadata != NULL;
         }
         trace_metadata_unref(trace->metadata);
@@ -215,6 +219,11 @@ static void live_add_stream(Live *live, const ViewerStream *row)
         LiveTrace *trace = live_trace(live, row->trace_id);
         LiveStream *stream;
 
+        /* Its metadata is not kept, and is sent to each viewer once. */
+        if (trace->is_over) {
+                live_end(live, LIVE_END_LOST, "a trace that was over has new streams");
+                return;
+        }
         if (row->is_metadata) {
                 trace->has_metadata_stream = true;
                 trace->metadata_stream = row->id;
@@ -232,6 +241,7 @@ static void live_add_stream(Live *live, const ViewerStream *row)
         stream->known = INT64_MIN;
         stream->last_sign = g_get_monotonic_time();
         live_pace_init(&stream->pace, live->period_us);
+        trace->n_streams++;
         g_ptr_array_add(live->merge.streams, stream);
 }
 
@@ -476,6 +486,8 @@ static void live_on_streams(Live *live, LiveSession *session, const ViewerReply 
 static void live_on_metadata(Live *live, LiveTrace *trace, const ViewerReply *reply)
 {
         trace->is_asked = false;
+        if (trace->is_over)
+                return;
         switch ((ViewerMetadataStatus)reply->status) {
         case VIEWER_METADATA_OK:
                 if (reply->n_bytes > VIEWER_MAX_METADATA - trace->text->len) {
