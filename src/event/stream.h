@@ -24,8 +24,10 @@ typedef struct StreamIdentity {
         uint64_t class_id;
         uint64_t stream_id;
         BufferScheme scheme;
-        uint32_t uid; /* PER_UID: whose buffers; UINT32_MAX: unknown */
-        int32_t pid;  /* PER_PID: the process; else 0 */
+        /* PER_UID: whose buffers. PER_PID: whose process, if the feeder has that from the kernel.
+         * UINT32_MAX: unknown. */
+        uint32_t uid;
+        int32_t pid; /* PER_PID: the process; else 0 */
         GString *hostname;
         GString *boot_id; /* this machine's, if the trace is of its present boot; else empty */
         GString *clock_name;

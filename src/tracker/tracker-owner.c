@@ -36,6 +36,9 @@ bool tracker_record_owner(Tracker *tracker, Trace *trace, const Record *record, 
         gpointer known;
 
         *ret_uid = trace->uid;
+        /* Its feeder has asked the kernel. */
+        if (trace->scheme == BUFFER_SCHEME_PER_PID && trace->uid != PROCESS_OF_NOBODY)
+                return record->process.pid == trace->pid;
         if (trace->scheme != BUFFER_SCHEME_PER_UID) {
                 *ret_uid = record_ask_owner(tracker, trace, record);
                 return true;

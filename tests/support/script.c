@@ -5,8 +5,11 @@
 
 #include <string.h>
 
-/* Traces of 10 streams: 0 to 3 of uid 1000, 4 of uid 2000, 5 of the buffers of process 100. */
-enum { N_STREAMS = 60, OTHER_TRACE = 4, PROCESS_TRACE = 5 };
+/*
+ * Traces of 10 streams: 0 to 3 of uid 1000, 4 of uid 2000, 5 of the buffers of process 100, 6 of
+ * process 100, of which its feeder knows that it is of uid 1000.
+ */
+enum { N_STREAMS = 70, OTHER_TRACE = 4, PROCESS_TRACE = 5, OWNED_TRACE = 6 };
 enum { N_OWNED = 4096 };
 
 typedef struct Script {
@@ -41,10 +44,10 @@ static TrackerStream *open_stream(Script *script, unsigned n)
 
         identity->trace_uuid[0] = (uint8_t)(1 + n / 10);
         identity->stream_id = n;
-        identity->scheme = n / 10 == PROCESS_TRACE ? BUFFER_SCHEME_PER_PID : BUFFER_SCHEME_PER_UID;
-        if (n / 10 == PROCESS_TRACE)
+        identity->scheme = n / 10 >= PROCESS_TRACE ? BUFFER_SCHEME_PER_PID : BUFFER_SCHEME_PER_UID;
+        if (n / 10 >= PROCESS_TRACE)
                 identity->pid = 100;
-        else
+        if (n / 10 != PROCESS_TRACE)
                 identity->uid = n / 10 == OTHER_TRACE ? 2000 : 1000;
         g_string_assign(identity->boot_id, "this boot");
         script->streams[n] = tracker_stream_open(script->tracker, identity);

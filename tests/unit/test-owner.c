@@ -144,6 +144,13 @@ static const char *const SCRIPTS[] = {
         "? uid=2000 pid=101 0x1000 = no-process\n"
         "? pid=101 0x1000 = ok A\n",
 
+        /* If its feeder knows the owner, the host need not; and there are no other processes'. */
+        "60: 10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "60: 11 MethodLoadVerbose_V1 pid=101 id=1 start=0x1000 size=32 name=EVIL\n"
+        "? uid=1000 0x1000 = ok A\n"
+        "? uid=2000 0x1000 = no-process\n"
+        "? pid=101 0x1000 = no-process\n",
+
         /* A pid that is used again by another user. */
         "owner 100 2000 0\n"
         "40: 10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
