@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "attach/attachment-file.h"
 
+#include "wire/hold-request.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #define GROUP "attachment"
 
-/* In the order in which earlier versions wrote the numbers. */
+/* The first N_NUMBERS are in the order in which earlier versions wrote the numbers. */
 static const struct {
         const char *name;
         size_t offset;
@@ -19,7 +21,12 @@ static const struct {
         {"worker_start", offsetof(AttachmentFile, worker_start)},
         {"vpid", offsetof(AttachmentFile, vpid)},
         {"pid_ns", offsetof(AttachmentFile, pid_ns)},
+        {"via", offsetof(AttachmentFile, via)},
+        {"clock_offset", offsetof(AttachmentFile, clock_offset)},
 };
+
+/* Fields that every file has. */
+#define N_NUMBERS 8
 
 static uint64_t *attachment_file_field(AttachmentFile *file, size_t i)
 {
@@ -46,13 +53,13 @@ bool attachment_file_parse_name(const char *name, pid_t *ret_pid, uint64_t *ret_
 
 static bool attachment_file_parse_numbers(const char *text, AttachmentFile *ret_file)
 {
-        g_auto(GStrv) numbers = g_strsplit(text, " ", G_N_ELEMENTS(FIELDS) + 1);
-        AttachmentFile file;
+        g_auto(GStrv) numbers = g_strsplit(text, " ", N_NUMBERS + 1);
+        AttachmentFile file = {0};
         size_t i;
 
-        if (g_strv_length(numbers) != G_N_ELEMENTS(FIELDS))
+        if (g_strv_length(numbers) != N_NUMBERS)
                 return false;
-        for (i = 0; i < G_N_ELEMENTS(FIELDS); i++) {
+        for (i = 0; i < N_NUMBERS; i++) {
                 guint64 number;
 
                 g_strchomp(numbers[i]);
@@ -79,9 +86,11 @@ bool attachment_file_parse(const char *text, AttachmentFile *ret_file)
 
                 *attachment_file_field(&file, i) =
                         g_key_file_get_uint64(keys, GROUP, FIELDS[i].name, &error);
-                if (error)
+                if (error && (i < N_NUMBERS || error->code != G_KEY_FILE_ERROR_KEY_NOT_FOUND))
                         return false;
         }
+        if (file.via >= _ATTACH_VIA_MAX)
+                return false;
         *ret_file = file;
         return true;
 }

@@ -11,7 +11,7 @@
  *   ...                  one line for each field below
  *
  * Earlier versions wrote eight bare numbers, which are read, too: SESSION PERSISTENT HELD_SINCE
- * HELD_UNTIL WORKER WORKER_START VPID PID_NS.
+ * HELD_UNTIL WORKER WORKER_START VPID PID_NS. Files without the last two fields are read, too.
  */
 
 #include <glib.h>
@@ -28,6 +28,8 @@ typedef struct AttachmentFile {
         uint64_t worker_start;  /* its start in clock ticks since boot */
         uint64_t vpid;          /* of the target, in its own pid namespace; 0: not known */
         uint64_t pid_ns;        /* inode of that namespace */
+        uint64_t via;           /* AttachVia; 0: LTTNG */
+        uint64_t clock_offset;  /* EVENTPIPE: realtime less CLOCK_MONOTONIC, ns, when it began */
 } AttachmentFile;
 
 /* The path in DIRECTORY of the file for the target; the caller frees it. */

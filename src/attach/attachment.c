@@ -57,6 +57,7 @@ struct Attachment {
         guint heartbeat;
         guint deadline; /* then the worker is killed; 0: it may take its time */
         unsigned backoff_ms;
+        int64_t clock_offset; /* EVENTPIPE: of all its workers, see FeedTarget */
 };
 
 static bool attachment_is_held(const Attachment *attachment)
@@ -117,6 +118,8 @@ static void attachment_save(const Attachment *attachment)
                 .worker_start = worker_start_ticks(attachment->worker),
                 .vpid = (uint64_t)info->vpid,
                 .pid_ns = info->pid_ns,
+                .via = (uint64_t)info->via,
+                .clock_offset = (uint64_t)attachment->clock_offset,
         };
         g_autofree char *text = attachment_file_format(&file);
         g_autoptr(GError) error = NULL;
@@ -140,6 +143,9 @@ static void attachment_load(Attachment *attachment)
                 return;
         info->vpid = (int32_t)file.vpid;
         info->pid_ns = file.pid_ns;
+        info->via = file.via ? (AttachVia)file.via : ATTACH_VIA_LTTNG;
+        if (file.clock_offset)
+                attachment->clock_offset = (int64_t)file.clock_offset;
         attachment->session = file.session;
         attachment->is_persistent = file.is_persistent;
         if (attachment->is_persistent)
@@ -169,6 +175,10 @@ static G_NORETURN void attachment_be_worker(const Attachment *attachment, int fd
                 .start_ticks = attachment->info.start_ticks,
                 .old_session = attachment->is_persistent ? attachment->session : 0,
                 .path = attachment->path,
+                .via = attachment->info.via,
+                .ingest = gap_log_ingest(attachment->gaps),
+                .clock_offset = attachment->clock_offset,
+                .orphan = attachment->orphan,
         };
         sigset_t none;
 
@@ -469,15 +479,17 @@ static void attachment_start_worker(Attachment *attachment)
                 attachment_set_deadline(attachment, START_LIMIT_S);
 }
 
-Attachment *attachment_new(const char *directory, GapLog *gaps, pid_t pid, uint64_t start_ticks,
-                           uid_t uid, AttachmentFn fn, void *data)
+Attachment *attachment_new(const char *directory, GapLog *gaps, const AttachmentTarget *target,
+                           AttachmentFn fn, void *data)
 {
         Attachment *attachment = g_new0(Attachment, 1);
 
-        attachment->info.pid = pid;
-        attachment->info.start_ticks = start_ticks;
-        attachment->info.uid = uid;
-        attachment->path = attachment_file_path(directory, pid, start_ticks);
+        attachment->info.pid = target->pid;
+        attachment->info.start_ticks = target->start_ticks;
+        attachment->info.uid = target->uid;
+        attachment->info.via = target->via ? target->via : ATTACH_VIA_LTTNG;
+        attachment->clock_offset = (g_get_real_time() - g_get_monotonic_time()) * 1000;
+        attachment->path = attachment_file_path(directory, target->pid, target->start_ticks);
         attachment->gaps = gaps;
         attachment->fn = fn;
         attachment->data = data;

@@ -27,6 +27,7 @@
 
 #include "attach/error.h"
 #include "attach/gap-log.h"
+#include "wire/hold-request.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -52,6 +53,7 @@ typedef struct AttachmentInfo {
         pid_t pid; /* in our own pid namespace */
         uint64_t start_ticks;
         uid_t uid;           /* of the target */
+        AttachVia via;       /* LTTNG or EVENTPIPE */
         int32_t vpid;        /* of the target in its own pid namespace; 0: not known yet */
         uint64_t pid_ns;     /* inode of that namespace */
         char *version;       /* owned or NULL: of its runtime */
@@ -73,12 +75,20 @@ typedef enum AttachmentChange {
 /* Never called from within a call of an attachment's function. */
 typedef void (*AttachmentFn)(Attachment *attachment, AttachmentChange change, void *data);
 
+/* What is to be attached. */
+typedef struct AttachmentTarget {
+        pid_t pid; /* in our own pid namespace */
+        uint64_t start_ticks;
+        uid_t uid;
+        AttachVia via; /* ANY: LTTng. A file that an earlier holder left has precedence. */
+} AttachmentTarget;
+
 /*
- * Starts a worker for process PID with START_TICKS, of user UID. FN is called for each change.
- * Process gaps go to GAPS (borrowed).
+ * Starts a worker for TARGET. FN is called for each change. Process gaps go to GAPS (borrowed), and
+ * the events of EVENTPIPE to the same daemon.
  */
-Attachment *attachment_new(const char *directory, GapLog *gaps, pid_t pid, uint64_t start_ticks,
-                           uid_t uid, AttachmentFn fn, void *data);
+Attachment *attachment_new(const char *directory, GapLog *gaps, const AttachmentTarget *target,
+                           AttachmentFn fn, void *data);
 /* Orders the worker to stop the session; a later holder attaches again. */
 void attachment_quit(Attachment *attachment);
 /* The same, and waits for the worker. */

@@ -79,7 +79,8 @@ static int eventpipe_collect(const Target *target, const IpcCollect *collect, Ip
         return -1;
 }
 
-bool eventpipe_session_open(const Target *target, EventPipeSession *ret_session, GError **error)
+static bool eventpipe_open(const Target *target, const EventPipeSink *sink,
+                           EventPipeSession *ret_session, GError **error)
 {
         g_autofree IpcReply *reply = g_new(IpcReply, 1);
         size_t i;
@@ -88,8 +89,10 @@ bool eventpipe_session_open(const Target *target, EventPipeSession *ret_session,
                 const IpcCollect collect = {.command = COMMANDS[i].command,
                                             .provider = PROVIDER,
                                             .keywords = KEYWORDS,
-                                            .level = LEVEL};
-                EventPipeSession session = {.is_persistent = COMMANDS[i].is_persistent};
+                                            .level = LEVEL,
+                                            .is_read = sink != NULL};
+                EventPipeSession session = {.is_persistent = COMMANDS[i].is_persistent && !sink,
+                                            .sink = sink};
                 g_autoptr(GError) refusal = NULL;
                 uint32_t code;
 
@@ -108,11 +111,22 @@ bool eventpipe_session_open(const Target *target, EventPipeSession *ret_session,
         return false;
 }
 
+bool eventpipe_session_open(const Target *target, EventPipeSession *ret_session, GError **error)
+{
+        return eventpipe_open(target, /* sink= */ NULL, ret_session, error);
+}
+
+bool eventpipe_session_open_read(const Target *target, const EventPipeSink *sink,
+                                 EventPipeSession *ret_session, GError **error)
+{
+        return eventpipe_open(target, sink, ret_session, error);
+}
+
 /*
  * Reads what has come, but not for ever if the target writes as fast as we read, and adds its size
  * to N_BYTES. False: that was the end.
  */
-static bool eventpipe_drain(int fd, uint64_t *n_bytes)
+static bool eventpipe_drain(int fd, const EventPipeSink *sink, uint64_t *n_bytes)
 {
         uint8_t bytes[DRAIN_SIZE];
         uint64_t n_drained = 0;
@@ -122,6 +136,8 @@ static bool eventpipe_drain(int fd, uint64_t *n_bytes)
                 n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
                 if (n > 0)
                         n_drained += (uint64_t)n;
+                if (n > 0 && sink)
+                        sink->take(sink->data, bytes, (size_t)n);
         } while ((n > 0 && n_drained < MAX_DRAIN) || (n < 0 && errno == EINTR));
         *n_bytes += n_drained;
         return n > 0 || (n < 0 && errno == EAGAIN);
@@ -131,7 +147,7 @@ bool eventpipe_session_drain(const EventPipeSession *session)
 {
         uint64_t n_bytes = 0;
 
-        return eventpipe_drain(session->fd, &n_bytes);
+        return eventpipe_drain(session->fd, session->sink, &n_bytes);
 }
 
 bool eventpipe_session_stop_id(const Target *target, uint64_t id, GError **error)
@@ -147,6 +163,7 @@ bool eventpipe_session_stop_id(const Target *target, uint64_t id, GError **error
 /* A session that was asked to end. */
 typedef struct EventPipeStop {
         int fd;                    /* of the session */
+        const EventPipeSink *sink; /* borrowed or NULL: takes its stream */
         int reply_fd;              /* of the request */
         int other_fd;              /* of a session that continues; -1: none */
         const EventPipeWait *wait; /* borrowed or NULL */
@@ -210,10 +227,11 @@ static bool eventpipe_stop_wait(const Target *target, EventPipeStop *stop, IpcRe
                 if (fds[3].revents && eventpipe_stop_is_interrupted(stop, error))
                         return false;
                 if (fds[0].revents)
-                        stop->has_ended = !eventpipe_drain(stop->fd, &stop->n_bytes);
+                        stop->has_ended = !eventpipe_drain(stop->fd, stop->sink, &stop->n_bytes);
                 if (fds[1].revents && !eventpipe_stop_take_reply(stop, reply))
                         return port_set_hang_up(target, 0, error);
-                if (fds[2].revents && !eventpipe_drain(stop->other_fd, &n_other))
+                if (fds[2].revents &&
+                    !eventpipe_drain(stop->other_fd, stop->wait->other->sink, &n_other))
                         stop->other_fd = -1;
         }
         return true;
@@ -229,6 +247,7 @@ static bool eventpipe_stop(const Target *target, const EventPipeSession *session
         g_autoptr(GByteArray) request = ipc_stop_new(session->id);
         FD_AUTO int fd = port_connect(target, deadline, error);
         EventPipeStop stop = {.fd = session->fd,
+                              .sink = session->sink,
                               .reply_fd = fd,
                               .other_fd = wait && wait->other ? wait->other->fd : -1,
                               .wait = wait,
@@ -257,25 +276,48 @@ bool eventpipe_session_stop(const Target *target, EventPipeSession *session, GEr
         return is_stopped;
 }
 
+/* Opens a session without a provider, and stops it. WAIT->sink takes its stream. */
+static bool eventpipe_open_and_stop(const Target *target, const IpcCollect *collect,
+                                    const EventPipeWait *wait, uint64_t *ret_n_bytes,
+                                    GError **error)
+{
+        const gint64 limit = wait->limit ? wait->limit : EVENTPIPE_RUNDOWN_LIMIT;
+        g_autofree IpcReply *reply = g_new(IpcReply, 1);
+        EventPipeSession session = {.sink = wait->sink};
+        uint32_t code;
+        FD_AUTO int fd = eventpipe_collect(target, collect, reply, &session.id, &code, error);
+
+        session.fd = fd;
+        return fd >= 0 && eventpipe_stop(target, &session, wait, limit, ret_n_bytes, error);
+}
+
 bool eventpipe_rundown(const Target *target, const EventPipeWait *wait,
                        EventPipeRundown *ret_rundown, GError **error)
 {
-        const IpcCollect collect = {
-                .command = IPC_COLLECT_TRACING_2, .provider = NO_PROVIDER, .has_rundown = true};
-        const gint64 limit = wait->limit ? wait->limit : EVENTPIPE_RUNDOWN_LIMIT;
-        g_autofree IpcReply *reply = g_new(IpcReply, 1);
-        uint64_t begin = eventpipe_session_clock(), n_bytes, id;
-        uint32_t code;
-        FD_AUTO int fd = eventpipe_collect(target, &collect, reply, &id, &code, error);
+        const IpcCollect collect = {.command = IPC_COLLECT_TRACING_2,
+                                    .provider = NO_PROVIDER,
+                                    .has_rundown = true,
+                                    .is_read = wait->sink != NULL};
+        uint64_t begin = eventpipe_session_clock(), n_bytes;
 
         /* The runtime makes the rundown when the session is stopped. */
-        if (fd < 0 || !eventpipe_stop(target, &(const EventPipeSession){.fd = fd, .id = id}, wait,
-                                      limit, &n_bytes, error))
+        if (!eventpipe_open_and_stop(target, &collect, wait, &n_bytes, error))
                 return false;
         *ret_rundown = (EventPipeRundown){.begin = begin,
                                           .end = eventpipe_session_clock(),
                                           .is_empty = n_bytes < MIN_RUNDOWN};
         return true;
+}
+
+bool eventpipe_ping(const Target *target, const EventPipeWait *wait, GError **error)
+{
+        const IpcCollect collect = {.command = IPC_COLLECT_TRACING_2, .provider = NO_PROVIDER};
+        EventPipeWait ping = *wait;
+        uint64_t n_bytes;
+
+        ping.limit = STOP_LIMIT;
+        ping.sink = NULL;
+        return eventpipe_open_and_stop(target, &collect, &ping, &n_bytes, error);
 }
 
 char *eventpipe_runtime_version(const Target *target, GError **error)

@@ -2,11 +2,12 @@
 #pragma once
 
 /*
- * EventPipe session: switches on the events that a target's runtime emits to LTTng
+ * EventPipe session: switches on the events that a target's runtime emits
  *
- * The runtime decides for EventPipe and LTTng together which events are emitted. The session's own
- * stream is of no use here: a runtime that can leave it empty (.NET 10) is asked to; otherwise the
- * stream is read and discarded.
+ * The runtime decides for EventPipe and LTTng together which events are emitted. If they are to
+ * come by LTTng, the session's own stream is of no use: a runtime that can leave it empty (.NET 10)
+ * is asked to; otherwise the stream is read and discarded. Else a sink takes the stream. It must be
+ * read all the time: a runtime does not end before what it has buffered was read.
  *
  * A session ends when it is stopped, or when the runtime can no longer write to it. An empty one is
  * never written to, so it lasts until it is stopped, by its id, or until the target ends.
@@ -14,15 +15,25 @@
 
 #include "attach/port.h"
 
+/* Takes the bytes of a stream, as they come. */
+typedef struct EventPipeSink {
+        void (*take)(void *data, const uint8_t *bytes, size_t n);
+        void *data;
+} EventPipeSink;
+
 typedef struct EventPipeSession {
         int fd; /* -1: none */
         uint64_t id;
-        bool is_persistent; /* nothing is written into it: it outlives its reader */
+        bool is_persistent;        /* nothing is written into it: it outlives its reader */
+        const EventPipeSink *sink; /* borrowed; NULL: the stream is discarded */
 } EventPipeSession;
 
 /* Switches on the events of loads, unloads, modules, IL maps and precompiled entry points. */
 bool eventpipe_session_open(const Target *target, EventPipeSession *ret_session, GError **error);
-/* Discards what has come. False: the session is over. */
+/* The same, for SINK, which must live as long as the session. */
+bool eventpipe_session_open_read(const Target *target, const EventPipeSink *sink,
+                                 EventPipeSession *ret_session, GError **error);
+/* Takes what has come. False: the session is over. */
 bool eventpipe_session_drain(const EventPipeSession *session);
 /* Switches the events off, unless another session wants them. Closes the session in any case. */
 bool eventpipe_session_stop(const Target *target, EventPipeSession *session, GError **error);
@@ -36,7 +47,7 @@ uint64_t eventpipe_session_clock(void);
  * old to report it. */
 char *eventpipe_runtime_version(const Target *target, GError **error);
 
-/* A complete rundown: all code that was alive was reported to LTTng between two times. */
+/* A complete rundown: all code that was alive was reported between two times. */
 typedef struct EventPipeRundown {
         uint64_t begin, end; /* ns of CLOCK_MONOTONIC */
         bool is_empty;       /* the runtime was started suspended and has not begun */
@@ -49,7 +60,8 @@ typedef struct EventPipeWait {
         /* Takes that input. True: the rundown is given up, with ATTACH_ERROR_FAILED. */
         bool (*interrupt)(void *data);
         void *data;
-        gint64 limit; /* us for the whole rundown; 0: EVENTPIPE_RUNDOWN_LIMIT */
+        gint64 limit;              /* us for the whole rundown; 0: EVENTPIPE_RUNDOWN_LIMIT */
+        const EventPipeSink *sink; /* takes the rundown; NULL: it is discarded */
 } EventPipeWait;
 
 /* Large rundowns take seconds. */
@@ -58,3 +70,9 @@ typedef struct EventPipeWait {
 /* Has the runtime make a rundown. WAIT may change meanwhile. */
 bool eventpipe_rundown(const Target *target, const EventPipeWait *wait,
                        EventPipeRundown *ret_rundown, GError **error);
+
+/*
+ * Has the runtime write one event into all of its sessions, so that one that is quiet gets a later
+ * horizon. The event comes within a tenth of a second. WAIT as above, without its limit and sink.
+ */
+bool eventpipe_ping(const Target *target, const EventPipeWait *wait, GError **error);

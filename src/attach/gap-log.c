@@ -342,6 +342,11 @@ void gap_log_free(GapLog *log)
         g_free(log);
 }
 
+const char *gap_log_ingest(const GapLog *log)
+{
+        return log->ingest;
+}
+
 /* The open gap of TARGET, or its empty one: a mere report that the target is held. */
 static LoggedGap *gap_log_find(const GapLog *log, const GapTarget *target, bool is_open)
 {

@@ -39,6 +39,8 @@ GapLog *gap_log_new(const char *directory, const char *ingest, void (*changed)(v
                     void *data);
 /* Waits up to half a second for gaps that can still be reported. */
 void gap_log_free(GapLog *log);
+/* The path of the daemon's ingest socket; owned by LOG. */
+const char *gap_log_ingest(const GapLog *log);
 
 /* From BEGIN on (ns of CLOCK_MONOTONIC), no session of TARGET is held, or possibly none. */
 void gap_log_begin(GapLog *log, const GapTarget *target, uint64_t begin);

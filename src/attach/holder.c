@@ -207,18 +207,17 @@ static bool caller_may_attach_more(const Caller *caller, uid_t uid)
                holder_count_attachments(holder, uid) < MAX_ATTACHMENTS_PER_USER;
 }
 
-static Attachment *caller_attach(Caller *caller, pid_t pid, uint64_t start_ticks, uid_t uid)
+static Attachment *caller_attach(Caller *caller, const AttachmentTarget *target)
 {
         Holder *holder = caller->holder;
         Attachment *attachment;
 
-        if (!caller_may_attach_more(caller, uid)) {
+        if (!caller_may_attach_more(caller, target->uid)) {
                 caller_refuse(caller, ATTACH_ERROR_FAILED,
                               "no more processes can be attached: detach some");
                 return NULL;
         }
-        attachment = attachment_new(holder->directory, holder->gaps, pid, start_ticks, uid,
-                                    on_change, holder);
+        attachment = attachment_new(holder->directory, holder->gaps, target, on_change, holder);
         caller->is_new = true;
         g_ptr_array_add(holder->attachments, attachment);
         return attachment;
@@ -255,7 +254,14 @@ static void caller_obey(Caller *caller, const Request *request)
         } else if (request->verb == REQUEST_DETACH) {
                 attachment_detach(attachment);
         } else if (!attachment) {
-                attachment = caller_attach(caller, key.host_pid, stat.start_ticks, uid);
+                const AttachmentTarget target = {key.host_pid, stat.start_ticks, uid, request->via};
+
+                attachment = caller_attach(caller, &target);
+        } else if (request->via && request->via != attachment_info(attachment)->via) {
+                message = g_strdup_printf("process %d is attached already, by %s: detach it first",
+                                          (int)request->pid,
+                                          attach_via_name(attachment_info(attachment)->via));
+                caller_refuse(caller, ATTACH_ERROR_FAILED, message);
         } else if (request->verb == REQUEST_RUNDOWN ||
                    attachment_info(attachment)->state == ATTACHMENT_WAITING) {
                 attachment_rundown(attachment);
@@ -434,21 +440,20 @@ static void holder_resume(Holder *holder)
         const char *name;
 
         while (files && (name = g_dir_read_name(files))) {
-                uint64_t ticks;
+                AttachmentTarget target = {0};
                 ProcStat stat;
                 uint32_t uid;
-                pid_t pid;
 
-                if (!attachment_file_parse_name(name, &pid, &ticks))
+                if (!attachment_file_parse_name(name, &target.pid, &target.start_ticks))
                         continue;
-                if (!proc_stat_read(pid, &stat) || stat.start_ticks != ticks ||
-                    !proc_uid(pid, &uid)) {
-                        attachment_forget(holder->directory, pid, ticks);
+                if (!proc_stat_read(target.pid, &stat) || stat.start_ticks != target.start_ticks ||
+                    !proc_uid(target.pid, &uid)) {
+                        attachment_forget(holder->directory, target.pid, target.start_ticks);
                         continue;
                 }
-                g_ptr_array_add(holder->attachments,
-                                attachment_new(holder->directory, holder->gaps, pid, ticks, uid,
-                                               on_change, holder));
+                target.uid = uid;
+                g_ptr_array_add(holder->attachments, attachment_new(holder->directory, holder->gaps,
+                                                                    &target, on_change, holder));
         }
 }
 

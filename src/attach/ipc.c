@@ -14,9 +14,12 @@
 /* "10.0.12", or with a commit's hash after it; anything longer is not a version. */
 #define MAX_VERSION 128
 
-/* The runtime's buffer for a session, in MB. What does not fit is lost, which does not matter here.
+/*
+ * The runtime's buffer for a session, in MB. What does not fit is lost, which does not matter if
+ * the stream is discarded. The runtime allocates it as needed; a rundown has to fit as a whole.
  */
 #define BUFFER_MB       1
+#define READ_BUFFER_MB  256
 #define FORMAT_NETTRACE 1
 #define TO_STREAM       0
 
@@ -37,6 +40,9 @@ static const struct {
         {IPC_COLLECT_TRACING_4, PART_RUNDOWN_KEYWORD | PART_STACKS},
         {IPC_COLLECT_TRACING_5, PART_OUTPUT | PART_RUNDOWN_KEYWORD | PART_STACKS | PART_FILTER},
 };
+
+/* Events that are switched on with the wanted ones: memory of the JIT, lookups of entry points. */
+static const uint32_t USELESS[] = {146, 160};
 
 static void ipc_put(GByteArray *out, uint64_t u, unsigned n)
 {
@@ -73,6 +79,19 @@ static GByteArray *ipc_message_finish(GByteArray *out)
         return out;
 }
 
+/* Either all events but those of a list are written, or only those of an empty list. In both cases
+ * the runtime switches all of them on. */
+static void ipc_put_filter(GByteArray *out, bool is_read)
+{
+        const size_t n = is_read ? G_N_ELEMENTS(USELESS) : 0;
+        size_t i;
+
+        ipc_put(out, !is_read, 1);
+        ipc_put(out, n, 4);
+        for (i = 0; i < n; i++)
+                ipc_put(out, USELESS[i], 4);
+}
+
 GByteArray *ipc_collect_new(const IpcCollect *collect)
 {
         GByteArray *out = ipc_message_new(collect->command);
@@ -84,7 +103,7 @@ GByteArray *ipc_collect_new(const IpcCollect *collect)
                         parts = LAYOUTS[i].parts;
         if (parts & PART_OUTPUT)
                 ipc_put(out, TO_STREAM, 4);
-        ipc_put(out, BUFFER_MB, 4);
+        ipc_put(out, collect->is_read ? READ_BUFFER_MB : BUFFER_MB, 4);
         ipc_put(out, FORMAT_NETTRACE, 4);
         if (parts & PART_RUNDOWN)
                 ipc_put(out, collect->has_rundown, 1);
@@ -97,12 +116,8 @@ GByteArray *ipc_collect_new(const IpcCollect *collect)
         ipc_put(out, collect->level, 4);
         ipc_put_string(out, collect->provider);
         ipc_put(out, 0, 4);
-        if (parts & PART_FILTER) {
-                /* Only events of this empty list are written. The runtime still switches them on.
-                 */
-                ipc_put(out, true, 1);
-                ipc_put(out, 0, 4);
-        }
+        if (parts & PART_FILTER)
+                ipc_put_filter(out, collect->is_read);
         return ipc_message_finish(out);
 }
 

@@ -38,6 +38,9 @@ typedef struct IpcCollect {
         /* Make a rundown at the end. With IPC_COLLECT_TRACING_2 only: others need keywords for it.
          */
         bool has_rundown;
+        /* Its stream is read: the runtime gets a large buffer, and leaves out only events that are
+         * of no use. Else the buffer is small, and it leaves out all that it can. */
+        bool is_read;
 } IpcCollect;
 
 /* Whole messages; the caller frees them. */

@@ -3,14 +3,26 @@
 
 #include "attach/attachment-file.h"
 #include "attach/error.h"
+#include "attach/eventpipe-feed.h"
 #include "attach/eventpipe-session.h"
 #include "util/fd.h"
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 /* Between two looks of an orphan at the attachment's file. */
 #define ORPHAN_MS 500
+/* In us: for the daemon to acknowledge the last events. */
+#define FINISH_LIMIT (5 * G_TIME_SPAN_SECOND)
+/* In us: for an orphan to end; it has to stop its session, and its FINISH_LIMIT. */
+#define ORPHAN_LIMIT (15 * G_TIME_SPAN_SECOND)
+/*
+ * In us, between two pings, and so often at most: the first one brings the horizon, unless the
+ * runtime does not write what it writes by experience.
+ */
+#define PING_INTERVAL G_TIME_SPAN_SECOND
+#define MAX_PINGS     10
 
 /* Why a worker stops serving. */
 typedef enum WorkerEnd {
@@ -18,7 +30,7 @@ typedef enum WorkerEnd {
         WORKER_MUST_QUIT,
         WORKER_IS_MUTE,   /* a report could not be sent, though the holder lives */
         WORKER_IS_ORPHAN, /* the holder has died */
-        WORKER_IS_DONE,   /* the session is over, or the target is */
+        WORKER_IS_DONE,   /* the session is over or damaged, or the target has ended */
 } WorkerEnd;
 
 typedef struct Worker {
@@ -29,6 +41,15 @@ typedef struct Worker {
         char *version;            /* owned or NULL */
         WorkerEnd end;
         bool wants_rundown; /* one was ordered, or none was made yet */
+
+        /* For the events to come by EventPipe; else NULL and unused. */
+        EventPipeFeed *feed; /* owned */
+        EventPipeSink sink, listing_sink;
+        int orphan;              /* pidfd: a rundown waits for its end; -1: it need not */
+        gint64 orphan_deadline;  /* us of g_get_monotonic_time(): for no longer */
+        uint64_t wanted_horizon; /* ns: somebody waits for it; 0: nobody */
+        unsigned n_pings;        /* for that */
+        gint64 next_ping;        /* us of g_get_monotonic_time() */
 } Worker;
 
 static WorkerReport worker_report_new(const Worker *worker, WorkerEvent event)
@@ -42,6 +63,16 @@ static WorkerReport worker_report_new(const Worker *worker, WorkerEvent event)
 
         g_strlcpy(report.version, worker->version ? worker->version : "", sizeof(report.version));
         return report;
+}
+
+static void worker_take_stream(void *data, const uint8_t *bytes, size_t n)
+{
+        eventpipe_feed_push(((const Worker *)data)->feed, bytes, n);
+}
+
+static void worker_take_listing(void *data, const uint8_t *bytes, size_t n)
+{
+        eventpipe_feed_push_listing(((const Worker *)data)->feed, bytes, n);
 }
 
 /*
@@ -93,6 +124,45 @@ static bool worker_take_orders(void *data)
         return worker->end == WORKER_MUST_QUIT;
 }
 
+/* The horizon passes TIME soon, also if the target emits nothing. */
+static void worker_want_horizon(Worker *worker, uint64_t time)
+{
+        worker->wanted_horizon = time;
+        worker->n_pings = 0;
+        worker->next_ping = 0;
+}
+
+static bool worker_wants_ping(const Worker *worker)
+{
+        return worker->feed && worker->wanted_horizon > eventpipe_feed_horizon(worker->feed) &&
+               worker->n_pings < MAX_PINGS;
+}
+
+static void worker_ping(Worker *worker)
+{
+        worker->n_pings++;
+        worker->next_ping = g_get_monotonic_time() + PING_INTERVAL;
+        eventpipe_ping(&worker->target, &worker->wait, /* error= */ NULL);
+}
+
+static bool worker_list_code(Worker *worker, EventPipeRundown *ret_rundown, GError **error)
+{
+        bool ok;
+
+        if (worker->feed)
+                eventpipe_feed_begin_listing(worker->feed);
+        ok = eventpipe_rundown(&worker->target, &worker->wait, ret_rundown, error);
+        if (!worker->feed)
+                return ok;
+        if (eventpipe_feed_end_listing(worker->feed, ok))
+                worker_want_horizon(worker, ret_rundown->end);
+        else if (ok)
+                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
+                            "the runtime of process %d wrote a rundown that cannot be read",
+                            (int)worker->target.info.host_pid);
+        return ok && !*error;
+}
+
 static void worker_do_rundown(Worker *worker)
 {
         WorkerReport report = worker_report_new(worker, WORKER_RUNDOWN);
@@ -100,7 +170,7 @@ static void worker_do_rundown(Worker *worker)
         EventPipeRundown rundown;
 
         worker->wants_rundown = false;
-        if (!eventpipe_rundown(&worker->target, &worker->wait, &rundown, &error)) {
+        if (!worker_list_code(worker, &rundown, &error)) {
                 if (worker->end == WORKER_MUST_QUIT)
                         return;
                 worker_send_error(worker, error);
@@ -129,16 +199,48 @@ static bool worker_find_target(const WorkerJob *job, Worker *worker, GError **er
         return false;
 }
 
+static bool worker_open(const WorkerJob *job, Worker *worker, GError **error)
+{
+        if (job->via != ATTACH_VIA_EVENTPIPE)
+                return target_check_provider(&worker->target, error) &&
+                       eventpipe_session_open(&worker->target, &worker->session, error);
+        return eventpipe_session_open_read(&worker->target, &worker->sink, &worker->session, error);
+}
+
+static void worker_begin_feed(const WorkerJob *job, Worker *worker, uint64_t since)
+{
+        const FeedTarget target = {.process = *target_key(&worker->target),
+                                   .uid = worker->target.info.uid,
+                                   .start_ticks = worker->target.start_ticks,
+                                   .clock_offset = job->clock_offset};
+
+        worker->feed = eventpipe_feed_new(job->ingest, &target, since);
+        worker->orphan = job->orphan ? (int)syscall(SYS_pidfd_open, job->orphan, 0) : -1;
+        worker->orphan_deadline = g_get_monotonic_time() + ORPHAN_LIMIT;
+}
+
+/* An orphan that has ended is not waited for any longer. */
+static bool worker_awaits_orphan(Worker *worker)
+{
+        struct pollfd fd = {.fd = worker->orphan, .events = POLLIN};
+
+        if (worker->orphan >= 0 &&
+            (poll(&fd, 1, 0) > 0 || g_get_monotonic_time() >= worker->orphan_deadline))
+                fd_clear(&worker->orphan);
+        return worker->orphan >= 0;
+}
+
 static bool worker_hold(const WorkerJob *job, Worker *worker, GError **error)
 {
         WorkerReport report;
 
         worker->version = eventpipe_runtime_version(&worker->target, error);
-        if ((!worker->version && *error) || !target_check_provider(&worker->target, error) ||
-            !eventpipe_session_open(&worker->target, &worker->session, error))
+        if ((!worker->version && *error) || !worker_open(job, worker, error))
                 return false;
         report = worker_report_new(worker, WORKER_HELD);
         report.time = eventpipe_session_clock();
+        if (job->via == ATTACH_VIA_EVENTPIPE)
+                worker_begin_feed(job, worker, report.time);
         worker_send(worker, &report);
         /* Only now, so that a session is open at every moment. */
         if (job->old_session && job->old_session != worker->session.id)
@@ -146,21 +248,67 @@ static bool worker_hold(const WorkerJob *job, Worker *worker, GError **error)
         return true;
 }
 
-/* Waits for TIMEOUT_MS (-1: for ever) or an order, and drains the session. False: the session is
- * over. */
-static bool worker_wait(const Worker *worker, bool has_orders, int timeout_ms, bool *ret_is_ordered)
+/* The smaller of two timeouts, of which -1 is the largest. */
+static int timeout_min(int a, int b)
+{
+        return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+/* How long nothing is to be done. */
+static int worker_timeout(const Worker *worker)
+{
+        gint64 left;
+
+        if (worker->orphan >= 0)
+                return ORPHAN_MS;
+        if (!worker_wants_ping(worker))
+                return -1;
+        left = (worker->next_ping - g_get_monotonic_time() + 999) / 1000;
+        return (int)CLAMP(left, 0, PING_INTERVAL / 1000);
+}
+
+/* What the target has written before it ended. */
+static void worker_drain_rest(const Worker *worker)
+{
+        struct pollfd fd = {.fd = worker->session.fd, .events = POLLIN};
+
+        while (worker->feed && poll(&fd, 1, 0) > 0 && eventpipe_session_drain(&worker->session))
+                ;
+}
+
+/* Waits for TIMEOUT_MS (-1: for ever) or an order, drains the session, and feeds the daemon. False:
+ * the session is over. */
+static bool worker_wait(Worker *worker, bool has_orders, int timeout_ms, bool *ret_is_ordered)
 {
         struct pollfd fds[] = {
                 {.fd = has_orders ? worker->fd : -1, .events = POLLIN},
                 {.fd = worker->session.fd, .events = POLLIN},
                 {.fd = worker->target.pidfd, .events = POLLIN},
+                {.fd = worker->orphan, .events = POLLIN},
+                {.fd = -1},
         };
+        int r;
 
         *ret_is_ordered = false;
-        if (poll(fds, G_N_ELEMENTS(fds), timeout_ms) < 0)
+        if (worker->feed)
+                timeout_ms = timeout_min(timeout_ms, eventpipe_feed_poll(worker->feed, &fds[4]));
+        r = poll(fds, G_N_ELEMENTS(fds), timeout_min(timeout_ms, worker_timeout(worker)));
+        if (r < 0)
                 return errno == EINTR;
         *ret_is_ordered = fds[0].revents != 0;
-        return !fds[2].revents && (!fds[1].revents || eventpipe_session_drain(&worker->session));
+        if (fds[3].revents)
+                fd_clear(&worker->orphan);
+        if (fds[2].revents) {
+                worker_drain_rest(worker);
+                return false;
+        }
+        if (fds[1].revents && !eventpipe_session_drain(&worker->session))
+                return false;
+        if (worker->feed)
+                eventpipe_feed_run(worker->feed);
+        if (worker_wants_ping(worker) && g_get_monotonic_time() >= worker->next_ping)
+                worker_ping(worker);
+        return !worker->feed || !eventpipe_feed_error(worker->feed);
 }
 
 /* Serves until the worker must quit, or until the session or the holder is over. */
@@ -169,7 +317,7 @@ static void worker_serve(Worker *worker)
         bool is_ordered;
 
         while (worker->end == WORKER_GOES_ON) {
-                if (worker->wants_rundown)
+                if (worker->wants_rundown && !worker_awaits_orphan(worker))
                         worker_do_rundown(worker);
                 else if (!worker_wait(worker, true, -1, &is_ordered))
                         worker->end = WORKER_IS_DONE;
@@ -200,6 +348,12 @@ static void worker_be_orphan(Worker *worker, const char *path)
         eventpipe_session_stop(&worker->target, &worker->session, NULL);
 }
 
+static void worker_finish_feed(const Worker *worker)
+{
+        if (worker->feed)
+                eventpipe_feed_finish(worker->feed, FINISH_LIMIT);
+}
+
 static void worker_send_ended(Worker *worker)
 {
         g_autoptr(GError) error = NULL;
@@ -207,6 +361,11 @@ static void worker_send_ended(Worker *worker)
         if (target_is_ending(&worker->target))
                 g_set_error(&error, ATTACH_ERROR, ATTACH_ERROR_ENDED, "process %d has ended",
                             (int)worker->target.info.host_pid);
+        else if (worker->feed && eventpipe_feed_error(worker->feed))
+                g_set_error(&error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
+                            "the session of process %d cannot be read: it is %s",
+                            (int)worker->target.info.host_pid,
+                            eventpipe_feed_error(worker->feed)->message);
         else
                 g_set_error(&error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
                             "the runtime of process %d has ended the session",
@@ -216,14 +375,21 @@ static void worker_send_ended(Worker *worker)
 
 void worker_run(const WorkerJob *job, int fd)
 {
-        Worker worker = {
-                .fd = fd, .target = {.pidfd = -1}, .session = {.fd = -1}, .wants_rundown = true};
+        Worker worker = {.fd = fd,
+                         .target = {.pidfd = -1},
+                         .session = {.fd = -1},
+                         .wants_rundown = true,
+                         .orphan = -1};
         g_autoptr(GError) error = NULL;
 
-        worker.wait = (EventPipeWait){.other = &worker.session,
-                                      .interrupt_fd = fd,
-                                      .interrupt = worker_take_orders,
-                                      .data = &worker};
+        worker.sink = (EventPipeSink){worker_take_stream, &worker};
+        worker.listing_sink = (EventPipeSink){worker_take_listing, &worker};
+        worker.wait = (EventPipeWait){
+                .other = &worker.session,
+                .interrupt_fd = fd,
+                .interrupt = worker_take_orders,
+                .data = &worker,
+                .sink = job->via == ATTACH_VIA_EVENTPIPE ? &worker.listing_sink : NULL};
         if (!worker_find_target(job, &worker, &error) || !worker_hold(job, &worker, &error))
                 worker_send_error(&worker, error);
         else
@@ -232,16 +398,21 @@ void worker_run(const WorkerJob *job, int fd)
         case WORKER_GOES_ON: /* it never held a session */
                 break;
         case WORKER_IS_DONE:
+                worker_finish_feed(&worker);
                 worker_send_ended(&worker);
                 break;
         case WORKER_IS_MUTE:
         case WORKER_MUST_QUIT:
                 if (worker.session.fd >= 0)
                         eventpipe_session_stop(&worker.target, &worker.session, NULL);
+                worker_finish_feed(&worker);
                 break;
         case WORKER_IS_ORPHAN:
                 worker_be_orphan(&worker, job->path);
+                worker_finish_feed(&worker);
         }
+        eventpipe_feed_free(worker.feed);
+        fd_clear(&worker.orphan);
         fd_clear(&worker.session.fd);
         target_close(&worker.target);
         g_free(worker.version);

@@ -9,7 +9,12 @@
  * holder has died, and the worker is an orphan: events are to be recorded until there is another
  * holder. It then leaves a persistent session alone, and holds any other one until the attachment's
  * file is removed or names another session.
+ *
+ * If the events come by LTTng, what the runtime writes into the session is discarded; else it is
+ * fed to the daemon (eventpipe-feed.h).
  */
+
+#include "wire/hold-request.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,6 +55,12 @@ typedef struct WorkerJob {
         uint64_t start_ticks; /* 0: of any process with that pid */
         uint64_t old_session; /* id of a session that an earlier worker left; 0: none */
         const char *path;     /* of the attachment's file */
+        AttachVia via;
+        const char *ingest;   /* EVENTPIPE: the daemon's socket */
+        int64_t clock_offset; /* EVENTPIPE: see FeedTarget */
+        /* EVENTPIPE: a worker of an earlier holder, which ends once this one holds a session; 0:
+         * none. A listing is made only then, so that what the other has to feed comes before it. */
+        pid_t orphan;
 } WorkerJob;
 
 /* To be called in a process of its own. FD is a SOCK_SEQPACKET socket. Returns when the worker has

@@ -63,22 +63,25 @@ static void attaching_print_json(const Attaching *attaching)
 static void attaching_wait(Attaching *attaching, WaitComplete *wait, gint64 deadline, PidArgs *args)
 {
         const json_t *answer = attaching->answer;
+        const WaitTarget target = {.vpid = (int32_t)field_number(answer, "vpid"),
+                                   .pid_ns = field_number(answer, "pid_ns"),
+                                   .is_eventpipe =
+                                           !g_strcmp0(field_text(answer, "via"), "eventpipe")};
         g_autoptr(GError) error = NULL;
         uint64_t end;
 
         if (!wait || g_strcmp0(field_text(answer, "state"), "attached") ||
             !field_time(json_object_get(answer, "rundown"), "end", &end))
                 return;
-        attaching->is_complete = wait_complete_run(wait, (int32_t)field_number(answer, "vpid"),
-                                                   field_number(answer, "pid_ns"), end, deadline,
-                                                   &attaching->n_methods, &error);
+        attaching->is_complete =
+                wait_complete_run(wait, &target, end, deadline, &attaching->n_methods, &error);
         if (error)
                 pid_args_fail(args, attaching->pid, g_steal_pointer(&error));
 }
 
-static void attaching_ask(Attaching *attaching, RequestVerb verb, PidArgs *args)
+static void attaching_ask(Attaching *attaching, RequestVerb verb, AttachVia via, PidArgs *args)
 {
-        const Request request = {.verb = verb, .pid = attaching->pid};
+        const Request request = {.verb = verb, .pid = attaching->pid, .via = via};
         g_autoptr(GError) error = NULL;
 
         attaching->fd = holder_client_ask(&request, true, &error);
@@ -111,7 +114,8 @@ static bool attach_all(const Options *options, PidArgs *args, GError **error)
                 wait = wait_complete_new(options, &no_daemon);
         for (i = 0; i < args->pids->len; i++) {
                 all[i].pid = g_array_index(args->pids, pid_t, i);
-                attaching_ask(&all[i], is_again ? REQUEST_RUNDOWN : REQUEST_ATTACH, args);
+                attaching_ask(&all[i], is_again ? REQUEST_RUNDOWN : REQUEST_ATTACH, options->via,
+                              args);
         }
         for (i = 0; i < args->pids->len; i++)
                 attaching_take_answer(&all[i], args);
@@ -141,7 +145,7 @@ static void attaching_print_table(const json_t *attachments)
         static const Column COLUMNS[] = {
                 {"PID", true, 0, 0},    {"VPID", true, 3, 0},     {"NS", true, 5, 0},
                 {"STATE", false, 0, 0}, {"RUNTIME", false, 2, 0}, {"SINCE", true, 4, 0},
-                {"LISTED", true, 1, 0},
+                {"LISTED", true, 1, 0}, {"VIA", false, 6, 0},
         };
         g_autoptr(Table) table = table_new(COLUMNS, G_N_ELEMENTS(COLUMNS));
         const json_t *row;
@@ -156,6 +160,7 @@ static void attaching_print_table(const json_t *attachments)
                 table_add(table, field_text(row, "runtime"));
                 table_add(table, field_text(row, "since"));
                 table_add(table, field_text(json_object_get(row, "rundown"), "end"));
+                table_add(table, field_text(row, "via"));
         }
         table_print(table);
 }

@@ -41,6 +41,9 @@ _clrsym_values()
         --format)
                 printf '%s\n' sh env systemd docker
                 ;;
+        --via)
+                printf '%s\n' lttng eventpipe
+                ;;
         --user)
                 compgen -u
                 ;;

@@ -142,6 +142,11 @@ static const char *to_tier(const char *argument, void *member)
         return "not a tier: QuickJitted, OptimizedTier1, ReadyToRun ..., see clrsym(1)";
 }
 
+static const char *to_via(const char *argument, void *member)
+{
+        return attach_via_from_name(argument, member) ? NULL : "not lttng or eventpipe";
+}
+
 static const char *to_style(const char *argument, void *member)
 {
         /* "full" is csharp: the spelling of --names. */
@@ -236,6 +241,9 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                          "every process of this user"},
         [OPTION_AGAIN] = {0, "again", NULL, false, NULL, 0,
                           "request another rundown of processes that are attached already"},
+        [OPTION_VIA] = {0, "via", "SOURCE", false, to_via, MEMBER(via),
+                        "how events come: lttng (default), or eventpipe, which needs only a "
+                        "daemon"},
         [OPTION_LIST] = {0, "list", NULL, false, NULL, 0, "show what is attached"},
         [OPTION_FORMAT] = {0, "format", "FORM", false, to_text, MEMBER(format),
                            "sh, env, systemd or docker (default: sh)"},

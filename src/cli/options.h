@@ -6,6 +6,7 @@
  */
 
 #include "clrsym/clrsym.h"
+#include "wire/hold-request.h"
 
 #include <assert.h>
 #include <glib.h>
@@ -35,6 +36,7 @@ typedef enum Option {
         OPTION_MAP,
         OPTION_USER,
         OPTION_AGAIN,
+        OPTION_VIA,
         OPTION_LIST,
         OPTION_FORMAT,
         OPTION_LIVE,
@@ -126,6 +128,7 @@ typedef struct Options {
         ProcessMaps maps;
         const char *user;
         const char *format;
+        AttachVia via;
         GPtrArray *track;     /* owned, of borrowed strings: "PID,PID..."; or NULL */
         uint64_t disk;        /* bytes */
         uint64_t buffer_size; /* bytes */

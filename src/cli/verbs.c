@@ -168,8 +168,8 @@ static const Verb VERBS[] = {
          .help = "save a trace as a snapshot, which --trace opens at once"},
         {.name = "attach",
          .run = verb_attach,
-         .use = {BIT(SOCKET) | BIT(ALL) | BIT(USER) | BIT(AGAIN) | BIT(LIST) | BIT(WAIT) |
-                         BIT(JSON),
+         .use = {BIT(SOCKET) | BIT(ALL) | BIT(USER) | BIT(AGAIN) | BIT(VIA) | BIT(LIST) |
+                         BIT(WAIT) | BIT(JSON),
                  ATTACH_TEXTS},
          .arguments = "[PID...]",
          .max_arguments = ANY_NUMBER,

@@ -20,6 +20,7 @@ struct WaitComplete {
 typedef struct ProcessState {
         int32_t vpid;
         uint64_t pid_ns;
+        bool is_eventpipe;
         bool is_found;
         uint64_t found_ns; /* 0: the trace does not say */
         uint32_t generation;
@@ -99,17 +100,22 @@ static bool check_rundown(WaitComplete *wait, const ProcessState *state, GError 
         }
         if (r == 0) {
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
-                            "process %d is attached, but clrsymd got no events of its rundown: "
-                            "enable the events DotNETRuntimeRundown:* in the LTTng session",
-                            state->vpid);
+                            "process %d is attached, but clrsymd got no events of its rundown: %s",
+                            state->vpid,
+                            state->is_eventpipe
+                                    ? "attach --again"
+                                    : "enable the events DotNETRuntimeRundown:* in the LTTng "
+                                      "session");
                 return false;
         }
         n_lost = count_lost(wait->source) - wait->n_lost;
         if (n_lost) {
-                g_set_error(error, ANSWER_SOURCE_ERROR, 0,
-                            "process %d is attached, but meanwhile LTTng lost %" G_GUINT64_FORMAT
-                            " events: give its channel larger sub-buffers, then attach --again",
-                            state->vpid, (guint64)n_lost);
+                g_set_error(
+                        error, ANSWER_SOURCE_ERROR, 0,
+                        "process %d is attached, but meanwhile %s lost %" G_GUINT64_FORMAT
+                        " events: %sattach --again",
+                        state->vpid, state->is_eventpipe ? "its runtime" : "LTTng", (guint64)n_lost,
+                        state->is_eventpipe ? "" : "give its channel larger sub-buffers, then ");
                 return false;
         }
         return true;
@@ -162,6 +168,11 @@ static bool set_late(const ProcessState *state, GError **error)
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
                             "process %d is attached, but its latest events have not arrived yet: "
                             "wait longer (--wait=SEC), or check that the feeder runs",
+                            state->vpid);
+        else if (state->is_eventpipe)
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0,
+                            "process %d is attached, but clrsymd got no events of it: check that "
+                            "the holder was started with its ingest socket ($CLRSYM_INGEST)",
                             state->vpid);
         else
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
@@ -229,11 +240,13 @@ static bool wait_complete_loop(WaitComplete *wait, ProcessState *state, clrsym_w
         }
 }
 
-bool wait_complete_run(WaitComplete *wait, int32_t vpid, uint64_t pid_ns, uint64_t time,
-                       gint64 deadline, uint64_t *ret_methods, GError **error)
+bool wait_complete_run(WaitComplete *wait, const WaitTarget *target, uint64_t time, gint64 deadline,
+                       uint64_t *ret_methods, GError **error)
 {
-        const clrsym_filter filter = {.pid = vpid};
-        ProcessState state = {.vpid = vpid, .pid_ns = pid_ns};
+        const clrsym_filter filter = {.pid = target->vpid};
+        ProcessState state = {.vpid = target->vpid,
+                              .pid_ns = target->pid_ns,
+                              .is_eventpipe = target->is_eventpipe};
         clrsym_watch *watch = NULL;
         bool ok;
 

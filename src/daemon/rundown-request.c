@@ -153,7 +153,7 @@ static gboolean rundown_request_on_timeout(gpointer data)
  * error at once. */
 static int send_request(const char *path, pid_t pid)
 {
-        const Request request = {REQUEST_RUNDOWN, pid, /* is_held_only= */ true};
+        const Request request = {.verb = REQUEST_RUNDOWN, .pid = pid, .is_held_only = true};
         g_autofree char *line = request_format(&request);
         size_t n = strlen(line);
         FD_AUTO int fd = unix_connect(path, SOCK_NONBLOCK, 0);

@@ -11,7 +11,38 @@ static const char *const VERBS[_REQUEST_VERB_MAX] = {
         [REQUEST_LIST] = "list",
 };
 
+static const char *const VIAS[_ATTACH_VIA_MAX] = {
+        [ATTACH_VIA_LTTNG] = "lttng",
+        [ATTACH_VIA_EVENTPIPE] = "eventpipe",
+};
+
 static const char *const NOT_HELD[] = {REQUEST_NOT_ATTACHED, REQUEST_NO_PROCESS, REQUEST_ENDED};
+
+const char *attach_via_name(AttachVia via)
+{
+        return VIAS[via];
+}
+
+bool attach_via_from_name(const char *name, AttachVia *ret_via)
+{
+        unsigned i;
+
+        for (i = ATTACH_VIA_ANY + 1; i < _ATTACH_VIA_MAX; i++) {
+                if (strcmp(name, VIAS[i]) != 0)
+                        continue;
+                *ret_via = (AttachVia)i;
+                return true;
+        }
+        return false;
+}
+
+/* False: VIA is something else than the name of one. */
+static bool request_parse_via(const json_t *via, AttachVia *ret_via)
+{
+        *ret_via = ATTACH_VIA_ANY;
+        return !via ||
+               (json_is_string(via) && attach_via_from_name(json_string_value(via), ret_via));
+}
 
 bool request_parse(const char *text, size_t n, Request *ret_request)
 {
@@ -20,6 +51,7 @@ bool request_parse(const char *text, size_t n, Request *ret_request)
         json_int_t pid = json_integer_value(json_object_get(request, "pid"));
         const json_t *held = json_object_get(request, "held");
         bool is_held_only = json_is_true(held);
+        AttachVia via;
         unsigned i;
 
         for (i = 0; i < _REQUEST_VERB_MAX; i++)
@@ -27,9 +59,11 @@ bool request_parse(const char *text, size_t n, Request *ret_request)
                         break;
         if (i == _REQUEST_VERB_MAX || pid < 0 || pid > G_MAXINT32 ||
             (held && !json_is_boolean(held)) || (pid == 0) != (i == REQUEST_LIST) ||
-            (is_held_only && i != REQUEST_RUNDOWN))
+            (is_held_only && i != REQUEST_RUNDOWN) ||
+            !request_parse_via(json_object_get(request, "via"), &via) ||
+            (via && i != REQUEST_RUNDOWN && i != REQUEST_ATTACH))
                 return false;
-        *ret_request = (Request){(RequestVerb)i, (pid_t)pid, is_held_only};
+        *ret_request = (Request){(RequestVerb)i, (pid_t)pid, is_held_only, via};
         return true;
 }
 
@@ -37,8 +71,10 @@ char *request_format(const Request *request)
 {
         if (request->verb == REQUEST_LIST)
                 return g_strdup_printf("{\"verb\":\"%s\"}\n", VERBS[request->verb]);
-        return g_strdup_printf("{\"verb\":\"%s\",\"pid\":%d%s}\n", VERBS[request->verb],
-                               (int)request->pid, request->is_held_only ? ",\"held\":true" : "");
+        return g_strdup_printf("{\"verb\":\"%s\",\"pid\":%d%s%s%s%s}\n", VERBS[request->verb],
+                               (int)request->pid, request->is_held_only ? ",\"held\":true" : "",
+                               request->via ? ",\"via\":\"" : "",
+                               request->via ? VIAS[request->via] : "", request->via ? "\"" : "");
 }
 
 bool request_reply_parse(const char *text, size_t n, RequestReply *ret_reply)

@@ -7,6 +7,7 @@
  * Each is one JSON object on a line; a connection carries one request.
  *
  *   {"verb":"attach","pid":123}                  also "detach"; "list" has no pid
+ *   {"verb":"attach","pid":123,"via":"eventpipe"} or "lttng": how its events are to come
  *   {"verb":"again","pid":123,"held":true}       another rundown
  *
  *   {"pid":123,"vpid":1,...}                     an attachment (attach/request.h)
@@ -28,10 +29,24 @@ typedef enum RequestVerb {
         _REQUEST_VERB_MAX,
 } RequestVerb;
 
+/* How the events of an attached process come to the daemon. */
+typedef enum AttachVia {
+        ATTACH_VIA_ANY,       /* as they do already; LTTng, if they do not */
+        ATTACH_VIA_LTTNG,     /* from its own LTTng buffers: needs a session and a feeder */
+        ATTACH_VIA_EVENTPIPE, /* from its diagnostic port, fed by the holder */
+        _ATTACH_VIA_MAX,
+} AttachVia;
+
+/* NULL for ANY. */
+const char *attach_via_name(AttachVia via);
+/* False: no such name. */
+bool attach_via_from_name(const char *name, AttachVia *ret_via);
+
 typedef struct Request {
         RequestVerb verb;
         pid_t pid;         /* in the client's pid namespace; 0 with LIST */
         bool is_held_only; /* with RUNDOWN: fail if the process is not attached */
+        AttachVia via;     /* with ATTACH and RUNDOWN */
 } Request;
 
 /* Bytes; longer than any request. */

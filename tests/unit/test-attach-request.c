@@ -8,11 +8,14 @@
 
 START_TEST(test_good)
 {
-        static const Request REQUESTS[] = {{REQUEST_ATTACH, 1, false},
-                                           {REQUEST_RUNDOWN, 4711, false},
-                                           {REQUEST_RUNDOWN, 4711, true},
-                                           {REQUEST_DETACH, G_MAXINT32, false},
-                                           {REQUEST_LIST, 0, false}};
+        static const Request REQUESTS[] = {{REQUEST_ATTACH, 1, false, ATTACH_VIA_ANY},
+                                           {REQUEST_ATTACH, 1, false, ATTACH_VIA_LTTNG},
+                                           {REQUEST_ATTACH, 1, false, ATTACH_VIA_EVENTPIPE},
+                                           {REQUEST_RUNDOWN, 4711, false, ATTACH_VIA_ANY},
+                                           {REQUEST_RUNDOWN, 4711, false, ATTACH_VIA_EVENTPIPE},
+                                           {REQUEST_RUNDOWN, 4711, true, ATTACH_VIA_ANY},
+                                           {REQUEST_DETACH, G_MAXINT32, false, ATTACH_VIA_ANY},
+                                           {REQUEST_LIST, 0, false, ATTACH_VIA_ANY}};
         size_t i;
 
         for (i = 0; i < G_N_ELEMENTS(REQUESTS); i++) {
@@ -26,6 +29,7 @@ START_TEST(test_good)
                 ck_assert_int_eq(request.verb, REQUESTS[i].verb);
                 ck_assert_int_eq(request.pid, REQUESTS[i].pid);
                 ck_assert_int_eq(request.is_held_only, REQUESTS[i].is_held_only);
+                ck_assert_int_eq(request.via, REQUESTS[i].via);
                 for (cut = 0; cut < n - 1; cut++)
                         ck_assert(!request_parse(line, cut, &request));
         }
@@ -55,6 +59,9 @@ START_TEST(test_bad)
                 "{\"pid\":1}",
                 "{\"verb\":\"again\",\"pid\":1,\"held\":1}",
                 "{\"verb\":\"attach\",\"pid\":1,\"held\":true}",
+                "{\"verb\":\"attach\",\"pid\":1,\"via\":\"perf\"}",
+                "{\"verb\":\"attach\",\"pid\":1,\"via\":1}",
+                "{\"verb\":\"detach\",\"pid\":1,\"via\":\"lttng\"}",
         };
         Request request;
 
@@ -179,7 +186,7 @@ START_TEST(test_file_names)
 }
 END_TEST
 
-static void expect_file(const char *text, bool is_good)
+static void expect_file(const char *text, bool is_good, uint64_t via)
 {
         AttachmentFile file;
 
@@ -194,22 +201,30 @@ static void expect_file(const char *text, bool is_good)
         ck_assert_uint_eq(file.worker_start, 10);
         ck_assert_uint_eq(file.vpid, 11);
         ck_assert_uint_eq(file.pid_ns, UINT64_MAX);
+        ck_assert_uint_eq(file.via, via);
+        ck_assert_uint_eq(file.clock_offset, via ? 12 : 0);
 }
 
 /* What is written is read; so is the form of earlier versions. */
 START_TEST(test_files)
 {
-        const AttachmentFile file = {5, 1, 7, 8, 9, 10, 11, UINT64_MAX};
+        const AttachmentFile file = {5, 1, 7, 8, 9, 10, 11, UINT64_MAX, ATTACH_VIA_EVENTPIPE, 12};
         g_autofree char *text = attachment_file_format(&file);
 
-        expect_file(text, true);
-        expect_file("5 1 7 8 9 10 11 18446744073709551615\n", true);
-        expect_file("5 1 7 8 9 10 11\n", false);
-        expect_file("5 1 7 8 9 10 11 18446744073709551616\n", false);
-        expect_file("5 1 7\n", false);
-        expect_file("nonsense\n", false);
-        expect_file("[attachment]\nsession=5\n", false);
-        expect_file("", false);
+        expect_file(text, true, ATTACH_VIA_EVENTPIPE);
+        expect_file("[attachment]\nsession=5\npersistent=1\nheld_since=7\nheld_until=8\nworker=9\n"
+                    "worker_start=10\nvpid=11\npid_ns=18446744073709551615\n",
+                    true, ATTACH_VIA_ANY);
+        expect_file("[attachment]\nsession=5\npersistent=1\nheld_since=7\nheld_until=8\nworker=9\n"
+                    "worker_start=10\nvpid=11\npid_ns=18446744073709551615\nvia=3\n",
+                    false, ATTACH_VIA_ANY);
+        expect_file("5 1 7 8 9 10 11 18446744073709551615\n", true, ATTACH_VIA_ANY);
+        expect_file("5 1 7 8 9 10 11\n", false, ATTACH_VIA_ANY);
+        expect_file("5 1 7 8 9 10 11 18446744073709551616\n", false, ATTACH_VIA_ANY);
+        expect_file("5 1 7\n", false, ATTACH_VIA_ANY);
+        expect_file("nonsense\n", false, ATTACH_VIA_ANY);
+        expect_file("[attachment]\nsession=5\n", false, ATTACH_VIA_ANY);
+        expect_file("", false, ATTACH_VIA_ANY);
 }
 END_TEST
 
@@ -219,7 +234,7 @@ Suite *suite_new(void)
         TCase *tcase = tcase_create("attach-request");
 
         tcase_add_test(tcase, test_good);
-        tcase_add_loop_test(tcase, test_bad, 0, 20);
+        tcase_add_loop_test(tcase, test_bad, 0, 23);
         tcase_add_test(tcase, test_errors);
         tcase_add_loop_test(tcase, test_attachment, 0, 6);
         tcase_add_test(tcase, test_outcomes);

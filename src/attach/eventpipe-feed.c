@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+#include "attach/eventpipe-feed.h"
+
+#include "event/boot-id.h"
+#include "nettrace/reader.h"
+#include "util/backoff.h"
+#include "util/fd.h"
+#include "util/unix-socket.h"
+#include "wire/ingest-client.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define READ_SIZE (64u << 10)
+/* Bytes that were sent and still lie in the output. */
+#define MAX_SENT (1u << 20)
+
+/* A session's stream. */
+typedef struct FeedSource {
+        NettraceReader *reader; /* owned; NULL: none */
+        GError *error;          /* owned: it is damaged */
+} FeedSource;
+
+struct EventPipeFeed {
+        FeedTarget target;
+        char *ingest; /* owned */
+        FeedSource session, listing;
+        bool is_listing;    /* what comes of the session waits for the listing's end */
+        Record listed;      /* the listing's next record */
+        bool has_listed;    /* borrows from the listing's reader */
+        uint64_t horizon;   /* ns */
+        uint64_t last;      /* ns: of the last record */
+        uint64_t gap_end;   /* ns: of the last gap */
+        uint64_t drop_time; /* ns: since when records are dropped; 0: they are not */
+        uint64_t n_dropped;
+        FeederReport report; /* as it was sent last */
+
+        IngestClient *client; /* owned */
+        IngestStream *stream; /* borrowed */
+        GQueue sizes;         /* of the batches that are not acknowledged */
+        size_t n_kept;        /* the sum */
+
+        int fd;          /* to the daemon; -1: none */
+        GByteArray *out; /* owned */
+        size_t n_sent;   /* of it */
+        gint64 next_try; /* us of g_get_monotonic_time(), while there is no connection */
+        Backoff backoff;
+};
+
+/* The trace is that of all workers of one attachment. */
+static void feed_trace_uuid(const FeedTarget *target, const char *boot_id, uint8_t ret_uuid[16])
+{
+        g_autofree char *text = g_strdup_printf(
+                "EventPipe %s %" G_GUINT64_FORMAT " %d %" G_GUINT64_FORMAT " %" G_GINT64_FORMAT,
+                boot_id, (guint64)target->process.pid_ns, (int)target->process.pid,
+                (guint64)target->start_ticks, (gint64)target->clock_offset);
+        g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+        uint8_t digest[32];
+        gsize n = sizeof(digest);
+
+        g_checksum_update(checksum, (const uint8_t *)text, -1);
+        g_checksum_get_digest(checksum, digest, &n);
+        memcpy(ret_uuid, digest, 16);
+}
+
+static StreamIdentity *feed_identity_new(const FeedTarget *target, uint64_t since)
+{
+        StreamIdentity *identity = stream_identity_new();
+        char host[256] = "";
+
+        gethostname(host, sizeof(host) - 1);
+        g_string_assign(identity->hostname, host);
+        /* The events are of this boot, wherever the clock was set since. */
+        boot_id_append(identity->boot_id, host, /* clock_uuid= */ NULL,
+                       (g_get_real_time() - g_get_monotonic_time()) * 1000);
+        feed_trace_uuid(target, identity->boot_id->str, identity->trace_uuid);
+        identity->stream_id = since;
+        identity->scheme = BUFFER_SCHEME_PER_PID;
+        identity->uid = target->uid;
+        identity->pid = target->process.pid;
+        stream_identity_set_clock(identity, "monotonic", target->clock_offset);
+        return identity;
+}
+
+static void feed_source_clear(FeedSource *source)
+{
+        g_clear_pointer(&source->reader, nettrace_reader_free);
+        g_clear_error(&source->error);
+}
+
+static void feed_source_push(FeedSource *source, const uint8_t *bytes, size_t n)
+{
+        if (source->reader && !source->error)
+                nettrace_reader_push(source->reader, bytes, n, &source->error);
+}
+
+/* Batches */
+
+static void feed_commit(EventPipeFeed *feed)
+{
+        const size_t n = ingest_client_batch(feed->client)->len;
+
+        if (!n)
+                return;
+        ingest_client_commit(feed->client, n, /* last= */ NULL);
+        g_queue_push_tail(&feed->sizes, GSIZE_TO_POINTER(n));
+        feed->n_kept += n;
+}
+
+static void feed_put_gap(EventPipeFeed *feed, const StreamGap *gap)
+{
+        StreamGap rising = *gap;
+
+        /* The daemon takes one that ends no later than the one before for known. */
+        rising.end = MAX(rising.end, feed->gap_end + 1);
+        feed->gap_end = rising.end;
+        ingest_put_gap(ingest_client_batch(feed->client), feed->stream->number, &rising);
+}
+
+static void feed_lose(EventPipeFeed *feed, uint64_t begin, uint64_t end, uint64_t count)
+{
+        const StreamGap gap = {GAP_EVENTS, begin, end, count};
+
+        feed_put_gap(feed, &gap);
+}
+
+/* Drops from now on, or no longer: then the daemon learns what is missing up to END. */
+static void feed_check_room(EventPipeFeed *feed, uint64_t end)
+{
+        if (!feed->drop_time && feed->n_kept > FEED_MAX_KEPT) {
+                feed->drop_time = MAX(feed->last, feed->horizon);
+                feed->n_dropped = 0;
+        } else if (feed->drop_time && feed->n_kept <= FEED_MAX_KEPT / 2) {
+                feed_lose(feed, feed->drop_time, MAX(end, feed->drop_time), feed->n_dropped);
+                feed->drop_time = 0;
+        }
+}
+
+static void feed_put_record(EventPipeFeed *feed, Record *record)
+{
+        /* So many of one time that the daemon would refuse the batch: it takes the rest for known.
+         */
+        const bool is_full = ingest_client_batch(feed->client)->len > INGEST_MAX_BATCH / 2;
+
+        if (is_full)
+                feed_lose(feed, record->time, record->time, GAP_COUNT_UNKNOWN);
+        if (is_full || ingest_client_is_due(feed->client, (int64_t)record->time)) {
+                feed_commit(feed);
+                feed_check_room(feed, record->time);
+        }
+        if (feed->drop_time) {
+                feed->n_dropped++;
+                return;
+        }
+        record->process = feed->target.process;
+        feed->last = record->time;
+        if (ingest_client_put_record(feed->client, feed->stream, record, (int64_t)record->time) ==
+            INGEST_PUT_TOO_LARGE)
+                feed_lose(feed, record->time, record->time, 1);
+}
+
+/* Merging */
+
+static bool feed_next_listed(EventPipeFeed *feed)
+{
+        StreamGap gap;
+        NettraceItem item;
+
+        while (!feed->has_listed && feed->listing.reader) {
+                item = nettrace_reader_next(feed->listing.reader, &feed->listed, &gap);
+                if (item == NETTRACE_ITEM_GAP)
+                        feed_put_gap(feed, &gap);
+                else if (item == NETTRACE_ITEM_RECORD)
+                        feed->has_listed = true;
+                else
+                        feed_source_clear(&feed->listing);
+        }
+        return feed->has_listed;
+}
+
+/* Takes what the listing has of before TIME. */
+static void feed_take_listed(EventPipeFeed *feed, uint64_t time)
+{
+        while (feed_next_listed(feed) && feed->listed.time < time) {
+                feed_put_record(feed, &feed->listed);
+                feed->has_listed = false;
+        }
+}
+
+static void feed_put_report(EventPipeFeed *feed)
+{
+        FeederReport report;
+
+        nettrace_reader_report(feed->session.reader, &report);
+        if (report.decode_errors == feed->report.decode_errors &&
+            report.unknown_events == feed->report.unknown_events)
+                return;
+        feed->report = report;
+        ingest_put_report(ingest_client_batch(feed->client), &report);
+}
+
+/* Everything before TIME is in. With that, what earlier workers have not sent is missing. */
+static void feed_put_progress(EventPipeFeed *feed, uint64_t time)
+{
+        GByteArray *batch = ingest_client_batch(feed->client);
+
+        ingest_put_progress(batch, feed->stream->number, time);
+        ingest_put_progress(batch, INGEST_ALL_STREAMS,
+                            (uint64_t)((int64_t)time + feed->target.clock_offset));
+}
+
+/* Takes what is in order by now. */
+static void feed_take(EventPipeFeed *feed)
+{
+        NettraceItem item;
+        StreamGap gap;
+        Record record;
+        uint64_t horizon;
+
+        if (feed->is_listing)
+                return;
+        while ((item = nettrace_reader_next(feed->session.reader, &record, &gap)) !=
+               NETTRACE_ITEM_NONE) {
+                if (item == NETTRACE_ITEM_GAP) {
+                        feed_put_gap(feed, &gap);
+                        continue;
+                }
+                feed_take_listed(feed, record.time);
+                feed_put_record(feed, &record);
+        }
+        horizon = nettrace_reader_horizon(feed->session.reader);
+        feed_take_listed(feed, horizon);
+        feed_check_room(feed, horizon);
+        if (horizon <= feed->horizon)
+                return;
+        feed->horizon = horizon;
+        if (feed->drop_time)
+                return;
+        feed_put_report(feed);
+        feed_put_progress(feed, horizon);
+        feed_commit(feed);
+}
+
+EventPipeFeed *eventpipe_feed_new(const char *ingest, const FeedTarget *target, uint64_t since)
+{
+        g_autoptr(StreamIdentity) identity = feed_identity_new(target, since);
+        EventPipeFeed *feed = g_new0(EventPipeFeed, 1);
+
+        feed->target = *target;
+        feed->ingest = g_strdup(ingest);
+        feed->session.reader = nettrace_reader_new(EVENT_USE_CODE_MAPS);
+        feed->fd = -1;
+        feed->out = g_byte_array_new();
+        g_queue_init(&feed->sizes);
+        feed->client =
+                ingest_client_new("clrsym-holder " CLRSYM_VERSION, /* keeps_batches= */ true);
+        feed->stream = ingest_client_open(feed->client, identity, /* data= */ NULL);
+        feed->horizon = since;
+        feed_put_progress(feed, since);
+        feed_commit(feed);
+        return feed;
+}
+
+static void feed_hang_up(EventPipeFeed *feed)
+{
+        ingest_client_disconnect(feed->client);
+        fd_clear(&feed->fd);
+        g_byte_array_set_size(feed->out, 0);
+        feed->n_sent = 0;
+        feed->next_try = g_get_monotonic_time() + 1000 * (gint64)backoff_fail(&feed->backoff, 0);
+}
+
+void eventpipe_feed_free(EventPipeFeed *feed)
+{
+        if (!feed)
+                return;
+        feed_hang_up(feed);
+        feed_source_clear(&feed->session);
+        feed_source_clear(&feed->listing);
+        ingest_client_free(feed->client);
+        g_queue_clear(&feed->sizes);
+        g_byte_array_unref(feed->out);
+        g_free(feed->ingest);
+        g_free(feed);
+}
+
+void eventpipe_feed_push(EventPipeFeed *feed, const uint8_t *bytes, size_t n)
+{
+        feed_source_push(&feed->session, bytes, n);
+        feed_take(feed);
+}
+
+void eventpipe_feed_begin_listing(EventPipeFeed *feed)
+{
+        /* One before that is not sent yet, because nothing has come of the session since, is of no
+         * use any more. */
+        feed_source_clear(&feed->listing);
+        feed->has_listed = false;
+        feed->listing.reader = nettrace_reader_new(EVENT_USE_CODE_MAPS);
+        feed->is_listing = true;
+}
+
+void eventpipe_feed_push_listing(EventPipeFeed *feed, const uint8_t *bytes, size_t n)
+{
+        feed_source_push(&feed->listing, bytes, n);
+}
+
+bool eventpipe_feed_end_listing(EventPipeFeed *feed, bool is_whole)
+{
+        FeedSource *listing = &feed->listing;
+
+        feed->is_listing = false;
+        is_whole = is_whole && !listing->error && nettrace_reader_is_complete(listing->reader);
+        if (is_whole)
+                nettrace_reader_finish(listing->reader);
+        else
+                feed_source_clear(listing);
+        feed_take(feed);
+        return is_whole;
+}
+
+const GError *eventpipe_feed_error(const EventPipeFeed *feed)
+{
+        return feed->session.error;
+}
+
+uint64_t eventpipe_feed_horizon(const EventPipeFeed *feed)
+{
+        return feed->horizon;
+}
+
+/* The daemon */
+
+static void feed_connect(EventPipeFeed *feed)
+{
+        feed->fd = unix_connect(feed->ingest, SOCK_NONBLOCK, /* wait_ms= */ 0);
+        if (feed->fd < 0) {
+                feed->fd = -1;
+                feed->next_try =
+                        g_get_monotonic_time() + 1000 * (gint64)backoff_fail(&feed->backoff, 0);
+                return;
+        }
+        ingest_client_connect(feed->client, feed->out);
+}
+
+/* False: it has hung up. */
+static bool feed_send(EventPipeFeed *feed)
+{
+        bool is_closed = false, is_full = false;
+
+        while (feed->n_sent < feed->out->len && !is_closed && !is_full) {
+                ssize_t n = send(feed->fd, feed->out->data + feed->n_sent,
+                                 feed->out->len - feed->n_sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+                if (n >= 0)
+                        feed->n_sent += (size_t)n;
+                else if (errno == EAGAIN)
+                        is_full = true;
+                else if (errno != EINTR)
+                        is_closed = true;
+        }
+        if (feed->n_sent == feed->out->len || feed->n_sent > MAX_SENT) {
+                g_byte_array_remove_range(feed->out, 0, (guint)feed->n_sent);
+                feed->n_sent = 0;
+        }
+        return !is_closed;
+}
+
+/* False: it speaks another protocol, or refuses. */
+static bool feed_take_events(EventPipeFeed *feed)
+{
+        IngestClientEvent event;
+
+        while ((event = ingest_client_next(feed->client, NULL)) != INGEST_CLIENT_NOTHING) {
+                if (event == INGEST_CLIENT_BROKEN)
+                        return false;
+                if (event != INGEST_CLIENT_COMMITTED)
+                        continue;
+                feed->n_kept -= GPOINTER_TO_SIZE(g_queue_pop_head(&feed->sizes));
+                backoff_reset(&feed->backoff);
+        }
+        return true;
+}
+
+/* False: it has hung up. */
+static bool feed_receive(EventPipeFeed *feed)
+{
+        uint8_t bytes[READ_SIZE];
+        ssize_t n;
+
+        while ((n = recv(feed->fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0 ||
+               (n < 0 && errno == EINTR)) {
+                if (n < 0)
+                        continue;
+                ingest_client_feed(feed->client, bytes, (size_t)n);
+                if (!feed_take_events(feed))
+                        return false;
+        }
+        return n < 0 && errno == EAGAIN;
+}
+
+int eventpipe_feed_poll(const EventPipeFeed *feed, struct pollfd *ret_fd)
+{
+        gint64 left;
+
+        *ret_fd = (struct pollfd){.fd = feed->fd, .events = POLLIN};
+        if (feed->fd >= 0) {
+                if (feed->out->len)
+                        ret_fd->events |= POLLOUT;
+                return -1;
+        }
+        left = (feed->next_try - g_get_monotonic_time() + 999) / 1000;
+        return (int)CLAMP(left, 0, BACKOFF_MOST_MS);
+}
+
+void eventpipe_feed_run(EventPipeFeed *feed)
+{
+        if (feed->fd < 0 && g_get_monotonic_time() >= feed->next_try)
+                feed_connect(feed);
+        if (feed->fd >= 0 && (!feed_receive(feed) || !feed_send(feed)))
+                feed_hang_up(feed);
+}
+
+void eventpipe_feed_finish(EventPipeFeed *feed, gint64 limit)
+{
+        const gint64 deadline = g_get_monotonic_time() + limit;
+        gint64 left;
+
+        if (feed->is_listing)
+                eventpipe_feed_end_listing(feed, false);
+        nettrace_reader_finish(feed->session.reader);
+        feed_take(feed);
+        feed_take_listed(feed, UINT64_MAX);
+        if (feed->drop_time)
+                feed_lose(feed, feed->drop_time, MAX(feed->horizon, feed->drop_time),
+                          feed->n_dropped);
+        feed->drop_time = 0;
+        ingest_put_stream_close(ingest_client_batch(feed->client), feed->stream->number);
+        feed_commit(feed);
+        while (ingest_client_n_in_flight(feed->client) > 0 &&
+               (left = deadline - g_get_monotonic_time()) > 0) {
+                struct pollfd fd;
+                int ms = eventpipe_feed_poll(feed, &fd);
+
+                left = (left + 999) / 1000;
+                poll(&fd, 1, ms < 0 ? (int)left : (int)MIN(left, ms));
+                eventpipe_feed_run(feed);
+        }
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * EventPipe feed: the streams of one target's sessions, read and sent to the daemon
+ *
+ * The session that is held and the listings (rundowns, each a short session of its own) are merged
+ * by time into one stream of the ingest protocol. Whose events they are is what the kernel knows of
+ * the target, whatever the streams say.
+ *
+ * Nothing here waits for the daemon, but eventpipe_feed_finish(): what is pushed is taken at once.
+ * What the daemon has not acknowledged is kept, FEED_MAX_KEPT bytes at most; while there is more,
+ * events are dropped, and the daemon gets a gap. A daemon that is not there is looked for again.
+ *
+ * The workers of one target feed one trace, one stream each: so the daemon knows that nothing more
+ * comes from a worker that died.
+ */
+
+#include "util/process-key.h"
+
+#include <glib.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Bytes that the daemon has not acknowledged. */
+#define FEED_MAX_KEPT (64u << 20)
+
+typedef struct EventPipeFeed EventPipeFeed;
+
+typedef struct FeedTarget {
+        ProcessKey process; /* in its own pid namespace */
+        uint32_t uid;
+        uint64_t start_ticks; /* in clock ticks since boot */
+        int64_t clock_offset; /* realtime less CLOCK_MONOTONIC in ns; the same for all workers */
+} FeedTarget;
+
+/*
+ * SINCE, in ns of CLOCK_MONOTONIC: when the session was open; no other worker of the target has the
+ * same. INGEST is the path of the daemon's socket; copied.
+ */
+EventPipeFeed *eventpipe_feed_new(const char *ingest, const FeedTarget *target, uint64_t since);
+/* What was not sent is lost. NULL is fine. */
+void eventpipe_feed_free(EventPipeFeed *feed);
+
+/* Takes N bytes of the session's stream. After an error bytes are passed over. */
+void eventpipe_feed_push(EventPipeFeed *feed, const uint8_t *bytes, size_t n);
+
+/* A listing begins; its bytes follow. It is sent once it has ended; if it is not whole, it is
+ * dropped. */
+void eventpipe_feed_begin_listing(EventPipeFeed *feed);
+void eventpipe_feed_push_listing(EventPipeFeed *feed, const uint8_t *bytes, size_t n);
+/* Returns true if it is sent. */
+bool eventpipe_feed_end_listing(EventPipeFeed *feed, bool is_whole);
+
+/* Why the session's stream cannot be read on, or NULL; owned by the feed. */
+const GError *eventpipe_feed_error(const EventPipeFeed *feed);
+/* Everything before that time, ns, was given to the daemon, or waits for it. */
+uint64_t eventpipe_feed_horizon(const EventPipeFeed *feed);
+
+/* What to poll for. Returns the ms until eventpipe_feed_run() is due anyhow; -1: it is not. */
+int eventpipe_feed_poll(const EventPipeFeed *feed, struct pollfd *ret_fd);
+/* Sends and receives what can be, and connects if it is time for that. */
+void eventpipe_feed_run(EventPipeFeed *feed);
+
+/*
+ * The session's stream is over: sends the rest, and waits for the daemon to acknowledge it, for
+ * LIMIT us at most.
+ */
+void eventpipe_feed_finish(EventPipeFeed *feed, gint64 limit);

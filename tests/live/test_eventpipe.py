@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""`clrsym attach --via=eventpipe`: a program without any LTTng, a daemon, and nothing else. The
+program's own account of its code, and the runtime's perf map, against what the daemon answers."""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
+
+import attached  # pylint: disable=wrong-import-position
+import diagport  # pylint: disable=wrong-import-position
+import live  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+import test_live  # pylint: disable=wrong-import-position
+from test_attach import complete, holder_of, in_gap, nothing, run_for  # pylint: disable=wrong-import-position
+
+VIA = '--via=eventpipe'
+
+
+class DirectFeed(attached.Feed):
+    """A daemon that only a holder feeds."""
+
+    def __init__(self, programs, directory):  # pylint: disable=super-init-not-called
+        self.programs, self.directory = programs, pathlib.Path(directory)
+        self.next_daemon = recorded.Daemon(programs, directory)
+        self.daemon = None
+
+    @contextlib.contextmanager
+    def running(self):
+        with self.next_daemon as self.daemon:
+            yield self
+
+    def settle(self, pid):
+        """A runtime that is idle writes nothing, until any session ends."""
+        now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        port = diagport.Port(live.own_pid(pid), self.port_directory(pid))
+        diagport.Session(port, 0, 0, False).stop()
+
+        def is_in():
+            answer, = test_live.resolve(self.programs, self.daemon, pid, [(1, now)])
+            return answer['horizon'] is not None and test_live.ns(answer['horizon']) >= now
+
+        live.wait_for('the horizon', is_in)
+
+    @staticmethod
+    def port_directory(pid):
+        environment = pathlib.Path(f'/proc/{pid}/environ').read_bytes().split(b'\0')
+        variables = dict(entry.split(b'=', 1) for entry in environment if b'=' in entry)
+        return variables[b'TMPDIR'].decode()
+
+
+def attach(feed, program, *options):
+    row, = feed.rows('attach', *options, VIA, program.pid)
+    return row
+
+
+def has_provider(pid):
+    maps = pathlib.Path(f'/proc/{pid}/maps').read_text(encoding='utf-8')
+    return 'libcoreclrtraceptprovider.so' in maps or 'liblttng-ust.so' in maps
+
+
+def test_one(tap, feed, command, directory):
+    program = attached.Busy(command, directory / 'one')
+    with program.running(DOTNET_LTTng='0'):
+        tap.check(not has_provider(program.pid), "the program has no LTTng provider")
+        row = attach(feed, program)
+        tap.check(row['state'] == 'attached' and row['via'] == 'eventpipe' and row['methods'] > 100,
+                  'attached, and complete', row)
+        listed, = feed.rows('attach', '--list')
+        tap.equal((listed['pid'], listed['via']), (program.pid, 'eventpipe'), 'listed with its source')
+        run_for(1)
+        process, = (json.loads(line) for line in
+                    feed.programs.ask(feed.daemon.source, 'ps', '--pid', str(program.pid)))
+        tap.equal((process['pid'], process['pid_ns'], process['gap_since']),
+                  (program.vpid, row['pid_ns'], None), 'its process is that of the kernel')
+        program.freeze()
+        attached.check_now(tap, feed, program, 'attached')
+        attached.check_printed(tap, feed, program, complete(row), 'attached')
+        again = attach(feed, program, '--again')
+        tap.check(complete(again) > complete(row) and again['methods'] >= row['methods']
+                  and not again['new'], 'listed again', row, again)
+        feed.rows('detach', program.pid)
+        live.wait_for('the daemon to know', lambda: in_gap(feed, program), program.process)
+        tap.check(program.process.poll() is None, 'detached: the daemon knows since when')
+
+
+def is_back(feed, program, n_restarts):
+    rows = [row for row in feed.rows('attach', '--list') if row['pid'] == program.pid]
+    return rows and (rows[0]['restarts'], rows[0]['state']) == (n_restarts, 'attached')
+
+
+def test_deaths(tap, feed, command, directory):
+    """The worker is killed, then the holder, then the target."""
+    program = attached.Busy(command, directory / 'deaths')
+    with program.running(DOTNET_LTTng='0'):
+        attach(feed, program)
+        feed.settle(program.pid)
+        tap.equal(nothing(feed, program), 'exact', 'that nothing is somewhere is certain')
+        holder, workers = holder_of(program.pid)
+        os.kill(workers[0], signal.SIGKILL)
+        killed = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        live.wait_for('another worker', lambda: is_back(feed, program, 1), program.process)
+        row, = feed.rows('attach', '--list')
+        since = test_live.ns(row['rundown']['end'])
+        feed.settle(program.pid)
+        tap.equal([nothing(feed, program, killed), nothing(feed, program, since), in_gap(feed, program)],
+                  ['gap', 'exact', None], 'its worker killed: a gap until there is another')
+        run_for(0.5)
+        os.kill(holder, signal.SIGKILL)
+        live.wait_for('the end of the holder', lambda: not pathlib.Path(f'/proc/{holder}').exists())
+        run_for(0.5)
+        row, = feed.rows('attach', program.pid)
+        tap.check(row['via'] == 'eventpipe' and complete(row) > since,
+                  'its holder killed: the next one goes on in the same way', row)
+        run_for(0.5)
+        program.freeze()
+        attached.check_now(tap, feed, program, 'killed')
+        attached.check_printed(tap, feed, program, since, 'killed')
+        feed.settle(program.pid)
+        tap.equal(nothing(feed, program), 'exact', 'killed: certain again')
+        _, workers = holder_of(program.pid)
+        program.process.kill()
+        program.process.wait()
+        live.wait_for('the end of its worker', lambda: not any(
+            pathlib.Path(f'/proc/{worker}').exists() for worker in workers))
+        tap.check(not feed.rows('attach', '--list'), 'target killed: its worker has ended')
+
+
+def test_stays(tap, feed, command, directory):
+    """The daemon is away for a while: nothing of that time is lost, and the program does not notice."""
+    program = attached.Busy(command, directory / 'stays')
+    with program.running(DOTNET_LTTng='0'):
+        row = attach(feed, program)
+        os.kill(feed.daemon.process.pid, signal.SIGSTOP)
+        n_before = len(program.codes())
+        run_for(1)
+        os.kill(feed.daemon.process.pid, signal.SIGCONT)
+        tap.check(len(program.codes()) > n_before + 50, 'the daemon stopped: the program goes on')
+        program.freeze()
+        attached.check_now(tap, feed, program, 'the daemon stopped')
+        attached.check_printed(tap, feed, program, complete(row), 'the daemon stopped')
+        tap.equal(feed.clrsym('attach', program.pid, '--via=lttng').returncode, 1,
+                  'one process has one source')
+        program.process.stdin.close()
+        begin = time.monotonic()
+        program.process.wait(30)
+        tap.note(f'ended {time.monotonic() - begin:.2f} s after it was ordered to')
+        tap.equal(program.process.returncode, 0, 'the program ends by itself')
+
+
+def test(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
+    os.environ['CLRSYM_HOLDER'] = programs.environment['CLRSYM_HOLDER'] = str(directory / 'holder')
+    command = ['dotnet', live.build(directory / 'app')]
+    feed = DirectFeed(programs, directory)
+    with feed.running():
+        programs.environment['CLRSYM_INGEST'] = str(feed.daemon.ingest)
+        for part in (test_one, test_deaths, test_stays):
+            def attempt(number, part=part):
+                place = directory / f'{part.__name__}-{number}'
+                place.mkdir()
+                part(tap, feed, command, place)
+
+            attached.in_attempts(tap, attempt)
+        status = json.loads(programs.ask(feed.daemon.source, 'status')[0])
+        lost = {name: status[name] for name in ('discarded_events', 'discarded_packets', 'forged',
+                                                'impossible')}
+        tap.check(not any(lost.values()), 'nothing was lost, and all was believed', lost)
+
+
+def missing():
+    return None if shutil.which('dotnet') else 'no dotnet'
+
+
+if __name__ == '__main__':
+    if missing():
+        print(f'1..0 # SKIP {missing()}')
+    else:
+        live.end_orderly()
+        recorded.main(test)

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The feed of one target: streams cut into pieces of any size, a daemon that is not there at first,
+ * and one that hangs up.
+ */
+
+#include "attach/eventpipe-feed.h"
+
+#include "support/nettrace-stream.h"
+#include "support/suite.h"
+#include "tracker/trace.h"
+#include "util/fd.h"
+#include "util/unix-socket.h"
+#include "wire/ingest-connection.h"
+
+#include <glib/gstdio.h>
+#include <sys/socket.h>
+
+#define SINCE 1500
+#define LIMIT (10 * G_TIME_SPAN_SECOND)
+
+static const FeedTarget TARGET = {.process = {4026531836, 77}, .uid = 1000, .start_ticks = 5};
+
+/* A daemon, as far as a feeder sees it. */
+typedef struct FakeDaemon {
+        char *directory, *path; /* owned */
+        int listener, fd;
+        Tracker *tracker;
+        IngestConnection *connection;
+} FakeDaemon;
+
+static void fake_listen(FakeDaemon *fake)
+{
+        fake->listener = unix_listen(fake->path, 0600);
+        ck_assert_int_ge(fake->listener, 0);
+}
+
+static void fake_init(FakeDaemon *fake)
+{
+        fake->directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
+        fake->path = g_build_filename(fake->directory, "ingest", NULL);
+        fake->listener = fake->fd = -1;
+        fake->tracker = tracker_new();
+        fake->connection = NULL;
+}
+
+static void fake_hang_up(FakeDaemon *fake)
+{
+        fd_clear(&fake->fd);
+        ingest_connection_free(fake->connection);
+        fake->connection = NULL;
+}
+
+static void fake_deinit(FakeDaemon *fake)
+{
+        fake_hang_up(fake);
+        fd_clear(&fake->listener);
+        tracker_free(fake->tracker);
+        g_unlink(fake->path);
+        g_rmdir(fake->directory);
+        g_free(fake->path);
+        g_free(fake->directory);
+}
+
+/* Takes what has come, and answers. */
+static void fake_run(FakeDaemon *fake)
+{
+        GByteArray *out;
+        uint8_t bytes[4096];
+        ssize_t n;
+
+        if (fake->fd < 0) {
+                fake->fd = accept(fake->listener, NULL, NULL);
+                if (fake->fd < 0)
+                        return;
+                fake->connection = ingest_connection_new(fake->tracker, false);
+        }
+        while ((n = recv(fake->fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0)
+                ck_assert(ingest_connection_feed(fake->connection, bytes, (size_t)n));
+        out = ingest_connection_output(fake->connection);
+        n = send(fake->fd, out->data, out->len, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n > 0)
+                g_byte_array_remove_range(out, 0, (guint)n);
+}
+
+/* Until the daemon has N batches on this connection. */
+static void run_until(FakeDaemon *fake, EventPipeFeed *feed, uint64_t n)
+{
+        const gint64 deadline = g_get_monotonic_time() + 60 * G_TIME_SPAN_SECOND;
+
+        while (!fake->connection || ingest_connection_n_commits(fake->connection) < n) {
+                eventpipe_feed_run(feed);
+                fake_run(fake);
+                ck_assert_int_lt(g_get_monotonic_time(), deadline);
+                g_usleep(1000);
+        }
+}
+
+/* Pushes what BYTES has from AT on. */
+static void push(EventPipeFeed *feed, const GByteArray *bytes, size_t at, size_t step)
+{
+        for (; at < bytes->len; at += step)
+                eventpipe_feed_push(feed, bytes->data + at, MIN(step, bytes->len - at));
+}
+
+/* An event of thread 8, with the promise that nothing older comes. */
+static void put_promise(GByteArray *out, uint64_t time, uint32_t sequence)
+{
+        const NettraceTestEvent event = {1, sequence, 8, time, true};
+
+        nettrace_put_one(out, 4, &event);
+}
+
+/* Two events, and a promise 100 ns later. */
+static GByteArray *session_new(uint64_t time)
+{
+        GByteArray *out = nettrace_stream_begin(4);
+        const NettraceTestEvent events[] = {{1, 1, 7, time, true}, {1, 2, 7, time + 5, false}};
+
+        nettrace_put_one(out, 4, &events[0]);
+        nettrace_put_one(out, 4, &events[1]);
+        put_promise(out, time + 100, 1);
+        return out;
+}
+
+/* The one stream that is fed. */
+static const TrackerStream *find_stream(const FakeDaemon *fake)
+{
+        const GPtrArray *streams = ingest_connection_streams(fake->connection);
+
+        ck_assert_uint_eq(streams->len, 1);
+        return streams->pdata[0];
+}
+
+static const size_t STEPS[] = {1, 2, 3, 7, 64, 100000};
+
+/* In pieces; the daemon comes late, and hangs up once. */
+START_TEST(test_pieces)
+{
+        g_autoptr(GByteArray) session = session_new(2000);
+        const TrackerStream *stream;
+        EventPipeFeed *feed;
+        size_t n_before;
+        FakeDaemon fake;
+
+        fake_init(&fake);
+        feed = eventpipe_feed_new(fake.path, &TARGET, SINCE);
+        eventpipe_feed_run(feed);
+        push(feed, session, 0, STEPS[_i]);
+        ck_assert_msg(!eventpipe_feed_error(feed), "%s", eventpipe_feed_error(feed)->message);
+        ck_assert_uint_eq(eventpipe_feed_horizon(feed), 2100);
+        fake_listen(&fake);
+        run_until(&fake, feed, 2);
+        stream = find_stream(&fake);
+        /* The kernel says which process it is, not the stream. */
+        ck_assert_int_eq(stream->trace->scheme, BUFFER_SCHEME_PER_PID);
+        ck_assert_int_eq(stream->trace->pid, TARGET.process.pid);
+        ck_assert_uint_eq(stream->trace->uid, TARGET.uid);
+        ck_assert_uint_eq(stream->progress, 2100);
+        fake_hang_up(&fake);
+        n_before = session->len;
+        put_promise(session, 3000, 2);
+        push(feed, session, n_before, STEPS[_i]);
+        run_until(&fake, feed, 1);
+        ck_assert_ptr_eq(find_stream(&fake), stream);
+        ck_assert_uint_eq(stream->progress, 3000);
+        ck_assert(!trace_has_gap(stream->trace, 0, UINT64_MAX));
+        eventpipe_feed_free(feed);
+        fake_deinit(&fake);
+}
+END_TEST
+
+/* While a listing is taken, the session's events wait; one that is not whole is dropped. */
+START_TEST(test_listing)
+{
+        g_autoptr(GByteArray) session = session_new(2000), listing = session_new(2003),
+                              later = NULL;
+        EventPipeFeed *feed;
+        FakeDaemon fake;
+        size_t i;
+
+        fake_init(&fake);
+        fake_listen(&fake);
+        feed = eventpipe_feed_new(fake.path, &TARGET, SINCE);
+        nettrace_stream_end(listing, 4);
+        if (_i == 1) /* the mark of its end is missing */
+                g_byte_array_set_size(listing, listing->len - 1);
+        eventpipe_feed_begin_listing(feed);
+        push(feed, session, 0, 7);
+        ck_assert_uint_eq(eventpipe_feed_horizon(feed), SINCE);
+        for (i = 0; i < listing->len; i++)
+                eventpipe_feed_push_listing(feed, listing->data + i, 1);
+        ck_assert_int_eq(eventpipe_feed_end_listing(feed, _i < 2), _i == 0);
+        ck_assert_uint_eq(eventpipe_feed_horizon(feed), 2100);
+        run_until(&fake, feed, 2);
+        ck_assert_uint_eq(find_stream(&fake)->progress, 2100);
+        ck_assert(!trace_has_gap(find_stream(&fake)->trace, 0, UINT64_MAX));
+        eventpipe_feed_free(feed);
+        fake_deinit(&fake);
+}
+END_TEST
+
+/* A damaged stream is an error; what came before it is fed. */
+START_TEST(test_damaged)
+{
+        g_autoptr(GByteArray) session = session_new(2000);
+        EventPipeFeed *feed;
+        FakeDaemon fake;
+
+        fake_init(&fake);
+        fake_listen(&fake);
+        feed = eventpipe_feed_new(fake.path, &TARGET, SINCE);
+        push(feed, session, 0, 7);
+        eventpipe_feed_push(feed, (const uint8_t *)"garbage, and more of it", 23);
+        ck_assert_ptr_nonnull(eventpipe_feed_error(feed));
+        eventpipe_feed_push(feed, (const uint8_t *)"garbage", 7);
+        run_until(&fake, feed, 2);
+        ck_assert_uint_eq(find_stream(&fake)->progress, 2100);
+        eventpipe_feed_free(feed);
+        fake_deinit(&fake);
+}
+END_TEST
+
+/* Without a daemon the end does not take longer than it may. */
+START_TEST(test_no_daemon)
+{
+        g_autoptr(GByteArray) session = session_new(2000);
+        EventPipeFeed *feed;
+        FakeDaemon fake;
+
+        fake_init(&fake);
+        feed = eventpipe_feed_new(fake.path, &TARGET, SINCE);
+        push(feed, session, 0, 100);
+        eventpipe_feed_finish(feed, G_TIME_SPAN_MILLISECOND);
+        eventpipe_feed_free(feed);
+        fake_deinit(&fake);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("attach-feed");
+        TCase *tcase = tcase_create("attach-feed");
+
+        tcase_add_loop_test(tcase, test_pieces, 0, G_N_ELEMENTS(STEPS));
+        tcase_add_loop_test(tcase, test_listing, 0, 3);
+        tcase_add_test(tcase, test_damaged);
+        tcase_add_test(tcase, test_no_daemon);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
