@@ -90,11 +90,12 @@ void viewer_put_get_packet(GByteArray *out, uint64_t stream, uint64_t offset, ui
         put_u32(out, n);
 }
 
-static void get_text(const uint8_t **at, char *ret_text, size_t size)
+/* N bytes, of which a text of SIZE is kept. */
+static void get_text(const uint8_t **at, size_t n, char *ret_text, size_t size)
 {
-        memcpy(ret_text, *at, size);
-        ret_text[size] = '\0';
-        *at += size;
+        memcpy(ret_text, *at, MIN(n, size));
+        ret_text[MIN(n, size)] = '\0';
+        *at += n;
 }
 
 /* A head with a number of rows after it. */
@@ -103,7 +104,9 @@ static ssize_t reply_begin_rows(ViewerParser *parser, uint32_t status, uint32_t 
 {
         if (n_rows > VIEWER_MAX_ROWS)
                 return -EBADMSG;
-        *parser = (ViewerParser){.has_head = n_rows > 0, .status = status, .n_rows_left = n_rows};
+        parser->has_head = n_rows > 0;
+        parser->status = status;
+        parser->n_rows_left = n_rows;
         reply->status = status;
         reply->is_last = n_rows == 0;
         return (ssize_t)size;
@@ -114,24 +117,36 @@ static ssize_t reply_end_row(ViewerParser *parser, size_t size, ViewerReply *rep
         reply->is_row = true;
         reply->status = parser->status;
         reply->is_last = --parser->n_rows_left == 0;
-        if (reply->is_last)
-                *parser = (ViewerParser){0};
+        parser->has_head = !reply->is_last;
         return (ssize_t)size;
 }
 
 static ssize_t reply_session(ViewerParser *parser, const uint8_t *at, size_t n, ViewerReply *reply)
 {
+        bool has_lengths = parser->minor >= VIEWER_LENGTHS_MINOR;
+        size_t n_host = VIEWER_HOST_SIZE, n_name = VIEWER_NAME_SIZE;
+        size_t size = has_lengths ? VIEWER_LENGTHS_SIZE : VIEWER_SESSION_SIZE;
         ViewerSession *session = &reply->session;
 
-        if (n < VIEWER_SESSION_SIZE)
+        if (n < size)
                 return 0;
         session->id = get_u64(&at);
         session->timer_us = get_u32(&at);
         session->n_clients = get_u32(&at);
         session->n_streams = get_u32(&at);
-        get_text(&at, session->host, VIEWER_HOST_SIZE);
-        get_text(&at, session->name, VIEWER_NAME_SIZE);
-        return reply_end_row(parser, VIEWER_SESSION_SIZE, reply);
+        if (has_lengths) {
+                n_host = get_u32(&at);
+                n_name = get_u32(&at);
+                get_u32(&at); /* the trace format, which the metadata shows too */
+                if (n_host > VIEWER_PATH_SIZE || n_name > VIEWER_PATH_SIZE)
+                        return -EBADMSG;
+                size += n_host + n_name;
+                if (n < size)
+                        return 0;
+        }
+        get_text(&at, n_host, session->host, VIEWER_HOST_SIZE);
+        get_text(&at, n_name, session->name, VIEWER_NAME_SIZE);
+        return reply_end_row(parser, size, reply);
 }
 
 static ssize_t reply_stream(ViewerParser *parser, const uint8_t *at, size_t n, ViewerReply *reply)
@@ -187,6 +202,7 @@ static ssize_t reply_head(ViewerParser *parser, ViewerCommand command, const uin
                 get_u64(&at);
                 reply->major = get_u32(&at);
                 reply->minor = get_u32(&at);
+                parser->minor = MIN(reply->minor, VIEWER_MINOR);
                 return CONNECT_SIZE;
         case VIEWER_LIST_SESSIONS:
                 return reply_begin_rows(parser, 0, get_u32(&at), LIST_SIZE, reply);

@@ -30,6 +30,9 @@
 #define VIEWER_PATH_SIZE    4096
 #define VIEWER_SESSION_SIZE (20 + VIEWER_HOST_SIZE + VIEWER_NAME_SIZE)
 #define VIEWER_STREAM_SIZE  (20 + VIEWER_PATH_SIZE + VIEWER_NAME_SIZE)
+/* From 15 on a session's row has the lengths of both names, and the trace format, before them. */
+#define VIEWER_LENGTHS_MINOR 15
+#define VIEWER_LENGTHS_SIZE  (20 + 3 * 4)
 
 typedef enum ViewerCommand {
         VIEWER_CONNECT = 1,
@@ -134,8 +137,9 @@ typedef struct ViewerReply {
         size_t n_bytes;
 } ViewerReply;
 
-/* Where in a reply with rows the reader is. Zero before the reply's first byte. */
+/* Where in a reply the reader is. Zero before a connection's first byte. */
 typedef struct ViewerParser {
+        uint32_t minor; /* the version of both sides, after the reply to CONNECT */
         bool has_head;
         uint32_t status;
         uint32_t n_rows_left;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Replies of an lttng-relayd to its viewer: u8 command, u8 size of the pieces, and the bytes of
- * replies to that command, which are taken as a whole and in pieces. The same bytes are metadata,
- * of which some may be whole.
+ * Replies of an lttng-relayd to its viewer: u8 command (from 128 on in the newest version of the
+ * protocol), u8 size of the pieces, and the bytes of replies to that command, which are taken as a
+ * whole and in pieces. The same bytes are metadata, of which some may be whole.
  */
 
 #include "feed/trace-metadata.h"
@@ -58,6 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (size < 2 || size > FUZZ_MAX_INPUT)
                 return 0;
         command = 1 + data[0] % (_VIEWER_COMMAND_MAX - 1);
+        parser.minor = whole_parser.minor = data[0] & 0x80 ? VIEWER_MINOR : VIEWER_MIN_MINOR;
         step = 1 + data[1];
         data += 2;
         size -= 2;

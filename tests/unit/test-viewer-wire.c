@@ -84,40 +84,57 @@ START_TEST(puts_requests)
 END_TEST
 
 #define SESSION_ROW "0102030405060708 000186a0 00000001 00000003 686f7374 z60 6e616d65 z251"
-#define STREAM_ROW  "0102030405060708 1112131415161718 00000001 2f70 z4094 6368 z253"
+#define NAMED_ROW                                                                                  \
+        "0102030405060708 000186a0 00000001 00000003 00000004 00000002 00000001 686f7374 6e61"
+#define STREAM_ROW "0102030405060708 1112131415161718 00000001 2f70 z4094 6368 z253"
 
 /* Replies, and the text that describes their parts. */
 static const struct {
         const char *name;
         ViewerCommand command;
         const char *bytes, *parts;
+        uint32_t minor;
 } REPLIES[] = {
-        {"connect", VIEWER_CONNECT, "0102030405060708 00000002 0000000d 00000001", "version 2.13;"},
-        {"no sessions", VIEWER_LIST_SESSIONS, "00000000", "head 0;"},
+        {"connect", VIEWER_CONNECT, "0102030405060708 00000002 0000000d 00000001", "version 2.13;",
+         0},
+        {"no sessions", VIEWER_LIST_SESSIONS, "00000000", "head 0;", 0},
         {"two sessions", VIEWER_LIST_SESSIONS, "00000002 " SESSION_ROW " " SESSION_ROW,
          "head 0,session 102030405060708 100000 1 3 host name,"
-         "session 102030405060708 100000 1 3 host name;"},
+         "session 102030405060708 100000 1 3 host name;",
+         0},
+        {"sessions of version 2.14", VIEWER_LIST_SESSIONS, "00000001 " SESSION_ROW,
+         "head 0,session 102030405060708 100000 1 3 host name;", 14},
+        {"two sessions with lengths", VIEWER_LIST_SESSIONS, "00000002 " NAMED_ROW " " NAMED_ROW,
+         "head 0,session 102030405060708 100000 1 3 host na,"
+         "session 102030405060708 100000 1 3 host na;",
+         15},
+        {"a session without names", VIEWER_LIST_SESSIONS,
+         "00000001 0102030405060708 000186a0 00000001 00000003 z8 00000001",
+         "head 0,session 102030405060708 100000 1 3  ;", 15},
         {"attached", VIEWER_ATTACH_SESSION, "00000001 00000001 " STREAM_ROW,
-         "head 1,stream 102030405060708 1112131415161718 metadata;"},
-        {"attached, no streams", VIEWER_ATTACH_SESSION, "00000001 00000000", "head 1;"},
-        {"busy", VIEWER_ATTACH_SESSION, "00000002 00000000", "head 2;"},
-        {"busy, with a number of streams", VIEWER_ATTACH_SESSION, "00000002 00000005", "head 2;"},
+         "head 1,stream 102030405060708 1112131415161718 metadata;", 0},
+        {"attached, no streams", VIEWER_ATTACH_SESSION, "00000001 00000000", "head 1;", 0},
+        {"busy", VIEWER_ATTACH_SESSION, "00000002 00000000", "head 2;", 0},
+        {"busy, with a number of streams", VIEWER_ATTACH_SESSION, "00000002 00000005", "head 2;",
+         0},
         {"index", VIEWER_GET_NEXT_INDEX,
          "0000000000000001 0000000000000002 0000000000000003 0000000000000004 0000000000000005 "
          "0000000000000006 0000000000000007 00000001 00000003",
-         "index 1 3: 1 2 3 4 5 6 7;"},
-        {"packet", VIEWER_GET_PACKET, "00000001 00000003 00000000 616263", "bytes 1 0: abc;"},
-        {"packet without bytes", VIEWER_GET_PACKET, "00000001 00000000 00000000", "bytes 1 0: ;"},
-        {"packet after metadata", VIEWER_GET_PACKET, "00000003 00000000 00000001", "bytes 3 1: ;"},
+         "index 1 3: 1 2 3 4 5 6 7;", 0},
+        {"packet", VIEWER_GET_PACKET, "00000001 00000003 00000000 616263", "bytes 1 0: abc;", 0},
+        {"packet without bytes", VIEWER_GET_PACKET, "00000001 00000000 00000000", "bytes 1 0: ;",
+         0},
+        {"packet after metadata", VIEWER_GET_PACKET, "00000003 00000000 00000001", "bytes 3 1: ;",
+         0},
         {"no packet, with a length", VIEWER_GET_PACKET, "00000003 7fffffff 00000001",
-         "bytes 3 1: ;"},
-        {"metadata", VIEWER_GET_METADATA, "0000000000000002 00000001 6162", "bytes 1 0: ab;"},
-        {"no metadata", VIEWER_GET_METADATA, "0000000000000000 00000002", "bytes 2 0: ;"},
+         "bytes 3 1: ;", 0},
+        {"metadata", VIEWER_GET_METADATA, "0000000000000002 00000001 6162", "bytes 1 0: ab;", 0},
+        {"no metadata", VIEWER_GET_METADATA, "0000000000000000 00000002", "bytes 2 0: ;", 0},
         {"new streams", VIEWER_GET_NEW_STREAMS, "00000001 00000001 " STREAM_ROW,
-         "head 1,stream 102030405060708 1112131415161718 metadata;"},
-        {"hung up", VIEWER_GET_NEW_STREAMS, "00000004 00000000", "head 4;"},
-        {"created", VIEWER_CREATE_SESSION, "00000001", "status 1;"},
-        {"detached", VIEWER_DETACH_SESSION, "00000001", "status 1;"},
+         "head 1,stream 102030405060708 1112131415161718 metadata;", 0},
+        {"hung up", VIEWER_GET_NEW_STREAMS, "00000004 00000000", "head 4;", 0},
+        {"created", VIEWER_CREATE_SESSION, "00000001", "status 1;", 0},
+        {"detached", VIEWER_DETACH_SESSION, "00000001", "status 1;", 0},
 };
 
 static void append_part(GString *out, ViewerCommand command, const ViewerReply *reply)
@@ -198,7 +215,7 @@ START_TEST(takes_replies)
 
                 for (split = 0; split <= bytes->len; split++) {
                         g_autoptr(GString) parts = g_string_new(NULL);
-                        ViewerParser parser = {0};
+                        ViewerParser parser = {.minor = REPLIES[i].minor};
                         size_t at = take_parts(&parser, REPLIES[i].command, bytes, 0, split, parts);
 
                         ck_assert_uint_le(at, split);
@@ -248,6 +265,61 @@ START_TEST(refuses_lengths)
 }
 END_TEST
 
+/* From the reply to CONNECT on the parser knows which version both sides have. */
+START_TEST(takes_version)
+{
+        static const struct {
+                const char *bytes;
+                uint32_t minor;
+        } ROWS[] = {
+                {"z8 00000002 0000000d 00000001", 13},
+                {"z8 00000002 0000000f 00000001", 15},
+                {"z8 00000002 00000063 00000001", VIEWER_MINOR},
+        };
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++) {
+                g_autoptr(GByteArray) version = bytes_of(ROWS[i].bytes);
+                g_autoptr(GByteArray) none = bytes_of("00000000");
+                ViewerParser parser = {0};
+                ViewerReply reply;
+
+                ck_assert_int_eq(viewer_reply_next(&parser, VIEWER_CONNECT, version->data,
+                                                   version->len, &reply),
+                                 version->len);
+                ck_assert_uint_eq(parser.minor, ROWS[i].minor);
+                ck_assert_int_eq(viewer_reply_next(&parser, VIEWER_LIST_SESSIONS, none->data,
+                                                   none->len, &reply),
+                                 none->len);
+                ck_assert_uint_eq(parser.minor, ROWS[i].minor);
+        }
+}
+END_TEST
+
+/* Names that are longer than any can be: refused once the row's lengths are there. */
+START_TEST(refuses_names)
+{
+        static const char *const ROWS[] = {
+                "00000001 0102030405060708 000186a0 00000001 00000003 00001001 00000001 00000001",
+                "00000001 0102030405060708 000186a0 00000001 00000003 00000001 ffffffff 00000001",
+        };
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++) {
+                g_autoptr(GByteArray) bytes = bytes_of(ROWS[i]);
+                ViewerParser parser = {.minor = VIEWER_LENGTHS_MINOR};
+                ViewerReply reply;
+
+                ck_assert_int_eq(viewer_reply_next(&parser, VIEWER_LIST_SESSIONS, bytes->data,
+                                                   bytes->len, &reply),
+                                 4);
+                ck_assert_int_eq(viewer_reply_next(&parser, VIEWER_LIST_SESSIONS, bytes->data + 4,
+                                                   bytes->len - 4, &reply),
+                                 -EBADMSG);
+        }
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         TCase *tests = tcase_create("viewer-wire");
@@ -256,6 +328,8 @@ Suite *suite_new(void)
         tcase_add_test(tests, puts_requests);
         tcase_add_test(tests, takes_replies);
         tcase_add_test(tests, refuses_lengths);
+        tcase_add_test(tests, takes_version);
+        tcase_add_test(tests, refuses_names);
         suite_add_tcase(suite, tests);
         return suite;
 }
