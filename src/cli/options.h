@@ -5,8 +5,8 @@
  * Options of the verbs: one table for all of them, of which each verb takes a part
  */
 
+#include "attach/reply.h"
 #include "clrsym/clrsym.h"
-#include "wire/hold-request.h"
 
 #include <assert.h>
 #include <glib.h>
