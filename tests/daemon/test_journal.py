@@ -69,8 +69,9 @@ def without(line, *names):
     return json.dumps(row)
 
 
-def knowledge(daemon, name):
-    """Everything that it can be asked."""
+def knowledge(daemon, name=None):
+    """Everything that it can be asked, with the probes of that recording."""
+    probes = recorded.Truth(name).rows('probes.tsv') if name else []
     with calls.connect(daemon.query) as connection:
         rows = connection.rows
         status = json.loads(connection.ask('Status'))['parameters']
@@ -81,7 +82,7 @@ def knowledge(daemon, name):
             'jit': rows('JitStatistics', 'processes'),
             'status': [json.dumps({key: value for key, value in status.items()
                                    if key not in VOLATILE})],
-            'resolve': connection.answers(recorded.Truth(name).rows('probes.tsv')),
+            'resolve': connection.answers(probes),
         }
 
 

@@ -42,7 +42,7 @@ class Recording:
         self.twin = self.directory / 'twin'
         if (DATA / name / 'trace.tar.xz').exists():
             with tarfile.open(DATA / name / 'trace.tar.xz') as archive:
-                archive.extractall(self.twin, filter='data')
+                archive.extractall(self.twin)
         perf_map = DATA / name / 'perf.map.xz'
         self.perf_map = lzma.open(perf_map, 'rt', encoding='utf-8', errors='replace').read() \
             if perf_map.exists() else ''

@@ -27,7 +27,7 @@ def test(tap, programs, directory, rest):
     command = [churn, '--bodies', str(CHURN_BODIES), '--alive', str(CHURN_ALIVE), '--socket']
     with recorded.Daemon(programs, directory) as daemon:
         subprocess.run([*command, daemon.ingest], check=True, stdout=subprocess.DEVNULL)
-        want = knowledge(programs, daemon)
+        want = knowledge(daemon)
     chance = random.Random(SEED)
     has_image = False
     for i in range(6):
@@ -41,7 +41,7 @@ def test(tap, programs, directory, rest):
                       f'churn: nothing is wrong with the journal, round {i}', daemon.log())
     with Daemon(programs, directory, state) as daemon:
         subprocess.run([*command, daemon.ingest], check=True, stdout=subprocess.DEVNULL)
-        check_same(tap, knowledge(programs, daemon), want, 'churn')
+        check_same(tap, knowledge(daemon), want, 'churn')
         for _ in range(200):
             has_image = has_image or not (state / 'journal.1').exists()
             time.sleep(0 if has_image else 0.05)
@@ -49,7 +49,7 @@ def test(tap, programs, directory, rest):
                   os.listdir(state))
         daemon.kill()
     with Daemon(programs, directory, state) as daemon:
-        check_same(tap, knowledge(programs, daemon), want, 'churn, after an image')
+        check_same(tap, knowledge(daemon), want, 'churn, after an image')
 
 
 if __name__ == '__main__':
