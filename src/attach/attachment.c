@@ -421,9 +421,13 @@ static void attachment_take_report(Attachment *attachment, const WorkerReport *r
                 attachment_take_rundown(attachment, report);
                 break;
         case WORKER_FAILED:
+                attachment_set_message(attachment, (AttachError)report->error, report->message);
+                /* Without a session the worker ends, and that is reported: whoever asks again after
+                 * the failure gets another worker, not this one's last words. */
+                if (!attachment->was_held)
+                        break;
                 if (!attachment->quit_time)
                         attachment_set_deadline(attachment, 0);
-                attachment_set_message(attachment, (AttachError)report->error, report->message);
                 attachment->fn(attachment, ATTACHMENT_CHANGE_FAILED, attachment->data);
                 break;
         case WORKER_ENDED:
