@@ -217,7 +217,8 @@ def check_now(tap, feed, program, what):
                  for offset in (0, name.size // 2, name.size - 1)]
     # What was compiled at the last moment is in the map before its event is; on a busy machine the
     # thread that compiled it may wait long in between.
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 20
+    is_listed_again = False
     while True:
         feed.settle(program.pid)
         answers = feed.resolve_now(program.pid, [address for _, address in questions])
@@ -225,8 +226,18 @@ def check_now(tap, feed, program, what):
                  for (start, address), answer in zip(questions, answers)
                  if answer['status'] != 'ok' or int(answer['start'], 16) != start or
                  test_live.name_of(answer) != bodies[start]]
-        if not wrong or time.monotonic() > deadline:
+        if not wrong:
             break
+        if time.monotonic() > deadline:
+            # On a busy machine the runtime's rundown can leave out a body that was compiled a moment
+            # before: then another one has it. It must be one body, and must have had no name.
+            missing = {start for (start, _), answer in zip(questions, answers)
+                       if answer['status'] != 'ok'}
+            if is_listed_again or len(missing) > 1 or len(wrong) > 3 * len(missing):
+                break
+            tap.note(f'{what}: one body is missing, and is listed again: {wrong[0]}')
+            feed.clrsym('attach', '--again', program.pid)
+            is_listed_again = True
         time.sleep(0.2)
     tap.check(len(bodies) > 100 and not wrong,
               f'{what}: now, {len(bodies)} jitted methods are named', f'{len(wrong)} wrong',
