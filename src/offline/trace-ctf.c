@@ -153,15 +153,15 @@ static bool trace_ctf_take(TraceCtf *ctf, CtfDataStream *stream, GError **error)
         return true;
 }
 
-static bool trace_ctf_end(TraceCtf *ctf, GError **error)
+static void trace_ctf_end(TraceCtf *ctf, GError **error)
 {
         FeederReport report;
 
         trace_ctf_report(ctf, &report);
-        return trace_sink_end(ctf->sink, &report, error);
+        trace_sink_end(ctf->sink, &report, error);
 }
 
-TraceCtfResult trace_ctf_run(TraceCtf *ctf, GError **error)
+bool trace_ctf_run(TraceCtf *ctf, GError **error)
 {
         uint64_t n_items = 0;
 
@@ -174,16 +174,16 @@ TraceCtfResult trace_ctf_run(TraceCtf *ctf, GError **error)
                                            ? stream->packet.content_size / 8 / BYTES_AN_ITEM
                                            : 1;
                         if (!trace_ctf_take(ctf, stream, error))
-                                return TRACE_CTF_ERROR;
+                                return false;
                         break;
                 case CTF_READ_END:
-                        return trace_ctf_end(ctf, error) ? TRACE_CTF_END : TRACE_CTF_ERROR;
+                        trace_ctf_end(ctf, error);
+                        return false;
                 case CTF_READ_ERROR:
-                        trace_ctf_fail_reader(ctf, error);
-                        return TRACE_CTF_ERROR;
+                        return trace_ctf_fail_reader(ctf, error);
                 }
         }
-        return TRACE_CTF_MORE;
+        return true;
 }
 
 void trace_ctf_report(const TraceCtf *ctf, FeederReport *ret_report)

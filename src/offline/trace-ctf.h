@@ -19,14 +19,11 @@ typedef struct TraceCtf TraceCtf;
 TraceCtf *trace_ctf_new(const char *directory, bool jit_events, TraceSink *sink, GError **error);
 void trace_ctf_free(TraceCtf *ctf);
 
-typedef enum TraceCtfResult {
-        TRACE_CTF_MORE,  /* call again */
-        TRACE_CTF_END,   /* everything was read */
-        TRACE_CTF_ERROR, /* ERROR is set: nothing can be answered */
-} TraceCtfResult;
-
-/* Reads the next piece: some ms of work. */
-TraceCtfResult trace_ctf_run(TraceCtf *ctf, GError **error);
+/*
+ * Reads the next piece: some ms of work. False at the end: everything was read, or ERROR is set and
+ * nothing can be answered.
+ */
+bool trace_ctf_run(TraceCtf *ctf, GError **error);
 
 /* What was read so far. */
 void trace_ctf_report(const TraceCtf *ctf, FeederReport *ret_report);

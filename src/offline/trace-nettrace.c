@@ -71,7 +71,7 @@ static bool trace_nettrace_take(TraceNettrace *trace, GError **error)
 }
 
 /* It is known up to its last promise, not to the end of its process. */
-static bool trace_nettrace_end(TraceNettrace *trace, GError **error)
+static void trace_nettrace_end(TraceNettrace *trace, GError **error)
 {
         FeederReport report;
 
@@ -81,23 +81,23 @@ static bool trace_nettrace_end(TraceNettrace *trace, GError **error)
                 trace_sink_close(trace->sink, trace->stream);
         }
         trace_nettrace_report(trace, &report);
-        return trace_sink_end(trace->sink, &report, error);
+        trace_sink_end(trace->sink, &report, error);
 }
 
-TraceNettraceResult trace_nettrace_run(TraceNettrace *trace, GError **error)
+bool trace_nettrace_run(TraceNettrace *trace, GError **error)
 {
         NettraceFileResult result = nettrace_file_push(&trace->file, trace->reader, error);
 
         if (result == NETTRACE_FILE_ERROR) {
                 g_prefix_error(error, "%s: ", trace->path);
-                return TRACE_NETTRACE_ERROR;
+                return false;
         }
         trace_nettrace_begin(trace);
         if (!trace_nettrace_take(trace, error))
-                return TRACE_NETTRACE_ERROR;
-        if (result == NETTRACE_FILE_MORE)
-                return TRACE_NETTRACE_MORE;
-        return trace_nettrace_end(trace, error) ? TRACE_NETTRACE_END : TRACE_NETTRACE_ERROR;
+                return false;
+        if (result == NETTRACE_FILE_END)
+                trace_nettrace_end(trace, error);
+        return result == NETTRACE_FILE_MORE;
 }
 
 void trace_nettrace_report(const TraceNettrace *trace, FeederReport *ret_report)

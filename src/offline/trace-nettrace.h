@@ -20,14 +20,11 @@ TraceNettrace *trace_nettrace_new(int fd, const char *path, bool jit_events, Tra
                                   GError **error);
 void trace_nettrace_free(TraceNettrace *trace);
 
-typedef enum TraceNettraceResult {
-        TRACE_NETTRACE_MORE,  /* call again */
-        TRACE_NETTRACE_END,   /* everything was read */
-        TRACE_NETTRACE_ERROR, /* ERROR is set: nothing can be answered */
-} TraceNettraceResult;
-
-/* Reads the next piece: some ms of work. */
-TraceNettraceResult trace_nettrace_run(TraceNettrace *trace, GError **error);
+/*
+ * Reads the next piece: some ms of work. False at the end: everything was read, or ERROR is set and
+ * nothing can be answered.
+ */
+bool trace_nettrace_run(TraceNettrace *trace, GError **error);
 
 /* What was read so far. */
 void trace_nettrace_report(const TraceNettrace *trace, FeederReport *ret_report);

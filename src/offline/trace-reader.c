@@ -125,9 +125,8 @@ static bool trace_reader_take_piece(TraceReader *reader, GError **ret_error)
 /* The same of traces that are read here. */
 static bool trace_reader_take_events(TraceReader *reader, GError **ret_error)
 {
-        if (reader->ctf)
-                return trace_ctf_run(reader->ctf, ret_error) == TRACE_CTF_MORE;
-        return trace_nettrace_run(reader->nettrace, ret_error) == TRACE_NETTRACE_MORE;
+        return reader->ctf ? trace_ctf_run(reader->ctf, ret_error)
+                           : trace_nettrace_run(reader->nettrace, ret_error);
 }
 
 static gboolean trace_reader_on_turn(gpointer data)
