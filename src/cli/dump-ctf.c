@@ -41,7 +41,6 @@ static bool dump_event(CtfDump *dump, CtfDataStream *stream, GError **error)
 {
         const char *session = ctf_reader_trace_name(dump->reader, stream);
         g_autofree char *reason = NULL;
-        const Event *event = stream->event->event;
         CtfDecode outcome;
         Record record;
 
@@ -59,8 +58,7 @@ static bool dump_event(CtfDump *dump, CtfDataStream *stream, GError **error)
                 return dump_fail(dump, error, g_strdelimit(reason, "\n", ' '));
         }
         dump->n_lines++;
-        if (!dump_filter_has_event(dump->filter, provider_name(event->provider), event->name) ||
-            !dump_filter_has_process(dump->filter, record.process.pid_ns, record.process.pid))
+        if (!dump_filter_has_record(dump->filter, &record))
                 return true;
         json_append_record(dump->line, &record);
         dump_print(dump);

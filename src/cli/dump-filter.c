@@ -39,3 +39,11 @@ bool dump_filter_has_process(const DumpFilter *filter, uint64_t pid_ns, int64_t 
         return !options_has(filter->options, OPTION_PID) ||
                (pid == process->pid && (!process->has_pid_ns || pid_ns == process->pid_ns));
 }
+
+bool dump_filter_has_record(const DumpFilter *filter, const Record *record)
+{
+        const Event *event = record->event;
+
+        return dump_filter_has_event(filter, provider_name(event->provider), event->name) &&
+               dump_filter_has_process(filter, record->process.pid_ns, record->process.pid);
+}

@@ -6,6 +6,7 @@
  */
 
 #include "cli/options.h"
+#include "event/record.h"
 
 /* What is wrong with a trace without any event that could be printed; after its name. */
 #define DUMP_NOTHING                                                                               \
@@ -25,3 +26,5 @@ bool dump_filter_is_open(const DumpFilter *filter);
 /* By the name of an event and of its provider; for lost events that is "". */
 bool dump_filter_has_event(const DumpFilter *filter, const char *provider, const char *event);
 bool dump_filter_has_process(const DumpFilter *filter, uint64_t pid_ns, int64_t pid);
+/* By both. */
+bool dump_filter_has_record(const DumpFilter *filter, const Record *record);

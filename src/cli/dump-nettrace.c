@@ -30,12 +30,7 @@ static uint64_t dump_items(const DumpFilter *filter, NettraceReader *reader, GSt
                                 continue;
                         json_append_gap(line, 0, &gap);
                 } else {
-                        const Event *event = record.event;
-
-                        if (!dump_filter_has_event(filter, provider_name(event->provider),
-                                                   event->name) ||
-                            !dump_filter_has_process(filter, record.process.pid_ns,
-                                                     record.process.pid))
+                        if (!dump_filter_has_record(filter, &record))
                                 continue;
                         json_append_record(line, &record);
                 }
