@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/config.h"
 
+#include "util/runtime-path.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -36,6 +38,8 @@ static const Type SIZE = {"a size in bytes or with K, M, G, T", SIZE_UNITS};
 static const Type TIME = {"a time in seconds or with s, min, h, d", TIME_UNITS};
 static const Type COUNT = {"a number", NO_UNITS};
 static const Type PATH = {"an absolute path", NULL};
+/* The same; the default is relative to the directory of the services of this user. */
+static const Type RUNTIME_PATH = {"an absolute path", NULL};
 
 typedef struct Key {
         const char *name;
@@ -60,7 +64,7 @@ static const Key KEYS[] = {
         {"StateDirectory", &PATH, AT(state_directory), "", NULL, NULL, NULL},
         /* A rundown costs the program time: that is its owner's decision. */
         {"RundownAfterGap", &TIME, AT(rundown_after_gap), "0", "1s", "1d", "never"},
-        {"Holder", &PATH, AT(holder), "/run/clrsym/holder/control", NULL, NULL, NULL},
+        {"Holder", &RUNTIME_PATH, AT(holder), "holder/control", NULL, NULL, NULL},
 };
 
 /* Older names of keys. */
@@ -148,13 +152,21 @@ static bool key_set(const Key *key, Config *config, const char *text, const char
         return true;
 }
 
+static bool key_set_default(const Key *key, Config *config, const char *label, GError **error)
+{
+        g_autofree char *path =
+                key->type == &RUNTIME_PATH ? runtime_path_service(key->fallback) : NULL;
+
+        return key_set(key, config, path ? path : key->fallback, label, error);
+}
+
 void config_init(Config *config)
 {
         size_t i;
 
         memset(config, 0, sizeof(*config));
         for (i = 0; i < G_N_ELEMENTS(KEYS); i++)
-                key_set(&KEYS[i], config, KEYS[i].fallback, KEYS[i].name, NULL);
+                key_set_default(&KEYS[i], config, KEYS[i].name, NULL);
 }
 
 void config_clear(Config *config)
@@ -188,7 +200,7 @@ static bool apply_key(GKeyFile *file, const char *path, const char *name, Config
         /* Not the unescaped string: a backslash in a path is just that. */
         text = g_key_file_get_value(file, GROUP, name, NULL);
         if (!text || !*g_strstrip(text))
-                return key_set(key, config, key->fallback, label, error);
+                return key_set_default(key, config, label, error);
         return key_set(key, config, text, label, error);
 }
 

@@ -8,8 +8,10 @@
 #include "daemon/log.h"
 #include "daemon/server.h"
 #include "offline/trace-mode.h"
+#include "util/runtime-path.h"
 #include "util/systemd.h"
 
+#include <gio/gio.h>
 #include <glib-unix.h>
 #include <malloc.h>
 #include <signal.h>
@@ -17,6 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* s between updates of the status that the service manager shows. */
 #define STATUS_INTERVAL 5
@@ -31,9 +34,11 @@ static gboolean arg_version;
 
 static const GOptionEntry OPTIONS[] = {
         {"ingest", 0, 0, G_OPTION_ARG_FILENAME, &arg_ingest,
-         "Socket for feeders (default /run/clrsym/ingest)", "PATH"},
+         "Socket for feeders (default /run/clrsym/ingest, or $XDG_RUNTIME_DIR/clrsym/ingest)",
+         "PATH"},
         {"query", 0, 0, G_OPTION_ARG_FILENAME, &arg_query,
-         "Socket for questions (default /run/clrsym/query)", "PATH"},
+         "Socket for questions (default /run/clrsym/query, or $XDG_RUNTIME_DIR/clrsym/query)",
+         "PATH"},
         {"config", 0, 0, G_OPTION_ARG_FILENAME, &arg_config,
          "Configuration, with FILE.d/*.conf (default " CONFIG_FILE ")", "FILE"},
         {"memory-max", 0, 0, G_OPTION_ARG_STRING, &arg_memory_max,
@@ -65,6 +70,21 @@ static void make_absolute(char **path)
                 return;
         *path = g_canonicalize_filename(relative, NULL);
         g_free(relative);
+}
+
+static void set_default_path(char **path, const char *name)
+{
+        if (!*path)
+                *path = runtime_path_service(name);
+}
+
+/* What helps against ERROR, to follow its message, or "". */
+static const char *permission_hint(const GError *error)
+{
+        if (geteuid() != 0 && !runtime_variable("XDG_RUNTIME_DIR") &&
+            g_error_matches(error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED))
+                return ": set XDG_RUNTIME_DIR, as a login does, or give --ingest and --query";
+        return "";
 }
 
 /* The directory that the service manager made for us; the first, if there are several. */
@@ -201,10 +221,11 @@ int main(int argc, char **argv)
         g_unix_signal_add(SIGTERM, on_signal, &daemon);
         g_unix_signal_add(SIGINT, on_signal, &daemon);
         g_unix_signal_add(SIGHUP, on_reload, &daemon);
-        daemon.server = server_new(arg_ingest ? arg_ingest : "/run/clrsym/ingest",
-                                   arg_query ? arg_query : "/run/clrsym/query", &config, &error);
+        set_default_path(&arg_ingest, RUNTIME_INGEST);
+        set_default_path(&arg_query, RUNTIME_QUERY);
+        daemon.server = server_new(arg_ingest, arg_query, &config, &error);
         if (!daemon.server) {
-                g_critical("%s", error->message);
+                g_critical("%s%s", error->message, permission_hint(error));
                 return 1;
         }
         g_timeout_add_seconds(STATUS_INTERVAL, on_status, &daemon);

@@ -23,6 +23,21 @@ char *runtime_path_own(const char *name)
         return path;
 }
 
+/* The caller frees it; NULL: no memory. */
+static char *runtime_path_system(const char *name)
+{
+        char *path;
+
+        return asprintf(&path, RUNTIME_SYSTEM "/%s", name) < 0 ? NULL : path;
+}
+
+char *runtime_path_service(const char *name)
+{
+        char *own = geteuid() != 0 ? runtime_path_own(name) : NULL;
+
+        return own ? own : runtime_path_system(name);
+}
+
 char *runtime_path_find(const char *variable, const char *name)
 {
         const char *given = runtime_variable(variable);
@@ -34,5 +49,5 @@ char *runtime_path_find(const char *variable, const char *name)
         if (path && access(path, F_OK) == 0)
                 return path;
         free(path);
-        return asprintf(&path, RUNTIME_SYSTEM "/%s", name) < 0 ? NULL : path;
+        return runtime_path_system(name);
 }

@@ -18,6 +18,10 @@ const char *runtime_variable(const char *name);
 /* $XDG_RUNTIME_DIR/clrsym/NAME; NULL if the variable is not set. The caller frees it. */
 char *runtime_path_own(const char *name);
 
+/* Where a service of this user makes NAME: root's in the system's directory, another user's in its
+ * own, if it has one. The caller frees it; NULL: no memory. */
+char *runtime_path_service(const char *name);
+
 /*
  * The socket NAME to connect to: $VARIABLE, else the user's own if it exists, else the system's.
  * The caller frees it; NULL: no memory.

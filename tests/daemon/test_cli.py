@@ -384,6 +384,35 @@ def check_search(tap, programs, daemon, directory):
               "the system's socket otherwise")
 
 
+def check_ordinary_user(tap, programs, directory):
+    """A daemon without options and privileges listens where clients of its user look."""
+    user = {'user': 65534, 'group': 65534, 'extra_groups': []} if os.getuid() == 0 else {}
+    base = {name: value for name, value in programs.environment.items()
+            if name not in ('XDG_RUNTIME_DIR', 'CLRSYM_SOCKET', 'STATE_DIRECTORY')}
+    runtime = pathlib.Path(directory) / 'ordinary'
+    runtime.mkdir(mode=0o700)
+    os.chown(runtime, user.get('user', -1), -1)
+    os.chmod(directory, 0o711)
+    environment = {**base, 'XDG_RUNTIME_DIR': str(runtime)}
+    with subprocess.Popen([programs.clrsymd], env=environment, stderr=subprocess.PIPE, text=True,
+                          **user) as daemon:
+        wait_for(lambda: (runtime / 'clrsym' / 'ingest').exists() and
+                 (runtime / 'clrsym' / 'query').exists() or daemon.poll() is not None)
+        done = subprocess.run([programs.clrsym, 'ps'], env=environment, check=False,
+                              capture_output=True, text=True, timeout=60, **user)
+        tap.equal((done.returncode, done.stderr), (0, ''), "an ordinary user's daemon is found")
+        daemon.terminate()
+        tap.equal((daemon.wait(60), daemon.stderr.read()), (0, ''), 'and ends without a word')
+    tap.equal(list((runtime / 'clrsym').iterdir()), [], 'and leaves no socket')
+    if not user or os.path.exists('/run/clrsym'):
+        tap.skip('without a place to listen', 'not run as root, or the system has a daemon')
+        return
+    done = subprocess.run([programs.clrsymd], env=base, check=False, capture_output=True, text=True,
+                          timeout=60, **user)
+    tap.check(done.returncode == 1 and 'set XDG_RUNTIME_DIR' in done.stderr,
+              'without a place to listen', done.returncode, done.stderr)
+
+
 def check_trace(tap, programs, directory):
     """What --trace needs, and what is left afterwards. (Its answers: tests/traces.)"""
     trace = recorded.unpack(directory, ['hello'])['hello']
@@ -519,6 +548,7 @@ def run(tap, programs, directory, names):
         check_interactive(tap, cli)
         check_output(tap, cli)
         check_search(tap, programs, daemon, directory)
+        check_ordinary_user(tap, programs, directory)
     tap.equal(daemon.status, 0, 'the daemon ends with exit 0')
     check_usage(tap, programs)
     check_no_daemon(tap, programs, directory)

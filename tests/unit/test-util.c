@@ -163,6 +163,9 @@ START_TEST(test_runtime_path)
         path = runtime_path_find("CLRSYM_TEST", RUNTIME_INGEST);
         ck_assert_str_eq(path, own_file);
         g_free(path);
+        path = runtime_path_service(RUNTIME_INGEST);
+        ck_assert_str_eq(path, geteuid() == 0 ? "/run/clrsym/ingest" : own_file);
+        g_free(path);
         g_setenv("CLRSYM_TEST", "/given", TRUE);
         path = runtime_path_find("CLRSYM_TEST", RUNTIME_INGEST);
         ck_assert_str_eq(path, "/given");
