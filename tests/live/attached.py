@@ -10,6 +10,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import time
 
 import diagport
@@ -59,7 +60,7 @@ class Busy:
     """The live program, busy until it gets the order to stop; then it waits, and its code stays."""
 
     # All that were started in this attempt.
-    processes = []
+    started = []
 
     def __init__(self, command, directory, user=None, contexts=False):
         """CONTEXTS: it also loads and unloads load contexts, which can crash a runtime (in_attempts)."""
@@ -70,6 +71,7 @@ class Busy:
             os.chown(self.directory, user, user)
         self.user = user
         self.output = self.directory / 'output'
+        self.errors = self.directory / 'errors'
         self.process = self.pid = None
         self.vpid = None
         self.is_stopped = False
@@ -82,10 +84,11 @@ class Busy:
                        if not name.startswith(('DOTNET_', 'COMPlus_', 'LTTNG_'))}
         environment |= {'TMPDIR': str(self.directory), **variables}
         with open(self.output, 'w', encoding='utf-8') as output, \
+             open(self.errors, 'w', encoding='utf-8') as errors, \
              live.child([*prefix, *self.command], stdin=subprocess.PIPE, stdout=output,
-                        env=environment, user=self.user) as process:
+                        stderr=errors, env=environment, user=self.user) as process:
             self.process = process
-            Busy.processes.append(process)
+            Busy.started.append(self)
             try:
                 live.wait_for('the program', is_ready or (lambda: 'CODE ' in self.text()), process)
                 self.pid = process.pid
@@ -98,6 +101,16 @@ class Busy:
                 if prefix and self.pid:
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(self.pid, signal.SIGKILL)
+
+    def runtime_has_crashed(self):
+        """The runtime ends itself with SIGABRT as well if it finds that its memory is not as it must
+        be. What it prints for an exception or for FailFast() begins otherwise."""
+        code = self.process.returncode
+        return code == -signal.SIGSEGV or (
+            code == -signal.SIGABRT and self.complaint().startswith('Fatal error.'))
+
+    def complaint(self):
+        return self.errors.read_text(encoding='utf-8', errors='replace')
 
     def text(self):
         return self.output.read_text(encoding='utf-8')
@@ -132,19 +145,22 @@ def in_attempts(tap, part):
     gets the number of the attempt. What was checked before a crash does not count."""
     for attempt in range(N_ATTEMPTS):
         n, failed, error = tap.n, tap.failed, None
-        Busy.processes.clear()
+        Busy.started.clear()
         with contextlib.redirect_stdout(io.StringIO()) as output:
             try:
                 part(attempt)
             except Exception as caught:  # pylint: disable=broad-exception-caught
                 error = caught
-        if all(process.returncode != -signal.SIGSEGV for process in Busy.processes):
+        crashed = [program for program in Busy.started if program.runtime_has_crashed()]
+        for program in Busy.started:
+            sys.stderr.write(program.complaint())
+        if not crashed:
             print(output.getvalue(), end='', flush=True)
             if error:
                 raise error
             return
         tap.n, tap.failed = n, failed
-        tap.note('the runtime has crashed')
+        tap.note(f'the runtime has crashed with signal {-crashed[0].process.returncode}')
     tap.check(False, f'the runtime has crashed {N_ATTEMPTS} times')
 
 
