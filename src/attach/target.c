@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <pwd.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/pidfd.h>
 
 /* From when the sockets of a process are closed until it has ended, on a busy machine: a guess. */
 #define ENDING_MS 1000
@@ -133,7 +133,7 @@ bool target_open(pid_t pid, Target *ret_target, GError **error)
         size_t n_maps = 0, n = 0;
         ProcStat stat;
 
-        target.pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+        target.pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
         if (target.pidfd < 0 || !proc_stat_read(pid, &stat) || stat.state == 'Z')
                 return target_set_no_process(pid, error);
         target.start_ticks = stat.start_ticks;

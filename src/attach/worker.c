@@ -9,7 +9,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
+#include <sys/pidfd.h>
 
 /* Between two looks of an orphan at the attachment's file. */
 #define ORPHAN_MS 500
@@ -215,7 +215,7 @@ static void worker_begin_feed(const WorkerJob *job, Worker *worker, uint64_t sin
                                    .clock_offset = job->clock_offset};
 
         worker->feed = eventpipe_feed_new(job->ingest, &target, since);
-        worker->orphan = job->orphan ? (int)syscall(SYS_pidfd_open, job->orphan, 0) : -1;
+        worker->orphan = job->orphan ? pidfd_open(job->orphan, 0) : -1;
         worker->orphan_deadline = g_get_monotonic_time() + ORPHAN_LIMIT;
 }
 

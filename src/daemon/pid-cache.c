@@ -7,7 +7,7 @@
 
 #include <errno.h>
 #include <glib.h>
-#include <sys/syscall.h>
+#include <sys/pidfd.h>
 
 /* Guesses; untuned. */
 #define MAX_ENTRIES          256
@@ -118,8 +118,7 @@ static void pid_cache_add(PidCache *cache, uid_t uid, const ProcessKey *asked,
 
 static bool pidfd_lives(int pidfd)
 {
-        return pidfd >= 0 &&
-               (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0 || errno == EPERM);
+        return pidfd >= 0 && (pidfd_send_signal(pidfd, 0, NULL, 0) == 0 || errno == EPERM);
 }
 
 static bool pid_cache_look_up(PidCache *cache, uid_t uid, const ProcessKey *asked,
@@ -130,7 +129,7 @@ static bool pid_cache_look_up(PidCache *cache, uid_t uid, const ProcessKey *aske
 
         /* For a process of our own namespace that has ended this is the shortest way. */
         if (asked->pid_ns == cache->own_pid_ns) {
-                pidfd = (int)syscall(SYS_pidfd_open, asked->pid, 0);
+                pidfd = pidfd_open(asked->pid, 0);
                 if (pidfd < 0 && errno == ESRCH)
                         return false;
                 fd_clear(&pidfd);
@@ -138,7 +137,7 @@ static bool pid_cache_look_up(PidCache *cache, uid_t uid, const ProcessKey *aske
         if (!proc_find_key_in(asked->pid_ns, asked->pid, &key))
                 return false;
         *ret_key = key.key;
-        pidfd = (int)syscall(SYS_pidfd_open, key.host_pid, 0);
+        pidfd = pidfd_open(key.host_pid, 0);
         /* It is kept if the pidfd is that process's and not that of a later one with its pid. */
         if (pidfd >= 0 && proc_is_same_start(proc_start_time(key.host_pid), key.start) &&
             pidfd_lives(pidfd))

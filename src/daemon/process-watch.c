@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <glib-unix.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
+#include <sys/pidfd.h>
 #include <time.h>
 
 /* Guesses; untuned. Descriptors that pidfds may take; processes beyond are looked up each second.
@@ -83,7 +83,7 @@ static void watch_open_pidfd(ProcessWatch *watch, Watched *watched)
 
         if (watch->n_pidfds >= MAX_PIDFDS || watch->epoll < 0)
                 return;
-        pidfd = (int)syscall(SYS_pidfd_open, watched->pid, 0);
+        pidfd = pidfd_open(watched->pid, 0);
         /* It must not be of a later process with the same pid. */
         if (pidfd < 0 || !proc_is_same_start(proc_start_time(watched->pid), watched->start) ||
             epoll_ctl(watch->epoll, EPOLL_CTL_ADD, pidfd, &event) < 0)
@@ -115,7 +115,7 @@ static void watch_report_command(const ProcessWatch *watch, const Watched *watch
 /* True if no process has the pid in our own namespace. */
 static bool pid_is_unused(int32_t pid)
 {
-        FD_AUTO int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+        FD_AUTO int pidfd = pidfd_open(pid, 0);
 
         return pidfd < 0 && errno == ESRCH;
 }

@@ -5,7 +5,7 @@
 #include "util/proc.h"
 
 #include <errno.h>
-#include <sys/syscall.h>
+#include <sys/pidfd.h>
 #include <unistd.h>
 
 /* ms that a client has for the rest of a message, or to take what it asked for. */
@@ -26,13 +26,12 @@ struct QueryPeer {
 
 static int open_pidfd(pid_t pid)
 {
-        return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+        return pid > 0 ? pidfd_open(pid, 0) : -1;
 }
 
 static bool pidfd_lives(int pidfd)
 {
-        return pidfd >= 0 &&
-               (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0 || errno == EPERM);
+        return pidfd >= 0 && (pidfd_send_signal(pidfd, 0, NULL, 0) == 0 || errno == EPERM);
 }
 
 /* The process that the client calls PID, as long as the client itself lives: else another process

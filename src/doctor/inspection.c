@@ -16,7 +16,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
+#include <sys/pidfd.h>
 
 #define TIMEOUT_S      10
 #define PORT_TIMEOUT_S 2
@@ -311,7 +311,7 @@ static void inspection_take(Inspection *inspection, const char *output)
 
 void inspection_read(pid_t pid, Inspection *ret_inspection)
 {
-        Inspection inspection = {.pidfd = (int)syscall(SYS_pidfd_open, pid, 0)};
+        Inspection inspection = {.pidfd = pidfd_open(pid, 0)};
         g_autofree char *output = NULL;
 
         inspection.has_uid = inspection.pidfd >= 0 && proc_uid(pid, &inspection.uid);

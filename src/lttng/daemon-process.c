@@ -11,7 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -136,16 +136,16 @@ bool daemon_process_start(char **command, pid_t net, const char *log, bool (*is_
 
 bool daemon_process_stop(const DaemonProcess *process)
 {
-        FD_AUTO int fd = process->pid > 0 ? (int)syscall(SYS_pidfd_open, process->pid, 0) : -1;
+        FD_AUTO int fd = process->pid > 0 ? pidfd_open(process->pid, 0) : -1;
         struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
         bool has_ended = true;
 
         /* The descriptor keeps the pid from being used again. */
         if (fd >= 0 && daemon_process_is_running(process)) {
-                syscall(SYS_pidfd_send_signal, fd, SIGTERM, NULL, 0);
+                pidfd_send_signal(fd, SIGTERM, NULL, 0);
                 if (poll(&poll_fd, 1, STOP_TIMEOUT_MS) == 0) {
                         has_ended = false;
-                        syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+                        pidfd_send_signal(fd, SIGKILL, NULL, 0);
                         poll(&poll_fd, 1, STOP_TIMEOUT_MS);
                 }
                 /* It may be our child. */

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
+#include <sys/pidfd.h>
 #include <unistd.h>
 
 /* Connections of one client: libclrsym has one for calls, and one for batches. */
@@ -183,7 +183,7 @@ static int open_owner(int fd)
 
         if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &n) < 0 || credentials.pid <= 0)
                 return -1;
-        return (int)syscall(SYS_pidfd_open, credentials.pid, 0);
+        return pidfd_open(credentials.pid, 0);
 }
 
 static gboolean on_signal(TraceMode *mode, int number)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
+#include <sys/pidfd.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -165,7 +165,7 @@ static Target target_of(pid_t pid)
         Target target = {.start_ticks = 1, .directory = g_strdup(directory), .has_coreclr = true};
 
         ck_assert(proc_read(pid, &target.info));
-        target.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+        target.pidfd = pidfd_open(pid, 0);
         ck_assert_int_ge(target.pidfd, 0);
         return target;
 }
