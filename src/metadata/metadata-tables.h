@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Metadata tables: their numbers, and the coded indexes
+ */
+
+#define METADATA_MAX_COLUMNS 9
+
+typedef enum MetadataTable {
+        METADATA_MODULE = 0x00,
+        METADATA_TYPE_REF = 0x01,
+        METADATA_TYPE_DEF = 0x02,
+        METADATA_FIELD = 0x04,
+        METADATA_METHOD_DEF = 0x06,
+        METADATA_PARAM = 0x08,
+        METADATA_MEMBER_REF = 0x0a,
+        METADATA_MODULE_REF = 0x1a,
+        METADATA_TYPE_SPEC = 0x1b,
+        METADATA_ASSEMBLY = 0x20,
+        METADATA_ASSEMBLY_REF = 0x23,
+        METADATA_EXPORTED_TYPE = 0x27,
+        METADATA_NESTED_CLASS = 0x29,
+        METADATA_GENERIC_PARAM = 0x2a,
+        METADATA_METHOD_SPEC = 0x2b,
+        METADATA_DOCUMENT = 0x30,
+        METADATA_METHOD_DEBUG_INFORMATION = 0x31,
+        METADATA_STATE_MACHINE_METHOD = 0x36,
+        METADATA_CUSTOM_DEBUG_INFORMATION = 0x37,
+        _METADATA_TABLE_MAX = 0x38,
+} MetadataTable;
+
+/* Indexes of rows in one of several tables. */
+typedef enum MetadataCode {
+        METADATA_TYPE_DEF_OR_REF,
+        METADATA_HAS_CONSTANT,
+        METADATA_HAS_CUSTOM_ATTRIBUTE,
+        METADATA_HAS_FIELD_MARSHAL,
+        METADATA_HAS_DECL_SECURITY,
+        METADATA_MEMBER_REF_PARENT,
+        METADATA_HAS_SEMANTICS,
+        METADATA_METHOD_DEF_OR_REF,
+        METADATA_MEMBER_FORWARDED,
+        METADATA_IMPLEMENTATION,
+        METADATA_CUSTOM_ATTRIBUTE_TYPE,
+        METADATA_RESOLUTION_SCOPE,
+        METADATA_TYPE_OR_METHOD_DEF,
+        METADATA_HAS_CUSTOM_DEBUG_INFORMATION,
+        _METADATA_CODE_MAX,
+} MetadataCode;

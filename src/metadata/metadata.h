@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Metadata: the tables and heaps of an assembly or of a portable PDB (ECMA-335, partition II, 24;
+ * the tables from 0x30 on: the specification of portable PDBs in dotnet/runtime)
+ *
+ * Reads memory that the caller owns, and allocates nothing. All sizes are checked once; each access
+ * is checked against them, so damaged metadata yields a failure and never another byte.
+ */
+
+#include "metadata/byte-cursor.h"
+#include "metadata/metadata-tables.h"
+
+/* Columns, by the order in the standard. */
+enum {
+        MODULE_MVID = 2,
+        TYPE_REF_SCOPE = 0,
+        TYPE_REF_NAME = 1,
+        TYPE_REF_NAMESPACE = 2,
+        TYPE_DEF_NAME = 1,
+        TYPE_DEF_NAMESPACE = 2,
+        TYPE_DEF_METHODS = 5,
+        METHOD_DEF_RVA = 0,
+        METHOD_DEF_NAME = 3,
+        METHOD_DEF_SIGNATURE = 4,
+        METHOD_DEF_PARAMS = 5,
+        MEMBER_REF_PARENT = 0,
+        MEMBER_REF_NAME = 1,
+        MEMBER_REF_SIGNATURE = 2,
+        TYPE_SPEC_SIGNATURE = 0,
+        ASSEMBLY_NAME = 7,
+        ASSEMBLY_REF_NAME = 6,
+        NESTED_CLASS_NESTED = 0,
+        NESTED_CLASS_ENCLOSING = 1,
+        GENERIC_PARAM_NUMBER = 0,
+        GENERIC_PARAM_OWNER = 2,
+        GENERIC_PARAM_NAME = 3,
+        DOCUMENT_NAME = 0,
+        DOCUMENT_HASH_ALGORITHM = 1,
+        DOCUMENT_HASH = 2,
+        DOCUMENT_LANGUAGE = 3,
+        METHOD_DEBUG_DOCUMENT = 0,
+        METHOD_DEBUG_POINTS = 1,
+        STATE_MACHINE_MOVE_NEXT = 0,
+        STATE_MACHINE_KICKOFF = 1,
+        CUSTOM_DEBUG_PARENT = 0,
+        CUSTOM_DEBUG_KIND = 1,
+        CUSTOM_DEBUG_VALUE = 2,
+};
+
+/* Where the rows of a table are, and the cells in a row. */
+typedef struct MetadataRows {
+        const uint8_t *at; /* borrowed */
+        uint32_t n;
+        uint16_t size; /* bytes of a row */
+        uint8_t n_columns;
+        uint8_t begin[METADATA_MAX_COLUMNS]; /* of a cell in its row */
+        uint8_t width[METADATA_MAX_COLUMNS]; /* 2 or 4 */
+} MetadataRows;
+
+typedef struct MetadataSpan {
+        const uint8_t *at; /* borrowed */
+        size_t n;
+} MetadataSpan;
+
+typedef struct Metadata {
+        MetadataSpan strings, blobs, guids;
+        MetadataSpan pdb; /* the stream #Pdb; empty in an assembly */
+        MetadataRows tables[_METADATA_TABLE_MAX];
+} Metadata;
+
+/*
+ * Reads the N bytes at BYTES, which have to stay as long as METADATA. False if they are not
+ * metadata, or not of a kind that is read; *RET_REASON (static) is why.
+ */
+bool metadata_read(Metadata *ret, const uint8_t *bytes, size_t n, const char **ret_reason);
+
+/* The cell of row RID, from 1. False if there is no such row or column. */
+bool metadata_cell(const Metadata *metadata, MetadataTable table, uint32_t rid, unsigned column,
+                   uint32_t *ret);
+static inline uint32_t metadata_n_rows(const Metadata *metadata, MetadataTable table)
+{
+        return metadata->tables[table].n;
+}
+
+/* The text at INDEX of the heap #Strings, NUL-terminated; NULL: there is none. */
+const char *metadata_string(const Metadata *metadata, uint32_t index);
+/* The text in a cell. */
+const char *metadata_cell_string(const Metadata *metadata, MetadataTable table, uint32_t rid,
+                                 unsigned column);
+bool metadata_blob(const Metadata *metadata, uint32_t index, MetadataSpan *ret);
+/* The 16 bytes of GUID number INDEX, from 1; NULL: there is none. */
+const uint8_t *metadata_guid(const Metadata *metadata, uint32_t index);
+
+/* What a coded index means: table and row. False if its tag is not used. */
+bool metadata_decode(MetadataCode code, uint32_t value, MetadataTable *ret_table,
+                     uint32_t *ret_rid);
