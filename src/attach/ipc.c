@@ -10,7 +10,8 @@
 #define COMMAND_OK    0xff00
 #define COMMAND_ERROR 0xffff
 
-#define COOKIE_SIZE 16
+#define ANNOUNCEMENT "ADVR_V1" /* with its NUL */
+
 /* "10.0.12", or with a commit's hash after it; anything longer is not a version. */
 #define MAX_VERSION 128
 
@@ -134,6 +135,16 @@ GByteArray *ipc_process_info_new(void)
         return ipc_message_finish(ipc_message_new(IPC_PROCESS_INFO_2));
 }
 
+GByteArray *ipc_resume_new(void)
+{
+        return ipc_message_finish(ipc_message_new(IPC_RESUME_RUNTIME));
+}
+
+bool ipc_is_announcement(const uint8_t bytes[IPC_ANNOUNCEMENT_SIZE])
+{
+        return memcmp(bytes, ANNOUNCEMENT, sizeof(ANNOUNCEMENT)) == 0;
+}
+
 void ipc_reply_clear(IpcReply *reply)
 {
         reply->n = 0;
@@ -229,7 +240,7 @@ bool ipc_reply_get_process_info(const IpcReply *reply, IpcProcessInfo *ret_info)
         const uint8_t *pid = at;
         size_t i;
 
-        if (!ipc_skip(&at, &n_left, 8 + COOKIE_SIZE))
+        if (!ipc_skip(&at, &n_left, 8 + IPC_COOKIE_SIZE))
                 return false;
         /* Command line, system, architecture, assembly, version. */
         for (i = 0; i < 5; i++)

@@ -26,6 +26,7 @@ typedef enum IpcCommand {
         IPC_COLLECT_TRACING_2 = 0x0203, /* .NET 5 */
         IPC_COLLECT_TRACING_4 = 0x0205, /* .NET 9: stack traces can be left out */
         IPC_COLLECT_TRACING_5 = 0x0206, /* .NET 10: so can events, by their ids */
+        IPC_RESUME_RUNTIME = 0x0401,    /* .NET 5; only over the port that suspended it */
         IPC_PROCESS_INFO_2 = 0x0404,    /* .NET 6 */
 } IpcCommand;
 
@@ -47,6 +48,17 @@ typedef struct IpcCollect {
 GByteArray *ipc_collect_new(const IpcCollect *collect);
 GByteArray *ipc_stop_new(uint64_t session);
 GByteArray *ipc_process_info_new(void);
+GByteArray *ipc_resume_new(void);
+
+/*
+ * What a runtime writes first when it connects to a port: "ADVR_V1\0", a cookie that is equal in
+ * all announcements of one runtime, u64 its pid in its own namespace, u16 zero.
+ */
+#define IPC_ANNOUNCEMENT_SIZE      34
+#define IPC_ANNOUNCEMENT_COOKIE_AT 8
+#define IPC_COOKIE_SIZE            16
+
+bool ipc_is_announcement(const uint8_t bytes[IPC_ANNOUNCEMENT_SIZE]);
 
 typedef struct IpcReply {
         size_t n;

@@ -18,6 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         uint32_t code;
         size_t wanted;
 
+        if (input.n >= IPC_ANNOUNCEMENT_SIZE)
+                (void)ipc_is_announcement(input.at);
         ipc_reply_clear(&reply);
         while ((wanted = ipc_reply_wanted(&reply)) && input.n > 0) {
                 const FuzzInput part = fuzz_take_part(&input, MIN(wanted, piece));

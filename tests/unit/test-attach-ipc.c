@@ -100,6 +100,8 @@ START_TEST(test_requests)
                 .provider = "P", .keywords = 0x2000020098, .level = 5, .has_rundown = true};
         g_autoptr(GByteArray) stop = ipc_stop_new(0x0102030405060708);
         g_autoptr(GByteArray) info = ipc_process_info_new();
+        static const uint8_t RESUME[] = "DOTNET_IPC_V1\0\x14\x00\x04\x01\x00";
+        g_autoptr(GByteArray) resume = ipc_resume_new();
         const struct {
                 IpcCommand command;
                 const uint8_t *bytes;
@@ -119,6 +121,8 @@ START_TEST(test_requests)
         ck_assert_mem_eq(stop->data, STOP, stop->len);
         ck_assert_uint_eq(info->len, sizeof(INFO));
         ck_assert_mem_eq(info->data, INFO, info->len);
+        ck_assert_uint_eq(resume->len, sizeof(RESUME));
+        ck_assert_mem_eq(resume->data, RESUME, resume->len);
         for (i = 0; i < G_N_ELEMENTS(rows); i++) {
                 g_autoptr(GByteArray) bytes = NULL;
 
@@ -127,6 +131,23 @@ START_TEST(test_requests)
                 bytes = ipc_collect_new(&collect);
                 ck_assert_uint_eq(bytes->len, rows[i].n);
                 ck_assert_mem_eq(bytes->data, rows[i].bytes, rows[i].n);
+        }
+}
+END_TEST
+
+/* As .NET 10 wrote it, and each byte of its magic changed. */
+START_TEST(test_announcement)
+{
+        uint8_t bytes[IPC_ANNOUNCEMENT_SIZE + 1] =
+                "ADVR_V1\0\xb2\x64\x24\xad\xb5\x27\x61\x46\x80\x8e\xfb\x37\x6e\x65\x30\x97"
+                "\x83\x0e\0\0\0\0\0\0\0\0";
+        size_t i;
+
+        ck_assert(ipc_is_announcement(bytes));
+        for (i = 0; i < IPC_ANNOUNCEMENT_COOKIE_AT; i++) {
+                bytes[i] ^= 1;
+                ck_assert(!ipc_is_announcement(bytes));
+                bytes[i] ^= 1;
         }
 }
 END_TEST
@@ -316,6 +337,7 @@ Suite *suite_new(void)
         TCase *tcase = tcase_create("attach-ipc");
 
         tcase_add_test(tcase, test_requests);
+        tcase_add_test(tcase, test_announcement);
         tcase_add_test(tcase, test_pieces);
         tcase_add_test(tcase, test_cut);
         tcase_add_test(tcase, test_errors);
