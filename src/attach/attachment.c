@@ -558,6 +558,12 @@ void attachment_rundown(Attachment *attachment)
         attachment->info.state = ATTACHMENT_HELD;
 }
 
+void attachment_resumed(Attachment *attachment)
+{
+        if (attachment->info.state == ATTACHMENT_WAITING)
+                attachment->info.state = ATTACHMENT_COMPLETE;
+}
+
 void attachment_detach(Attachment *attachment)
 {
         if (attachment->info.state == ATTACHMENT_DETACHING ||

@@ -97,6 +97,8 @@ void attachment_free(Attachment *attachment);
 const AttachmentInfo *attachment_info(const Attachment *attachment);
 /* Orders another rundown, after which FN is called with RUNDOWN or FAILED. */
 void attachment_rundown(Attachment *attachment);
+/* The runtime that was WAITING has been resumed: all of its code is known. */
+void attachment_resumed(Attachment *attachment);
 /* Ends the attachment: FN is called with GONE. */
 void attachment_detach(Attachment *attachment);
 

@@ -4,6 +4,7 @@
 #include "attach/attachment-file.h"
 #include "attach/holder-path.h"
 #include "attach/reply.h"
+#include "attach/reverse-port.h"
 #include "util/listener.h"
 #include "util/peer.h"
 #include "util/proc-ns.h"
@@ -31,13 +32,24 @@
 #define REPLY_MS 170000
 #define IDLE_S   10
 
+const char *const HOLDER_SOCKETS[_HOLDER_SOCKET_MAX] = {
+        [HOLDER_CONTROL] = "control",
+        [HOLDER_PORT] = "port",
+};
+
 struct Holder {
         char *directory; /* owned */
         uid_t daemon_uid;
-        Listener *listener;     /* owned */
-        GapLog *gaps;           /* owned */
-        GPtrArray *attachments; /* owned Attachments */
-        GPtrArray *callers;     /* owned Callers */
+        Listener *listener; /* owned */
+        ReversePort *port;  /* owned */
+        char *port_path;    /* owned */
+        /* Somebody was given the port's path, and nobody else would listen there: the holder stays.
+         */
+        bool is_port_wanted;
+        bool is_port_handed_over; /* the service manager starts us when a runtime connects */
+        GapLog *gaps;             /* owned */
+        GPtrArray *attachments;   /* owned Attachments */
+        GPtrArray *callers;       /* owned Callers */
         guint idle_timer;
         void (*idle)(void *data);
         void *data;
@@ -107,7 +119,7 @@ static gboolean on_idle(gpointer data)
 {
         Holder *holder = data;
 
-        if (listener_is_called(holder->listener))
+        if (listener_is_called(holder->listener) || reverse_port_is_called(holder->port))
                 return G_SOURCE_CONTINUE;
         holder->idle_timer = 0;
         holder->idle(holder->data);
@@ -117,7 +129,8 @@ static gboolean on_idle(gpointer data)
 static void holder_update_idle(Holder *holder)
 {
         bool is_idle = !holder->attachments->len && !holder->callers->len &&
-                       !gap_log_is_pending(holder->gaps);
+                       !gap_log_is_pending(holder->gaps) && !holder->is_port_wanted &&
+                       (!holder->port || !reverse_port_n_connected(holder->port));
 
         if (!is_idle)
                 g_clear_handle_id(&holder->idle_timer, g_source_remove);
@@ -137,6 +150,15 @@ static void caller_answer_gone(Caller *caller, const AttachmentInfo *info)
         else
                 caller_answer(caller, reply_error(info->error, info->message ? info->message
                                                                              : "it was detached"));
+}
+
+/* Its session is held, or cannot be. If it fails now, it is tried again while there is time. */
+static void holder_resume_runtime(Holder *holder, Attachment *attachment)
+{
+        const AttachmentInfo *info = attachment_info(attachment);
+
+        if (holder->port && reverse_port_resume(holder->port, info->pid, info->start_ticks))
+                attachment_resumed(attachment);
 }
 
 static void on_change(Attachment *attachment, AttachmentChange change, void *data)
@@ -161,6 +183,8 @@ static void on_change(Attachment *attachment, AttachmentChange change, void *dat
                         caller_answer(caller, reply_attachment(info, caller->is_new));
                 peer_run(caller->peer);
         }
+        if (change != ATTACHMENT_CHANGE_FAILED)
+                holder_resume_runtime(holder, attachment);
         if (change == ATTACHMENT_CHANGE_GONE)
                 g_ptr_array_remove_fast(holder->attachments, attachment);
         holder_update_idle(holder);
@@ -186,6 +210,15 @@ static void caller_list_attachments(Caller *caller)
         caller_answer(caller, json_pack("{so}", "attachments", all));
 }
 
+static void caller_give_port(Caller *caller)
+{
+        Holder *holder = caller->holder;
+
+        holder->is_port_wanted = !holder->is_port_handed_over;
+        caller_answer(caller, json_pack("{ss sb}", "port", holder->port_path, "lasting",
+                                        (int)holder->is_port_handed_over));
+}
+
 static unsigned holder_count_attachments(const Holder *holder, uid_t uid)
 {
         unsigned n = 0;
@@ -196,12 +229,12 @@ static unsigned holder_count_attachments(const Holder *holder, uid_t uid)
         return n;
 }
 
-static bool caller_may_attach_more(const Caller *caller, uid_t uid)
+/* May CALLER attach a process of UID? */
+static bool holder_may_attach_more(const Holder *holder, uid_t caller, uid_t uid)
 {
-        const Holder *holder = caller->holder;
         const guint n = holder->attachments->len;
 
-        if (user_is_privileged(caller->who.uid))
+        if (user_is_privileged(caller))
                 return n < MAX_ATTACHMENTS;
         return n < MAX_ATTACHMENTS - RESERVED_ATTACHMENTS &&
                holder_count_attachments(holder, uid) < MAX_ATTACHMENTS_PER_USER;
@@ -212,7 +245,7 @@ static Attachment *caller_attach(Caller *caller, const AttachmentTarget *target)
         Holder *holder = caller->holder;
         Attachment *attachment;
 
-        if (!caller_may_attach_more(caller, target->uid)) {
+        if (!holder_may_attach_more(holder, caller->who.uid, target->uid)) {
                 caller_refuse(caller, ATTACH_ERROR_FAILED,
                               "no more processes can be attached: detach some");
                 return NULL;
@@ -292,6 +325,8 @@ static void caller_feed(Conversation *conversation, const uint8_t *bytes, size_t
         caller->verb = request.verb;
         if (request.verb == REQUEST_LIST)
                 caller_list_attachments(caller);
+        else if (request.verb == REQUEST_PORT)
+                caller_give_port(caller);
         else
                 caller_obey(caller, &request);
 }
@@ -433,6 +468,32 @@ static void on_accept(void *data, int fd)
         holder_update_idle(holder);
 }
 
+/* A runtime has connected by itself. If it may have no attachment, it goes on without. */
+static void on_runtime(void *data, const ReverseRuntime *runtime)
+{
+        const AttachmentTarget target = {runtime->pid, runtime->start_ticks, runtime->uid,
+                                         ATTACH_VIA_EVENTPIPE};
+        Holder *holder = data;
+        Attachment *attachment = holder_find_attachment(holder, target.pid, target.start_ticks);
+
+        if (!attachment && holder_may_attach_more(holder, runtime->uid, runtime->uid)) {
+                g_ptr_array_add(holder->attachments, attachment_new(holder->directory, holder->gaps,
+                                                                    &target, on_change, holder));
+                holder_update_idle(holder);
+        } else if (!attachment) {
+                g_warning("process %d is not attached: too many are", (int)runtime->pid);
+                reverse_port_resume(holder->port, target.pid, target.start_ticks);
+        } else if (attachment_info(attachment)->state == ATTACHMENT_WAITING ||
+                   attachment_info(attachment)->state == ATTACHMENT_COMPLETE) {
+                holder_resume_runtime(holder, attachment);
+        }
+}
+
+static void on_port_changed(void *data)
+{
+        holder_update_idle(data);
+}
+
 /* Attaches again what an earlier holder held. */
 static void holder_resume(Holder *holder)
 {
@@ -457,11 +518,27 @@ static void holder_resume(Holder *holder)
         }
 }
 
-Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid, int fd,
-                   void (*idle)(void *data), void *data, GError **error)
+static bool holder_listen(Holder *holder, const int fds[_HOLDER_SOCKET_MAX], GError **error)
 {
-        g_autofree char *control = holder_path_control(directory);
-        bool is_roots = geteuid() == 0;
+        g_autofree char *control = holder_path_control(holder->directory);
+        const ReversePortCalls calls = {on_runtime, on_port_changed, holder};
+        const mode_t mode = geteuid() == 0 ? 0666 : 0600;
+
+        holder->port_path = g_build_filename(holder->directory, HOLDER_SOCKETS[HOLDER_PORT], NULL);
+        holder->is_port_handed_over = fds[HOLDER_PORT] >= 0;
+        holder->listener =
+                listener_new(control, mode, NULL, fds[HOLDER_CONTROL], on_accept, holder, error);
+        if (holder->listener)
+                holder->port =
+                        reverse_port_new(holder->port_path, mode, fds[HOLDER_PORT], &calls, error);
+        return holder->port != NULL;
+}
+
+Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid,
+                   const int fds[_HOLDER_SOCKET_MAX], void (*idle)(void *data), void *data,
+                   GError **error)
+{
+        bool is_roots = geteuid() == 0, is_listening = false;
         Holder *holder = g_new0(Holder, 1);
 
         holder->directory = g_strdup(directory);
@@ -474,9 +551,8 @@ Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid, 
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
                             "cannot make the directory %s: %s", directory, g_strerror(errno));
         else
-                holder->listener = listener_new(control, is_roots ? 0666 : 0600, NULL, fd,
-                                                on_accept, holder, error);
-        if (!holder->listener) {
+                is_listening = holder_listen(holder, fds, error);
+        if (!is_listening) {
                 holder_free(holder);
                 return NULL;
         }
@@ -492,11 +568,14 @@ void holder_free(Holder *holder)
                 return;
         g_clear_handle_id(&holder->idle_timer, g_source_remove);
         listener_free(holder->listener);
+        reverse_port_free(holder->port);
+        holder->port = NULL;
         g_ptr_array_unref(holder->callers);
         /* All at once, so that they end at the same time. */
         g_ptr_array_foreach(holder->attachments, (GFunc)(void (*)(void))attachment_quit, NULL);
         g_ptr_array_unref(holder->attachments);
         gap_log_free(holder->gaps);
+        g_free(holder->port_path);
         g_free(holder->directory);
         g_free(holder);
 }

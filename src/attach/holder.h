@@ -14,13 +14,23 @@
 
 typedef struct Holder Holder;
 
+/* The sockets in its directory, by these names. */
+typedef enum HolderSocket {
+        HOLDER_CONTROL,
+        HOLDER_PORT, /* for runtimes: reverse-port.h */
+        _HOLDER_SOCKET_MAX,
+} HolderSocket;
+
+extern const char *const HOLDER_SOCKETS[_HOLDER_SOCKET_MAX];
+
 /*
- * FD is a listening socket that was handed over, or -1. INGEST is the path of the daemon's ingest
+ * FDS are listening sockets that were handed over, or -1. INGEST is the path of the daemon's ingest
  * socket, for process gaps. DAEMON_UID is the daemon's user; the holder's own if there is none.
  * IDLE is called when nothing is held and no gap is to be reported to a daemon that was there. NULL
  * with ERROR set.
  */
-Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid, int fd,
-                   void (*idle)(void *data), void *data, GError **error);
+Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid,
+                   const int fds[_HOLDER_SOCKET_MAX], void (*idle)(void *data), void *data,
+                   GError **error);
 /* Stops all sessions; a later holder of the directory opens them again. */
 void holder_free(Holder *holder);

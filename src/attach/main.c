@@ -73,6 +73,7 @@ int main(int argc, char **argv)
         g_autoptr(GMainLoop) loop = g_main_loop_new(NULL, FALSE);
         g_autofree char *directory = NULL, *ingest = NULL;
         g_autoptr(GError) error = NULL;
+        int fds[_HOLDER_SOCKET_MAX];
         Holder *holder;
 
         g_option_context_set_summary(
@@ -97,8 +98,8 @@ int main(int argc, char **argv)
         /* A signal that comes before the loop runs is handled once it does. */
         g_unix_signal_add(SIGTERM, on_signal, loop);
         g_unix_signal_add(SIGINT, on_signal, loop);
-        holder = holder_new(directory, ingest, find_daemon_uid(), systemd_listen_fd("control"),
-                            on_idle, loop, &error);
+        systemd_listen_fds(HOLDER_SOCKETS, G_N_ELEMENTS(fds), fds);
+        holder = holder_new(directory, ingest, find_daemon_uid(), fds, on_idle, loop, &error);
         if (!holder)
                 return holder_main_fail(error->message);
         systemd_notify("READY=1");

@@ -156,7 +156,7 @@ static bool worker_list_code(Worker *worker, EventPipeRundown *ret_rundown, GErr
                 return ok;
         if (eventpipe_feed_end_listing(worker->feed, ok))
                 worker_want_horizon(worker, ret_rundown->end);
-        else if (ok)
+        else if (ok && !ret_rundown->is_empty)
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
                             "the runtime of process %d wrote a rundown that cannot be read",
                             (int)worker->target.info.host_pid);

@@ -5,11 +5,14 @@
 
 /* "again": its name before, which clients and holders of other versions use. */
 static const char *const VERBS[_REQUEST_VERB_MAX] = {
-        [REQUEST_ATTACH] = "attach",
-        [REQUEST_RUNDOWN] = "again",
-        [REQUEST_DETACH] = "detach",
-        [REQUEST_LIST] = "list",
+        [REQUEST_ATTACH] = "attach", [REQUEST_RUNDOWN] = "again", [REQUEST_DETACH] = "detach",
+        [REQUEST_LIST] = "list",     [REQUEST_PORT] = "port",
 };
+
+static bool request_has_pid(RequestVerb verb)
+{
+        return verb != REQUEST_LIST && verb != REQUEST_PORT;
+}
 
 static const char *const VIAS[_ATTACH_VIA_MAX] = {
         [ATTACH_VIA_LTTNG] = "lttng",
@@ -58,7 +61,7 @@ bool request_parse(const char *text, size_t n, Request *ret_request)
                 if (verb && !strcmp(verb, VERBS[i]))
                         break;
         if (i == _REQUEST_VERB_MAX || pid < 0 || pid > G_MAXINT32 ||
-            (held && !json_is_boolean(held)) || (pid == 0) != (i == REQUEST_LIST) ||
+            (held && !json_is_boolean(held)) || (pid != 0) != request_has_pid((RequestVerb)i) ||
             (is_held_only && i != REQUEST_RUNDOWN) ||
             !request_parse_via(json_object_get(request, "via"), &via) ||
             (via && i != REQUEST_RUNDOWN && i != REQUEST_ATTACH))
@@ -69,7 +72,7 @@ bool request_parse(const char *text, size_t n, Request *ret_request)
 
 char *request_format(const Request *request)
 {
-        if (request->verb == REQUEST_LIST)
+        if (!request_has_pid(request->verb))
                 return g_strdup_printf("{\"verb\":\"%s\"}\n", VERBS[request->verb]);
         return g_strdup_printf("{\"verb\":\"%s\",\"pid\":%d%s%s%s%s}\n", VERBS[request->verb],
                                (int)request->pid, request->is_held_only ? ",\"held\":true" : "",

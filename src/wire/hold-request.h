@@ -9,9 +9,12 @@
  *   {"verb":"attach","pid":123}                  also "detach"; "list" has no pid
  *   {"verb":"attach","pid":123,"via":"eventpipe"} or "lttng": how its events are to come
  *   {"verb":"again","pid":123,"held":true}       another rundown
+ *   {"verb":"port"}                              where runtimes connect
  *
  *   {"pid":123,"vpid":1,...}                     an attachment (attach/request.h)
  *   {"attachments":[...]}                        the reply to "list"
+ *   {"port":"/path","lasting":true}              the reply to "port"; the service manager listens
+ *                                                there, too
  *   {"error":{"kind":"no-process","message":"..."}}
  */
 
@@ -26,6 +29,7 @@ typedef enum RequestVerb {
         REQUEST_RUNDOWN, /* another rundown; attaches the process if it is not attached */
         REQUEST_DETACH,
         REQUEST_LIST, /* all attachments that the client may see */
+        REQUEST_PORT, /* the path of the socket for runtimes; the holder stays for them */
         _REQUEST_VERB_MAX,
 } RequestVerb;
 
@@ -44,7 +48,7 @@ bool attach_via_from_name(const char *name, AttachVia *ret_via);
 
 typedef struct Request {
         RequestVerb verb;
-        pid_t pid;         /* in the client's pid namespace; 0 with LIST */
+        pid_t pid;         /* in the client's pid namespace; 0 with LIST and PORT */
         bool is_held_only; /* with RUNDOWN: fail if the process is not attached */
         AttachVia via;     /* with ATTACH and RUNDOWN */
 } Request;

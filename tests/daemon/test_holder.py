@@ -12,6 +12,7 @@ import pathlib
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -278,6 +279,43 @@ def test_end(tap, holder):
         waiting.close()
 
 
+RESUME = b'DOTNET_IPC_V1\0' + struct.pack('<HBBH', 20, 4, 1, 0)
+
+
+def announce(holder, cookie, rest=b''):
+    """A connection of a runtime with that COOKIE, which waits for a command."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(60)
+    connection.connect(str(holder.directory / 'port'))
+    connection.sendall(b'ADVR_V1\0' + cookie * 16 + struct.pack('<QH', os.getpid(), 0) + rest)
+    return connection
+
+
+def test_port(tap, holder):
+    """What connects is never kept waiting, whatever it is. (Real runtimes: tests/live.)"""
+    tap.equal(holder.ask('port'), {'port': str(holder.directory / 'port'), 'lasting': False},
+              'the port for runtimes')
+    with announce(holder, b'a') as connection:
+        tap.equal(connection.recv(100), RESUME, 'what is not a runtime is let go on')
+        with announce(holder, b'a', b'?' * 9999) as again:
+            again.settimeout(0.3)
+            try:
+                answer = again.recv(100)
+            except socket.timeout:
+                answer = None
+            tap.equal(answer, None, 'when it comes again, it is left alone')
+        with announce(holder, b'b') as other:
+            tap.equal(other.recv(100), RESUME, 'another runtime in its place is let go on as well')
+    with announce(holder, b'a') as connection:
+        connection.shutdown(socket.SHUT_RDWR)
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(60)
+        connection.connect(str(holder.directory / 'port'))
+        connection.sendall(b'GET / HTTP/1.0\r\n\r\n' + bytes(20))
+        tap.equal(connection.recv(100), b'', 'what speaks otherwise is hung up on')
+    tap.equal(holder.ask('list'), {'attachments': []}, 'nothing of it is attached')
+
+
 def test(tap, programs, directory, _):
     holder = Holder(programs, directory)
     with holder.running() as process:
@@ -288,6 +326,7 @@ def test(tap, programs, directory, _):
         test_killed_together(tap, holder, process)
         test_large_environment(tap, holder)
         test_share(tap, holder)
+        test_port(tap, holder)
     test_end(tap, holder)
 
 

@@ -15,7 +15,8 @@ START_TEST(test_good)
                                            {REQUEST_RUNDOWN, 4711, false, ATTACH_VIA_EVENTPIPE},
                                            {REQUEST_RUNDOWN, 4711, true, ATTACH_VIA_ANY},
                                            {REQUEST_DETACH, G_MAXINT32, false, ATTACH_VIA_ANY},
-                                           {REQUEST_LIST, 0, false, ATTACH_VIA_ANY}};
+                                           {REQUEST_LIST, 0, false, ATTACH_VIA_ANY},
+                                           {REQUEST_PORT, 0, false, ATTACH_VIA_ANY}};
         size_t i;
 
         for (i = 0; i < G_N_ELEMENTS(REQUESTS); i++) {
@@ -53,6 +54,7 @@ START_TEST(test_bad)
                 "{\"verb\":\"attach\",\"pid\":1} x",
                 "{\"verb\":\"attach\",\"verb\":\"list\",\"pid\":1}",
                 "{\"verb\":\"list\",\"pid\":1}",
+                "{\"verb\":\"port\",\"pid\":1}",
                 "{\"verb\":\"end\",\"pid\":1}",
                 "{\"verb\":7,\"pid\":1}",
                 "{\"verb\":\"attach\\u0000\",\"pid\":1}",
