@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
+#include "attach/holder-client.h"
+#include "cli/json-field.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 
 #include <string.h>
 
-static const struct {
+/* For errors that end the program with a message. */
+#define ENV_ERROR (g_quark_from_static_string("clrsym-env"))
+
+typedef struct Variable {
         const char *name;
         const char *value;
-} VARIABLES[] = {
+} Variable;
+
+static const Variable LTTNG_VARIABLES[] = {
         {"DOTNET_LTTng", "1"},
         {"DOTNET_EnableEventLog", "1"},
         /* Matches no event source: else the runtime's own listener switches every event on. */
@@ -16,32 +23,71 @@ static const struct {
         {"DOTNET_LTTngConfig", "Microsoft-Windows-DotNETRuntime:20000220B8:5"},
 };
 
-static const struct {
+#define PORT_VARIABLE "DOTNET_DiagnosticPorts"
+
+typedef struct EnvForm {
         const char *name;
         const char *before, *between, *after; /* around the variable and its value */
         const char *end;                      /* after the last variable, instead of AFTER */
-} FORMS[] = {
+} EnvForm;
+
+static const EnvForm FORMS[] = {
         {"sh", "export ", "='", "'\n", "'\n"},
         {"env", "", "=", "\n", "\n"},
         {"systemd", "Environment=", "=", "\n", "\n"},
         {"docker", "-e ", "=", " ", "\n"},
 };
 
+static void env_print(const EnvForm *form, const Variable *variables, size_t n)
+{
+        size_t i;
+
+        for (i = 0; i < n; i++)
+                output_print("%s%s%s%s%s", form->before, variables[i].name, form->between,
+                             variables[i].value, i + 1 < n ? form->after : form->end);
+}
+
+/* Without the holder, a program that is started with the variable would wait for one. */
+static bool env_print_port(const EnvForm *form, bool starts_at_once, GError **error)
+{
+        const Request request = {.verb = REQUEST_PORT};
+        g_autofree char *value = NULL;
+        json_auto_t *answer = NULL;
+        const char *path;
+        int fd = holder_client_ask(&request, true, error);
+
+        if (fd >= 0)
+                answer = holder_client_answer(fd, error);
+        if (!answer)
+                return false;
+        path = field_text(answer, "port");
+        /* The runtime takes a comma for the end of the path, a semicolon for the end of the port,
+         * and the shell a quote for the end of the value. */
+        if (!path || strpbrk(path, ",;'\n")) {
+                g_set_error(error, ENV_ERROR, 0,
+                            "the path of the holder's port cannot be in " PORT_VARIABLE
+                            ": set $CLRSYM_HOLDER to a plainer directory");
+                return false;
+        }
+        value = g_strdup_printf("%s,%s", path, starts_at_once ? "nosuspend" : "suspend");
+        env_print(form, &(const Variable){PORT_VARIABLE, value}, 1);
+        return true;
+}
+
 bool verb_env(const Options *options, GError **error)
 {
         const char *wanted = options->format ? options->format : FORMS[0].name;
-        size_t form = 0, i;
+        size_t form = 0;
 
         while (form < G_N_ELEMENTS(FORMS) && strcmp(FORMS[form].name, wanted))
                 form++;
         if (form == G_N_ELEMENTS(FORMS)) {
-                g_set_error(error, g_quark_from_static_string("clrsym-env"), 0,
-                            "--format %s: not one of sh, env, systemd, docker", wanted);
+                g_set_error(error, ENV_ERROR, 0, "--format %s: not one of sh, env, systemd, docker",
+                            wanted);
                 return false;
         }
-        for (i = 0; i < G_N_ELEMENTS(VARIABLES); i++)
-                output_print("%s%s%s%s%s", FORMS[form].before, VARIABLES[i].name,
-                             FORMS[form].between, VARIABLES[i].value,
-                             i + 1 < G_N_ELEMENTS(VARIABLES) ? FORMS[form].after : FORMS[form].end);
+        if (options_has(options, OPTION_PORT))
+                return env_print_port(&FORMS[form], options->starts_at_once, error);
+        env_print(&FORMS[form], LTTNG_VARIABLES, G_N_ELEMENTS(LTTNG_VARIABLES));
         return true;
 }

@@ -147,6 +147,16 @@ static const char *to_via(const char *argument, void *member)
         return attach_via_from_name(argument, member) ? NULL : "not lttng or eventpipe";
 }
 
+static const char *to_port(const char *argument, void *member)
+{
+        bool *starts_at_once = member;
+
+        *starts_at_once = argument && !strcmp(argument, "nosuspend");
+        return !argument || *starts_at_once || !strcmp(argument, "suspend")
+                       ? NULL
+                       : "not suspend or nosuspend";
+}
+
 static const char *to_style(const char *argument, void *member)
 {
         /* "full" is csharp: the spelling of --names. */
@@ -247,6 +257,8 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_LIST] = {0, "list", NULL, false, NULL, 0, "show what is attached"},
         [OPTION_FORMAT] = {0, "format", "FORM", false, to_text, MEMBER(format),
                            "sh, env, systemd or docker (default: sh)"},
+        [OPTION_PORT] = {0, "port", "HOW", true, to_port, MEMBER(starts_at_once),
+                         "print what has it connect to the holder: suspend or nosuspend"},
         [OPTION_LIVE] = {0, "live", NULL, false, NULL, 0,
                          "through lttng-relayd, for clrsym feed (the default)"},
         [OPTION_OUTPUT] = {'o', "output", "FILE", false, to_text, MEMBER(output), "write to FILE"},

@@ -39,6 +39,7 @@ typedef enum Option {
         OPTION_VIA,
         OPTION_LIST,
         OPTION_FORMAT,
+        OPTION_PORT,
         OPTION_LIVE,
         OPTION_OUTPUT,
         OPTION_TRACK,
@@ -128,6 +129,7 @@ typedef struct Options {
         ProcessMaps maps;
         const char *user;
         const char *format;
+        bool starts_at_once; /* --port=nosuspend */
         AttachVia via;
         GPtrArray *track;     /* owned, of borrowed strings: "PID,PID..."; or NULL */
         uint64_t disk;        /* bytes */

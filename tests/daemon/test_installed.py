@@ -22,6 +22,7 @@ FILES = [
     'bin/clrsymd',
     'include/clrsym/clrsym.h',
     'lib/systemd/system/clrsym-feed@.service',
+    'lib/systemd/system/clrsym-holder-port.socket',
     'lib/systemd/system/clrsym-holder.service',
     'lib/systemd/system/clrsym-holder.socket',
     'lib/systemd/system/clrsym-relayd.service',

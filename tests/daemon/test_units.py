@@ -21,6 +21,7 @@ EXPOSURE = {'clrsymd.service': 10, 'clrsym-feed@.service': 16, 'clrsym-relayd.se
 SOCKETS = {
     'clrsymd.socket': ('/run/clrsym/query', '0666', None, 'query'),
     'clrsymd-ingest.socket': ('/run/clrsym/ingest', '0660', 'clrsym-ingest', 'ingest'),
+    'clrsym-holder-port.socket': ('/run/clrsym/holder/port', '0666', None, 'port'),
     'clrsym-holder.socket': ('/run/clrsym/holder/control', '0666', None, 'control'),
 }
 # The user of each service. The manual describes the groups of these names.

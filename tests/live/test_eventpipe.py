@@ -8,6 +8,8 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
+import struct
 import sys
 import time
 
@@ -156,6 +158,53 @@ def test_stays(tap, feed, command, directory):
         tap.equal(program.process.returncode, 0, 'the program ends by itself')
 
 
+def port_variable(feed):
+    """(name, path): the line that `clrsym env --port` prints."""
+    done = feed.clrsym('env', '--port', '--format=env')
+    name, value = done.stdout.strip().split('=', 1)
+    path, how = value.rsplit(',', 1)
+    return name, path, how
+
+
+def end_holder():
+    """One that was asked for its port stays for the programs to come."""
+    with socket.socket(socket.AF_UNIX) as control:
+        control.connect(os.path.join(os.environ['CLRSYM_HOLDER'], 'control'))
+        pid, _, _ = struct.unpack('3i', control.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    os.kill(pid, signal.SIGTERM)
+    live.wait_for('the end of the holder', lambda: not pathlib.Path(f'/proc/{pid}').exists())
+
+
+def test_port(tap, feed, command, directory):
+    """Programs that connect to the holder: seen from their first instruction, without a listing."""
+    name, path, how = port_variable(feed)
+    tap.equal((name, how), ('DOTNET_DiagnosticPorts', 'suspend'), 'the line for the environment')
+    program = attached.Busy(command, directory / 'suspended')
+    with program.running(DOTNET_LTTng='0', **{name: f'{path},suspend'}):
+        row, = [row for row in feed.rows('attach', '--list') if row['pid'] == program.pid]
+        tap.equal((row['state'], row['via']), ('attached', 'eventpipe'), 'it is attached by itself')
+        program.freeze()
+        attached.check_now(tap, feed, program, 'from its start')
+        attached.check_printed(tap, feed, program, 0, 'from its start')
+        holder, _ = holder_of(program.pid)
+        os.kill(holder, signal.SIGKILL)
+        live.wait_for('the end of the holder', lambda: not pathlib.Path(f'/proc/{holder}').exists())
+        late = attached.Busy(command, directory / 'late')
+        waits = late.running(is_ready=lambda: True, DOTNET_LTTng='0', **{name: f'{path},suspend'})
+        at_once = attached.Busy(command, directory / 'at-once')
+        with waits, at_once.running(DOTNET_LTTng='0', **{name: f'{path},nosuspend'}):
+            tap.check('CODE ' in at_once.text() and 'CODE ' not in late.text(),
+                      'without a holder: nosuspend begins, suspend waits for one')
+            port_variable(feed)
+            live.wait_for('the program', lambda: 'CODE ' in late.text(), late.process)
+            live.wait_for('all three', lambda: [row['state'] for row in feed.rows(
+                'attach', '--list')] == ['attached'] * 3)
+            late.freeze()
+            attached.check_now(tap, feed, late, 'before the holder')
+            attached.check_printed(tap, feed, late, 0, 'before the holder')
+    end_holder()
+
+
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     os.environ['CLRSYM_HOLDER'] = programs.environment['CLRSYM_HOLDER'] = str(directory / 'holder')
@@ -163,7 +212,7 @@ def test(tap, programs, directory, _):
     feed = DirectFeed(programs, directory)
     with feed.running():
         programs.environment['CLRSYM_INGEST'] = str(feed.daemon.ingest)
-        for part in (test_one, test_deaths, test_stays):
+        for part in (test_one, test_deaths, test_stays, test_port):
             def attempt(number, part=part):
                 place = directory / f'{part.__name__}-{number}'
                 place.mkdir()
