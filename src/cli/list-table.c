@@ -21,10 +21,25 @@ static bool is_there(const Printing *printing, const json_t *row)
         return !printing->has_time || (from <= printing->time && printing->time < to);
 }
 
+static void add_words(Table *table, const json_t *words)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+        size_t i;
+
+        for (i = 0; i < json_array_size(words); i++) {
+                const char *word = json_string_value(json_array_get(words, i));
+
+                g_string_append_printf(text, "%s%s", i ? "," : "", word ? word : "?");
+        }
+        table_add(table, text->len ? text->str : NULL);
+}
+
 static void add_cell(Table *table, const json_t *value)
 {
         if (json_is_integer(value))
                 table_add_format(table, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        else if (json_is_array(value))
+                add_words(table, value);
         else
                 table_add(table, json_string_value(value));
 }

@@ -10,7 +10,7 @@
 
 typedef struct ListColumn {
         Column column;
-        const char *member; /* of a row: a string or a number */
+        const char *member; /* of a row: a string, a number, or an array of words */
 } ListColumn;
 
 typedef struct ListTable {

@@ -44,6 +44,10 @@ static const OptionText PERF_TEXTS[] = {
         {OPTION_EVENT, "NAME", "only samples of this event, if several were recorded"},
         {0},
 };
+static const OptionText MODULES_TEXTS[] = {
+        {OPTION_LONG, NULL, "also show flags, the assembly, the native image and the PDB"},
+        {0},
+};
 static const OptionText ATTACH_TEXTS[] = {
         {OPTION_ALL, NULL, "every .NET process"},
         {OPTION_WAIT, "SEC", "how long to wait until clrsymd knows all code (default: 10)"},
@@ -128,9 +132,14 @@ static const Verb VERBS[] = {
          .help = "list every native body of a method: Namespace.Type.Method, or its id 0x..."},
         {.name = "modules",
          .run = verb_modules,
-         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(ALL)},
+         .use = {BIT(LONG) | COMMON_PROCESS | BIT(AT) | BIT(ALL), MODULES_TEXTS},
          .check = check_time,
          .help = "list the modules"},
+        {.name = "assemblies",
+         .run = verb_assemblies,
+         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(ALL)},
+         .check = check_time,
+         .help = "list the assemblies"},
         {.name = "perfmap",
          .run = verb_perfmap,
          .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(OUTPUT)},

@@ -50,6 +50,7 @@ bool verb_methods(const Options *options, GError **error);
 bool verb_history(const Options *options, GError **error);
 bool verb_versions(const Options *options, GError **error);
 bool verb_modules(const Options *options, GError **error);
+bool verb_assemblies(const Options *options, GError **error);
 bool verb_perfmap(const Options *options, GError **error);
 bool verb_perf(const Options *options, GError **error);
 bool verb_dump(const Options *options, GError **error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/answer-json.h"
 
+#include "event/flag-names.h"
 #include "event/method-flags.h"
 #include "query/answer-row.h"
 #include "tracker/symbol.h"
@@ -46,6 +47,32 @@ static void json_put_null(GString *out, const char *name)
 {
         json_put_key(out, name);
         g_string_append(out, "null");
+}
+
+/* The words of FLAGS, of which some may be without one. */
+static void json_put_flag_names(GString *out, const char *name, uint32_t flags,
+                                const FlagName *names)
+{
+        json_put_key(out, name);
+        g_string_append_c(out, '[');
+        for (; names->name; names++) {
+                if (!(flags & names->flag))
+                        continue;
+                if (out->str[out->len - 1] != '[')
+                        g_string_append_c(out, ',');
+                json_append_string(out, names->name);
+        }
+        g_string_append_c(out, ']');
+}
+
+/* An id or an address; null if it is 0. */
+static void json_put_id(GString *out, const char *name, uint64_t id)
+{
+        json_put_key(out, name);
+        if (id)
+                json_append_hex(out, id);
+        else
+                g_string_append(out, "null");
 }
 
 /* A time, or null if it is not known. */
@@ -315,9 +342,53 @@ void process_key_json_append(GString *out, const Process *process)
         g_string_append_c(out, '}');
 }
 
+/* Null if no event described the module or the assembly. */
+static void json_put_flags(GString *out, bool is_known, uint32_t flags, const FlagName *names)
+{
+        if (is_known) {
+                json_put_u64(out, "flags", flags);
+                json_put_flag_names(out, "flag_names", flags, names);
+        } else {
+                json_put_null(out, "flags");
+                json_put_null(out, "flag_names");
+        }
+}
+
+/* Null without a PDB. */
+static void json_put_pdb(GString *out, const Process *process, const Module *module)
+{
+        static const uint8_t NONE[GUID_SIZE];
+        bool has_pdb = memcmp(module->pdb_guid, NONE, GUID_SIZE) != 0;
+        char text[GUID_TEXT_SIZE];
+
+        guid_to_text(module->pdb_guid, text);
+        json_put_string(out, "pdb_guid", has_pdb ? text : NULL);
+        if (has_pdb)
+                json_put_u64(out, "pdb_age", module->pdb_age);
+        else
+                json_put_null(out, "pdb_age");
+        json_put_string(out, "pdb_path", strtab_text(process->names, module->pdb_path));
+}
+
+void assembly_json_append(GString *out, const Process *process, const Assembly *assembly)
+{
+        g_string_append_c(out, '{');
+        json_put_process_key(out, process);
+        json_put_hex(out, "id", assembly->id);
+        json_put_string(out, "name", strtab_text(process->names, assembly->name));
+        json_put_flags(out, assembly->has_flags, assembly->flags, assembly_flag_names);
+        json_put_id(out, "binding_id", assembly->binding_id);
+        json_put_id(out, "app_domain_id", assembly->app_domain_id);
+        json_put_time(out, "loaded", assembly->has_load, assembly->loaded);
+        json_put_time(out, "unloaded", assembly->unloaded != BODY_FOREVER, assembly->unloaded);
+        g_string_append_c(out, '}');
+}
+
 void module_json_append(GString *out, const Process *process, const Module *module,
                         uint64_t n_bodies, uint64_t n_live, uint64_t n_bytes)
 {
+        const Assembly *assembly = process_module_assembly(process, module);
+
         g_string_append_c(out, '{');
         json_put_process_key(out, process);
         json_put_hex(out, "id", module->id);
@@ -325,6 +396,12 @@ void module_json_append(GString *out, const Process *process, const Module *modu
         json_put_u64(out, "bodies", n_bodies);
         json_put_u64(out, "live", n_live);
         json_put_u64(out, "live_bytes", n_bytes);
+        json_put_string(out, "native_path", strtab_text(process->names, module->native_path));
+        json_put_flags(out, module->has_flags, module->flags, module_flag_names);
+        json_put_id(out, "assembly_id", assembly ? assembly->id : 0);
+        json_put_string(out, "assembly",
+                        assembly ? strtab_text(process->names, assembly->name) : NULL);
+        json_put_pdb(out, process, module);
         json_put_time(out, "loaded", module->has_load, module->loaded);
         json_put_time(out, "unloaded", module->unloaded != BODY_FOREVER, module->unloaded);
         g_string_append_c(out, '}');

@@ -34,5 +34,7 @@ void process_key_json_append(GString *out, const Process *process);
 void module_json_append(GString *out, const Process *process, const Module *module,
                         uint64_t n_bodies, uint64_t n_live, uint64_t n_bytes);
 
+void assembly_json_append(GString *out, const Process *process, const Assembly *assembly);
+
 /* An event of Watch; PROCESS and BODY may be NULL. */
 void event_json_append(GString *out, const char *event, const Process *process, const Body *body);

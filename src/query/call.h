@@ -54,6 +54,7 @@ void call_parse_time(Call *call);
 void call_list_processes(Call *call);
 void call_list_methods(Call *call);
 void call_list_modules(Call *call);
+void call_list_assemblies(Call *call);
 void call_history(Call *call);
 void call_versions(Call *call);
 void call_jit_statistics(Call *call);

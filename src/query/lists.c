@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Lists: processes, modules and bodies
+ * Lists: processes, modules, assemblies and bodies
  *
  * A caller that takes several replies gets a list in parts. Each part goes on after the last row of
  * the part before, whatever has changed meanwhile: a process has a serial number, and a body or
@@ -428,4 +428,36 @@ void call_list_modules(Call *call)
                 return;
         list_begin(&list, call, "modules");
         list_processes(&list, &filter, list_modules_of, &is_all);
+}
+
+static bool list_assemblies_of(List *list, const Process *process, uint32_t first, const void *data)
+{
+        const bool *is_all = data;
+        uint32_t i;
+
+        for (i = first; i < assembly_table_n(&process->assemblies); i++) {
+                const Assembly *assembly = assembly_table_get(&process->assemblies, i + 1);
+
+                list->at.number = i;
+                if (!list_has_time(list))
+                        return false;
+                if (!*is_all && assembly->unloaded != BODY_FOREVER)
+                        continue;
+                if (!list_row(list))
+                        return false;
+                assembly_json_append(list->call->out, process, assembly);
+        }
+        return true;
+}
+
+void call_list_assemblies(Call *call)
+{
+        bool is_all = param_bool(call->parameters, "all");
+        ProcessFilter filter;
+        List list;
+
+        if (!call_get_filter(call, &filter))
+                return;
+        list_begin(&list, call, "assemblies");
+        list_processes(&list, &filter, list_assemblies_of, &is_all);
 }

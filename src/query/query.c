@@ -156,6 +156,7 @@ static const struct {
         {INTERFACE "ListProcesses", call_list_processes},
         {INTERFACE "ListMethods", call_list_methods},
         {INTERFACE "ListModules", call_list_modules},
+        {INTERFACE "ListAssemblies", call_list_assemblies},
         {INTERFACE "History", call_history},
         {INTERFACE "Versions", call_versions},
         {INTERFACE "JitStatistics", call_jit_statistics},

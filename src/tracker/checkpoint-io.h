@@ -37,6 +37,7 @@ typedef enum CheckpointTag {
         CHECKPOINT_UNANNOUNCED,
         CHECKPOINT_PENDING_GAP, /* of the tracker */
         CHECKPOINT_OWNER,       /* of the latest trace */
+        CHECKPOINT_ASSEMBLY,    /* of the latest process, before its modules */
         _CHECKPOINT_TAG_MAX,
 } CheckpointTag;
 

@@ -79,7 +79,14 @@ static void checkpoint_module(CheckpointIo *io, Module *module, bool *is_living)
         checkpoint_u64(io, &module->unloaded);
         checkpoint_bool(io, &module->has_load);
         checkpoint_bool(io, is_living);
+        checkpoint_bool(io, &module->has_flags);
+        checkpoint_u32(io, &module->assembly);
+        checkpoint_u32(io, &module->flags);
+        checkpoint_u32(io, &module->pdb_age);
+        checkpoint_raw(io, module->pdb_guid, sizeof(module->pdb_guid));
         checkpoint_str(io, &module->path);
+        checkpoint_str(io, &module->native_path);
+        checkpoint_str(io, &module->pdb_path);
 }
 
 static void checkpoint_put_module(CheckpointIo *io, const Process *process, Module *module)
@@ -87,6 +94,8 @@ static void checkpoint_put_module(CheckpointIo *io, const Process *process, Modu
         bool is_living = g_hash_table_lookup(process->modules, &module->id) == module;
 
         checkpoint_put_name(io, module->path);
+        checkpoint_put_name(io, module->native_path);
+        checkpoint_put_name(io, module->pdb_path);
         checkpoint_begin(io, CHECKPOINT_MODULE);
         checkpoint_module(io, module, &is_living);
 }
@@ -98,12 +107,55 @@ static void checkpoint_get_module(CheckpointIo *io, Process *process)
 
         checkpoint_module(io, &read, &is_living);
         /* Modules of one id come in order of time: the living one is the last. */
-        if (io->is_bad || !read.id || g_hash_table_contains(process->modules, &read.id)) {
+        if (io->is_bad || !read.id || g_hash_table_contains(process->modules, &read.id) ||
+            (read.assembly && !assembly_table_get(&process->assemblies, read.assembly))) {
                 strtab_unref(io->names, read.path);
+                strtab_unref(io->names, read.native_path);
+                strtab_unref(io->names, read.pdb_path);
                 checkpoint_refuse(io);
                 return;
         }
         process_restore_module(process, &read, is_living);
+}
+
+static void checkpoint_assembly(CheckpointIo *io, Assembly *assembly, bool *is_living)
+{
+        checkpoint_u64(io, &assembly->id);
+        checkpoint_u64(io, &assembly->app_domain_id);
+        checkpoint_u64(io, &assembly->binding_id);
+        checkpoint_u64(io, &assembly->loaded);
+        checkpoint_u64(io, &assembly->unloaded);
+        checkpoint_u32(io, &assembly->flags);
+        checkpoint_bool(io, &assembly->has_load);
+        checkpoint_bool(io, &assembly->has_flags);
+        checkpoint_bool(io, is_living);
+        checkpoint_str(io, &assembly->name);
+}
+
+static void checkpoint_put_assemblies(CheckpointIo *io, const AssemblyTable *table)
+{
+        uint32_t i;
+
+        for (i = 1; i <= assembly_table_n(table); i++) {
+                Assembly assembly = *assembly_table_get(table, i);
+                bool is_living = assembly_table_is_living(table, i);
+
+                checkpoint_put_name(io, assembly.name);
+                checkpoint_begin(io, CHECKPOINT_ASSEMBLY);
+                checkpoint_assembly(io, &assembly, &is_living);
+        }
+}
+
+static void checkpoint_get_assembly(CheckpointIo *io, Process *process)
+{
+        Assembly read = {0};
+        bool is_living;
+
+        checkpoint_assembly(io, &read, &is_living);
+        if (!io->is_bad && assembly_table_restore(&process->assemblies, &read, is_living))
+                return;
+        strtab_unref(io->names, read.name);
+        checkpoint_refuse(io);
 }
 
 static void checkpoint_jitting(CheckpointIo *io, int32_t *tid, Jitting *jitting)
@@ -304,6 +356,7 @@ void checkpoint_put_process(CheckpointIo *io, Process *process)
 {
         guint i;
 
+        checkpoint_put_assemblies(io, &process->assemblies);
         for (i = 0; i < process->all_modules->len; i++)
                 checkpoint_put_module(io, process, process->all_modules->pdata[i]);
         for (i = 0; i < process->rundowns->len; i++) {
@@ -348,6 +401,7 @@ static void checkpoint_get_unannounced_item(CheckpointIo *io, Process *process)
 }
 
 static void (*const GETTERS[_CHECKPOINT_TAG_MAX])(CheckpointIo *, Process *) = {
+        [CHECKPOINT_ASSEMBLY] = checkpoint_get_assembly,
         [CHECKPOINT_MODULE] = checkpoint_get_module,
         [CHECKPOINT_RUNDOWN] = checkpoint_get_rundown,
         [CHECKPOINT_JITTING] = checkpoint_get_jitting,

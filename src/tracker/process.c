@@ -57,6 +57,7 @@ Process *process_new(Strtab *names, Account *account, ProcessKey key, unsigned g
         process->map = codemap_new(names, account);
         process->all_modules = g_ptr_array_new_with_free_func(g_free);
         process->modules = g_hash_table_new(hash_u64_key, g_int64_equal);
+        assembly_table_init(&process->assemblies, names, account);
         process->jitting = g_hash_table_new(hash_number_key, g_direct_equal);
         stub_table_init(&process->stubs, names, account);
         process->rundown_maps =
@@ -108,6 +109,14 @@ void process_restore_head(Process *process, const Process *head)
         process_book_texts(process);
 }
 
+static void module_release(Process *process, const Module *module)
+{
+        strtab_unref(process->names, module->path);
+        strtab_unref(process->names, module->native_path);
+        strtab_unref(process->names, module->pdb_path);
+        account_remove(process->account, sizeof(*module) + TABLE_ENTRY);
+}
+
 void process_free(Process *process)
 {
         GHashTableIter iter;
@@ -119,16 +128,15 @@ void process_free(Process *process)
         g_hash_table_iter_init(&iter, process->jitting);
         while (g_hash_table_iter_next(&iter, NULL, &jitting))
                 jitting_free(process, jitting);
-        for (i = 0; i < process->all_modules->len; i++) {
-                strtab_unref(process->names, ((Module *)process->all_modules->pdata[i])->path);
-                account_remove(process->account, sizeof(Module) + TABLE_ENTRY);
-        }
+        for (i = 0; i < process->all_modules->len; i++)
+                module_release(process, process->all_modules->pdata[i]);
         for (i = 0; i < process->traces->len; i++)
                 ((Trace *)process->traces->pdata[i])->n_processes--;
         account_remove(process->account, PROCESS_SIZE);
         account_remove_exact(process->account, process->text_size);
         process_drop_il_maps(process);
         stub_table_deinit(&process->stubs);
+        assembly_table_deinit(&process->assemblies);
         g_hash_table_unref(process->modules);
         g_hash_table_unref(process->jitting);
         g_hash_table_unref(process->rundown_maps);
@@ -176,6 +184,11 @@ void process_set_module_path(Process *process, Module *module, Str path)
 {
         strtab_unref(process->names, module->path);
         module->path = path;
+}
+
+const Assembly *process_module_assembly(const Process *process, const Module *module)
+{
+        return assembly_table_get(&process->assemblies, module->assembly);
 }
 
 void process_end_module(Process *process, Module *module, uint64_t time)

@@ -9,7 +9,9 @@
  */
 
 #include "codemap/codemap.h"
+#include "event/guid-text.h"
 #include "event/record.h"
+#include "tracker/assembly.h"
 #include "tracker/jitstats.h"
 #include "tracker/process-gaps.h"
 #include "tracker/stub.h"
@@ -34,7 +36,15 @@ typedef struct Module {
         uint64_t loaded;
         uint64_t unloaded; /* BODY_FOREVER while it lives */
         bool has_load;     /* `loaded` is its own load event's time */
+        bool has_flags;    /* an event described it */
         uint32_t number;   /* in the process's modules, from 1 */
+        uint32_t assembly; /* number in the process's assemblies; 0: not known */
+        uint32_t flags;    /* as the runtime writes them: event/module-flags.h */
+        Str native_path;   /* owned reference; 0: none */
+        /* Its PDB, as its compiler wrote that into the image; without a PDB all are zero. */
+        Str pdb_path; /* owned reference */
+        uint32_t pdb_age;
+        uint8_t pdb_guid[GUID_SIZE];
 } Module;
 
 typedef struct Process {
@@ -57,7 +67,8 @@ typedef struct Process {
         CodeMap *map;           /* owned */
         GPtrArray *all_modules; /* owned Modules, each life of an id its own */
         GHashTable *modules;    /* borrowed id -> borrowed Module: the living ones */
-        GHashTable *jitting;    /* tid -> owned Jitting */
+        AssemblyTable assemblies;
+        GHashTable *jitting; /* tid -> owned Jitting */
         StubTable stubs;
         GHashTable *rundown_maps; /* owned MethodKey -> owned IlMap, until their method's row */
         GArray *rundowns;         /* owned, of Rundown: the complete ones in order of arrival */
@@ -96,6 +107,8 @@ Module *process_module(Process *process, uint64_t id, uint64_t time);
 void process_restore_module(Process *process, const Module *module, bool is_living);
 /* Takes over the reference to PATH. */
 void process_set_module_path(Process *process, Module *module, Str path);
+/* The assembly that a module belongs to, or NULL. */
+const Assembly *process_module_assembly(const Process *process, const Module *module);
 /*
  * The unload of a module at TIME: ends its bodies that began by then. If the module was loaded
  * later, the unload was of an earlier one with its id, and it stays; else it ends, and bodies that

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tracker/tracker.h"
 
+#include "tracker/modules.h"
 #include "tracker/rundown.h"
 #include "tracker/tracker-struct.h"
 
@@ -497,47 +498,19 @@ static void on_r2r_entry(Tracker *tracker, Process *process, const Record *recor
         }
 }
 
-static Str process_module_path(Process *process, const Record *record)
-{
-        const Value *path = record_value(record, FIELD_ModuleILPath);
-
-        return path && path->n ? process_intern(process, path) : 0;
-}
-
 static void on_module(Tracker *tracker, Process *process, const Record *record)
 {
-        uint64_t id = record_u64(record, FIELD_ModuleID);
-        bool is_load = record->event->kind == EVENT_KIND_MODULE_LOAD;
-        Module *module = process_module(process, id, record->time);
-        Str path;
-
-        if (!module)
-                return;
-        path = process_module_path(process, record);
-        if (is_load && module->has_load && record->time > module->loaded && module->path != path) {
-                /* The id is used for another module: the unload of the first was lost. */
-                process_end_module(process, module, record->time);
-                module = process_module(process, id, record->time);
-        }
-        if (is_load && !module->has_load) {
-                module->has_load = true;
-                module->loaded = record->time;
-        }
-        if (!module->path)
-                process_set_module_path(process, module, path);
-        else
-                strtab_unref(process->names, path);
+        process_take_module(process, record);
 }
 
 static void on_module_unload(Tracker *tracker, Process *process, const Record *record)
 {
-        Module *module = process_module(process, record_u64(record, FIELD_ModuleID), record->time);
+        process_take_module_unload(process, record);
+}
 
-        if (!module)
-                return;
-        if (!module->path)
-                process_set_module_path(process, module, process_module_path(process, record));
-        process_end_module(process, module, record->time);
+static void on_assembly(Tracker *tracker, Process *process, const Record *record)
+{
+        process_take_assembly(process, record);
 }
 
 static void on_runtime(Tracker *tracker, Process *process, const Record *record)
@@ -602,7 +575,7 @@ static void tracker_refuse(Tracker *tracker, Process *process, const Record *rec
         Body incoming;
 
         if (kind == EVENT_KIND_METHOD_UNLOAD || kind == EVENT_KIND_MODULE_UNLOAD ||
-            kind == EVENT_KIND_APP_DOMAIN_UNLOAD) {
+            kind == EVENT_KIND_ASSEMBLY_UNLOAD || kind == EVENT_KIND_APP_DOMAIN_UNLOAD) {
                 HANDLERS[kind](tracker, process, record);
                 return;
         }
@@ -630,6 +603,9 @@ static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Recor
         [EVENT_KIND_MODULE_LOAD] = on_module,
         [EVENT_KIND_MODULE_UNLOAD] = on_module_unload,
         [EVENT_KIND_MODULE_RUNDOWN] = on_module,
+        [EVENT_KIND_ASSEMBLY_LOAD] = on_assembly,
+        [EVENT_KIND_ASSEMBLY_UNLOAD] = on_assembly,
+        [EVENT_KIND_ASSEMBLY_RUNDOWN] = on_assembly,
         [EVENT_KIND_RUNTIME_START] = on_runtime,
         [EVENT_KIND_RUNTIME_RUNDOWN] = on_runtime,
         [EVENT_KIND_APP_DOMAIN_UNLOAD] = on_app_domain_unload,

@@ -117,10 +117,16 @@ def il_map(time, method, rejit, il_version, **record_options):
                   **record_options)
 
 
-def module_load(time, module, path, event=152, **record_options):
+def module_load(time, module, path, event=152, native='', **record_options):
     """ModuleLoad_V1; event 153 is the unload."""
-    return record(time, event, struct.pack('<QQII', module, 1, 0, 0) + string(path) + string('')
+    return record(time, event, struct.pack('<QQII', module, 1, 0, 0) + string(path) + string(native)
                   + struct.pack('<H', 0), version=1, **record_options)
+
+
+def assembly_load(time, assembly, name, binding=0, **record_options):
+    """AssemblyLoad_V1."""
+    return record(time, 154, struct.pack('<QQQI', assembly, 2, binding, 0) + string(name) +
+                  struct.pack('<H', 0), version=1, **record_options)
 
 
 def inlining(time, reason=None, **record_options):

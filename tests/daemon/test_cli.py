@@ -298,7 +298,7 @@ def check_usage(tap, programs):
 def check_no_daemon(tap, programs, directory):
     missing = os.path.join(directory, 'missing')
     for verb in ('resolve', 'resolve --filter', 'ps', 'methods', 'history 0x1', 'versions x', 'modules',
-                 'perfmap', 'jit', 'status', 'metrics'):
+                 'assemblies', 'perfmap', 'jit', 'status', 'metrics'):
         done = programs.run([programs.clrsym, *verb.split(), '--socket', missing], text='1 2\n')
         tap.check(done.returncode == 1 and done.stderr == NO_DAEMON.format(missing) and
                   not done.stdout, f'{verb}: no daemon', done.returncode, done.stderr)

@@ -15,8 +15,8 @@ import recorded  # pylint: disable=wrong-import-position
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMPLETION = ROOT / 'src' / 'cli' / 'clrsym.bash'
 MANUALS = ROOT / 'man'
-ASKING = ('resolve', 'ps', 'methods', 'history', 'versions', 'modules', 'perfmap', 'jit', 'status',
-          'metrics')
+ASKING = ('resolve', 'ps', 'methods', 'history', 'versions', 'modules', 'assemblies', 'perfmap',
+          'jit', 'status', 'metrics')
 NS = 10**9
 # What bash does when TAB is pressed after these words.
 PRESS_TAB = '''

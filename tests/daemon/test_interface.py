@@ -134,6 +134,7 @@ def call_all(described):
     for method in ('Status', 'Metrics', 'JitStatistics'):
         call(SYMBOLIZER, method)
     call(SYMBOLIZER, 'ListModules', all=True)
+    call(SYMBOLIZER, 'ListAssemblies', all=True)
     bodies = [body for part in call(SYMBOLIZER, 'ListMethods', more=True, all=True)
               for body in part['methods']]
     queries = [{'pid': 100, 'addr': hex(AMBIGUOUS)}]
@@ -288,7 +289,10 @@ def run(tap, programs, directory, names):
             done = programs.feed(trace, daemon.ingest)
             tap.check(done.returncode == 0, f'{name} is fed', done.stderr)
         feed(daemon, ingest.runtime_start(10**9), ingest.inlining(10**9 + 1, 'too big'),
-             ingest.module_load(10**9 + 2, 0x55, '/a.dll'), ingest.body(10**9 + 3, AMBIGUOUS),
+             # No runtime of today gives these two, but the events have them.
+             ingest.assembly_load(10**9 + 2, 0x1, 'A, Version=1.0.0.0', binding=0x3),
+             ingest.module_load(10**9 + 2, 0x55, '/a.dll', native='/a.ni.dll'),
+             ingest.body(10**9 + 3, AMBIGUOUS),
              ingest.unload(10**9 + 4, AMBIGUOUS), ingest.body(10**9 + 5, AMBIGUOUS),
              ingest.unload(10**9 + 6, AMBIGUOUS), ingest.load(10**9 + 7, 0x9000),
              ingest.process_gap(10**15, None),

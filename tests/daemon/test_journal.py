@@ -79,6 +79,7 @@ def knowledge(daemon, name=None):
             'ps': [without(line, 'epoch') for line in rows('ListProcesses', 'processes')],
             'methods': rows('ListMethods', 'methods', all=True),
             'modules': rows('ListModules', 'modules', all=True),
+            'assemblies': rows('ListAssemblies', 'assemblies', all=True),
             'jit': rows('JitStatistics', 'processes'),
             'status': [json.dumps({key: value for key, value in status.items()
                                    if key not in VOLATILE})],

@@ -17,6 +17,13 @@ LARGE = 4_000
 # Events.
 LARGE_DUMP = 60_000
 
+NO_GUID = '00000000-0000-0000-0000-000000000000'
+# By bit, as eventtracebase.h of the runtime has them.
+MODULE_FLAGS = ('domain-neutral', 'native', 'dynamic', 'manifest', 'ibc-optimized', 'ready-to-run',
+                'partly-ready-to-run')
+ASSEMBLY_FLAGS = ('domain-neutral', 'dynamic', 'native', 'collectible', 'ready-to-run',
+                  'partly-ready-to-run')
+
 
 class Trace:
     """A trace, and a snapshot of it, which is read in no time."""
@@ -213,6 +220,70 @@ def check_jit(tap, trace, bodies, events):
                   in text, f'{name}: jit, as text', text)
 
 
+def words(flags, names):
+    return [name for bit, name in enumerate(names) if name and flags >> bit & 1]
+
+
+def module_of(fields):
+    """What a row has of the fields of an event."""
+    guid = fields.get('ManagedPdbSignature', NO_GUID)
+    return {'path': fields['ModuleILPath'] or None, 'native_path': fields['ModuleNativePath'] or None,
+            'flags': fields['ModuleFlags'], 'flag_names': words(fields['ModuleFlags'], MODULE_FLAGS),
+            'assembly_id': fields['AssemblyID'],
+            'pdb_guid': None if guid == NO_GUID else guid,
+            'pdb_age': None if guid == NO_GUID else fields['ManagedPdbAge'],
+            'pdb_path': None if guid == NO_GUID else fields['ManagedPdbBuildPath'] or None}
+
+
+def assembly_of(fields):
+    return {'name': fields['FullyQualifiedAssemblyName'], 'flags': fields['AssemblyFlags'],
+            'flag_names': words(fields['AssemblyFlags'], ASSEMBLY_FLAGS),
+            'binding_id': None if fields['BindingID'] == '0x0' else fields['BindingID'],
+            'app_domain_id': fields['AppDomainID']}
+
+
+def check_loader(tap, trace, events):
+    """Modules and assemblies as their events describe them: from its load each, or from any other."""
+    for verb, noun, of in (('modules', 'Module', module_of), ('assemblies', 'Assembly', assembly_of)):
+        loads, others, unloads = {}, {}, set()
+        for event in events:
+            if not event['event'].startswith(noun) or 'ClrInstanceID' not in event['fields'] or \
+                    event['event'].startswith('ModuleRange'):
+                continue
+            key = event['pid_ns'], event['pid'], event['fields'][f'{noun}ID']
+            if event['event'].startswith(f'{noun}Load'):
+                loads[*key, event['time']] = of(event['fields'])
+            else:
+                others.setdefault(key, []).append(of(event['fields']))
+            if event['event'].startswith(f'{noun}Unload'):
+                unloads.add((*key, event['time']))
+        rows = trace.rows(verb, '--all')
+        wrong, described = [], set()
+        for row in rows:
+            key = row['pid_ns'], row['pid'], row['id']
+            possible = [loads[*key, row['loaded']]] if row['loaded'] else others.get(key)
+            # Where there is no event, only its bodies, or its modules, made it known.
+            if row['flags'] is None and not row['loaded']:
+                continue
+            described.add(key)
+            if not possible or {name: row[name] for name in possible[0]} not in possible:
+                wrong.append((row, possible))
+        missing = ({key[:3] for key in loads} | others.keys()) - described
+        tap.check(not wrong and not missing,
+                  f'{trace.name}: {len(rows)} {verb}, as in their events', len(wrong), *wrong[:2])
+        seen = {(row['pid_ns'], row['pid'], row['id'], row[time])
+                for row in rows for time in ('loaded', 'unloaded')}
+        tap.check(not loads.keys() - seen and not unloads - seen,
+                  f'{trace.name}: {verb}: {len(loads)} loads, {len(unloads)} unloads',
+                  *list(loads.keys() - seen)[:2], *list(unloads - seen)[:2])
+        if verb == 'modules':
+            modules = rows
+    names = {(row['pid_ns'], row['pid'], row['id'], row['name']) for row in rows}
+    tap.check(all((row['pid_ns'], row['pid'], row['assembly_id'], row['assembly']) in names
+                  for row in modules if row['assembly_id']),
+              f'{trace.name}: modules name their assemblies')
+
+
 def check_il_sizes(tap, trace, bodies, events):
     """The size of a method's IL is that of the compilation that made the body."""
     begun, sizes = {}, {}
@@ -295,6 +366,7 @@ def run(tap, programs, directory, names):
         events = check_dump(tap, programs, trace, directory)
         check_jit(tap, trace, bodies, events)
         check_il_sizes(tap, trace, bodies, events)
+        check_loader(tap, trace, events)
         if name == 'pidns':
             check_two_namespaces(tap, programs, trace.snapshot)
 

@@ -51,7 +51,7 @@ static const Mix MIXES[] = {
         {400, 600, 1 << 25, 1 << 18, ALL_KINDS, .trace_percent = 5},
         /* Little memory: for the dead, also late ones; for the living; for many processes. */
         {3, 60000, 1 << 16, 300, .load = 40, .race = 5, .unload = 40, .unannounced = 2, .module = 4,
-         .r2r = 4, .budget = 2664 << 10},
+         .r2r = 4, .budget = 2824 << 10},
         {2, 30000, 1 << 16, 300, .load = 40, .race = 5, .unload = 40, .unannounced = 2, .module = 4,
          .r2r = 4, .budget = 2664 << 10, .restart = 2},
         {4, 40000, 1 << 15, 200, .load = 40, .race = 5, .unload = 30, .unannounced = 4, .module = 4,

@@ -161,8 +161,10 @@ static const struct {
         {"{\"method\":\"org.clrsym.Symbolizer.Status\"}", "{\"parameters\":{\"version\":..."},
         {"{\"method\":\"org.clrsym.Symbolizer.ListModules\",\"parameters\":{\"pid\":100}}",
          "{\"parameters\":{\"modules\":[{\"pid\":100,\"pid_ns\":0,\"generation\":1,\"id\":\"0x77\","
-         "\"path\":\"/a/b.dll\",\"bodies\":1,\"live\":0,\"live_bytes\":0,\"loaded\":"
-         "\"1.000000001\",\"unloaded\":null}]}}"},
+         "\"path\":\"/a/b.dll\",\"bodies\":1,\"live\":0,\"live_bytes\":0,"
+         "\"native_path\":null,\"flags\":0,\"flag_names\":[],\"assembly_id\":null,"
+         "\"assembly\":null,\"pdb_guid\":null,\"pdb_age\":null,\"pdb_path\":null,"
+         "\"loaded\":\"1.000000001\",\"unloaded\":null}]}}"},
         {"{\"method\":\"org.clrsym.Symbolizer.ListModules\",\"parameters\":{\"pid\":101}}",
          "{\"parameters\":{\"modules\":[]}}"},
         {"{\"method\":\"org.clrsym.Symbolizer.ListModules\",\"parameters\":{\"pid\":0}}",
