@@ -3,6 +3,7 @@
 """What holds for the source tree itself: the rooms and their order, file sizes, type names, plain
 language, and that tests/install installs whatever a test may skip for. Reads files only."""
 
+import fnmatch
 import pathlib
 import re
 import subprocess
@@ -28,7 +29,7 @@ def tracked_files():
         names = done.stdout.decode().split('\0')[:-1]
     else:
         names = [path.relative_to(rooms.ROOT) for top in ('src', 'plugins', 'include', 'man',
-                                                          'systemd', 'tests', 'README.md')
+                                                          'systemd', 'debian', 'tests', 'README.md')
                  for path in [rooms.ROOT / top, *(rooms.ROOT / top).rglob('*')]]
     return sorted(path for path in map(pathlib.Path, names) if (rooms.ROOT / path).is_file())
 
@@ -43,6 +44,20 @@ def unknown_tests():
     text = rooms.read('man/clrsym-security.7').replace('\\-', '-')
     named = re.findall(r'tests/[\w/.-]+\w', text)
     return [name for name in named if not (rooms.ROOT / name).exists()] if named else ['none']
+
+
+def badly_packaged_pages():
+    """Manual pages that are not in exactly one of the packages in debian/."""
+    patterns = [line for path in sorted((rooms.ROOT / 'debian').glob('*.install'))
+                for line in path.read_text(encoding='utf-8').split()]
+
+    def packages_of(page):
+        path = f'usr/share/man/man{page[-1]}/{page}'
+        return [pattern for pattern in patterns
+                if fnmatch.fnmatch(path, pattern) or path.startswith(pattern + '/')]
+
+    pages = re.findall(r"'([\w.-]+\.[1-8])'", rooms.read('man/meson.build'))
+    return [page for page in pages if len(packages_of(page)) != 1] if pages else ['none']
 
 
 def check(tap, tree, files):
@@ -60,6 +75,7 @@ def check(tap, tree, files):
     tap.check(looked_for, f'tests and build look for {len(looked_for)} programs, modules and libraries')
     tap.equal(missing, [], 'tests/install installs each of them')
     tap.equal(unknown_tests(), [], 'the tests that clrsym-security(7) names exist')
+    tap.equal(badly_packaged_pages(), [], 'each manual page is in one Debian package')
 
 
 def main():
