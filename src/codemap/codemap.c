@@ -485,17 +485,10 @@ void codemap_neighbours(const CodeMap *map, uint64_t address, uint64_t time, Bod
         pageindex_neighbours(map->index, address, time, ret_before, ret_after);
 }
 
-static gint compare_newest_first(gconstpointer a, gconstpointer b)
+bool codemap_history(const CodeMap *map, uint64_t address, HistoryPlace *place, guint most,
+                     GPtrArray *out)
 {
-        const Body *x = *(Body *const *)a, *y = *(Body *const *)b;
-
-        return x->since > y->since ? -1 : x->since < y->since;
-}
-
-void codemap_history(const CodeMap *map, uint64_t address, GPtrArray *out)
-{
-        pageindex_overlaps(map->index, address, address, 0, out);
-        g_ptr_array_sort(out, compare_newest_first);
+        return pageindex_walk(map->index, address, place, most, out);
 }
 
 size_t codemap_newest(const CodeMap *map, uint64_t address, guint most, GPtrArray *out)

@@ -89,9 +89,9 @@ Lookup codemap_lookup(const CodeMap *map, uint64_t address, uint64_t time);
 void codemap_neighbours(const CodeMap *map, uint64_t address, uint64_t time, Body **ret_before,
                         Body **ret_after);
 
-/* Appends every body that ever covered ADDRESS to OUT, newest first. */
-void codemap_history(const CodeMap *map, uint64_t address, GPtrArray *out);
-
+/* As pageindex_walk(). */
+bool codemap_history(const CodeMap *map, uint64_t address, HistoryPlace *place, guint most,
+                     GPtrArray *out);
 /* As pageindex_newest(). */
 size_t codemap_newest(const CodeMap *map, uint64_t address, guint most, GPtrArray *out);
 

@@ -45,6 +45,23 @@ void pageindex_neighbours(const PageIndex *index, uint64_t address, uint64_t tim
 void pageindex_overlaps(const PageIndex *index, uint64_t first, uint64_t last, uint64_t time,
                         GPtrArray *out);
 
+/* Where a walk through the bodies at an address goes on: at those that began earlier than SINCE, or
+ * then and have a lower number. */
+typedef struct HistoryPlace {
+        uint64_t since;
+        uint32_t number;
+} HistoryPlace;
+
+#define HISTORY_NEWEST ((HistoryPlace){UINT64_MAX, UINT32_MAX})
+
+/*
+ * Appends the next bodies that ever covered ADDRESS, newest first, at most MOST of them, and moves
+ * PLACE. Among bodies of one moment, the one with the highest number is first. A step takes little
+ * time: it may find fewer, or none. False: these were the last ones.
+ */
+bool pageindex_walk(const PageIndex *index, uint64_t address, HistoryPlace *place, guint most,
+                    GPtrArray *out);
+
 /*
  * Appends the newest bodies that ever covered ADDRESS, newest first, at most MOST of them. Returns
  * how many there are, or PAGEINDEX_MAX_COUNT if there are so many or more: then it does not look

@@ -15,13 +15,16 @@
 
 #include <string.h>
 
+/* Bodies of a history that are found at once. */
+#define HISTORY_STEP 64
 /* Rows of a part; bytes after which a part ends. */
 #define MAX_ROWS       1000
 #define MAX_PART_BYTES (1u << 20)
 /* Processes and bodies that are looked at between two looks at the clock. */
 #define STRIDE 64
 
-/* The place of a row. */
+/* The place of a row; in a history, which goes backwards, a place of which all later ones are done.
+ */
 typedef struct ListPlace {
         uint64_t serial; /* of its process */
         uint32_t number; /* of the body or module */
@@ -89,6 +92,22 @@ static void list_end(List *list)
 /* Appends the rows of one process, from item FIRST on. False if the list ends. */
 typedef bool (*ListProcess)(List *list, const Process *process, uint32_t first, const void *data);
 
+/* The index of the first process with that serial or a higher one. */
+static guint list_find_process(const GPtrArray *processes, uint64_t serial)
+{
+        guint low = 0, high = processes->len;
+
+        while (low < high) {
+                guint middle = low + (high - low) / 2;
+
+                if (((const Process *)processes->pdata[middle])->serial < serial)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
 static void list_processes(List *list, const ProcessFilter *filter, ListProcess list_process,
                            const void *data)
 {
@@ -97,16 +116,16 @@ static void list_processes(List *list, const ProcessFilter *filter, ListProcess 
         const QueryProgress from = *call->progress;
         guint i;
 
-        for (i = 0; i < processes->len; i++) {
+        for (i = list_find_process(processes, from.serial); i < processes->len; i++) {
                 const Process *process = processes->pdata[i];
 
-                if (process->serial < from.serial ||
-                    !process_filter_matches(filter, &call->context->viewer, process))
-                        continue;
                 list->at = (ListPlace){.serial = process->serial};
                 if (process->serial == from.serial)
                         list->at.number = from.number;
-                if (!list_has_time(list) || !list_process(list, process, list->at.number, data))
+                if (!list_has_time(list))
+                        break;
+                if (process_filter_matches(filter, &call->context->viewer, process) &&
+                    !list_process(list, process, list->at.number, data))
                         break;
         }
         list_end(list);
@@ -285,40 +304,32 @@ void call_versions(Call *call)
         list_bodies(call, "bodies", &filter, (BodyFilter){version_filter_matches, &version});
 }
 
-/* Newest first. Among bodies of one moment, the one that became known last is first. */
-static gint body_compare_ages(gconstpointer a, gconstpointer b)
-{
-        const Body *x = *(const Body *const *)a, *y = *(const Body *const *)b;
-
-        if (x->since != y->since)
-                return x->since > y->since ? -1 : 1;
-        return x->number > y->number ? -1 : x->number < y->number;
-}
-
-/* The bodies that ever were at an address in one process. */
+/* The bodies that ever were at an address in one process, from PLACE on. */
 static bool list_history_of(List *list, const Process *process, uint64_t address,
-                            const Moment *moment, const QueryProgress *from)
+                            const Moment *moment, HistoryPlace place)
 {
         g_autoptr(GPtrArray) bodies = g_ptr_array_new();
+        bool goes_on;
         guint i;
 
-        codemap_history(process->map, address, bodies);
-        g_ptr_array_sort(bodies, body_compare_ages);
-        for (i = 0; i < bodies->len; i++) {
-                const Body *body = bodies->pdata[i];
+        do {
+                g_ptr_array_set_size(bodies, 0);
+                goes_on = codemap_history(process->map, address, &place, HISTORY_STEP, bodies);
+                for (i = 0; i < bodies->len; i++) {
+                        const Body *body = bodies->pdata[i];
 
-                if (!moment_includes(moment, body))
-                        continue;
-                if (from && (body->since > from->time ||
-                             (body->since == from->time && body->number > from->number)))
-                        continue;
-                list->at.time = body->since;
-                list->at.number = body->number;
-                if (!list_row(list))
-                        return false;
-                body_json_append(list->call->out, process, body, &address);
-        }
-        return true;
+                        if (!moment_includes(moment, body))
+                                continue;
+                        list->at.time = body->since;
+                        list->at.number = body->number + 1;
+                        if (!list_row(list))
+                                return false;
+                        body_json_append(list->call->out, process, body, &address);
+                }
+                list->at.time = place.since;
+                list->at.number = place.number;
+        } while (goes_on && list_has_time(list));
+        return !goes_on;
 }
 
 /* The bodies that ever were at an address, newest first, generation by generation. */
@@ -340,17 +351,18 @@ void call_history(Call *call)
                 return;
         call->wrong = NULL;
         list_begin(&list, call, "bodies");
-        for (i = processes->len; i-- > 0;) {
+        i = from.is_begun ? list_find_process(processes, from.serial + 1) : processes->len;
+        while (i-- > 0) {
                 const Process *process = processes->pdata[i];
-                bool is_there = from.is_begun && process->serial == from.serial;
+                HistoryPlace place = HISTORY_NEWEST;
 
-                if ((from.is_begun && process->serial > from.serial) ||
-                    !process_filter_matches(&filter, &call->context->viewer, process))
-                        continue;
-                list.at = (ListPlace){.serial = process->serial};
-                if (is_there)
-                        list.at = (ListPlace){from.serial, from.number, from.time};
-                if (!list_history_of(&list, process, address, &moment, is_there ? &from : NULL))
+                if (from.is_begun && process->serial == from.serial)
+                        place = (HistoryPlace){from.time, from.number};
+                list.at = (ListPlace){process->serial, place.number, place.since};
+                if (!list_has_time(&list))
+                        break;
+                if (process_filter_matches(&filter, &call->context->viewer, process) &&
+                    !list_history_of(&list, process, address, &moment, place))
                         break;
         }
         list_end(&list);

@@ -86,6 +86,42 @@ static void check_neighbours(const CodeMap *map, const GArray *list, uint64_t ad
         ck_assert_uint_eq(got_after ? got_after->since : BODY_FOREVER, after);
 }
 
+static gint compare_newest_first(gconstpointer a, gconstpointer b)
+{
+        const Naive *x = a, *y = b;
+
+        if (x->since != y->since)
+                return x->since > y->since ? -1 : 1;
+        return x->body->number > y->body->number ? -1 : x->body->number < y->body->number;
+}
+
+/* A walk through everything that ever was there, MOST at a time. */
+static void check_history(const CodeMap *map, const GArray *list, uint64_t address, guint most)
+{
+        g_autoptr(GArray) expected = g_array_new(FALSE, FALSE, sizeof(Naive));
+        g_autoptr(GPtrArray) got = g_ptr_array_new(), newest = g_ptr_array_new();
+        HistoryPlace place = HISTORY_NEWEST;
+        guint i, n_before;
+
+        for (i = 0; i < list->len; i++) {
+                const Naive *n = &g_array_index(list, Naive, i);
+
+                if (address - n->start < n->size)
+                        g_array_append_val(expected, *n);
+        }
+        g_array_sort(expected, compare_newest_first);
+        do {
+                n_before = got->len;
+        } while (codemap_history(map, address, &place, most, got) && got->len - n_before <= most);
+        ck_assert_uint_eq(got->len, expected->len);
+        ck_assert_uint_eq(codemap_newest(map, address, most, newest), expected->len);
+        ck_assert_uint_eq(newest->len, MIN(most, expected->len));
+        for (i = 0; i < got->len; i++)
+                ck_assert_ptr_eq(got->pdata[i], g_array_index(expected, Naive, i).body);
+        for (i = 0; i < newest->len; i++)
+                ck_assert_ptr_eq(newest->pdata[i], got->pdata[i]);
+}
+
 /* Each row: how crowded, how large the bodies, how many loads come late, are some forgotten. */
 static const struct {
         uint64_t span;
@@ -158,6 +194,8 @@ START_TEST(test_model)
                 check_same(map, list, address, now);
                 check_same(map, list, address, BODY_FOREVER - 1);
                 check_neighbours(map, list, address, time);
+                if (step % 8 == 0)
+                        check_history(map, list, address, 1 + g_rand_int(rand) % 20);
         }
         ck_assert_uint_eq(codemap_n_bodies(map), list->len);
         codemap_free(map);
