@@ -297,20 +297,21 @@ static void bulk_add_row(Bulk *bulk, const Question *question, const Answer *ans
                                      GSIZE_TO_POINTER(bulk->n_rows));
 }
 
-/* Makes the rows of up to N queries. Fewer if their names are many bytes. */
+/* Makes the rows of up to N queries. Fewer if the turn is over, or their names are many bytes. */
 static void bulk_answer_group(Bulk *bulk, const uint8_t *payload, size_t n)
 {
         Question questions[MAX_GROUP] = {0};
         const BulkAnswer *known[MAX_GROUP];
         Answer answers[MAX_GROUP];
-        size_t n_asked = 0, k = 0, i;
+        size_t n_asked = 0, n_answered, k = 0, i;
 
         for (i = 0; i < n; i++) {
                 questions[n_asked] = question_from_payload(payload, bulk->n_rows + i);
                 known[i] = bulk_find_ambiguous(bulk, &questions[n_asked]);
                 n_asked += !known[i];
         }
-        answer_questions(bulk->context.tracker, &bulk->context.viewer, questions, n_asked, answers);
+        n_answered = answer_questions(bulk->context.tracker, &bulk->context.viewer, questions,
+                                      n_asked, bulk->turn_end, answers);
         for (i = 0; i < n; i++) {
                 if (i && bulk->names->len >= NAMES_AT_ONCE)
                         break;
@@ -318,10 +319,12 @@ static void bulk_answer_group(Bulk *bulk, const uint8_t *payload, size_t n)
                         bulk->rows[bulk->n_rows++] = *known[i];
                         continue;
                 }
+                if (k == n_answered)
+                        break;
                 bulk_add_row(bulk, &questions[k], &answers[k]);
                 k++;
         }
-        for (i = 0; i < n_asked; i++)
+        for (i = 0; i < n_answered; i++)
                 answer_clear(&answers[i]);
 }
 
@@ -344,8 +347,7 @@ static int bulk_is_late(Bulk *bulk, const uint8_t *payload, size_t n)
                 answer_clear(&answer);
                 if (is_late)
                         return 1;
-                if (bulk->n_due % MAX_GROUP == MAX_GROUP - 1 && bulk->turn_end &&
-                    g_get_monotonic_time() >= bulk->turn_end) {
+                if (bulk->turn_end && g_get_monotonic_time() >= bulk->turn_end) {
                         bulk->n_due++;
                         return -EAGAIN;
                 }

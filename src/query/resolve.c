@@ -225,14 +225,15 @@ static bool resolve_is_due(Resolve *resolve, Call *call)
 {
         if (!resolve->wait_ms || call->context->is_final)
                 return true;
-        for (; resolve->n_due < resolve->n; resolve->n_due++) {
+        while (resolve->n_due < resolve->n) {
                 if (!resolve->wrong[resolve->n_due] &&
                     !question_is_due(call, &resolve->questions[resolve->n_due])) {
                         call->next = QUERY_WAIT;
                         call->progress->wait_ms = resolve->wait_ms;
                         return false;
                 }
-                if (resolve->n_due % MAX_GROUP == MAX_GROUP - 1 && call_is_turn_over(call)) {
+                resolve->n_due++;
+                if (call_is_turn_over(call)) {
                         call->next = QUERY_AGAIN;
                         return false;
                 }
@@ -292,11 +293,10 @@ static bool resolve_is_first(const Resolve *resolve, const GString *out, size_t 
 }
 
 /* Questions from n_answered on, without those that are wrong, or equal to an earlier one. */
-static unsigned resolve_pick(Resolve *resolve, const GString *out, size_t n, Question *picked,
-                             bool *is_picked)
+static size_t resolve_pick(Resolve *resolve, const GString *out, size_t n, Question *picked,
+                           bool *is_picked)
 {
-        unsigned n_picked = 0;
-        size_t i;
+        size_t n_picked = 0, i;
 
         for (i = 0; i < n; i++) {
                 Question *question = &resolve->questions[resolve->n_answered + i];
@@ -319,13 +319,18 @@ static bool resolve_answer_group(Resolve *resolve, Call *call)
         Question questions[MAX_GROUP] = {0};
         Answer answers[MAX_GROUP];
         bool is_picked[MAX_GROUP], is_short = true;
-        unsigned n_picked = resolve_pick(resolve, call->out, n, questions, is_picked), k = 0;
+        size_t n_picked = resolve_pick(resolve, call->out, n, questions, is_picked), k = 0;
 
-        answer_questions(call->context->tracker, &call->context->viewer, questions, n_picked,
-                         answers);
+        n_picked = answer_questions(call->context->tracker, &call->context->viewer, questions,
+                                    n_picked, call->context->turn_end, answers);
         /* Long names take long to write: what is left of the group is looked up again. */
         for (i = 0; i < n && (!i || !call_is_turn_over(call)); i++, resolve->n_answered++) {
-                const Answer *answer = is_picked[i] ? &answers[k++] : NULL;
+                const Answer *answer = NULL;
+
+                if (is_picked[i] && k == n_picked)
+                        break;
+                if (is_picked[i])
+                        answer = &answers[k++];
 
                 is_short = is_short && call->out->len <= QUERY_MAX_REPLY;
                 if (is_short)

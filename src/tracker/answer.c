@@ -341,12 +341,13 @@ static bool begin_answer(const Tracker *tracker, const Viewer *viewer, const Que
 /* Questions looked up together: what the first fetches is still in the cache after the last. */
 enum { GROUP = 64 };
 
-static void answer_group(const Tracker *tracker, const Viewer *viewer, const Question *questions,
-                         size_t n, Found *found, Answer *answers)
+/* Returns how many are answered before the turn is over. */
+static size_t answer_group(const Tracker *tracker, const Viewer *viewer, const Question *questions,
+                           size_t n, int64_t turn_end, Found *found, Answer *answers)
 {
         Lookup lookups[GROUP];
         Answer *of_lookups[GROUP];
-        size_t n_lookups = 0, i;
+        size_t n_answered = n, n_lookups = 0, i;
 
         for (i = 0; i < n; i++) {
                 const Question *question = &questions[i];
@@ -366,6 +367,12 @@ static void answer_group(const Tracker *tracker, const Viewer *viewer, const Que
                 Answer *answer = of_lookups[i];
                 const Question *question = &questions[answer - answers];
 
+                /* What was there before, or later, can take long to find. */
+                if (turn_end && !lookups[i].body && answer != answers &&
+                    g_get_monotonic_time() >= turn_end) {
+                        n_answered = (size_t)(answer - answers);
+                        break;
+                }
                 answer->body = lookups[i].body;
                 if (answer->body && body_il_map(answer->body))
                         __builtin_prefetch(body_il_map(answer->body));
@@ -384,24 +391,32 @@ static void answer_group(const Tracker *tracker, const Viewer *viewer, const Que
                         found->address = question->address;
                 }
         }
+        for (i = n_answered; i < n; i++)
+                answer_clear(&answers[i]);
+        return n_answered;
 }
 
-void answer_questions(const Tracker *tracker, const Viewer *viewer, const Question *questions,
-                      size_t n, Answer *ret_answers)
+size_t answer_questions(const Tracker *tracker, const Viewer *viewer, const Question *questions,
+                        size_t n, int64_t turn_end, Answer *ret_answers)
 {
         Found found = {.pid = -1};
-        size_t i;
+        size_t n_answered = 0, n_group, n_of_group;
 
-        for (i = 0; i < n; i += GROUP)
-                answer_group(tracker, viewer, questions + i, MIN(GROUP, n - i), &found,
-                             ret_answers + i);
+        do {
+                n_group = MIN(GROUP, n - n_answered);
+                n_of_group = answer_group(tracker, viewer, questions + n_answered, n_group,
+                                          turn_end, &found, ret_answers + n_answered);
+                n_answered += n_of_group;
+        } while (n_answered < n && n_of_group == n_group &&
+                 (!turn_end || g_get_monotonic_time() < turn_end));
         g_clear_pointer(&found.several, g_ptr_array_unref);
+        return n_answered;
 }
 
 void answer_question(const Tracker *tracker, const Viewer *viewer, const Question *question,
                      Answer *ret_answer)
 {
-        answer_questions(tracker, viewer, question, 1, ret_answer);
+        answer_questions(tracker, viewer, question, 1, 0, ret_answer);
 }
 
 void answer_clear(Answer *answer)

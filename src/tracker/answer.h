@@ -75,9 +75,13 @@ typedef struct Answer {
         uint64_t horizon;
 } Answer;
 
-/* Clear each answer with answer_clear(). Many at once are much faster than one by one. */
-void answer_questions(const Tracker *tracker, const Viewer *viewer, const Question *questions,
-                      size_t n, Answer *ret_answers);
+/*
+ * Returns how many of the questions are answered: all, but at least one if TURN_END (us of
+ * g_get_monotonic_time(); 0: never) comes before that. Clear each answer with answer_clear(). Many
+ * at once are much faster than one by one.
+ */
+size_t answer_questions(const Tracker *tracker, const Viewer *viewer, const Question *questions,
+                        size_t n, int64_t turn_end, Answer *ret_answers);
 void answer_question(const Tracker *tracker, const Viewer *viewer, const Question *question,
                      Answer *ret_answer);
 void answer_clear(Answer *answer);

@@ -68,7 +68,8 @@ START_TEST(test_candidates)
                 questions[i] = (Question){.pid = 100, .address = 0x1000 + i % 2};
         loading = cpu_seconds() - begin;
         seconds = cpu_seconds();
-        answer_questions(tracker, &viewer, questions, N_QUESTIONS, answers);
+        ck_assert_uint_eq(answer_questions(tracker, &viewer, questions, N_QUESTIONS, 0, answers),
+                          N_QUESTIONS);
         seconds = cpu_seconds() - seconds;
         for (i = 0; i < N_QUESTIONS; i++) {
                 const Body *first, *last;
@@ -84,6 +85,46 @@ START_TEST(test_candidates)
         }
         /* To collect and sort all bodies for each question would take some 100 times as long. */
         ck_assert_msg(seconds < 30 * loading, "%g s, loading: %g s", seconds, loading);
+        tracker_free(tracker);
+}
+END_TEST
+
+/* A turn that is over ends with the answer that takes long; what was found at once has no end. */
+START_TEST(test_turns)
+{
+        enum { N_BODIES = 40, N_PLACES = 20 };
+        Tracker *tracker = tracker_new();
+        TrackerStream *stream = open_stream(tracker);
+        const Viewer viewer = {.sees_all = true};
+        Question questions[N_BODIES + N_PLACES];
+        Answer answers[G_N_ELEMENTS(questions)];
+        size_t n, done = 0, turns = 0;
+        uint64_t i;
+
+        for (i = 0; i < N_BODIES; i++) {
+                emit(tracker, stream, "DotNETRuntime:MethodLoadVerbose_V1", 1 + i, 1 + i,
+                     0x10000 + 16 * i);
+                questions[i] = (Question){.pid = 100, .address = 0x10000 + 16 * i};
+        }
+        for (i = 0; i < 2 * N_PLACES; i++) {
+                uint64_t start = 0x20000 + 16 * (i / 2);
+
+                emit(tracker, stream, "DotNETRuntime:MethodLoadVerbose_V1", 100 + i, 100 + i,
+                     start);
+                emit(tracker, stream, "DotNETRuntime:MethodUnloadVerbose_V1", 100 + i, 100 + i,
+                     start);
+                questions[N_BODIES + i / 2] = (Question){.pid = 100, .address = start};
+        }
+        for (; done < G_N_ELEMENTS(questions); done += n, turns++) {
+                n = answer_questions(tracker, &viewer, questions + done,
+                                     G_N_ELEMENTS(questions) - done, 1, answers + done);
+                ck_assert_uint_eq(n, done ? 1 : N_BODIES);
+        }
+        ck_assert_uint_eq(turns, 1 + N_PLACES);
+        for (i = 0; i < G_N_ELEMENTS(questions); i++) {
+                ck_assert_int_eq(answers[i].status, i < N_BODIES ? ANSWER_OK : ANSWER_AMBIGUOUS);
+                answer_clear(&answers[i]);
+        }
         tracker_free(tracker);
 }
 END_TEST
@@ -249,6 +290,7 @@ Suite *suite_new(void)
 
         tcase_set_timeout(tcase, 60);
         tcase_add_test(tcase, test_candidates);
+        tcase_add_test(tcase, test_turns);
         tcase_add_test(tcase, test_confirmations);
         tcase_add_test(tcase, test_generations);
         tcase_add_test(tcase, test_texts);
