@@ -68,30 +68,37 @@ bool call_get_filter(Call *call, ProcessFilter *filter)
         return true;
 }
 
-/* What "now" and times of day mean. This goes through all processes. */
+/* The end of a trace is its horizon. This goes through all processes, and nobody else waits. */
+static uint64_t tracker_end(const Tracker *tracker)
+{
+        const GPtrArray *processes = tracker_processes(tracker);
+        uint64_t end = 0;
+        guint i;
+
+        for (i = 0; i < processes->len; i++)
+                end = MAX(end, process_horizon(processes->pdata[i]));
+        return end;
+}
+
+/* What "now" and times of day mean. */
 static const TimeContext *call_times(Call *call)
 {
         const Tracker *tracker = call->context->tracker;
-        const GPtrArray *processes = tracker_processes(tracker);
         TimeContext *times = &call->times;
         struct timespec now;
-        guint i;
 
         if (call->has_times)
                 return times;
         call->has_times = true;
-        times->begin = UINT64_MAX;
-        for (i = 0; i < processes->len; i++) {
-                const Process *process = processes->pdata[i];
-
-                times->begin = MIN(times->begin, process->begin);
-                times->end = MAX(times->end, process_horizon(process));
-        }
+        tracker_range(tracker, &times->begin, &times->end);
         times->has_offset = tracker_clock_offset(tracker, &times->clock_offset);
-        times->now = times->end;
         if (call->context->is_live) {
                 clock_gettime(CLOCK_MONOTONIC, &now);
                 times->now = (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+                /* A program can make up times. */
+                times->end = MIN(times->end, times->now);
+        } else {
+                times->now = times->end = tracker_end(tracker);
         }
         return times;
 }

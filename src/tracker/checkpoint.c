@@ -212,6 +212,7 @@ static void checkpoint_get_process_head(CheckpointReader *reader)
         process_restore_head(process, &head);
         reader->io.account = process->account;
         g_ptr_array_add(tracker->processes, process);
+        tracker_note_range(tracker, process->begin, process->last);
         identities_add(&tracker->identities, process, is_newest);
         if (tracker->observer.body)
                 codemap_set_changes(process->map, tracker->changes);

@@ -36,10 +36,13 @@ struct Tracker {
         Trace *last_trace;    /* borrowed: of the newest stream */
         uint64_t batch;       /* number of the batch that is being applied */
         uint64_t n_serials;   /* given to processes */
+        uint64_t first, last; /* times of the first and the last event; UINT64_MAX, 0: none came */
         GArray *pending_gaps; /* of PendingGap: reported of processes that have no event yet */
         GHashTable *forged;   /* owned: ProcessKey (owned) -> uid of the buffers, in this batch */
 };
 
+/* The process has events of these times. */
+void tracker_note_range(Tracker *tracker, uint64_t first, uint64_t last);
 /* Applies the pending gaps of PROCESS, which is new. */
 void tracker_apply_pending_gaps(Tracker *tracker, Process *process);
 /* What is kept of a trace of these buffers is booked there. */

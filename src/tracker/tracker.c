@@ -56,6 +56,7 @@ static void tracker_init(Tracker *tracker)
         tracker->changes = g_array_new(FALSE, FALSE, sizeof(CodeMapChange));
         tracker->pending_gaps = g_array_new(FALSE, FALSE, sizeof(PendingGap));
         tracker->batch = 1;
+        tracker->first = UINT64_MAX;
         owners_init(&tracker->owners, &tracker->account);
         budget_init(&tracker->budget, &tracker->owners, tracker->names, tracker->processes,
                     &tracker->identities);
@@ -193,6 +194,7 @@ static Process *tracker_find_generation(Tracker *tracker, TrackerStream *stream,
         }
         process->begin = MIN(process->begin, record->time);
         process->last = MAX(process->last, record->time);
+        tracker_note_range(tracker, record->time, record->time);
         process_add_trace(process, stream->trace);
         return process;
 }
@@ -746,6 +748,18 @@ void tracker_set_budget(Tracker *tracker, size_t n_bytes)
 const Budget *tracker_budget(const Tracker *tracker)
 {
         return &tracker->budget;
+}
+
+void tracker_note_range(Tracker *tracker, uint64_t first, uint64_t last)
+{
+        tracker->first = MIN(tracker->first, first);
+        tracker->last = MAX(tracker->last, last);
+}
+
+void tracker_range(const Tracker *tracker, uint64_t *ret_first, uint64_t *ret_last)
+{
+        *ret_first = tracker->first;
+        *ret_last = tracker->last;
 }
 
 bool tracker_clock_offset(const Tracker *tracker, int64_t *ret_offset)

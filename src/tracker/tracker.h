@@ -168,5 +168,9 @@ TrackerStream *tracker_stream_by_number(const Tracker *tracker, uint32_t number)
 void tracker_set_budget(Tracker *tracker, size_t n_bytes);
 const Budget *tracker_budget(const Tracker *tracker);
 
+/* The times of the first and the last event of all processes, also of those that are forgotten;
+ * UINT64_MAX and 0 if none came. */
+void tracker_range(const Tracker *tracker, uint64_t *ret_first, uint64_t *ret_last);
+
 /* Raw clock to realtime, in ns, of the newest stream; false if there was no stream yet. */
 bool tracker_clock_offset(const Tracker *tracker, int64_t *ret_offset);

@@ -359,7 +359,43 @@ START_TEST(test_bounds)
 }
 END_TEST
 
-/* A user sees the processes of that uid; the others do not exist. */
+/* A daemon takes the day from its events: it does not go through all processes for that. */
+START_TEST(test_time_of_day)
+{
+        static const struct {
+                const char *text, *time;
+        } TIMES[] = {
+                {"00:00:02", "2.000000000"},
+                {"00:00:03.5", "3.500000000"},
+                {"23:59:59", "86399.000000000"}, /* the day before has no events */
+        };
+        static const char SCRIPT[] = "2000000000 ModuleLoad pid=100 module=7 path=/a.dll\n"
+                                     "4000000000 ModuleLoad pid=101 module=7 path=/a.dll\n";
+        Tracker *tracker = script_tracker(SCRIPT);
+        const QueryContext context = {
+                .tracker = tracker, .viewer = {.sees_all = true}, .is_live = true};
+        uint64_t first, last;
+        size_t i;
+
+        g_setenv("TZ", "UTC", TRUE);
+        for (i = 0; i < G_N_ELEMENTS(TIMES); i++) {
+                g_autofree char *text = g_strdup_printf(
+                        "{\"method\":\"org.clrsym.Symbolizer.ParseTime\",\"parameters\":{"
+                        "\"text\":\"%s\"}}",
+                        TIMES[i].text);
+                g_autofree char *want =
+                        g_strdup_printf("{\"parameters\":{\"time\":\"%s\"}}", TIMES[i].time);
+
+                check_limit(text, &context, want);
+        }
+        tracker_forget(tracker, 1);
+        tracker_range(tracker, &first, &last);
+        ck_assert_uint_eq(first, 2000000000);
+        ck_assert_uint_eq(last, 4000000000);
+        tracker_free(tracker);
+}
+END_TEST
+
 /* When every turn is over at once, one query of a Resolve is parsed in each: what a turn may take
  * longer than it should is the time of one query. */
 START_TEST(test_parsed_by_turns)
@@ -402,6 +438,7 @@ START_TEST(test_pieces)
 }
 END_TEST
 
+/* A user sees the processes of that uid; the others do not exist. */
 START_TEST(test_visibility)
 {
         static const char CALL[] = RESOLVE("{\"pid\":100,\"addr\":\"1000\"}");
@@ -443,6 +480,7 @@ Suite *suite_new(void)
         tcase_add_loop_test(tcase, test_call, 0, G_N_ELEMENTS(ROWS));
         tcase_add_test(tcase, test_wait);
         tcase_add_test(tcase, test_bounds);
+        tcase_add_test(tcase, test_time_of_day);
         tcase_add_test(tcase, test_parsed_by_turns);
         tcase_add_test(tcase, test_pieces);
         tcase_add_test(tcase, test_visibility);
