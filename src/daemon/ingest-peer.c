@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/ingest-peer.h"
 
+/* us that a batch is applied before others have their turn. */
+#define TURN_US 2000
+
 struct IngestPeer {
         IngestPeerOptions options;
         Peer *peer;                   /* owned */
         IngestConnection *connection; /* owned */
         JournalConnection *record;    /* or NULL */
         FeederReport reported;        /* is in the stats */
-        uint64_t n_commits;           /* that were noticed */
+        uint64_t n_pieces;            /* that were noticed */
 };
 
 static void ingest_peer_moved(void *data)
@@ -15,14 +18,14 @@ static void ingest_peer_moved(void *data)
         IngestPeer *self = data;
         QueryStats *stats = self->options.stats;
         const FeederReport *report = ingest_connection_report(self->connection);
-        uint64_t n_commits = ingest_connection_n_commits(self->connection);
+        uint64_t n_pieces = ingest_connection_n_pieces(self->connection);
 
         stats->decode_errors += report->decode_errors - self->reported.decode_errors;
         stats->unknown_events += report->unknown_events - self->reported.unknown_events;
         self->reported = *report;
-        if (self->n_commits == n_commits)
+        if (self->n_pieces == n_pieces)
                 return;
-        self->n_commits = n_commits;
+        self->n_pieces = n_pieces;
         self->options.committed(self->options.data);
 }
 
@@ -48,6 +51,7 @@ IngestPeer *ingest_peer_new(int fd, const IngestPeerOptions *options)
 
         self->options = *options;
         self->connection = ingest_connection_new(options->tracker, false);
+        ingest_connection_set_turn(self->connection, TURN_US);
         if (options->journal)
                 self->record = journal_connect(options->journal, self->connection);
         self->peer =
@@ -60,6 +64,7 @@ void ingest_peer_free(IngestPeer *self)
         if (!self)
                 return;
         peer_free(self->peer);
+        ingest_connection_finish(self->connection);
         if (self->record)
                 journal_disconnect(self->record);
         ingest_connection_free(self->connection);

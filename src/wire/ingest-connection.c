@@ -7,6 +7,8 @@
 
 /* Bytes of acknowledgements that a feeder may leave unread. */
 #define MAX_UNREAD_ACKS (1u << 20)
+/* Bytes of a batch that are applied at once, about, where turns have an end. */
+#define PIECE_SIZE (128u << 10)
 
 typedef enum State {
         STATE_HELLO,     /* nothing but HELLO is understood yet */
@@ -14,24 +16,51 @@ typedef enum State {
         STATE_CLOSED,    /* the protocol was broken: bytes are ignored */
 } State;
 
+/* Where a batch can be divided: all records that follow are later than all before. */
+typedef struct BatchCut {
+        size_t at;
+        uint64_t last; /* the time of the latest record before */
+} BatchCut;
+
+/* The frames since the last COMMIT, which are the begin of the input. */
+typedef struct IngestBatch {
+        size_t n;             /* bytes of whole frames */
+        size_t n_commit;      /* bytes of the COMMIT that ended it; 0: it has not come */
+        size_t n_applied;     /* bytes */
+        bool is_bad;          /* a frame makes it invalid */
+        bool is_divisible;    /* further on: no frame has come that concerns the end of the batch */
+        uint64_t last;        /* the time of the latest record */
+        GArray *cuts;         /* owned, of BatchCut, in order */
+        guint n_cuts_applied; /* of them */
+} IngestBatch;
+
 struct IngestConnection {
         Conversation conversation;
         Tracker *tracker;       /* borrowed */
         const IngestSink *sink; /* borrowed or NULL */
         State state;
         bool is_held;
-        GByteArray *input;  /* owned: whole frames of the open batch, then a part of one */
-        size_t n_batch;     /* bytes of input that are whole frames of the batch */
+        int64_t turn_us;   /* 0: a batch is applied at once */
+        GByteArray *input; /* owned */
+        IngestBatch batch;
         GByteArray *output; /* owned */
         GPtrArray *streams; /* borrowed TrackerStreams by number; NULL: closed */
         GArray *acked;      /* uint64_t by number: the watermark last acknowledged */
         uint64_t now;       /* of INGEST_ALL_STREAMS, in the batch that is applied; 0: none */
         FeederReport report;
-        uint64_t n_commits;
+        uint64_t n_commits, n_pieces;
         char *error; /* owned */
 };
 
 static const ConversationType INGEST_CONVERSATION;
+
+static void connection_begin_batch(IngestConnection *connection)
+{
+        GArray *cuts = connection->batch.cuts;
+
+        g_array_set_size(cuts, 0);
+        connection->batch = (IngestBatch){.is_divisible = true, .cuts = cuts};
+}
 
 IngestConnection *ingest_connection_new(Tracker *tracker, bool hold)
 {
@@ -44,6 +73,8 @@ IngestConnection *ingest_connection_new(Tracker *tracker, bool hold)
         connection->output = g_byte_array_new();
         connection->streams = g_ptr_array_new();
         connection->acked = g_array_new(FALSE, TRUE, sizeof(uint64_t));
+        connection->batch.cuts = g_array_new(FALSE, FALSE, sizeof(BatchCut));
+        connection_begin_batch(connection);
         return connection;
 }
 
@@ -60,6 +91,7 @@ void ingest_connection_free(IngestConnection *connection)
         g_byte_array_unref(connection->output);
         g_ptr_array_unref(connection->streams);
         g_array_unref(connection->acked);
+        g_array_unref(connection->batch.cuts);
         g_free(connection->error);
         g_free(connection);
 }
@@ -70,7 +102,7 @@ static bool connection_fail(IngestConnection *connection, const char *reason)
                 ingest_put_error(connection->output, reason);
         connection->state = STATE_CLOSED;
         g_byte_array_set_size(connection->input, 0);
-        connection->n_batch = 0;
+        connection_begin_batch(connection);
         if (!connection->error)
                 connection->error = g_strdup(reason);
         return false;
@@ -221,35 +253,47 @@ static void connection_apply(IngestConnection *connection, const BatchItem *item
         }
 }
 
-typedef enum BatchPass {
-        BATCH_CHECK, /* a batch is applied as a whole or not at all, so all of it is decoded first
-                      */
-        BATCH_APPLY,
-} BatchPass;
+/* A batch is applied as a whole or not at all: each frame is decoded when it comes, and again when
+ * it is applied. */
+static void connection_check_frame(IngestConnection *connection, const IngestFrame *frame)
+{
+        IngestBatch *batch = &connection->batch;
+        BatchCut cut = {batch->n, batch->last};
+        const BatchCut *before;
+        BatchItem item;
+        int r = batch_item_decode(frame, &item);
 
-/* False, in the first pass only, if a frame makes the batch invalid. */
-static bool connection_walk_batch(IngestConnection *connection, BatchPass pass)
+        if (r == -ENOENT) /* an event that a newer feeder knows */
+                return;
+        if (r < 0 || (batch_item_has_stream(&item) && !connection_stream(connection, item.number)))
+                batch->is_bad = true;
+        if (item.type == INGEST_STREAM_CLOSE ||
+            (item.type == INGEST_PROGRESS && !batch_item_has_stream(&item)))
+                batch->is_divisible = false;
+        if (r < 0 || item.type != INGEST_RECORD)
+                return;
+        while (batch->cuts->len &&
+               g_array_index(batch->cuts, BatchCut, batch->cuts->len - 1).last >= item.record.time)
+                g_array_set_size(batch->cuts, batch->cuts->len - 1);
+        before = batch->cuts->len ? &g_array_index(batch->cuts, BatchCut, batch->cuts->len - 1)
+                                  : &(BatchCut){0};
+        if (batch->is_divisible && item.record.time > batch->last &&
+            cut.at - before->at >= PIECE_SIZE)
+                g_array_append_val(batch->cuts, cut);
+        batch->last = MAX(batch->last, item.record.time);
+}
+
+static void connection_apply_frames(IngestConnection *connection, size_t at, size_t end)
 {
         const uint8_t *bytes = connection->input->data;
         IngestFrame frame;
         BatchItem item;
-        size_t at = 0;
-        int r;
 
-        while (at < connection->n_batch) {
-                at += (size_t)ingest_frame_next(bytes + at, connection->n_batch - at, &frame);
-                r = batch_item_decode(&frame, &item);
-                if (r == -ENOENT) /* an event that a newer feeder knows */
-                        continue;
-                if (r < 0)
-                        return false;
-                if (pass == BATCH_APPLY)
+        while (at < end) {
+                at += (size_t)ingest_frame_next(bytes + at, end - at, &frame);
+                if (batch_item_decode(&frame, &item) == 0)
                         connection_apply(connection, &item);
-                else if (batch_item_has_stream(&item) &&
-                         !connection_stream(connection, item.number))
-                        return false;
         }
-        return true;
 }
 
 static void connection_acknowledge(IngestConnection *connection)
@@ -270,17 +314,18 @@ static void connection_acknowledge(IngestConnection *connection)
         ingest_put_empty(connection->output, INGEST_COMMITTED);
 }
 
-static bool connection_on_commit(IngestConnection *connection)
+/* For the journal and the tracker, a piece is a batch. */
+static void connection_apply_piece(IngestConnection *connection)
 {
         const IngestSink *sink = connection->sink;
+        IngestBatch *batch = &connection->batch;
+        size_t begin = batch->n_applied, end = batch->n;
 
-        if (!connection_walk_batch(connection, BATCH_CHECK))
-                return connection_fail(connection,
-                                       "a batch with a malformed message: nothing of it was "
-                                       "taken");
-        if (sink && connection->n_batch)
-                sink->batch(sink->data, connection->input->data, connection->n_batch);
-        connection_walk_batch(connection, BATCH_APPLY);
+        if (connection->turn_us && batch->n_cuts_applied < batch->cuts->len)
+                end = g_array_index(batch->cuts, BatchCut, batch->n_cuts_applied++).at;
+        if (sink && end > begin)
+                sink->batch(sink->data, connection->input->data + begin, end - begin);
+        connection_apply_frames(connection, begin, end);
         if (connection->now)
                 tracker_apply_quiet(connection->tracker, connection->streams,
                                     (int64_t)connection->now);
@@ -288,43 +333,75 @@ static bool connection_on_commit(IngestConnection *connection)
         tracker_commit(connection->tracker);
         if (sink)
                 sink->applied(sink->data);
+        batch->n_applied = end;
+        connection->n_pieces++;
+}
+
+/* Applies what is left of the batch, until the turn is over. False if it is. */
+static bool connection_go_on(IngestConnection *connection)
+{
+        gint64 end = connection->turn_us ? g_get_monotonic_time() + connection->turn_us : 0;
+        IngestBatch *batch = &connection->batch;
+
+        do
+                connection_apply_piece(connection);
+        while (batch->n_applied < batch->n && (!end || g_get_monotonic_time() < end));
+        if (batch->n_applied < batch->n)
+                return false;
+        g_byte_array_remove_range(connection->input, 0, (guint)(batch->n + batch->n_commit));
+        connection_begin_batch(connection);
         connection->n_commits++;
         connection_acknowledge(connection);
         return true;
 }
 
-/* The next frame after the batch so far. False if it has not come, or ends the conversation. */
+static bool connection_is_committing(const IngestConnection *connection)
+{
+        return connection->batch.n_commit > 0;
+}
+
+static bool connection_on_commit(IngestConnection *connection, size_t n_frame)
+{
+        if (connection->batch.is_bad)
+                return connection_fail(connection,
+                                       "a batch with a malformed message: nothing of it was "
+                                       "taken");
+        connection->batch.n_commit = n_frame;
+        return connection_go_on(connection);
+}
+
+/* The next frame after the batch so far. False if it has not come, or its turn has not, or it ends
+ * the conversation. */
 static bool connection_next_frame(IngestConnection *connection)
 {
+        IngestBatch *batch = &connection->batch;
         IngestFrame frame;
         ssize_t n;
         bool ok;
 
-        if (connection->input->len == connection->n_batch)
+        if (connection_is_committing(connection) || connection->input->len == batch->n)
                 return false;
-        n = ingest_frame_next(connection->input->data + connection->n_batch,
-                              connection->input->len - connection->n_batch, &frame);
+        n = ingest_frame_next(connection->input->data + batch->n, connection->input->len - batch->n,
+                              &frame);
         if (n < 0)
                 return connection_fail(connection, "a message with an impossible length");
         if (n == 0)
                 return false;
-        if (connection->state == STATE_HELLO) {
-                ok = connection_on_hello(connection, &frame);
-        } else if (frame.type == INGEST_STREAM_OPEN) {
-                ok = connection_on_stream_open(connection, &frame);
-        } else if (frame.type == INGEST_COMMIT) {
-                ok = connection_on_commit(connection);
-                n += (ssize_t)connection->n_batch;
-                connection->n_batch = 0;
-        } else {
-                connection->n_batch += (size_t)n;
-                if (connection->n_batch > INGEST_MAX_BATCH)
-                        return connection_fail(connection, "a batch without an end");
-                return true;
+        if (connection->state == STATE_STREAMING && frame.type == INGEST_COMMIT)
+                return connection_on_commit(connection, (size_t)n);
+        if (connection->state == STATE_HELLO || frame.type == INGEST_STREAM_OPEN) {
+                ok = connection->state == STATE_HELLO
+                             ? connection_on_hello(connection, &frame)
+                             : connection_on_stream_open(connection, &frame);
+                if (ok)
+                        g_byte_array_remove_range(connection->input, (guint)batch->n, (guint)n);
+                return ok;
         }
-        if (ok)
-                g_byte_array_remove_range(connection->input, (guint)connection->n_batch, (guint)n);
-        return ok;
+        connection_check_frame(connection, &frame);
+        batch->n += (size_t)n;
+        if (batch->n > INGEST_MAX_BATCH)
+                return connection_fail(connection, "a batch without an end");
+        return true;
 }
 
 bool ingest_connection_feed(IngestConnection *connection, const uint8_t *bytes, size_t n)
@@ -335,6 +412,17 @@ bool ingest_connection_feed(IngestConnection *connection, const uint8_t *bytes, 
                         ;
         }
         return connection->state != STATE_CLOSED;
+}
+
+void ingest_connection_set_turn(IngestConnection *connection, int64_t turn_us)
+{
+        connection->turn_us = turn_us;
+}
+
+void ingest_connection_finish(IngestConnection *connection)
+{
+        while (connection_is_committing(connection))
+                connection_go_on(connection);
 }
 
 void ingest_connection_set_sink(IngestConnection *connection, const IngestSink *sink)
@@ -383,6 +471,11 @@ uint64_t ingest_connection_n_commits(const IngestConnection *connection)
         return connection->n_commits;
 }
 
+uint64_t ingest_connection_n_pieces(const IngestConnection *connection)
+{
+        return connection->n_pieces;
+}
+
 const char *ingest_connection_error(const IngestConnection *connection)
 {
         return connection->error;
@@ -393,9 +486,24 @@ static void conversation_feed(Conversation *conversation, const uint8_t *bytes, 
         ingest_connection_feed((IngestConnection *)conversation, bytes, n);
 }
 
+bool ingest_connection_run(IngestConnection *connection)
+{
+        if (connection_is_committing(connection) && connection_go_on(connection))
+                while (connection_next_frame(connection))
+                        ;
+        return !connection_is_committing(connection);
+}
+
+static int conversation_run(Conversation *conversation, int64_t now_ms)
+{
+        return ingest_connection_run((IngestConnection *)conversation) ? -1 : 0;
+}
+
 static bool conversation_wants_input(const Conversation *conversation)
 {
-        return ((const IngestConnection *)conversation)->output->len <= MAX_UNREAD_ACKS;
+        const IngestConnection *connection = (const IngestConnection *)conversation;
+
+        return !connection_is_committing(connection) && connection->output->len <= MAX_UNREAD_ACKS;
 }
 
 static bool conversation_is_over(const Conversation *conversation)
@@ -419,6 +527,7 @@ static void conversation_sent(Conversation *conversation, size_t n)
 /* No is_partial: a feeder may be quiet in the middle of a batch. */
 static const ConversationType INGEST_CONVERSATION = {
         .feed = conversation_feed,
+        .run = conversation_run,
         .wants_input = conversation_wants_input,
         .is_over = conversation_is_over,
         .output = conversation_output,

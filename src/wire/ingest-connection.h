@@ -5,7 +5,9 @@
  * Ingest connection: the daemon's side of the ingest protocol with one feeder, without the socket
  *
  * Bytes in, bytes out. A batch is applied when its COMMIT has come, after all of it was decoded
- * once without an error; until then nothing of it is.
+ * once without an error; until then nothing of it is. A long one can be applied in pieces, as if
+ * the feeder had sent several batches, with one acknowledgement at the end. No piece ends between
+ * two records of equal time.
  *
  *            HELLO               a frame that breaks the protocol
  *    HELLO --------> STREAMING -----------------------------------> CLOSED
@@ -30,6 +32,14 @@ void ingest_connection_free(IngestConnection *connection);
 bool ingest_connection_feed(IngestConnection *connection, const uint8_t *bytes, size_t n);
 void ingest_connection_go(IngestConnection *connection);
 
+/* From now on a batch is applied for so many us, about, and goes on with ingest_connection_run();
+ * 0: at once, the default. */
+void ingest_connection_set_turn(IngestConnection *connection, int64_t turn_us);
+/* Goes on. False while a batch is not applied completely. */
+bool ingest_connection_run(IngestConnection *connection);
+/* Applies the rest of a batch whose COMMIT has come. */
+void ingest_connection_finish(IngestConnection *connection);
+
 /* For a peer. A feeder that does not read its acknowledgements is not read from either. */
 Conversation *ingest_connection_conversation(IngestConnection *connection);
 
@@ -37,9 +47,9 @@ Conversation *ingest_connection_conversation(IngestConnection *connection);
 typedef struct IngestSink {
         /* A STREAM_OPEN with its header, before it has any effect. */
         void (*open)(void *data, const uint8_t *frame, size_t n);
-        /* A valid batch without its COMMIT, before any of it is applied. */
+        /* A valid batch without its COMMIT, or a piece of it, before any of that is applied. */
         void (*batch)(void *data, const uint8_t *frames, size_t n);
-        /* The batch has been applied; it is acknowledged after this. */
+        /* That has been applied; the batch is acknowledged after this. */
         void (*applied)(void *data);
         void *data;
 } IngestSink;
@@ -59,5 +69,7 @@ GByteArray *ingest_connection_output(IngestConnection *connection);
 const FeederReport *ingest_connection_report(const IngestConnection *connection);
 /* Batches applied. */
 uint64_t ingest_connection_n_commits(const IngestConnection *connection);
+/* Pieces of them. */
+uint64_t ingest_connection_n_pieces(const IngestConnection *connection);
 /* How the feeder broke the protocol, or NULL. */
 const char *ingest_connection_error(const IngestConnection *connection);

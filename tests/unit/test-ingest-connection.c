@@ -580,6 +580,187 @@ START_TEST(test_reused_at_once)
 }
 END_TEST
 
+/* Long batches, and the least and the most pieces that each is applied in. */
+typedef enum BatchShape {
+        SHAPE_SORTED,
+        SHAPE_EQUAL_PAIRS,
+        SHAPE_ONE_TIME,
+        SHAPE_ONE_STREAM_AFTER_THE_OTHER,
+        SHAPE_EARLY_AT_THE_END,
+        SHAPE_CLOSE_FIRST,
+        SHAPE_QUIET_FIRST,
+        _SHAPE_MAX,
+} BatchShape;
+
+enum { N_LONG = 5000 };
+
+static const struct {
+        unsigned least, most;
+} SHAPES[_SHAPE_MAX] = {
+        [SHAPE_SORTED] = {3, 8},           [SHAPE_EQUAL_PAIRS] = {3, 8},
+        [SHAPE_ONE_TIME] = {1, 1},         [SHAPE_ONE_STREAM_AFTER_THE_OTHER] = {1, 1},
+        [SHAPE_EARLY_AT_THE_END] = {1, 1}, [SHAPE_CLOSE_FIRST] = {1, 1},
+        [SHAPE_QUIET_FIRST] = {1, 1},
+};
+
+static uint64_t shape_time(BatchShape shape, unsigned i)
+{
+        switch (shape) {
+        case SHAPE_EQUAL_PAIRS:
+                return 100 + i / 2;
+        case SHAPE_ONE_TIME:
+                return 100;
+        case SHAPE_ONE_STREAM_AFTER_THE_OTHER:
+                return 100 + i % (N_LONG / 2);
+        case SHAPE_EARLY_AT_THE_END:
+                return i + 1 < N_LONG ? 100 + i : 100;
+        default:
+                return 100 + i;
+        }
+}
+
+static void put_long_batch(GByteArray *out, BatchShape shape)
+{
+        unsigned i;
+
+        if (shape == SHAPE_CLOSE_FIRST)
+                ingest_put_stream_close(out, 2);
+        if (shape == SHAPE_QUIET_FIRST)
+                ingest_put_progress(out, INGEST_ALL_STREAMS, 50);
+        for (i = 0; i < N_LONG; i++)
+                put_load(out, shape == SHAPE_ONE_STREAM_AFTER_THE_OTHER ? i / (N_LONG / 2) : i % 2,
+                         shape_time(shape, i), 0x1000 + 16 * (i % 1000));
+}
+
+static void put_long_head(GByteArray *out)
+{
+        uint32_t i;
+
+        put_hello(out);
+        for (i = 0; i < 3; i++)
+                put_stream_open(out, i);
+}
+
+/* The pieces of a batch. */
+static void keep_piece(void *data, const uint8_t *frames, size_t n)
+{
+        g_ptr_array_add(data, g_byte_array_append(g_byte_array_new(), frames, (guint)n));
+}
+
+static void keep_nothing(void *data, const uint8_t *frame, size_t n)
+{
+}
+
+static void ignore_applied(void *data)
+{
+}
+
+static void byte_array_destroy(gpointer data)
+{
+        g_byte_array_unref(data);
+}
+
+/* The lists, without the counters. */
+static char *methods(const Tracker *tracker)
+{
+        char *all = knowledge(tracker), *status = strstr(all, "{\"parameters\":{\"version\"");
+
+        ck_assert_ptr_nonnull(status);
+        *status = '\0';
+        return all;
+}
+
+/* Applies a long batch in pieces, a run for each. */
+static Tracker *apply_pieces(const GByteArray *head, const GByteArray *batch, GPtrArray *pieces,
+                             GByteArray *replies)
+{
+        const IngestSink sink = {keep_nothing, keep_piece, ignore_applied, pieces};
+        Tracker *tracker = tracker_new();
+        IngestConnection *connection = ingest_connection_new(tracker, false);
+        const Conversation *conversation = ingest_connection_conversation(connection);
+        unsigned n_runs = 1;
+
+        ingest_connection_set_turn(connection, 1);
+        ck_assert(ingest_connection_feed(connection, head->data, head->len));
+        ingest_connection_set_sink(connection, &sink);
+        ck_assert(ingest_connection_feed(connection, batch->data, batch->len));
+        while (!ingest_connection_run(connection)) {
+                ck_assert(!conversation->type->wants_input(conversation));
+                ck_assert_uint_eq(ingest_connection_n_commits(connection), 0);
+                n_runs++;
+        }
+        ck_assert_uint_eq(ingest_connection_n_pieces(connection), pieces->len);
+        ck_assert_uint_le(n_runs, pieces->len);
+        ck_assert_uint_eq(ingest_connection_n_commits(connection), 1);
+        g_byte_array_append(replies, ingest_connection_output(connection)->data,
+                            ingest_connection_output(connection)->len);
+        ingest_connection_free(connection);
+        return tracker;
+}
+
+/* The daemon ends after N pieces; they are replayed, and the feeder sends everything again. */
+static void check_restart(const GByteArray *head, const GByteArray *batch, const GPtrArray *pieces,
+                          guint n, const char *want)
+{
+        Tracker *tracker = tracker_new();
+        IngestConnection *connection = ingest_connection_new(tracker, false);
+        g_autoptr(GByteArray) commit = g_byte_array_new();
+        g_autofree char *got = NULL;
+        guint i;
+
+        put_commit(commit);
+        ck_assert(ingest_connection_feed(connection, head->data, head->len));
+        for (i = 0; i < n; i++) {
+                const GByteArray *piece = pieces->pdata[i];
+
+                ck_assert(ingest_connection_feed(connection, piece->data, piece->len));
+                ck_assert(ingest_connection_feed(connection, commit->data, commit->len));
+        }
+        ingest_connection_free(connection);
+        connection = ingest_connection_new(tracker, false);
+        ck_assert(ingest_connection_feed(connection, head->data, head->len));
+        ck_assert(ingest_connection_feed(connection, batch->data, batch->len));
+        ingest_connection_free(connection);
+        got = methods(tracker);
+        ck_assert_str_eq(got, want);
+        tracker_free(tracker);
+}
+
+/* In pieces or at once, the result is the same, also if the daemon ends in between. */
+START_TEST(test_pieces)
+{
+        g_autoptr(GPtrArray) pieces = g_ptr_array_new_with_free_func(byte_array_destroy);
+        g_autoptr(GByteArray) head = g_byte_array_new(), batch = g_byte_array_new(),
+                              whole = g_byte_array_new(), replies = g_byte_array_new();
+        g_autofree char *got = NULL, *want = NULL;
+        Tracker *tracker;
+        Outcome outcome;
+        guint i;
+
+        put_long_head(head);
+        put_long_batch(batch, (BatchShape)_i);
+        put_commit(batch);
+        g_byte_array_append(whole, head->data, head->len);
+        g_byte_array_append(whole, batch->data, batch->len);
+        tracker = tracker_new();
+        converse(tracker, whole->data, whole->len, whole->len, 1, &outcome);
+        want = methods(tracker);
+        tracker_free(tracker);
+
+        tracker = apply_pieces(head, batch, pieces, replies);
+        got = knowledge(tracker);
+        ck_assert_str_eq(got, outcome.knowledge);
+        ck_assert_uint_eq(replies->len, outcome.output->len);
+        ck_assert_mem_eq(replies->data, outcome.output->data, replies->len);
+        ck_assert_uint_ge(pieces->len, SHAPES[_i].least);
+        ck_assert_uint_le(pieces->len, SHAPES[_i].most);
+        tracker_free(tracker);
+        for (i = 1; i <= pieces->len; i++)
+                check_restart(head, batch, pieces, i, want);
+        outcome_clear(&outcome);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("ingest-connection");
@@ -588,6 +769,7 @@ Suite *suite_new(void)
         tcase_set_timeout(tcase, 60);
         tcase_add_loop_test(tcase, test_fault, 0, G_N_ELEMENTS(FAULTS));
         tcase_add_loop_test(tcase, test_opening, 0, G_N_ELEMENTS(OPENINGS));
+        tcase_add_loop_test(tcase, test_pieces, 0, _SHAPE_MAX);
         tcase_add_test(tcase, test_vanished);
         tcase_add_test(tcase, test_endless_batch);
         tcase_add_test(tcase, test_many_streams);
