@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * R2R code: the methods of a ReadyToRun image, and the maps from their native code to IL
+ *
+ * No event of the runtime has these maps: the image is their only source. The layouts are those of
+ * dotnet/runtime's readytorun-format.md and of nibblestream.h; versions 9, 10 and 16 are read, and
+ * others are refused. Nothing in a file is trusted.
+ *
+ * Plain C: libclrsym reads images too.
+ */
+
+#include "metadata/pe-file.h"
+#include "metadata/r2r-map.h"
+
+/* Why an image of another version is refused, or of another machine. */
+#define R2R_OTHER_VERSION "clrsym does not know that version of the format of precompiled code"
+#define R2R_OTHER_MACHINE "it is not for x86-64"
+
+/* The function of the image that is a method's first piece, and its extent with all its handlers.
+ * RVAs. */
+typedef struct R2RMethod {
+        uint32_t function;
+        uint32_t begin, end;
+} R2RMethod;
+
+typedef struct R2RCode R2RCode;
+
+/*
+ * Reads the tables of the image, for which PE has the headers. Returns 0; -ENOMEM; -EBADMSG if
+ * there is no precompiled code that can be read, and *RET_REASON (static) is why; or pread()'s
+ * error. Takes as many bytes as the tables have, at most 128 MiB.
+ */
+int r2r_code_read(R2RCode **ret, const PeFile *pe, const char **ret_reason);
+void r2r_code_free(R2RCode *code);
+
+uint32_t r2r_code_n_functions(const R2RCode *code);
+unsigned r2r_code_version(const R2RCode *code);
+
+/* True if the function is a method's first; *RET has the whole method. */
+bool r2r_code_method(const R2RCode *code, uint32_t function, R2RMethod *ret);
+/* The method that has code at RVA. */
+bool r2r_code_find(const R2RCode *code, uint32_t rva, R2RMethod *ret);
+
+/* The code of a method that is not generic, by its number in the table of methods. */
+bool r2r_code_find_method(const R2RCode *code, uint32_t rid, R2RMethod *ret);
+/*
+ * The code of method RID, generic or not, that was seen at address START with SIZE bytes. Images
+ * are mapped in whole pages, so the lower bits of START are those of its RVA. False if there is
+ * none, or if several of its instances are possible.
+ */
+bool r2r_code_find_body(const R2RCode *code, uint32_t rid, uint64_t start, uint32_t size,
+                        R2RMethod *ret);
+
+/*
+ * The map of the method that begins with FUNCTION; the caller frees its entries. Returns 0; -ENOENT
+ * if the image has none; -EBADMSG; or -ENOMEM.
+ */
+int r2r_code_map(const R2RCode *code, uint32_t function, R2RMap *ret);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * R2R map: from the native code of one method in a ReadyToRun image to its IL
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Values of `il` that are not offsets. */
+#define R2R_IL_NO_MAPPING (-1)
+#define R2R_IL_PROLOG     (-2)
+#define R2R_IL_EPILOG     (-3)
+
+/* From `native` on, up to the next entry, code is of `il`. */
+typedef struct R2RMapEntry {
+        uint32_t native; /* bytes from the method's begin */
+        int32_t il;      /* offset, or R2R_IL_* */
+        uint8_t source;  /* bits, as the image has them */
+} R2RMapEntry;
+
+typedef struct R2RMap {
+        R2RMapEntry *entries; /* owned by the caller; in the image's order, by `native` */
+        uint32_t n;
+} R2RMap;
+
+/*
+ * Decodes the debug information that begins at BYTES; N: how many there are at most. HAS_BITS: its
+ * bounds are bits, not nibbles. Returns 0; -EBADMSG; or -ENOMEM. The caller frees the entries.
+ */
+int r2r_map_decode(R2RMap *ret, const uint8_t *bytes, size_t n, bool has_bits);
+
+/*
+ * The IL offset at a native offset, by the runtime's own rule: of equal native offsets the smallest
+ * IL counts, but R2R_IL_NO_MAPPING never replaces another one. False before the first entry.
+ */
+bool r2r_map_lookup(const R2RMap *map, uint32_t native, int32_t *ret_il);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+
+/* A file that claims to be a precompiled assembly with maps; and a map alone. */
+
+#include "fuzz.h"
+#include "metadata/r2r-code.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MAX_CHECKED 512u
+
+static void check_map(const R2RMap *map)
+{
+        int32_t il = 0;
+        uint32_t i;
+
+        for (i = 0; i < map->n; i += map->n / MAX_CHECKED + 1)
+                FUZZ_REQUIRE(r2r_map_lookup(map, map->entries[map->n - 1].native, &il) ||
+                             map->entries[map->n - 1].native < map->entries[0].native);
+        r2r_map_lookup(map, 0, &il);
+        r2r_map_lookup(map, UINT32_MAX, &il);
+}
+
+static void check_method(const R2RCode *code, const R2RMethod *method)
+{
+        R2RMethod found;
+        R2RMap map;
+
+        FUZZ_REQUIRE(method->begin < method->end);
+        FUZZ_REQUIRE(r2r_code_find(code, method->begin, &found));
+        FUZZ_REQUIRE(found.function == method->function && found.end == method->end);
+        if (r2r_code_map(code, method->function, &map) < 0)
+                return;
+        check_map(&map);
+        free(map.entries);
+}
+
+static void check_code(const R2RCode *code)
+{
+        uint32_t n = r2r_code_n_functions(code), i;
+        R2RMethod method;
+
+        for (i = 0; i <= n; i += n / MAX_CHECKED + 1)
+                if (r2r_code_method(code, i, &method))
+                        check_method(code, &method);
+        for (i = 0; i < 64; i++)
+                if (r2r_code_find_method(code, i, &method))
+                        r2r_code_find_body(code, i, method.begin, method.end - method.begin,
+                                           &method);
+        r2r_code_find(code, UINT32_MAX, &method);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        static int fd = -1;
+        const char *reason = NULL;
+        R2RCode *code;
+        R2RMap map;
+        PeFile pe;
+
+        if (size > FUZZ_MAX_INPUT)
+                return 0;
+        if (fd < 0)
+                fd = memfd_create("fuzz-r2r-code", MFD_CLOEXEC);
+        FUZZ_REQUIRE(fd >= 0 && ftruncate(fd, 0) == 0);
+        FUZZ_REQUIRE(pwrite(fd, data, size, 0) == (ssize_t)size);
+        if (size && r2r_map_decode(&map, data + 1, size - 1, data[0] & 1) == 0) {
+                FUZZ_REQUIRE(map.n <= size * 8);
+                check_map(&map);
+                free(map.entries);
+        }
+        if (pe_file_read(&pe, fd, 0, &reason) == 0 && r2r_code_read(&code, &pe, &reason) == 0) {
+                check_code(code);
+                r2r_code_free(code);
+        } else {
+                FUZZ_REQUIRE(reason && *reason);
+        }
+        return 0;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The maps of precompiled code: made by hand, and those of the runtime's own library, if one is
+ * installed
+ */
+
+#include "metadata/r2r-code.h"
+
+#include "metadata/native-format.h"
+#include "metadata/r2r-signature.h"
+#include "support/suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Numbers: their bytes, what is read, and how many bytes that took; 0: they are refused. */
+static const struct {
+        const char *bytes;
+        size_t n;
+        uint32_t value;
+        size_t n_read;
+} NUMBERS[] = {
+        {"\x00", 1, 0, 1},
+        {"\xfe", 1, 127, 1},
+        {"\x01\x02", 2, 128, 2},
+        {"\xfd\xff", 2, 0x3fff, 2},
+        {"\x03\x00\x02", 3, 0x4000, 3},
+        {"\x07\x00\x00\x02", 4, 0x200000, 4},
+        {"\x0f\x78\x56\x34\x12", 5, 0x12345678, 5},
+        {"\x0f\xff\xff\xff\xff", 5, UINT32_MAX, 5},
+        {"\x1f\xff\xff\xff\xff", 5, 0, 0},
+        {"\x01", 1, 0, 0},
+        {"\x0f\x78\x56\x34", 4, 0, 0},
+        {"", 0, 0, 0},
+};
+
+START_TEST(test_number)
+{
+        const NativeTable table = {(const uint8_t *)NUMBERS[_i].bytes, NUMBERS[_i].n};
+        uint32_t value = 0;
+        size_t offset = 0;
+
+        ck_assert_int_eq(native_number(&table, &offset, &value), NUMBERS[_i].n_read > 0);
+        ck_assert_uint_eq(value, NUMBERS[_i].value);
+        ck_assert_uint_eq(offset, NUMBERS[_i].n_read);
+}
+END_TEST
+
+/* Element 3 alone in the first block, 17 and 18 in the second. */
+START_TEST(test_array)
+{
+        static const uint8_t BYTES[] = {
+                20 << 3,
+                2,
+                4, /* 20 elements, offsets of 1 byte; the two blocks */
+                3 << 3,
+                0xaa, /* one element, number 3 */
+                1 << 1,
+                1 << 1,
+                1 << 1, /* low half, low quarter, lower pair ... */
+                (2 | 2 << 2) << 1,
+                0xbb,
+                0xcc, /* the other branch is further on */
+        };
+        const NativeTable table = {BYTES, sizeof(BYTES)};
+        size_t offset = 0;
+
+        ck_assert_uint_eq(native_array_n(&table), 20);
+        ck_assert(native_array_find(&table, 3, &offset));
+        ck_assert_uint_eq(BYTES[offset], 0xaa);
+        ck_assert(!native_array_find(&table, 2, &offset));
+        ck_assert(!native_array_find(&table, 19, &offset));
+        ck_assert(!native_array_find(&table, 20, &offset));
+        ck_assert(!native_array_find(&table, UINT32_MAX, &offset));
+}
+END_TEST
+
+/* The methods of instances. */
+static const struct {
+        const char *bytes;
+        size_t n;
+        uint32_t rid; /* 0: refused */
+        size_t n_read;
+} SIGNATURES[] = {
+        {"\x00\x05", 2, 5, 2},
+        {"\x04\x05\x02\x08\x3e", 5, 5, 5},                       /* M<int, __Canon> */
+        {"\x40\x15\x12\x09\x01\x3e\x07", 7, 7, 7},               /* C<__Canon>.M */
+        {"\x44\x15\x11\x09\x01\x0e\x07\x01\x1d\x05", 10, 7, 10}, /* S<string>.M<byte[]> */
+        {"\x40\x3f\x02\x12\x09\x07", 6, 7, 6},                   /* the type is another module's */
+        {"\x40\x14\x08\x02\x00\x00\x07", 7, 7, 7},               /* int[,] */
+        {"\x08\x05", 2, 0, 0},
+        {"\x20\x05", 2, 0, 0},
+        {"\x40\x77\x05", 3, 0, 0},
+        {"\x04\x05\x02\x08", 4, 0, 0},
+        {"", 0, 0, 0},
+};
+
+START_TEST(test_signature)
+{
+        const ByteCursor cursor = {.at = (const uint8_t *)SIGNATURES[_i].bytes,
+                                   .n = SIGNATURES[_i].n};
+        R2RInstance instance = {0};
+        bool is_good = r2r_signature_read(cursor, &instance);
+
+        ck_assert_int_eq(is_good, SIGNATURES[_i].rid > 0);
+        if (!is_good)
+                return;
+        ck_assert_uint_eq(instance.rid, SIGNATURES[_i].rid);
+        ck_assert_uint_eq(instance.n, SIGNATURES[_i].n_read);
+}
+END_TEST
+
+/* A type that contains itself thousands of times is refused before the stack is full. */
+START_TEST(test_deep_signature)
+{
+        uint8_t bytes[10000];
+        R2RInstance instance;
+
+        memset(bytes, 0x1d, sizeof(bytes));
+        bytes[0] = 0x40;
+        ck_assert(!r2r_signature_read((ByteCursor){.at = bytes, .n = sizeof(bytes)}, &instance));
+}
+END_TEST
+
+/* Maps: their bytes, and "NATIVE:IL ..." or NULL if they are refused. */
+static const struct {
+        const char *bytes;
+        size_t n;
+        bool has_bits;
+        const char *map;
+} MAPS[] = {
+        /* Nibbles: 4 bytes of bounds, no variables; 2 entries: {0, -2, 0}, {0x13, 0, 2}. */
+        {"\x04\x02\x01\x3a\x23", 5, false, "0:-2 13:0"},
+        /* The same with more bytes than are needed. */
+        {"\x06\x02\x01\x3a\x23\x00\x00", 7, false, "0:-2 13:0"},
+        {"\x00", 1, false, ""},
+        {"\x00", 1, true, ""},
+        /* Fewer bytes than there should be; more entries than there are bytes; no end. */
+        {"\x04\x02\x01\x3a", 4, false, NULL},
+        {"\x04\x07\x01\x3a\x23", 5, false, NULL},
+        {"\x04\x02\x01\xba\xbb", 5, false, NULL},
+        {"\xff\xff\xff\xff\xff\xff\xff\xff", 8, false, NULL},
+        {"", 0, false, NULL},
+        /* Bits: 2 entries of 2 + 5 + 2 bits: {0, 0, 1}, {2, 0x13, 3}. */
+        {"\x05\x42\x01\x80\x9c", 5, true, NULL},
+        {"\x05\x42\x01\x80\x9c\x03", 6, true, "0:-2 13:0"},
+        {"\x04\x42\x01\x80\x9c\x03", 6, true, NULL},
+        /* A number of more bits than it can have. */
+        {"\x06\xc2\x47\x01\x00\x00\x00\x00", 8, true, NULL},
+};
+
+START_TEST(test_map)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+        R2RMap map;
+        uint32_t i;
+        int r = r2r_map_decode(&map, (const uint8_t *)MAPS[_i].bytes, MAPS[_i].n,
+                               MAPS[_i].has_bits);
+
+        if (!MAPS[_i].map) {
+                ck_assert_int_eq(r, -EBADMSG);
+                ck_assert_ptr_null(map.entries);
+                return;
+        }
+        ck_assert_int_eq(r, 0);
+        for (i = 0; i < map.n; i++)
+                g_string_append_printf(text, "%s%x:%d", i ? " " : "", map.entries[i].native,
+                                       map.entries[i].il);
+        free(map.entries);
+        ck_assert_str_eq(text->str, MAPS[_i].map);
+}
+END_TEST
+
+START_TEST(test_lookup)
+{
+        static R2RMapEntry ENTRIES[] = {
+                {4, 0, 0},  {4, -2, 0},  {8, 5, 0},   {8, 3, 0},  {8, 9, 0},
+                {12, 7, 0}, {12, -1, 0}, {16, -1, 0}, {16, 2, 0}, {20, -3, 0},
+        };
+        static const struct {
+                uint32_t native;
+                bool is_found;
+                int32_t il;
+        } ROWS[] = {
+                {0, false, 0},  {3, false, 0},          {4, true, -2}, {7, true, -2},
+                {8, true, 3},   {11, true, 3},          {12, true, 7}, {16, true, -1},
+                {20, true, -3}, {UINT32_MAX, true, -3},
+        };
+        const R2RMap map = {ENTRIES, G_N_ELEMENTS(ENTRIES)};
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++) {
+                int32_t il = 0;
+
+                ck_assert_int_eq(r2r_map_lookup(&map, ROWS[i].native, &il), ROWS[i].is_found);
+                ck_assert_int_eq(il, ROWS[i].il);
+        }
+}
+END_TEST
+
+/* The runtime's library beside the dotnet on PATH; NULL if there is none. */
+static char *find_corelib(void)
+{
+        g_autofree char *program = g_find_program_in_path("dotnet");
+        char *target = program ? realpath(program, NULL) : NULL;
+        g_autofree char *root = target ? g_path_get_dirname(target) : NULL;
+        g_autofree char *shared =
+                root ? g_build_filename(root, "shared", "Microsoft.NETCore.App", NULL) : NULL;
+        g_autoptr(GDir) directory = shared ? g_dir_open(shared, 0, NULL) : NULL;
+        const char *version = directory ? g_dir_read_name(directory) : NULL;
+
+        free(target);
+        return version ? g_build_filename(shared, version, "System.Private.CoreLib.dll", NULL)
+                       : NULL;
+}
+
+static int read_file(R2RCode **ret, int fd, const char **ret_reason)
+{
+        PeFile pe;
+        int r = pe_file_read(&pe, fd, 0, ret_reason);
+
+        return r < 0 ? r : r2r_code_read(ret, &pe, ret_reason);
+}
+
+/* Every method has a map, which begins with its prolog and lies inside of it. */
+static void check_method(const R2RCode *code, const R2RMethod *method)
+{
+        R2RMethod found;
+        uint32_t i;
+        R2RMap map;
+
+        ck_assert_int_eq(r2r_code_map(code, method->function, &map), 0);
+        ck_assert_uint_gt(map.n, 0);
+        ck_assert_uint_eq(map.entries[0].native, 0);
+        ck_assert_int_eq(map.entries[0].il, R2R_IL_PROLOG);
+        for (i = 1; i < map.n; i++)
+                ck_assert_uint_le(map.entries[i - 1].native, map.entries[i].native);
+        ck_assert_uint_le(map.entries[map.n - 1].native, method->end - method->begin);
+        free(map.entries);
+        ck_assert(r2r_code_find(code, method->begin, &found));
+        ck_assert_uint_eq(found.function, method->function);
+        ck_assert(r2r_code_find(code, method->end - 1, &found));
+        ck_assert_uint_eq(found.function, method->function);
+}
+
+START_TEST(test_corelib)
+{
+        g_autofree char *path = find_corelib();
+        const uint64_t base = UINT64_C(0x7f0000000000);
+        const char *reason = NULL;
+        uint32_t i, n_methods = 0, n_tokens = 0, n_found = 0;
+        R2RCode *code;
+        R2RMethod method, found;
+        int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+        if (fd < 0) {
+                ck_assert_msg(!g_getenv("CI"), "no dotnet on PATH");
+                return;
+        }
+        if (read_file(&code, fd, &reason) < 0) {
+                close(fd);
+                ck_assert_str_eq(reason, R2R_OTHER_MACHINE);
+                return;
+        }
+        close(fd);
+        for (i = 0; i < r2r_code_n_functions(code); i++)
+                if (r2r_code_method(code, i, &method)) {
+                        check_method(code, &method);
+                        n_methods++;
+                }
+        ck_assert_uint_gt(n_methods, 10000);
+        ck_assert_uint_lt(n_methods, r2r_code_n_functions(code));
+        for (i = 1; i < 40000; i++) {
+                if (!r2r_code_find_method(code, i, &method))
+                        continue;
+                n_tokens++;
+                n_found += r2r_code_find_body(code, i, base + method.begin,
+                                              method.end - method.begin, &found) &&
+                           found.function == method.function;
+                /* All instances are looked at then, which takes long. */
+                if (n_tokens % 256 == 1)
+                        ck_assert(!r2r_code_find_body(code, i, base + method.begin + 1,
+                                                      method.end - method.begin, &found));
+        }
+        ck_assert_uint_gt(n_tokens, 10000);
+        ck_assert_uint_eq(n_found, n_tokens);
+        r2r_code_free(code);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("r2r-code");
+        TCase *tests = tcase_create("maps");
+
+        tcase_set_timeout(tests, 60);
+        tcase_add_loop_test(tests, test_number, 0, G_N_ELEMENTS(NUMBERS));
+        tcase_add_test(tests, test_array);
+        tcase_add_loop_test(tests, test_signature, 0, G_N_ELEMENTS(SIGNATURES));
+        tcase_add_test(tests, test_deep_signature);
+        tcase_add_loop_test(tests, test_map, 0, G_N_ELEMENTS(MAPS));
+        tcase_add_test(tests, test_lookup);
+        tcase_add_test(tests, test_corelib);
+        suite_add_tcase(suite, tests);
+        return suite;
+}
