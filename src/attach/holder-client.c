@@ -107,10 +107,11 @@ static int holder_find_or_start(bool is_starting, GError **error)
         return own ? holder_start_and_connect(own, error) : -1;
 }
 
-int holder_client_ask(const Request *request, bool is_starting, GError **error)
+/* Takes over CONNECTION, which may be -1. */
+static int holder_send(int connection, const Request *request, GError **error)
 {
         g_autofree char *line = request_format(request);
-        FD_AUTO int fd = holder_find_or_start(is_starting, error);
+        FD_AUTO int fd = connection;
 
         if (fd < 0)
                 return -1;
@@ -122,6 +123,16 @@ int holder_client_ask(const Request *request, bool is_starting, GError **error)
                 return -1;
         }
         return fd_steal(&fd);
+}
+
+int holder_client_ask(const Request *request, bool is_starting, GError **error)
+{
+        return holder_send(holder_find_or_start(is_starting, error), request, error);
+}
+
+int holder_client_ask_in(const char *directory, const Request *request, GError **error)
+{
+        return holder_send(holder_connect(directory, error), request, error);
 }
 
 static bool holder_client_receive(int fd, GString *text, GError **error)

@@ -13,6 +13,9 @@
  */
 int holder_client_ask(const Request *request, bool is_starting, GError **error);
 
+/* The same, of the holder whose directory is DIRECTORY; -1 without ERROR: there is none. */
+int holder_client_ask_in(const char *directory, const Request *request, GError **error);
+
 /* Waits for the reply and closes FD. NULL with ERROR set, also if the reply reports an error. The
  * caller owns the result. */
 json_t *holder_client_answer(int fd, GError **error);

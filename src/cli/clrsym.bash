@@ -41,6 +41,9 @@ _clrsym_values()
         --format)
                 printf '%s\n' sh env systemd docker
                 ;;
+        -g | --call-graph)
+                printf '%s\n' fp dwarf
+                ;;
         --via)
                 printf '%s\n' lttng eventpipe
                 ;;

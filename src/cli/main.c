@@ -101,7 +101,9 @@ static ExitCode verb_run(const Verb *verb, const Options *options)
 
         if (error)
                 fprintf(stderr, "clrsym: %s\n", error->message);
-        return ok ? code : EXIT_FAILED;
+        if (!ok)
+                return EXIT_FAILED;
+        return code == EXIT_OK && verb->status ? (ExitCode)verb->status() : code;
 }
 
 /* ARGV[0] is the last word of PATH. */

@@ -12,6 +12,8 @@
 #define MAX_WAIT_S      86400
 /* 31 years: no machine has been up for longer. */
 #define MAX_AGE_S 1e9
+/* The kernel allows fewer by default. */
+#define MAX_FREQUENCY 1000000
 
 /* LTTng takes powers of two; it needs a page, and the buffers have to fit into /dev/shm. */
 #define MIN_BUFFER_SIZE 4096
@@ -175,6 +177,56 @@ static const char *to_texts(const char *argument, void *member)
         return NULL;
 }
 
+static const char *to_output(const char *argument, void *member)
+{
+        Options *options = (Options *)(void *)((char *)member - offsetof(Options, outputs));
+
+        options->output = argument;
+        return to_texts(argument, &options->outputs);
+}
+
+static const char *to_targets(const char *argument, void *member)
+{
+        g_auto(GStrv) words = g_strsplit(argument, ",", -1);
+        GArray **targets = member;
+        size_t i;
+
+        if (!*targets)
+                *targets = g_array_new(FALSE, FALSE, sizeof(pid_t));
+        for (i = 0; words[i]; i++) {
+                uint64_t u;
+                pid_t pid;
+
+                if (!parse_digits(words[i], strlen(words[i]), INT32_MAX, &u) || u == 0)
+                        return "not a PID";
+                pid = (pid_t)u;
+                g_array_append_val(*targets, pid);
+        }
+        return words[0] ? NULL : "not a PID";
+}
+
+static const char *to_seconds(const char *argument, void *member)
+{
+        return parse_seconds(argument, MAX_WAIT_S, member) && *(double *)member > 0
+                       ? NULL
+                       : "not a number of seconds";
+}
+
+static const char *to_frequency(const char *argument, void *member)
+{
+        uint64_t *frequency = member;
+
+        return parse_digits(argument, strlen(argument), MAX_FREQUENCY, frequency) && *frequency
+                       ? NULL
+                       : "not a number of samples a second";
+}
+
+static const char *to_call_graph(const char *argument, void *member)
+{
+        *(const char **)member = argument;
+        return !strcmp(argument, "fp") || !strcmp(argument, "dwarf") ? NULL : "not fp or dwarf";
+}
+
 static const char *to_size(const char *argument, void *member)
 {
         return size_from_text(argument, member) ? NULL : "not a size like 500M or 2G";
@@ -261,7 +313,8 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                          "print what has it connect to the holder: suspend or nosuspend"},
         [OPTION_LIVE] = {0, "live", NULL, false, NULL, 0,
                          "through lttng-relayd, for clrsym feed (the default)"},
-        [OPTION_OUTPUT] = {'o', "output", "FILE", false, to_text, MEMBER(output), "write to FILE"},
+        [OPTION_OUTPUT] = {'o', "output", "FILE", false, to_output, MEMBER(outputs),
+                           "write to FILE"},
         [OPTION_TRACK] = {0, "track", "PID[,PID...]", false, to_texts, MEMBER(track),
                           "only these processes; can be given several times"},
         [OPTION_DISK] = {0, "disk", "SIZE", false, to_size, MEMBER(disk),
@@ -284,6 +337,16 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_VERBOSE] = {'v', "verbose", NULL, false, NULL, 0,
                             "report on stderr if babeltrace2 reads the trace, and why"},
         [OPTION_JSON] = {'j', "json", NULL, false, NULL, 0, "JSON, one object a line"},
+        [OPTION_TARGETS] = {'p', "pid", "PID[,PID...]", false, to_targets, MEMBER(targets),
+                            "these processes, and what they start; can be given several times"},
+        [OPTION_ALL_CPUS] = {'a', "all-cpus", NULL, false, NULL, 0,
+                             "the whole machine, with every .NET process on it"},
+        [OPTION_DURATION] = {'d', "duration", "SEC", false, to_seconds, MEMBER(seconds),
+                             "end after SEC seconds (default: at Ctrl-C, or with the command)"},
+        [OPTION_FREQUENCY] = {'F', "freq", "HZ", false, to_frequency, MEMBER(frequency),
+                              "samples a second of each CPU (default: 499)"},
+        [OPTION_CALL_GRAPH] = {'g', "call-graph", "HOW", false, to_call_graph, MEMBER(call_graph),
+                               "how perf finds callers: fp (default) or dwarf"},
 };
 
 /* Old spellings, which help does not show. */
@@ -305,6 +368,8 @@ enum {
 void options_clear(Options *options)
 {
         g_clear_pointer(&options->track, g_ptr_array_unref);
+        g_clear_pointer(&options->outputs, g_ptr_array_unref);
+        g_clear_pointer(&options->targets, g_array_unref);
 }
 
 /* NAME is how the option was spelled. Returns NULL, or what is wrong (owned). */
@@ -320,14 +385,14 @@ static char *option_apply(Option option, const char *name, const char *argument,
                      : NULL;
 }
 
-static Option option_from_value(int value)
+static Option option_from_value(OptionSet allowed, int value)
 {
         unsigned i;
 
         if (value >= VALUE_FIRST)
                 return (Option)(value - VALUE_FIRST);
         for (i = 0; i < _OPTION_MAX; i++)
-                if (ROWS[i].letter == value)
+                if (ROWS[i].letter == value && (allowed & OPTION_BIT(i)))
                         break;
         return (Option)i;
 }
@@ -369,7 +434,7 @@ bool options_parse(int argc, char **argv, const OptionUse *use, Options *ret_opt
                    bool *ret_is_help, char **ret_reason)
 {
         g_auto(Options) options = {0};
-        g_autoptr(GString) letters = g_string_new(":h");
+        g_autoptr(GString) letters = g_string_new(use->takes_command ? "+:h" : ":h");
         struct option longs[N_LONG];
         char *reason = NULL;
         bool is_help = false;
@@ -379,7 +444,7 @@ bool options_parse(int argc, char **argv, const OptionUse *use, Options *ret_opt
         optind = 0;
         while (!is_help && !reason &&
                (i = -1, value = getopt_long(argc, argv, letters->str, longs, &i)) != -1) {
-                Option option = option_from_value(value);
+                Option option = option_from_value(use->allowed, value);
 
                 if (value == 'h' || value == VALUE_HELP)
                         is_help = true;

@@ -54,6 +54,11 @@ typedef enum Option {
         OPTION_QUIET,
         OPTION_VERBOSE,
         OPTION_JSON,
+        OPTION_TARGETS,
+        OPTION_ALL_CPUS,
+        OPTION_DURATION,
+        OPTION_FREQUENCY,
+        OPTION_CALL_GRAPH,
         _OPTION_MAX,
 } Option;
 
@@ -74,6 +79,7 @@ typedef struct OptionText {
 typedef struct OptionUse {
         OptionSet allowed;
         const OptionText *texts; /* ends with a HELP of NULL; or NULL */
+        bool takes_command;      /* the first argument ends the options: the rest is its own */
 } OptionUse;
 
 /* PID, or PIDNS:PID. */
@@ -125,7 +131,8 @@ typedef struct Options {
         clrsym_style style;
         const char *event;
         const char *input;
-        const char *output;
+        const char *output; /* the last of: */
+        GPtrArray *outputs; /* owned, of borrowed strings; or NULL */
         ProcessMaps maps;
         const char *user;
         const char *format;
@@ -137,6 +144,10 @@ typedef struct Options {
         const char *name;
         const char *session;
         const char *relay_output;
+        GArray *targets; /* owned, of pid_t; or NULL */
+        double seconds;
+        uint64_t frequency; /* a second */
+        const char *call_graph;
         char **arguments; /* the positional arguments; ends with NULL */
 } Options;
 

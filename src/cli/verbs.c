@@ -48,6 +48,10 @@ static const OptionText MODULES_TEXTS[] = {
         {OPTION_LONG, NULL, "also show flags, the assembly, the native image and the PDB"},
         {0},
 };
+static const OptionText RECORD_TEXTS[] = {
+        {OPTION_OUTPUT, "FILE", "write FILE; several times (default: clrsym-record.html)"},
+        {0},
+};
 static const OptionText ATTACH_TEXTS[] = {
         {OPTION_ALL, NULL, "every .NET process"},
         {OPTION_WAIT, "SEC", "how long to wait until clrsymd knows all code (default: 10)"},
@@ -151,6 +155,16 @@ static const Verb VERBS[] = {
                  PERF_TEXTS},
          .help = "name the managed frames of a perf.data; print it, or write a flame graph or "
                  "profile"},
+        {.name = "record",
+         .run = verb_record,
+         .use = {BIT(TARGETS) | BIT(ALL_CPUS) | BIT(DURATION) | BIT(FREQUENCY) | BIT(CALL_GRAPH) |
+                         BIT(OUTPUT) | BIT(STYLE),
+                 RECORD_TEXTS, .takes_command = true},
+         .arguments = "[COMMAND [ARG...]]",
+         .max_arguments = ANY_NUMBER,
+         .check = verb_record_check,
+         .status = verb_record_status,
+         .help = "record where a program spends its time, and write a flame graph"},
         {.name = "dump",
          .run = verb_dump,
          .use = {.allowed = BIT(PID) | BIT(EVENT) | BIT(VERBOSE) | BIT(JSON)},

@@ -33,6 +33,7 @@ struct Verb {
         /* NULL, or what else is wrong with the usage. Static. */
         const char *(*check)(const Options *options);
         const char *help;
+        int (*status)(void); /* the exit status if it succeeds; NULL: EXIT_OK */
         /* If RUN is NULL: the verbs of which the next word names one. */
         const Verb *verbs;
         unsigned n_verbs;
@@ -52,6 +53,7 @@ bool verb_versions(const Options *options, GError **error);
 bool verb_modules(const Options *options, GError **error);
 bool verb_assemblies(const Options *options, GError **error);
 bool verb_perfmap(const Options *options, GError **error);
+bool verb_record(const Options *options, GError **error);
 bool verb_perf(const Options *options, GError **error);
 bool verb_dump(const Options *options, GError **error);
 bool verb_jit(const Options *options, GError **error);
@@ -69,7 +71,11 @@ bool verb_feed(const Options *options, GError **error);
 bool verb_doctor(const Options *options, GError **error);
 bool verb_version(const Options *options, GError **error);
 
+/* The exit status of the command that was recorded. */
+int verb_record_status(void);
+
 /* What is wrong with the usage of these verbs, or NULL. Static. */
 const char *verb_session_start_check(const Options *options);
+const char *verb_record_check(const Options *options);
 const char *verb_feed_check(const Options *options);
 const char *verb_doctor_check(const Options *options);

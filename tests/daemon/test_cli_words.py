@@ -60,7 +60,7 @@ class Manual:
                                         re.MULTILINE | re.DOTALL))
         headings = re.findall(r'^\.TP\n(.*)$', self.sections['OPTIONS'], re.MULTILINE)
         self.options = {option for heading in headings
-                        for option in re.findall(r'(?<![^\s"])(-[a-z]|--[a-z-]+)', heading)}
+                        for option in re.findall(r'(?<![^\s"])(-[a-zA-Z]|--[a-z-]+)', heading)}
 
 
 def check_manual(tap, help_):

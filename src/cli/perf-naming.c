@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * perf script runs twice, each time with clrsym's filter. The first run is a survey: which clock
+ * was used, and where each process has possibly managed code. That is compared with the trace
+ * before anything is named. In the second run the filter names frames: it prints text or folded
+ * stacks itself; for the other formats it sends its samples to this program.
+ */
+
+#include "cli/perf-naming.h"
+
+#include "cli/answer-source.h"
+#include "cli/perf-clock.h"
+#include "cli/perf-match.h"
+#include "cli/perf-profile.h"
+#include "cli/perf-program.h"
+#include "cli/progress.h"
+#include "nettrace/file.h"
+#include "perf/counts.h"
+#include "util/atomic-file.h"
+#include "util/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* One in so many managed frames. */
+#define UNLISTED_SHARE 20
+
+/*
+ * Output formats, by the ending of the output's name. To add one that needs all samples at once:
+ * a writer in src/profile (profile.h, writers.h, FORMS in write.c), nothing here. To add one that
+ * the filter can print while perf reads: a PerfForm in plugins/perf (form.h, settings.h, FORMS in
+ * dlfilter.c), and a row here.
+ */
+typedef enum PerfForm {
+        FORM_TEXT,
+        FORM_FOLDED,
+        FORM_PROFILE, /* by src/profile */
+        _FORM_MAX,
+} PerfForm;
+
+static const struct {
+        const char *ending; /* NULL: the other rows and src/profile decide */
+        const char *format; /* the filter's setting */
+} FORMS[_FORM_MAX] = {
+        [FORM_TEXT] = {NULL, "text"},
+        [FORM_FOLDED] = {".folded", "folded"},
+        [FORM_PROFILE] = {NULL, "stream"},
+};
+
+typedef struct Naming {
+        const PerfNaming *job;  /* borrowed */
+        const Options *options; /* of the job */
+        const char *input;      /* the same */
+        PerfForm form;          /* of what is written now */
+        PerfPrograms programs;
+        Recording *recording; /* owned */
+        GString *line;        /* owned: the incomplete last line of perf's output */
+        clrsym *handle;       /* owned */
+        char *directory;      /* owned: holds the snapshot; NULL: there is none */
+        char *snapshot;       /* owned: is read instead of the trace */
+        const char *event;    /* NULL: all */
+        PerfClock clock;
+        bool has_images;  /* this machine's files can be those of the recording */
+        char *report;     /* owned: the filter's counts */
+        GArray *maps;     /* owned: of ProcessMap */
+        GPtrArray *notes; /* owned strings: for stderr */
+} Naming;
+
+static void print_notes(Naming *naming)
+{
+        guint i;
+
+        for (i = 0; i < naming->notes->len; i++)
+                fprintf(stderr, "clrsym: %s\n", (char *)g_ptr_array_index(naming->notes, i));
+        g_ptr_array_set_size(naming->notes, 0);
+}
+
+static bool take_line_bytes(const char *bytes, size_t n, void *data)
+{
+        Naming *naming = data;
+        const char *end;
+
+        while ((end = memchr(bytes, '\n', n))) {
+                g_string_append_len(naming->line, bytes, end - bytes);
+                recording_take_line(naming->recording, naming->line->str);
+                g_string_truncate(naming->line, 0);
+                n -= (size_t)(end - bytes) + 1;
+                bytes = end + 1;
+        }
+        g_string_append_len(naming->line, bytes, (gssize)n);
+        return true;
+}
+
+static bool take_survey(Naming *naming, const char *report, GError **error)
+{
+        g_auto(GStrv) lines = g_strsplit(report, "\n", -1);
+        size_t i;
+
+        for (i = 0; lines[i]; i++)
+                if (*lines[i] && !recording_take_survey(naming->recording, lines[i])) {
+                        g_set_error(error, PERF_ERROR, 0,
+                                    "%s, perf's filter, is of another version than this program",
+                                    naming->programs.filter);
+                        return false;
+                }
+        recording_finish(naming->recording);
+        return true;
+}
+
+static bool naming_survey(Naming *naming, GError **error)
+{
+        static const char *const ARGUMENTS[] = {"--ns",
+                                                "--header",
+                                                "--show-mmap-events",
+                                                "--show-namespace-events",
+                                                "--show-lost-events",
+                                                NULL};
+        g_autoptr(GPtrArray) settings = g_ptr_array_new();
+        const PerfRun run = {
+                .input = naming->input,
+                .arguments = ARGUMENTS,
+                .settings = settings,
+                .output_fd = -1,
+                .fn = take_line_bytes,
+                .data = naming,
+        };
+        PerfResult result;
+        bool ok;
+
+        g_ptr_array_add(settings, (char *)"format=survey");
+        ok = perf_run(&naming->programs, &run, &result, error) &&
+             take_survey(naming, result.report, error);
+        perf_result_deinit(&result);
+        if (ok && naming->recording->processes->len == 0) {
+                g_set_error(error, PERF_ERROR, 0, "%s has no samples: record again", naming->input);
+                return false;
+        }
+        return ok;
+}
+
+static bool choose_event(Naming *naming, GError **error)
+{
+        const GPtrArray *events = naming->recording->events;
+        const RecordingEvent *most = NULL;
+        g_autoptr(GString) names = g_string_new(NULL);
+        guint i;
+
+        naming->event = naming->options->event;
+        for (i = 0; i < events->len; i++) {
+                const RecordingEvent *event = g_ptr_array_index(events, i);
+
+                g_string_append_printf(names, "%s%s (%" G_GUINT64_FORMAT " samples)", i ? ", " : "",
+                                       event->name, (guint64)event->n_samples);
+                if (naming->event && !strcmp(naming->event, event->name))
+                        return true;
+                if (!most || event->n_samples > most->n_samples)
+                        most = event;
+        }
+        if (naming->event) {
+                g_set_error(error, PERF_ERROR, 0, "no event %s in %s, but %s", naming->event,
+                            naming->input, names->str);
+                return false;
+        }
+        /* Text names the event of each sample; stacks that are added up need one event. */
+        if (events->len == 1 || naming->form != FORM_TEXT)
+                naming->event = most->name;
+        if (events->len > 1 && naming->form != FORM_TEXT)
+                g_ptr_array_add(naming->notes,
+                                g_strdup_printf("of several events only %s: choose with --event: "
+                                                "%s",
+                                                naming->event, names->str));
+        return true;
+}
+
+static void note_stacks(Naming *naming)
+{
+        static const struct {
+                const char *stacks, *note;
+        } ROWS[] = {
+                {"none", "without stacks: record them with perf record -k mono -g ..."},
+                {"dwarf",
+                 "with --call-graph dwarf, whose stacks perf's filters see in the kernel only: "
+                 ".NET code keeps frame pointers, so record with perf record -k mono -g"},
+                {"lbr",
+                 "with --call-graph lbr, whose stacks perf's filters see in the kernel only: .NET "
+                 "code keeps frame pointers, so record with perf record -k mono -g"},
+        };
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++)
+                if (!g_strcmp0(naming->recording->stacks, ROWS[i].stacks))
+                        g_ptr_array_add(
+                                naming->notes,
+                                g_strdup_printf("%s was recorded %s", naming->input, ROWS[i].note));
+}
+
+static int on_progress(uint64_t n_read, uint64_t n_total, void *data)
+{
+        return perf_caught_signal() ? 1 : progress_show(n_read, n_total, data);
+}
+
+/* A file that opens at once. */
+static bool is_snapshot(const char *trace)
+{
+        FD_AUTO int fd = open(trace, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        struct stat st;
+
+        return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !nettrace_file_is(fd);
+}
+
+/* The filter opens the trace as well, in perf's process: a snapshot saves reading it twice. */
+static bool open_handle(Naming *naming, GError **error)
+{
+        Progress progress;
+        clrsym_options how = {
+                .socket = naming->options->socket,
+                .trace = naming->options->trace,
+                .progress = on_progress,
+                .data = &progress,
+        };
+        char *message = NULL;
+        int r;
+
+        if (how.trace && !is_snapshot(how.trace)) {
+                naming->directory = g_dir_make_tmp("clrsym-XXXXXX", error);
+                if (!naming->directory)
+                        return false;
+                naming->snapshot = g_build_filename(naming->directory, "snapshot", NULL);
+                how.save = naming->snapshot;
+        }
+        progress_init(&progress, how.trace);
+        r = clrsym_open(&naming->handle, &how, &message);
+        progress_end(&progress);
+        if (r < 0)
+                g_set_error(error, PERF_ERROR, 0, "%s", message ? message : g_strerror(-r));
+        else if (options_has(naming->options, OPTION_VERBOSE))
+                answer_source_print_note(how.trace, clrsym_note(naming->handle));
+        free(message);
+        return r >= 0;
+}
+
+static void add_setting(GPtrArray *settings, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static void add_setting(GPtrArray *settings, const char *format, ...)
+{
+        va_list arguments;
+
+        va_start(arguments, format);
+        g_ptr_array_add(settings, g_strdup_vprintf(format, arguments));
+        va_end(arguments);
+}
+
+/* The filter's settings. */
+static GPtrArray *filter_settings(const Naming *naming)
+{
+        const Options *options = naming->options;
+        GPtrArray *settings = g_ptr_array_new_with_free_func(g_free);
+        const char *trace = naming->snapshot ? naming->snapshot : options->trace;
+        guint i;
+
+        add_setting(settings, "format=%s", FORMS[naming->form].format);
+        add_setting(settings, "mapped-only");
+        if (trace)
+                add_setting(settings, "trace=%s", trace);
+        if (options->socket)
+                add_setting(settings, "socket=%s", options->socket);
+        if (options_has(options, OPTION_STYLE))
+                add_setting(settings, "style=%s", clrsym_style_name(options->style));
+        if (options_has(options, OPTION_TIERS))
+                add_setting(settings, "tier");
+        if (options_has(options, OPTION_ANNOTATE))
+                add_setting(settings, "annotate");
+        if (naming->event)
+                add_setting(settings, "event=%s", naming->event);
+        if (!naming->clock.is_exact)
+                add_setting(settings, "clock=%" PRId64 ",%" PRIu64, naming->clock.offset,
+                            naming->clock.slack);
+        for (i = 0; i < naming->maps->len; i++) {
+                const ProcessMap *map = &g_array_index(naming->maps, ProcessMap, i);
+
+                if (map->process.has_pid_ns)
+                        add_setting(settings, "map=%" PRId32 "=%" PRIu64 ":%" PRId32, map->perf_pid,
+                                    map->process.pid_ns, map->process.pid);
+                else
+                        add_setting(settings, "map=%" PRId32 "=%" PRId32, map->perf_pid,
+                                    map->process.pid);
+        }
+        return settings;
+}
+
+/* The mappings of the processes that are named, if known; NULL: no memory. */
+static char *mappings_text(const Naming *naming)
+{
+        char *text = NULL;
+        size_t n = 0;
+        FILE *file = open_memstream(&text, &n);
+        guint i;
+
+        if (!file)
+                return NULL;
+        for (i = 0; i < naming->maps->len && naming->has_images; i++)
+                recording_write_mappings(naming->recording,
+                                         g_array_index(naming->maps, ProcessMap, i).perf_pid, file);
+        if (fclose(file) == 0)
+                return text;
+        free(text);
+        return NULL;
+}
+
+/* Prints the messages of perf and of the filter. */
+static void pass_on(const char *messages)
+{
+        g_auto(GStrv) lines = g_strsplit(messages, "\n", -1);
+        size_t i;
+
+        for (i = 0; lines[i]; i++)
+                if (*lines[i])
+                        fprintf(stderr, "%s\n", lines[i]);
+}
+
+static void print_summary(const Naming *naming)
+{
+        g_auto(GStrv) lines = g_strsplit(naming->report, "\n", -1);
+        Counts counts = {0};
+        char text[1000];
+        uint64_t n_unlisted;
+        size_t i;
+
+        for (i = 0; lines[i]; i++)
+                counts_take_line(&counts, lines[i]);
+        n_unlisted =
+                counts.n[COUNT_IMAGE] - MIN(counts.n[COUNT_IMAGE], counts.n[COUNT_IMAGE_NAMED]);
+        if (n_unlisted > counts_managed(&counts) / UNLISTED_SHARE) {
+                if (!naming->has_images)
+                        fprintf(stderr,
+                                "clrsym: %s was recorded on another machine, before the last boot, "
+                                "or without -k mono: precompiled code was not looked up in the "
+                                "assemblies that are here now\n",
+                                naming->input);
+                fprintf(stderr,
+                        "clrsym: %" G_GUINT64_FORMAT
+                        " frames of precompiled code are unknown: a process lists such code when "
+                        "it ends; to list it now, run clrsym attach PID, then this command again\n",
+                        (guint64)n_unlisted);
+        }
+        counts_summary(&counts, text, sizeof(text));
+        fprintf(stderr, "clrsym: %s, %" G_GUINT64_FORMAT " events lost by perf\n", text,
+                (guint64)naming->recording->n_lost);
+}
+
+static bool run_filter(Naming *naming, PerfRun *run, GError **error)
+{
+        static const char *const NO_ARGUMENTS[] = {NULL};
+        g_autoptr(GPtrArray) settings = filter_settings(naming);
+        char *mappings = mappings_text(naming);
+        PerfResult result;
+        bool ok;
+
+        if (!mappings) {
+                g_set_error_literal(error, PERF_ERROR, 0, "no memory left");
+                return false;
+        }
+        run->mappings = mappings;
+        run->input = naming->input;
+        run->arguments = NO_ARGUMENTS;
+        run->settings = settings;
+        ok = perf_run(&naming->programs, run, &result, error);
+        if (ok) {
+                pass_on(result.messages);
+                g_free(naming->report);
+                naming->report = g_steal_pointer(&result.report);
+        } else if (result.is_reader_gone) {
+                g_clear_error(error);
+        }
+        perf_result_deinit(&result);
+        free(mappings);
+        return ok;
+}
+
+/* The filter itself writes. PATH NULL: to stdout. */
+static bool write_directly(Naming *naming, const char *path, GError **error)
+{
+        g_auto(AtomicFile) output = ATOMIC_FILE_INIT;
+        PerfRun run = {0};
+        int r = atomic_file_open(&output, path);
+
+        if (r == 0) {
+                run.output_fd = output.fd;
+                if (!run_filter(naming, &run, error))
+                        return false;
+                r = atomic_file_commit(&output, /* sync= */ false);
+        }
+        if (r < 0)
+                g_set_error(error, PERF_ERROR, 0, "cannot write %s: %s",
+                            path ? path : "to standard output", g_strerror(-r));
+        return r == 0;
+}
+
+static const char *output_path(const char *output)
+{
+        return g_strcmp0(output, "-") ? output : NULL;
+}
+
+static PerfForm form_of_output(const char *output)
+{
+        ProfileForm form;
+        unsigned i;
+
+        for (i = 0; output && i < _FORM_MAX; i++)
+                if (FORMS[i].ending && g_str_has_suffix(output, FORMS[i].ending))
+                        return (PerfForm)i;
+        return output && profile_form_of_path(output, &form) ? FORM_PROFILE : FORM_TEXT;
+}
+
+/* All outputs that need a profile, of one run. */
+static bool write_profiles(Naming *naming, const Profile *profile, GError **error)
+{
+        const PerfNaming *job = naming->job;
+        const Recording *recording = naming->recording;
+        g_autofree char *name = g_path_get_basename(naming->input);
+        const ProfileOptions options = {
+                .title = job->title ? job->title : name,
+                .event = naming->event,
+                .clock_offset = recording->has_reference ? (int64_t)(recording->reference_tod -
+                                                                     recording->reference_clock)
+                                                         : 0,
+        };
+        unsigned i;
+
+        for (i = 0; i < job->n_outputs; i++)
+                if (form_of_output(output_path(job->outputs[i])) == FORM_PROFILE &&
+                    !profile_write(profile, job->outputs[i], &options, error))
+                        return false;
+        if (job->take)
+                job->take(profile, &options, job->data);
+        return true;
+}
+
+static bool run_profile(Naming *naming, GError **error)
+{
+        PerfProfile profile;
+        PerfRun run = {.output_fd = -1, .fn = perf_profile_take, .data = &profile};
+        bool ok;
+
+        perf_profile_init(&profile);
+        ok = run_filter(naming, &run, error);
+        if (ok && !stream_reader_is_whole(profile.reader)) {
+                g_set_error(error, PERF_ERROR, 0,
+                            "what %s sends cannot be understood: it is of another version than "
+                            "this program",
+                            naming->programs.filter);
+                ok = false;
+        }
+        ok = ok && write_profiles(naming, profile.profile, error);
+        perf_profile_deinit(&profile);
+        return ok;
+}
+
+static bool naming_write(Naming *naming, GError **error)
+{
+        const PerfNaming *job = naming->job;
+        bool has_profile = job->take != NULL;
+        unsigned i;
+
+        for (i = 0; i < job->n_outputs; i++) {
+                const char *path = output_path(job->outputs[i]);
+
+                naming->form = form_of_output(path);
+                has_profile |= naming->form == FORM_PROFILE;
+                if (naming->form != FORM_PROFILE && !write_directly(naming, path, error))
+                        return false;
+        }
+        naming->form = FORM_PROFILE;
+        return !has_profile || run_profile(naming, error);
+}
+
+/* Text shows each event; everything else is of one. */
+static bool naming_needs_one_event(const PerfNaming *job)
+{
+        unsigned i;
+
+        for (i = 0; i < job->n_outputs; i++)
+                if (form_of_output(output_path(job->outputs[i])) != FORM_TEXT)
+                        return true;
+        return job->take != NULL;
+}
+
+static bool naming_run(Naming *naming, GError **error)
+{
+        const Options *options = naming->options;
+
+        if (!perf_programs_find(&naming->programs, error) || !naming_survey(naming, error) ||
+            !choose_event(naming, error) || !open_handle(naming, error))
+                return false;
+        note_stacks(naming);
+        if (!perf_clock_find(naming->handle, naming->recording, naming->input,
+                             options_has(options, OPTION_FORCE), &naming->clock, naming->notes,
+                             error) ||
+            !perf_match(naming->handle, naming->recording, options, naming->clock.offset,
+                        naming->maps, naming->notes, error))
+                return false;
+        naming->has_images = perf_clock_is_of_this_boot(naming->recording);
+        print_notes(naming);
+        g_clear_pointer(&naming->handle, clrsym_close);
+        return naming_write(naming, error);
+}
+
+static void remove_snapshot(Naming *naming)
+{
+        if (naming->snapshot)
+                g_unlink(naming->snapshot);
+        if (naming->directory)
+                g_rmdir(naming->directory);
+}
+
+bool perf_naming_run(const PerfNaming *job, GError **error)
+{
+        Naming naming = {
+                .job = job,
+                .options = job->options,
+                .input = job->input,
+                .form = naming_needs_one_event(job) ? FORM_PROFILE : FORM_TEXT,
+                .recording = recording_new(),
+                .line = g_string_new(NULL),
+                .maps = g_array_new(FALSE, FALSE, sizeof(ProcessMap)),
+                .notes = g_ptr_array_new_with_free_func(g_free),
+        };
+        int caught;
+        bool ok;
+
+        perf_catch_signals();
+        ok = naming_run(&naming, error);
+        clrsym_close(naming.handle);
+        if (ok)
+                print_summary(&naming);
+        remove_snapshot(&naming);
+        recording_free(naming.recording);
+        perf_programs_deinit(&naming.programs);
+        g_string_free(naming.line, TRUE);
+        g_array_unref(naming.maps);
+        g_ptr_array_unref(naming.notes);
+        g_free(naming.report);
+        g_free(naming.snapshot);
+        g_free(naming.directory);
+        caught = perf_caught_signal();
+        if (caught && job->ends_by_signal)
+                perf_end_by_signal(caught);
+        return ok;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Naming: the frames of a perf.data named, and written in any number of forms
+ */
+
+#include "cli/options.h"
+#include "profile/profile.h"
+
+typedef struct PerfNaming {
+        const Options *options; /* where names come from, and what is shown of them */
+        const char *input;
+        const char *const *outputs; /* "-": stdout; the ending names the form, as profile_write()
+                                       has it, else it is text */
+        unsigned n_outputs;
+        const char *title; /* of graphs; NULL: the input's name */
+        /* Also called with the profile. NULL: nobody wants it. */
+        void (*take)(const Profile *profile, const ProfileOptions *options, void *data);
+        void *data;
+        bool ends_by_signal; /* one that came is raised again once files are removed */
+} PerfNaming;
+
+/* Prints a line of counts to stderr. False with ERROR set, or, if the reader of stdout went away,
+ * without. */
+bool perf_naming_run(const PerfNaming *job, GError **error);

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * clrsym record: samples of .NET programs, named, with one command
+ */
+
+#include "cli/perf-naming.h"
+#include "cli/perf-program.h"
+#include "cli/terminal.h"
+#include "cli/verbs.h"
+#include "profile/top.h"
+#include "record/recorder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_OUTPUT     "clrsym-record.html"
+#define DEFAULT_FREQUENCY  499
+#define DEFAULT_CALL_GRAPH "fp"
+
+#define N_TOP_ROWS  12
+#define NO_TERMINAL 200 /* columns */
+#define MAX_TITLE   80  /* bytes of a command in it */
+
+static int command_status;
+
+const char *verb_record_check(const Options *options)
+{
+        const bool has_command = *options->arguments != NULL, has_pids = options->targets != NULL;
+        const bool is_machine = options_has(options, OPTION_ALL_CPUS);
+
+        if (!has_command && !has_pids && !is_machine)
+                return "it needs one of COMMAND, --pid PID and --all-cpus";
+        return has_pids && is_machine ? "give --pid or --all-cpus, not both" : NULL;
+}
+
+int verb_record_status(void)
+{
+        return command_status;
+}
+
+static void record_show_progress(const RecorderProgress *progress, void *data)
+{
+        g_autofree char *size = g_format_size(progress->n_bytes);
+
+        fprintf(stderr, "\rclrsym: %.0f s recorded, %s of samples, %u .NET process%s\033[K",
+                progress->seconds, size, progress->n_processes,
+                progress->n_processes == 1 ? "" : "es");
+}
+
+static void record_end_progress(bool is_shown)
+{
+        if (is_shown)
+                fputs("\r\033[K", stderr);
+}
+
+static void record_note(const char *message, void *data)
+{
+        fprintf(stderr, "clrsym: %s\n", message);
+}
+
+/* "dotnet run", "processes 12, 14" */
+static char *record_title(const Options *options)
+{
+        GString *title = g_string_new(NULL);
+        guint i;
+
+        if (*options->arguments) {
+                g_autofree char *command = g_strjoinv(" ", options->arguments);
+
+                g_string_append(title, command);
+                if (title->len > MAX_TITLE) {
+                        g_string_truncate(title, MAX_TITLE);
+                        g_string_append(title, "...");
+                }
+        } else if (options->targets) {
+                for (i = 0; i < options->targets->len; i++)
+                        g_string_append_printf(title, "%s%d", i ? ", " : "process ",
+                                               (int)g_array_index(options->targets, pid_t, i));
+        } else {
+                g_string_append(title, g_get_host_name());
+        }
+        return g_string_free(title, FALSE);
+}
+
+static void record_print_top(const Profile *profile, const ProfileOptions *options, void *data)
+{
+        const bool is_terminal = isatty(STDERR_FILENO);
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        top_append(text, profile, N_TOP_ROWS,
+                   is_terminal ? terminal_width(STDERR_FILENO) : NO_TERMINAL);
+        /* The standard output is the command's. */
+        fputs(text->str, stderr);
+}
+
+/* Without --output: the picture, and a summary on the terminal. */
+static bool record_name(const Options *options, const Recorder *recorder, GError **error)
+{
+        static const char *const DEFAULT[] = {DEFAULT_OUTPUT};
+        g_autofree char *title = record_title(options);
+        Options naming = *options;
+        const PerfNaming job = {
+                .options = &naming,
+                .input = recorder_samples(recorder),
+                .outputs =
+                        options->outputs ? (const char *const *)options->outputs->pdata : DEFAULT,
+                .n_outputs = options->outputs ? options->outputs->len : 1,
+                .title = title,
+                .take = options->outputs ? NULL : record_print_top,
+        };
+
+        naming.socket = recorder_socket(recorder);
+        return perf_naming_run(&job, error);
+}
+
+bool verb_record(const Options *options, GError **error)
+{
+        const bool is_shown = isatty(STDERR_FILENO);
+        g_autofree char *frequency = g_strdup_printf(
+                "%" G_GUINT64_FORMAT, options->frequency ? options->frequency : DEFAULT_FREQUENCY);
+        PerfPrograms programs = {NULL};
+        RecorderSettings settings = {
+                .frequency = frequency,
+                .call_graph = options->call_graph ? options->call_graph : DEFAULT_CALL_GRAPH,
+                .seconds = options->seconds,
+                .is_whole_machine = options_has(options, OPTION_ALL_CPUS),
+                .pids = options->targets ? (const pid_t *)(const void *)options->targets->data
+                                         : NULL,
+                .n_pids = options->targets ? options->targets->len : 0,
+                .command = options->arguments,
+                .progress = is_shown ? record_show_progress : NULL,
+                .note = record_note,
+        };
+        Recorder *recorder = NULL;
+        bool ok = perf_programs_find(&programs, error);
+
+        settings.perf = programs.perf;
+        if (ok)
+                recorder = recorder_new(&settings, error);
+        ok = recorder && recorder_run(recorder, error);
+        record_end_progress(is_shown);
+        ok = ok && record_name(options, recorder, error);
+        if (recorder)
+                command_status = recorder_status(recorder);
+        recorder_free(recorder);
+        perf_programs_deinit(&programs);
+        if (ok && !options->outputs)
+                fprintf(stderr, "clrsym: the flame graph is in %s\n", DEFAULT_OUTPUT);
+        return ok;
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/top.h"
+
+#include "profile/data.h"
+#include "profile/summary.h"
+
+#include <string.h>
+
+/* The part of a sample's stack that decides whose time it is. */
+typedef enum Share {
+        SHARE_JIT,
+        SHARE_GC,
+        SHARE_MANAGED,
+        SHARE_RUNTIME,
+        SHARE_NATIVE,
+        SHARE_KERNEL,
+        SHARE_UNKNOWN,
+        _SHARE_MAX,
+} Share;
+
+static const char *const SHARE_NAMES[_SHARE_MAX] = {
+        [SHARE_JIT] = "JIT",
+        [SHARE_GC] = "garbage collector",
+        [SHARE_MANAGED] = "managed code",
+        [SHARE_RUNTIME] = "runtime (libcoreclr.so), its garbage collector included",
+        [SHARE_NATIVE] = "other native code",
+        [SHARE_KERNEL] = "kernel",
+        [SHARE_UNKNOWN] = "unknown",
+};
+
+#define RUNTIME "libcoreclr.so"
+
+/* What makes a stack the JIT's or the collector's, wherever it is in it. */
+static const struct {
+        const char *name;
+        Share share;
+} MODULES[] = {
+        {"libclrjit.so", SHARE_JIT},
+        {"libclrgc.so", SHARE_GC},
+        {"libclrgcexp.so", SHARE_GC},
+};
+
+/* Threads of the runtime that do nothing else. */
+static const struct {
+        const char *comm;
+        Share share;
+} THREADS[] = {
+        {".NET Server GC", SHARE_GC},
+        {".NET BGC", SHARE_GC},
+};
+
+typedef struct TopRow {
+        uint32_t frame;
+        uint64_t self, total;
+} TopRow;
+
+typedef struct Top {
+        const Profile *profile;
+        uint32_t *merged;  /* owned: of profile_merge_frames() */
+        TopRow *rows;      /* owned: by frame */
+        uint64_t *counted; /* owned: by frame, the last sample + 1 that it was counted in */
+        uint64_t shares[_SHARE_MAX];
+        GHashTable *tiers; /* tier (borrowed) -> uint64_t of samples with such a leaf, owned */
+        uint64_t n_tiered;
+} Top;
+
+static const Frame *top_frame(const Top *top, uint32_t number)
+{
+        return &g_array_index(top->profile->frames, Frame, number);
+}
+
+/* _SHARE_MAX: FRAME decides nothing by itself. */
+static Share frame_share(const Frame *frame)
+{
+        g_autofree char *base = NULL;
+        size_t i;
+
+        if (frame->kind == FRAME_COMM) {
+                for (i = 0; i < G_N_ELEMENTS(THREADS); i++)
+                        if (!strcmp(frame->name, THREADS[i].comm))
+                                return THREADS[i].share;
+                return _SHARE_MAX;
+        }
+        if (frame->kind != FRAME_NATIVE || !frame->module)
+                return _SHARE_MAX;
+        base = g_path_get_basename(frame->module);
+        for (i = 0; i < G_N_ELEMENTS(MODULES); i++)
+                if (!strcmp(base, MODULES[i].name))
+                        return MODULES[i].share;
+        return _SHARE_MAX;
+}
+
+/* The runtime is in nearly every stack: only its own time counts. */
+static bool frame_is_runtime(const Frame *frame)
+{
+        g_autofree char *base = frame->module ? g_path_get_basename(frame->module) : NULL;
+
+        return !g_strcmp0(base, RUNTIME);
+}
+
+static Share leaf_share(const Frame *leaf)
+{
+        switch (leaf->kind) {
+        case FRAME_MANAGED:
+                return SHARE_MANAGED;
+        case FRAME_NATIVE:
+                return frame_is_runtime(leaf) ? SHARE_RUNTIME : SHARE_NATIVE;
+        case FRAME_KERNEL:
+                return SHARE_KERNEL;
+        case FRAME_UNKNOWN:
+        case _FRAME_KIND_MAX:
+                break;
+        }
+        return SHARE_UNKNOWN;
+}
+
+static void top_count_tier(Top *top, const Frame *leaf)
+{
+        uint64_t *n;
+
+        if (leaf->kind != FRAME_MANAGED || !leaf->tier)
+                return;
+        n = g_hash_table_lookup(top->tiers, leaf->tier);
+        if (!n) {
+                n = g_new0(uint64_t, 1);
+                g_hash_table_insert(top->tiers, (char *)leaf->tier, n);
+        }
+        (*n)++;
+        top->n_tiered++;
+}
+
+static void top_take_sample(Top *top, uint64_t number, const Sample *sample)
+{
+        const GArray *nodes = top->profile->nodes;
+        Share share = _SHARE_MAX;
+        uint32_t at;
+
+        for (at = sample->node; at != PROFILE_ROOT;
+             at = g_array_index(nodes, StackNode, at).parent) {
+                const uint32_t own = g_array_index(nodes, StackNode, at).frame;
+                const uint32_t frame = top->merged[own];
+
+                if (at == sample->node) {
+                        top->rows[frame].self++;
+                        top_count_tier(top, top_frame(top, own));
+                }
+                if (share == _SHARE_MAX)
+                        share = frame_share(top_frame(top, own));
+                if (top->counted[frame] == number + 1)
+                        continue;
+                top->counted[frame] = number + 1;
+                top->rows[frame].total++;
+        }
+        if (share == _SHARE_MAX && sample->node != PROFILE_ROOT)
+                share = leaf_share(
+                        top_frame(top, g_array_index(nodes, StackNode, sample->node).frame));
+        top->shares[share == _SHARE_MAX ? SHARE_UNKNOWN : share]++;
+}
+
+static int top_compare_self(const void *a, const void *b)
+{
+        const TopRow *left = a, *right = b;
+
+        if (left->self != right->self)
+                return left->self < right->self ? 1 : -1;
+        return (left->frame > right->frame) - (left->frame < right->frame);
+}
+
+static int top_compare_total(const void *a, const void *b)
+{
+        const TopRow *left = a, *right = b;
+
+        if (left->total != right->total)
+                return left->total < right->total ? 1 : -1;
+        return (left->frame > right->frame) - (left->frame < right->frame);
+}
+
+/* Cut at WIDTH columns, taking each character for one. */
+static void top_append_line(GString *out, const char *line, unsigned width)
+{
+        g_autofree char *cut = g_utf8_strlen(line, -1) > (glong)width
+                                       ? g_utf8_substring(line, 0, (glong)width)
+                                       : g_strdup(line);
+
+        g_string_append(out, cut);
+        g_string_append_c(out, '\n');
+}
+
+static void top_append_share(GString *line, uint64_t part, uint64_t whole)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        number_append_share(text, part, whole);
+        g_string_append_printf(line, "%8s", text->str);
+}
+
+static void top_append_row(GString *out, const Top *top, const TopRow *row, unsigned width)
+{
+        const Frame *frame = top_frame(top, row->frame);
+        const uint64_t n = top->profile->samples->len;
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        top_append_share(line, row->self, n);
+        top_append_share(line, row->total, n);
+        g_string_append(line, "  ");
+        frame_append_marked_name(line, frame);
+        if (frame->module && *frame->name != '[') {
+                g_autofree char *base = g_path_get_basename(frame->module);
+
+                g_string_append_printf(line, " (%s)", base);
+        }
+        top_append_line(out, line->str, width);
+}
+
+static void top_append_table(GString *out, const Top *top, const char *title,
+                             int (*compare)(const void *, const void *), bool is_managed,
+                             unsigned n_rows, unsigned width)
+{
+        const size_t n = top->profile->frames->len;
+        g_autofree TopRow *sorted = g_memdup2(top->rows, n * sizeof(TopRow));
+        unsigned n_shown = 0;
+        size_t i;
+
+        g_string_append_printf(out, "\n    SELF   TOTAL  %s\n", title);
+        qsort(sorted, n, sizeof(TopRow), compare);
+        for (i = 0; i < n && n_shown < n_rows; i++) {
+                const FrameKind kind = top_frame(top, sorted[i].frame)->kind;
+
+                if (kind == FRAME_COMM || (is_managed && kind != FRAME_MANAGED) ||
+                    !(is_managed ? sorted[i].total : sorted[i].self))
+                        continue;
+                top_append_row(out, top, &sorted[i], width);
+                n_shown++;
+        }
+}
+
+typedef struct TierCount {
+        const char *tier;
+        uint64_t n;
+} TierCount;
+
+static int tier_count_compare(const void *a, const void *b)
+{
+        const TierCount *left = a, *right = b;
+
+        return left->n != right->n ? (left->n < right->n ? 1 : -1)
+                                   : strcmp(left->tier, right->tier);
+}
+
+/* ": OptimizedTier1 60 %, ReadyToRun 40 %" */
+static void top_append_tiers(GString *out, const Top *top)
+{
+        g_autofree TierCount *counts = g_new(TierCount, g_hash_table_size(top->tiers) + 1);
+        const char *before = ": ";
+        unsigned n_counts = 0, i;
+        GHashTableIter iter;
+        gpointer tier, n;
+
+        g_hash_table_iter_init(&iter, top->tiers);
+        while (g_hash_table_iter_next(&iter, &tier, &n))
+                counts[n_counts++] = (TierCount){tier, *(uint64_t *)n};
+        qsort(counts, n_counts, sizeof(*counts), tier_count_compare);
+        for (i = 0; i < n_counts; i++) {
+                g_string_append_printf(out, "%s%s ", before, counts[i].tier);
+                number_append_share(out, counts[i].n, top->n_tiered);
+                before = ", ";
+        }
+}
+
+static void top_append_shares(GString *out, const Top *top, unsigned width)
+{
+        unsigned i;
+
+        for (i = 0; i < _SHARE_MAX; i++) {
+                g_autoptr(GString) line = g_string_new(NULL);
+
+                if (!top->shares[i])
+                        continue;
+                top_append_share(line, top->shares[i], top->profile->samples->len);
+                g_string_append_printf(line, "  %s", SHARE_NAMES[i]);
+                if (i == SHARE_MANAGED)
+                        top_append_tiers(line, top);
+                top_append_line(out, line->str, width);
+        }
+}
+
+void top_append(GString *out, const Profile *profile, unsigned n_rows, unsigned width)
+{
+        const size_t n = profile->frames->len;
+        Top top = {
+                .profile = profile,
+                .merged = profile_merge_frames(profile, MERGE_TIERS_AND_MARKS),
+                .rows = g_new0(TopRow, n),
+                .counted = g_new0(uint64_t, n),
+                .tiers = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free),
+        };
+        size_t i;
+
+        for (i = 0; i < n; i++)
+                top.rows[i].frame = (uint32_t)i;
+        for (i = 0; i < profile->samples->len; i++)
+                top_take_sample(&top, i, &g_array_index(profile->samples, Sample, i));
+        top_append_shares(out, &top, width);
+        top_append_table(out, &top, "FUNCTION, BY ITS OWN TIME", top_compare_self, false, n_rows,
+                         width);
+        top_append_table(out, &top, "METHOD, WITH WHAT IT CALLED", top_compare_total, true, n_rows,
+                         width);
+        g_free(top.merged);
+        g_free(top.rows);
+        g_free(top.counted);
+        g_hash_table_unref(top.tiers);
+}

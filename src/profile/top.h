@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Top: where the samples of a profile are, as a table for a terminal
+ */
+
+#include "profile/profile.h"
+
+/*
+ * Appends the shares of managed code, of the JIT, of the garbage collector and of the kernel; the
+ * N_ROWS frames with most samples of their own, and the managed methods with most samples in them
+ * and in what they called. No line is longer than WIDTH columns.
+ */
+void top_append(GString *out, const Profile *profile, unsigned n_rows, unsigned width);

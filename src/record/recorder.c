@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/recorder.h"
+
+#include "attach/holder-client.h"
+#include "attach/processes.h"
+#include "record/sampler.h"
+#include "record/scratch.h"
+#include "record/services.h"
+#include "record/spawn.h"
+#include "util/fd.h"
+#include "util/proc-stat.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PORT_VARIABLE "DOTNET_DiagnosticPorts"
+
+/* In ms. */
+#define LOOK_MS 100
+/* In us. */
+#define PROGRESS_INTERVAL (500 * G_TIME_SPAN_MILLISECOND)
+#define SEARCH_INTERVAL   G_TIME_SPAN_SECOND
+/* For a command that a key on the terminal, or the time's end, is to end. */
+#define COMMAND_LIMIT (5 * G_TIME_SPAN_SECOND)
+
+struct Recorder {
+        RecorderSettings settings;
+        Scratch *scratch;   /* owned */
+        Services *services; /* owned */
+        Sampler *sampler;   /* owned; NULL: none */
+        SpawnCommand command;
+        int command_status; /* as waitpid() has it */
+        GHashTable *found; /* with the whole machine: owned keys "PID START", attached or refused */
+        gint64 begin;      /* us of g_get_monotonic_time() */
+        gint64 next_progress, next_search;
+        int signal_fd;
+        sigset_t old_signals;
+};
+
+static void recorder_note(const Recorder *recorder, const char *message)
+{
+        if (recorder->settings.note)
+                recorder->settings.note(message, recorder->settings.data);
+}
+
+/* Attaching */
+
+typedef struct Asked {
+        pid_t pid;
+        int fd;
+} Asked;
+
+static bool recorder_attach(const Recorder *recorder, const pid_t *pids, size_t n, GError **error)
+{
+        g_autofree Asked *asked = g_new0(Asked, n);
+        unsigned n_attached = 0;
+        size_t i;
+
+        for (i = 0; i < n; i++) {
+                const Request request = {
+                        .verb = REQUEST_ATTACH, .pid = pids[i], .via = ATTACH_VIA_EVENTPIPE};
+                g_autoptr(GError) refusal = NULL;
+
+                asked[i] = (Asked){pids[i], holder_client_ask_in(recorder->services->holder_path,
+                                                                 &request, &refusal)};
+        }
+        for (i = 0; i < n; i++) {
+                g_autoptr(GError) refusal = NULL;
+                json_auto_t *answer =
+                        asked[i].fd >= 0 ? holder_client_answer(asked[i].fd, &refusal) : NULL;
+
+                n_attached += answer != NULL;
+                if (!answer && !recorder->settings.is_whole_machine && n == 1) {
+                        g_propagate_error(error, g_steal_pointer(&refusal));
+                        return false;
+                }
+                if (refusal)
+                        recorder_note(recorder, refusal->message);
+        }
+        if (n && !n_attached && !recorder->settings.is_whole_machine) {
+                g_set_error_literal(error, SPAWN_ERROR, 0, "none of the processes can be attached");
+                return false;
+        }
+        return true;
+}
+
+/* Every .NET process that was not met before. */
+static void recorder_search(Recorder *recorder)
+{
+        const uid_t uid = geteuid();
+        g_autoptr(GArray) all = processes_find(uid == 0 ? PROCESSES_ANY_USER : uid);
+        g_autoptr(GArray) added = g_array_new(FALSE, FALSE, sizeof(pid_t));
+        guint i;
+
+        for (i = 0; i < all->len; i++) {
+                const pid_t pid = g_array_index(all, pid_t, i);
+                ProcStat stat;
+
+                if (proc_stat_read(pid, &stat) &&
+                    g_hash_table_add(recorder->found,
+                                     g_strdup_printf("%d %" G_GUINT64_FORMAT, (int)pid,
+                                                     (guint64)stat.start_ticks)))
+                        g_array_append_val(added, pid);
+        }
+        recorder_attach(recorder, (const pid_t *)(const void *)added->data, added->len,
+                        /* error= */ NULL);
+}
+
+static unsigned recorder_count_attached(const Recorder *recorder)
+{
+        const Request request = {.verb = REQUEST_LIST};
+        int fd = holder_client_ask_in(recorder->services->holder_path, &request, NULL);
+        json_auto_t *answer = fd >= 0 ? holder_client_answer(fd, NULL) : NULL;
+
+        return (unsigned)json_array_size(json_object_get(answer, "attachments"));
+}
+
+/* The command */
+
+/* Its runtimes connect to our holder, besides where they connected to before. */
+static char **recorder_environment(const Recorder *recorder)
+{
+        const char *before = g_getenv(PORT_VARIABLE);
+        g_autofree char *value =
+                g_strdup_printf("%s%s%s,suspend", before ? before : "",
+                                before && *before ? ";" : "", recorder->services->port);
+
+        return g_environ_setenv(g_get_environ(), PORT_VARIABLE, value, TRUE);
+}
+
+static bool recorder_has_command(const Recorder *recorder)
+{
+        return recorder->settings.command && *recorder->settings.command;
+}
+
+static bool recorder_prepare_command(Recorder *recorder, GError **error)
+{
+        g_auto(GStrv) environment = recorder_environment(recorder);
+
+        return !recorder_has_command(recorder) ||
+               spawn_command(recorder->settings.command, environment, &recorder->command, error);
+}
+
+static bool recorder_command_is_over(Recorder *recorder)
+{
+        if (recorder->command.pid &&
+            spawn_wait(recorder->command.pid, 0, &recorder->command_status))
+                recorder->command.pid = 0;
+        return !recorder->command.pid;
+}
+
+/* A key on the terminal has reached it, too: it has a moment to end by itself. */
+static void recorder_end_command(Recorder *recorder, bool is_interrupted)
+{
+        const gint64 deadline = g_get_monotonic_time() + (is_interrupted ? COMMAND_LIMIT / 10 : 0);
+
+        if (!recorder->command.pid)
+                return;
+        if (!spawn_wait(recorder->command.pid, deadline, &recorder->command_status)) {
+                kill(recorder->command.pid, SIGTERM);
+                if (!spawn_wait(recorder->command.pid, g_get_monotonic_time() + COMMAND_LIMIT,
+                                &recorder->command_status)) {
+                        kill(recorder->command.pid, SIGKILL);
+                        spawn_wait(recorder->command.pid, G_MAXINT64, &recorder->command_status);
+                }
+        }
+        recorder->command.pid = 0;
+}
+
+/* Recording */
+
+static bool recorder_start_sampler(Recorder *recorder, GError **error)
+{
+        const RecorderSettings *settings = &recorder->settings;
+        g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(pid_t));
+        SamplerSettings sampler = {.perf = settings->perf,
+                                   .frequency = settings->frequency,
+                                   .call_graph = settings->call_graph,
+                                   .is_whole_machine = settings->is_whole_machine};
+
+        g_array_append_vals(pids, settings->pids, settings->n_pids);
+        if (recorder->command.pid)
+                g_array_append_val(pids, recorder->command.pid);
+        sampler.pids = (const pid_t *)(const void *)pids->data;
+        sampler.n_pids = pids->len;
+        recorder->sampler = sampler_start(recorder->scratch, &sampler, error);
+        return recorder->sampler != NULL;
+}
+
+static void recorder_show_progress(Recorder *recorder, gint64 now)
+{
+        if (!recorder->settings.progress || now < recorder->next_progress)
+                return;
+        recorder->next_progress = now + PROGRESS_INTERVAL;
+        recorder->settings.progress(
+                &(const RecorderProgress){
+                        .seconds = (double)(now - recorder->begin) / G_TIME_SPAN_SECOND,
+                        .n_bytes = sampler_size(recorder->sampler),
+                        .n_processes = recorder_count_attached(recorder),
+                },
+                recorder->settings.data);
+}
+
+/* Until it is to end. True: because of a signal. */
+static bool recorder_wait(Recorder *recorder)
+{
+        struct pollfd fd = {.fd = recorder->signal_fd, .events = POLLIN};
+        const double seconds = recorder->settings.seconds;
+
+        for (;;) {
+                const gint64 now = g_get_monotonic_time();
+
+                recorder_show_progress(recorder, now);
+                if (recorder->settings.is_whole_machine && now >= recorder->next_search) {
+                        recorder_search(recorder);
+                        recorder->next_search = g_get_monotonic_time() + SEARCH_INTERVAL;
+                }
+                if (seconds > 0 && (double)(now - recorder->begin) >= seconds * G_TIME_SPAN_SECOND)
+                        return false;
+                if ((recorder_has_command(recorder) && recorder_command_is_over(recorder)) ||
+                    sampler_is_over(recorder->sampler))
+                        return false;
+                if (poll(&fd, 1, LOOK_MS) > 0)
+                        return true;
+        }
+}
+
+static void recorder_catch_signals(Recorder *recorder)
+{
+        sigset_t signals;
+
+        sigemptyset(&signals);
+        sigaddset(&signals, SIGINT);
+        sigaddset(&signals, SIGTERM);
+        sigaddset(&signals, SIGHUP);
+        sigprocmask(SIG_BLOCK, &signals, &recorder->old_signals);
+        recorder->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* What came meanwhile was obeyed. */
+static void recorder_release_signals(Recorder *recorder)
+{
+        struct signalfd_siginfo info;
+
+        if (recorder->signal_fd < 0)
+                return;
+        while (read(recorder->signal_fd, &info, sizeof(info)) > 0)
+                ;
+        fd_clear(&recorder->signal_fd);
+        sigprocmask(SIG_SETMASK, &recorder->old_signals, NULL);
+}
+
+Recorder *recorder_new(const RecorderSettings *settings, GError **error)
+{
+        Recorder *recorder = g_new0(Recorder, 1);
+
+        recorder->settings = *settings;
+        recorder->signal_fd = -1;
+        recorder->found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        /* From here on a signal ends the recording, not the program. */
+        recorder_catch_signals(recorder);
+        recorder->scratch = scratch_new(error);
+        if (recorder->scratch)
+                recorder->services = services_start(recorder->scratch, error);
+        if (recorder->services)
+                return recorder;
+        recorder_free(recorder);
+        return NULL;
+}
+
+void recorder_free(Recorder *recorder)
+{
+        if (!recorder)
+                return;
+        recorder_end_command(recorder, false);
+        fd_clear(&recorder->command.go_fd);
+        sampler_free(recorder->sampler);
+        services_free(recorder->services);
+        scratch_free(recorder->scratch);
+        g_hash_table_unref(recorder->found);
+        recorder_release_signals(recorder);
+        g_free(recorder);
+}
+
+static bool recorder_begin(Recorder *recorder, GError **error)
+{
+        const RecorderSettings *settings = &recorder->settings;
+
+        if (settings->is_whole_machine)
+                recorder_search(recorder);
+        return recorder_attach(recorder, settings->pids, settings->n_pids, error) &&
+               recorder_prepare_command(recorder, error) &&
+               recorder_start_sampler(recorder, error) &&
+               (!recorder->command.pid ||
+                spawn_command_go(&recorder->command, *settings->command, error));
+}
+
+bool recorder_run(Recorder *recorder, GError **error)
+{
+        bool is_interrupted;
+
+        if (!recorder_begin(recorder, error))
+                return false;
+        recorder->begin = g_get_monotonic_time();
+        recorder->next_search = recorder->begin + SEARCH_INTERVAL;
+        is_interrupted = recorder_wait(recorder);
+        recorder_end_command(recorder, is_interrupted);
+        if (!sampler_stop(recorder->sampler, error))
+                return false;
+        services_detach(recorder->services);
+        recorder_release_signals(recorder);
+        return true;
+}
+
+const char *recorder_samples(const Recorder *recorder)
+{
+        return recorder->sampler->output;
+}
+
+const char *recorder_socket(const Recorder *recorder)
+{
+        return recorder->services->query;
+}
+
+int recorder_status(const Recorder *recorder)
+{
+        const int status = recorder->command_status;
+
+        return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Recorder: samples of .NET processes, and everything that is needed to name them
+ *
+ * A daemon and a holder of its own attach each process by EventPipe; perf samples in the
+ * background. When it is over, the sessions are ended first, so that the daemon has every event,
+ * and then the daemon is asked. Nothing is left, also if this program is killed.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct RecorderProgress {
+        double seconds;
+        uint64_t n_bytes;     /* of samples */
+        unsigned n_processes; /* attached now */
+} RecorderProgress;
+
+typedef struct RecorderSettings {
+        const char *perf; /* its path */
+        const char *frequency, *call_graph;
+        double seconds;        /* 0: until something else ends it */
+        bool is_whole_machine; /* and every .NET process on it; else PIDS and COMMAND */
+        const pid_t *pids;
+        unsigned n_pids;
+        char **command; /* NULL or empty: none */
+        /* Called now and then; borrowed. */
+        void (*progress)(const RecorderProgress *progress, void *data);
+        /* What could not be done, but does not prevent the rest. */
+        void (*note)(const char *message, void *data);
+        void *data;
+} RecorderSettings;
+
+typedef struct Recorder Recorder;
+
+/* NULL with ERROR set. */
+Recorder *recorder_new(const RecorderSettings *settings, GError **error);
+/* Ends what still runs, and removes the files. NULL is fine. */
+void recorder_free(Recorder *recorder);
+
+/*
+ * Records until the time is over, the command or all processes have ended, or SIGINT, SIGTERM or
+ * SIGHUP comes. A command that still runs is ended. False with ERROR set.
+ */
+bool recorder_run(Recorder *recorder, GError **error);
+
+/* Afterwards: perf's file, and the socket of the daemon. Owned by the recorder. */
+const char *recorder_samples(const Recorder *recorder);
+const char *recorder_socket(const Recorder *recorder);
+/* The exit status of the command, as a shell has it; 0 without a command. */
+int recorder_status(const Recorder *recorder);

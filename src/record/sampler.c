@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/sampler.h"
+
+#include "record/spawn.h"
+#include "util/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* In us: perf opens an event for each thread, and writes what it has at its end. */
+#define START_LIMIT (60 * G_TIME_SPAN_SECOND)
+#define STOP_LIMIT  (120 * G_TIME_SPAN_SECOND)
+#define REPLY_MS    50
+
+#define ENABLE "enable\n"
+
+#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+/* Above that, a user without privileges may not use perf at all (Debian's and Ubuntu's kernels). */
+#define MAX_PARANOID 2
+/* Above that, such a user may not look at the whole machine. */
+#define MAX_PARANOID_MACHINE 0
+
+static int sampler_paranoid(void)
+{
+        g_autofree char *text = NULL;
+
+        return g_file_get_contents(PARANOID, &text, NULL, NULL) ? atoi(text) : 0;
+}
+
+/* What perf printed last that is not about its progress. */
+static char *sampler_last_words(const Sampler *sampler)
+{
+        g_autofree char *text = NULL;
+        g_auto(GStrv) lines = NULL;
+        const char *words = NULL;
+        size_t i;
+
+        if (!g_file_get_contents(sampler->log, &text, NULL, NULL))
+                return g_strdup("it reports nothing");
+        lines = g_strsplit(text, "\n", -1);
+        for (i = 0; lines[i]; i++)
+                if (*g_strstrip(lines[i]) && *lines[i] != '[' && !words)
+                        words = lines[i];
+        return g_strdup(words ? words : "it reports nothing");
+}
+
+static void sampler_set_refused(const Sampler *sampler, const SamplerSettings *settings,
+                                GError **error)
+{
+        const int paranoid = sampler_paranoid();
+        const int most = settings->is_whole_machine ? MAX_PARANOID_MACHINE : MAX_PARANOID;
+        g_autofree char *words = sampler_last_words(sampler);
+
+        if (geteuid() != 0 && paranoid > most)
+                g_set_error(error, SPAWN_ERROR, 0,
+                            "perf is not permitted%s: kernel.perf_event_paranoid is %d; run sudo "
+                            "sysctl kernel.perf_event_paranoid=%d, or clrsym as root",
+                            settings->is_whole_machine ? " for the whole machine" : "", paranoid,
+                            settings->is_whole_machine ? -1 : 1);
+        else
+                g_set_error(error, SPAWN_ERROR, 0, "perf record does not start: %s", words);
+}
+
+static bool sampler_enable(Sampler *sampler)
+{
+        const gint64 deadline = g_get_monotonic_time() + START_LIMIT;
+        struct pollfd fd = {.fd = sampler->control, .events = POLLIN};
+        char reply[16];
+
+        if (send(sampler->control, ENABLE, strlen(ENABLE), MSG_NOSIGNAL) < 0)
+                return false;
+        while (poll(&fd, 1, REPLY_MS) <= 0)
+                if (sampler_is_over(sampler) || g_get_monotonic_time() >= deadline)
+                        return false;
+        return recv(sampler->control, reply, sizeof(reply), 0) > 0;
+}
+
+static GPtrArray *sampler_command(const Sampler *sampler, const SamplerSettings *settings,
+                                  int control)
+{
+        GPtrArray *argv = g_ptr_array_new_with_free_func(g_free);
+        /* -B, -N: it copies nothing into the home directory. */
+        static const char *const FIXED[] = {"record", "-k", "mono", "-B", "-N", "-D", "-1"};
+        unsigned i;
+
+        g_ptr_array_add(argv, g_strdup(settings->perf));
+        for (i = 0; i < G_N_ELEMENTS(FIXED); i++)
+                g_ptr_array_add(argv, g_strdup(FIXED[i]));
+        g_ptr_array_add(argv, g_strdup_printf("--control=fd:%d,%d", control, control));
+        g_ptr_array_add(argv, g_strdup_printf("--call-graph=%s", settings->call_graph));
+        g_ptr_array_add(argv, g_strdup_printf("--freq=%s", settings->frequency));
+        g_ptr_array_add(argv, g_strdup_printf("--output=%s", sampler->output));
+        if (settings->is_whole_machine) {
+                g_ptr_array_add(argv, g_strdup("--all-cpus"));
+        } else {
+                g_autoptr(GString) pids = g_string_new("--pid=");
+
+                for (i = 0; i < settings->n_pids; i++)
+                        g_string_append_printf(pids, "%s%d", i ? "," : "", (int)settings->pids[i]);
+                g_ptr_array_add(argv, g_strdup(pids->str));
+        }
+        g_ptr_array_add(argv, NULL);
+        return argv;
+}
+
+/* Starts perf with its end of a socket pair. */
+static void sampler_spawn(Sampler *sampler, const Scratch *scratch, const SamplerSettings *settings,
+                          GError **error)
+{
+        FD_AUTO int log_fd = open(sampler->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        int fds[2] = {-1, -1};
+
+        if (log_fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {
+                g_set_error(error, SPAWN_ERROR, 0, "cannot start perf: %s", g_strerror(errno));
+        } else {
+                g_autoptr(GPtrArray) argv = sampler_command(sampler, settings, fds[1]);
+                const int kept[] = {fds[1], scratch->life_fd};
+                const SpawnSettings spawn = {.death_signal = SIGKILL,
+                                             .log_fd = log_fd,
+                                             .kept = kept,
+                                             .n_kept = G_N_ELEMENTS(kept)};
+
+                sampler->perf = spawn_helper((const char *const *)argv->pdata, &spawn, error);
+        }
+        fd_clear(&fds[1]);
+        sampler->control = fds[0];
+}
+
+Sampler *sampler_start(const Scratch *scratch, const SamplerSettings *settings, GError **error)
+{
+        Sampler *sampler = g_new0(Sampler, 1);
+
+        sampler->output = scratch_file(scratch, "perf.data");
+        sampler->log = scratch_file(scratch, "perf.log");
+        sampler->control = -1;
+        sampler_spawn(sampler, scratch, settings, error);
+        if (sampler->perf && sampler_enable(sampler))
+                return sampler;
+        if (sampler->control >= 0 && !*error)
+                sampler_set_refused(sampler, settings, error);
+        sampler_free(sampler);
+        return NULL;
+}
+
+bool sampler_is_over(Sampler *sampler)
+{
+        int status;
+
+        if (sampler->perf && spawn_wait(sampler->perf, 0, &status))
+                sampler->perf = 0;
+        return !sampler->perf;
+}
+
+bool sampler_stop(Sampler *sampler, GError **error)
+{
+        spawn_end(&sampler->perf, SIGINT, STOP_LIMIT);
+        if (sampler_size(sampler))
+                return true;
+        g_set_error(error, SPAWN_ERROR, 0, "perf has recorded nothing: see perf record --help");
+        return false;
+}
+
+uint64_t sampler_size(const Sampler *sampler)
+{
+        struct stat st;
+
+        return stat(sampler->output, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+void sampler_free(Sampler *sampler)
+{
+        if (!sampler)
+                return;
+        spawn_end(&sampler->perf, SIGKILL, 0);
+        fd_clear(&sampler->control);
+        g_free(sampler->output);
+        g_free(sampler->log);
+        g_free(sampler);
+}

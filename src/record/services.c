@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/services.h"
+
+#include "attach/holder-path.h"
+#include "record/spawn.h"
+#include "util/fd.h"
+#include "util/runtime-path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* In us. */
+#define START_LIMIT  (60 * G_TIME_SPAN_SECOND)
+#define DETACH_LIMIT (40 * G_TIME_SPAN_SECOND) /* more than the holder gives its workers */
+#define END_LIMIT    (10 * G_TIME_SPAN_SECOND)
+#define START_MS     2
+
+/* From the directory of clrsym in the build tree. */
+#define BUILT_DAEMON "../daemon/clrsymd"
+
+static bool services_await_socket(const char *path, pid_t pid, const char *log, GError **error)
+{
+        const gint64 deadline = g_get_monotonic_time() + START_LIMIT;
+        g_autofree char *text = NULL;
+        int status;
+
+        while (access(path, F_OK) < 0) {
+                if (spawn_wait(pid, 0, &status) || g_get_monotonic_time() >= deadline) {
+                        g_file_get_contents(log, &text, NULL, NULL);
+                        g_set_error(error, SPAWN_ERROR, 0, "no service at %s: %s", path,
+                                    text && *text ? g_strchomp(text) : "it does not start");
+                        return false;
+                }
+                g_usleep(START_MS * 1000);
+        }
+        return true;
+}
+
+/* 0 with ERROR set. */
+static pid_t services_start_one(const Scratch *scratch, const char *const *argv, const char *path,
+                                GError **error)
+{
+        g_autofree char *log = scratch_file(scratch, "log");
+        FD_AUTO int log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        /* In order, as at the end: the holder's workers stop their sessions. */
+        const SpawnSettings settings = {
+                .death_signal = SIGTERM, .log_fd = log_fd, .kept = &scratch->life_fd, .n_kept = 1};
+        pid_t pid = spawn_helper(argv, &settings, error);
+
+        if (pid && !services_await_socket(path, pid, log, error))
+                spawn_end(&pid, SIGKILL, 0);
+        return pid;
+}
+
+/* The one of the build tree that this program is in, or the installed one. */
+static char *services_daemon_program(void)
+{
+        const char *given = runtime_variable("CLRSYM_DAEMON");
+        g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
+        g_autofree char *directory = self ? g_path_get_dirname(self) : NULL;
+        g_autofree char *built = directory ? g_build_filename(directory, BUILT_DAEMON, NULL) : NULL;
+
+        if (given)
+                return g_strdup(given);
+        return built && access(built, X_OK) == 0 ? g_steal_pointer(&built)
+                                                 : g_strdup(CLRSYM_DAEMON_PATH);
+}
+
+Services *services_start(const Scratch *scratch, GError **error)
+{
+        Services *services = g_new0(Services, 1);
+        g_autofree char *ingest = scratch_file(scratch, "ingest"), *program = holder_path_program(),
+                        *control = NULL, *daemon = services_daemon_program();
+        const char *const daemon_argv[] = {daemon, "--ingest", ingest, "--query",
+                                           NULL,   "--state",  "",     "--metrics-file",
+                                           "",     NULL};
+        const char *argv[G_N_ELEMENTS(daemon_argv)];
+
+        services->query = scratch_file(scratch, "query");
+        services->holder_path = scratch_file(scratch, "holder");
+        services->port = g_build_filename(services->holder_path, "port", NULL);
+        control = holder_path_control(services->holder_path);
+        memcpy(argv, daemon_argv, sizeof(argv));
+        argv[4] = services->query;
+        services->daemon = services_start_one(scratch, argv, services->query, error);
+        if (services->daemon) {
+                const char *const holder_argv[] = {program,    "--directory", services->holder_path,
+                                                   "--ingest", ingest,        NULL};
+
+                services->holder = services_start_one(scratch, holder_argv, services->port, error);
+        }
+        if (services->holder)
+                return services;
+        services_free(services);
+        return NULL;
+}
+
+void services_detach(Services *services)
+{
+        spawn_end(&services->holder, SIGTERM, DETACH_LIMIT);
+}
+
+void services_free(Services *services)
+{
+        if (!services)
+                return;
+        services_detach(services);
+        spawn_end(&services->daemon, SIGTERM, END_LIMIT);
+        g_free(services->query);
+        g_free(services->holder_path);
+        g_free(services->port);
+        g_free(services);
+}

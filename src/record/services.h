@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Services: a daemon and a holder of this recording alone
+ *
+ * They listen in its scratch directory, keep nothing, and end with this program.
+ */
+
+#include "record/scratch.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+typedef struct Services {
+        pid_t daemon, holder; /* 0: has ended */
+        char *query;          /* owned: the daemon's socket */
+        char *holder_path;    /* owned: the holder's directory */
+        char *port;           /* owned: the socket for runtimes */
+} Services;
+
+/* NULL with ERROR set. */
+Services *services_start(const Scratch *scratch, GError **error);
+/* Ends all sessions. When this returns, the daemon has everything that the runtimes emitted. */
+void services_detach(Services *services);
+/* Ends both. NULL is fine. */
+void services_free(Services *services);

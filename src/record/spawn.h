@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Spawn: a program that ends when this one does, even if this one is killed
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Descriptors at most that a program keeps. */
+#define SPAWN_MAX_KEPT 4
+
+typedef struct SpawnSettings {
+        int death_signal; /* is sent to it when this process dies */
+        int log_fd;       /* its stdout and stderr */
+        const int *kept;  /* descriptors that it keeps under their numbers */
+        unsigned n_kept;
+} SpawnSettings;
+
+/*
+ * Starts ARGV[0], a path, in a process group of its own, so that a key on the terminal does not
+ * reach it. 0 with ERROR set.
+ */
+pid_t spawn_helper(const char *const *argv, const SpawnSettings *settings, GError **error);
+
+/* A command that waits for its start, with this program's terminal and process group. */
+typedef struct SpawnCommand {
+        pid_t pid; /* 0: none */
+        int go_fd; /* of spawn_command_go() */
+} SpawnCommand;
+
+/* ARGV[0] is looked for on PATH. ENVIRONMENT is borrowed. It is terminated if this process dies. */
+bool spawn_command(char **argv, char **environment, SpawnCommand *ret_command, GError **error);
+/* Lets it begin. False with ERROR set: it cannot be started; it has ended then, and was waited for.
+ */
+bool spawn_command_go(SpawnCommand *command, const char *name, GError **error);
+
+/* Waits until the process ends, up to DEADLINE (us of g_get_monotonic_time()). False: it runs. */
+bool spawn_wait(pid_t pid, gint64 deadline, int *ret_status);
+/* Sends SIGNAL to *PID, waits so many us, kills it if need be, and sets *PID to 0. */
+void spawn_end(pid_t *pid, int signal_number, gint64 limit);
+
+#define SPAWN_ERROR (g_quark_from_static_string("clrsym-spawn"))

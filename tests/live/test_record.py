@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""`clrsym record`: one command from a program to its picture, and nothing left of it, however it ends."""
+
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
+
+import live  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+
+NAMED = re.compile(r'(\d+) samples, (\d+) managed frames: ([\d.]+)% named')
+# Percent of the managed frames: the JIT may have others at the last moment.
+LEAST_NAMED = 97
+
+
+class Place:
+    """Where `clrsym record` runs, and what it may leave nothing in."""
+
+    def __init__(self, programs, directory, name):
+        self.programs = programs
+        self.directory = pathlib.Path(directory) / name
+        self.directory.mkdir()
+        # Short, so that sockets fit in.
+        self.temporary = pathlib.Path(tempfile.mkdtemp(dir=directory))
+        self.environment = {name: value for name, value in programs.environment.items()
+                            if not name.startswith(('DOTNET_', 'COMPlus_', 'CLRSYM_'))}
+        self.environment |= {name: value for name, value in programs.environment.items()
+                             if name in ('CLRSYM_DLFILTER', 'CLRSYM_DAEMON')}
+        self.environment |= {'TMPDIR': str(self.temporary), 'HOME': str(self.directory)}
+
+    @contextlib.contextmanager
+    def recording(self, *arguments, **variables):
+        with live.child([self.programs.clrsym, 'record', *map(str, arguments)],
+                        cwd=self.directory, env={**self.environment, **variables}, text=True,
+                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                        start_new_session=True) as process:
+            yield process
+
+    def record(self, *arguments, **variables):
+        """(status, stdout, stderr)"""
+        with self.recording(*arguments, **variables) as process:
+            output, errors = process.communicate(timeout=240)
+        return process.returncode, output, errors
+
+    def processes(self):
+        """Those that have a file of the recording, or its directory in their command lines."""
+        found = []
+        for path in pathlib.Path('/proc').glob('[0-9]*'):
+            with contextlib.suppress(OSError):
+                if str(self.temporary).encode() + b'/clrsym-record' in (
+                        path / 'cmdline').read_bytes():
+                    found.append(int(path.name))
+        return found
+
+    def left(self):
+        """What is left of it: files but those of .NET itself, and processes."""
+        return [path.name for path in self.temporary.iterdir()
+                if path.name.startswith('clrsym')], self.processes()
+
+
+def has_port(place, pid):
+    return any(place.temporary.glob(f'dotnet-diagnostic-{pid}-*'))
+
+
+def test_command(tap, place, command):
+    code, output, errors = place.record('-F', 999, '-o', 'a.html', '-o', 'a.folded', '--', 'sh', '-c',
+                                        f'{" ".join(map(str, command))} 20 </dev/null; exit 7')
+    counts = NAMED.search(errors)
+    tap.equal(code, 7, 'the status of the command is passed on')
+    tap.check('READY' in output and 'DONE' in output, 'it had its output', output[-200:])
+    tap.check(counts and int(counts[1]) > 100 and float(counts[3]) > LEAST_NAMED,
+              'its frames are named', errors)
+    folded = (place.directory / 'a.folded').read_text(encoding='utf-8')
+    tap.check('Live.Program.Main(string[])' in folded and 'Live.DynamicMethods.Make' in folded,
+              'from the first instruction of a program that the command started', folded[:500])
+    html = (place.directory / 'a.html').read_text(encoding='utf-8')
+    tap.check('Live.Program.Main(string[])' in html and not
+              (place.directory / 'clrsym-record.html').exists(), 'the outputs that were named')
+    tap.equal(place.left(), ([], []), 'and nothing else is left')
+
+
+def test_process(tap, place, command):
+    with live.child([*command, 'busy'], env={**place.environment, 'DOTNET_LTTng': '0'},
+                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        live.wait_for('the program', lambda: has_port(place, program.pid), program)
+        code, _, errors = place.record('-p', program.pid, '-d', 1)
+        counts = NAMED.search(errors)
+        tap.check(code == 0 and counts and float(counts[3]) > LEAST_NAMED,
+                  'a running process', code, errors)
+        tap.check('JIT\n' in errors and 'METHOD, WITH WHAT IT CALLED' in errors and
+                  'Live.Program.Main(string[])' in errors, 'with a summary', errors)
+        tap.check((place.directory / 'clrsym-record.html').exists(), 'and a flame graph')
+        tap.equal((place.left(), program.poll()), (([], []), None), 'which goes on, without a trace')
+
+
+def test_interrupted(tap, place, command):
+    """Ctrl-C reaches the command as well; a program that is killed cannot clean up."""
+    with place.recording('-o', 'a.folded', '--', *command, 'busy') as process:
+        process.stdout.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+        tap.check(process.returncode == 128 + signal.SIGINT and NAMED.search(errors) and
+                  (place.directory / 'a.folded').exists(), 'Ctrl-C: what was recorded is named',
+                  process.returncode, errors)
+    tap.equal(place.left(), ([], []), 'Ctrl-C: nothing is left')
+    with place.recording('--', *command, 'busy') as process:
+        process.stdout.readline()
+        tap.check(len(place.processes()) >= 3, 'there are helpers', place.processes())
+        process.kill()
+        process.wait()
+    live.wait_for('the end of all of it', lambda: place.left() == ([], []))
+    tap.check(True, 'killed: nothing is left')
+
+
+def test_refused(tap, place, command):
+    code, _, errors = place.record('--', place.directory / 'nothing')
+    tap.check(code == 1 and 'cannot start' in errors and errors.count('\n') == 1,
+              'a command that is not there', code, errors)
+    code, _, errors = place.record('-p', os.getpid(), '-d', 1)
+    tap.check(code == 1 and errors.startswith('clrsym: process ') and errors.count('\n') == 1,
+              'a process that is not of .NET', code, errors)
+    code, _, errors = place.record('--', *command, PATH='/nowhere')
+    tap.equal((code, errors), (1, 'clrsym: no perf on PATH: apt install linux-perf\n'), 'no perf')
+    tap.equal(place.record()[0], 2, 'nothing to record')
+    tap.equal(place.left(), ([], []), 'nothing is left')
+
+
+def test(tap, programs, directory, _):
+    command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
+    for part in (test_command, test_process, test_interrupted, test_refused):
+        part(tap, Place(programs, directory, part.__name__), command)
+
+
+def missing():
+    for program in ('dotnet', 'perf'):
+        if not shutil.which(program):
+            return f'no {program}'
+    done = subprocess.run(['perf', 'record', '-k', 'mono', '-o', '/dev/null', 'true'], check=False,
+                          capture_output=True)
+    return 'perf is not permitted here' if done.returncode else None
+
+
+if __name__ == '__main__':
+    if missing():
+        print(f'1..0 # SKIP {missing()}')
+    else:
+        recorded.main(test)
