@@ -84,6 +84,8 @@ static BodyRow row_from_json(BodyRows *list, const json_t *object)
                 .size = (uint32_t)field_number(object, "size"),
                 .rejit_id = (uint32_t)field_number(version, "rejit_id"),
                 .jit_us = jit_ms > 0 && jit_ms < 4e6 ? (uint32_t)(jit_ms * 1000 + 0.5) : 0,
+                .il_size = (uint32_t)field_number(field_object(object, "method"), "il_size"),
+                .flags = (uint32_t)field_number(object, "flags"),
                 .tier = body_rows_keep_text(list, tier ? tier : "?"),
                 .symbol = body_rows_keep_text(list, symbol ? symbol : "?"),
                 .shown = shown_name(list, object),

@@ -20,7 +20,9 @@ typedef struct BodyRow {
         uint64_t il_version;
         uint32_t size; /* 0: not known */
         uint32_t rejit_id;
-        uint32_t jit_us; /* 0: not known */
+        uint32_t jit_us;  /* 0: not known */
+        uint32_t il_size; /* 0: not known */
+        uint32_t flags;   /* of its method; 0: not known */
         bool has_il_version;
         const char *tier;              /* "?" if the row has none */
         const char *symbol;            /* "Namespace.Type.Method(args)", as the runtime writes it */

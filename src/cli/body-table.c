@@ -75,6 +75,14 @@ static void add_reuses(Table *table, const BodyRow *row)
         table_add_format(table, "%" G_GUINT32_FORMAT, row->n_reuses);
 }
 
+static void add_il_size(Table *table, const BodyRow *row)
+{
+        if (row->il_size)
+                table_add_format(table, "%" G_GUINT32_FORMAT, row->il_size);
+        else
+                table_add(table, NULL);
+}
+
 static void add_module(Table *table, const BodyRow *row)
 {
         table_add(table, row->module);
@@ -101,14 +109,16 @@ static const struct {
         [BODY_UNLOADED] = {{"UNLOADED", true, 6, 0}, add_unloaded},
         [BODY_VERSIONS] = {{"VERSIONS", true, 0, 0}, add_versions},
         [BODY_REUSE] = {{"REUSE", true, 0, 0}, add_reuses},
+        [BODY_IL_SIZE] = {{"IL-SIZE", true, 0, 0}, add_il_size},
         [BODY_MODULE] = {{"MODULE", false, 7, 28}, add_module},
         [BODY_METHOD] = {{"METHOD", false, 0, 0}, add_method},
 };
 
 void body_table_print(const BodyRows *list, unsigned important)
 {
-        unsigned hidden =
-                (BODY_COLUMN_BIT(BODY_VERSIONS) | BODY_COLUMN_BIT(BODY_REUSE)) & ~important;
+        unsigned hidden = (BODY_COLUMN_BIT(BODY_VERSIONS) | BODY_COLUMN_BIT(BODY_REUSE) |
+                           BODY_COLUMN_BIT(BODY_IL_SIZE)) &
+                          ~important;
         BodyColumn shown[_BODY_COLUMN_MAX];
         Column columns[_BODY_COLUMN_MAX];
         g_autoptr(Table) table = NULL;

@@ -17,8 +17,9 @@ typedef enum BodyColumn {
         BODY_JIT_MS,
         BODY_LOADED,
         BODY_UNLOADED,
-        BODY_VERSIONS, /* this and the next are shown if asked for */
+        BODY_VERSIONS, /* this and the next two are shown if asked for */
         BODY_REUSE,
+        BODY_IL_SIZE,
         BODY_MODULE,
         BODY_METHOD,
         _BODY_COLUMN_MAX,

@@ -30,7 +30,11 @@ _clrsym_values()
                         OptimizedTier1OSR InstrumentedTier InstrumentedTierOptimized ReadyToRun
                 ;;
         --sort)
-                printf '%s\n' jit size versions reuse loaded
+                printf '%s\n' jit size versions reuse loaded il-size
+                ;;
+        --flag)
+                printf '%s\n' dynamic generic shared jitted helper profiler-rejected \
+                        ready-to-run-rejected
                 ;;
         --style)
                 printf '%s\n' csharp clr short

@@ -46,6 +46,7 @@ static bool is_wanted(const BodyRow *row, void *data)
         const Options *options = filter->options;
 
         return (!options->tier || !strcmp(row->tier, options->tier)) &&
+               (!options->flag || row->flags & options->flag) &&
                (!options_has(options, OPTION_REJITTED) ||
                 (row->has_il_version && row->il_version > 0)) &&
                (!options_has(options, OPTION_OLDER) || is_old_enough(filter, row)) &&
@@ -76,6 +77,8 @@ static uint64_t sort_key(const BodyRow *row, Sort sort)
                 return row->n_reuses;
         case SORT_LOADED:
                 return row->loaded;
+        case SORT_IL_SIZE:
+                return row->il_size;
         case SORT_NONE:
         case _SORT_MAX:
                 break;
@@ -131,6 +134,7 @@ static void methods_print_text(const BodyRows *list, const Options *options)
                 [SORT_VERSIONS] = BODY_COLUMN_BIT(BODY_VERSIONS),
                 [SORT_REUSE] = BODY_COLUMN_BIT(BODY_REUSE),
                 [SORT_LOADED] = BODY_COLUMN_BIT(BODY_LOADED),
+                [SORT_IL_SIZE] = BODY_COLUMN_BIT(BODY_IL_SIZE),
         };
         unsigned important = SORTED[options->sort];
 
@@ -193,7 +197,7 @@ bool verb_methods(const Options *options, GError **error)
 {
         const unsigned choices = OPTION_BIT(OPTION_TIER) | OPTION_BIT(OPTION_MIN_VERSIONS) |
                                  OPTION_BIT(OPTION_REJITTED) | OPTION_BIT(OPTION_OLDER) |
-                                 OPTION_BIT(OPTION_SORT);
+                                 OPTION_BIT(OPTION_FLAG) | OPTION_BIT(OPTION_SORT);
         g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, error);
         g_autoptr(GPatternSpec) pattern = NULL;
         MethodFilter filter = {.options = options};

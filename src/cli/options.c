@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include "clrsym/clrsym.h"
+#include "event/flag-names.h"
 #include "util/size-text.h"
 
 #include <getopt.h>
@@ -144,6 +145,19 @@ static const char *to_tier(const char *argument, void *member)
         return "not a tier: QuickJitted, OptimizedTier1, ReadyToRun ..., see clrsym(1)";
 }
 
+static const char *to_flag(const char *argument, void *member)
+{
+        const FlagName *name;
+
+        for (name = method_flag_names; name->name; name++) {
+                if (strcmp(argument, name->name))
+                        continue;
+                *(uint32_t *)member = name->flag;
+                return NULL;
+        }
+        return "not a flag: dynamic, generic, shared, jitted, helper ..., see clrsym(1)";
+}
+
 static const char *to_via(const char *argument, void *member)
 {
         return attach_via_from_name(argument, member) ? NULL : "not lttng or eventpipe";
@@ -246,7 +260,7 @@ static const char *to_sort(const char *argument, void *member)
 {
         static const char *const NAMES[_SORT_MAX] = {
                 [SORT_JIT] = "jit",     [SORT_SIZE] = "size",     [SORT_VERSIONS] = "versions",
-                [SORT_REUSE] = "reuse", [SORT_LOADED] = "loaded",
+                [SORT_REUSE] = "reuse", [SORT_LOADED] = "loaded", [SORT_IL_SIZE] = "il-size",
         };
         unsigned i;
 
@@ -255,7 +269,7 @@ static const char *to_sort(const char *argument, void *member)
                         *(Sort *)member = (Sort)i;
                         return NULL;
                 }
-        return "not one of jit, size, versions, reuse, loaded";
+        return "not one of jit, size, versions, reuse, loaded, il-size";
 }
 
 #define MEMBER(name) offsetof(Options, name)
@@ -284,8 +298,10 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                              "only code whose IL a profiler replaced"},
         [OPTION_OLDER] = {0, "older", "SEC", false, to_age, MEMBER(older_ns),
                           "only code that has lived for SEC seconds or longer"},
+        [OPTION_FLAG] = {0, "flag", "FLAG", false, to_flag, MEMBER(flag),
+                         "only methods of this kind: dynamic, generic, shared, jitted, helper ..."},
         [OPTION_SORT] = {0, "sort", "KEY", false, to_sort, MEMBER(sort),
-                         "largest first: jit, size, versions, reuse or loaded"},
+                         "largest first: jit, size, versions, reuse, loaded or il-size"},
         [OPTION_IL_VERSION] = {0, "il-version", "N", false, to_number, MEMBER(il_version),
                                "only code of this version of the IL"},
         [OPTION_STYLE] = {0, "style", "STYLE", false, to_style, MEMBER(style),

@@ -26,6 +26,7 @@ typedef enum Option {
         OPTION_MIN_VERSIONS,
         OPTION_REJITTED,
         OPTION_OLDER,
+        OPTION_FLAG,
         OPTION_SORT,
         OPTION_IL_VERSION,
         OPTION_STYLE,
@@ -112,6 +113,7 @@ typedef enum Sort {
         SORT_VERSIONS,
         SORT_REUSE,
         SORT_LOADED,
+        SORT_IL_SIZE,
         _SORT_MAX,
 } Sort;
 
@@ -126,6 +128,7 @@ typedef struct Options {
         const char *tier; /* as clrsym_tier_name() spells it; static */
         uint64_t min_versions;
         uint64_t older_ns;
+        uint32_t flag; /* one of event/method-flags.h */
         Sort sort;
         uint64_t il_version;
         clrsym_style style;

@@ -115,7 +115,7 @@ static const Verb VERBS[] = {
         {.name = "methods",
          .run = verb_methods,
          .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(ALL) | BIT(TIER) | BIT(MIN_VERSIONS) |
-                            BIT(REJITTED) | BIT(OLDER) | BIT(SORT) | BIT(STYLE)},
+                            BIT(REJITTED) | BIT(OLDER) | BIT(FLAG) | BIT(SORT) | BIT(STYLE)},
          .arguments = "[GLOB]",
          .max_arguments = 1,
          .check = check_time,

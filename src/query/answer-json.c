@@ -50,10 +50,8 @@ static void json_put_null(GString *out, const char *name)
 }
 
 /* The words of FLAGS, of which some may be without one. */
-static void json_put_flag_names(GString *out, const char *name, uint32_t flags,
-                                const FlagName *names)
+static void json_append_flag_names(GString *out, uint32_t flags, const FlagName *names)
 {
-        json_put_key(out, name);
         g_string_append_c(out, '[');
         for (; names->name; names++) {
                 if (!(flags & names->flag))
@@ -181,6 +179,9 @@ static void json_put_value(const BodyJson *json, const AnswerField *field, uint6
                 return;
         case ANSWER_SYMBOL:
                 json_put_symbol(json);
+                return;
+        case ANSWER_FLAG_NAMES:
+                json_append_flag_names(out, json->row.method_flags, method_flag_names);
                 return;
         case ANSWER_OFFSET:
                 json_append_u64(out, *json->address - json->row.start);
@@ -347,7 +348,8 @@ static void json_put_flags(GString *out, bool is_known, uint32_t flags, const Fl
 {
         if (is_known) {
                 json_put_u64(out, "flags", flags);
-                json_put_flag_names(out, "flag_names", flags, names);
+                json_put_key(out, "flag_names");
+                json_append_flag_names(out, flags, names);
         } else {
                 json_put_null(out, "flags");
                 json_put_null(out, "flag_names");

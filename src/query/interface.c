@@ -137,12 +137,15 @@ static const struct {
 } INTERFACES[] = {{"org.varlink.service", SERVICE}, {"org.clrsym.Symbolizer", SYMBOLIZER}};
 
 static const char *const TYPE_NAMES[] = {
-        [ANSWER_TEXT] = "string",     [ANSWER_ID] = "string",       [ANSWER_TOKEN] = "string",
-        [ANSWER_NUMBER] = "int",      [ANSWER_TIME] = "string",     [ANSWER_JIT_MS] = "float",
-        [ANSWER_TIER] = "string",     [ANSWER_SOURCE] = "string",   [ANSWER_METHOD] = "Method",
-        [ANSWER_STUB] = "MethodName", [ANSWER_VERSION] = "Version", [ANSWER_MODULE] = "ModuleName",
-        [ANSWER_SYMBOL] = "string",   [ANSWER_OFFSET] = "int",      [ANSWER_IL_OFFSET] = "int",
-        [ANSWER_IL_KIND] = "string",
+        [ANSWER_TEXT] = "string",         [ANSWER_ID] = "string",
+        [ANSWER_TOKEN] = "string",        [ANSWER_NUMBER] = "int",
+        [ANSWER_TIME] = "string",         [ANSWER_JIT_MS] = "float",
+        [ANSWER_TIER] = "string",         [ANSWER_SOURCE] = "string",
+        [ANSWER_METHOD] = "Method",       [ANSWER_STUB] = "MethodName",
+        [ANSWER_VERSION] = "Version",     [ANSWER_MODULE] = "ModuleName",
+        [ANSWER_SYMBOL] = "string",       [ANSWER_OFFSET] = "int",
+        [ANSWER_IL_OFFSET] = "int",       [ANSWER_IL_KIND] = "string",
+        [ANSWER_FLAG_NAMES] = "[]string",
 };
 
 /* What "@NAME" stands for: the members of an object, or of the body itself. */

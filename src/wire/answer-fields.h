@@ -40,6 +40,7 @@ typedef enum AnswerType {
         ANSWER_MODULE,
         /* In JSON alone: made from the other members, or from the address that was asked for. */
         ANSWER_SYMBOL,
+        ANSWER_FLAG_NAMES,
         ANSWER_OFFSET,
         ANSWER_IL_OFFSET,
         ANSWER_IL_KIND,
@@ -90,6 +91,7 @@ typedef enum AnswerNull {
         FIELD("size", NUMBER, IF_ZERO, size, size)                                                 \
         OTHER("offset", OFFSET, NEVER)                                                             \
         FIELD("flags", NUMBER, IF_R2R_ENTRY, method_flags, flags)                                  \
+        OTHER("flag_names", FLAG_NAMES, IF_R2R_ENTRY)                                              \
         OTHER("version", VERSION, NEVER)                                                           \
         OTHER("module", MODULE, IF_NONE)                                                           \
         OTHER("il_offset", IL_OFFSET, IF_NO_IL_MAP)                                                \

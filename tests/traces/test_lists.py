@@ -19,6 +19,8 @@ LARGE_DUMP = 60_000
 
 NO_GUID = '00000000-0000-0000-0000-000000000000'
 # By bit, as eventtracebase.h of the runtime has them.
+METHOD_FLAGS = ('dynamic', 'generic', 'shared', 'jitted', 'helper', 'profiler-rejected',
+                'ready-to-run-rejected')
 MODULE_FLAGS = ('domain-neutral', 'native', 'dynamic', 'manifest', 'ibc-optimized', 'ready-to-run',
                 'partly-ready-to-run')
 ASSEMBLY_FLAGS = ('domain-neutral', 'dynamic', 'native', 'collectible', 'ready-to-run',
@@ -106,6 +108,7 @@ def check_methods(tap, trace, bodies, lines):
     for key, options, value in (
             ('size', [], lambda body: body['size'] or 0),
             ('jit', [], lambda body: body['jit_ms'] or 0),
+            ('il-size', [], lambda body: body['method']['il_size'] or 0),
             ('loaded', [], lambda body: int(nanoseconds(body['loaded']) or 0)),
             ('versions', ['--min-versions', '2'], lambda body: versions[version_key(body)]),
             ('reuse', [], lambda body: reuse[reuse_key(body)]))[:2 if is_large else None]:
@@ -121,6 +124,14 @@ def check_methods(tap, trace, bodies, lines):
             is_same = rows == [lines[i] for i in chosen]
         tap.check(is_same, f'{name}: {len(rows)} methods sorted by {key}', rows[:1],
                   [lines[i] for i in chosen[:1]])
+    flags = {flag: [line for line, body in zip(lines, bodies) if (body['flags'] or 0) >> bit & 1]
+             for bit, flag in enumerate(METHOD_FLAGS)}
+    for flag in METHOD_FLAGS[:1 if is_large else None]:
+        tap.equal(trace.lines('methods', '--all', '--flag', flag), flags[flag],
+                  f'{name}: {len(flags[flag])} methods with flag {flag}')
+    tap.check(all(body['flag_names'] == (None if body['flags'] is None else
+                                         words(body['flags'], METHOD_FLAGS)) for body in bodies),
+              f'{name}: the flags of methods by name')
     for tier in ('OptimizedTier1', 'QuickJitted', 'Optimized', 'ReadyToRun')[:1 if is_large else None]:
         tap.equal(trace.lines('methods', '--all', '--tier', tier),
                   [line for line, body in zip(lines, bodies) if body['version']['tier'] == tier],

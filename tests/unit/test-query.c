@@ -33,7 +33,8 @@ static const char HISTORY[] =
         "\"start\":\"0x1000\","                                                                    \
         "\"size\":16,"
 #define A_VERSION                                                                                  \
-        "\"flags\":392,\"version\":{\"rejit_id\":0,\"il_version\":0,\"tier\":\"QuickJitted\"},"    \
+        "\"flags\":392,\"flag_names\":[\"jitted\"],\"version\":{\"rejit_id\":0,\"il_version\":0,"  \
+        "\"tier\":\"QuickJitted\"},"                                                               \
         "\"module\":{\"id\":\"0x77\",\"path\":\"/a/b.dll\"},"
 #define A_LIFE                                                                                     \
         "\"jit_ms\":0.001,\"loaded\":\"2.000000000\",\"unloaded\":\"3.000000000\",\"source\":"     \
@@ -111,7 +112,8 @@ static const struct {
          "\"time\":null,\"status\":\"ok\",\"symbol\":\"P()\",\"method\":{\"id\":\"0x9\","
          "\"namespace\":\"\",\"name\":\"P\",\"signature\":\"\",\"token\":null,\"stub_for\":null,"
          "\"il_size\":null},"
-         "\"start\":\"0x9000\",\"size\":null,\"offset\":0,\"flags\":null,\"version\":{"
+         "\"start\":\"0x9000\",\"size\":null,\"offset\":0,\"flags\":null,\"flag_names\":null,"
+         "\"version\":{"
          "\"rejit_id\":0,\"il_version\":null,\"tier\":\"ReadyToRun\"},\"module\":null,"
          "\"il_offset\":null,\"il_kind\":null,\"jit_ms\":null,\"loaded\":null,\"unloaded\":null,"
          "\"source\":\"r2r-entry\",\"confidence\":\"exact\",\"horizon\":\"4.000000000\",\"epoch\":"
