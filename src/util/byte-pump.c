@@ -128,7 +128,11 @@ void byte_pump_flush(BytePump *pump)
                                                                     byte_pump_on_output, pump);
                         break;
                 } else if (errno != EINTR) {
-                        /* What it sent before may still be read; reading then finds the end. */
+                        /*
+                         * What it sent before may still be read; reading then finds the end, also
+                         * if it was we who had no room (ENOBUFS).
+                         */
+                        shutdown(pump->fd, SHUT_RDWR);
                         pump->n_sent = pump->output->len;
                 }
         }
