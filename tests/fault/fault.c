@@ -35,10 +35,12 @@ typedef enum Kind {
         KIND_WRITE,
         KIND_FSYNC,
         KIND_RENAME, /* or ftruncate() */
-        KIND_OPEN,
+        KIND_OPEN,   /* or socket() */
         KIND_ACCEPT,
         KIND_FORK,
         KIND_MMAP,
+        KIND_CONNECT,
+        KIND_READ, /* or recv() */
         KIND_NONE,
 } Kind;
 
@@ -46,10 +48,11 @@ static const struct {
         const char *name;
         int error;
 } KINDS[] = {
-        [KIND_MALLOC] = {"malloc", ENOMEM}, [KIND_WRITE] = {"write", ENOSPC},
-        [KIND_FSYNC] = {"fsync", EIO},      [KIND_RENAME] = {"rename", ENOSPC},
-        [KIND_OPEN] = {"open", EMFILE},     [KIND_ACCEPT] = {"accept", EMFILE},
-        [KIND_FORK] = {"fork", EAGAIN},     [KIND_MMAP] = {"mmap", ENOMEM},
+        [KIND_MALLOC] = {"malloc", ENOMEM},   [KIND_WRITE] = {"write", ENOSPC},
+        [KIND_FSYNC] = {"fsync", EIO},        [KIND_RENAME] = {"rename", ENOSPC},
+        [KIND_OPEN] = {"open", EMFILE},       [KIND_ACCEPT] = {"accept", EMFILE},
+        [KIND_FORK] = {"fork", EAGAIN},       [KIND_MMAP] = {"mmap", ENOMEM},
+        [KIND_CONNECT] = {"connect", EAGAIN}, [KIND_READ] = {"read", EIO},
 };
 
 static Kind wanted = KIND_NONE;
@@ -113,13 +116,23 @@ static bool fails(Kind kind)
         return true;
 }
 
-/* Writes to an eventfd, by which GLib wakes its main loop, cannot fail. */
-static bool write_fails(int fd)
+/* Neither writes to an eventfd, by which GLib wakes its main loop, nor reads of it can fail. */
+static bool io_fails(Kind kind, int fd)
 {
         struct stat status;
 
-        return wanted == KIND_WRITE && fstat(fd, &status) == 0 && (status.st_mode & S_IFMT) != 0 &&
-               fails(KIND_WRITE);
+        return wanted == kind && fstat(fd, &status) == 0 && (status.st_mode & S_IFMT) != 0 &&
+               fails(kind);
+}
+
+static bool write_fails(int fd)
+{
+        return io_fails(KIND_WRITE, fd);
+}
+
+static bool read_fails(int fd)
+{
+        return io_fails(KIND_READ, fd);
 }
 
 #define REAL(name)                                                                                 \
@@ -187,6 +200,33 @@ ssize_t send(int fd, const void *bytes, size_t n, int flags)
         return -1;
 }
 
+ssize_t read(int fd, void *bytes, size_t n)
+{
+        REAL(read);
+        return read_fails(fd) ? -1 : real(fd, bytes, n);
+}
+
+ssize_t pread(int fd, void *bytes, size_t n, off_t at)
+{
+        REAL(pread);
+        return read_fails(fd) ? -1 : real(fd, bytes, n, at);
+}
+
+ssize_t pread64(int fd, void *bytes, size_t n, off64_t at)
+{
+        REAL(pread64);
+        return read_fails(fd) ? -1 : real(fd, bytes, n, at);
+}
+
+ssize_t recv(int fd, void *bytes, size_t n, int flags)
+{
+        REAL(recv);
+        if (!read_fails(fd))
+                return real(fd, bytes, n, flags);
+        errno = ENOBUFS;
+        return -1;
+}
+
 int rename(const char *from, const char *to)
 {
         REAL(rename);
@@ -246,6 +286,18 @@ int accept4(int fd, struct sockaddr *address, socklen_t *n, int flags)
 {
         REAL(accept4);
         return fails(KIND_ACCEPT) ? -1 : real(fd, address, n, flags);
+}
+
+int socket(int family, int type, int protocol)
+{
+        REAL(socket);
+        return fails(KIND_OPEN) ? -1 : real(family, type, protocol);
+}
+
+int connect(int fd, const struct sockaddr *address, socklen_t n)
+{
+        REAL(connect);
+        return fails(KIND_CONNECT) ? -1 : real(fd, address, n);
 }
 
 pid_t fork(void)

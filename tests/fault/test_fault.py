@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A call fails in the middle of it: an allocation, a write, an fsync, an open, an accept, a fork or
-a mmap, in clrsymd and in clrsym. Answers are right or there is a reason, nothing that was
-acknowledged is lost, and nothing crashes.
+"""A call fails in the middle of it: an allocation, a write, a read, an fsync, an open, an accept, a
+connect, a fork or a mmap, in clrsymd, also while it reads its journal, and in clrsym. Answers are right
+or there is a reason, nothing that was acknowledged is lost, and nothing crashes.
 
 `test_fault.py CLRSYM CLRSYMD PLUGINS fault.so --all` tries every n; the test tries some, for about
 40 s, by a seed that it prints. `--seed N` repeats it."""
@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,8 +25,8 @@ sys.path[1:1] = [str(HERE.parent / 'traces'), str(HERE.parent / 'daemon')]
 import ingest  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 
-KINDS = ('malloc', 'write', 'fsync', 'rename', 'open', 'accept', 'fork', 'mmap')
-SECONDS = {'daemon': 24, 'client': 10}
+KINDS = ('malloc', 'write', 'read', 'fsync', 'rename', 'open', 'accept', 'connect', 'fork', 'mmap')
+SECONDS = {'daemon': 24, 'client': 10, 'restart': 6}
 N_BATCHES, N_LOADS = 3, 20
 FIRST = 1000
 # GLib ends a program that is out of memory by a trap, after a message.
@@ -155,6 +156,29 @@ def daemon_life(programs, directory, fault):
     return problems
 
 
+def restart_life(programs, directory, fed_state, fault):
+    """Problems of a daemon with a fault that finds a journal, and of the next one without."""
+    state = tempfile.mkdtemp(dir=directory)
+    shutil.copytree(fed_state, state, dirs_exist_ok=True)
+    daemon = Daemon(programs, directory, state, fault.environment)
+    answers, _ = resolve(programs, daemon.source)
+    problems = find_wrong(answers, 0)
+    code, log = daemon.stop(), daemon.log()
+    if code is None or not is_good_end(code, log):
+        problems.append(f'it ends with {code}: {log[-2000:]}')
+    # What cannot be read is lost, and reported; nothing else is a reason to take it for damaged.
+    is_damaged = fault.name.startswith('read ') and 'is damaged: it is kept as' in log
+    after = Daemon(programs, directory, state)
+    answers, done = resolve(programs, after.source)
+    if len(answers) != N_BATCHES * N_LOADS:
+        problems.append(f'the next one does not answer: {done.stderr} {after.log()[-1000:]}')
+    problems += [f'after a restart, {wrong}: {log[-300:]}' for wrong in
+                 find_wrong(answers, 0 if is_damaged else FIRST + N_BATCHES * N_LOADS)]
+    if (code := after.stop()) != 0:
+        problems.append(f'the next one ends with {code}: {after.log()[-1000:]}')
+    return problems
+
+
 def client_life(programs, command, want, fault):
     """Problems of one clrsym with a fault, of which WANT is the output without."""
     done = programs.run(command, env={**programs.environment, **fault.environment})
@@ -212,6 +236,24 @@ class Run:
                            *problems)
         self.try_all('daemon', life, counts)
 
+    def restart(self):
+        state = tempfile.mkdtemp(dir=self.directory)
+        daemon = Daemon(self.programs, self.directory, state)
+        feed(daemon)
+        daemon.process.kill()
+        daemon.process.wait()
+
+        def life(fault):
+            return restart_life(self.programs, self.directory, state, fault)
+        counts = {}
+        for kind in KINDS:
+            fault = self.fault(kind, 0)
+            problems = life(fault)
+            counts[kind] = fault.count()
+            self.tap.check(not problems, f'clrsymd with a journal, without a fault: {counts[kind]} '
+                           f'calls: {kind}', *problems)
+        self.try_all('restart', life, counts)
+
     def client(self):
         state = tempfile.mkdtemp(dir=self.directory)
         daemon = Daemon(self.programs, self.directory, state)
@@ -251,13 +293,13 @@ def main():
         parser.add_argument(argument)
     parser.add_argument('--all', action='store_true', help='every n')
     parser.add_argument('--seed', type=int, default=random.SystemRandom().randrange(1 << 32))
-    parser.add_argument('--only', choices=('daemon', 'client'))
+    parser.add_argument('--only', choices=('daemon', 'restart', 'client'))
     arguments = parser.parse_args()
     tap = recorded.Tap()
     tap.note(f'--seed {arguments.seed}')
     with tempfile.TemporaryDirectory(prefix='clrsym-fault-') as directory:
         run = Run(tap, arguments, recorded.Programs(arguments, directory), directory)
-        for part in ('client', 'daemon'):
+        for part in ('client', 'daemon', 'restart'):
             if arguments.only in (None, part):
                 getattr(run, part)()
     tap.finish()
