@@ -16,7 +16,7 @@ OK, RETRY, HUP, INACTIVE, NO_NEW, ALREADY = 1, 2, 3, 5, 2, 2
 STREAMS_HUP = 4
 NEW_METADATA, NEW_STREAM = 1, 2
 # The head of a packet of lttng-ust, little-endian.
-MAGIC, AT_CLASS, AT_BEGIN, AT_SIZE = 0xC1FC1FC1, 20, 32, 56
+MAGIC, AT_CLASS, AT_INSTANCE, AT_BEGIN, AT_SIZE = 0xC1FC1FC1, 20, 24, 32, 56
 HOST, SESSION = 'machine', 'session'
 TIMER_US = 20_000
 
@@ -28,6 +28,7 @@ class Packet:
     end: int
     content: int  # bits
     class_id: int
+    instance_id: int
     size: int = 0  # bits, as the index has it
 
     def __post_init__(self):
@@ -50,10 +51,11 @@ def packets_of(path):
     while offset < len(data):
         magic, = struct.unpack_from('<I', data, offset)
         class_id, = struct.unpack_from('<I', data, offset + AT_CLASS)
+        instance_id, = struct.unpack_from('<Q', data, offset + AT_INSTANCE)
         begin, end, content, size = struct.unpack_from('<4Q', data, offset + AT_BEGIN)
         if magic != MAGIC:
             raise ValueError(f'{path}: not a packet at {offset}')
-        yield Packet(data[offset:offset + size // 8], begin, end, content, class_id)
+        yield Packet(data[offset:offset + size // 8], begin, end, content, class_id, instance_id)
         offset += size // 8
 
 
