@@ -10,6 +10,8 @@
 #include "support/keeper.h"
 #include "support/suite.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <pthread.h>
@@ -424,19 +426,55 @@ static pid_t only_child(void)
                                                             : 0;
 }
 
-static bool stops_children;
+/* What becomes of the children that are to write a checkpoint. */
+static enum {
+        CHILD_WRITES,
+        CHILD_HANGS,
+        CHILD_IS_KILLED, /* as if there were no memory */
+        CHILD_HAS_NO_ROOM,
+        CHILD_HAS_NO_PROCESS,
+} child;
 
 static void on_fork_in_child(void)
 {
-        if (stops_children)
+        const struct rlimit small = {.rlim_cur = 100, .rlim_max = RLIM_INFINITY};
+
+        switch (child) {
+        case CHILD_HANGS:
                 raise(SIGSTOP);
+                break;
+        case CHILD_IS_KILLED:
+                raise(SIGKILL);
+                break;
+        case CHILD_HAS_NO_ROOM:
+                signal(SIGXFSZ, SIG_IGN);
+                setrlimit(RLIMIT_FSIZE, &small);
+                break;
+        case CHILD_WRITES:
+        case CHILD_HAS_NO_PROCESS:
+                break;
+        }
 }
 
-static void wait_until_stopped(pid_t child)
+/* Instead of libc's. */
+pid_t fork(void)
+{
+        static pid_t (*real)(void);
+
+        if (child == CHILD_HAS_NO_PROCESS) {
+                errno = EAGAIN;
+                return -1;
+        }
+        if (!real)
+                real = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
+        return real();
+}
+
+static void wait_until_stopped(pid_t pid)
 {
         siginfo_t info = {0};
 
-        ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WSTOPPED | WEXITED | WNOWAIT), 0);
+        ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOWAIT), 0);
         ck_assert_int_eq(info.si_code, CLD_STOPPED);
 }
 
@@ -451,7 +489,7 @@ START_TEST(test_hanging_child)
         guint i;
 
         ck_assert_int_eq(pthread_atfork(NULL, NULL, on_fork_in_child), 0);
-        stops_children = true;
+        child = CHILD_HANGS;
         keeper_start(&keeper, state, 0, NULL);
         journal_set_patience(keeper.journal, 200);
         for (i = 0; i < steps->len; i++) {
@@ -461,7 +499,7 @@ START_TEST(test_hanging_child)
                 if (!is_stopped && journal_is_compacting(keeper.journal)) {
                         wait_until_stopped(only_child());
                         is_stopped = true;
-                        stops_children = false;
+                        child = CHILD_WRITES;
                 }
                 if (is_stopped)
                         journal_set_limit(keeper.journal, 1 << 30);
@@ -476,6 +514,56 @@ START_TEST(test_hanging_child)
         keeper_wait(&keeper);
         ck_assert_uint_eq(n_files(state, ".1"), 0);
         g_string_truncate(said, 0);
+        got = image_after_kill(state, 0, NULL);
+        ck_assert(is_same(want, got));
+        check_whole();
+        keeper_stop(&keeper);
+}
+END_TEST
+
+static const struct {
+        const char *reason;
+        int child;
+} CHILDREN[] = {
+        {"the child process was killed", CHILD_IS_KILLED},
+        {"File too large", CHILD_HAS_NO_ROOM},
+        {"Resource temporarily unavailable", CHILD_HAS_NO_PROCESS},
+};
+
+/* A child that cannot write the checkpoint: the journal goes on growing, and a checkpoint comes
+ * later.
+ */
+START_TEST(test_failing_child)
+{
+        g_autoptr(GPtrArray) steps = feeding_new(25, 300);
+        g_autofree char *state = path_of("state");
+        g_autoptr(GByteArray) want = reference_image(steps, steps->len), got = NULL;
+        Keeper keeper;
+        guint i;
+
+        ck_assert_int_eq(pthread_atfork(NULL, NULL, on_fork_in_child), 0);
+        child = CHILDREN[_i].child;
+        keeper_start(&keeper, state, 0, NULL);
+        for (i = 0; i < steps->len; i++) {
+                if (i == 100)
+                        journal_set_limit(keeper.journal, 1);
+                fed_take(&keeper.fed, steps->pdata[i]);
+                if (i >= 200 && !strstr(said->str, "cannot be made shorter")) {
+                        keeper_wait(&keeper);
+                        g_main_context_iteration(NULL, FALSE);
+                }
+        }
+        ck_assert_ptr_nonnull(strstr(said->str, "cannot be made shorter"));
+        ck_assert_ptr_nonnull(strstr(said->str, CHILDREN[_i].reason));
+        ck_assert(!keeper.stats.journal_is_failed);
+        child = CHILD_WRITES;
+        got = image_after_kill(state, 0, NULL);
+        ck_assert(is_same(want, got));
+        while (n_files(state, ".1") > 0)
+                g_main_context_iteration(NULL, TRUE);
+        keeper_wait(&keeper);
+        g_string_truncate(said, 0);
+        g_byte_array_unref(got);
         got = image_after_kill(state, 0, NULL);
         ck_assert(is_same(want, got));
         check_whole();
@@ -539,6 +627,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_poison);
         tcase_add_test(tcase, test_killed_replay);
         tcase_add_test(tcase, test_hanging_child);
+        tcase_add_loop_test(tcase, test_failing_child, 0, (int)G_N_ELEMENTS(CHILDREN));
         tcase_add_test(tcase, test_no_descriptors);
         suite_add_tcase(suite, tcase);
         return suite;
