@@ -219,7 +219,7 @@ static int catchup_read_metadata(Catchup *catchup, const char *name, MetadataFil
 
 /*
  * The file of metadata in a directory, as it is now, and with IS_WANTED its metadata, valid until
- * the next call. NULL: there is none. RET_ERRNO: what is short here.
+ * the next call. NULL: there is none. RET_ERRNO: what kept us from reading it.
  */
 static MetadataFile *catchup_metadata_file(Catchup *catchup, const char *path, bool is_wanted,
                                            int *ret_errno)
@@ -241,8 +241,7 @@ static MetadataFile *catchup_metadata_file(Catchup *catchup, const char *path, b
         code = catchup_read_metadata(catchup, name, file);
         if (code == 0)
                 return file;
-        if (relay_errno_is_local(code))
-                *ret_errno = code;
+        *ret_errno = code;
         return NULL;
 }
 
@@ -268,10 +267,10 @@ static bool catchup_wants(void *data, const StreamKey *key)
 
 static const RelayCalls RELAY_CALLS = {.identify = catchup_identify, .wants = catchup_wants};
 
-static GPtrArray *catchup_scan(Catchup *catchup, GError **error)
+static GPtrArray *catchup_scan(Catchup *catchup, char **ret_unread, GError **error)
 {
         return relay_files_scan(catchup->output, catchup->session, MAX_AGE, &RELAY_CALLS, catchup,
-                                error);
+                                ret_unread, error);
 }
 
 /* Rounds */
@@ -493,21 +492,21 @@ static ReadPacket catchup_read_packet(Catchup *catchup, const Plan *plan, const 
 {
         FeedStream *stream = plan->feed;
         FeedPacket feed_packet;
-        int short_of = 0;
-        const TraceMetadata *metadata = catchup_metadata(catchup, plan->trace->path, &short_of);
+        int code = 0;
+        const TraceMetadata *metadata = catchup_metadata(catchup, plan->trace->path, &code);
+        bool is_local = relay_errno_is_local(code);
         g_autoptr(GError) failed = NULL;
 
         if (!metadata) {
                 g_set_error(error, RELAY_FILES_ERROR,
-                            short_of ? RELAY_FILES_ERROR_LOCAL : RELAY_FILES_ERROR_GONE,
+                            is_local ? RELAY_FILES_ERROR_LOCAL : RELAY_FILES_ERROR_GONE,
                             "the metadata in %s: %s", plan->trace->path,
-                            short_of ? g_strerror(short_of) : "it cannot be read any more");
-                return short_of ? READ_PACKET_LOCAL : READ_PACKET_AGAIN;
+                            code ? g_strerror(code) : "it cannot be read any more");
+                return is_local ? READ_PACKET_LOCAL : READ_PACKET_AGAIN;
         }
         catchup_pass_previous(catchup, plan, metadata);
         if (!catchup_read(catchup, plan, packet, metadata, &feed_packet, &failed)) {
-                bool is_local = g_error_matches(failed, RELAY_FILES_ERROR, RELAY_FILES_ERROR_LOCAL);
-
+                is_local = g_error_matches(failed, RELAY_FILES_ERROR, RELAY_FILES_ERROR_LOCAL);
                 if (is_local || catchup->n_tries + 1 < MAX_TRIES) {
                         g_propagate_error(error, g_steal_pointer(&failed));
                         return is_local ? READ_PACKET_LOCAL : READ_PACKET_AGAIN;
@@ -587,10 +586,26 @@ static void catchup_read_round(Catchup *catchup, const GPtrArray *traces)
         }
 }
 
+/* Not everything on disk could be looked at. False: what was not is given up. */
+static bool catchup_tries_again(Catchup *catchup, const char *unread)
+{
+        /* Each round finds the same. */
+        if (catchup->reason)
+                return false;
+        if (catchup->n_tries + 1 < MAX_TRIES) {
+                catchup->n_tries++;
+                catchup_schedule(catchup, CATCHUP_WAITING, RETRY_MS * catchup->n_tries);
+                return true;
+        }
+        catchup->reason = g_strdup(unread);
+        return false;
+}
+
 /* As far as the daemon lets it. */
 static void catchup_begin_round(Catchup *catchup)
 {
         g_autoptr(GPtrArray) traces = NULL;
+        g_autofree char *unread = NULL;
         g_autoptr(GError) error = NULL;
 
         if (!outlet_may_put(catchup->feed->outlet)) {
@@ -599,9 +614,11 @@ static void catchup_begin_round(Catchup *catchup)
         }
         catchup->held = catchup->calls->last_held(catchup->data);
         outlet_close_ended(catchup->feed->outlet);
-        traces = catchup_scan(catchup, &error);
+        traces = catchup_scan(catchup, &unread, &error);
         if (!traces)
                 catchup_wait(catchup, error->message);
+        else if (unread && catchup_tries_again(catchup, unread))
+                return;
         else if (!catchup_open_streams(catchup, traces))
                 catchup->state = CATCHUP_ASKING;
         else

@@ -42,7 +42,8 @@ enum {
 typedef struct Scan {
         const RelayCalls *calls;
         void *data;
-        int error; /* errno; 0: everything was looked at */
+        int error;    /* errno; 0: everything was looked at */
+        char *unread; /* owned: what the disk did not let us read; NULL: nothing */
 } Scan;
 
 bool relay_errno_is_local(int error)
@@ -51,10 +52,18 @@ bool relay_errno_is_local(int error)
                error == EDQUOT;
 }
 
-static void scan_note(Scan *scan, int error)
+/* What is there cannot be read. All else may be something that is not there (any more). */
+static bool errno_is_of_disk(int error)
+{
+        return error == EIO || error == ESTALE || error == EUCLEAN || error == EBADMSG;
+}
+
+static void scan_note(Scan *scan, const char *path, int error)
 {
         if (relay_errno_is_local(error))
                 scan->error = error;
+        else if (errno_is_of_disk(error) && !scan->unread)
+                scan->unread = g_strdup_printf("cannot read %s: %s", path, g_strerror(error));
 }
 
 static int scan_open(Scan *scan, const char *path)
@@ -62,7 +71,7 @@ static int scan_open(Scan *scan, const char *path)
         int fd = open(path, O_RDONLY | O_CLOEXEC);
 
         if (fd < 0)
-                scan_note(scan, errno);
+                scan_note(scan, path, errno);
         return fd;
 }
 
@@ -81,7 +90,9 @@ static GDir *scan_open_dir(Scan *scan, const char *path)
         GDir *directory = g_dir_open(path, 0, &error);
 
         if (file_error_is_local(error))
-                scan_note(scan, EMFILE);
+                scan_note(scan, path, EMFILE);
+        else if (g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_IO))
+                scan_note(scan, path, EIO);
         return directory;
 }
 
@@ -120,6 +131,7 @@ static uint32_t get_native(const uint8_t *bytes)
         return value;
 }
 
+/* False: with errno set, or as it was if the file is shorter. */
 static bool file_read_at(int fd, void *to, size_t n, uint64_t offset)
 {
         uint8_t *at = to;
@@ -136,6 +148,17 @@ static bool file_read_at(int fd, void *to, size_t n, uint64_t offset)
                 offset += (uint64_t)got;
         }
         return true;
+}
+
+static bool scan_read_at(Scan *scan, const char *path, int fd, void *to, size_t n, uint64_t offset)
+{
+        bool ok;
+
+        errno = 0;
+        ok = file_read_at(fd, to, n, offset);
+        if (!ok)
+                scan_note(scan, path, errno);
+        return ok;
 }
 
 /* The stream of that key in the trace, new or known. */
@@ -204,7 +227,7 @@ static void relay_trace_read_index(RelayTrace *trace, const uint8_t *uuid, const
         size_t entry_size, n;
         struct stat st;
 
-        if (fd < 0 || fstat(fd, &st) < 0 || !file_read_at(fd, head, sizeof(head), 0) ||
+        if (fd < 0 || fstat(fd, &st) < 0 || !scan_read_at(scan, index, fd, head, sizeof(head), 0) ||
             get_be(head, 4) != INDEX_MAGIC)
                 return;
         entry_size = (size_t)get_be(head + INDEX_HEADER_ENTRY_SIZE, 4);
@@ -220,8 +243,8 @@ static void relay_trace_read_index(RelayTrace *trace, const uint8_t *uuid, const
                 return;
         entries = g_try_malloc(n * entry_size);
         if (!entries)
-                scan_note(scan, ENOMEM);
-        else if (file_read_at(fd, entries, n * entry_size, INDEX_HEADER_SIZE))
+                scan_note(scan, index, ENOMEM);
+        else if (scan_read_at(scan, index, fd, entries, n * entry_size, INDEX_HEADER_SIZE))
                 relay_stream_add_packets(relay_trace_stream(trace, &key), entries, n, entry_size,
                                          g_steal_pointer(&path));
 }
@@ -242,13 +265,13 @@ static RelayTrace *relay_trace_read(const char *path, Scan *scan)
 {
         g_autofree char *indexes = g_build_filename(path, "index", NULL);
         g_autoptr(GDir) directory = NULL;
-        int short_of = 0;
-        const uint8_t *uuid = scan->calls->identify(scan->data, path, &short_of);
+        int code = 0;
+        const uint8_t *uuid = scan->calls->identify(scan->data, path, &code);
         RelayTrace *trace;
         const char *name;
         guint i;
 
-        scan_note(scan, short_of);
+        scan_note(scan, path, code);
         if (!uuid)
                 return NULL;
         trace = g_new0(RelayTrace, 1);
@@ -349,7 +372,7 @@ static gint64 directory_age(const char *path, unsigned depth, Scan *scan)
 }
 
 GPtrArray *relay_files_scan(const char *output, const char *name, unsigned since,
-                            const RelayCalls *calls, void *data, GError **error)
+                            const RelayCalls *calls, void *data, char **ret_unread, GError **error)
 {
         Scan scan = {.calls = calls, .data = data};
         g_autoptr(GPtrArray) sessions = g_ptr_array_new_with_free_func(g_free);
@@ -359,6 +382,7 @@ GPtrArray *relay_files_scan(const char *output, const char *name, unsigned since
         struct stat st;
         guint i;
 
+        *ret_unread = NULL;
         gethostname(hostname, sizeof(hostname) - 1);
         by_host = g_build_filename(output, hostname, NULL);
         by_session = g_build_filename(output, name, NULL);
@@ -380,8 +404,11 @@ GPtrArray *relay_files_scan(const char *output, const char *name, unsigned since
                         trace->is_over = is_over;
                 }
         }
-        if (scan.error == 0)
+        if (scan.error == 0) {
+                *ret_unread = scan.unread;
                 return g_steal_pointer(&traces);
+        }
+        g_free(scan.unread);
         g_set_error(error, RELAY_FILES_ERROR, RELAY_FILES_ERROR_LOCAL, "cannot read %s: %s", output,
                     g_strerror(scan.error));
         return NULL;

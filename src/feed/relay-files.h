@@ -42,7 +42,7 @@ typedef enum RelayFilesError {
 typedef struct RelayCalls {
         /*
          * The identity of the trace in the directory PATH, borrowed, 16 bytes; NULL: it is not one,
-         * or not yet. What is short here (descriptors, memory): *RET_ERRNO.
+         * or not yet. What kept us from reading it: *RET_ERRNO.
          */
         const uint8_t *(*identify)(void *data, const char *path, int *ret_errno);
         /* Packets of this stream are needed. */
@@ -53,10 +53,11 @@ typedef struct RelayCalls {
  * The traces of the live session NAME of this machine below the relay daemon's OUTPUT, oldest
  * first: of the newest session of that name, and of those before that were written to in the last
  * SINCE seconds. Returns owned RelayTraces with the streams that are wanted;
- * NULL with ERROR set, which is a local one.
+ * NULL with ERROR set, which is a local one. RET_UNREAD: NULL, or what the disk did not let us
+ * read, for people; owned by the caller.
  */
 GPtrArray *relay_files_scan(const char *output, const char *name, unsigned since,
-                            const RelayCalls *calls, void *data, GError **error);
+                            const RelayCalls *calls, void *data, char **ret_unread, GError **error);
 
 /* errno: the trouble is on our side, and may pass. */
 bool relay_errno_is_local(int error);

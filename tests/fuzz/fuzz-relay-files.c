@@ -187,6 +187,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const RelayTree *tree = tree_get();
         g_autoptr(GPtrArray) traces = NULL;
         const uint8_t *metadata;
+        char *unread;
         size_t n_metadata;
         World world;
         guint i;
@@ -199,7 +200,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         n_metadata = (size_t)(data - metadata);
         write_part(tree->packets, data, size);
         world_init(&world, metadata, n_metadata);
-        traces = relay_files_scan(tree->output, "fuzz", 0, &CALLS, NULL, NULL);
+        traces = relay_files_scan(tree->output, "fuzz", 0, &CALLS, NULL, &unread, NULL);
+        FUZZ_REQUIRE(!unread);
         FUZZ_REQUIRE(traces && traces->len == 1);
         for (i = 0; i < ((const RelayTrace *)traces->pdata[0])->streams->len; i++) {
                 const RelayTrace *trace = traces->pdata[0];

@@ -138,7 +138,7 @@ START_TEST(test_files)
         static const RelayCalls CALLS = {.identify = identify, .wants = want_all};
         static const char MAGIC[64] = "\xc1\x1f\xfc\xc1";
         g_autofree char *output = g_dir_make_tmp("clrsym-XXXXXX", NULL);
-        g_autofree char *trace = NULL, *index = NULL;
+        g_autofree char *trace = NULL, *index = NULL, *unread = NULL, *broken = NULL;
         g_autoptr(GByteArray) packet = g_byte_array_new();
         g_autoptr(GPtrArray) traces = NULL;
         g_autoptr(GError) error = NULL;
@@ -155,8 +155,9 @@ START_TEST(test_files)
         put(trace, "ch_0", MAGIC, sizeof(MAGIC));
         put_index(index);
 
-        traces = relay_files_scan(output, "live", 0, &CALLS, uuid, &error);
+        traces = relay_files_scan(output, "live", 0, &CALLS, uuid, &unread, &error);
         ck_assert_ptr_nonnull(traces);
+        ck_assert_ptr_null(unread);
         ck_assert_uint_eq(traces->len, 1);
         found = traces->pdata[0];
         ck_assert_uint_eq(found->streams->len, 1);
@@ -166,6 +167,16 @@ START_TEST(test_files)
                                     &error));
         ck_assert_uint_eq(packet->len, sizeof(MAGIC));
         ck_assert_mem_eq(packet->data, MAGIC, sizeof(MAGIC));
+
+        /* A second index, at which the kernel fails: EIO. */
+        broken = g_build_filename(index, "ch_1.idx", NULL);
+        ck_assert_int_eq(symlink("/proc/self/mem", broken), 0);
+        g_ptr_array_unref(traces);
+        traces = relay_files_scan(output, "live", 0, &CALLS, uuid, &unread, &error);
+        ck_assert_ptr_nonnull(traces);
+        ck_assert_uint_eq(traces->len, 1);
+        ck_assert_ptr_nonnull(unread);
+        ck_assert_ptr_nonnull(strstr(unread, "ch_1.idx: Input/output error"));
         remove_tree(output);
 }
 END_TEST
