@@ -125,6 +125,33 @@ def check_replay(tap, programs, directory):
     manager.close()
 
 
+def check_ended_replay(tap, programs, directory):
+    """It is to end while it reads its journal: it ends in order, and the journal stays as it is."""
+    manager = Manager(directory)
+    state = pathlib.Path(directory) / 'ended'
+    n = 20_000
+    with recorded.Daemon(programs, directory, '--state', state) as daemon:
+        for first in range(0, n, 1000):
+            feed(daemon, *[ingest.load(10 + i, 0x1000 * (i + 1)) for i in range(first, first + 1000)])
+        daemon.process.kill()
+        daemon.process.wait()
+    for number in range(3):
+        daemon = recorded.Daemon(manager.environment(programs), directory, '--state', state)
+        process = subprocess.Popen(
+            [programs.clrsymd, '--ingest', daemon.ingest, '--query', daemon.query, '--state', state],
+            env=daemon.programs.environment, stdin=subprocess.DEVNULL)
+        message, _ = manager.until('EXTEND_TIMEOUT_USEC')
+        process.terminate()
+        tap.check(process.wait(60) == 0 and message, f'end {number} while the journal is read: exit 0',
+                  process.returncode, message)
+        while manager.next(0):
+            pass
+    with recorded.Daemon(programs, directory, '--state', state) as daemon:
+        tap.equal(counters(daemon)['bodies'], n, 'the next one knows everything')
+        tap.check('damaged' not in daemon.log(), 'of a whole journal', daemon.log())
+    manager.close()
+
+
 def check_watchdog(tap, programs, directory):
     """At half of the time, by the main loop: one that stands still is not heard of."""
     manager = Manager(directory)
@@ -520,6 +547,7 @@ def check_metrics_mode(tap, programs, directory):
 def run(tap, programs, directory, names):
     check_ready(tap, programs, directory)
     check_replay(tap, programs, directory)
+    check_ended_replay(tap, programs, directory)
     check_watchdog(tap, programs, directory)
     check_reload(tap, programs, directory)
     check_reload_keeps_less(tap, programs, directory)

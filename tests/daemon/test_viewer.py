@@ -34,6 +34,10 @@ CTF_DATA = HERE.parent / 'ctf' / 'data'
 MAX_RSS = (256 if 'LD_PRELOAD' in os.environ else 64) << 10
 
 
+# A packet's head and context, of which the last member is the processor.
+EMPTY_PACKET = 84
+
+
 class Feed:
     """A daemon, and a feeder of the session that RELAY hands out."""
 
@@ -162,6 +166,29 @@ DAMAGES = {
     'half of it': lambda data: data[:len(data) // 2],
     'nothing': lambda data: b'',
 }
+
+
+def test_many_processors(tap, programs, directory, trace):
+    """A machine with many of them: each has a stream, most of which are empty."""
+    n = 200
+    copy = pathlib.Path(directory) / 'many'
+    subprocess.run(['cp', '-r', trace, copy], check=True)
+    one, = recorded.ctf_directories(copy)
+    file = max(path for path in one.iterdir() if path.is_file() and path.name != 'metadata')
+    packet = next(relayd.packets_of(file))
+    for number in range(2, n):
+        head = bytearray(packet.data[:EMPTY_PACKET])
+        struct.pack_into('<Q', head, relayd.AT_INSTANCE, number)
+        struct.pack_into('<2Q', head, relayd.AT_SIZE - 8, 8 * EMPTY_PACKET, 8 * 4096)
+        struct.pack_into('<I', head, EMPTY_PACKET - 4, number)
+        (one / f'ch_{number}').write_bytes(head.ljust(4096, b'\0'))
+    wanted = programs.ask(['--trace', str(trace)], 'methods', '--all')
+    tap.same_rows(programs.ask(['--trace', str(copy)], 'methods', '--all'), wanted,
+                  f'{n} processors, from files')
+    with relayd.Relayd([one]) as relay, Feed(programs, directory, relay) as feed:
+        got, gaps = feed.read_all(), feed.status()['gaps']
+    tap.same_rows(got, wanted, f'{n} processors, live')
+    tap.equal((len(relay.streams), gaps), (n, 0), f'{n} streams, without a gap')
 
 
 def test_damaged(tap, programs, directory, trace):
@@ -357,6 +384,7 @@ def test(tap, programs, directory, names):
     for name in ('lttng216-n2', 'lttng216-p2'):
         check_ctf2(tap, programs, directory, name)
     test_growing(tap, programs, directory, traces[MANY])
+    test_many_processors(tap, programs, directory, traces['emit'])
     test_damaged(tap, programs, directory, traces[MANY])
     test_damaged_files(tap, programs, directory, traces)
     test_lies(tap, programs, directory, traces['emit'])
