@@ -68,6 +68,7 @@ class Relayd:
         self.pieces = pieces
         self.metadata, self.streams = {}, {}
         self.has_ended = threading.Event()
+        self.connection = None  # the viewer's
         self.log = []
         for trace, path in enumerate(traces):
             path = pathlib.Path(path)
@@ -94,6 +95,7 @@ class Relayd:
         with contextlib.suppress(OSError):
             while not self.has_ended.is_set():
                 connection, _ = self.listener.accept()
+                self.connection = connection
                 with connection, contextlib.suppress(OSError, EOFError):
                     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                     self.begin()
