@@ -34,7 +34,9 @@ struct EventPipeFeed {
         uint64_t gap_end;   /* ns: of the last gap */
         uint64_t drop_time; /* ns: since when records are dropped; 0: they are not */
         uint64_t n_dropped;
-        FeederReport report; /* as it was sent last */
+        FeederReport report;                            /* as it was sent last */
+        void (*took)(void *data, const Record *record); /* NULL: nobody watches */
+        void *took_data;
 
         IngestClient *client; /* owned */
         IngestStream *stream; /* borrowed */
@@ -143,6 +145,8 @@ static void feed_put_record(EventPipeFeed *feed, Record *record)
          */
         const bool is_full = ingest_client_batch(feed->client)->len > INGEST_MAX_BATCH / 2;
 
+        if (feed->took)
+                feed->took(feed->took_data, record);
         if (is_full)
                 feed_lose(feed, record->time, record->time, GAP_COUNT_UNKNOWN);
         if (is_full || ingest_client_is_due(feed->client, (int64_t)record->time)) {
@@ -260,6 +264,13 @@ EventPipeFeed *eventpipe_feed_new(const char *ingest, const FeedTarget *target, 
         feed_put_progress(feed, since);
         feed_commit(feed);
         return feed;
+}
+
+void eventpipe_feed_watch(EventPipeFeed *feed, void (*took)(void *data, const Record *record),
+                          void *data)
+{
+        feed->took = took;
+        feed->took_data = data;
 }
 
 static void feed_hang_up(EventPipeFeed *feed)

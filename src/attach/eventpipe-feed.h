@@ -16,6 +16,7 @@
  * comes from a worker that died.
  */
 
+#include "event/record.h"
 #include "util/process-key.h"
 
 #include <glib.h>
@@ -42,6 +43,10 @@ typedef struct FeedTarget {
 EventPipeFeed *eventpipe_feed_new(const char *ingest, const FeedTarget *target, uint64_t since);
 /* What was not sent is lost. NULL is fine. */
 void eventpipe_feed_free(EventPipeFeed *feed);
+
+/* TOOK is called with each record from now on, whether or not the daemon gets it. */
+void eventpipe_feed_watch(EventPipeFeed *feed, void (*took)(void *data, const Record *record),
+                          void *data);
 
 /* Takes N bytes of the session's stream. After an error bytes are passed over. */
 void eventpipe_feed_push(EventPipeFeed *feed, const uint8_t *bytes, size_t n);

@@ -5,6 +5,7 @@
 #include "attach/error.h"
 #include "attach/eventpipe-feed.h"
 #include "attach/eventpipe-session.h"
+#include "attach/jit-log.h"
 #include "util/fd.h"
 
 #include <poll.h>
@@ -44,6 +45,7 @@ typedef struct Worker {
 
         /* For the events to come by EventPipe; else NULL and unused. */
         EventPipeFeed *feed; /* owned */
+        JitLog *jit_log;     /* owned; NULL: nobody wants one */
         EventPipeSink sink, listing_sink;
         int orphan;              /* pidfd: a rundown waits for its end; -1: it need not */
         gint64 orphan_deadline;  /* us of g_get_monotonic_time(): for no longer */
@@ -207,6 +209,11 @@ static bool worker_open(const WorkerJob *job, Worker *worker, GError **error)
         return eventpipe_session_open_read(&worker->target, &worker->sink, &worker->session, error);
 }
 
+static void worker_log_jit(void *data, const Record *record)
+{
+        jit_log_take(data, record);
+}
+
 static void worker_begin_feed(const WorkerJob *job, Worker *worker, uint64_t since)
 {
         const FeedTarget target = {.process = *target_key(&worker->target),
@@ -215,6 +222,9 @@ static void worker_begin_feed(const WorkerJob *job, Worker *worker, uint64_t sin
                                    .clock_offset = job->clock_offset};
 
         worker->feed = eventpipe_feed_new(job->ingest, &target, since);
+        worker->jit_log = jit_log_open(job->path, target_key(&worker->target)->pid);
+        if (worker->jit_log)
+                eventpipe_feed_watch(worker->feed, worker_log_jit, worker->jit_log);
         worker->orphan = job->orphan ? pidfd_open(job->orphan, 0) : -1;
         worker->orphan_deadline = g_get_monotonic_time() + ORPHAN_LIMIT;
 }
@@ -412,6 +422,7 @@ void worker_run(const WorkerJob *job, int fd)
                 worker_finish_feed(&worker);
         }
         eventpipe_feed_free(worker.feed);
+        jit_log_close(worker.jit_log);
         fd_clear(&worker.orphan);
         fd_clear(&worker.session.fd);
         target_close(&worker.target);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "attach/jit-log.h"
+
+#include <glib.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Compilations of one thread that have begun and not ended: more are not real. */
+#define MAX_NESTED 64
+
+typedef struct JitBegun {
+        uint64_t method_id;
+        uint64_t time;
+} JitBegun;
+
+typedef struct JitThread {
+        JitBegun begun[MAX_NESTED]; /* the innermost last */
+        unsigned n;
+} JitThread;
+
+struct JitLog {
+        FILE *file;
+        int32_t pid;
+        GHashTable *threads; /* tid -> owned JitThread */
+};
+
+JitLog *jit_log_open(const char *path, int32_t pid)
+{
+        g_autofree char *directory = g_path_get_dirname(path), *name = g_path_get_basename(path);
+        g_autofree char *own = g_build_filename(directory, JIT_LOG_DIRECTORY, name, NULL);
+        FILE *file = fopen(own, "ae");
+        JitLog *log;
+
+        if (!file)
+                return NULL;
+        log = g_new0(JitLog, 1);
+        log->file = file;
+        log->pid = pid;
+        log->threads = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
+        return log;
+}
+
+void jit_log_close(JitLog *log)
+{
+        if (!log)
+                return;
+        fclose(log->file);
+        g_hash_table_unref(log->threads);
+        g_free(log);
+}
+
+static JitThread *jit_log_thread(JitLog *log, int32_t tid)
+{
+        JitThread *thread = g_hash_table_lookup(log->threads, GINT_TO_POINTER(tid));
+
+        if (!thread) {
+                thread = g_new0(JitThread, 1);
+                g_hash_table_insert(log->threads, GINT_TO_POINTER(tid), thread);
+        }
+        return thread;
+}
+
+static void jit_log_begin(JitThread *thread, const Record *record)
+{
+        /* The outermost of too many are those whose ends did not come. */
+        if (thread->n == MAX_NESTED)
+                memmove(thread->begun, thread->begun + 1, --thread->n * sizeof(*thread->begun));
+        thread->begun[thread->n++] = (JitBegun){record_u64(record, FIELD_MethodID), record->time};
+}
+
+/* What began after it and has not ended was given up. */
+static void jit_log_end(JitLog *log, JitThread *thread, const Record *record)
+{
+        const uint64_t method_id = record_u64(record, FIELD_MethodID);
+        unsigned i = thread->n;
+
+        while (i > 0 && thread->begun[i - 1].method_id != method_id)
+                i--;
+        if (i > 0) {
+                const JitLogEntry entry = {.begin = thread->begun[i - 1].time,
+                                           .end = record->time,
+                                           .address = record_u64(record, FIELD_MethodStartAddress),
+                                           .tid = record->tid,
+                                           .pid = log->pid};
+
+                fwrite(&entry, sizeof(entry), 1, log->file);
+                thread->n = i - 1;
+        }
+}
+
+void jit_log_take(JitLog *log, const Record *record)
+{
+        if (!log || !record->tid)
+                return;
+        if (record->event->kind == EVENT_KIND_JITTING_STARTED)
+                jit_log_begin(jit_log_thread(log, record->tid), record);
+        else if (record->event->kind == EVENT_KIND_METHOD_LOAD)
+                jit_log_end(log, jit_log_thread(log, record->tid), record);
+}

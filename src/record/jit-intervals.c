@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/jit-intervals.h"
+
+#include <string.h>
+
+#define NO_PARENT UINT32_MAX
+
+typedef struct Interval {
+        JitLogEntry entry;
+        uint32_t parent; /* the one around it, by number; NO_PARENT: none */
+} Interval;
+
+struct JitIntervals {
+        GHashTable *threads; /* owned int64_t "pid and tid" -> owned GArray of Interval */
+};
+
+static gint64 thread_key(int32_t pid, int32_t tid)
+{
+        return (gint64)((uint64_t)(uint32_t)pid << 32 | (uint32_t)tid);
+}
+
+static void intervals_take(JitIntervals *intervals, const JitLogEntry *entry)
+{
+        const gint64 key = thread_key(entry->pid, entry->tid);
+        const Interval interval = {*entry, NO_PARENT};
+        GArray *thread = g_hash_table_lookup(intervals->threads, &key);
+
+        if (!thread) {
+                thread = g_array_new(FALSE, FALSE, sizeof(Interval));
+                g_hash_table_insert(intervals->threads, g_memdup2(&key, sizeof(key)), thread);
+        }
+        g_array_append_val(thread, interval);
+}
+
+static void intervals_read(JitIntervals *intervals, const char *path)
+{
+        g_autofree char *bytes = NULL;
+        gsize n = 0, at;
+
+        if (!g_file_get_contents(path, &bytes, &n, NULL))
+                return;
+        for (at = 0; n - at >= sizeof(JitLogEntry); at += sizeof(JitLogEntry)) {
+                JitLogEntry entry;
+
+                memcpy(&entry, bytes + at, sizeof(entry));
+                intervals_take(intervals, &entry);
+        }
+}
+
+/* Outer ones before inner ones. */
+static gint interval_compare(gconstpointer a, gconstpointer b)
+{
+        const JitLogEntry *left = &((const Interval *)a)->entry;
+        const JitLogEntry *right = &((const Interval *)b)->entry;
+
+        if (left->begin != right->begin)
+                return left->begin < right->begin ? -1 : 1;
+        return (left->end < right->end) - (left->end > right->end);
+}
+
+static void thread_find_parents(GArray *thread)
+{
+        uint32_t around = NO_PARENT, i;
+
+        g_array_sort(thread, interval_compare);
+        for (i = 0; i < thread->len; i++) {
+                Interval *interval = &g_array_index(thread, Interval, i);
+
+                while (around != NO_PARENT &&
+                       g_array_index(thread, Interval, around).entry.end <= interval->entry.begin)
+                        around = g_array_index(thread, Interval, around).parent;
+                interval->parent = around;
+                around = i;
+        }
+}
+
+JitIntervals *jit_intervals_new(const char *directory)
+{
+        g_autoptr(GDir) files = g_dir_open(directory, 0, NULL);
+        JitIntervals *intervals = g_new0(JitIntervals, 1);
+        GHashTableIter iter;
+        const char *name;
+        gpointer thread;
+
+        intervals->threads = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+                                                   (GDestroyNotify)g_array_unref);
+        while (files && (name = g_dir_read_name(files))) {
+                g_autofree char *path = g_build_filename(directory, name, NULL);
+
+                intervals_read(intervals, path);
+        }
+        g_hash_table_iter_init(&iter, intervals->threads);
+        while (g_hash_table_iter_next(&iter, NULL, &thread))
+                thread_find_parents(thread);
+        return intervals;
+}
+
+void jit_intervals_free(JitIntervals *intervals)
+{
+        if (!intervals)
+                return;
+        g_hash_table_unref(intervals->threads);
+        g_free(intervals);
+}
+
+/* How many begin at TIME or before. */
+static uint32_t thread_count_begun(const GArray *thread, uint64_t time)
+{
+        uint32_t low = 0, high = thread->len;
+
+        while (low < high) {
+                const uint32_t middle = low + (high - low) / 2;
+
+                if (g_array_index(thread, Interval, middle).entry.begin <= time)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+const JitLogEntry *jit_intervals_find(const JitIntervals *intervals, int32_t pid, int32_t tid,
+                                      uint64_t time)
+{
+        const gint64 key = thread_key(pid, tid);
+        const GArray *thread = g_hash_table_lookup(intervals->threads, &key);
+        uint32_t n = thread ? thread_count_begun(thread, time) : 0;
+        uint32_t at = n ? n - 1 : NO_PARENT;
+
+        while (at != NO_PARENT && g_array_index(thread, Interval, at).entry.end <= time)
+                at = g_array_index(thread, Interval, at).parent;
+        return at == NO_PARENT ? NULL : &g_array_index(thread, Interval, at).entry;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * What a thread compiles at a time: from the records of the runtime, through a worker's log, to the
+ * answers
+ */
+
+#include "record/jit-intervals.h"
+#include "support/suite.h"
+
+#include <glib/gstdio.h>
+
+#define PID 77
+
+/* A record of the thread TID: a compilation begins, or, with an ADDRESS, its code is loaded. */
+typedef struct Step {
+        int32_t tid;
+        uint64_t method, time, address;
+} Step;
+
+static const Step STEPS[] = {
+        {1, 10, 100, 0},      {2, 20, 105, 0},
+        {1, 11, 110, 0}, /* within the first */
+        {1, 12, 112, 0}, /* never loaded */
+        {1, 11, 120, 0x1100}, {2, 20, 125, 0x2000},
+        {1, 13, 130, 0x1300}, /* loaded, and not compiled */
+        {1, 10, 140, 0x1000}, {1, 14, 150, 0},
+        {1, 14, 160, 0x1400}, {3, 30, 100, 0}, /* not loaded yet */
+        {0, 40, 100, 0},                       /* of an unknown thread */
+        {0, 40, 110, 0x4000},
+};
+
+static const struct {
+        int32_t pid, tid;
+        uint64_t time;
+        uint64_t address; /* 0: nothing */
+} QUESTIONS[] = {
+        {PID, 1, 99, 0},       {PID, 1, 100, 0x1000}, {PID, 1, 109, 0x1000}, {PID, 1, 110, 0x1100},
+        {PID, 1, 119, 0x1100}, {PID, 1, 120, 0x1000}, {PID, 1, 135, 0x1000}, {PID, 1, 140, 0},
+        {PID, 1, 145, 0},      {PID, 1, 159, 0x1400}, {PID, 1, 160, 0},      {PID, 2, 104, 0},
+        {PID, 2, 110, 0x2000}, {PID, 2, 125, 0},      {PID, 3, 105, 0},      {PID, 0, 105, 0},
+        {PID, 4, 105, 0},      {PID + 1, 1, 105, 0},
+};
+
+static void set_value(Record *record, FieldName name, uint64_t u)
+{
+        const int i = event_field(record->event, name);
+
+        if (i >= 0)
+                record->values[i].u = u;
+}
+
+static void take(JitLog *log, const Step *step)
+{
+        Record record = {.event = step->address
+                                          ? event_by_name("DotNETRuntime:MethodLoadVerbose_V2")
+                                          : event_by_name("DotNETRuntime:MethodJittingStarted_V1"),
+                         .time = step->time,
+                         .tid = step->tid};
+
+        ck_assert_ptr_nonnull(record.event);
+        set_value(&record, FIELD_MethodID, step->method);
+        set_value(&record, FIELD_MethodStartAddress, step->address);
+        jit_log_take(log, &record);
+}
+
+START_TEST(test_intervals)
+{
+        g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
+        g_autofree char *logs = g_build_filename(directory, JIT_LOG_DIRECTORY, NULL);
+        g_autofree char *path = g_build_filename(directory, "77-1", NULL);
+        g_autofree char *log_path = g_build_filename(logs, "77-1", NULL);
+        JitIntervals *intervals;
+        JitLog *log;
+        size_t i;
+
+        ck_assert_ptr_null(jit_log_open(path, PID)); /* nobody wants it */
+        jit_log_take(NULL, NULL);
+        jit_log_close(NULL);
+        g_mkdir(logs, 0700);
+        log = jit_log_open(path, PID);
+        for (i = 0; i < G_N_ELEMENTS(STEPS); i++)
+                take(log, &STEPS[i]);
+        jit_log_close(log);
+        intervals = jit_intervals_new(logs);
+        for (i = 0; i < G_N_ELEMENTS(QUESTIONS); i++) {
+                const JitLogEntry *entry = jit_intervals_find(intervals, QUESTIONS[i].pid,
+                                                              QUESTIONS[i].tid, QUESTIONS[i].time);
+
+                ck_assert_uint_eq(entry ? entry->address : 0, QUESTIONS[i].address);
+        }
+        jit_intervals_free(intervals);
+        g_unlink(log_path);
+        g_rmdir(logs);
+        intervals = jit_intervals_new(logs);
+        ck_assert_ptr_null(jit_intervals_find(intervals, PID, 1, 105));
+        jit_intervals_free(intervals);
+        g_rmdir(directory);
+}
+END_TEST
+
+/* Very many that began and never ended: the inner ones are known all the same. */
+START_TEST(test_endless)
+{
+        g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
+        g_autofree char *logs = g_build_filename(directory, JIT_LOG_DIRECTORY, NULL);
+        g_autofree char *path = g_build_filename(directory, "77-1", NULL);
+        g_autofree char *log_path = g_build_filename(logs, "77-1", NULL);
+        JitIntervals *intervals;
+        JitLog *log;
+        uint64_t i;
+
+        g_mkdir(logs, 0700);
+        log = jit_log_open(path, PID);
+        for (i = 0; i < 1000; i++)
+                take(log, &(const Step){1, i, 100 + i, 0});
+        take(log, &(const Step){1, 999, 2000, 0x1000});
+        take(log, &(const Step){1, 0, 2001, 0x2000});
+        jit_log_close(log);
+        intervals = jit_intervals_new(logs);
+        ck_assert_uint_eq(jit_intervals_find(intervals, PID, 1, 1500)->address, 0x1000);
+        ck_assert_ptr_null(jit_intervals_find(intervals, PID, 1, 500));
+        jit_intervals_free(intervals);
+        g_unlink(log_path);
+        g_rmdir(logs);
+        g_rmdir(directory);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("jit-intervals");
+        TCase *tcase = tcase_create("jit-intervals");
+
+        tcase_add_test(tcase, test_intervals);
+        tcase_add_test(tcase, test_endless);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
