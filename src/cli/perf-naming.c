@@ -447,7 +447,7 @@ static bool run_profile(Naming *naming, GError **error)
         PerfRun run = {.output_fd = -1, .fn = perf_profile_take, .data = &profile};
         bool ok;
 
-        perf_profile_init(&profile);
+        perf_profile_init(&profile, naming->job->compiling);
         ok = run_filter(naming, &run, error);
         if (ok && !stream_reader_is_whole(profile.reader)) {
                 g_set_error(error, PERF_ERROR, 0,

@@ -6,6 +6,7 @@
  */
 
 #include "cli/options.h"
+#include "cli/perf-profile.h"
 #include "profile/profile.h"
 
 typedef struct PerfNaming {
@@ -18,7 +19,8 @@ typedef struct PerfNaming {
         /* Also called with the profile. NULL: nobody wants it. */
         void (*take)(const Profile *profile, const ProfileOptions *options, void *data);
         void *data;
-        bool ends_by_signal; /* one that came is raised again once files are removed */
+        PerfCompiling *compiling; /* borrowed; NULL: it is not known what the JIT compiles */
+        bool ends_by_signal;      /* one that came is raised again once files are removed */
 } PerfNaming;
 
 /* Prints a line of counts to stderr. False with ERROR set, or, if the reader of stdout went away,

@@ -3,6 +3,8 @@
 
 #include "clrsym/clrsym.h"
 
+#define JIT "libclrjit.so"
+
 static void take_frame(void *data, const StreamFrame *frame, const char *name, const char *module)
 {
         static const FrameKind KINDS[_STREAM_KIND_MAX] = {
@@ -22,8 +24,45 @@ static void take_frame(void *data, const StreamFrame *frame, const char *name, c
                 .is_marked = frame->is_marked,
         };
         uint32_t number = profile_frame(profile->profile, &row);
+        const bool is_jit =
+                row.kind == FRAME_NATIVE && row.module && g_str_has_suffix(row.module, JIT);
 
         g_array_append_val(profile->frames, number);
+        g_array_append_val(profile->jits, is_jit);
+}
+
+/* After the JIT's frames nearest to the leaf; 0: there are none. Those that it calls, in libc say,
+ * are nearer to the leaf. */
+static size_t find_jit_end(const PerfProfile *profile, const uint32_t *frames, size_t n)
+{
+        size_t end = 0, i;
+
+        for (i = 0; i < n; i++) {
+                const bool is_jit = g_array_index(profile->jits, bool, frames[i]);
+
+                if (is_jit)
+                        end = i + 1;
+                else if (end)
+                        break;
+        }
+        return end;
+}
+
+/* Inserts what is compiled, at AT of the sample's stack. */
+static void insert_compiling(PerfProfile *profile, const StreamSample *sample, size_t at)
+{
+        PerfCompiling *compiling = profile->compiling;
+        g_autoptr(GString) text = g_string_new("compiling ");
+        ProfileFrame frame = {.module = JIT, .kind = FRAME_NATIVE};
+        uint32_t number;
+
+        compiling->n_samples++;
+        if (!compiling->name(compiling->data, sample->pid, sample->tid, sample->time, text))
+                return;
+        compiling->n_named++;
+        frame.name = text->str;
+        number = profile_frame(profile->profile, &frame);
+        g_array_insert_val(profile->stack, (guint)at, number);
 }
 
 static void take_sample(void *data, const StreamSample *sample, const char *comm, const char *event,
@@ -36,25 +75,30 @@ static void take_sample(void *data, const StreamSample *sample, const char *comm
                 .tid = sample->tid,
                 .time = sample->time,
                 .period = sample->period,
-                .n_frames = n,
         };
-        size_t i;
+        size_t jit_end, i;
 
         g_array_set_size(profile->stack, 0);
         for (i = 0; i < n; i++)
                 g_array_append_val(profile->stack,
                                    g_array_index(profile->frames, uint32_t, frames[i]));
+        jit_end = profile->compiling ? find_jit_end(profile, frames, n) : 0;
+        if (jit_end)
+                insert_compiling(profile, sample, jit_end);
+        row.n_frames = profile->stack->len;
         row.frames = (const uint32_t *)(const void *)profile->stack->data;
         profile_add(profile->profile, &row);
 }
 
 static const StreamCalls CALLS = {take_frame, take_sample};
 
-void perf_profile_init(PerfProfile *profile)
+void perf_profile_init(PerfProfile *profile, PerfCompiling *compiling)
 {
         *profile = (PerfProfile){
                 .profile = profile_new(),
                 .reader = stream_reader_new(&CALLS, profile),
+                .compiling = compiling,
+                .jits = g_array_new(FALSE, FALSE, sizeof(bool)),
                 .frames = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
                 .stack = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
         };
@@ -64,6 +108,7 @@ void perf_profile_deinit(PerfProfile *profile)
 {
         g_clear_pointer(&profile->profile, profile_free);
         g_clear_pointer(&profile->reader, stream_reader_free);
+        g_clear_pointer(&profile->jits, g_array_unref);
         g_clear_pointer(&profile->frames, g_array_unref);
         g_clear_pointer(&profile->stack, g_array_unref);
 }

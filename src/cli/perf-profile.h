@@ -8,14 +8,26 @@
 #include "perf/stream.h"
 #include "profile/profile.h"
 
+/*
+ * What the JIT compiles at a sample, as a frame below its own ones. NAME appends the text of that
+ * frame; false: it is not known.
+ */
+typedef struct PerfCompiling {
+        bool (*name)(void *data, int32_t pid, int32_t tid, uint64_t time, GString *text);
+        void *data;
+        uint64_t n_samples, n_named; /* with a frame of the JIT; with that frame */
+} PerfCompiling;
+
 typedef struct PerfProfile {
-        Profile *profile; /* owned */
+        Profile *profile;         /* owned */
+        PerfCompiling *compiling; /* borrowed or NULL */
+        GArray *jits;             /* bool: a frame of the JIT, by the stream's numbers */
         StreamReader *reader;
         GArray *frames; /* uint32_t: the profile's numbers, by the stream's */
         GArray *stack;  /* uint32_t: the frames of one sample */
 } PerfProfile;
 
-void perf_profile_init(PerfProfile *profile);
+void perf_profile_init(PerfProfile *profile, PerfCompiling *compiling);
 void perf_profile_deinit(PerfProfile *profile);
 
 /* A PerfBytesFn; DATA is a PerfProfile. */

@@ -9,6 +9,7 @@
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "profile/top.h"
+#include "record/jit-intervals.h"
 #include "record/recorder.h"
 
 #include <stdio.h>
@@ -96,12 +97,82 @@ static void record_print_top(const Profile *profile, const ProfileOptions *optio
         fputs(text->str, stderr);
 }
 
+/* What the JIT compiles */
+
+typedef struct CompilingNames {
+        JitIntervals *intervals; /* owned */
+        clrsym *handle;          /* owned; NULL: nothing is named */
+        GHashTable *names;       /* JitLogEntry (borrowed) -> owned text; "": not known */
+        clrsym_style style;
+} CompilingNames;
+
+/* "Namespace.Type.Method(int) (QuickJitted)"; "": the body that was loaded then is not known. */
+static char *compiling_names_ask(const CompilingNames *names, const JitLogEntry *entry)
+{
+        const clrsym_query query = {
+                .pid = entry->pid, .address = entry->address, .has_time = true, .time = entry->end};
+        g_autofree char *symbol = NULL;
+        clrsym_answer answer;
+        size_t n;
+
+        if (clrsym_resolve(names->handle, &query, 1, 0, &answer) < 0 ||
+            answer.status != CLRSYM_OK || answer.confidence == CLRSYM_GAP)
+                return g_strdup("");
+        n = clrsym_symbol(&answer.body, names->style, NULL, 0) + 1;
+        symbol = g_malloc(n);
+        clrsym_symbol(&answer.body, names->style, symbol, n);
+        return g_strdup_printf("%s (%s)", symbol, clrsym_tier_name(answer.body.tier));
+}
+
+static bool compiling_names_append(void *data, int32_t pid, int32_t tid, uint64_t time,
+                                   GString *text)
+{
+        CompilingNames *names = data;
+        const JitLogEntry *entry = jit_intervals_find(names->intervals, pid, tid, time);
+        char *name;
+
+        if (!entry || !names->handle)
+                return false;
+        name = g_hash_table_lookup(names->names, entry);
+        if (!name) {
+                name = compiling_names_ask(names, entry);
+                g_hash_table_insert(names->names, (gpointer)entry, name);
+        }
+        g_string_append(text, name);
+        return *name != '\0';
+}
+
+static void compiling_names_init(CompilingNames *names, const Options *options,
+                                 const Recorder *recorder)
+{
+        const clrsym_options how = {.socket = recorder_socket(recorder)};
+        char *message = NULL;
+
+        *names = (CompilingNames){
+                .intervals = jit_intervals_new(recorder_jit_logs(recorder)),
+                .names = g_hash_table_new_full(NULL, NULL, NULL, g_free),
+                .style = options_has(options, OPTION_STYLE) ? options->style : CLRSYM_STYLE_CSHARP,
+        };
+        if (clrsym_open(&names->handle, &how, &message) < 0)
+                names->handle = NULL;
+        free(message);
+}
+
+static void compiling_names_clear(CompilingNames *names)
+{
+        clrsym_close(names->handle);
+        g_hash_table_unref(names->names);
+        jit_intervals_free(names->intervals);
+}
+
 /* Without --output: the picture, and a summary on the terminal. */
 static bool record_name(const Options *options, const Recorder *recorder, GError **error)
 {
         static const char *const DEFAULT[] = {DEFAULT_OUTPUT};
         g_autofree char *title = record_title(options);
         Options naming = *options;
+        CompilingNames names;
+        PerfCompiling compiling = {compiling_names_append, &names, 0, 0};
         const PerfNaming job = {
                 .options = &naming,
                 .input = recorder_samples(recorder),
@@ -110,10 +181,20 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
                 .n_outputs = options->outputs ? options->outputs->len : 1,
                 .title = title,
                 .take = options->outputs ? NULL : record_print_top,
+                .compiling = &compiling,
         };
+        bool ok;
 
         naming.socket = recorder_socket(recorder);
-        return perf_naming_run(&job, error);
+        compiling_names_init(&names, options, recorder);
+        ok = perf_naming_run(&job, error);
+        if (ok && compiling.n_samples)
+                fprintf(stderr,
+                        "clrsym: %" G_GUINT64_FORMAT " samples in the JIT, %" G_GUINT64_FORMAT
+                        " of them with the method that it compiles\n",
+                        (guint64)compiling.n_samples, (guint64)compiling.n_named);
+        compiling_names_clear(&names);
+        return ok;
 }
 
 bool verb_record(const Options *options, GError **error)

@@ -326,6 +326,11 @@ const char *recorder_socket(const Recorder *recorder)
         return recorder->services->query;
 }
 
+const char *recorder_jit_logs(const Recorder *recorder)
+{
+        return recorder->services->jit_logs;
+}
+
 int recorder_status(const Recorder *recorder)
 {
         const int status = recorder->command_status;

@@ -51,5 +51,7 @@ bool recorder_run(Recorder *recorder, GError **error);
 /* Afterwards: perf's file, and the socket of the daemon. Owned by the recorder. */
 const char *recorder_samples(const Recorder *recorder);
 const char *recorder_socket(const Recorder *recorder);
+/* The same: the directory of what was compiled when, see jit-intervals.h. */
+const char *recorder_jit_logs(const Recorder *recorder);
 /* The exit status of the command, as a shell has it; 0 without a command. */
 int recorder_status(const Recorder *recorder);

@@ -2,6 +2,7 @@
 #include "record/services.h"
 
 #include "attach/holder-path.h"
+#include "attach/jit-log.h"
 #include "record/spawn.h"
 #include "util/fd.h"
 #include "util/runtime-path.h"
@@ -86,6 +87,13 @@ Services *services_start(const Scratch *scratch, GError **error)
         control = holder_path_control(services->holder_path);
         memcpy(argv, daemon_argv, sizeof(argv));
         argv[4] = services->query;
+        services->jit_logs = g_build_filename(services->holder_path, JIT_LOG_DIRECTORY, NULL);
+        if (g_mkdir_with_parents(services->jit_logs, 0700) < 0) {
+                g_set_error(error, SPAWN_ERROR, 0, "cannot make the directory %s: %s",
+                            services->jit_logs, g_strerror(errno));
+                services_free(services);
+                return NULL;
+        }
         services->daemon = services_start_one(scratch, argv, services->query, error);
         if (services->daemon) {
                 const char *const holder_argv[] = {program,    "--directory", services->holder_path,
@@ -113,5 +121,6 @@ void services_free(Services *services)
         g_free(services->query);
         g_free(services->holder_path);
         g_free(services->port);
+        g_free(services->jit_logs);
         g_free(services);
 }

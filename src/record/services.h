@@ -17,6 +17,7 @@ typedef struct Services {
         char *query;          /* owned: the daemon's socket */
         char *holder_path;    /* owned: the holder's directory */
         char *port;           /* owned: the socket for runtimes */
+        char *jit_logs;       /* owned: the directory of jit-log.h */
 } Services;
 
 /* NULL with ERROR set. */

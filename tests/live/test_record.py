@@ -82,8 +82,12 @@ def test_command(tap, place, command):
     folded = (place.directory / 'a.folded').read_text(encoding='utf-8')
     tap.check('Live.Program.Main(string[])' in folded and 'Live.DynamicMethods.Make' in folded,
               'from the first instruction of a program that the command started', folded[:500])
+    jit = re.search(r'(\d+) samples in the JIT, (\d+) of them with', errors)
+    tap.check(jit and int(jit[1]) > 10 and int(jit[2]) > 0.9 * int(jit[1]),
+              'what the JIT compiles is shown', errors)
     html = (place.directory / 'a.html').read_text(encoding='utf-8')
-    tap.check('Live.Program.Main(string[])' in html and not
+    tap.check('Live.Program.Main(string[])' in html and
+              re.search(r'compiling \S.*Dyn_\d+_\d+', html) and not
               (place.directory / 'clrsym-record.html').exists(), 'the outputs that were named')
     tap.equal(place.left(), ([], []), 'and nothing else is left')
 
