@@ -6,30 +6,9 @@
 const ProcessKey KEYS[N_KEYS] = {{0, 100}, {0, 101}, {7, 100}};
 const unsigned STREAM_TRACE[N_STREAMS] = {0, 0, 1};
 
-uint64_t naive_extent(const NaiveBody *body)
-{
-        return MAX(body->size, 1);
-}
-
-bool naive_covers(const NaiveBody *body, uint64_t address)
-{
-        return address >= body->start && address - body->start < naive_extent(body);
-}
-
 static bool overlap(const NaiveBody *a, const NaiveBody *b)
 {
         return a->start < b->start + naive_extent(b) && b->start < a->start + naive_extent(a);
-}
-
-/* A body is alive in [since, until). */
-bool naive_is_alive(const NaiveBody *body, uint64_t time)
-{
-        return body->since <= time && time < body->until;
-}
-
-bool naive_is_living(const NaiveBody *body)
-{
-        return body->until == BODY_FOREVER;
 }
 
 static bool same(const NaiveBody *a, const NaiveBody *b)

@@ -71,6 +71,28 @@ typedef struct NaiveStream {
 
 #define BODY(naive, i) ((NaiveBody *)(naive)->bodies->pdata[i])
 
+/* Asked of each body again and again: calls would take a third of the time. */
+static inline uint64_t naive_extent(const NaiveBody *body)
+{
+        return MAX(body->size, 1);
+}
+
+static inline bool naive_covers(const NaiveBody *body, uint64_t address)
+{
+        return address >= body->start && address - body->start < naive_extent(body);
+}
+
+/* A body is alive in [since, until). */
+static inline bool naive_is_alive(const NaiveBody *body, uint64_t time)
+{
+        return body->since <= time && time < body->until;
+}
+
+static inline bool naive_is_living(const NaiveBody *body)
+{
+        return body->until == BODY_FOREVER;
+}
+
 typedef struct Expected {
         AnswerStatus status;
         Confidence confidence;
@@ -80,14 +102,10 @@ typedef struct Expected {
         unsigned n_bodies;
 } Expected;
 
-uint64_t naive_extent(const NaiveBody *body);
-bool naive_covers(const NaiveBody *body, uint64_t address);
 /* The last body there that ended by then, or NULL. */
 const NaiveBody *naive_last_before(const Naive *naive, uint64_t address, uint64_t time);
 /* True if events of it may be missing in [begin, end]. */
 bool naive_lost(const World *w, const Naive *naive, uint64_t begin, uint64_t end);
-bool naive_is_living(const NaiveBody *body);
-bool naive_is_alive(const NaiveBody *body, uint64_t time);
 void naive_free(gpointer naive);
 Naive *naive_new(World *w, ProcessKey key, unsigned generation, uint64_t time);
 Naive *naive_newest_life(const World *w, ProcessKey key);
