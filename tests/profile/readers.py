@@ -2,17 +2,20 @@
 """Readers of the forms that know only what is published of them, and what a profile must become."""
 
 import collections
+import functools
 import gzip
 import re
 import unicodedata
 
 
+@functools.cache
 def printable(name):
     """What is written of a name that is not fit to be seen."""
     return ''.join(f'\\u{{{ord(c):x}}}'
                    if unicodedata.category(c) in ('Cc', 'Cf', 'Zl', 'Zp') else c for c in name)
 
 
+@functools.cache
 def shown(frame):
     name, module = printable(frame.name), printable(frame.module or '')
     if name in ('', '[unknown]'):
@@ -21,6 +24,7 @@ def shown(frame):
     return name + (' ~' if frame.is_marked else '')
 
 
+@functools.cache
 def folded_name(name):
     name = name.replace(';', ':')
     number = re.search(r'( +)([0-9.]+)$', name)
