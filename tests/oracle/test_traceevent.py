@@ -131,12 +131,13 @@ def check(tap, name, dumped, delivered):
 def run(tap, programs, directory, names):
     command = traceevent.build(directory)
     n_fields = 0
-    for name, trace in recorded.unpack(directory, names).items():
-        if name == recorded.REFUSED:
-            continue
+    traces = {name: trace for name, trace in recorded.unpack(directory, names).items()
+              if name != recorded.REFUSED}
+    archives = [traceevent.pack(trace, os.path.join(directory, f'{name}.zip'))
+                for name, trace in traces.items()]
+    for delivered, (name, trace) in zip(traceevent.read(command, archives), traces.items()):
         output = os.path.join(directory, f'{name}.jsonl')
         tap.equal(programs.dump(trace, output).returncode, 0, f'{name}: dump succeeds')
-        delivered = traceevent.read(command, traceevent.pack(trace, f'{output}.zip'))
         with open(output, encoding='utf-8') as lines:
             n_fields += check(tap, name, map(json.loads, lines), delivered)
     if set(recorded.GOOD) <= set(names):

@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
@@ -15,7 +16,9 @@ import recorded  # pylint: disable=wrong-import-position
 
 SOURCE = pathlib.Path(__file__).resolve().parent / 'traceevent'
 ENVIRONMENT = {**os.environ, 'DOTNET_CLI_TELEMETRY_OPTOUT': '1', 'DOTNET_NOLOGO': '1',
-               'DOTNET_SKIP_FIRST_TIME_EXPERIENCE': '1', 'DOTNET_LTTng': '0'}
+               'DOTNET_SKIP_FIRST_TIME_EXPERIENCE': '1', 'DOTNET_LTTng': '0',
+               # It does not run for long enough to be worth it.
+               'DOTNET_TieredPGO': '0'}
 
 
 def build(directory):
@@ -51,10 +54,19 @@ def pack(trace, path):
     return path
 
 
-def read(command, path):
-    """Every event that TraceEvent delivers, as dictionaries."""
-    done = subprocess.run([*command, path], capture_output=True, check=False, env=ENVIRONMENT,
-                          timeout=recorded.TIMEOUT)
-    if done.returncode != 0:
-        raise RuntimeError(f'traceevent {path}: {done.stderr.decode()[-2000:]}')
-    return [json.loads(line) for line in done.stdout.decode('utf-8').splitlines()]
+def read(command, paths):
+    """Every event that TraceEvent delivers, as dictionaries: a list of them for each path. One program
+    reads all: its code takes longer to compile than most traces to read."""
+    with tempfile.TemporaryFile('w+') as errors, \
+         subprocess.Popen([*command, *paths], stdout=subprocess.PIPE, stderr=errors, env=ENVIRONMENT,
+                          stdin=subprocess.DEVNULL, encoding='utf-8') as process:
+        for path in paths:
+            events, line = [], None
+            while (line := process.stdout.readline()) not in ('', '\n'):
+                events.append(json.loads(line))
+            if not line:
+                errors.seek(0)
+                raise RuntimeError(f'traceevent {path}: exit {process.wait()}: {errors.read()[-2000:]}')
+            yield events
+        if process.wait(recorded.TIMEOUT) != 0 or process.stdout.read():
+            raise RuntimeError(f'traceevent: exit {process.returncode}, after all traces')

@@ -2,7 +2,8 @@
 //
 // Reads a zip of a CTF trace with Microsoft.Diagnostics.Tracing.TraceEvent.
 //
-//   traceevent ZIP           every event that it delivers, one JSON object a line
+//   traceevent ZIP...        every event that it delivers, one JSON object a line, and an empty line
+//                            after those of each ZIP
 //   traceevent --bench ZIP   names and extents of all loaded methods read; prints how many
 
 using System.Text.Encodings.Web;
@@ -16,12 +17,17 @@ if (args is ["--bench", var benchPath])
     Bench(benchPath);
     return 0;
 }
-if (args is [var path])
+if (args.Length > 0)
 {
-    Print(path);
+    using var output = new BufferedStream(Console.OpenStandardOutput(), 1 << 20);
+    foreach (var path in args)
+    {
+        Print(path, output);
+        output.WriteByte((byte)'\n');
+    }
     return 0;
 }
-Console.Error.WriteLine("usage: traceevent [--bench] ZIP");
+Console.Error.WriteLine("usage: traceevent [--bench] ZIP...");
 return 2;
 
 static void Bench(string path)
@@ -41,10 +47,9 @@ static void Bench(string path)
                       $"{characters} characters of names");
 }
 
-static void Print(string path)
+static void Print(string path, Stream output)
 {
     using var source = new CtfTraceEventSource(path);
-    using var output = new BufferedStream(Console.OpenStandardOutput(), 1 << 20);
     var options = new JsonWriterOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
     using var writer = new Utf8JsonWriter(output, options);
     void PrintEvent(TraceEvent data)
