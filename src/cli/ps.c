@@ -6,6 +6,10 @@
         {                                                                                          \
                 {"UID", true, 4, 0}, "uid"                                                         \
         }
+#define TIERING_FIELD                                                                              \
+        {                                                                                          \
+                {"TIERING", false, 7, 0}, "tiering"                                                \
+        }
 #define FIELDS                                                                                     \
         {{"PID", true, 0, 0}, "pid"}, {{"NS", true, 5, 0}, "pid_ns"},                              \
                 {{"STATE", false, 3, 0}, "state"}, {{"RUNTIME", false, 2, 0}, "runtime"},          \
@@ -16,7 +20,7 @@
         }
 
 static const ListColumn SHORT[] = {FIELDS};
-static const ListColumn LONG[] = {UID_FIELD, FIELDS};
+static const ListColumn LONG[] = {UID_FIELD, TIERING_FIELD, FIELDS};
 
 #define TABLE(fields)                                                                              \
         {                                                                                          \

@@ -272,7 +272,7 @@ const Event event_table[] = {
         E(RUNTIME, 190, 1, IL_MAP, "MethodILToNativeMap_V1", il_map_v1),
         E(RUNTIME, 191, 0, JIT_NO_TAIL_CALL, "MethodJitTailCallFailed", tail_call_failed),
         E(RUNTIME, 192, 0, JIT_NOT_INLINED, "MethodJitInliningFailed", inlining_failed),
-        E(RUNTIME, 280, 0, SHOWN, "TieredCompilationSettings", tiered_settings),
+        E(RUNTIME, 280, 0, TIERED_SETTINGS, "TieredCompilationSettings", tiered_settings),
         E(RUNTIME, 281, 0, JIT_PAUSE, "TieredCompilationPause", instance_v1),
         E(RUNTIME, 282, 0, SHOWN, "TieredCompilationResume", tiered_resume),
         E(RUNTIME, 283, 0, JIT_BACKGROUND_START, "TieredCompilationBackgroundJitStart",
@@ -324,7 +324,7 @@ const Event event_table[] = {
         E(RUNDOWN, 160, 0, SHOWN, "ModuleRangeDCStart", module_range),
         E(RUNDOWN, 161, 0, SHOWN, "ModuleRangeDCEnd", module_range),
         E(RUNDOWN, 187, 0, RUNTIME_RUNDOWN, "RuntimeInformationDCStart", runtime_information),
-        E(RUNDOWN, 280, 0, SHOWN, "TieredCompilationSettingsDCStart", tiered_settings),
+        E(RUNDOWN, 280, 0, TIERED_SETTINGS, "TieredCompilationSettingsDCStart", tiered_settings),
 };
 
 const size_t n_event_table = G_N_ELEMENTS(event_table);

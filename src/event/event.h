@@ -80,6 +80,7 @@ typedef enum EventKind {
         EVENT_KIND_RUNDOWN_INIT,
         EVENT_KIND_RUNDOWN_COMPLETE,
         EVENT_KIND_STUB,
+        EVENT_KIND_TIERED_SETTINGS,
         EVENT_KIND_JIT_INLINED, /* this kind and later: sent to the daemon only on request */
         EVENT_KIND_JIT_NOT_INLINED,
         EVENT_KIND_JIT_TAIL_CALL,

@@ -42,3 +42,11 @@ const FlagName assembly_flag_names[] = {
         {ASSEMBLY_FLAG_PARTIAL_READY_TO_RUN, "partly-ready-to-run"},
         END,
 };
+
+const FlagName tiered_setting_names[] = {
+        {TIERED_QUICK_JIT, "quick-jit"},
+        {TIERED_QUICK_JIT_FOR_LOOPS, "osr"},
+        {TIERED_PGO, "pgo"},
+        {TIERED_READY_TO_RUN, "ready-to-run"},
+        END,
+};

@@ -16,3 +16,4 @@ typedef struct FlagName {
 extern const FlagName method_flag_names[];
 extern const FlagName module_flag_names[];
 extern const FlagName assembly_flag_names[];
+extern const FlagName tiered_setting_names[];

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * ModuleFlags and AssemblyFlags of the runtime's loader events (eventtracebase.h)
+ * Flags of the runtime's events that are not of methods (eventtracebase.h)
  */
 
 enum {
@@ -13,6 +13,14 @@ enum {
         MODULE_FLAG_IBC_OPTIMIZED = 0x10,
         MODULE_FLAG_READY_TO_RUN = 0x20,
         MODULE_FLAG_PARTIAL_READY_TO_RUN = 0x40,
+};
+
+/* Flags of TieredCompilationSettings, an event of runtimes that have tiered compilation on. */
+enum {
+        TIERED_QUICK_JIT = 0x1,
+        TIERED_QUICK_JIT_FOR_LOOPS = 0x2,
+        TIERED_PGO = 0x4,
+        TIERED_READY_TO_RUN = 0x8,
 };
 
 enum {

@@ -436,6 +436,11 @@ void process_json_append(GString *out, const Process *process, ProcessLife life,
         json_put_string(out, "runtime", process->runtime_version);
         json_put_string(out, "runtime_path", process->runtime_path);
         json_put_string(out, "command", process->command);
+        json_put_key(out, "tiering");
+        if (process->has_tiering)
+                json_append_flag_names(out, process->tiering, tiered_setting_names);
+        else
+                g_string_append(out, "null");
         json_put_u64(out, "bodies", codemap_n_bodies(process->map));
         json_put_u64(out, "live", codemap_n_live(process->map));
         json_put_u64(out, "modules", process->all_modules->len);

@@ -11,7 +11,7 @@
  */
 
 /* The journal's format contains it. */
-#define CHECKPOINT_VERSION 7
+#define CHECKPOINT_VERSION 8
 
 /* PIN(version of the last change, value, what it has to be) */
 #define CHECKPOINT_PINS(PIN)                                                                       \
@@ -22,10 +22,10 @@
         PIN(6, sizeof(ProcessGap), 32)                                                             \
         PIN(6, sizeof(PendingGap), 40)                                                             \
         PIN(6, sizeof(OwnedKey), 24)                                                               \
-        PIN(7, sizeof(TrackerStats), 264)                                                          \
+        PIN(8, sizeof(TrackerStats), 272)                                                          \
         PIN(6, sizeof(Trace), 96)                                                                  \
         PIN(3, sizeof(TrackerStream), 72)                                                          \
-        PIN(7, sizeof(Process), 360)                                                               \
+        PIN(8, sizeof(Process), 368)                                                               \
         PIN(7, sizeof(Module), 80)                                                                 \
         PIN(7, sizeof(Assembly), 56)                                                               \
         PIN(3, sizeof(Jitting), 32)                                                                \
@@ -36,7 +36,7 @@
         PIN(3, sizeof(Body), 96)                                                                   \
         PIN(3, sizeof(BodyExtra), 24)                                                              \
         PIN(3, sizeof(CodeMap), 160)                                                               \
-        PIN(7, _EVENT_KIND_MAX, 26)                                                                \
+        PIN(8, _EVENT_KIND_MAX, 27)                                                                \
         PIN(3, _GAP_KIND_MAX, 2)                                                                   \
         PIN(3, _BUFFER_SCHEME_MAX, 3)                                                              \
         PIN(3, _BODY_SOURCE_MAX, 4)                                                                \

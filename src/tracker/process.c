@@ -99,6 +99,8 @@ void process_restore_head(Process *process, const Process *head)
         process->serial = head->serial;
         process->uid = head->uid;
         process->is_from_start = head->is_from_start;
+        process->has_tiering = head->has_tiering;
+        process->tiering = head->tiering;
         process->last = head->last;
         process->exit = head->exit;
         process->rundown_begin = head->rundown_begin;

@@ -56,6 +56,8 @@ typedef struct Process {
         uint32_t uid; /* of its owner: of its per-UID buffers, or as the host knows; part of its
                          identity */
         bool is_from_start; /* its runtime's start was seen: it has no earlier events */
+        bool has_tiering;   /* tiered compilation is on, and `tiering` is known */
+        uint32_t tiering;   /* its settings: TIERED_* of event/module-flags.h */
         uint64_t begin;
         uint64_t last;          /* latest event */
         uint64_t exit;          /* its exit unload; BODY_FOREVER: not seen */

@@ -134,6 +134,13 @@ static bool process_is_replaced(const Tracker *tracker, const Process *process,
         return start > process->last && start <= record->time;
 }
 
+/* The settings of a runtime come microseconds before its start: there is no event before them. */
+static bool process_is_starting(const Process *process, const Record *record)
+{
+        return process->has_tiering && process->last == process->begin &&
+               record->time - process->begin < SAME_START;
+}
+
 static bool record_begins_generation(const Tracker *tracker, const Process *process,
                                      const TrackerStream *stream, const Record *record)
 {
@@ -144,7 +151,7 @@ static bool record_begins_generation(const Tracker *tracker, const Process *proc
                 return true;
         if (record->time > process->last && process_is_replaced(tracker, process, stream, record))
                 return true;
-        if (record->event->kind != EVENT_KIND_RUNTIME_START)
+        if (record->event->kind != EVENT_KIND_RUNTIME_START || process_is_starting(process, record))
                 return false;
         /* Else it is the same start, recorded by a second session. */
         return !(process->is_from_start && record->time - process->begin < SAME_START &&
@@ -556,6 +563,12 @@ static void on_stub(Tracker *tracker, Process *process, const Record *record)
         stub_table_keep(&process->stubs, record, process->last);
 }
 
+static void on_tiered_settings(Tracker *tracker, Process *process, const Record *record)
+{
+        process->has_tiering = true;
+        process->tiering = (uint32_t)record_u64(record, FIELD_Flags);
+}
+
 static void on_jit(Tracker *tracker, Process *process, const Record *record)
 {
         if (!process->jit_stats)
@@ -614,6 +627,7 @@ static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Recor
         [EVENT_KIND_RUNDOWN_INIT] = on_rundown_init,
         [EVENT_KIND_RUNDOWN_COMPLETE] = on_rundown_complete,
         [EVENT_KIND_STUB] = on_stub,
+        [EVENT_KIND_TIERED_SETTINGS] = on_tiered_settings,
         [EVENT_KIND_JIT_INLINED] = on_jit,
         [EVENT_KIND_JIT_NOT_INLINED] = on_jit,
         [EVENT_KIND_JIT_TAIL_CALL] = on_jit,

@@ -129,6 +129,11 @@ def assembly_load(time, assembly, name, binding=0, **record_options):
                   struct.pack('<H', 0), version=1, **record_options)
 
 
+def tiered_settings(time, flags, **record_options):
+    """TieredCompilationSettings."""
+    return record(time, 280, struct.pack('<HI', 0, flags), **record_options)
+
+
 def inlining(time, reason=None, **record_options):
     """MethodJitInliningSucceeded, or Failed with a reason."""
     names = string('N') * 9

@@ -288,7 +288,8 @@ def run(tap, programs, directory, names):
         for name, trace in recorded.unpack(directory, TRACES).items():
             done = programs.feed(trace, daemon.ingest)
             tap.check(done.returncode == 0, f'{name} is fed', done.stderr)
-        feed(daemon, ingest.runtime_start(10**9), ingest.inlining(10**9 + 1, 'too big'),
+        feed(daemon, ingest.tiered_settings(10**9 - 1, 15), ingest.runtime_start(10**9),
+             ingest.inlining(10**9 + 1, 'too big'),
              # No runtime of today gives these two, but the events have them.
              ingest.assembly_load(10**9 + 2, 0x1, 'A, Version=1.0.0.0', binding=0x3),
              ingest.module_load(10**9 + 2, 0x55, '/a.dll', native='/a.ni.dll'),

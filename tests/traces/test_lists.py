@@ -23,6 +23,7 @@ METHOD_FLAGS = ('dynamic', 'generic', 'shared', 'jitted', 'helper', 'profiler-re
                 'ready-to-run-rejected')
 MODULE_FLAGS = ('domain-neutral', 'native', 'dynamic', 'manifest', 'ibc-optimized', 'ready-to-run',
                 'partly-ready-to-run')
+TIERING = ('quick-jit', 'osr', 'pgo', 'ready-to-run')
 ASSEMBLY_FLAGS = ('domain-neutral', 'dynamic', 'native', 'collectible', 'ready-to-run',
                   'partly-ready-to-run')
 
@@ -295,6 +296,16 @@ def check_loader(tap, trace, events):
               f'{trace.name}: modules name their assemblies')
 
 
+def check_tiering(tap, trace, events):
+    """The settings of tiered compilation, which some runtimes emit just before their start."""
+    want = {(event['pid_ns'], event['pid']): words(event['fields']['Flags'], TIERING)
+            for event in events if event['event'].startswith('TieredCompilationSettings')}
+    processes = trace.rows('ps')
+    tap.check(all(row['tiering'] == want.get((row['pid_ns'], row['pid'])) and
+                  (row['tiering'] is None or row['from_start']) for row in processes),
+              f'{trace.name}: tiering of {len(want)} processes', want, *processes[:2])
+
+
 def check_il_sizes(tap, trace, bodies, events):
     """The size of a method's IL is that of the compilation that made the body."""
     begun, sizes = {}, {}
@@ -378,6 +389,7 @@ def run(tap, programs, directory, names):
         check_jit(tap, trace, bodies, events)
         check_il_sizes(tap, trace, bodies, events)
         check_loader(tap, trace, events)
+        check_tiering(tap, trace, events)
         if name == 'pidns':
             check_two_namespaces(tap, programs, trace.snapshot)
 
