@@ -289,8 +289,7 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                            "copy stdin to stdout, with names for the addresses in it"},
         [OPTION_ALL] = {0, "all", NULL, false, NULL, 0, "include what is unloaded"},
         [OPTION_LONG] = {'l', "long", NULL, false, NULL, 0,
-                         "include the uid of each, for root and the group clrsym, and the settings "
-                         "of tiering"},
+                         "include the uid of each, and the settings of its tiering"},
         [OPTION_TIER] = {0, "tier", "TIER", false, to_tier, MEMBER(tier),
                          "only code of this tier: QuickJitted, OptimizedTier1, ReadyToRun ..."},
         [OPTION_MIN_VERSIONS] = {0, "min-versions", "N", false, to_number, MEMBER(min_versions),
