@@ -310,6 +310,8 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                           "only these events: 'MethodLoad*', '*ILToNative*' ..."},
         [OPTION_INPUT] = {'i', "input", "FILE", false, to_text, MEMBER(input),
                           "the recording (default: perf.data)"},
+        [OPTION_DIFF] = {0, "diff", "BEFORE", false, to_text, MEMBER(before),
+                         "compare AFTER with this recording, in a flame graph"},
         [OPTION_TIERS] = {0, "tiers", NULL, false, NULL, 0, "text: add the tier of managed code"},
         [OPTION_ANNOTATE] = {0, "annotate", NULL, false, NULL, 0,
                              "folded: append _[j] to managed names, _[k] to the kernel's"},

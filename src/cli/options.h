@@ -32,6 +32,7 @@ typedef enum Option {
         OPTION_STYLE,
         OPTION_EVENT,
         OPTION_INPUT,
+        OPTION_DIFF,
         OPTION_TIERS,
         OPTION_ANNOTATE,
         OPTION_MAP,
@@ -134,6 +135,7 @@ typedef struct Options {
         clrsym_style style;
         const char *event;
         const char *input;
+        const char *before;
         const char *output; /* the last of: */
         GPtrArray *outputs; /* owned, of borrowed strings; or NULL */
         ProcessMaps maps;

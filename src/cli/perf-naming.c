@@ -447,7 +447,8 @@ static bool run_profile(Naming *naming, GError **error)
         PerfRun run = {.output_fd = -1, .fn = perf_profile_take, .data = &profile};
         bool ok;
 
-        perf_profile_init(&profile, naming->job->compiling);
+        perf_profile_init(&profile, naming->job->compiling, naming->job->into);
+        profile.is_before = naming->job->is_before;
         ok = run_filter(naming, &run, error);
         if (ok && !stream_reader_is_whole(profile.reader)) {
                 g_set_error(error, PERF_ERROR, 0,
@@ -464,7 +465,7 @@ static bool run_profile(Naming *naming, GError **error)
 static bool naming_write(Naming *naming, GError **error)
 {
         const PerfNaming *job = naming->job;
-        bool has_profile = job->take != NULL;
+        bool has_profile = job->take || job->into;
         unsigned i;
 
         for (i = 0; i < job->n_outputs; i++) {
@@ -487,7 +488,7 @@ static bool naming_needs_one_event(const PerfNaming *job)
         for (i = 0; i < job->n_outputs; i++)
                 if (form_of_output(output_path(job->outputs[i])) != FORM_TEXT)
                         return true;
-        return job->take != NULL;
+        return job->take || job->into;
 }
 
 static bool naming_run(Naming *naming, GError **error)

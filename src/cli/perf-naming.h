@@ -19,6 +19,8 @@ typedef struct PerfNaming {
         /* Also called with the profile. NULL: nobody wants it. */
         void (*take)(const Profile *profile, const ProfileOptions *options, void *data);
         void *data;
+        Profile *into;            /* borrowed: gets the samples; NULL: a profile of its own */
+        bool is_before;           /* the samples are those that others are compared with */
         PerfCompiling *compiling; /* borrowed; NULL: it is not known what the JIT compiles */
         bool ends_by_signal;      /* one that came is raised again once files are removed */
 } PerfNaming;

@@ -75,6 +75,7 @@ static void take_sample(void *data, const StreamSample *sample, const char *comm
                 .tid = sample->tid,
                 .time = sample->time,
                 .period = sample->period,
+                .is_before = profile->is_before,
         };
         size_t jit_end, i;
 
@@ -92,10 +93,11 @@ static void take_sample(void *data, const StreamSample *sample, const char *comm
 
 static const StreamCalls CALLS = {take_frame, take_sample};
 
-void perf_profile_init(PerfProfile *profile, PerfCompiling *compiling)
+void perf_profile_init(PerfProfile *profile, PerfCompiling *compiling, Profile *into)
 {
         *profile = (PerfProfile){
-                .profile = profile_new(),
+                .profile = into ? into : profile_new(),
+                .is_borrowed = into != NULL,
                 .reader = stream_reader_new(&CALLS, profile),
                 .compiling = compiling,
                 .jits = g_array_new(FALSE, FALSE, sizeof(bool)),
@@ -106,7 +108,8 @@ void perf_profile_init(PerfProfile *profile, PerfCompiling *compiling)
 
 void perf_profile_deinit(PerfProfile *profile)
 {
-        g_clear_pointer(&profile->profile, profile_free);
+        if (!profile->is_borrowed)
+                g_clear_pointer(&profile->profile, profile_free);
         g_clear_pointer(&profile->reader, stream_reader_free);
         g_clear_pointer(&profile->jits, g_array_unref);
         g_clear_pointer(&profile->frames, g_array_unref);

@@ -23,11 +23,14 @@ typedef struct PerfProfile {
         PerfCompiling *compiling; /* borrowed or NULL */
         GArray *jits;             /* bool: a frame of the JIT, by the stream's numbers */
         StreamReader *reader;
-        GArray *frames; /* uint32_t: the profile's numbers, by the stream's */
-        GArray *stack;  /* uint32_t: the frames of one sample */
+        GArray *frames;   /* uint32_t: the profile's numbers, by the stream's */
+        GArray *stack;    /* uint32_t: the frames of one sample */
+        bool is_before;   /* the samples are of the recording that another is compared with */
+        bool is_borrowed; /* the profile */
 } PerfProfile;
 
-void perf_profile_init(PerfProfile *profile, PerfCompiling *compiling);
+/* INTO: the profile that gets the samples, borrowed; NULL: a new one. */
+void perf_profile_init(PerfProfile *profile, PerfCompiling *compiling, Profile *into);
 void perf_profile_deinit(PerfProfile *profile);
 
 /* A PerfBytesFn; DATA is a PerfProfile. */

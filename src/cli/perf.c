@@ -4,10 +4,64 @@
  * clrsym perf: names the managed frames of a perf.data
  */
 
+#include "cli/perf-folded.h"
 #include "cli/perf-naming.h"
+#include "cli/perf-program.h"
 #include "cli/verbs.h"
 
 #define DEFAULT_INPUT "perf.data"
+
+/* Adds the samples of one of the two recordings that are compared. */
+static bool compare_collect(const Options *options, const char *input, bool is_before,
+                            Profile *profile, GError **error)
+{
+        const PerfNaming job = {
+                .options = options,
+                .input = input,
+                .into = profile,
+                .is_before = is_before,
+                .ends_by_signal = true,
+        };
+
+        return perf_folded_is(input) ? perf_folded_read(input, is_before, profile, error)
+                                     : perf_naming_run(&job, error);
+}
+
+static bool compare(const Options *options, GError **error)
+{
+        const char *before = options->before, *after = options->arguments[0];
+        const GPtrArray *outputs = options->outputs;
+        g_autofree char *before_name = g_path_get_basename(before);
+        g_autofree char *after_name = g_path_get_basename(after);
+        g_autofree char *title = g_strdup_printf("%s, compared with %s", after_name, before_name);
+        const ProfileOptions how = {.title = title};
+        g_autoptr(Profile) profile = profile_new();
+        bool can_write = outputs != NULL;
+        ProfileForm form;
+        guint i;
+
+        for (i = 0; can_write && i < outputs->len; i++)
+                can_write = profile_form_of_path(outputs->pdata[i], &form) &&
+                            profile_form_compares(form);
+        if (!can_write) {
+                g_set_error(error, PERF_ERROR, 0,
+                            "--diff writes a flame graph: give -o FILE.html or -o FILE.svg");
+                return false;
+        }
+        if (perf_folded_is(before) != perf_folded_is(after)) {
+                g_set_error(error, PERF_ERROR, 0,
+                            "a recording is compared with a recording, and folded stacks with "
+                            "folded stacks: clrsym perf -o FILE.folded makes them of a recording");
+                return false;
+        }
+        if (!compare_collect(options, before, true, profile, error) ||
+            !compare_collect(options, after, false, profile, error))
+                return false;
+        for (i = 0; i < outputs->len; i++)
+                if (!profile_write(profile, outputs->pdata[i], &how, error))
+                        return false;
+        return true;
+}
 
 bool verb_perf(const Options *options, GError **error)
 {
@@ -21,5 +75,5 @@ bool verb_perf(const Options *options, GError **error)
                 .ends_by_signal = true,
         };
 
-        return perf_naming_run(&job, error);
+        return options->before ? compare(options, error) : perf_naming_run(&job, error);
 }

@@ -40,6 +40,15 @@ static const char *check_attach(const Options *options)
                                                                          : check_processes(options);
 }
 
+static const char *check_perf(const Options *options)
+{
+        if (!options->before)
+                return *options->arguments ? "AFTER needs --diff BEFORE" : NULL;
+        return !*options->arguments ? "--diff BEFORE needs AFTER"
+               : options->input     ? "give --diff BEFORE AFTER or --input, not both"
+                                    : NULL;
+}
+
 static const OptionText PERF_TEXTS[] = {
         {OPTION_EVENT, "NAME", "only samples of this event, if several were recorded"},
         {0},
@@ -150,9 +159,13 @@ static const Verb VERBS[] = {
          .help = "print a perf map that is right for one moment"},
         {.name = "perf",
          .run = verb_perf,
-         .use = {BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(INPUT) | BIT(OUTPUT) | BIT(STYLE) |
-                         BIT(TIERS) | BIT(ANNOTATE) | BIT(EVENT) | BIT(MAP) | BIT(FORCE),
+         .use = {BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(INPUT) | BIT(DIFF) | BIT(OUTPUT) |
+                         BIT(STYLE) | BIT(TIERS) | BIT(ANNOTATE) | BIT(EVENT) | BIT(MAP) |
+                         BIT(FORCE),
                  PERF_TEXTS},
+         .check = check_perf,
+         .arguments = "[AFTER]",
+         .max_arguments = 1,
          .help = "name the managed frames of a perf.data; print it, or write a flame graph or "
                  "profile"},
         {.name = "record",

@@ -73,6 +73,8 @@ static int compare_children(gconstpointer a, gconstpointer b, gpointer data)
 
         if (x->total != y->total)
                 return x->total > y->total ? -1 : 1;
+        if (x->total_before != y->total_before)
+                return x->total_before > y->total_before ? -1 : 1;
         r = strcmp(g_array_index(tree->profile->frames, Frame, x->merged).name,
                    g_array_index(tree->profile->frames, Frame, y->merged).name);
         return r ? r : x->merged < y->merged ? -1 : 1;
@@ -106,12 +108,17 @@ static void link_children(CallTree *tree)
         }
 }
 
+/* Samples of one stack. */
+typedef struct StackCount {
+        uint64_t self, total;
+        uint64_t self_before, total_before;
+} StackCount;
+
 CallTree *call_tree_new(const Profile *profile, const uint32_t *merged)
 {
         CallTree *tree = g_new(CallTree, 1);
         uint32_t i, n_stacks = profile->nodes->len;
-        g_autofree uint64_t *self = g_new0(uint64_t, n_stacks);
-        g_autofree uint64_t *total = g_new(uint64_t, n_stacks);
+        g_autofree StackCount *counts = g_new0(StackCount, n_stacks);
         g_autofree uint32_t *node_of = g_new(uint32_t, n_stacks);
         PairIndex index;
         const StackNode *stacks = (const StackNode *)(gconstpointer)profile->nodes->data;
@@ -121,15 +128,27 @@ CallTree *call_tree_new(const Profile *profile, const uint32_t *merged)
                 .nodes = g_array_new(FALSE, FALSE, sizeof(CallNode)),
                 .variants = g_array_new(FALSE, FALSE, sizeof(CallVariant)),
         };
-        for (i = 0; i < profile->samples->len; i++)
-                self[g_array_index(profile->samples, Sample, i).node]++;
-        memcpy(total, self, n_stacks * sizeof(*total));
-        for (i = n_stacks - 1; i > 0; i--)
-                total[stacks[i].parent] += total[i];
+        for (i = 0; i < profile->samples->len; i++) {
+                const Sample *sample = &g_array_index(profile->samples, Sample, i);
+
+                if (sample->is_before)
+                        counts[sample->node].self_before += sample->count;
+                else
+                        counts[sample->node].self += sample->count;
+        }
+        for (i = 0; i < n_stacks; i++) {
+                counts[i].total = counts[i].self;
+                counts[i].total_before = counts[i].self_before;
+        }
+        for (i = n_stacks - 1; i > 0; i--) {
+                counts[stacks[i].parent].total += counts[i].total;
+                counts[stacks[i].parent].total_before += counts[i].total_before;
+        }
 
         pair_index_init(&index);
         node_of[PROFILE_ROOT] = node_new(tree, 0, 0);
-        node_at(tree, 0)->total = total[PROFILE_ROOT];
+        node_at(tree, 0)->total = counts[PROFILE_ROOT].total;
+        node_at(tree, 0)->total_before = counts[PROFILE_ROOT].total_before;
         for (i = 1; i < n_stacks; i++) {
                 uint32_t parent = node_of[stacks[i].parent], frame = merged[stacks[i].frame];
                 CallNode *node;
@@ -138,9 +157,11 @@ CallTree *call_tree_new(const Profile *profile, const uint32_t *merged)
                 if (node_of[i] == tree->nodes->len)
                         node_new(tree, parent, frame);
                 node = node_at(tree, node_of[i]);
-                node->self += self[i];
-                node->total += total[i];
-                variant_add(tree, node_of[i], stacks[i].frame, total[i]);
+                node->self += counts[i].self;
+                node->total += counts[i].total;
+                node->self_before += counts[i].self_before;
+                node->total_before += counts[i].total_before;
+                variant_add(tree, node_of[i], stacks[i].frame, counts[i].total);
         }
         for (i = 1; i < tree->nodes->len; i++)
                 variants_order(tree, node_at(tree, i));

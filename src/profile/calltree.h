@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * Call tree: how many samples were in each path of calls; frames that are shown as one are merged
+ * Call tree: how many samples were in each path of calls; frames that are shown as one are merged.
+ * In a comparison a node without samples has those before only.
  */
 
 #include "profile/data.h"
@@ -25,6 +26,8 @@ typedef struct CallNode {
         uint32_t depth;    /* the root's is 0, a thread name's 1 */
         uint64_t self;     /* samples that ended here */
         uint64_t total;    /* samples that were here or below */
+        /* The same of the samples before. */
+        uint64_t self_before, total_before;
 } CallNode;
 
 typedef struct CallTree {

@@ -38,8 +38,10 @@ typedef struct Thread {
 typedef struct Sample {
         uint64_t time;
         uint64_t period;
+        uint64_t count; /* samples that it stands for, 1 or more */
         uint32_t node;
         uint32_t thread;
+        bool is_before;
 } Sample;
 
 struct Profile {
@@ -52,6 +54,8 @@ struct Profile {
         GArray *threads;         /* of Thread */
         PairIndex thread_index;  /* pid and tid -> number of the thread + 1 */
         GArray *samples;         /* of Sample */
+        uint64_t count;          /* sum of all samples' */
+        bool has_before;         /* a sample is_before: the profile is a comparison */
 };
 
 /* What periods count: nanoseconds of a clock, or events. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/calltree.h"
+#include "profile/change.h"
 #include "profile/label.h"
 #include "profile/markup.h"
 #include "profile/palette.h"
@@ -14,7 +15,8 @@
  *
  * The page's policy lets nothing run but that script, and loads nothing. The tree is three lists, a
  * number for each node, parents before children: its frame, how many steps up from the previous
- * node to the node's parent, and the samples that ended in it.
+ * node to the node's parent, and the samples that ended in it. A comparison has two more: the
+ * samples before that ended in it, and the colour of its change.
  */
 
 typedef struct HtmlPage {
@@ -149,11 +151,13 @@ static void append_tree(const HtmlPage *page)
         g_autoptr(CallTree) tree = call_tree_new(page->profile, merged);
         g_autofree uint32_t *places = g_new(uint32_t, tree->nodes->len);
         GString *out = page->out->text;
-        enum { FRAME, UP, SELF, _MAX };
-        static const char *const NAMES[_MAX] = {"frame", "up", "self"};
-        int list;
+        enum { FRAME, UP, SELF, BEFORE, CHANGE, _MAX };
+        static const char *const NAMES[_MAX] = {"frame", "up", "self", "before", "change"};
+        int list, n_lists = page->profile->has_before ? _MAX : BEFORE;
+        Changes changes;
 
-        for (list = 0; list < _MAX; list++) {
+        changes_init(&changes, tree);
+        for (list = 0; list < n_lists; list++) {
                 uint32_t i, before = 0, place = 0;
 
                 g_string_append_printf(out, ",\n\"%s\":[", NAMES[list]);
@@ -165,6 +169,8 @@ static void append_tree(const HtmlPage *page)
                                 [FRAME] = g_array_index(tree->variants, CallVariant, variant).frame,
                                 [UP] = call_node(tree, before)->depth + 1 - node->depth,
                                 [SELF] = node->self,
+                                [BEFORE] = node->self_before,
+                                [CHANGE] = (uint64_t)(change_step(&changes, i) + CHANGE_STEPS),
                         };
 
                         if (before)
@@ -177,6 +183,18 @@ static void append_tree(const HtmlPage *page)
                 g_string_append_c(out, ']');
         }
         append_variants(page, tree, places);
+}
+
+/* The colours of a comparison. */
+static void append_changes(GString *out)
+{
+        int step;
+
+        g_string_append(out, "],\n\"changes\":[");
+        for (step = -CHANGE_STEPS; step <= CHANGE_STEPS; step++)
+                g_string_append_printf(out, "%s[\"%s\",\"%s\"]", step > -CHANGE_STEPS ? "," : "",
+                                       change_label(step) ? change_label(step) : "",
+                                       change_colour(step));
 }
 
 static void append_data(const HtmlPage *page, const char *name)
@@ -207,6 +225,8 @@ static void append_data(const HtmlPage *page, const char *name)
                                        (guint64)legend.entries[i].self);
                 separator = ",";
         }
+        if (page->profile->has_before)
+                append_changes(out);
         g_string_append(out, "],\n\"kinds\":[");
         for (i = 0; i <= FRAME_COMM; i++)
                 g_string_append_printf(out, "%s\"%s\"", i ? "," : "",

@@ -77,9 +77,10 @@ void legend_init(Legend *legend, const Profile *profile)
         /* Rows of thread names need no explanation. */
         legend->entries[COLOUR_COMM].is_shown = false;
         for (i = 0; i < profile->samples->len; i++) {
-                uint32_t node = g_array_index(profile->samples, Sample, i).node;
-                const Frame *leaf = &g_array_index(profile->frames, Frame, nodes[node].frame);
+                const Sample *sample = &g_array_index(profile->samples, Sample, i);
+                const Frame *leaf =
+                        &g_array_index(profile->frames, Frame, nodes[sample->node].frame);
 
-                legend->entries[frame_colour(leaf)].self++;
+                legend->entries[frame_colour(leaf)].self += sample->count;
         }
 }

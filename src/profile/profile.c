@@ -189,16 +189,27 @@ void profile_add(Profile *profile, const ProfileSample *sample)
         const Sample kept = {
                 .time = sample->time,
                 .period = sample->period,
+                .count =
+                        1 + MIN(sample->n_equal,
+                                PROFILE_MAX_COUNT - 1 - MIN(profile->count, PROFILE_MAX_COUNT - 1)),
                 .node = node_of_stack(profile, comm, sample->frames, sample->n_frames),
                 .thread = thread_number(profile, sample, comm),
+                .is_before = sample->is_before,
         };
 
+        profile->count += kept.count;
+        profile->has_before |= kept.is_before;
         g_array_append_val(profile->samples, kept);
 }
 
 size_t profile_n_samples(const Profile *profile)
 {
         return profile->samples->len;
+}
+
+uint64_t profile_count(const Profile *profile)
+{
+        return MIN(profile->count, PROFILE_MAX_COUNT);
 }
 
 bool profile_event_is_clock(const char *event)

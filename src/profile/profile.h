@@ -38,6 +38,10 @@ typedef struct ProfileSample {
         uint64_t period;        /* events that this sample stands for; ns if the event is a clock */
         const uint32_t *frames; /* numbers of profile_frame(), the leaf first */
         size_t n_frames;        /* may be 0 */
+        uint64_t n_equal;       /* more samples that are equal to this one: it counts for them */
+        /* Of the recording that the others are compared with. A graph shows the others, and by
+         * colours what has changed since. Only SVG and HTML do that. */
+        bool is_before;
 } ProfileSample;
 
 typedef struct Profile Profile;
@@ -53,6 +57,10 @@ uint32_t profile_frame(Profile *profile, const ProfileFrame *frame);
 void profile_add(Profile *profile, const ProfileSample *sample);
 
 size_t profile_n_samples(const Profile *profile);
+/* Most samples that one profile counts: numbers that a double has exactly. */
+#define PROFILE_MAX_COUNT (UINT64_C(1) << 53)
+/* All samples, with those that they count for; at most PROFILE_MAX_COUNT. */
+uint64_t profile_count(const Profile *profile);
 
 typedef struct ProfileOptions {
         const char *title; /* title of graphs and profiles, or NULL: "Flame graph" */
@@ -75,6 +83,8 @@ typedef enum ProfileForm {
 
 /* False if no format has this ending. */
 bool profile_form_of_path(const char *path, ProfileForm *ret_form);
+/* False if the format cannot show what has changed. */
+bool profile_form_compares(ProfileForm form);
 
 /*
  * Writes the format that PATH's ending names. OPTIONS may be NULL.

@@ -51,11 +51,15 @@ void summary_init(Summary *summary, const Profile *profile)
         uint64_t first = UINT64_MAX, last = 0;
         uint32_t i;
 
-        *summary =
-                (Summary){.n_samples = profile->samples->len, .n_threads = profile->threads->len};
+        *summary = (Summary){.n_threads = profile->threads->len};
         for (i = 0; i < profile->samples->len; i++) {
                 const Sample *sample = &g_array_index(profile->samples, Sample, i);
 
+                if (sample->is_before) {
+                        summary->n_before += sample->count;
+                        continue;
+                }
+                summary->n_samples += sample->count;
                 first = MIN(first, sample->time);
                 last = MAX(last, sample->time);
                 if (__builtin_add_overflow(summary->period, sample->period, &summary->period))
@@ -76,6 +80,11 @@ static void append_counted(GString *out, uint64_t n, const char *noun)
 void summary_append(GString *out, const Summary *summary, const ProfileOptions *options)
 {
         append_counted(out, summary->n_samples, "sample");
+        if (summary->n_before) {
+                g_string_append(out, ", before ");
+                append_counted(out, summary->n_before, "sample");
+                return;
+        }
         if (options->event)
                 g_string_append_printf(out, " of %s", options->event);
         if (profile_event_is_clock(options->event)) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/calltree.h"
+#include "profile/change.h"
 #include "profile/label.h"
 #include "profile/markup.h"
 #include "profile/palette.h"
@@ -28,6 +29,7 @@
 
 typedef struct Svg {
         const CallTree *tree;
+        Changes changes;
         ProfileFile *out;
         uint32_t depth; /* of the highest frame that is shown */
         double top;     /* of the graph */
@@ -76,6 +78,40 @@ static void legend_place(double *x, double *y, size_t n)
         }
 }
 
+/* One entry: CLASS has its colour, if OUT is not NULL. */
+static void append_legend_entry(GString *out, const char *class, const char *text, double *x,
+                                double *y)
+{
+        size_t n = strlen(text);
+
+        legend_place(x, y, n);
+        if (out) {
+                g_string_append_printf(out, "<rect class=\"%s\"", class);
+                append_attribute(out, "x", *x);
+                append_attribute(out, "y", *y);
+                g_string_append(out, " width=\"12\" height=\"12\" rx=\"2\"/>");
+                append_text(out, "l", *x + 17, *y + 10, text);
+        }
+        *x += 18 + (double)n * SANS_CELL + 16;
+}
+
+/* As append_legend(), of a comparison. */
+static double append_change_legend(GString *out)
+{
+        double x = MARGIN, y = LEGEND_TOP;
+        int step;
+
+        for (step = -CHANGE_STEPS; step <= CHANGE_STEPS; step++) {
+                char class[16];
+
+                if (!change_label(step))
+                        continue;
+                g_snprintf(class, sizeof(class), "d%d", step + CHANGE_STEPS);
+                append_legend_entry(out, class, change_label(step), &x, &y);
+        }
+        return y + LEGEND_ROW;
+}
+
 /* Returns where the legend ends. With OUT NULL nothing is written. */
 static double append_legend(GString *out, const Legend *legend, uint64_t n_samples)
 {
@@ -86,6 +122,7 @@ static double append_legend(GString *out, const Legend *legend, uint64_t n_sampl
 
         for (i = 0; i < _COLOUR_MAX; i++) {
                 const LegendEntry *entry = &legend->entries[i];
+                char class[16];
 
                 if (!entry->is_shown)
                         continue;
@@ -94,15 +131,8 @@ static double append_legend(GString *out, const Legend *legend, uint64_t n_sampl
                         g_string_append_c(text, ' ');
                         number_append_share(text, entry->self, n_samples);
                 }
-                legend_place(&x, &y, text->len);
-                if (out) {
-                        g_string_append_printf(out, "<rect class=\"c%zu\"", i);
-                        append_attribute(out, "x", x);
-                        append_attribute(out, "y", y);
-                        g_string_append(out, " width=\"12\" height=\"12\" rx=\"2\"/>");
-                        append_text(out, "l", x + 17, y + 10, text->str);
-                }
-                x += 18 + (double)text->len * SANS_CELL + 16;
+                g_snprintf(class, sizeof(class), "c%zu", i);
+                append_legend_entry(out, class, text->str, &x, &y);
         }
         if (legend->has_marked) {
                 legend_place(&x, &y, strlen(MARKED));
@@ -112,14 +142,18 @@ static double append_legend(GString *out, const Legend *legend, uint64_t n_sampl
         return y + LEGEND_ROW;
 }
 
-static void append_style(GString *out)
+static void append_style(GString *out, bool is_comparison)
 {
         size_t i;
+        int step;
 
         g_string_append(out, "<style>\n");
         resource_append(out, "svg.css");
         for (i = 0; i < _COLOUR_MAX; i++)
                 g_string_append_printf(out, ".c%zu{fill:%s}\n", i, PALETTE[i].rgb);
+        for (step = -CHANGE_STEPS; is_comparison && step <= CHANGE_STEPS; step++)
+                g_string_append_printf(out, ".d%d{fill:%s}\n", step + CHANGE_STEPS,
+                                       change_colour(step));
         g_string_append(out, "</style>\n");
 }
 
@@ -171,6 +205,10 @@ static void append_title(Svg *svg, uint32_t number)
         g_string_append(out, " (");
         number_append_share(out, node->self, whole);
         g_string_append_c(out, ')');
+        if (svg->tree->profile->has_before) {
+                g_string_append_c(out, '\n');
+                change_append(out, &svg->changes, number);
+        }
 }
 
 static void append_frame(Svg *svg, uint32_t number, uint64_t start)
@@ -195,8 +233,12 @@ static void append_frame(Svg *svg, uint32_t number, uint64_t start)
                                        label_utf16_length(frame->name, end));
         g_string_append(out, "><title>");
         append_title(svg, number);
-        g_string_append_printf(out, "</title><rect class=\"c%d s%u\"", (int)frame_colour(frame),
-                               frame_shade(frame));
+        if (svg->tree->profile->has_before)
+                g_string_append_printf(out, "</title><rect class=\"d%d\"",
+                                       change_step(&svg->changes, number) + CHANGE_STEPS);
+        else
+                g_string_append_printf(out, "</title><rect class=\"c%d s%u\"",
+                                       (int)frame_colour(frame), frame_shade(frame));
         append_attribute(out, "x", x);
         append_attribute(out, "y", y);
         append_attribute(out, "width", width > 4 * GAP ? width - GAP : width);
@@ -256,7 +298,11 @@ void svg_write(const Profile *profile, const ProfileOptions *options, ProfileFil
         summary_init(&summary, profile);
         summary_append(subtitle, &summary, options);
         legend_init(&legend, profile);
-        svg.top = append_legend(NULL, &legend, summary.n_samples) + 4;
+        if (profile->has_before)
+                changes_init(&svg.changes, tree);
+        svg.top = (profile->has_before ? append_change_legend(NULL)
+                                       : append_legend(NULL, &legend, summary.n_samples)) +
+                  4;
         svg.scale = summary.n_samples ? (WIDTH - 2 * MARGIN) / (double)summary.n_samples : 0;
         for (i = 0; i != CALL_NONE; i = call_tree_next(tree, i, !is_shown(&svg, i)))
                 if (is_shown(&svg, i))
@@ -271,12 +317,15 @@ void svg_write(const Profile *profile, const ProfileOptions *options, ProfileFil
         g_string_append(out->text, "<title>");
         xml_append(out->text, options->title);
         g_string_append(out->text, "</title>\n");
-        append_style(out->text);
+        append_style(out->text, profile->has_before);
         g_string_append(out->text, "<rect id=\"back\" width=\"100%\" height=\"100%\"/>\n");
         label_append(title, &(Frame){.name = options->title, .kind = FRAME_UNKNOWN}, N_TITLE);
         append_text(out->text, "h", MARGIN, 25, title->str);
         append_text(out->text, "l", MARGIN, 44, subtitle->str);
-        append_legend(out->text, &legend, summary.n_samples);
+        if (profile->has_before)
+                append_change_legend(out->text);
+        else
+                append_legend(out->text, &legend, summary.n_samples);
         g_string_append(out->text, "<g id=\"frames\">\n");
         if (summary.n_samples)
                 append_frames(&svg);

@@ -8,11 +8,12 @@ static const struct {
         const char *ending;
         WriteProfile *write;
         bool gzip;
+        bool compares;
 } FORMS[_PROFILE_FORM_MAX] = {
         [PROFILE_FORM_SPEEDSCOPE] = {".speedscope.json", speedscope_write, false},
         [PROFILE_FORM_PPROF] = {".pb.gz", pprof_write, true},
-        [PROFILE_FORM_SVG] = {".svg", svg_write, false},
-        [PROFILE_FORM_HTML] = {".html", html_write, false},
+        [PROFILE_FORM_SVG] = {".svg", svg_write, .compares = true},
+        [PROFILE_FORM_HTML] = {".html", html_write, .compares = true},
 };
 
 bool profile_form_of_path(const char *path, ProfileForm *ret_form)
@@ -25,6 +26,11 @@ bool profile_form_of_path(const char *path, ProfileForm *ret_form)
                         return true;
                 }
         return false;
+}
+
+bool profile_form_compares(ProfileForm form)
+{
+        return FORMS[form].compares;
 }
 
 static void set_ending_error(GError **reterr_error, const char *path)
@@ -48,6 +54,11 @@ bool profile_write(const Profile *profile, const char *path, const ProfileOption
 
         if (!profile_form_of_path(path, &form)) {
                 set_ending_error(reterr_error, path);
+                return false;
+        }
+        if (profile->has_before && !FORMS[form].compares) {
+                g_set_error(reterr_error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+                            "%s: only .svg and .html show what has changed", path);
                 return false;
         }
         if (!profile_file_open(&out, path, FORMS[form].gzip, reterr_error))

@@ -11,29 +11,39 @@
   const n = data.frame.length + 1;
   const parent = new Uint32Array(n), depth = new Uint32Array(n), end = new Uint32Array(n);
   const self = new Float64Array(n), total = new Float64Array(n), start = new Float64Array(n);
-  let deepest = 0;
+  /* A comparison: of the other recording, the one that is not shown, each node's samples. */
+  const isComparison = Boolean(data.before);
+  const otherSelf = new Float64Array(n), otherTotal = new Float64Array(n);
+  let deepest = 0, isBefore = false;
   for (let i = 1, at = 0; i < n; i++) {
     for (let up = data.up[i - 1]; up > 0; up--)
       at = parent[at];
     parent[i] = at;
     depth[i] = depth[at] + 1;
     deepest = Math.max(deepest, depth[i]);
-    self[i] = data.self[i - 1];
     at = i;
   }
   for (let i = n - 1; i >= 0; i--) {
-    total[i] += self[i];
     end[i] = Math.max(end[i], i + 1);
-    if (i) {
-      total[parent[i]] += total[i];
+    if (i)
       end[parent[i]] = Math.max(end[parent[i]], end[i]);
+  }
+  function sum(samples, selves, totals) {
+    for (let i = 0; i < n; i++)
+      totals[i] = selves[i] = i && samples ? samples[i - 1] : 0;
+    for (let i = n - 1; i > 0; i--)
+      totals[parent[i]] += totals[i];
+  }
+  function measure() {
+    sum(isBefore ? data.before : data.self, self, total);
+    sum(isBefore ? data.self : data.before, otherSelf, otherTotal);
+    const next = new Float64Array(n);
+    for (let i = 1; i < n; i++) {
+      start[i] = next[i] = next[parent[i]];
+      next[parent[i]] += total[i];
     }
   }
-  const next = new Float64Array(n);
-  for (let i = 1; i < n; i++) {
-    start[i] = next[i] = next[parent[i]];
-    next[parent[i]] += total[i];
-  }
+  measure();
 
   const ALL = { name: 'all', short: 'all', module: '', kind: 'all samples', tier: '',
     isMarked: false, colour: data.colours.length - 1, shade: 0 };
@@ -58,6 +68,13 @@
     const percent = whole ? 100 * part / whole : 0;
     return percent.toFixed(!part ? 0 : percent < 1 ? 2 : 1) + ' %';
   }
+
+  /* By how many points a share has changed from before. */
+  function change(part, whole, otherPart, otherWhole) {
+    const points = (whole ? part / whole : 0) - (otherWhole ? otherPart / otherWhole : 0);
+    return 100 * (isBefore ? -points : points);
+  }
+  const signed = (points) => (points > 0 ? '+' : '') + points.toFixed(2);
 
   /* Labels. */
   function cells(text) {
@@ -106,6 +123,9 @@
       style[name] = computed.getPropertyValue('--' + name).trim();
   }
 
+  const changeColour = (node) =>
+    data.changes[node ? data.change[node - 1] : (data.changes.length - 1) / 2][1];
+
   function drawFrame(node, x, w, isCaller) {
     const frame = frameOf(node);
     const top = rowTop(depth[node]) - graph.scrollTop;
@@ -114,8 +134,10 @@
     const isOff = shownColour >= 0 && frame.colour !== shownColour;
     const isMatch = query && frame.isMatch;
     const gap = w > 2 ? 0.5 : 0;
-    context.globalAlpha = isOff ? 0.15 : isCaller ? 0.45 : isMatch ? 1 : 1 - 0.07 * frame.shade;
-    context.fillStyle = isMatch ? MATCH : data.colours[frame.colour][1];
+    context.globalAlpha = isOff ? 0.15 : isCaller ? 0.45 : isMatch || isComparison ? 1
+      : 1 - 0.07 * frame.shade;
+    context.fillStyle = isMatch ? MATCH : isComparison ? changeColour(node)
+      : data.colours[frame.colour][1];
     context.fillRect(x + gap, top + 0.5, Math.max(w - 2 * gap, 0.5), ROW - 1);
     if (w > 2 * PADDING + CELLS_MIN * cell) {
       const text = label(frame, Math.floor((w - 2 * PADDING) / cell));
@@ -234,6 +256,11 @@
         share(total[node], total[0]) + ')',
       'itself ' + count(self[node]) + ' (' + share(self[node], total[0]) + ')',
     ];
+    if (isComparison)
+      samples.push((isBefore ? 'after ' : 'before ') + count(otherTotal[node]) + ' (' +
+        share(otherTotal[node], otherTotal[0]) + '), itself ' + count(otherSelf[node]),
+      signed(change(total[node], total[0], otherTotal[node], otherTotal[0])) + ' points, itself ' +
+        signed(change(self[node], total[0], otherSelf[node], otherTotal[0])));
     if (zoomed && node !== zoomed && depth[node] > depth[zoomed])
       samples.push(share(total[node], total[zoomed]) + ' of the zoom');
     return [element('div', 'name', frame.name),
@@ -308,15 +335,15 @@
   function search() {
     query = $('search').value.trim();
     const matches = query ? matcher(query) : () => false;
-    let sum = 0;
+    let matched = 0;
     for (const frame of frames)
       frame.isMatch = matches(frame.name);
     for (let i = 1; query && i < n; ) {
       const isMatch = frameOf(i).isMatch;
-      sum += isMatch ? total[i] : 0;
+      matched += isMatch ? total[i] : 0;
       i = isMatch ? end[i] : i + 1;
     }
-    $('found').textContent = query ? share(sum, total[0]) + ' match' : '';
+    $('found').textContent = query ? share(matched, total[0]) + ' match' : '';
     if (!$('methods').hidden)
       showMethods();
     redraw();
@@ -339,20 +366,24 @@
       const key = JSON.stringify([frame.method, frame.module, frame.kind]);
       if (!byKey.has(key))
         byKey.set(key, { name: frame.method, module: frame.module, kind: frame.kind, self: 0,
-          total: 0, colours: [] });
+          total: 0, other: 0, change: 0, colours: [] });
       ofFrame[i] = byKey.get(key);
     });
     for (let i = 1; i < n; i++) {
       const method = ofFrame[data.frame[i - 1]];
       const colour = frameOf(i).colour;
       method.self += self[i];
+      method.other += otherSelf[i];
       method.colours[colour] = (method.colours[colour] || 0) + self[i] + total[i] / total[0] / n;
       if (i >= (covered.get(method) || 0)) {
         method.total += total[i];
         covered.set(method, end[i]);
       }
     }
-    return [...byKey.values()].filter((method) => method.kind !== 'thread' && method.total);
+    for (const method of byKey.values())
+      method.change = change(method.self, total[0], method.other, otherTotal[0]);
+    return [...byKey.values()].filter((method) => method.kind !== 'thread' &&
+      (method.total || method.other));
   }
   function showMethods() {
     methods ??= sumMethods();
@@ -368,6 +399,8 @@
         field.append(element('span', '', share(method[key], total[0])));
         row.append(field);
       }
+      if (isComparison)
+        row.append(element('td', 'number', signed(method.change)));
       const name = element('td', 'name', ''), swatch = element('i', '', '');
       const module = element('td', 'module', method.module.replace(/.*\/(?=.)/, ''));
       const best = method.colours.reduce((a, sum, i, sums) => (sum > (sums[a] || 0) ? i : a), 0);
@@ -407,6 +440,19 @@
       resize();
   }
 
+  function toggleBefore() {
+    if (!isComparison)
+      return;
+    isBefore = !isBefore;
+    $('before').setAttribute('aria-pressed', isBefore);
+    measure();
+    methods = null;
+    if (zoomed && !total[zoomed])
+      zoomed = selected = 0;
+    $('reset').disabled = !zoomed;
+    showDetails(selected);
+    search();
+  }
   function flip() {
     isFlipped = !isFlipped;
     $('flip').setAttribute('aria-pressed', isFlipped);
@@ -422,6 +468,15 @@
   const toggleTheme = () => setTheme(document.documentElement.dataset.theme !== 'dark');
 
   function makeLegend() {
+    if (isComparison) {
+      for (const [text, colour] of data.changes.filter(([text]) => text)) {
+        const item = element('li', 'note', ''), swatch = element('i', '', '');
+        swatch.style.background = colour;
+        item.append(swatch, text);
+        $('legend').append(item);
+      }
+      return;
+    }
     data.legend.forEach(([colour, sum]) => {
       const item = document.createElement('li'), button = document.createElement('button');
       const swatch = element('i', '', '');
@@ -487,7 +542,12 @@
     }
     return found;
   }
-  const callee = () => (end[selected] > selected + 1 ? selected + 1 : -1);
+  function callee() {
+    for (let i = selected + 1; i < end[selected]; i = end[i])
+      if (total[i])
+        return i;
+    return -1;
+  }
   const KEYS = {
     ArrowUp: () => (isFlipped ? callee() : selected ? parent[selected] : -1),
     ArrowDown: () => (isFlipped ? selected ? parent[selected] : -1 : callee()),
@@ -511,7 +571,7 @@
     }
   });
   const SHORTCUTS = {
-    '/': () => $('search').focus(), f: flip, t: toggleTheme,
+    '/': () => $('search').focus(), b: toggleBefore, f: flip, t: toggleTheme,
     m: () => toggleTable($('methods').hidden), n: () => nextMatch(1), N: () => nextMatch(-1),
   };
   addEventListener('keydown', (event) => {
@@ -542,18 +602,20 @@
     }
   });
   $('reset').addEventListener('click', () => zoom(0));
+  $('before').addEventListener('click', toggleBefore);
   $('flip').addEventListener('click', flip);
   $('theme').addEventListener('click', toggleTheme);
   $('table').addEventListener('click', () => toggleTable($('methods').hidden));
   for (const button of document.querySelectorAll('th button'))
     button.addEventListener('click', () => {
       const key = button.dataset.key;
-      isDescending = key === sortKey ? !isDescending : key === 'self' || key === 'total';
+      isDescending = key === sortKey ? !isDescending : ['self', 'total', 'change'].includes(key);
       sortKey = key;
       showMethods();
     });
 
   $('subtitle').textContent = data.subtitle;
+  $('before').hidden = $('change').hidden = !isComparison;
   makeLegend();
   setTheme(matchMedia('(prefers-color-scheme: dark)').matches);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change',

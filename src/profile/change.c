@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/change.h"
+
+#include "profile/summary.h"
+
+#include <math.h>
+
+static const struct {
+        const char *colour;
+        const char *label; /* NULL: between two that have one */
+} ROWS[2 * CHANGE_STEPS + 1] = {
+        {"#6f9ff0", "less than before"},  {"#93b8f4", NULL}, {"#b7d0f8", NULL}, {"#d5e3fb", NULL},
+        {"#e6e6e6", "no certain change"}, {"#fbdcd6", NULL}, {"#f8bfb4", NULL}, {"#f49d8e", NULL},
+        {"#ef7b69", "more than before"},
+};
+
+static double share(uint64_t part, uint64_t whole)
+{
+        return whole ? (double)part / (double)whole : 0;
+}
+
+static double change_of_total(const CallTree *tree, uint32_t number)
+{
+        const CallNode *node = call_node(tree, number), *all = call_node(tree, 0);
+
+        return share(node->total, all->total) - share(node->total_before, all->total_before);
+}
+
+static bool is_certain(const CallTree *tree, uint32_t number, double change)
+{
+        const CallNode *node = call_node(tree, number), *all = call_node(tree, 0);
+        double n = (double)all->total, n_before = (double)all->total_before, p;
+
+        if (n == 0 || n_before == 0)
+                return false;
+        p = ((double)node->total + (double)node->total_before) / (n + n_before);
+        return fabs(change) > 2 * sqrt(p * (1 - p) * (1 / n + 1 / n_before));
+}
+
+void changes_init(Changes *changes, const CallTree *tree)
+{
+        uint32_t i;
+
+        *changes = (Changes){.tree = tree};
+        for (i = 1; i < tree->nodes->len; i++)
+                changes->largest = MAX(changes->largest, fabs(change_of_total(tree, i)));
+}
+
+int change_step(const Changes *changes, uint32_t number)
+{
+        double change = change_of_total(changes->tree, number);
+        int step;
+
+        if (!number || changes->largest == 0 || !is_certain(changes->tree, number, change))
+                return 0;
+        /* By the root, or only the largest change of all would be seen. */
+        step = (int)ceil(sqrt(fabs(change) / changes->largest) * CHANGE_STEPS);
+        step = CLAMP(step, 1, CHANGE_STEPS);
+        return change < 0 ? -step : step;
+}
+
+const char *change_colour(int step)
+{
+        return ROWS[step + CHANGE_STEPS].colour;
+}
+
+const char *change_label(int step)
+{
+        return ROWS[step + CHANGE_STEPS].label;
+}
+
+static void append_points(GString *out, double change)
+{
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_string_append(out, g_ascii_formatd(text, sizeof(text), "%+.2f", 100 * change));
+}
+
+static void append_count(GString *out, uint64_t n, uint64_t whole)
+{
+        number_append(out, n);
+        g_string_append(out, " (");
+        number_append_share(out, n, whole);
+        g_string_append_c(out, ')');
+}
+
+void change_append(GString *out, const Changes *changes, uint32_t number)
+{
+        const CallTree *tree = changes->tree;
+        const CallNode *node = call_node(tree, number), *all = call_node(tree, 0);
+
+        g_string_append(out, "before ");
+        append_count(out, node->total_before, all->total_before);
+        g_string_append(out, ", itself ");
+        append_count(out, node->self_before, all->total_before);
+        g_string_append(out, ": ");
+        append_points(out, change_of_total(tree, number));
+        g_string_append(out, " points, itself ");
+        append_points(out,
+                      share(node->self, all->total) - share(node->self_before, all->total_before));
+}

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""`clrsym perf --diff`: what two recordings have in common, and what has changed, computed here once more."""
+
+import collections
+import json
+import math
+import pathlib
+import re
+import sys
+
+import perftool
+import recorded
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'profile'))
+
+import browser  # pylint: disable=wrong-import-position
+
+STEPS = 4  # colours of more than before; as many of less
+
+
+def write(path, stacks):
+    path.write_text(''.join(f'{";".join(stack)} {n}\n' for stack, n in stacks.items() if n),
+                    encoding='utf-8')
+    return path
+
+
+def compare(programs, before, after, output, *arguments):
+    return perftool.clrsym_perf(programs, '--diff', before, after, '-o', output, *arguments)
+
+
+def tree_of(path):
+    """Path of names -> [samples after, samples before, colour], as the page's data has them."""
+    text = path.read_text(encoding='utf-8')
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text,
+                                re.S)[1])
+    found, at = {}, []
+    for frame, up, self, before, change in zip(*(data[name] for name in
+                                                 ('frame', 'up', 'self', 'before', 'change'))):
+        at = at[:len(at) - up] + [data['frames'][frame][0]]
+        found[tuple(at)] = [self, before, change - STEPS]
+    return found
+
+
+def totals(stacks):
+    """Path -> samples in it and below it."""
+    sums = collections.Counter()
+    for stack, n in stacks.items():
+        for depth in range(len(stack) + 1):
+            sums[stack[:depth]] += n
+    return sums
+
+
+def wrong_changes(found, before, after):
+    """Nodes whose colour is not what the two shares, and chance, make of it."""
+    a, b = totals(after), totals(before)
+    wrong = []
+    for path, (_, _, change) in found.items():
+        shares = a[path] / a[()], b[path] / b[()]
+        mean = (a[path] + b[path]) / (a[()] + b[()])
+        error = math.sqrt(mean * (1 - mean) * (1 / a[()] + 1 / b[()]))
+        difference = shares[0] - shares[1]
+        if abs(abs(difference) - 2 * error) < 1e-12:
+            continue
+        sign = 0 if abs(difference) <= 2 * error else 1 if difference > 0 else -1
+        if (change > 0) - (change < 0) != sign or abs(change) > STEPS:
+            wrong.append((path, shares, error, change))
+    return wrong
+
+
+def labels(stacks):
+    """Names without what --annotate appends."""
+    return {tuple(re.sub(r'_\[[jk]\]$', '', name) for name in stack): n
+            for stack, n in stacks.items()}
+
+
+def check_tree(tap, programs, directory, name, before, after):
+    page = directory / f'{name}.html'
+    done = compare(programs, write(directory / 'before.folded', before),
+                   write(directory / 'after.folded', after), page)
+    found = tree_of(page) if done.returncode == 0 else {}
+    selves = [{path: row[i] for path, row in found.items() if row[i]} for i in (0, 1)]
+    tap.equal(selves, [{stack: n for stack, n in labels(side).items() if n}
+                       for side in (after, before)],
+              f'{name}: each path has its samples, before and after')
+    wrong = wrong_changes(found, labels(before), labels(after))
+    coloured = sum(row[2] != 0 for row in found.values())
+    tap.check(found and not wrong, f'{name}: {coloured} of {len(found)} paths have changed', *wrong[:5])
+    return page, found
+
+
+def check_page(tap, page):
+    program = browser.find()
+    if program is None:
+        tap.skip('the page', 'no Chromium')
+        return
+    with browser.Browser(program) as view:
+        view.open(page)
+        view.key('b')
+        tap.equal(view.run("[document.getElementById('before').getAttribute('aria-pressed'),"
+                           " document.getElementById('before').hidden]"), ['true', False],
+                  'the widths of before, by a key')
+        view.key('m')
+        heads = view.run("[...document.querySelectorAll('th')].filter((th) => !th.hidden)"
+                         ".map((th) => th.textContent)")
+        tap.equal(heads, ['Self', 'Total', 'Change', 'Method', 'Module'], 'methods by their change')
+        tap.equal(view.complaints, [], 'the browser has nothing to complain of')
+
+
+def check_refusals(tap, programs, directory):
+    good = write(directory / 'good.folded', {('main', 'A.B()'): 3})
+    for text, words in (('no number\n', 'line 1 is not of folded stacks'),
+                        ('a;b 1\na;b\x00c 2\n', 'line 2 is not of folded stacks'),
+                        ('a;b 99999999999999999999999\n', 'line 1 is not of folded stacks')):
+        bad = directory / 'bad.folded'
+        bad.write_text(text, encoding='utf-8')
+        done = compare(programs, bad, good, directory / 'bad.svg')
+        tap.check(done.returncode == 1 and words in done.stderr and
+                  not (directory / 'bad.svg').exists(), f'{text!r}: {done.stderr.strip()}')
+    for output, words in (('x.pb.gz', '-o FILE.html or -o FILE.svg'), ('x.folded', '-o FILE.html')):
+        done = compare(programs, good, good, directory / output)
+        tap.check(done.returncode == 1 and words in done.stderr, f'{output}: {done.stderr.strip()}')
+    done = compare(programs, good, directory / 'perf.data', directory / 'x.svg')
+    tap.check(done.returncode == 1 and 'with folded stacks' in done.stderr,
+              'folded stacks and a recording are not compared', done.stderr)
+    huge = directory / 'huge.folded'
+    huge.write_text('main;A.B() 9999999999999999999\nmain;C.D() 1\n' * 3000, encoding='utf-8')
+    done = compare(programs, huge, good, directory / 'huge.svg')
+    tap.equal(done.returncode, 0, 'counts without end are counted up to a limit')
+
+
+def run(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
+    before = {('main', 'P.Main()_[j]', 'A.Slow(int)_[j]', 'B.X()_[j]'): 800,
+              ('main', 'P.Main()_[j]', 'C.Other()_[j]'): 200,
+              ('main', 'P.Main()_[j]', 'Gone.Now()_[j]'): 100, ('pool', '[libcoreclr.so]'): 50}
+    after = {('main', 'P.Main()_[j]', 'A.Slow(int)_[j]', 'B.X()_[j]'): 300,
+             ('main', 'P.Main()_[j]', 'C.Other()_[j]'): 210,
+             ('main', 'P.Main()_[j]', 'New.Thing(string)_[j]'): 400, ('pool', '[libcoreclr.so]'): 52}
+    page, _ = check_tree(tap, programs, directory, 'small', before, after)
+    check_page(tap, page)
+    svg = directory / 'small.svg'
+    compare(programs, directory / 'before.folded', directory / 'after.folded', svg)
+    text = svg.read_text(encoding='utf-8')
+    tap.check('before 800 (69.6 %), itself 0 (0 %): -38.38 points, itself +0.00' in text and
+              'Gone.Now' not in text and 'less than before' in text,
+              'the picture has both shares, and nothing that has no width')
+    check_refusals(tap, programs, directory)
+    reason = perftool.missing(programs)
+    if reason:
+        tap.skip('a recording', reason)
+        return
+    _, data, snapshot = perftool.unpack(programs, directory)
+    done = perftool.clrsym_perf(programs, '-i', data, '--trace', snapshot, '--annotate',
+                                '-o', directory / 'real.folded')
+    real = perftool.folded((directory / 'real.folded').read_text(encoding='utf-8'))
+    # One method became quicker: what ended in it is there half as often.
+    leaf, _ = collections.Counter(
+        {name: sum(n for stack, n in real.items() if stack[-1] == name)
+         for name in {stack[-1] for stack in real} if name.endswith('_[j]')}).most_common(1)[0]
+    quicker = {stack: n // 2 if stack[-1] == leaf else n for stack, n in real.items()}
+    _, found = check_tree(tap, programs, directory, 'a method is quicker', real, quicker)
+    tap.check(any(row[2] < 0 for path, row in found.items() if path[-1] == leaf[:-4]),
+              f'{leaf}: less than before', done.stderr)
+    own = directory / 'own.html'
+    done = compare(programs, data, data, own, '--trace', snapshot)
+    found = tree_of(own) if done.returncode == 0 else {}
+    tap.check(len(found) > 1000 and all(row[0] == row[1] and row[2] == 0 for row in found.values()),
+              f'a recording and itself: the same in {len(found)} paths', done.stderr)
+
+
+if __name__ == '__main__':
+    recorded.main(run)
