@@ -39,8 +39,8 @@ typedef struct ProfileSample {
         const uint32_t *frames; /* numbers of profile_frame(), the leaf first */
         size_t n_frames;        /* may be 0 */
         uint64_t n_equal;       /* more samples that are equal to this one: it counts for them */
-        /* It is of the recording that the others are compared with. A graph shows the others, and by
-         * colours what has changed since. Only SVG and HTML do that. */
+        /* It is of the recording that the others are compared with. A graph shows the others, and
+         * by colours what has changed since. Only SVG and HTML do that. */
         bool is_before;
 } ProfileSample;
 
