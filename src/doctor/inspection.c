@@ -9,6 +9,7 @@
 #include "doctor/library.h"
 #include "doctor/runtime-detect.h"
 #include "util/fd.h"
+#include "util/rootfs-read.h"
 #include "util/rootfs.h"
 #include "util/subprocess.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "doctor/library.h"
 
+#include "util/rootfs-read.h"
 #include "util/rootfs.h"
 
 #include <stdint.h>

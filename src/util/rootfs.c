@@ -5,13 +5,16 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
 int rootfs_open_root(pid_t pid)
 {
-        g_autofree char *path = pid ? g_strdup_printf("/proc/%d/root", (int)pid) : g_strdup("/");
+        char path[32] = "/";
 
+        if (pid)
+                snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
         return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
@@ -44,29 +47,8 @@ int rootfs_open_file(int root, const char *path)
                 errno = EINVAL;
                 return -1;
         }
-        g_snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
+        snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
         return open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-}
-
-GBytes *rootfs_read(int root, const char *path, size_t max)
-{
-        g_autoptr(GByteArray) bytes = g_byte_array_new();
-        FD_AUTO int fd = rootfs_open_file(root, path);
-        ssize_t n = 1;
-
-        if (fd < 0)
-                return NULL;
-        while (n > 0 && bytes->len < max) {
-                guint old = bytes->len;
-                size_t room = MIN(max - old, 65536);
-
-                g_byte_array_set_size(bytes, (guint)(old + room));
-                n = read(fd, bytes->data + old, room);
-                g_byte_array_set_size(bytes, old + (guint)MAX(n, 0));
-                if (n < 0 && errno == EINTR)
-                        n = 1;
-        }
-        return n < 0 ? NULL : g_byte_array_free_to_bytes(g_steal_pointer(&bytes));
 }
 
 bool rootfs_is_socket(int root, const char *path)

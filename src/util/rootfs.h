@@ -5,10 +5,9 @@
  * Rootfs: files as a process with another root directory sees them
  *
  * Symbolic links are followed inside that root. The process decides what is there, so nothing but a
- * regular file is ever opened for reading, and no more of it is read than the caller asks for.
+ * regular file is ever opened for reading.
  */
 
-#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -21,7 +20,5 @@ int rootfs_open(int root, const char *path, uint64_t flags);
 /* Opens a regular file to read. -1 with errno set: EINVAL if it is something else. */
 int rootfs_open_file(int root, const char *path);
 
-/* The first MAX bytes of the file PATH below ROOT. NULL with errno set if it cannot be read. */
-GBytes *rootfs_read(int root, const char *path, size_t max);
 /* Is PATH, below ROOT, a socket? */
 bool rootfs_is_socket(int root, const char *path);

@@ -5,6 +5,7 @@
  * opened
  */
 
+#include "util/rootfs-read.h"
 #include "util/rootfs.h"
 
 #include "support/suite.h"
