@@ -189,6 +189,7 @@ typedef struct clrsym_body {
         const char *signature;
         const char *module_path;
         uint64_t module_id;
+        uint8_t module_pdb_guid[16]; /* of its PDB, as events and files have it; all 0: not known */
         uint64_t method_id;
         uint64_t start;
         uint32_t size;  /* 0: not known */
@@ -231,7 +232,12 @@ typedef struct clrsym_answer {
         uint64_t offset;  /* of the address in the body; meaningless where that is the nearest */
         int64_t distance; /* ns from the time asked to the nearest body's life: negative if over */
         clrsym_il_kind il_kind;
-        int32_t il_offset;     /* with CLRSYM_IL_EXACT */
+        int32_t il_offset; /* with CLRSYM_IL_EXACT */
+        /*
+         * The IL offset whose source line counts: il_offset; in a prolog and in unmapped code 0, in
+         * an epilog the highest of the map, as in the runtime's own stack traces. -1: not known.
+         */
+        int32_t line_il_offset;
         uint32_t n_candidates; /* AMBIGUOUS: how many; see clrsym_history(), clrsym_processes() */
 } clrsym_answer;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bt-source.h"
-
-#include "event/guid-text.h"
+#include "util/guid-text.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "field-writer.h"
 
 #include "field-classes.h"
-#include "event/guid-text.h"
+#include "util/guid-text.h"
 
 #include <string.h>
 

@@ -4,6 +4,8 @@
 #include "client/enum-names.h"
 #include "wire/answer-fields.h"
 
+#include <string.h>
+
 /* NULL for id 0. False if no name was sent with that id. */
 static bool find_text(const AnswerContext *context, uint32_t id, const char **ret_text)
 {
@@ -20,6 +22,7 @@ static bool find_text(const AnswerContext *context, uint32_t id, const char **re
 #define COPY_TIME                COPY_NUMBER
 #define COPY_JIT_MS(member, api) body->api = UINT64_C(1000) * row->member;
 #define COPY_TIER(member, api)   body->api = (clrsym_tier)row->member;
+#define COPY_GUID(member, api)   memcpy(body->api, row->member, sizeof(body->api));
 #define COPY_SOURCE(member, api) body->api = (clrsym_source)row->member;
 
 #define COPY(name, type, null, member, api) COPY_##type(member, api)
@@ -85,6 +88,7 @@ const char *answer_from_row(const AnswerContext *context, const BulkAnswer *row,
                 .has_process = row->process != BULK_NO_PROCESS,
                 .has_body = row->flags & BULK_ANSWER_BODY,
                 .n_candidates = row->n_candidates,
+                .line_il_offset = -1,
         };
         if (ret->has_process) {
                 const BulkProcess *process;
@@ -114,6 +118,9 @@ const char *answer_from_row(const AnswerContext *context, const BulkAnswer *row,
                         return "an answer with an IL offset below 0";
                 ret->il_offset = row->il_offset;
         }
+        if (row->line_il < -1)
+                return "an answer with an IL offset below 0";
+        ret->line_il_offset = ret->il_kind == CLRSYM_IL_UNKNOWN ? -1 : row->line_il;
         if (is_nearest)
                 ret->distance = row->distance;
         return NULL;

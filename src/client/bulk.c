@@ -218,6 +218,8 @@ static int take_answers(Bulk *bulk, Exchange *exchange, const BulkHeader *header
                 BulkAnswer row = {0}; /* an older daemon does not send all of it */
 
                 memcpy(&row, at, n_row);
+                if (n_row < sizeof(row))
+                        row.line_il = -1;
                 wrong = answer_from_row(&context, &row, &exchange->queries[j],
                                         &exchange->answers[j]);
                 if (wrong)

@@ -2,6 +2,7 @@
 #include "client/json-decode.h"
 
 #include "client/enum-names.h"
+#include "util/guid-text.h"
 #include "util/seconds-text.h"
 #include "wire/answer-fields.h"
 
@@ -157,6 +158,15 @@ static uint64_t take_ms(Row *row, const char *name)
         return 0;
 }
 
+/* All zero for null, or if an older daemon does not have it. */
+static void take_guid(Row *row, const char *name, uint8_t ret_guid[GUID_SIZE])
+{
+        const char *text = is_given(row, name) ? take_text(row, name) : NULL;
+
+        if (is_given(row, name) && (!text || !guid_from_text(text, strlen(text), ret_guid)))
+                set_wrong(row, name);
+}
+
 static uint64_t take_field(Row *row, const AnswerField *field)
 {
         /* A daemon of another version may lack a member; one that can be null then is. */
@@ -203,6 +213,8 @@ static void take_fields(Row *row, const AnswerField *fields, clrsym_body *ret)
                         const char *text = take_text(row, field->name);
 
                         memcpy((char *)ret + field->api, &text, sizeof(text));
+                } else if (field->type == ANSWER_GUID) {
+                        take_guid(row, field->name, (uint8_t *)ret + field->api);
                 } else if (field->api_size) {
                         answer_field_store(ret, field->api, field->api_size,
                                            take_field(row, field));

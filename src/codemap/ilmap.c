@@ -16,7 +16,7 @@ struct IlMap {
 typedef struct IlMapEntry {
         uint32_t native;
         int32_t il;
-        uint32_t order; /* in the runtime's list: breaks ties, so that the last one wins */
+        uint32_t order; /* in the runtime's list */
 } IlMapEntry;
 
 static uint32_t read_u32(const uint8_t *p)
@@ -104,6 +104,20 @@ size_t ilmap_n_entries(const IlMap *map)
         return map->n_entries;
 }
 
+/*
+ * Whether IL counts rather than OTHER, both at one native offset. The runtime takes the lowest, but
+ * nothing is unmapped that has a mapping too. A prolog without any code is not one: what begins
+ * there is the method.
+ */
+static bool il_offset_wins(int32_t il, int32_t other)
+{
+        if (il == IL_OFFSET_NO_MAPPING)
+                return false;
+        if (il == 0 && other == IL_OFFSET_PROLOG)
+                return true;
+        return il < other && !(il == IL_OFFSET_PROLOG && other == 0);
+}
+
 bool ilmap_lookup(const IlMap *map, uint32_t native_offset, int32_t *ret_il_offset)
 {
         const uint8_t *p = map->bytes;
@@ -120,10 +134,28 @@ bool ilmap_lookup(const IlMap *map, uint32_t native_offset, int32_t *ret_il_offs
                 if (native > native_offset)
                         break;
                 il += (int64_t)(zigzag >> 1) ^ -(int64_t)(zigzag & 1);
-                *ret_il_offset = (int32_t)il;
+                if (!found || delta || il_offset_wins((int32_t)il, *ret_il_offset))
+                        *ret_il_offset = (int32_t)il;
                 found = true;
         }
         return found;
+}
+
+int32_t ilmap_last(const IlMap *map)
+{
+        const uint8_t *p = map->bytes;
+        int64_t il = 0, last = 0;
+        uint32_t i;
+
+        for (i = 0; i < map->n_entries; i++) {
+                uint64_t delta, zigzag;
+
+                p = leb128_get(p, &delta);
+                p = leb128_get(p, &zigzag);
+                il += (int64_t)(zigzag >> 1) ^ -(int64_t)(zigzag & 1);
+                last = MAX(last, (int32_t)il);
+        }
+        return (int32_t)last;
 }
 
 const void *ilmap_bytes(const IlMap *map)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "event/json-record.h"
 
-#include "event/guid-text.h"
+#include "util/guid-text.h"
 #include "util/json-text.h"
 
 #include <string.h>

@@ -127,6 +127,14 @@ static bool body_json_is_null(const BodyJson *json, const AnswerField *field, ui
         g_assert_not_reached();
 }
 
+static void json_put_guid(GString *out, const uint8_t *guid)
+{
+        char text[GUID_TEXT_SIZE];
+
+        guid_to_text(guid, text);
+        json_append_string(out, text);
+}
+
 static void json_put_symbol(const BodyJson *json)
 {
         g_autoptr(GString) symbol = g_string_new(NULL);
@@ -194,6 +202,12 @@ static void json_put_value(const BodyJson *json, const AnswerField *field, uint6
                 return;
         case ANSWER_IL_KIND:
                 json_append_string(out, il_kind_name(json->row.il_kind));
+                return;
+        case ANSWER_GUID:
+                json_put_guid(out, json->row.module_pdb);
+                return;
+        case ANSWER_LINE_IL_OFFSET:
+                json_append_u64(out, (uint64_t)json->row.line_il);
                 return;
         }
 }

@@ -3,6 +3,8 @@
 
 #include "event/method-flags.h"
 
+#include <string.h>
+
 /* The binary form has the numbers of clrsym.h, and the tracker's numbers are sent. */
 #define SAME(wire, own) static_assert((int)(wire) == (int)(own), "numbers of the binary form")
 
@@ -47,6 +49,7 @@ static void row_fill_il(BulkAnswer *row, const Body *body, const uint64_t *addre
         const IlMap *map = body_il_map(body);
         int32_t il;
 
+        row->line_il = -1;
         if (!map)
                 return;
         row->flags |= BULK_ANSWER_IL_VERSION;
@@ -58,6 +61,9 @@ static void row_fill_il(BulkAnswer *row, const Body *body, const uint64_t *addre
                        : il == IL_OFFSET_EPILOG   ? CLRSYM_IL_EPILOG
                                                   : CLRSYM_IL_EXACT;
         row->il_offset = row->il_kind == CLRSYM_IL_EXACT ? il : 0;
+        /* As the runtime's own stack traces have it: prologs and unmapped code are the method's
+         * begin. */
+        row->line_il = row->il_kind == CLRSYM_IL_EPILOG ? ilmap_last(map) : MAX(row->il_offset, 0);
 }
 
 void answer_row_fill(BulkAnswer *row, const Process *process, const Body *body,
@@ -85,6 +91,7 @@ void answer_row_fill(BulkAnswer *row, const Process *process, const Body *body,
         if (module) {
                 row->module_id = module->id;
                 row->module_path = module->path;
+                memcpy(row->module_pdb, module->pdb_guid, sizeof(row->module_pdb));
         }
         row_fill_il(row, body, address);
 }

@@ -146,7 +146,8 @@ static const char *const TYPE_NAMES[] = {
         [ANSWER_VERSION] = "Version",     [ANSWER_MODULE] = "ModuleName",
         [ANSWER_SYMBOL] = "string",       [ANSWER_OFFSET] = "int",
         [ANSWER_IL_OFFSET] = "int",       [ANSWER_IL_KIND] = "string",
-        [ANSWER_FLAG_NAMES] = "[]string",
+        [ANSWER_FLAG_NAMES] = "[]string", [ANSWER_LINE_IL_OFFSET] = "int",
+        [ANSWER_GUID] = "string",
 };
 
 /* What "@NAME" stands for: the members of an object, or of the body itself. */

@@ -9,13 +9,13 @@
  */
 
 #include "codemap/codemap.h"
-#include "event/guid-text.h"
 #include "event/record.h"
 #include "tracker/assembly.h"
 #include "tracker/jitstats.h"
 #include "tracker/process-gaps.h"
 #include "tracker/stub.h"
 #include "tracker/trace.h"
+#include "util/guid-text.h"
 
 /* The uid where the owner of a process is not known: only viewers who see all see it. */
 #define PROCESS_OF_NOBODY UINT32_MAX

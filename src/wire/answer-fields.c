@@ -15,6 +15,8 @@
 #define FITS_TIER(row, api)   ((row) == sizeof(uint8_t) && (api) == sizeof(clrsym_tier))
 #define FITS_SOURCE(row, api) ((row) == sizeof(uint8_t) && (api) == sizeof(clrsym_source))
 
+#define FITS_GUID(row, api) ((row) == 16 && (api) == 16)
+
 #define CHECK(name, type, null, row, api)                                                          \
         static_assert(FITS_##type(SIZE(BulkAnswer, row), SIZE(clrsym_body, api)), name);
 #define CHECK_STUB(name, type, null, row, api)                                                     \
@@ -60,14 +62,16 @@ const AnswerField *answer_type_fields(AnswerType type)
 
 bool answer_type_needs_address(AnswerType type)
 {
-        return type == ANSWER_OFFSET || type == ANSWER_IL_OFFSET || type == ANSWER_IL_KIND;
+        return type == ANSWER_OFFSET || type == ANSWER_IL_OFFSET || type == ANSWER_IL_KIND ||
+               type == ANSWER_LINE_IL_OFFSET;
 }
 
 uint64_t answer_field_load(const void *base, uint16_t offset, uint16_t size)
 {
         uint64_t value = 0;
 
-        memcpy(&value, (const char *)base + offset, size); /* little-endian, see wire/bulk.h */
+        /* Little-endian, see wire/bulk.h; the begin of what is longer. */
+        memcpy(&value, (const char *)base + offset, size < sizeof(value) ? size : sizeof(value));
         return value;
 }
 

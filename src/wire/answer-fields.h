@@ -33,6 +33,7 @@ typedef enum AnswerType {
         ANSWER_JIT_MS, /* in rows us, in clrsym.h ns, in JSON ms with three decimals */
         ANSWER_TIER,   /* clrsym_tier, by name */
         ANSWER_SOURCE, /* clrsym_source, by name */
+        ANSWER_GUID,   /* 16 bytes, in JSON text */
         /* Objects, with members of their own. */
         ANSWER_METHOD,
         ANSWER_STUB,
@@ -44,6 +45,7 @@ typedef enum AnswerType {
         ANSWER_OFFSET,
         ANSWER_IL_OFFSET,
         ANSWER_IL_KIND,
+        ANSWER_LINE_IL_OFFSET,
 } AnswerType;
 
 /* When the JSON has null. In rows and in clrsym.h the field is 0 then, except for a life's end. */
@@ -82,7 +84,8 @@ typedef enum AnswerNull {
 
 #define ANSWER_MODULE_FIELDS(FIELD)                                                                \
         FIELD("id", ID, NEVER, module_id, module_id)                                               \
-        FIELD("path", TEXT, IF_ZERO, module_path, module_path)
+        FIELD("path", TEXT, IF_ZERO, module_path, module_path)                                     \
+        FIELD("pdb_guid", GUID, IF_ZERO, module_pdb, module_pdb_guid)
 
 #define ANSWER_BODY_FIELDS(FIELD, OTHER)                                                           \
         OTHER("symbol", SYMBOL, NEVER)                                                             \
@@ -96,6 +99,7 @@ typedef enum AnswerNull {
         OTHER("module", MODULE, IF_NONE)                                                           \
         OTHER("il_offset", IL_OFFSET, IF_NO_IL_MAP)                                                \
         OTHER("il_kind", IL_KIND, IF_NO_IL_MAP)                                                    \
+        OTHER("line_il_offset", LINE_IL_OFFSET, IF_NO_IL_MAP)                                      \
         FIELD("jit_ms", JIT_MS, IF_ZERO, jit_us, jit_ns)                                           \
         FIELD("loaded", TIME, IF_ZERO, loaded, loaded)                                             \
         FIELD("unloaded", TIME, IF_ALIVE, unloaded, unloaded)                                      \

@@ -19,8 +19,8 @@ static const struct {
         {25, 2},
         {33, IL_OFFSET_NO_MAPPING},
         {39, IL_OFFSET_NO_MAPPING},
-        {40, 9}, /* two entries at one offset: the later one */
-        {69, 9},
+        {40, 7}, /* two entries at one offset: the lower one, as in the runtime */
+        {69, 7},
         {70, IL_OFFSET_EPILOG},
         {UINT32_MAX, IL_OFFSET_EPILOG},
 };

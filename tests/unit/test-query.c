@@ -35,7 +35,7 @@ static const char HISTORY[] =
 #define A_VERSION                                                                                  \
         "\"flags\":392,\"flag_names\":[\"jitted\"],\"version\":{\"rejit_id\":0,\"il_version\":0,"  \
         "\"tier\":\"QuickJitted\"},"                                                               \
-        "\"module\":{\"id\":\"0x77\",\"path\":\"/a/b.dll\"},"
+        "\"module\":{\"id\":\"0x77\",\"path\":\"/a/b.dll\",\"pdb_guid\":null},"
 #define A_LIFE                                                                                     \
         "\"jit_ms\":0.001,\"loaded\":\"2.000000000\",\"unloaded\":\"3.000000000\",\"source\":"     \
         "\"load\""
@@ -95,14 +95,15 @@ static const struct {
         {RESOLVE("{\"pid\":100,\"addr\":\"0x1005\",\"time\":\"2.5\"}"),
          "{\"parameters\":{\"answers\":[{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x1005\","
          "\"time\":\"2.500000000\",\"status\":\"ok\"," A_FIELDS "\"offset\":5," A_VERSION
-         "\"il_offset\":0,\"il_kind\":\"exact\"," A_LIFE
+         "\"il_offset\":0,\"il_kind\":\"exact\",\"line_il_offset\":0," A_LIFE
          ",\"confidence\":\"exact\",\"horizon\":\"4.000000000\",\"epoch\":2}],\"processes\":[{"
          "\"pid\":100,"
          "\"pid_ns\":0,\"generation\":1,\"epoch\":2,\"horizon\":\"4.000000000\"}]}}"},
         {RESOLVE("{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x1008\",\"time\":3500000000}"),
          "{\"parameters\":{\"answers\":[{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x1008\","
          "\"time\":\"3.500000000\",\"status\":\"unloaded\",\"nearest\":{" A_FIELDS
-         "\"offset\":8," A_VERSION "\"il_offset\":null,\"il_kind\":\"no-mapping\"," A_LIFE
+         "\"offset\":8," A_VERSION
+         "\"il_offset\":null,\"il_kind\":\"no-mapping\",\"line_il_offset\":0," A_LIFE
          ",\"distance\":-0.500000000},\"confidence\":\"exact\",\"horizon\":\"4.000000000\","
          "\"epoch\":2}],"
          "\"processes\":[{\"pid\":100,"
@@ -115,7 +116,8 @@ static const struct {
          "\"start\":\"0x9000\",\"size\":null,\"offset\":0,\"flags\":null,\"flag_names\":null,"
          "\"version\":{"
          "\"rejit_id\":0,\"il_version\":null,\"tier\":\"ReadyToRun\"},\"module\":null,"
-         "\"il_offset\":null,\"il_kind\":null,\"jit_ms\":null,\"loaded\":null,\"unloaded\":null,"
+         "\"il_offset\":null,\"il_kind\":null,\"line_il_offset\":null,\"jit_ms\":null,\"loaded\":"
+         "null,\"unloaded\":null,"
          "\"source\":\"r2r-entry\",\"confidence\":\"exact\",\"horizon\":\"4.000000000\",\"epoch\":"
          "2}],"
          "\"processes\":[{\"pid\":100,"

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "guid-text.h"
-
-#include <glib.h>
+#include "util/guid-text.h"
 
 /* Where each byte of the text is in the GUID. */
 static const uint8_t ORDER[GUID_SIZE] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
+
+static int hex_value(char c)
+{
+        return c >= '0' && c <= '9'   ? c - '0'
+               : c >= 'a' && c <= 'f' ? c - 'a' + 10
+               : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                      : -1;
+}
 
 static bool has_dash_before(unsigned i)
 {
@@ -38,8 +44,8 @@ bool guid_from_text(const char *text, size_t n, uint8_t ret_guid[GUID_SIZE])
 
                 if (has_dash_before(i) && *text++ != '-')
                         return false;
-                high = g_ascii_xdigit_value(text[0]);
-                low = g_ascii_xdigit_value(text[1]);
+                high = hex_value(text[0]);
+                low = hex_value(text[1]);
                 if (high < 0 || low < 0)
                         return false;
                 ret_guid[ORDER[i]] = (uint8_t)(high << 4 | low);
