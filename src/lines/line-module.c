@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+#include "lines/line-module.h"
+
+#include "pdb/debug-directory.h"
+#include "util/fd.h"
+#include "util/rootfs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAX_PATH 4096
+
+/* A search for the PDB of a module. */
+typedef struct PdbSearch {
+        LineModule *module;
+        PdbCache *cache;
+        int root;    /* of the module's files; -1: none */
+        bool has_id; /* the assembly was read: `id` counts, else the event's GUID */
+        PdbId id;
+        const uint8_t *checksum; /* NULL: there is none */
+        bool has_other;          /* a PDB of another build was seen */
+        bool has_unreadable;
+} PdbSearch;
+
+static const uint8_t *search_guid(const PdbSearch *search)
+{
+        return search->has_id             ? search->id.guid
+               : search->module->has_guid ? search->module->guid
+                                          : NULL;
+}
+
+static bool search_accepts(const PdbSearch *search, const Pdb *pdb)
+{
+        if (search->has_id)
+                return pdb_id_equals(&search->id, &pdb->id);
+        return memcmp(search->module->guid, pdb->id.guid, PDB_GUID_SIZE) == 0;
+}
+
+/* True if that is the PDB: FILE is loaded. Takes over BYTES. */
+static bool search_take(PdbSearch *search, PdbFile *file, uint8_t *bytes, size_t n,
+                        const uint8_t *checksum)
+{
+        const char *reason;
+        Pdb pdb;
+
+        /* The id first: a checksum that differs means that the PDB was changed since. */
+        if (!pdb_read(&pdb, bytes, n, checksum, &reason)) {
+                search->has_unreadable = true;
+                return false;
+        }
+        if (!search_accepts(search, &pdb)) {
+                search->has_other = true;
+                pdb_deinit(&pdb);
+                return false;
+        }
+        pdb_cache_load(search->cache, file, &pdb);
+        return true;
+}
+
+static bool search_found(PdbSearch *search, PdbFile *file)
+{
+        search->module->file = file;
+        search->module->state = PDB_FOUND;
+        return true;
+}
+
+/* All of the file; NULL: it cannot be read. */
+static uint8_t *read_all(int fd, size_t n)
+{
+        uint8_t *bytes = malloc(n ? n : 1);
+        size_t n_read = 0;
+
+        while (bytes && n_read < n) {
+                ssize_t r = pread(fd, bytes + n_read, n - n_read, (off_t)n_read);
+
+                if (r < 0 && errno == EINTR)
+                        continue;
+                if (r <= 0) {
+                        free(bytes);
+                        return NULL;
+                }
+                n_read += (size_t)r;
+        }
+        return bytes;
+}
+
+/* Is the PDB in the file PATH below ROOT? */
+static bool search_file(PdbSearch *search, int root, const char *path)
+{
+        FD_AUTO int fd = root >= 0 ? rootfs_open_file(root, path) : -1;
+        struct stat status;
+        PdbFile *file;
+        uint8_t *bytes;
+
+        if (fd < 0 || fstat(fd, &status) < 0)
+                return false;
+        if (status.st_size > (off_t)PDB_MAX_BYTES) {
+                search->has_unreadable = true;
+                return false;
+        }
+        file = pdb_cache_file(search->cache, &status);
+        if (!file)
+                return false;
+        if (file->is_loaded) {
+                if (search_accepts(search, &file->pdb))
+                        return search_found(search, file);
+                search->has_other = true;
+                return false;
+        }
+        bytes = read_all(fd, (size_t)status.st_size);
+        if (!bytes) {
+                search->has_unreadable = true;
+                return false;
+        }
+        return search_take(search, file, bytes, (size_t)status.st_size, search->checksum) &&
+               search_found(search, file);
+}
+
+/* "/a/b/c.dll" -> "/a/b/NAME". */
+static bool path_beside(const char *path, const char *name, char *buffer, size_t n)
+{
+        const char *slash = strrchr(path, '/');
+        int r = slash ? snprintf(buffer, n, "%.*s/%s", (int)(slash - path), path, name) : -1;
+
+        return r > 0 && (size_t)r < n && *name && !strchr(name, '/');
+}
+
+/* The last part of a path of any system. */
+static const char *path_name(const char *path)
+{
+        const char *name = path;
+
+        for (; *path; path++)
+                if (*path == '/' || *path == '\\')
+                        name = path + 1;
+        return name;
+}
+
+/* "/a/b/c.dll" -> "c.pdb". */
+static bool pdb_name_of(const char *path, char *buffer, size_t n)
+{
+        const char *name = path_name(path), *dot = strrchr(name, '.');
+        int r = snprintf(buffer, n, "%.*s.pdb", dot ? (int)(dot - name) : (int)strlen(name), name);
+
+        return r > 0 && (size_t)r < n;
+}
+
+static bool search_dirs(PdbSearch *search, const SymbolDirs *dirs, const char *name)
+{
+        FD_AUTO int root = dirs->n ? rootfs_open_root(0) : -1;
+        const uint8_t *guid = search_guid(search);
+        char path[MAX_PATH];
+        unsigned layout;
+        size_t i;
+
+        for (i = 0; i < dirs->n; i++)
+                for (layout = 0; layout < _SYMBOL_LAYOUT_MAX; layout++)
+                        if (symbol_dirs_path(dirs->paths[i], name, guid, (SymbolLayout)layout, path,
+                                             sizeof(path)) &&
+                            search_file(search, root, path))
+                                return true;
+        return false;
+}
+
+/* The PDB in the image itself. */
+static bool search_embedded(PdbSearch *search, const PeFile *image, const DebugDirectory *directory)
+{
+        const char *reason;
+        struct stat status;
+        PdbFile *file;
+        uint8_t *bytes;
+        size_t n;
+
+        if (!directory->n_embedded || fstat(image->fd, &status) < 0)
+                return false;
+        file = pdb_cache_file(search->cache, &status);
+        if (!file)
+                return false;
+        if (file->is_loaded)
+                return search_accepts(search, &file->pdb) && search_found(search, file);
+        if (debug_directory_unpack(directory, image, PDB_MAX_BYTES, &bytes, &n, &reason) < 0) {
+                search->has_unreadable = true;
+                return false;
+        }
+        return search_take(search, file, bytes, n, NULL) && search_found(search, file);
+}
+
+/* Looks with what the assembly in the file FD has. False: it is not that assembly. */
+static bool search_by_image(PdbSearch *search, int fd, const SymbolDirs *dirs)
+{
+        LineModule *module = search->module;
+        char path[MAX_PATH], name[MAX_PATH];
+        DebugDirectory directory;
+        const char *reason;
+        PeFile image;
+
+        if (pe_file_read(&image, fd, 0, &reason) < 0 ||
+            debug_directory_read(&directory, &image, &reason) < 0)
+                return false;
+        if (!directory.has_id) {
+                module->state = directory.has_windows_pdb ? PDB_WINDOWS : PDB_NONE;
+                return !module->has_guid;
+        }
+        if (module->has_guid && memcmp(module->guid, directory.id.guid, PDB_GUID_SIZE) != 0) {
+                search->has_other = true; /* the file was replaced after it was loaded */
+                return false;
+        }
+        search->has_id = true;
+        search->id = directory.id;
+        search->checksum = directory.has_checksum ? directory.checksum : NULL;
+        if (!*path_name(directory.path) && !pdb_name_of(module->path, name, sizeof(name)))
+                return true;
+        if (*path_name(directory.path))
+                snprintf(name, sizeof(name), "%s", path_name(directory.path));
+        if (!(path_beside(module->path, name, path, sizeof(path)) &&
+              search_file(search, search->root, path)) &&
+            !search_embedded(search, &image, &directory))
+                search_dirs(search, dirs, name);
+        search->checksum = NULL;
+        return true;
+}
+
+/* The images in the symbol directories that are called as the module is. */
+static bool search_images(PdbSearch *search, const SymbolDirs *dirs)
+{
+        FD_AUTO int root = dirs->n ? rootfs_open_root(0) : -1;
+        char path[MAX_PATH];
+        size_t i;
+
+        for (i = 0; i < dirs->n; i++) {
+                FD_AUTO int fd = -1;
+
+                if (!symbol_dirs_path(dirs->paths[i], path_name(search->module->path), NULL,
+                                      SYMBOL_PLAIN, path, sizeof(path)))
+                        continue;
+                fd = rootfs_open_file(root, path);
+                if (fd >= 0 && search_by_image(search, fd, dirs))
+                        return true;
+        }
+        return false;
+}
+
+/* Looks with the GUID of the event alone: there is no assembly. */
+static void search_by_guid(PdbSearch *search, const SymbolDirs *dirs)
+{
+        LineModule *module = search->module;
+        char path[MAX_PATH], name[MAX_PATH];
+
+        search->has_id = false;
+        if (!pdb_name_of(module->path, name, sizeof(name)))
+                return;
+        if (path_beside(module->path, name, path, sizeof(path)) &&
+            search_file(search, search->root, path))
+                return;
+        search_dirs(search, dirs, name);
+}
+
+void line_module_find(LineModule *module, const SymbolDirs *dirs, PdbCache *cache)
+{
+        PdbSearch search = {.module = module, .cache = cache, .root = -1};
+        FD_AUTO int root = -1;
+        FD_AUTO int fd = -1;
+        bool is_own;
+
+        module->state = PDB_MISSING;
+        module->file = NULL;
+        if (*module->path != '/') {
+                module->state = PDB_NONE; /* a module of a dynamic assembly has no file */
+                return;
+        }
+        root = rootfs_open_root(module->pid);
+        /* A process that is gone may have had another root: then only the GUID shows what is its.
+         */
+        is_own = root >= 0 || !module->pid;
+        if (!is_own && module->has_guid)
+                root = rootfs_open_root(0);
+        search.root = root;
+        fd = root >= 0 ? rootfs_open_file(root, module->path) : -1;
+        if (!(fd >= 0 && search_by_image(&search, fd, dirs)) && module->has_guid &&
+            !search_images(&search, dirs))
+                search_by_guid(&search, dirs);
+        if (module->state == PDB_MISSING)
+                module->state = search.has_other        ? PDB_OTHER
+                                : search.has_unreadable ? PDB_UNREADABLE
+                                                        : PDB_MISSING;
+        if (module->file)
+                module->state = PDB_FOUND;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "lines/lines.h"
+
+#include "lines/line-module.h"
+#include "lines/source-map.h"
+#include "pdb/pdb-points.h"
+
+#include <stdlib.h>
+
+/* Then all are forgotten; what was read stays in the cache of PDBs. */
+#define MAX_MODULES  4096u
+#define TOKEN_TABLE  0xff000000u
+#define TOKEN_METHOD 0x06000000u
+
+struct Lines {
+        SymbolDirs dirs;
+        SourceMap map;
+        PdbCache cache;
+        LineModule **modules; /* owned */
+        size_t n_modules;
+        LineModule *last; /* borrowed: of the last question */
+        bool has_defaults;
+};
+
+Lines *lines_new(void)
+{
+        return calloc(1, sizeof(Lines));
+}
+
+static void lines_forget_modules(Lines *lines)
+{
+        size_t i;
+
+        for (i = 0; i < lines->n_modules; i++) {
+                free(lines->modules[i]->path);
+                free(lines->modules[i]);
+        }
+        lines->n_modules = 0;
+        lines->last = NULL;
+}
+
+void lines_free(Lines *lines)
+{
+        if (!lines)
+                return;
+        lines_forget_modules(lines);
+        free(lines->modules);
+        pdb_cache_deinit(&lines->cache);
+        source_map_deinit(&lines->map);
+        symbol_dirs_deinit(&lines->dirs);
+        free(lines);
+}
+
+bool lines_add_directory(Lines *lines, const char *path)
+{
+        return symbol_dirs_add(&lines->dirs, path);
+}
+
+bool lines_add_map(Lines *lines, const char *from, const char *to)
+{
+        return source_map_add(&lines->map, from, to);
+}
+
+const char *line_status_name(LineStatus status)
+{
+        static const char *const NAMES[] = {
+                [LINE_FOUND] = "found",
+                [LINE_NO_MODULE] = "no-module",
+                [LINE_NO_IL] = "no-il-offset",
+                [LINE_OTHER_IL] = "other-il",
+                [LINE_NO_PDB] = "no-pdb",
+                [LINE_PDB_MISSING] = "pdb-missing",
+                [LINE_PDB_OTHER] = "pdb-of-another-build",
+                [LINE_PDB_WINDOWS] = "pdb-not-portable",
+                [LINE_PDB_DAMAGED] = "pdb-damaged",
+                [LINE_NONE] = "no-line",
+        };
+
+        return (unsigned)status < _LINE_STATUS_MAX ? NAMES[status] : "?";
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+        for (; *text; text++)
+                hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+        return hash;
+}
+
+static int hex_digit(char c)
+{
+        return c >= '0' && c <= '9'   ? c - '0'
+               : c >= 'a' && c <= 'f' ? c - 'a' + 10
+               : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                      : -1;
+}
+
+/* "6a147656-cc62-4cf4-8cc7-3a1776e0d0eb", of which the first three are little-endian numbers. */
+static bool guid_parse(const char *text, uint8_t ret_guid[PDB_GUID_SIZE])
+{
+        static const uint8_t ORDER[PDB_GUID_SIZE] = {3, 2, 1,  0,  5,  4,  7,  6,
+                                                     8, 9, 10, 11, 12, 13, 14, 15};
+        unsigned i;
+
+        for (i = 0; i < PDB_GUID_SIZE; i++, text += 2) {
+                int high, low;
+
+                if ((i == 4 || i == 6 || i == 8 || i == 10) && *text++ != '-')
+                        return false;
+                high = hex_digit(text[0]);
+                low = high < 0 ? -1 : hex_digit(text[1]);
+                if (low < 0)
+                        return false;
+                ret_guid[ORDER[i]] = (uint8_t)(high << 4 | low);
+        }
+        return !*text;
+}
+
+static bool module_is(const LineModule *module, const LineModule *asked)
+{
+        return module->hash == asked->hash && module->pid == asked->pid &&
+               module->has_guid == asked->has_guid &&
+               !memcmp(module->guid, asked->guid, PDB_GUID_SIZE) &&
+               !strcmp(module->path, asked->path);
+}
+
+/* NULL: no memory. */
+static LineModule *lines_add_module(Lines *lines, const LineModule *asked)
+{
+        LineModule **modules, *module;
+
+        if (lines->n_modules >= MAX_MODULES)
+                lines_forget_modules(lines);
+        modules = realloc(lines->modules, (lines->n_modules + 1) * sizeof(*modules));
+        if (!modules)
+                return NULL;
+        lines->modules = modules;
+        module = malloc(sizeof(*module));
+        if (!module)
+                return NULL;
+        *module = *asked;
+        module->path = strdup(asked->path);
+        if (!module->path) {
+                free(module);
+                return NULL;
+        }
+        if (!lines->has_defaults)
+                lines->has_defaults = symbol_dirs_add_default(&lines->dirs);
+        line_module_find(module, &lines->dirs, &lines->cache);
+        modules[lines->n_modules++] = module;
+        return module;
+}
+
+static LineModule *lines_module(Lines *lines, const LineQuestion *question)
+{
+        LineModule asked = {.pid = question->pid, .path = (char *)question->module_path};
+        size_t i;
+
+        asked.has_guid = question->pdb_guid && guid_parse(question->pdb_guid, asked.guid);
+        if (!asked.has_guid)
+                memset(asked.guid, 0, sizeof(asked.guid));
+        asked.hash = hash_text((uint64_t)question->pid ^ asked.guid[0], question->module_path);
+        if (lines->last && module_is(lines->last, &asked))
+                return lines->last;
+        for (i = 0; i < lines->n_modules; i++)
+                if (module_is(lines->modules[i], &asked))
+                        return lines->last = lines->modules[i];
+        return lines->last = lines_add_module(lines, &asked);
+}
+
+static char *map_path(const char *path, void *data)
+{
+        return source_map_apply(data, path);
+}
+
+static LineStatus find(Lines *lines, const LineQuestion *question, bool is_first, Line *ret)
+{
+        static const LineStatus STATUSES[] = {
+                [PDB_FOUND] = LINE_FOUND,         [PDB_NONE] = LINE_NO_PDB,
+                [PDB_MISSING] = LINE_PDB_MISSING, [PDB_OTHER] = LINE_PDB_OTHER,
+                [PDB_WINDOWS] = LINE_PDB_WINDOWS, [PDB_UNREADABLE] = LINE_PDB_DAMAGED,
+        };
+        uint32_t method = question->token & ~TOKEN_TABLE;
+        LineModule *module;
+        PdbPoint point;
+        bool is_found;
+
+        if (!question->module_path || !*question->module_path ||
+            (question->token & TOKEN_TABLE) != TOKEN_METHOD)
+                return LINE_NO_MODULE;
+        if (question->il_version)
+                return LINE_OTHER_IL;
+        if (!is_first && question->il < 0)
+                return LINE_NO_IL;
+        module = lines_module(lines, question);
+        if (!module)
+                return LINE_PDB_MISSING;
+        if (module->state == PDB_FOUND && !module->file->is_loaded)
+                line_module_find(module, &lines->dirs, &lines->cache);
+        if (module->state != PDB_FOUND)
+                return STATUSES[module->state];
+        pdb_cache_use(&lines->cache, module->file);
+        is_found = is_first ? pdb_first_point(&module->file->pdb, method, &point)
+                            : pdb_find_point(&module->file->pdb, method, (uint32_t)question->il,
+                                             &point);
+        if (!is_found)
+                return LINE_NONE;
+        *ret = (Line){.file = pdb_cache_document(&lines->cache, module->file, point.document,
+                                                 map_path, &lines->map),
+                      .line = point.line,
+                      .column = point.column};
+        return ret->file ? LINE_FOUND : LINE_PDB_DAMAGED;
+}
+
+LineStatus lines_find(Lines *lines, const LineQuestion *question, Line *ret)
+{
+        return find(lines, question, false, ret);
+}
+
+LineStatus lines_find_first(Lines *lines, const LineQuestion *question, Line *ret)
+{
+        return find(lines, question, true, ret);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Lines: the source line of an IL offset
+ *
+ * Only for the IL that the assembly's file has: a profiler's IL has no lines.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct Lines Lines;
+
+/* NULL: no memory. */
+Lines *lines_new(void);
+/* NULL is fine. */
+void lines_free(Lines *lines);
+
+/*
+ * These come before the first question. PATH: a directory to look for PDBs in, before those of
+ * $CLRSYM_SYMBOLS and the caches of debuggers. Paths of sources that begin with FROM begin with TO
+ * instead. False: no memory.
+ */
+bool lines_add_directory(Lines *lines, const char *path);
+bool lines_add_map(Lines *lines, const char *from, const char *to);
+
+typedef struct LineQuestion {
+        pid_t pid; /* files are those that this process sees; 0: those that we see */
+        const char *module_path;
+        const char *pdb_guid; /* as the module's load event had it, as text; NULL: not known */
+        uint32_t token;       /* of the method */
+        int32_t il;           /* negative: not known */
+        uint64_t il_version;
+} LineQuestion;
+
+typedef enum LineStatus {
+        LINE_FOUND,
+        LINE_NO_MODULE,   /* the method is in no file, or it is not known in which */
+        LINE_NO_IL,       /* it is not known which IL offset the address has */
+        LINE_OTHER_IL,    /* the IL is a profiler's */
+        LINE_NO_PDB,      /* the assembly was compiled without a PDB */
+        LINE_PDB_MISSING, /* its PDB is nowhere */
+        LINE_PDB_OTHER,   /* only PDBs of other builds are there, or the assembly was replaced */
+        LINE_PDB_WINDOWS, /* it has one of the kind that only Windows has */
+        LINE_PDB_DAMAGED, /* it cannot be read */
+        LINE_NONE,        /* the PDB has no line for it: the compiler made the code up */
+        _LINE_STATUS_MAX,
+} LineStatus;
+
+/* "no-pdb" (static). */
+const char *line_status_name(LineStatus status);
+
+/* FILE is UTF-8 that nobody has checked, valid until the next question. */
+typedef struct Line {
+        const char *file;
+        uint32_t line, column; /* from 1 */
+} Line;
+
+/* The line that counts at the IL offset. RET is set with LINE_FOUND. */
+LineStatus lines_find(Lines *lines, const LineQuestion *question, Line *ret);
+/* The method's first line; the IL offset of QUESTION does not count. */
+LineStatus lines_find_first(Lines *lines, const LineQuestion *question, Line *ret);

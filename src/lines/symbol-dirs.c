@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "lines/symbol-dirs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Below the home directory; dotnet-symbol and the debuggers that share its code. */
+static const char *const CACHES[] = {".dotnet/symbolcache"};
+
+void symbol_dirs_deinit(SymbolDirs *dirs)
+{
+        size_t i;
+
+        for (i = 0; i < dirs->n; i++)
+                free(dirs->paths[i]);
+        free(dirs->paths);
+        *dirs = (SymbolDirs){0};
+}
+
+/* Takes over PATH, which may be NULL. */
+static bool dirs_take(SymbolDirs *dirs, char *path)
+{
+        char **paths = path ? realloc(dirs->paths, (dirs->n + 1) * sizeof(*paths)) : NULL;
+
+        if (!paths) {
+                free(path);
+                return false;
+        }
+        dirs->paths = paths;
+        paths[dirs->n++] = path;
+        return true;
+}
+
+bool symbol_dirs_add(SymbolDirs *dirs, const char *path)
+{
+        /* Files are opened below the root directory. One that does not exist now may exist later.
+         */
+        char *absolute = realpath(path, NULL);
+
+        return dirs_take(dirs, absolute ? absolute : strdup(path));
+}
+
+static bool dirs_add_list(SymbolDirs *dirs, const char *list)
+{
+        bool ok = true;
+
+        while (ok && list && *list) {
+                size_t n = strcspn(list, ":");
+                char *path = strndup(list, n);
+
+                if (n && path)
+                        ok = symbol_dirs_add(dirs, path);
+                ok = ok && path;
+                free(path);
+                list += n + (list[n] == ':');
+        }
+        return ok;
+}
+
+bool symbol_dirs_add_default(SymbolDirs *dirs)
+{
+        const char *home = getenv("HOME");
+        char path[4096];
+        size_t i;
+
+        if (!dirs_add_list(dirs, getenv("CLRSYM_SYMBOLS")))
+                return false;
+        for (i = 0; home && *home == '/' && i < sizeof(CACHES) / sizeof(*CACHES); i++) {
+                int n = snprintf(path, sizeof(path), "%s/%s", home, CACHES[i]);
+
+                if (n > 0 && (size_t)n < sizeof(path) && !symbol_dirs_add(dirs, path))
+                        return false;
+        }
+        return true;
+}
+
+/* The GUID without dashes, as symbol servers have it. */
+static void guid_write_key(const uint8_t *guid, bool is_large, char key[2 * PDB_GUID_SIZE + 1])
+{
+        static const uint8_t ORDER[PDB_GUID_SIZE] = {3, 2, 1,  0,  5,  4,  7,  6,
+                                                     8, 9, 10, 11, 12, 13, 14, 15};
+        unsigned i;
+
+        for (i = 0; i < PDB_GUID_SIZE; i++)
+                snprintf(key + 2 * i, 3, is_large ? "%02X" : "%02x", guid[ORDER[i]]);
+}
+
+bool symbol_dirs_path(const char *dir, const char *name, const uint8_t guid[PDB_GUID_SIZE],
+                      SymbolLayout layout, char *buffer, size_t n)
+{
+        bool is_large = layout == SYMBOL_SERVER_LARGE;
+        char key[2 * PDB_GUID_SIZE + 1];
+        int r;
+
+        if (!*name || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, ".."))
+                return false;
+        if (layout == SYMBOL_PLAIN) {
+                r = snprintf(buffer, n, "%s/%s", dir, name);
+        } else {
+                guid_write_key(guid, is_large, key);
+                r = snprintf(buffer, n, "%s/%s/%s%s/%s", dir, name, key,
+                             is_large ? "FFFFFFFF" : "ffffffff", name);
+        }
+        return r > 0 && (size_t)r < n;
+}

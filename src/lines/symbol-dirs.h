@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Symbol directories: where PDBs are looked for that are not beside their assembly
+ *
+ * In each directory DIR: DIR/NAME.pdb, and DIR/NAME.pdb/<GUID>ffffffff/NAME.pdb, which is how
+ * symbol servers and the caches of debuggers lay them out (dotnet/symstore:
+ * SSQP_Key_Conventions.md).
+ */
+
+#include "pdb/pdb-id.h"
+
+#include <stddef.h>
+
+typedef struct SymbolDirs {
+        char **paths; /* owned, owned strings */
+        size_t n;
+} SymbolDirs;
+
+void symbol_dirs_deinit(SymbolDirs *dirs);
+/* False: no memory. */
+bool symbol_dirs_add(SymbolDirs *dirs, const char *path);
+/* Those of $CLRSYM_SYMBOLS, separated by colons, and the caches of debuggers. False: no memory. */
+bool symbol_dirs_add_default(SymbolDirs *dirs);
+
+/* Ways to lay out a directory. */
+typedef enum SymbolLayout {
+        SYMBOL_PLAIN,
+        SYMBOL_SERVER,       /* GUID in small letters */
+        SYMBOL_SERVER_LARGE, /* in capitals, as some tools write it */
+        _SYMBOL_LAYOUT_MAX,
+} SymbolLayout;
+
+/*
+ * Writes the path of a PDB called NAME into the N bytes of BUFFER. False if it does not fit, or
+ * NAME is not the name of a file.
+ */
+bool symbol_dirs_path(const char *dir, const char *name, const uint8_t guid[PDB_GUID_SIZE],
+                      SymbolLayout layout, char *buffer, size_t n);

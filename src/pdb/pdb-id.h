@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * PDB id: what an assembly and its PDB have in common
+ *
+ * A compiler that builds deterministically takes both from a hash of the PDB; others from chance
+ * and the clock.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define PDB_GUID_SIZE     16
+#define PDB_CHECKSUM_SIZE 32
+
+typedef struct PdbId {
+        uint8_t guid[PDB_GUID_SIZE]; /* as it is in the files */
+        uint32_t stamp;
+} PdbId;
+
+static inline bool pdb_id_equals(const PdbId *a, const PdbId *b)
+{
+        return a->stamp == b->stamp && memcmp(a->guid, b->guid, PDB_GUID_SIZE) == 0;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Where PDBs are found and where not: embedded, beside the assembly, in symbol directories,
+ * replaced ones, other builds; and source maps. The files are those of a compiler.
+ */
+
+#include "lines/lines.h"
+#include "lines/source-map.h"
+#include "lines/symbol-dirs.h"
+
+#include "support/suite.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The id of no file. */
+#define OTHER_GUID "01234567-89ab-cdef-0123-456789abcdef"
+
+/* A directory of its own with the files of the test, and removed by name. */
+static char *place(const char *dir, const char *path, const char *data)
+{
+        g_autofree char *from = g_build_filename(TEST_DATA, data, NULL), *bytes = NULL;
+        char *to = g_build_filename(dir, path, NULL);
+        g_autofree char *parent = g_path_get_dirname(to);
+        gsize n;
+
+        ck_assert(g_file_get_contents(from, &bytes, &n, NULL));
+        ck_assert_int_eq(g_mkdir_with_parents(parent, 0700), 0);
+        ck_assert(g_file_set_contents(to, bytes, (gssize)n, NULL));
+        return to;
+}
+
+/* The GUID in the stream #Pdb, which follows its name in the root. */
+static char *portable_guid(bool is_key)
+{
+        g_autofree char *path = g_build_filename(TEST_DATA, "portable", NULL), *bytes = NULL;
+        const uint8_t *id, *header;
+        gsize n;
+
+        ck_assert(g_file_get_contents(path, &bytes, &n, NULL));
+        header = memmem(bytes, n, "#Pdb", 4);
+        ck_assert_ptr_nonnull(header);
+        id = (const uint8_t *)bytes + (header[-8] | header[-7] << 8);
+        return g_strdup_printf(is_key ? "%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x"
+                                        "%02x%02x"
+                                      : "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x"
+                                        "%02x%02x%02x",
+                               id[3], id[2], id[1], id[0], id[5], id[4], id[7], id[6], id[8], id[9],
+                               id[10], id[11], id[12], id[13], id[14], id[15]);
+}
+
+static LineStatus ask(Lines *lines, const char *path, const char *guid, Line *ret)
+{
+        const LineQuestion question = {
+                .module_path = path, .pdb_guid = guid, .token = 0x06000003, .il = 1000};
+
+        return lines_find(lines, &question, ret);
+}
+
+START_TEST(test_embedded)
+{
+        g_autofree char *dir = g_dir_make_tmp("lines-XXXXXX", NULL);
+        g_autofree char *path = place(dir, "LibEmb.dll", "embedded");
+        Lines *lines = lines_new();
+        Line line, first;
+        LineQuestion question = {.module_path = path, .token = 0x06000001};
+
+        ck_assert_int_eq(ask(lines, path, NULL, &line), LINE_FOUND);
+        ck_assert_str_eq(line.file, "/mnt/src/mini/LibEmb/Emb.cs");
+        ck_assert_int_eq(lines_find_first(lines, &question, &first), LINE_FOUND);
+        ck_assert_uint_le(first.line, line.line);
+        ck_assert_int_eq(ask(lines, path, OTHER_GUID, &line), LINE_PDB_OTHER);
+        question.il_version = 1;
+        ck_assert_int_eq(lines_find(lines, &question, &line), LINE_OTHER_IL);
+        question = (LineQuestion){.module_path = path, .token = 0x06000001, .il = -1};
+        ck_assert_int_eq(lines_find(lines, &question, &line), LINE_NO_IL);
+        question.token = 0x02000001;
+        ck_assert_int_eq(lines_find(lines, &question, &line), LINE_NO_MODULE);
+        question = (LineQuestion){.module_path = path, .token = 0x06ffffff};
+        ck_assert_int_eq(lines_find(lines, &question, &line), LINE_NONE);
+        question.module_path = "LibEmb";
+        ck_assert_int_eq(lines_find(lines, &question, &line), LINE_NO_PDB);
+        lines_free(lines);
+        g_unlink(path);
+        g_rmdir(dir);
+}
+END_TEST
+
+/* The assembly is not there: the GUID alone decides. */
+START_TEST(test_directories)
+{
+        g_autofree char *dir = g_dir_make_tmp("lines-XXXXXX", NULL);
+        g_autofree char *guid = portable_guid(false), *key = portable_guid(true);
+        g_autofree char *symbols = g_build_filename(dir, "symbols", NULL);
+        g_autofree char *assembly = g_build_filename(dir, "app", "LibMap.dll", NULL);
+        g_autofree char *large = g_ascii_strup(key, -1);
+        const char *const places[] = {
+                g_strdup("app/LibMap.pdb"),
+                g_strdup("symbols/LibMap.pdb"),
+                g_strdup_printf("symbols/LibMap.pdb/%sffffffff/LibMap.pdb", key),
+                g_strdup_printf("symbols/LibMap.pdb/%sFFFFFFFF/LibMap.pdb", large),
+        };
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(places); i++) {
+                Lines *lines = lines_new();
+                g_autofree char *path = NULL, *parent = NULL;
+                Line line;
+
+                ck_assert(lines_add_directory(lines, symbols));
+                ck_assert(lines_add_map(lines, "/_", "/home/me"));
+                ck_assert_int_eq(ask(lines, assembly, guid, &line), LINE_PDB_MISSING);
+                lines_free(lines);
+                lines = lines_new();
+                path = place(dir, places[i], "portable");
+                ck_assert(lines_add_directory(lines, symbols));
+                ck_assert(lines_add_map(lines, "/_", "/home/me"));
+                ck_assert_int_eq(ask(lines, assembly, guid, &line), LINE_FOUND);
+                ck_assert_msg(g_str_has_prefix(line.file, "/home/me/src/"), "%s", line.file);
+                /* A name is not enough, nor is a PDB without anything that it can be matched by. */
+                ck_assert_int_eq(ask(lines, assembly, NULL, &line), LINE_PDB_MISSING);
+                ck_assert_int_eq(ask(lines, assembly, OTHER_GUID, &line),
+                                 i < 2 ? LINE_PDB_OTHER : LINE_PDB_MISSING);
+                lines_free(lines);
+                g_unlink(path);
+                for (parent = g_path_get_dirname(path); strlen(parent) > strlen(dir);) {
+                        char *next = g_path_get_dirname(parent);
+
+                        g_rmdir(parent);
+                        g_free(parent);
+                        parent = next;
+                }
+                g_free((char *)places[i]);
+        }
+        g_rmdir(dir);
+}
+END_TEST
+
+static const struct {
+        const char *path, *expected;
+} MAPPED[] = {
+        {"/_/src/a.cs", "/home/me/a.cs"},
+        {"/_/src", "/home/me"},
+        {"/_/srcs/a.cs", "/o/srcs/a.cs"},
+        {"/_/other/a.cs", "/o/other/a.cs"},
+        {"C:\\w\\a.cs", "/w\\a.cs"},
+        {"a.cs", "a.cs"},
+        {"", ""},
+};
+
+START_TEST(test_source_map)
+{
+        g_autofree char *mapped = NULL;
+        SourceMap map = {0};
+
+        ck_assert(source_map_add(&map, "/_/", "/o/"));
+        ck_assert(source_map_add(&map, "/_/src", "/home/me"));
+        ck_assert(source_map_add(&map, "C:\\w", "/w"));
+        mapped = source_map_apply(&map, MAPPED[_i].path);
+        ck_assert_str_eq(mapped, MAPPED[_i].expected);
+        source_map_deinit(&map);
+}
+END_TEST
+
+START_TEST(test_paths)
+{
+        const uint8_t guid[PDB_GUID_SIZE] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+        char path[100];
+
+        ck_assert(symbol_dirs_path("/s", "A.pdb", guid, SYMBOL_SERVER_LARGE, path, sizeof(path)));
+        ck_assert_str_eq(path, "/s/A.pdb/0403020106050807090A0B0C0D0E0F10FFFFFFFF/A.pdb");
+        ck_assert(!symbol_dirs_path("/s", "../A.pdb", guid, SYMBOL_PLAIN, path, sizeof(path)));
+        ck_assert(!symbol_dirs_path("/s", "..", guid, SYMBOL_PLAIN, path, sizeof(path)));
+        ck_assert(!symbol_dirs_path("/s", "", guid, SYMBOL_PLAIN, path, sizeof(path)));
+        ck_assert(!symbol_dirs_path("/s", "A.pdb", guid, SYMBOL_SERVER, path, 20));
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("lines");
+        TCase *tcase = tcase_create("lines");
+
+        tcase_add_test(tcase, test_embedded);
+        tcase_add_test(tcase, test_directories);
+        tcase_add_loop_test(tcase, test_source_map, 0, G_N_ELEMENTS(MAPPED));
+        tcase_add_test(tcase, test_paths);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
