@@ -25,9 +25,7 @@ typedef struct PdbSearch {
 
 static const uint8_t *search_guid(const PdbSearch *search)
 {
-        return search->has_id             ? search->id.guid
-               : search->module->has_guid ? search->module->guid
-                                          : NULL;
+        return search->has_id ? search->id.guid : search->module->guid;
 }
 
 static bool search_accepts(const PdbSearch *search, const Pdb *pdb)
@@ -200,9 +198,9 @@ static bool search_by_image(PdbSearch *search, int fd, const SymbolDirs *dirs)
                 return false;
         if (!directory.has_id) {
                 module->state = directory.has_windows_pdb ? PDB_WINDOWS : PDB_NONE;
-                return !module->has_guid;
+                return false;
         }
-        if (module->has_guid && memcmp(module->guid, directory.id.guid, PDB_GUID_SIZE) != 0) {
+        if (memcmp(module->guid, directory.id.guid, PDB_GUID_SIZE) != 0) {
                 search->has_other = true; /* the file was replaced after it was loaded */
                 return false;
         }
@@ -261,24 +259,21 @@ void line_module_find(LineModule *module, const SymbolDirs *dirs, PdbCache *cach
         PdbSearch search = {.module = module, .cache = cache, .root = -1};
         FD_AUTO int root = -1;
         FD_AUTO int fd = -1;
-        bool is_own;
 
         module->state = PDB_MISSING;
         module->file = NULL;
-        if (*module->path != '/') {
-                module->state = PDB_NONE; /* a module of a dynamic assembly has no file */
+        /* A module of a dynamic assembly has no file; one without the GUID of a PDB has none. */
+        if (*module->path != '/' || !module->has_guid) {
+                module->state = PDB_NONE;
                 return;
         }
         root = rootfs_open_root(module->pid);
-        /* A process that is gone may have had another root: then only the GUID shows what is its.
-         */
-        is_own = root >= 0 || !module->pid;
-        if (!is_own && module->has_guid)
+        /* A process that is gone may have had another root. The GUID shows what is its. */
+        if (root < 0)
                 root = rootfs_open_root(0);
         search.root = root;
         fd = root >= 0 ? rootfs_open_file(root, module->path) : -1;
-        if (!(fd >= 0 && search_by_image(&search, fd, dirs)) && module->has_guid &&
-            !search_images(&search, dirs))
+        if (!(fd >= 0 && search_by_image(&search, fd, dirs)) && !search_images(&search, dirs))
                 search_by_guid(&search, dirs);
         if (module->state == PDB_MISSING)
                 module->state = search.has_other        ? PDB_OTHER

@@ -25,9 +25,9 @@ typedef enum PdbState {
 } PdbState;
 
 typedef struct LineModule {
-        pid_t pid;  /* 0: files are looked for in our own root directory */
-        char *path; /* owned */
-        bool has_guid;
+        pid_t pid;                   /* 0: files are looked for in our own root directory */
+        char *path;                  /* owned */
+        bool has_guid;               /* else it has no PDB, or it is not known which it is */
         uint8_t guid[PDB_GUID_SIZE]; /* as the event had it */
         uint64_t hash;
         PdbState state;

@@ -86,35 +86,6 @@ static uint64_t hash_text(uint64_t hash, const char *text)
         return hash;
 }
 
-static int hex_digit(char c)
-{
-        return c >= '0' && c <= '9'   ? c - '0'
-               : c >= 'a' && c <= 'f' ? c - 'a' + 10
-               : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                      : -1;
-}
-
-/* "6a147656-cc62-4cf4-8cc7-3a1776e0d0eb", of which the first three are little-endian numbers. */
-static bool guid_parse(const char *text, uint8_t ret_guid[PDB_GUID_SIZE])
-{
-        static const uint8_t ORDER[PDB_GUID_SIZE] = {3, 2, 1,  0,  5,  4,  7,  6,
-                                                     8, 9, 10, 11, 12, 13, 14, 15};
-        unsigned i;
-
-        for (i = 0; i < PDB_GUID_SIZE; i++, text += 2) {
-                int high, low;
-
-                if ((i == 4 || i == 6 || i == 8 || i == 10) && *text++ != '-')
-                        return false;
-                high = hex_digit(text[0]);
-                low = high < 0 ? -1 : hex_digit(text[1]);
-                if (low < 0)
-                        return false;
-                ret_guid[ORDER[i]] = (uint8_t)(high << 4 | low);
-        }
-        return !*text;
-}
-
 static bool module_is(const LineModule *module, const LineModule *asked)
 {
         return module->hash == asked->hash && module->pid == asked->pid &&
@@ -152,12 +123,13 @@ static LineModule *lines_add_module(Lines *lines, const LineModule *asked)
 
 static LineModule *lines_module(Lines *lines, const LineQuestion *question)
 {
+        static const uint8_t NONE[PDB_GUID_SIZE];
         LineModule asked = {.pid = question->pid, .path = (char *)question->module_path};
         size_t i;
 
-        asked.has_guid = question->pdb_guid && guid_parse(question->pdb_guid, asked.guid);
-        if (!asked.has_guid)
-                memset(asked.guid, 0, sizeof(asked.guid));
+        if (question->pdb_guid)
+                memcpy(asked.guid, question->pdb_guid, PDB_GUID_SIZE);
+        asked.has_guid = memcmp(asked.guid, NONE, PDB_GUID_SIZE) != 0;
         asked.hash = hash_text((uint64_t)question->pid ^ asked.guid[0], question->module_path);
         if (lines->last && module_is(lines->last, &asked))
                 return lines->last;

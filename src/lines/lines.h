@@ -29,9 +29,9 @@ bool lines_add_map(Lines *lines, const char *from, const char *to);
 typedef struct LineQuestion {
         pid_t pid; /* files are those that this process sees; 0: those that we see */
         const char *module_path;
-        const char *pdb_guid; /* as the module's load event had it, as text; NULL: not known */
-        uint32_t token;       /* of the method */
-        int32_t il;           /* negative: not known */
+        const uint8_t *pdb_guid; /* 16 bytes, as its load event had it; NULL or all 0: not known */
+        uint32_t token;          /* of the method */
+        int32_t il;              /* negative: not known */
         uint64_t il_version;
 } LineQuestion;
 

@@ -101,9 +101,18 @@ static bool bit_is_set(const uint8_t *bits, Str str)
         return bits[str / 8] & 1u << str % 8;
 }
 
+/* The number in a member that has a text. */
+static Str bulk_name(const void *member)
+{
+        Str str;
+
+        memcpy(&str, member, sizeof(str));
+        return str;
+}
+
 #define MARK_NAME(name, type, null, member, api)                                                   \
         if (ANSWER_##type == ANSWER_TEXT)                                                          \
-                bits[row->member / 8] |= (uint8_t)(1u << row->member % 8);
+                bits[bulk_name(&row->member) / 8] |= (uint8_t)(1u << bulk_name(&row->member) % 8);
 #define NOTHING(name, type, null)
 
 /* A bit for each name that the rows made so far refer to, in as many bytes as `sent`. */
@@ -205,7 +214,7 @@ static uint32_t bulk_process_index(Bulk *bulk, const Process *process)
 /* A text is a number in the row; all other members of a row are sent as they are. */
 #define GIVE_NAME(name, type, null, member, api)                                                   \
         if (ANSWER_##type == ANSWER_TEXT)                                                          \
-                bulk_give_name(bulk, process->names, (Str)row->member);
+                bulk_give_name(bulk, process->names, bulk_name(&row->member));
 
 /* The number of the stub's row, from 1; 0: it is not one, or the client does not take stubs. */
 static uint32_t bulk_stub_index(Bulk *bulk, const Process *process, const Body *body)

@@ -8,16 +8,19 @@
 #include "lines/lines.h"
 #include "lines/source-map.h"
 #include "lines/symbol-dirs.h"
+#include "pdb/debug-directory.h"
 
 #include "support/suite.h"
 
+#include <fcntl.h>
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The id of no file. */
-#define OTHER_GUID "01234567-89ab-cdef-0123-456789abcdef"
+#define OTHER_GUID ((const uint8_t *)"0123456789abcdef")
 
 /* A directory of its own with the files of the test, and removed by name. */
 static char *place(const char *dir, const char *path, const char *data)
@@ -33,26 +36,34 @@ static char *place(const char *dir, const char *path, const char *data)
         return to;
 }
 
-/* The GUID in the stream #Pdb, which follows its name in the root. */
-static char *portable_guid(bool is_key)
+/* The GUID in the stream #Pdb, which the root has the offset of. */
+static void portable_guid(uint8_t ret_guid[PDB_GUID_SIZE])
 {
         g_autofree char *path = g_build_filename(TEST_DATA, "portable", NULL), *bytes = NULL;
-        const uint8_t *id, *header;
+        const uint8_t *header;
         gsize n;
 
         ck_assert(g_file_get_contents(path, &bytes, &n, NULL));
         header = memmem(bytes, n, "#Pdb", 4);
         ck_assert_ptr_nonnull(header);
-        id = (const uint8_t *)bytes + (header[-8] | header[-7] << 8);
-        return g_strdup_printf(is_key ? "%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x"
-                                        "%02x%02x"
-                                      : "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x"
-                                        "%02x%02x%02x",
-                               id[3], id[2], id[1], id[0], id[5], id[4], id[7], id[6], id[8], id[9],
-                               id[10], id[11], id[12], id[13], id[14], id[15]);
+        memcpy(ret_guid, bytes + (header[-8] | header[-7] << 8), PDB_GUID_SIZE);
 }
 
-static LineStatus ask(Lines *lines, const char *path, const char *guid, Line *ret)
+static void embedded_guid(uint8_t ret_guid[PDB_GUID_SIZE])
+{
+        g_autofree char *path = g_build_filename(TEST_DATA, "embedded", NULL);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        DebugDirectory directory;
+        const char *reason;
+        PeFile image;
+
+        ck_assert_int_eq(pe_file_read(&image, fd, 0, &reason), 0);
+        ck_assert_int_eq(debug_directory_read(&directory, &image, &reason), 0);
+        memcpy(ret_guid, directory.id.guid, PDB_GUID_SIZE);
+        close(fd);
+}
+
+static LineStatus ask(Lines *lines, const char *path, const uint8_t *guid, Line *ret)
 {
         const LineQuestion question = {
                 .module_path = path, .pdb_guid = guid, .token = 0x06000003, .il = 1000};
@@ -66,20 +77,26 @@ START_TEST(test_embedded)
         g_autofree char *path = place(dir, "LibEmb.dll", "embedded");
         Lines *lines = lines_new();
         Line line, first;
-        LineQuestion question = {.module_path = path, .token = 0x06000001};
+        LineQuestion question;
+        uint8_t guid[PDB_GUID_SIZE];
 
-        ck_assert_int_eq(ask(lines, path, NULL, &line), LINE_FOUND);
+        embedded_guid(guid);
+        question = (LineQuestion){.module_path = path, .pdb_guid = guid, .token = 0x06000003};
+        ck_assert_int_eq(ask(lines, path, guid, &line), LINE_FOUND);
+        ck_assert_int_eq(ask(lines, path, NULL, &line), LINE_NO_PDB);
         ck_assert_str_eq(line.file, "/mnt/src/mini/LibEmb/Emb.cs");
         ck_assert_int_eq(lines_find_first(lines, &question, &first), LINE_FOUND);
         ck_assert_uint_le(first.line, line.line);
         ck_assert_int_eq(ask(lines, path, OTHER_GUID, &line), LINE_PDB_OTHER);
         question.il_version = 1;
         ck_assert_int_eq(lines_find(lines, &question, &line), LINE_OTHER_IL);
-        question = (LineQuestion){.module_path = path, .token = 0x06000001, .il = -1};
+        question.il_version = 0;
+        question.il = -1;
         ck_assert_int_eq(lines_find(lines, &question, &line), LINE_NO_IL);
         question.token = 0x02000001;
         ck_assert_int_eq(lines_find(lines, &question, &line), LINE_NO_MODULE);
-        question = (LineQuestion){.module_path = path, .token = 0x06ffffff};
+        question.il = 0;
+        question.token = 0x06ffffff;
         ck_assert_int_eq(lines_find(lines, &question, &line), LINE_NONE);
         question.module_path = "LibEmb";
         ck_assert_int_eq(lines_find(lines, &question, &line), LINE_NO_PDB);
@@ -93,18 +110,18 @@ END_TEST
 START_TEST(test_directories)
 {
         g_autofree char *dir = g_dir_make_tmp("lines-XXXXXX", NULL);
-        g_autofree char *guid = portable_guid(false), *key = portable_guid(true);
+        char small[80], large[80];
+        uint8_t guid[PDB_GUID_SIZE];
         g_autofree char *symbols = g_build_filename(dir, "symbols", NULL);
         g_autofree char *assembly = g_build_filename(dir, "app", "LibMap.dll", NULL);
-        g_autofree char *large = g_ascii_strup(key, -1);
-        const char *const places[] = {
-                g_strdup("app/LibMap.pdb"),
-                g_strdup("symbols/LibMap.pdb"),
-                g_strdup_printf("symbols/LibMap.pdb/%sffffffff/LibMap.pdb", key),
-                g_strdup_printf("symbols/LibMap.pdb/%sFFFFFFFF/LibMap.pdb", large),
-        };
+        const char *const places[] = {"app/LibMap.pdb", "symbols/LibMap.pdb", small, large};
         size_t i;
 
+        portable_guid(guid);
+        ck_assert(symbol_dirs_path("symbols", "LibMap.pdb", guid, SYMBOL_SERVER, small,
+                                   sizeof(small)));
+        ck_assert(symbol_dirs_path("symbols", "LibMap.pdb", guid, SYMBOL_SERVER_LARGE, large,
+                                   sizeof(large)));
         for (i = 0; i < G_N_ELEMENTS(places); i++) {
                 Lines *lines = lines_new();
                 g_autofree char *path = NULL, *parent = NULL;
@@ -121,7 +138,7 @@ START_TEST(test_directories)
                 ck_assert_int_eq(ask(lines, assembly, guid, &line), LINE_FOUND);
                 ck_assert_msg(g_str_has_prefix(line.file, "/home/me/src/"), "%s", line.file);
                 /* A name is not enough, nor is a PDB without anything that it can be matched by. */
-                ck_assert_int_eq(ask(lines, assembly, NULL, &line), LINE_PDB_MISSING);
+                ck_assert_int_eq(ask(lines, assembly, NULL, &line), LINE_NO_PDB);
                 ck_assert_int_eq(ask(lines, assembly, OTHER_GUID, &line),
                                  i < 2 ? LINE_PDB_OTHER : LINE_PDB_MISSING);
                 lines_free(lines);
@@ -133,7 +150,6 @@ START_TEST(test_directories)
                         g_free(parent);
                         parent = next;
                 }
-                g_free((char *)places[i]);
         }
         g_rmdir(dir);
 }
