@@ -51,8 +51,23 @@ static bool questions_ask(AnswerSource *source, const AddressQuestion *questions
         return true;
 }
 
-bool answers_print_json(AnswerSource *source, const AddressQuestion *questions, size_t n,
-                        unsigned wait_ms, GError **error)
+/* The daemon's answer, and the members about its line. */
+static void print_with_line(LineSource *lines, const AddressQuestion *question, JsonSpan answer)
+{
+        const ProcessName *process = &question->process;
+        json_auto_t *json = json_loadb(answer.at, answer.n, 0, NULL);
+        g_autoptr(GString) line = g_string_new_len(answer.at, (gssize)answer.n);
+
+        if (json && line->len && line->str[line->len - 1] == '}') {
+                g_string_truncate(line, line->len - 1);
+                line_source_append_json(lines, line, process->has_pid_ns ? 0 : process->pid, json);
+                g_string_append_c(line, '}');
+        }
+        output_line(line->str, line->len);
+}
+
+bool answers_print_json(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
+                        size_t n, unsigned wait_ms, GError **error)
 {
         JsonSpan answers, answer;
         size_t position = 0, i;
@@ -63,7 +78,10 @@ bool answers_print_json(AnswerSource *source, const AddressQuestion *questions, 
                 if (questions[i].wrong) {
                         print_invalid(&questions[i]);
                 } else if (json_span_next(answers, &position, &answer)) {
-                        output_line(answer.at, answer.n);
+                        if (lines)
+                                print_with_line(lines, &questions[i], answer);
+                        else
+                                output_line(answer.at, answer.n);
                 } else {
                         g_set_error(error, ANSWER_SOURCE_ERROR, 0, "the reply has too few answers");
                         return false;

@@ -72,7 +72,8 @@ static void append_place(GString *out, const clrsym_answer *answer)
         g_string_append_printf(out, "+" HEX, (guint64)answer->offset);
 }
 
-static void append_ok(GString *out, const clrsym_answer *answer)
+static void append_ok(GString *out, LineSource *lines, const clrsym_query *query,
+                      const clrsym_answer *answer)
 {
         const char *path = answer->body.module_path;
         const char *slash = path ? strrchr(path, '/') : NULL;
@@ -85,6 +86,8 @@ static void append_ok(GString *out, const clrsym_answer *answer)
                 g_string_append_c(out, ')');
         }
         g_string_append_printf(out, " [%s]", clrsym_tier_name(answer->body.tier));
+        if (lines)
+                line_source_append_text(lines, out, query->has_pid_ns ? 0 : query->pid, answer);
 }
 
 static void append_bodies(GString *out, const clrsym_query *query, const clrsym_answer *answer)
@@ -118,13 +121,14 @@ static void append_nearest(GString *out, const clrsym_query *query, const clrsym
 }
 
 /* False if the answer does not name the process: several have the pid. */
-static bool append_answer(GString *out, const clrsym_query *query, const clrsym_answer *answer)
+static bool append_answer(GString *out, LineSource *lines, const clrsym_query *query,
+                          const clrsym_answer *answer)
 {
         if (answer->status == CLRSYM_AMBIGUOUS && !answer->has_process)
                 return false;
         g_string_append_printf(out, HEX " ", (guint64)query->address);
         if (answer->status == CLRSYM_OK) {
-                append_ok(out, answer);
+                append_ok(out, lines, query, answer);
         } else {
                 g_string_append_printf(out, "?? %s", clrsym_status_name(answer->status));
                 append_nearest(out, query, answer);
@@ -178,6 +182,7 @@ static bool append_processes(GString *out, AnswerSource *source, const clrsym_qu
 /* Questions while they are answered. */
 typedef struct Asking {
         AnswerSource *source; /* borrowed */
+        LineSource *lines_of; /* source lines; borrowed, or NULL */
         size_t n;
         GPtrArray *lines; /* owned strings, by question: NULL until it is answered */
         GArray *queries;  /* owned: clrsym_query, of the questions without a line */
@@ -258,7 +263,7 @@ static bool asking_answer(Asking *asking, unsigned wait_ms, GError **error)
                 if (asking->lines->pdata[i])
                         continue;
                 line = g_string_new(NULL);
-                if (append_answer(line, &queries[j], &answers[j]))
+                if (append_answer(line, asking->lines_of, &queries[j], &answers[j]))
                         asking->lines->pdata[i] = g_string_free(g_steal_pointer(&line), FALSE);
                 else
                         left[i] = &queries[j];
@@ -277,11 +282,12 @@ static bool asking_answer(Asking *asking, unsigned wait_ms, GError **error)
         return true;
 }
 
-bool answers_print_text(AnswerSource *source, const AddressQuestion *questions, size_t n,
-                        unsigned wait_ms, GError **error)
+bool answers_print_text(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
+                        size_t n, unsigned wait_ms, GError **error)
 {
         Asking asking = {
                 .source = source,
+                .lines_of = lines,
                 .n = n,
                 .lines = g_ptr_array_new_with_free_func(g_free),
                 .queries = g_array_new(FALSE, FALSE, sizeof(clrsym_query)),

@@ -6,6 +6,7 @@
  */
 
 #include "cli/answer-source.h"
+#include "cli/line-source.h"
 
 /* Strings are borrowed. */
 typedef struct AddressQuestion {
@@ -15,9 +16,9 @@ typedef struct AddressQuestion {
         const char *wrong;   /* NULL, or why the question is invalid: then ADDRESS is the input */
 } AddressQuestion;
 
-/* Prints the daemon's JSON. */
-bool answers_print_json(AnswerSource *source, const AddressQuestion *questions, size_t n,
-                        unsigned wait_ms, GError **error);
+/* Prints the daemon's JSON. LINES: adds the source line of each; NULL: does not. */
+bool answers_print_json(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
+                        size_t n, unsigned wait_ms, GError **error);
 /* Prints text. Uses the binary form of the protocol, which is many times as fast. */
-bool answers_print_text(AnswerSource *source, const AddressQuestion *questions, size_t n,
-                        unsigned wait_ms, GError **error);
+bool answers_print_text(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
+                        size_t n, unsigned wait_ms, GError **error);

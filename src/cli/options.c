@@ -241,6 +241,13 @@ static const char *to_call_graph(const char *argument, void *member)
         return !strcmp(argument, "fp") || !strcmp(argument, "dwarf") ? NULL : "not fp or dwarf";
 }
 
+static const char *to_source_map(const char *argument, void *member)
+{
+        const char *equals = strchr(argument, '=');
+
+        return equals && equals > argument ? to_texts(argument, member) : "not FROM=TO";
+}
+
 static const char *to_size(const char *argument, void *member)
 {
         return size_from_text(argument, member) ? NULL : "not a size like 500M or 2G";
@@ -306,6 +313,13 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                                "only code of this version of the IL"},
         [OPTION_STYLE] = {0, "style", "STYLE", false, to_style, MEMBER(style),
                           "names in the style csharp (default), clr or short: clrsym-names(7)"},
+        [OPTION_LINES] = {0, "lines", NULL, false, NULL, 0,
+                          "add the source line, where the assembly's PDB is found"},
+        [OPTION_SYMBOLS] = {0, "symbols", "DIR", false, to_texts, MEMBER(symbols),
+                            "look for PDBs in DIR too; can be given several times"},
+        [OPTION_SOURCE_MAP] = {0, "source-map", "FROM=TO", false, to_source_map,
+                               MEMBER(source_maps),
+                               "sources whose path begins with FROM are in TO"},
         [OPTION_EVENT] = {0, "event", "GLOB", false, to_text, MEMBER(event),
                           "only these events: 'MethodLoad*', '*ILToNative*' ..."},
         [OPTION_INPUT] = {'i', "input", "FILE", false, to_text, MEMBER(input),
@@ -388,6 +402,8 @@ void options_clear(Options *options)
         g_clear_pointer(&options->track, g_ptr_array_unref);
         g_clear_pointer(&options->outputs, g_ptr_array_unref);
         g_clear_pointer(&options->targets, g_array_unref);
+        g_clear_pointer(&options->symbols, g_ptr_array_unref);
+        g_clear_pointer(&options->source_maps, g_ptr_array_unref);
 }
 
 /* NAME is how the option was spelled. Returns NULL, or what is wrong (owned). */

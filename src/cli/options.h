@@ -30,6 +30,9 @@ typedef enum Option {
         OPTION_SORT,
         OPTION_IL_VERSION,
         OPTION_STYLE,
+        OPTION_LINES,
+        OPTION_SYMBOLS,
+        OPTION_SOURCE_MAP,
         OPTION_EVENT,
         OPTION_INPUT,
         OPTION_DIFF,
@@ -143,9 +146,11 @@ typedef struct Options {
         const char *format;
         bool starts_at_once; /* --port=nosuspend */
         AttachVia via;
-        GPtrArray *track;     /* owned, of borrowed strings: "PID,PID..."; or NULL */
-        uint64_t disk;        /* bytes */
-        uint64_t buffer_size; /* bytes */
+        GPtrArray *symbols;     /* owned, of borrowed strings; or NULL */
+        GPtrArray *source_maps; /* the same: "FROM=TO" */
+        GPtrArray *track;       /* owned, of borrowed strings: "PID,PID..."; or NULL */
+        uint64_t disk;          /* bytes */
+        uint64_t buffer_size;   /* bytes */
         const char *name;
         const char *session;
         const char *relay_output;

@@ -112,7 +112,8 @@ static const Verb SESSION_VERBS[] = {
 static const Verb VERBS[] = {
         {.name = "resolve",
          .run = verb_resolve,
-         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(WAIT) | BIT(FILTER) | BIT(STYLE)},
+         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(WAIT) | BIT(FILTER) | BIT(STYLE) |
+                            BIT(LINES) | BIT(SYMBOLS) | BIT(SOURCE_MAP)},
          .arguments = "[ADDR...]",
          .max_arguments = ANY_NUMBER,
          .check = check_resolve,

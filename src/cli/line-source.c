@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/line-source.h"
+
+#include "util/guid-text.h"
+#include "util/json-text.h"
+#include "util/printable-string.h"
+
+#include <string.h>
+
+struct LineSource {
+        Lines *lines;      /* owned */
+        bool is_recording; /* the processes of a trace are not those that have the pids now */
+};
+
+LineSource *line_source_new(const Options *options)
+{
+        LineSource *source = g_new0(LineSource, 1);
+        guint i;
+
+        source->lines = lines_new();
+        source->is_recording = options->trace != NULL;
+        for (i = 0; source->lines && options->symbols && i < options->symbols->len; i++)
+                if (!lines_add_directory(source->lines, options->symbols->pdata[i]))
+                        g_clear_pointer(&source->lines, lines_free);
+        for (i = 0; source->lines && options->source_maps && i < options->source_maps->len; i++) {
+                const char *map = options->source_maps->pdata[i], *equals = strchr(map, '=');
+                g_autofree char *from = g_strndup(map, (gsize)(equals - map));
+
+                if (!lines_add_map(source->lines, from, equals + 1))
+                        g_clear_pointer(&source->lines, lines_free);
+        }
+        if (!source->lines)
+                g_error("no memory left");
+        return source;
+}
+
+void line_source_free(LineSource *source)
+{
+        if (!source)
+                return;
+        lines_free(source->lines);
+        g_free(source);
+}
+
+LineStatus line_source_find(LineSource *source, int32_t pid, const clrsym_answer *answer, Line *ret)
+{
+        const clrsym_body *body = &answer->body;
+        const LineQuestion question = {
+                .pid = source->is_recording ? 0 : pid,
+                .module_path = body->module_path,
+                .pdb_guid = body->module_pdb_guid,
+                .token = body->token,
+                .il = answer->line_il_offset,
+                .il_version = body->has_il_version ? body->il_version : 0,
+        };
+
+        return lines_find(source->lines, &question, ret);
+}
+
+void line_source_append_text(LineSource *source, GString *out, int32_t pid,
+                             const clrsym_answer *answer)
+{
+        Line line;
+
+        if (line_source_find(source, pid, answer, &line) != LINE_FOUND)
+                return;
+        g_string_append(out, " at ");
+        printable_append(out, line.file);
+        g_string_append_printf(out, ":%" G_GUINT32_FORMAT ":%" G_GUINT32_FORMAT, line.line,
+                               line.column);
+        if (answer->il_kind != CLRSYM_IL_EXACT)
+                g_string_append_printf(out, " (%s)", clrsym_il_kind_name(answer->il_kind));
+}
+
+static const json_t *line_member(const json_t *answer, const char *object, const char *name)
+{
+        return json_object_get(json_object_get(answer, object), name);
+}
+
+/* Sets what counts for a line; the texts are borrowed. */
+static void answer_take(clrsym_answer *ret, const json_t *json)
+{
+        const json_t *il = json_object_get(json, "line_il_offset");
+        const char *guid = json_string_value(line_member(json, "module", "pdb_guid"));
+        const char *token = json_string_value(line_member(json, "method", "token"));
+
+        *ret = (clrsym_answer){
+                .line_il_offset = json_is_integer(il) ? (int32_t)json_integer_value(il) : -1,
+                .body = {.module_path = json_string_value(line_member(json, "module", "path")),
+                         .token = token ? (uint32_t)g_ascii_strtoull(token, NULL, 16) : 0,
+                         .has_il_version = true,
+                         .il_version = (uint64_t)json_integer_value(
+                                 line_member(json, "version", "il_version"))},
+        };
+        if (guid)
+                guid_from_text(guid, strlen(guid), ret->body.module_pdb_guid);
+}
+
+void line_source_append_json(LineSource *source, GString *out, int32_t pid, const json_t *json)
+{
+        const char *status = json_string_value(json_object_get(json, "status"));
+        g_autofree char *file = NULL;
+        LineStatus found;
+        clrsym_answer answer;
+        Line line;
+
+        if (!status || strcmp(status, clrsym_status_name(CLRSYM_OK)) != 0)
+                return;
+        answer_take(&answer, json);
+        found = line_source_find(source, pid, &answer, &line);
+        g_string_append(out, ",\"file\":");
+        if (found == LINE_FOUND) {
+                file = g_utf8_make_valid(line.file, -1);
+                json_append_string(out, file);
+                g_string_append_printf(
+                        out, ",\"line\":%" G_GUINT32_FORMAT ",\"column\":%" G_GUINT32_FORMAT,
+                        line.line, line.column);
+        } else {
+                g_string_append(out, "null,\"line\":null,\"column\":null");
+        }
+        g_string_append_printf(out, ",\"line_status\":\"%s\"", line_status_name(found));
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Line source: source lines for answers, as the command line asks for them
+ */
+
+#include "cli/options.h"
+#include "clrsym/clrsym.h"
+#include "lines/lines.h"
+
+#include <glib.h>
+#include <jansson.h>
+
+typedef struct LineSource LineSource;
+
+/* With the directories and maps of OPTIONS. */
+LineSource *line_source_new(const Options *options);
+/* NULL is fine. */
+void line_source_free(LineSource *source);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LineSource, line_source_free)
+
+/*
+ * The line of an answer that is OK. PID: the process as the question named it, or 0. RET is valid
+ * until the next question.
+ */
+LineStatus line_source_find(LineSource *source, int32_t pid, const clrsym_answer *answer,
+                            Line *ret);
+
+/*
+ * Appends " FILE:LINE:COLUMN", and a mark where the address is in code that has no line of its own.
+ * Nothing where there is no line.
+ */
+void line_source_append_text(LineSource *source, GString *out, int32_t pid,
+                             const clrsym_answer *answer);
+/*
+ * Appends the members file, line, column and line_status, with a comma before each, for ANSWER, one
+ * of the daemon's answers in JSON.
+ */
+void line_source_append_json(LineSource *source, GString *out, int32_t pid, const json_t *answer);
