@@ -42,7 +42,8 @@ void line_source_free(LineSource *source)
         g_free(source);
 }
 
-LineStatus line_source_find(LineSource *source, int32_t pid, const clrsym_answer *answer, Line *ret)
+LineStatus line_source_find(LineSource *source, int32_t pid, const clrsym_answer *answer,
+                            SourceLine *ret)
 {
         const clrsym_body *body = &answer->body;
         const LineQuestion question = {
@@ -60,7 +61,7 @@ LineStatus line_source_find(LineSource *source, int32_t pid, const clrsym_answer
 void line_source_append_text(LineSource *source, GString *out, int32_t pid,
                              const clrsym_answer *answer)
 {
-        Line line;
+        SourceLine line;
 
         if (line_source_find(source, pid, answer, &line) != LINE_FOUND)
                 return;
@@ -102,7 +103,7 @@ void line_source_append_json(LineSource *source, GString *out, int32_t pid, cons
         g_autofree char *file = NULL;
         LineStatus found;
         clrsym_answer answer;
-        Line line;
+        SourceLine line;
 
         if (!status || strcmp(status, clrsym_status_name(CLRSYM_OK)) != 0)
                 return;

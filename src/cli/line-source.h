@@ -25,7 +25,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LineSource, line_source_free)
  * until the next question.
  */
 LineStatus line_source_find(LineSource *source, int32_t pid, const clrsym_answer *answer,
-                            Line *ret);
+                            SourceLine *ret);
 
 /*
  * Appends " FILE:LINE:COLUMN", and a mark where the address is in code that has no line of its own.

@@ -13,9 +13,10 @@
 static const char *check_resolve(const Options *options)
 {
         if (options_has(options, OPTION_FILTER))
-                return *options->arguments                 ? "--filter reads stdin, not ADDR"
-                       : options_has(options, OPTION_JSON) ? "--filter copies text: no --json"
-                                                           : NULL;
+                return *options->arguments                  ? "--filter reads stdin, not ADDR"
+                       : options_has(options, OPTION_JSON)  ? "--filter copies text: no --json"
+                       : options_has(options, OPTION_LINES) ? "--filter copies text: no --lines"
+                                                            : NULL;
         return *options->arguments && !options_has(options, OPTION_PID) ? "ADDR needs --pid PID"
                                                                         : NULL;
 }

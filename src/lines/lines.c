@@ -144,7 +144,7 @@ static char *map_path(const char *path, void *data)
         return source_map_apply(data, path);
 }
 
-static LineStatus find(Lines *lines, const LineQuestion *question, bool is_first, Line *ret)
+static LineStatus find(Lines *lines, const LineQuestion *question, bool is_first, SourceLine *ret)
 {
         static const LineStatus STATUSES[] = {
                 [PDB_FOUND] = LINE_FOUND,         [PDB_NONE] = LINE_NO_PDB,
@@ -176,19 +176,19 @@ static LineStatus find(Lines *lines, const LineQuestion *question, bool is_first
                                              &point);
         if (!is_found)
                 return LINE_NONE;
-        *ret = (Line){.file = pdb_cache_document(&lines->cache, module->file, point.document,
-                                                 map_path, &lines->map),
-                      .line = point.line,
-                      .column = point.column};
+        *ret = (SourceLine){.file = pdb_cache_document(&lines->cache, module->file, point.document,
+                                                       map_path, &lines->map),
+                            .line = point.line,
+                            .column = point.column};
         return ret->file ? LINE_FOUND : LINE_PDB_DAMAGED;
 }
 
-LineStatus lines_find(Lines *lines, const LineQuestion *question, Line *ret)
+LineStatus lines_find(Lines *lines, const LineQuestion *question, SourceLine *ret)
 {
         return find(lines, question, false, ret);
 }
 
-LineStatus lines_find_first(Lines *lines, const LineQuestion *question, Line *ret)
+LineStatus lines_find_first(Lines *lines, const LineQuestion *question, SourceLine *ret)
 {
         return find(lines, question, true, ret);
 }

@@ -53,12 +53,12 @@ typedef enum LineStatus {
 const char *line_status_name(LineStatus status);
 
 /* FILE is UTF-8 that nobody has checked, valid until the next question. */
-typedef struct Line {
+typedef struct SourceLine {
         const char *file;
         uint32_t line, column; /* from 1 */
-} Line;
+} SourceLine;
 
 /* The line that counts at the IL offset. RET is set with LINE_FOUND. */
-LineStatus lines_find(Lines *lines, const LineQuestion *question, Line *ret);
+LineStatus lines_find(Lines *lines, const LineQuestion *question, SourceLine *ret);
 /* The method's first line; the IL offset of QUESTION does not count. */
-LineStatus lines_find_first(Lines *lines, const LineQuestion *question, Line *ret);
+LineStatus lines_find_first(Lines *lines, const LineQuestion *question, SourceLine *ret);

@@ -63,7 +63,7 @@ static void embedded_guid(uint8_t ret_guid[PDB_GUID_SIZE])
         close(fd);
 }
 
-static LineStatus ask(Lines *lines, const char *path, const uint8_t *guid, Line *ret)
+static LineStatus ask(Lines *lines, const char *path, const uint8_t *guid, SourceLine *ret)
 {
         const LineQuestion question = {
                 .module_path = path, .pdb_guid = guid, .token = 0x06000003, .il = 1000};
@@ -76,7 +76,7 @@ START_TEST(test_embedded)
         g_autofree char *dir = g_dir_make_tmp("lines-XXXXXX", NULL);
         g_autofree char *path = place(dir, "LibEmb.dll", "embedded");
         Lines *lines = lines_new();
-        Line line, first;
+        SourceLine line, first;
         LineQuestion question;
         uint8_t guid[PDB_GUID_SIZE];
 
@@ -125,7 +125,7 @@ START_TEST(test_directories)
         for (i = 0; i < G_N_ELEMENTS(places); i++) {
                 Lines *lines = lines_new();
                 g_autofree char *path = NULL, *parent = NULL;
-                Line line;
+                SourceLine line;
 
                 ck_assert(lines_add_directory(lines, symbols));
                 ck_assert(lines_add_map(lines, "/_", "/home/me"));
