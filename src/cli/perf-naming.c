@@ -15,6 +15,7 @@
 #include "cli/perf-profile.h"
 #include "cli/perf-program.h"
 #include "cli/progress.h"
+#include "cli/saved-profile.h"
 #include "nettrace/file.h"
 #include "perf/counts.h"
 #include "util/atomic-file.h"
@@ -414,10 +415,32 @@ static PerfForm form_of_output(const char *output)
         for (i = 0; output && i < _FORM_MAX; i++)
                 if (FORMS[i].ending && g_str_has_suffix(output, FORMS[i].ending))
                         return (PerfForm)i;
-        return output && profile_form_of_path(output, &form) ? FORM_PROFILE : FORM_TEXT;
+        return output && (profile_form_of_path(output, &form) ||
+                          g_str_has_suffix(output, SAVED_ENDING))
+                       ? FORM_PROFILE
+                       : FORM_TEXT;
 }
 
-/* All outputs that need a profile, of one run. */
+/* All outputs that need a profile. */
+static bool write_outputs(const PerfNaming *job, const Profile *profile,
+                          const ProfileOptions *options, GError **error)
+{
+        unsigned i;
+
+        for (i = 0; i < job->n_outputs; i++) {
+                const char *path = job->outputs[i];
+
+                if (form_of_output(output_path(path)) != FORM_PROFILE)
+                        continue;
+                if (!(g_str_has_suffix(path, SAVED_ENDING) ? saved_profile_write : profile_write)(
+                            profile, path, options, error))
+                        return false;
+        }
+        if (job->take)
+                job->take(profile, options, job->data);
+        return true;
+}
+
 static bool write_profiles(Naming *naming, const Profile *profile, GError **error)
 {
         const PerfNaming *job = naming->job;
@@ -430,15 +453,8 @@ static bool write_profiles(Naming *naming, const Profile *profile, GError **erro
                                                                      recording->reference_clock)
                                                          : 0,
         };
-        unsigned i;
 
-        for (i = 0; i < job->n_outputs; i++)
-                if (form_of_output(output_path(job->outputs[i])) == FORM_PROFILE &&
-                    !profile_write(profile, job->outputs[i], &options, error))
-                        return false;
-        if (job->take)
-                job->take(profile, &options, job->data);
-        return true;
+        return write_outputs(job, profile, &options, error);
 }
 
 static bool run_profile(Naming *naming, GError **error)
@@ -519,6 +535,28 @@ static void remove_snapshot(Naming *naming)
                 g_rmdir(naming->directory);
 }
 
+/* Its samples have names already, so it needs neither perf nor a daemon. */
+static bool naming_run_saved(const PerfNaming *job, GError **error)
+{
+        SavedProfile saved;
+        unsigned i;
+        bool ok;
+
+        for (i = 0; i < job->n_outputs; i++)
+                if (form_of_output(output_path(job->outputs[i])) != FORM_PROFILE) {
+                        g_set_error(error, PERF_ERROR, 0,
+                                    "%s has named samples: write it to a file .html, .svg, "
+                                    ".speedscope.json or .pb.gz (--output)",
+                                    job->input);
+                        return false;
+                }
+        if (!saved_profile_read(job->input, &saved, error))
+                return false;
+        ok = write_outputs(job, saved.samples.profile, &saved.options, error);
+        saved_profile_clear(&saved);
+        return ok;
+}
+
 bool perf_naming_run(const PerfNaming *job, GError **error)
 {
         Naming naming = {
@@ -531,13 +569,14 @@ bool perf_naming_run(const PerfNaming *job, GError **error)
                 .maps = g_array_new(FALSE, FALSE, sizeof(ProcessMap)),
                 .notes = g_ptr_array_new_with_free_func(g_free),
         };
+        const bool is_saved = saved_profile_is(job->input);
         int caught;
         bool ok;
 
         perf_catch_signals();
-        ok = naming_run(&naming, error);
+        ok = is_saved ? naming_run_saved(job, error) : naming_run(&naming, error);
         clrsym_close(naming.handle);
-        if (ok)
+        if (ok && !is_saved)
                 print_summary(&naming);
         remove_snapshot(&naming);
         recording_free(naming.recording);

@@ -72,7 +72,8 @@ def has_port(place, pid):
 
 
 def test_command(tap, place, command):
-    code, output, errors = place.record('-F', 999, '-o', 'a.html', '-o', 'a.folded', '--', 'sh', '-c',
+    outputs = [word for ending in ('html', 'folded', 'clrsym') for word in ('-o', f'a.{ending}')]
+    code, output, errors = place.record('-F', 999, *outputs, '--', 'sh', '-c',
                                         f'{" ".join(map(str, command))} 20 </dev/null; exit 7')
     counts = NAMED.search(errors)
     tap.equal(code, 7, 'the status of the command is passed on')
@@ -89,6 +90,12 @@ def test_command(tap, place, command):
     tap.check('Live.Program.Main(string[])' in html and
               re.search(r'compiling \S.*Dyn_\d+_\d+', html) and not
               (place.directory / 'clrsym-record.html').exists(), 'the outputs that were named')
+    done = subprocess.run([place.programs.clrsym, 'perf', '-i', 'a.clrsym', '-o', 'b.html'],
+                          cwd=place.directory, check=False, capture_output=True, text=True,
+                          env={**place.environment, 'PATH': '/nowhere'})
+    again = (place.directory / 'b.html').read_text(encoding='utf-8')
+    tap.check(done.returncode == 0 and done.stderr == '' and 'Live.Program.Main(string[])' in again
+              and 'compiling ' in again, 'the same from the saved samples, without perf', done)
     tap.equal(place.left(), ([], []), 'and nothing else is left')
 
 

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/saved-profile.h"
+
+#include "clrsym/clrsym.h"
+#include "profile/data.h"
+#include "profile/profile-file.h"
+
+#include <string.h>
+
+#define SAVED_ERROR (g_quark_from_static_string("clrsym-saved-profile"))
+
+#define N_MAGIC (sizeof(SAVED_MAGIC) - 1)
+/* A title or the name of an event. */
+#define MAX_TEXT 65536
+/* Bytes, decompressed; more than an hour of a large machine. */
+#define MAX_SIZE (UINT64_C(4) << 30)
+
+typedef struct SavedHeader {
+        char magic[N_MAGIC];
+        uint32_t order;
+        uint32_t n_title, n_event;
+        int64_t clock_offset;
+} __attribute__((packed)) SavedHeader;
+
+/* Writing */
+
+static void saved_put(ProfileFile *file, const void *bytes, size_t n)
+{
+        g_string_append_len(file->text, bytes, (gssize)n);
+}
+
+static void saved_put_record(ProfileFile *file, StreamType type, size_t size)
+{
+        const StreamHeader header = {type, (uint32_t)size};
+
+        saved_put(file, &header, sizeof(header));
+}
+
+static uint8_t saved_tier(const char *name)
+{
+        unsigned i;
+
+        for (i = 0; name && i <= CLRSYM_TIER_READY_TO_RUN; i++)
+                if (!strcmp(name, clrsym_tier_name((clrsym_tier)i)))
+                        return (uint8_t)i;
+        return CLRSYM_TIER_UNKNOWN;
+}
+
+static uint8_t saved_kind(FrameKind kind)
+{
+        switch (kind) {
+        case FRAME_MANAGED:
+                return STREAM_MANAGED;
+        case FRAME_NATIVE:
+                return STREAM_NATIVE;
+        case FRAME_KERNEL:
+                return STREAM_KERNEL;
+        case FRAME_UNKNOWN:
+        case _FRAME_KIND_MAX:
+                break;
+        }
+        return STREAM_UNKNOWN;
+}
+
+static void saved_put_header(ProfileFile *file, const ProfileOptions *options)
+{
+        const char *title = options->title ? options->title : "";
+        const char *event = options->event ? options->event : "";
+        SavedHeader header = {.order = SAVED_ORDER,
+                              .n_title = (uint32_t)MIN(strlen(title), MAX_TEXT),
+                              .n_event = (uint32_t)MIN(strlen(event), MAX_TEXT),
+                              .clock_offset = options->clock_offset};
+
+        memcpy(header.magic, SAVED_MAGIC, N_MAGIC);
+        saved_put(file, &header, sizeof(header));
+        saved_put(file, title, header.n_title);
+        saved_put(file, event, header.n_event);
+        saved_put(file, STREAM_MAGIC, STREAM_N_MAGIC);
+}
+
+/* A frame, or the name of a thread, which is a text there: both are counted by themselves.
+ * *RET_NUMBER: its number. */
+static void saved_put_frame(ProfileFile *file, const Frame *frame, uint32_t *n_frames,
+                            uint32_t *n_texts, uint32_t *ret_number)
+{
+        const size_t n_name = strlen(frame->name);
+        const size_t n_module = frame->module ? strlen(frame->module) : 0;
+        const StreamFrame row = {.n_name = (uint32_t)n_name,
+                                 .n_module = (uint32_t)n_module,
+                                 .kind = saved_kind(frame->kind),
+                                 .tier = saved_tier(frame->tier),
+                                 .is_marked = frame->is_marked};
+
+        if (frame->kind == FRAME_COMM) {
+                saved_put_record(file, STREAM_TEXT, n_name);
+                saved_put(file, frame->name, n_name);
+                *ret_number = (*n_texts)++;
+        } else {
+                saved_put_record(file, STREAM_FRAME, sizeof(row) + n_name + n_module);
+                saved_put(file, &row, sizeof(row));
+                saved_put(file, frame->name, n_name);
+                saved_put(file, frame->module, n_module);
+                *ret_number = (*n_frames)++;
+        }
+        profile_file_flush(file);
+}
+
+/* NUMBERS: by frame. The name of the thread is next to the root. */
+static void saved_put_sample(ProfileFile *file, const Profile *profile, const Sample *sample,
+                             const uint32_t *numbers, GArray *stack)
+{
+        const Thread *thread = &g_array_index(profile->threads, Thread, sample->thread);
+        StreamSample row = {.time = sample->time,
+                            .period = sample->period,
+                            .pid = thread->pid,
+                            .tid = thread->tid};
+        size_t n_bytes;
+        uint32_t at;
+
+        g_array_set_size(stack, 0);
+        for (at = sample->node; at != PROFILE_ROOT;
+             at = g_array_index(profile->nodes, StackNode, at).parent)
+                g_array_append_val(stack,
+                                   numbers[g_array_index(profile->nodes, StackNode, at).frame]);
+        if (!stack->len)
+                return;
+        row.comm = g_array_index(stack, uint32_t, stack->len - 1);
+        row.event = row.comm;
+        n_bytes = (stack->len - 1) * sizeof(uint32_t);
+        saved_put_record(file, STREAM_SAMPLE, sizeof(row) + n_bytes);
+        saved_put(file, &row, sizeof(row));
+        saved_put(file, stack->data, n_bytes);
+        profile_file_flush(file);
+}
+
+bool saved_profile_write(const Profile *profile, const char *path, const ProfileOptions *options,
+                         GError **error)
+{
+        g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+        g_autofree uint32_t *numbers = g_new(uint32_t, profile->frames->len + 1);
+        uint32_t n_frames = 0, n_texts = 0;
+        ProfileFile file;
+        guint i;
+
+        if (!profile_file_open(&file, path, /* gzip= */ true, error))
+                return false;
+        saved_put_header(&file, options);
+        for (i = 0; i < profile->frames->len; i++)
+                saved_put_frame(&file, &g_array_index(profile->frames, Frame, i), &n_frames,
+                                &n_texts, &numbers[i]);
+        for (i = 0; i < profile->samples->len; i++)
+                saved_put_sample(&file, profile, &g_array_index(profile->samples, Sample, i),
+                                 numbers, stack);
+        saved_put_record(&file, STREAM_END, 0);
+        return profile_file_close(&file, error);
+}
+
+/* Reading */
+
+static bool saved_set_damaged(const char *path, GError **error)
+{
+        g_clear_error(error);
+        g_set_error(error, SAVED_ERROR, 0,
+                    "%s is damaged, or was written on a machine of another byte order: record "
+                    "again",
+                    path);
+        return false;
+}
+
+static bool saved_read_exactly(GInputStream *stream, void *bytes, size_t n)
+{
+        gsize n_read;
+
+        return g_input_stream_read_all(stream, bytes, n, &n_read, NULL, NULL) && n_read == n;
+}
+
+/* NULL: there is less. An empty one is NULL in *RET_TEXT. */
+static bool saved_read_text(GInputStream *stream, size_t n, char **ret_text)
+{
+        char *text = n ? g_malloc0(n + 1) : NULL;
+
+        if (n && !saved_read_exactly(stream, text, n)) {
+                g_free(text);
+                return false;
+        }
+        *ret_text = text;
+        return true;
+}
+
+static bool saved_read_header(GInputStream *stream, SavedProfile *saved)
+{
+        SavedHeader header;
+
+        if (!saved_read_exactly(stream, &header, sizeof(header)) ||
+            memcmp(header.magic, SAVED_MAGIC, N_MAGIC) != 0 || header.order != SAVED_ORDER ||
+            header.n_title > MAX_TEXT || header.n_event > MAX_TEXT ||
+            !saved_read_text(stream, header.n_title, &saved->title) ||
+            !saved_read_text(stream, header.n_event, &saved->event))
+                return false;
+        saved->options = (ProfileOptions){
+                .title = saved->title, .event = saved->event, .clock_offset = header.clock_offset};
+        return true;
+}
+
+static bool saved_read_samples(GInputStream *stream, SavedProfile *saved)
+{
+        g_autofree char *bytes = g_malloc(65536);
+        uint64_t n_read = 0;
+        gssize n;
+
+        while ((n = g_input_stream_read(stream, bytes, 65536, NULL, NULL)) > 0) {
+                n_read += (uint64_t)n;
+                if (n_read > MAX_SIZE || !perf_profile_take(bytes, (size_t)n, &saved->samples))
+                        return false;
+        }
+        return n == 0 && stream_reader_is_whole(saved->samples.reader);
+}
+
+bool saved_profile_read_stream(GInputStream *stream, const char *path, SavedProfile *ret_saved,
+                               GError **error)
+{
+        SavedProfile saved = {.title = NULL};
+
+        perf_profile_init(&saved.samples, /* compiling= */ NULL);
+        if (saved_read_header(stream, &saved) && saved_read_samples(stream, &saved)) {
+                *ret_saved = saved;
+                return true;
+        }
+        saved_profile_clear(&saved);
+        return saved_set_damaged(path, error);
+}
+
+bool saved_profile_is(const char *path)
+{
+        static const uint8_t GZIP[] = {0x1f, 0x8b};
+        g_autoptr(GFile) file = g_file_new_for_path(path);
+        g_autoptr(GFileInputStream) stream = g_file_read(file, NULL, NULL);
+        uint8_t begin[sizeof(GZIP)];
+
+        return stream && saved_read_exactly(G_INPUT_STREAM(stream), begin, sizeof(begin)) &&
+               memcmp(begin, GZIP, sizeof(begin)) == 0;
+}
+
+bool saved_profile_read(const char *path, SavedProfile *ret_saved, GError **error)
+{
+        g_autoptr(GFile) file = g_file_new_for_path(path);
+        g_autoptr(GFileInputStream) compressed = g_file_read(file, NULL, error);
+        g_autoptr(GZlibDecompressor) decompressor =
+                g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP);
+        g_autoptr(GInputStream) stream = NULL;
+
+        if (!compressed)
+                return false;
+        stream =
+                g_converter_input_stream_new(G_INPUT_STREAM(compressed), G_CONVERTER(decompressor));
+        return saved_profile_read_stream(stream, path, ret_saved, error);
+}
+
+void saved_profile_clear(SavedProfile *saved)
+{
+        perf_profile_deinit(&saved->samples);
+        g_free(saved->title);
+        g_free(saved->event);
+}

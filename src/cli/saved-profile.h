@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Saved profile: named samples in a file, from which every form can be written later, on any
+ * machine
+ *
+ * Compressed by gzip: SAVED_MAGIC; u32 SAVED_ORDER; u32 sizes of the title and of the event's name;
+ * i64 clock offset, as in ProfileOptions; the two texts; then a stream as perf's filter prints it
+ * (perf/stream.h). Numbers are in the byte order of the machine that wrote it; a file of the other
+ * order is refused.
+ */
+
+#include "cli/perf-profile.h"
+
+#include <gio/gio.h>
+
+#define SAVED_ENDING ".clrsym"
+#define SAVED_MAGIC  "clrsym samples 1\n"
+#define SAVED_ORDER  UINT32_C(0x01020304)
+
+/* A file appears when it is whole, as with profile_write(). */
+bool saved_profile_write(const Profile *profile, const char *path, const ProfileOptions *options,
+                         GError **error);
+
+/* Could PATH be such a file? */
+bool saved_profile_is(const char *path);
+
+/* OPTIONS borrows the two texts. */
+typedef struct SavedProfile {
+        PerfProfile samples;
+        ProfileOptions options;
+        char *title, *event; /* owned; NULL: none */
+} SavedProfile;
+
+/* False with ERROR set; then there is nothing to clear. */
+bool saved_profile_read(const char *path, SavedProfile *ret_saved, GError **error);
+/* The same, of the bytes that STREAM yields; PATH is for messages. */
+bool saved_profile_read_stream(GInputStream *stream, const char *path, SavedProfile *ret_saved,
+                               GError **error);
+void saved_profile_clear(SavedProfile *saved);

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Named samples, saved and read again: every form is then written as it was; what is damaged is
+ * refused
+ */
+
+#include "cli/saved-profile.h"
+#include "support/suite.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+static const ProfileFrame FRAMES[] = {
+        {"A.B.C(int)", "app.dll", FRAME_MANAGED, "OptimizedTier1", false},
+        {"A.B.C(int)", "app.dll", FRAME_MANAGED, "QuickJitted", true},
+        {NULL, "/usr/lib/libcoreclr.so", FRAME_NATIVE, NULL, false},
+        {"do_syscall_64", "[kernel.kallsyms]", FRAME_KERNEL, NULL, false},
+        {NULL, NULL, FRAME_UNKNOWN, NULL, false},
+        {"\xc3\xa9\x01\"<&;", "\\u{1}", FRAME_MANAGED, NULL, false},
+};
+
+static const ProfileOptions OPTIONS = {
+        .title = "a title", .event = "cpu-clock:pppH", .clock_offset = 1234567890123456789};
+
+static Profile *profile_make(void)
+{
+        static const char *const COMMS[] = {"main", ".NET TP Worker", "", NULL};
+        Profile *profile = profile_new();
+        uint32_t numbers[G_N_ELEMENTS(FRAMES)];
+        unsigned i, k;
+
+        for (i = 0; i < G_N_ELEMENTS(FRAMES); i++)
+                numbers[i] = profile_frame(profile, &FRAMES[i]);
+        for (i = 0; i < 40; i++) {
+                uint32_t stack[5];
+                ProfileSample sample = {.comm = COMMS[i % 4],
+                                        .pid = 7 + (int32_t)(i % 2),
+                                        .tid = 70 + (int32_t)(i % 3),
+                                        .time = 1000 + 17 * i,
+                                        .period = 1 + i,
+                                        .frames = stack,
+                                        .n_frames = i % 6};
+
+                for (k = 0; k < sample.n_frames; k++)
+                        stack[k] = numbers[(i * 7 + k * k) % G_N_ELEMENTS(FRAMES)];
+                profile_add(profile, &sample);
+        }
+        return profile;
+}
+
+static char *written(const Profile *profile, const ProfileOptions *options, const char *path)
+{
+        char *text;
+
+        ck_assert(profile_write(profile, path, options, NULL));
+        ck_assert(g_file_get_contents(path, &text, NULL, NULL));
+        g_unlink(path);
+        return text;
+}
+
+START_TEST(test_saved)
+{
+        static const char *const NAMES[] = {"a.svg", "a.speedscope.json"};
+        g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
+        g_autofree char *path = g_build_filename(directory, "a.clrsym", NULL);
+        g_autoptr(Profile) profile = profile_make();
+        SavedProfile saved;
+        size_t i;
+
+        ck_assert(saved_profile_write(profile, path, &OPTIONS, NULL));
+        ck_assert(saved_profile_is(path));
+        ck_assert(saved_profile_read(path, &saved, NULL));
+        ck_assert_str_eq(saved.options.title, OPTIONS.title);
+        ck_assert_str_eq(saved.options.event, OPTIONS.event);
+        ck_assert_int_eq(saved.options.clock_offset, OPTIONS.clock_offset);
+        ck_assert_uint_eq(profile_n_samples(saved.samples.profile), profile_n_samples(profile));
+        for (i = 0; i < G_N_ELEMENTS(NAMES); i++) {
+                g_autofree char *output = g_build_filename(directory, NAMES[i], NULL);
+                g_autofree char *before = written(profile, &OPTIONS, output);
+                g_autofree char *after = written(saved.samples.profile, &saved.options, output);
+
+                ck_assert_str_eq(before, after);
+        }
+        saved_profile_clear(&saved);
+        g_unlink(path);
+        ck_assert(!saved_profile_is(path));
+        ck_assert(!saved_profile_read(path, &saved, NULL));
+        g_rmdir(directory);
+}
+END_TEST
+
+/* The bytes of such a file, decompressed. */
+static GBytes *saved_bytes(void)
+{
+        g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
+        g_autofree char *path = g_build_filename(directory, "a.clrsym", NULL);
+        g_autoptr(Profile) profile = profile_make();
+        g_autoptr(GFile) file = g_file_new_for_path(path);
+        g_autoptr(GFileInputStream) compressed = NULL;
+        g_autoptr(GZlibDecompressor) decompressor =
+                g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP);
+        g_autoptr(GInputStream) stream = NULL;
+        GBytes *bytes;
+
+        ck_assert(saved_profile_write(profile, path, &OPTIONS, NULL));
+        compressed = g_file_read(file, NULL, NULL);
+        stream =
+                g_converter_input_stream_new(G_INPUT_STREAM(compressed), G_CONVERTER(decompressor));
+        bytes = g_input_stream_read_bytes(stream, 1 << 20, NULL, NULL);
+        g_unlink(path);
+        g_rmdir(directory);
+        return bytes;
+}
+
+static bool is_read(const void *bytes, size_t n)
+{
+        g_autoptr(GInputStream) stream =
+                g_memory_input_stream_new_from_data(bytes, (gssize)n, /* destroy= */ NULL);
+        g_autoptr(GError) error = NULL;
+        SavedProfile saved;
+        bool ok = saved_profile_read_stream(stream, "x", &saved, &error);
+
+        ck_assert(ok == (error == NULL));
+        if (ok)
+                saved_profile_clear(&saved);
+        return ok;
+}
+
+/* Cut anywhere, it is refused; with any byte changed, nothing worse happens. */
+START_TEST(test_damaged)
+{
+        g_autoptr(GBytes) whole = saved_bytes();
+        gsize n, i;
+        const uint8_t *bytes = g_bytes_get_data(whole, &n);
+        g_autofree uint8_t *copy = g_memdup2(bytes, n);
+
+        ck_assert(is_read(bytes, n));
+        for (i = 0; i < n; i++) {
+                ck_assert(!is_read(bytes, i));
+                copy[i] ^= 0x80;
+                is_read(copy, n);
+                copy[i] ^= 0x81;
+                is_read(copy, n);
+                copy[i] = bytes[i];
+        }
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("saved-profile");
+        TCase *tcase = tcase_create("saved-profile");
+
+        tcase_add_test(tcase, test_saved);
+        tcase_add_test(tcase, test_damaged);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
