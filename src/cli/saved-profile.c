@@ -221,7 +221,7 @@ bool saved_profile_read_stream(GInputStream *stream, const char *path, SavedProf
 {
         SavedProfile saved = {.title = NULL};
 
-        perf_profile_init(&saved.samples, /* compiling= */ NULL);
+        perf_profile_init(&saved.samples, /* compiling= */ NULL, /* into= */ NULL);
         if (saved_read_header(stream, &saved) && saved_read_samples(stream, &saved)) {
                 *ret_saved = saved;
                 return true;
