@@ -195,10 +195,35 @@ static bool has_attempts(const json_t *processes)
         return false;
 }
 
+static double number_of(const json_t *object, const char *name)
+{
+        return json_number_value(json_object_get(object, name));
+}
+
+static void print_lookups(const json_t *processes)
+{
+        uint64_t n = 0, n_found = 0;
+        double ms = 0;
+        size_t i;
+
+        for (i = 0; i < json_array_size(processes); i++) {
+                const json_t *lookups =
+                        field_object(json_array_get(processes, i), "precompiled_lookups");
+
+                n += field_number(lookups, "count");
+                n_found += field_number(lookups, "found");
+                ms += number_of(lookups, "ms");
+        }
+        if (n)
+                output_print("\nPrecompiled code: looked up %" G_GUINT64_FORMAT
+                             " times, found %" G_GUINT64_FORMAT " times, %.3f ms\n",
+                             (guint64)n, (guint64)n_found, ms);
+}
+
 static void print_background(const json_t *processes)
 {
-        uint64_t n_runs = 0, n_methods = 0, n_pauses = 0;
-        double ms = 0;
+        uint64_t n_runs = 0, n_methods = 0, n_pauses = 0, n_new = 0, n_pending = 0;
+        double ms = 0, pause_ms = 0;
         size_t i;
 
         for (i = 0; i < json_array_size(processes); i++) {
@@ -208,12 +233,19 @@ static void print_background(const json_t *processes)
                 n_runs += field_number(background, "runs");
                 n_methods += field_number(background, "methods");
                 n_pauses += field_number(background, "pauses");
-                ms += json_number_value(json_object_get(background, "ms"));
+                ms += number_of(background, "ms");
+                pause_ms += number_of(background, "pause_ms");
+                n_new += field_number(background, "new_methods");
+                n_pending = MAX(n_pending, field_number(background, "most_pending"));
         }
-        if (n_runs || n_pauses)
-                output_print("\nBackground: %" G_GUINT64_FORMAT " runs, %" G_GUINT64_FORMAT
-                             " methods, %.3f ms; postponed %" G_GUINT64_FORMAT " times\n",
-                             (guint64)n_runs, (guint64)n_methods, ms, (guint64)n_pauses);
+        if (!n_runs && !n_pauses)
+                return;
+        output_print("\nBackground: %" G_GUINT64_FORMAT " runs, %" G_GUINT64_FORMAT
+                     " methods, %.3f ms; postponed %" G_GUINT64_FORMAT " times\n",
+                     (guint64)n_runs, (guint64)n_methods, ms, (guint64)n_pauses);
+        output_print("Postponed: %.3f ms, with %" G_GUINT64_FORMAT
+                     " new methods; most methods that waited: %" G_GUINT64_FORMAT "\n",
+                     pause_ms, (guint64)n_new, (guint64)n_pending);
 }
 
 static void jit_print_text(const JitTiers *tiers, BodyRows *list, const json_t *processes)
@@ -235,6 +267,7 @@ static void jit_print_text(const JitTiers *tiers, BodyRows *list, const json_t *
         }
         for (i = 0; i < G_N_ELEMENTS(ATTEMPTS); i++)
                 print_attempt(processes, i);
+        print_lookups(processes);
         print_background(processes);
 }
 

@@ -88,6 +88,8 @@ typedef enum EventKind {
         EVENT_KIND_JIT_BACKGROUND_START,
         EVENT_KIND_JIT_BACKGROUND_STOP,
         EVENT_KIND_JIT_PAUSE,
+        EVENT_KIND_JIT_RESUME,
+        EVENT_KIND_JIT_LOOKUP, /* of precompiled code; EVENT_KIND_R2R_ENTRY ends it */
         _EVENT_KIND_MAX,
 } EventKind;
 

@@ -36,22 +36,37 @@ static void append_attempt(GString *out, const Process *process, JitAttempt atte
         g_string_append_c(out, ']');
 }
 
+static void append_lookups(GString *out, JitLookups lookups)
+{
+        g_string_append_printf(
+                out,
+                ",\"precompiled_lookups\":{\"count\":%" G_GUINT64_FORMAT
+                ",\"found\":%" G_GUINT64_FORMAT ",\"ms\":%" G_GUINT64_FORMAT ".%06u}",
+                (guint64)lookups.n, (guint64)lookups.n_found, (guint64)(lookups.time / 1000000),
+                (unsigned)(lookups.time % 1000000));
+}
+
 static void append_background(GString *out, const Process *process)
 {
         JitBackground background;
 
         if (!process->jit_stats) {
-                g_string_append(out, ",\"background_jit\":null");
+                g_string_append(out, ",\"precompiled_lookups\":null,\"background_jit\":null");
                 return;
         }
         background = jitstats_background(process->jit_stats);
-        g_string_append_printf(out,
-                               ",\"background_jit\":{\"runs\":%" G_GUINT64_FORMAT
-                               ",\"ms\":%" G_GUINT64_FORMAT ".%06u,\"methods\":%" G_GUINT64_FORMAT
-                               ",\"pauses\":%" G_GUINT64_FORMAT "}",
-                               (guint64)background.n_runs, (guint64)(background.time / 1000000),
-                               (unsigned)(background.time % 1000000), (guint64)background.n_methods,
-                               (guint64)background.n_pauses);
+        append_lookups(out, jitstats_lookups(process->jit_stats));
+        g_string_append_printf(
+                out,
+                ",\"background_jit\":{\"runs\":%" G_GUINT64_FORMAT ",\"ms\":%" G_GUINT64_FORMAT
+                ".%06u,\"methods\":%" G_GUINT64_FORMAT ",\"pauses\":%" G_GUINT64_FORMAT
+                ",\"pause_ms\":%" G_GUINT64_FORMAT ".%06u,\"new_methods\":%" G_GUINT64_FORMAT
+                ",\"pending\":%" G_GUINT64_FORMAT ",\"most_pending\":%" G_GUINT64_FORMAT "}",
+                (guint64)background.n_runs, (guint64)(background.time / 1000000),
+                (unsigned)(background.time % 1000000), (guint64)background.n_methods,
+                (guint64)background.n_pauses, (guint64)(background.pause_time / 1000000),
+                (unsigned)(background.pause_time % 1000000), (guint64)background.n_new_methods,
+                (guint64)background.n_pending, (guint64)background.n_most_pending);
 }
 
 void call_jit_statistics(Call *call)

@@ -11,7 +11,7 @@
  */
 
 /* The journal's format contains it. */
-#define CHECKPOINT_VERSION 8
+#define CHECKPOINT_VERSION 9
 
 /* PIN(version of the last change, value, what it has to be) */
 #define CHECKPOINT_PINS(PIN)                                                                       \
@@ -22,7 +22,7 @@
         PIN(6, sizeof(ProcessGap), 32)                                                             \
         PIN(6, sizeof(PendingGap), 40)                                                             \
         PIN(6, sizeof(OwnedKey), 24)                                                               \
-        PIN(8, sizeof(TrackerStats), 272)                                                          \
+        PIN(9, sizeof(TrackerStats), 288)                                                          \
         PIN(6, sizeof(Trace), 96)                                                                  \
         PIN(3, sizeof(TrackerStream), 72)                                                          \
         PIN(8, sizeof(Process), 368)                                                               \
@@ -32,11 +32,11 @@
         PIN(3, sizeof(MethodKey), 16)                                                              \
         PIN(3, sizeof(Stub), 40)                                                                   \
         PIN(3, sizeof(StubTarget), 12)                                                             \
-        PIN(3, sizeof(JitBackground), 32)                                                          \
+        PIN(9, sizeof(JitBackground), 64)                                                          \
         PIN(3, sizeof(Body), 96)                                                                   \
         PIN(3, sizeof(BodyExtra), 24)                                                              \
         PIN(3, sizeof(CodeMap), 160)                                                               \
-        PIN(8, _EVENT_KIND_MAX, 27)                                                                \
+        PIN(9, _EVENT_KIND_MAX, 29)                                                                \
         PIN(3, _GAP_KIND_MAX, 2)                                                                   \
         PIN(3, _BUFFER_SCHEME_MAX, 3)                                                              \
         PIN(3, _BODY_SOURCE_MAX, 4)                                                                \

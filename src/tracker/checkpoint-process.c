@@ -267,6 +267,8 @@ typedef struct JitCounts {
         uint64_t n_others[_JIT_ATTEMPT_MAX];
         JitBackground background;
         uint64_t background_begin;
+        JitLookups lookups;
+        uint64_t pause_begin;
 } JitCounts;
 
 static void checkpoint_jit_counts(CheckpointIo *io, JitCounts *counts)
@@ -277,7 +279,15 @@ static void checkpoint_jit_counts(CheckpointIo *io, JitCounts *counts)
         checkpoint_u64(io, &counts->background.time);
         checkpoint_u64(io, &counts->background.n_methods);
         checkpoint_u64(io, &counts->background.n_pauses);
+        checkpoint_u64(io, &counts->background.pause_time);
+        checkpoint_u64(io, &counts->background.n_new_methods);
+        checkpoint_u64(io, &counts->background.n_pending);
+        checkpoint_u64(io, &counts->background.n_most_pending);
         checkpoint_u64(io, &counts->background_begin);
+        checkpoint_u64(io, &counts->lookups.n);
+        checkpoint_u64(io, &counts->lookups.n_found);
+        checkpoint_u64(io, &counts->lookups.time);
+        checkpoint_u64(io, &counts->pause_begin);
 }
 
 static int compare_reasons(const void *a, const void *b, void *names)
@@ -293,7 +303,9 @@ static int compare_reasons(const void *a, const void *b, void *names)
 static void checkpoint_put_jit_stats(CheckpointIo *io, const JitStats *stats)
 {
         JitCounts counts = {.background = jitstats_background(stats),
-                            .background_begin = jitstats_background_begin(stats)};
+                            .background_begin = jitstats_background_begin(stats),
+                            .lookups = jitstats_lookups(stats),
+                            .pause_begin = jitstats_pause_begin(stats)};
         uint8_t attempt;
 
         for (attempt = 0; attempt < _JIT_ATTEMPT_MAX; attempt++) {
@@ -332,6 +344,7 @@ static void checkpoint_get_jit_stats(CheckpointIo *io, Process *process)
         process->jit_stats = jitstats_new(process->names, process->account);
         jitstats_restore(process->jit_stats, counts.n_succeeded, counts.n_others,
                          &counts.background, counts.background_begin);
+        jitstats_restore_lookups(process->jit_stats, &counts.lookups, counts.pause_begin);
 }
 
 static void checkpoint_get_jit_reason(CheckpointIo *io, Process *process)

@@ -11,6 +11,16 @@ enum { MAX_REASON_BYTES = 1024 };
 /* Bytes of an entry of a hash table, with the free entries next to it. */
 #define TABLE_ENTRY 48
 
+/* Lookups under way at once. More threads than that are rare, and then some are not counted. */
+enum { MAX_LOOKUPS = 64 };
+
+/* A lookup of precompiled code that has begun on a thread. */
+typedef struct JitLookup {
+        uint64_t method_id;
+        uint64_t time; /* 0: none */
+        int32_t tid;
+} JitLookup;
+
 struct JitStats {
         Strtab *names;
         Account *account;
@@ -19,6 +29,10 @@ struct JitStats {
         GHashTable *reasons[_JIT_ATTEMPT_MAX]; /* owned: Str, with a reference -> owned count */
         JitBackground background;
         uint64_t background_begin; /* of the run under way; 0: none */
+        uint64_t pause_begin;      /* of the pause under way; 0: none */
+        JitLookups lookups;
+        /* By the number of the thread, modulo MAX_LOOKUPS; not in checkpoints. */
+        JitLookup under_way[MAX_LOOKUPS];
 };
 
 #define STATS_SIZE (sizeof(JitStats) + _JIT_ATTEMPT_MAX * 256)
@@ -87,6 +101,41 @@ static void jitstats_add_failure(JitStats *stats, JitAttempt attempt, const Reco
         }
 }
 
+static JitLookup *jitstats_lookup_of(JitStats *stats, const Record *record)
+{
+        return &stats->under_way[(uint32_t)record->tid % MAX_LOOKUPS];
+}
+
+static void jitstats_begin_lookup(JitStats *stats, const Record *record)
+{
+        *jitstats_lookup_of(stats, record) = (JitLookup){
+                .method_id = record_u64(record, FIELD_MethodID),
+                .time = record->time,
+                .tid = record->tid,
+        };
+}
+
+static void jitstats_end_lookup(JitStats *stats, const Record *record)
+{
+        JitLookup *lookup = jitstats_lookup_of(stats, record);
+
+        if (!lookup->time || lookup->tid != record->tid || record->time < lookup->time ||
+            lookup->method_id != record_u64(record, FIELD_MethodID))
+                return;
+        stats->lookups.n++;
+        stats->lookups.n_found += record_u64(record, FIELD_EntryPoint) != 0;
+        stats->lookups.time += record->time - lookup->time;
+        lookup->time = 0;
+}
+
+static void jitstats_add_pending(JitStats *stats, const Record *record)
+{
+        JitBackground *background = &stats->background;
+
+        background->n_pending = record_u64(record, FIELD_PendingMethodCount);
+        background->n_most_pending = MAX(background->n_most_pending, background->n_pending);
+}
+
 void jitstats_add(JitStats *stats, const Record *record)
 {
         JitBackground *background = &stats->background;
@@ -106,6 +155,7 @@ void jitstats_add(JitStats *stats, const Record *record)
                 break;
         case EVENT_KIND_JIT_BACKGROUND_START:
                 stats->background_begin = record->time;
+                jitstats_add_pending(stats, record);
                 break;
         case EVENT_KIND_JIT_BACKGROUND_STOP:
                 background->n_runs++;
@@ -113,9 +163,23 @@ void jitstats_add(JitStats *stats, const Record *record)
                 if (stats->background_begin && record->time > stats->background_begin)
                         background->time += record->time - stats->background_begin;
                 stats->background_begin = 0;
+                jitstats_add_pending(stats, record);
                 break;
         case EVENT_KIND_JIT_PAUSE:
                 background->n_pauses++;
+                stats->pause_begin = record->time;
+                break;
+        case EVENT_KIND_JIT_RESUME:
+                background->n_new_methods += record_u64(record, FIELD_NewMethodCount);
+                if (stats->pause_begin && record->time > stats->pause_begin)
+                        background->pause_time += record->time - stats->pause_begin;
+                stats->pause_begin = 0;
+                break;
+        case EVENT_KIND_JIT_LOOKUP:
+                jitstats_begin_lookup(stats, record);
+                break;
+        case EVENT_KIND_R2R_ENTRY:
+                jitstats_end_lookup(stats, record);
                 break;
         default:
                 break;
@@ -193,4 +257,20 @@ bool jitstats_restore_reason(JitStats *stats, JitAttempt attempt, Str reason, ui
         }
         jitstats_add_reason(stats, reasons, reason, count);
         return true;
+}
+
+JitLookups jitstats_lookups(const JitStats *stats)
+{
+        return stats->lookups;
+}
+
+uint64_t jitstats_pause_begin(const JitStats *stats)
+{
+        return stats->pause_begin;
+}
+
+void jitstats_restore_lookups(JitStats *stats, const JitLookups *lookups, uint64_t pause_begin)
+{
+        stats->lookups = *lookups;
+        stats->pause_begin = pause_begin;
 }

@@ -16,7 +16,7 @@ typedef struct JitStats JitStats;
 JitStats *jitstats_new(Strtab *names, Account *account);
 void jitstats_free(JitStats *stats);
 
-/* Counts a record of one of the kinds EVENT_KIND_JIT_*; ignores others. */
+/* Counts a record of one of the kinds EVENT_KIND_JIT_*, or EVENT_KIND_R2R_ENTRY; ignores others. */
 void jitstats_add(JitStats *stats, const Record *record);
 
 /* What the compiler tries, which succeeds or fails for a reason. */
@@ -41,11 +41,26 @@ typedef struct JitBackground {
         uint64_t n_runs;
         uint64_t time; /* ns, of all runs */
         uint64_t n_methods;
-        uint64_t n_pauses; /* tiering was put off, because new methods were still being called */
+        uint64_t n_pauses;   /* tiering was put off, because new methods were still being called */
+        uint64_t pause_time; /* ns, of all pauses that are over */
+        uint64_t n_new_methods; /* that were called during these pauses for the first time */
+        uint64_t n_pending;     /* methods that wait for a higher tier, at the latest run */
+        uint64_t n_most_pending;
 } JitBackground;
+
+/* How the runtime looked for precompiled code of methods. */
+typedef struct JitLookups {
+        uint64_t n;
+        uint64_t n_found;
+        uint64_t time; /* ns, of all of them */
+} JitLookups;
 
 JitBackground jitstats_background(const JitStats *stats);
 
+JitLookups jitstats_lookups(const JitStats *stats);
+
+/* When the present pause began, ns; 0: none. */
+uint64_t jitstats_pause_begin(const JitStats *stats);
 /* When the present run of the background thread began, ns; 0: none is under way. */
 uint64_t jitstats_background_begin(const JitStats *stats);
 /* Failures without an entry of their own. */
@@ -53,5 +68,6 @@ uint64_t jitstats_n_others(const JitStats *stats, JitAttempt attempt);
 /* From a checkpoint: sets the counts, but for the reasons. */
 void jitstats_restore(JitStats *stats, const uint64_t *n_succeeded, const uint64_t *n_others,
                       const JitBackground *background, uint64_t background_begin);
+void jitstats_restore_lookups(JitStats *stats, const JitLookups *lookups, uint64_t pause_begin);
 /* Takes over the reference to REASON. False if it is there already, or there are too many. */
 bool jitstats_restore_reason(JitStats *stats, JitAttempt attempt, Str reason, uint64_t count);

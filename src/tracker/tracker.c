@@ -490,6 +490,8 @@ static void on_r2r_entry(Tracker *tracker, Process *process, const Record *recor
 {
         Body incoming, *body;
 
+        if (process->jit_stats)
+                jitstats_add(process->jit_stats, record);
         if (!body_from_record(process, record, BODY_SOURCE_R2R_ENTRY, NULL, &incoming)) {
                 tracker->stats.impossible++;
                 return;
@@ -635,6 +637,8 @@ static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Recor
         [EVENT_KIND_JIT_BACKGROUND_START] = on_jit,
         [EVENT_KIND_JIT_BACKGROUND_STOP] = on_jit,
         [EVENT_KIND_JIT_PAUSE] = on_jit,
+        [EVENT_KIND_JIT_RESUME] = on_jit,
+        [EVENT_KIND_JIT_LOOKUP] = on_jit,
 };
 
 /* Reports what the record has changed. A body may have been added and removed with it. */

@@ -192,6 +192,33 @@ def check_dump(tap, programs, trace, directory):
     return [record for record in records if 'pid' in record]
 
 
+def check_lookups(tap, name, processes, events):
+    """Lookups of precompiled code, each from its start to its end on one thread; and pauses."""
+    begun, want, pauses = {}, [0, 0, 0], {}
+    paused = [0, 0]
+    for event in events:
+        thread = event['pid_ns'], event['pid'], event['tid']
+        fields, time = event['fields'], int(nanoseconds(event['time']))
+        if event['event'] == 'R2RGetEntryPointStart':
+            begun[thread] = fields['MethodID'], time
+        elif event['event'] == 'R2RGetEntryPoint' and begun.get(thread, (0,))[0] == fields['MethodID']:
+            want = [want[0] + 1, want[1] + (fields['EntryPoint'] != '0x0'),
+                    want[2] + time - begun.pop(thread)[1]]
+        elif event['event'] == 'TieredCompilationPause':
+            pauses[thread[:2]] = time
+        elif event['event'] == 'TieredCompilationResume':
+            paused = [paused[0] + time - pauses.pop(thread[:2], time),
+                      paused[1] + fields['NewMethodCount']]
+    found = [process['precompiled_lookups'] or {'count': 0, 'found': 0, 'ms': 0}
+             for process in processes]
+    tap.equal([sum(row['count'] for row in found), sum(row['found'] for row in found),
+               round(sum(row['ms'] for row in found) * 10**6)], want,
+              f'{name}: jit: {want[0]} lookups of precompiled code')
+    found = [process['background_jit'] or {'pause_ms': 0, 'new_methods': 0} for process in processes]
+    tap.equal([round(sum(row['pause_ms'] for row in found) * 10**6),
+               sum(row['new_methods'] for row in found)], paused, f'{name}: jit: pauses of tiering')
+
+
 def check_jit(tap, trace, bodies, events):
     """Sums of what `methods` lists, and counts of what the dump has."""
     name = trace.name
@@ -215,6 +242,7 @@ def check_jit(tap, trace, bodies, events):
             tap.equal(step['loads'], dict(want), f'{name}: jit: loads from {step["begin"]} on')
     times = sorted((body['jit_ms'] for body in bodies if body['jit_ms']), reverse=True)
     tap.equal([row['jit_ms'] for row in got['longest']], times[:10], f'{name}: jit: the longest')
+    check_lookups(tap, name, got['processes'], events)
     text = trace.run('jit')
     for what, event in (('inlining', 'MethodJitInlining'), ('tail_calls', 'MethodJitTailCall')):
         mine = [record for record in events if record['event'].startswith(event)]
