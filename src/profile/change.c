@@ -26,15 +26,24 @@ static double change_of_total(const CallTree *tree, uint32_t number)
         return share(node->total, all->total) - share(node->total_before, all->total_before);
 }
 
-static bool is_certain(const CallTree *tree, uint32_t number, double change)
+/* Agresti and Caffo: a sample more of each kind keeps the errors of small numbers from being too
+ * small. */
+static double adjusted_share(uint64_t part, uint64_t whole, double *variance)
+{
+        double n = (double)whole + 2, p = ((double)part + 1) / n;
+
+        *variance += p * (1 - p) / n;
+        return p;
+}
+
+static bool is_certain(const CallTree *tree, uint32_t number)
 {
         const CallNode *node = call_node(tree, number), *all = call_node(tree, 0);
-        double n = (double)all->total, n_before = (double)all->total_before, p;
+        double variance = 0, change;
 
-        if (n == 0 || n_before == 0)
-                return false;
-        p = ((double)node->total + (double)node->total_before) / (n + n_before);
-        return fabs(change) > 2 * sqrt(p * (1 - p) * (1 / n + 1 / n_before));
+        change = adjusted_share(node->total, all->total, &variance);
+        change -= adjusted_share(node->total_before, all->total_before, &variance);
+        return fabs(change) > 2 * sqrt(variance);
 }
 
 void changes_init(Changes *changes, const CallTree *tree)
@@ -51,7 +60,7 @@ int change_step(const Changes *changes, uint32_t number)
         double change = change_of_total(changes->tree, number);
         int step;
 
-        if (!number || changes->largest == 0 || !is_certain(changes->tree, number, change))
+        if (!number || changes->largest == 0 || !is_certain(changes->tree, number))
                 return 0;
         /* By the root, or only the largest change of all would be seen. */
         step = (int)ceil(sqrt(fabs(change) / changes->largest) * CHANGE_STEPS);

@@ -5,7 +5,7 @@
  * Change: how much a node's share of the samples differs from its share before
  *
  * Two recordings of the same program differ by chance, too. A difference that is below two standard
- * errors of the two shares is shown as none.
+ * errors is shown as none.
  */
 
 #include "profile/calltree.h"

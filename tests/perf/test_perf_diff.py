@@ -56,9 +56,10 @@ def wrong_changes(found, before, after):
     wrong = []
     for path, (_, _, change) in found.items():
         shares = a[path] / a[()], b[path] / b[()]
-        mean = (a[path] + b[path]) / (a[()] + b[()])
-        error = math.sqrt(mean * (1 - mean) * (1 / a[()] + 1 / b[()]))
-        difference = shares[0] - shares[1]
+        # With a sample more of each kind, as Agresti and Caffo have it.
+        adjusted = [(part + 1) / (whole + 2) for part, whole in ((a[path], a[()]), (b[path], b[()]))]
+        error = math.sqrt(sum(p * (1 - p) / (n + 2) for p, n in zip(adjusted, (a[()], b[()]))))
+        difference = adjusted[0] - adjusted[1]
         if abs(abs(difference) - 2 * error) < 1e-12:
             continue
         sign = 0 if abs(difference) <= 2 * error else 1 if difference > 0 else -1
