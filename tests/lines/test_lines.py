@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Source lines of recorded programs, compared with those that their runtime had.
+
+Each recording in data/ has a trace, the program's assemblies with the PDBs that lay beside them (some are
+missing, embedded, or of another build), and lines.tsv: addresses, with the IL offset and the file, line and
+column that the runtime reported for them through StackTrace. Addresses of calls are those of the call.
+"""
+
+import csv
+import json
+import lzma
+import pathlib
+import sys
+import tarfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
+import recorded  # noqa: E402
+
+DATA = pathlib.Path(__file__).resolve().parent / 'data'
+# Recording -> how many of its addresses have a line, at least.
+RECORDINGS = {'debug': 3500, 'embedded': 5500, 'mismatched': 1000, 'net8': 5500}
+
+
+def unpack(directory, name):
+    target = pathlib.Path(directory) / name
+    for part in ('trace', 'app'):
+        with tarfile.open(DATA / name / f'{part}.tar.xz') as archive:
+            archive.extractall(target)
+    return target
+
+
+def read_rows(name):
+    with lzma.open(DATA / name / 'lines.tsv.xz', 'rt', encoding='utf-8') as file:
+        return list(csv.DictReader(file, delimiter='\t', quoting=csv.QUOTE_NONE))
+
+
+def question(row):
+    seconds, ns = divmod(int(row['time_ns']), 10**9)
+    return f'{row["pid"]} {row["addr"]} {seconds}.{ns:09}\n'
+
+
+def place(row):
+    """None if there is no line."""
+    return (row['file'], int(row['line']), int(row['column'])) if row['file'] else None
+
+
+def check(tap, programs, directory, name):
+    rows = read_rows(name)
+    where = unpack(directory, name)
+    text = ''.join(map(question, rows))
+    answers = [json.loads(line) for line in programs.ask(
+        ['--trace', where / 'trace'], 'resolve', '--lines', '--symbols', where / 'app', text=text)]
+    wrong_il = [(row['addr'], row['il_offset'], answer['line_il_offset'])
+                for row, answer in zip(rows, answers)
+                if answer.get('line_il_offset') not in (None, int(row['il_offset']))]
+    wrong = [(row['addr'], place(row), answer.get('line_status')) for row, answer in zip(rows, answers)
+             if place(row) != place({**answer, 'file': answer.get('file')})]
+    n_lines = sum(bool(answer.get('file')) for answer in answers)
+    tap.equal(len(answers), len(rows), f'{name}: an answer for each address')
+    tap.equal(wrong_il[:5], [], f'{name}: the IL offsets are those of the runtime')
+    tap.equal(wrong[:5], [], f'{name}: all {len(rows)} lines are those of the runtime')
+    tap.check(n_lines >= RECORDINGS[name], f'{name}: {n_lines} addresses have a line')
+    return where, rows
+
+
+def check_other(tap, programs, where, rows):
+    """Without PDBs there are no lines; text; a map of sources."""
+    row = next(row for row in rows if place(row))
+    source = ['--trace', where / 'trace']
+    bare = json.loads(programs.ask(source, 'resolve', '--lines', text=question(row))[0])
+    tap.equal((bare['file'], bare['line'], bare['line_status']), (None, None, 'pdb-missing'),
+              'without the PDB there is no line, but its reason')
+    plain = json.loads(programs.ask(source, 'resolve', text=question(row))[0])
+    tap.check('file' not in plain, 'no line is added that was not asked for')
+    done = programs.run([programs.clrsym, 'resolve', *source, '--lines', '--symbols', where / 'app',
+                         '--source-map', '/mnt/src=/home/me'], text=question(row))
+    file, line, column = place(row)
+    tap.check(done.stdout.rstrip().endswith(
+        f' at {file.replace("/mnt/src", "/home/me")}:{line}:{column}'),
+              'text has the line, and the path by --source-map', done.stdout, done.stderr)
+    done = programs.run([programs.clrsym, 'resolve', *source, '--lines', '--filter'], text='')
+    tap.equal(done.returncode, 2, '--filter does not take --lines')
+
+
+def run(tap, programs, directory, _):
+    for name in RECORDINGS:
+        where, rows = check(tap, programs, directory, name)
+    check_other(tap, programs, where, rows)
+
+
+if __name__ == '__main__':
+    recorded.main(run)
