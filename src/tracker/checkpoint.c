@@ -43,6 +43,7 @@ static void checkpoint_trace(CheckpointIo *io, Trace *trace)
         checkpoint_text(io, &trace->hostname);
         checkpoint_text(io, &trace->boot_id);
         checkpoint_i64(io, &trace->clock_offset);
+        checkpoint_bool(io, &trace->has_unknown_past);
 }
 
 static int compare_owned_keys(const void *a, const void *b)
@@ -253,6 +254,7 @@ static void checkpoint_tracker(CheckpointIo *io, Tracker *tracker, uint32_t *las
         checkpoint_u64(io, &tracker->budget.n_processes);
         checkpoint_u64(io, &tracker->budget.n_bodies);
         checkpoint_u64(io, &tracker->budget.n_il_maps);
+        checkpoint_bool(io, &tracker->has_dropped_idle);
         checkpoint_u32(io, last_trace);
 }
 

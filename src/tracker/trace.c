@@ -97,7 +97,7 @@ bool stream_change(TrackerStream *stream, StreamChange change)
         switch (change) {
         case STREAM_OPENED:
                 stream->n_feeders++;
-                if (before == STREAM_UNFED && stream->progress)
+                if (before == STREAM_UNFED && (stream->progress || stream->trace->has_unknown_past))
                         stream->state = STREAM_RESUMED;
                 else if (before != STREAM_RESUMED)
                         stream->state = STREAM_FED;
@@ -185,6 +185,11 @@ bool trace_is_unfed(const Trace *trace)
         return true;
 }
 
+bool trace_is_idle(const Trace *trace)
+{
+        return !trace->n_processes && trace_is_unfed(trace);
+}
+
 bool trace_is_over(const Trace *trace)
 {
         guint i;
@@ -192,7 +197,7 @@ bool trace_is_over(const Trace *trace)
         for (i = 0; i < trace->streams->len; i++)
                 if (((const TrackerStream *)trace->streams->pdata[i])->state != STREAM_ENDED)
                         return false;
-        return !trace->n_processes && trace_is_unfed(trace);
+        return trace_is_idle(trace);
 }
 
 bool trace_goes_on(const Trace *trace)

@@ -19,8 +19,8 @@
  *   QUIET --- a feeder of its trace vanishes ---> UNFED
  *   QUIET --- all open streams of its trace are closed ---> ENDED
  *
- * A stream without any progress goes from UNFED to FED: nothing can be missing. A RESUMED or FED
- * stream that one more feeder opens stays what it is.
+ * A stream without any progress goes from UNFED to FED: nothing can be missing, unless the trace
+ * has an unknown past. A RESUMED or FED stream that one more feeder opens stays what it is.
  */
 
 #include "codemap/account.h"
@@ -65,11 +65,12 @@ struct Trace {
         char *hostname; /* owned */
         char *boot_id;  /* owned */
         int64_t clock_offset;
-        GPtrArray *streams; /* owned TrackerStreams */
-        GArray *gaps;       /* owned, of Gap */
-        bool is_visited;    /* scratch of tracker_apply_quiet() */
-        guint n_processes;  /* that have events in it */
-        int32_t pid;        /* PER_PID: the process as itself sees it; 0: not known */
+        GPtrArray *streams;    /* owned TrackerStreams */
+        GArray *gaps;          /* owned, of Gap */
+        bool has_unknown_past; /* it may have been known and dropped before it was over */
+        bool is_visited;       /* scratch of tracker_apply_quiet() */
+        guint n_processes;     /* that have events in it */
+        int32_t pid;           /* PER_PID: the process as itself sees it; 0: not known */
         /* Owned or NULL: OwnedKeys (owned), by key alone: the owners of processes that the host
          * knew. */
         GHashTable *owners;
@@ -116,6 +117,8 @@ uint64_t trace_gap_time(const Trace *trace);
 bool trace_is_unfed(const Trace *trace);
 /* True if all of it has come, and no process is left that has events in it. */
 bool trace_is_over(const Trace *trace);
+/* True if nothing that is known depends on it, though more may come. */
+bool trace_is_idle(const Trace *trace);
 
 /* False while a stream is UNFED or RESUMED: a gap of it is not over. */
 bool trace_goes_on(const Trace *trace);

@@ -14,21 +14,34 @@ Account *tracker_trace_account(Tracker *tracker, BufferScheme scheme, uint32_t u
                               scheme == BUFFER_SCHEME_PER_UID ? uid : PROCESS_OF_NOBODY);
 }
 
-/* The newest one stays: it has the clock's offset. */
+static bool tracker_may_drop(const Tracker *tracker, const Trace *trace)
+{
+        return trace != tracker->last_trace && trace_is_idle(trace);
+}
+
+/* The newest one stays: it has the clock's offset. Those that may be fed again go when there are
+ * too many, in order of appearance. */
 void tracker_drop_traces(Tracker *tracker)
 {
         GPtrArray *traces = tracker->traces;
-        guint i, n = 0;
+        guint i, n = 0, n_idle = 0;
 
         if (traces->len < tracker->n_most_traces)
                 return;
+        for (i = 0; i < traces->len; i++)
+                n_idle += tracker_may_drop(tracker, traces->pdata[i]) &&
+                          !trace_is_over(traces->pdata[i]);
         for (i = 0; i < traces->len; i++) {
                 Trace *trace = g_steal_pointer(&traces->pdata[i]);
+                bool is_over = trace_is_over(trace);
 
-                if (trace == tracker->last_trace || !trace_is_over(trace)) {
+                if (!tracker_may_drop(tracker, trace) ||
+                    (!is_over && n_idle <= TRACKER_MAX_IDLE_TRACES)) {
                         traces->pdata[n++] = trace;
                         continue;
                 }
+                n_idle -= !is_over;
+                tracker->has_dropped_idle |= !is_over;
                 tracker->dropped_gaps += (double)trace_gap_time(trace) / 1e9;
                 trace_free(trace);
         }
@@ -53,6 +66,7 @@ TrackerStream *tracker_stream_open(Tracker *tracker, const StreamIdentity *ident
         if (!trace) {
                 trace = trace_new(tracker_trace_account(tracker, identity->scheme, identity->uid),
                                   identity);
+                trace->has_unknown_past = has_uuid && tracker->has_dropped_idle;
                 g_ptr_array_add(tracker->traces, trace);
         }
         tracker->last_trace = trace;

@@ -17,15 +17,18 @@ typedef struct PendingGap {
 
 /* So many traces are kept although they are over. */
 #define TRACKER_FEW_TRACES 64u
+/* So many traces are kept whose feeders vanished, and that no known process has events in. */
+#define TRACKER_MAX_IDLE_TRACES 256u
 
 struct Tracker {
-        Account account;      /* the total */
-        Owners owners;        /* of the processes */
-        Strtab *names;        /* of all processes */
-        GPtrArray *traces;    /* owned Traces */
-        guint n_most_traces;  /* with more of them, those that are over are dropped */
-        double dropped_gaps;  /* s: the gaps of traces that were dropped */
-        GPtrArray *processes; /* owned Processes, in order of appearance */
+        Account account;       /* the total */
+        Owners owners;         /* of the processes */
+        Strtab *names;         /* of all processes */
+        GPtrArray *traces;     /* owned Traces */
+        guint n_most_traces;   /* with more of them, those that are over are dropped */
+        double dropped_gaps;   /* s: the gaps of traces that were dropped */
+        bool has_dropped_idle; /* one that may be fed again: how far it was in is not known */
+        GPtrArray *processes;  /* owned Processes, in order of appearance */
         Identities identities;
         Budget budget;
         TrackerHost host;

@@ -283,6 +283,47 @@ START_TEST(test_traces)
 }
 END_TEST
 
+/* Traces whose feeders vanished: the oldest go, and what comes of such a trace again says so. */
+START_TEST(test_idle_traces)
+{
+        Tracker *tracker = tracker_new();
+        g_autoptr(StreamIdentity) identity = stream_identity_new();
+        TrackerStream *stream, *kept = open_stream(tracker);
+        size_t n_bytes = 0;
+        unsigned i;
+
+        emit(tracker, kept, "DotNETRuntime:MethodLoadVerbose_V1", 5, 1, 0x1000);
+        tracker_stream_detach(tracker, kept);
+        for (i = 1000; i <= 21000; i++) {
+                memcpy(identity->trace_uuid, &i, sizeof(i));
+                stream = tracker_stream_open(tracker, identity);
+                tracker_apply_progress(tracker, stream, i);
+                /* Until one is dropped, none can have been known before. */
+                ck_assert(i > 1100 || !trace_has_gap(stream->trace, 0, i));
+                tracker_stream_detach(tracker, stream);
+                tracker_commit(tracker);
+                if (i == 3000)
+                        n_bytes = tracker_budget(tracker)->account->n_bytes;
+        }
+        ck_assert_uint_lt(tracker_budget(tracker)->account->n_bytes, 2 * n_bytes);
+        ck_assert_ptr_null(tracker_stream_by_number(tracker, 1024));
+        /* One with a process stays, and so does one that was known lately. */
+        ck_assert_ptr_eq(tracker_stream_by_number(tracker, 0), kept);
+        i = 20999;
+        memcpy(identity->trace_uuid, &i, sizeof(i));
+        stream = tracker_stream_open(tracker, identity);
+        tracker_apply_progress(tracker, stream, 30000);
+        ck_assert(trace_has_gap(stream->trace, i, i));
+        i = 1001;
+        memcpy(identity->trace_uuid, &i, sizeof(i));
+        stream = tracker_stream_open(tracker, identity);
+        tracker_apply_progress(tracker, stream, 30000);
+        ck_assert(trace_has_gap(stream->trace, i, i));
+        ck_assert(!trace_has_gap(stream->trace, 30000, UINT64_MAX));
+        tracker_free(tracker);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("bounds");
@@ -296,6 +337,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_texts);
         tcase_add_test(tcase, test_gaps);
         tcase_add_test(tcase, test_traces);
+        tcase_add_test(tcase, test_idle_traces);
         suite_add_tcase(suite, tcase);
         return suite;
 }
