@@ -89,6 +89,13 @@ bool member_read_integer(Member member, const bt_field *structure, int64_t *ret_
         }
 }
 
+const char *member_read_text(Member member, const bt_field *structure)
+{
+        return member.kind == MEMBER_STRING
+                       ? bt_field_string_get_value(member_field(member, structure))
+                       : NULL;
+}
+
 static bool member_kind_fits(MemberKind kind, FieldType type)
 {
         switch (type) {

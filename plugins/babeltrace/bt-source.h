@@ -35,6 +35,9 @@ Member member_find(const bt_field_class *structure, const char *name);
 /* An integer member as it is, sign-extended; false if the member is not an integer. */
 bool member_read_integer(Member member, const bt_field *structure, int64_t *ret_value);
 
+/* A text member, valid as long as the event; NULL if the member is not a text. */
+const char *member_read_text(Member member, const bt_field *structure);
+
 typedef enum Encoding {
         ENCODING_PLAIN,
         ENCODING_PACKED,

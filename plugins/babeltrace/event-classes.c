@@ -108,6 +108,7 @@ static EventClass *event_classes_add(EventClasses *classes, const bt_event_class
                 info->vpid = member_find(context, "vpid");
                 info->vtid = member_find(context, "vtid");
                 info->pid_ns = member_find(context, "pid_ns");
+                info->procname = member_find(context, "procname");
         }
         return info;
 }

@@ -12,12 +12,12 @@
 #include "event/event-counts.h"
 
 typedef struct EventClass {
-        bool is_wanted;                    /* to be decoded for the consumer of the classes */
-        bool is_dotnet;                    /* of one of the runtime's providers */
-        Layout layout;                     /* if wanted */
-        EventCounts *counts;               /* if .NET; borrowed from the event classes */
-        Member vpid, vtid, pid_ns;         /* of the event's common context */
-        const bt_trace_class *trace_class; /* borrowed: the memo's life */
+        bool is_wanted;                      /* to be decoded for the consumer of the classes */
+        bool is_dotnet;                      /* of one of the runtime's providers */
+        Layout layout;                       /* if wanted */
+        EventCounts *counts;                 /* if .NET; borrowed from the event classes */
+        Member vpid, vtid, pid_ns, procname; /* of the event's common context */
+        const bt_trace_class *trace_class;   /* borrowed: the memo's life */
 } EventClass;
 
 typedef struct EventClasses EventClasses;

@@ -67,10 +67,15 @@ static bool graph_reader_find_process(const GraphReader *reader, const EventClas
                                       Record *record)
 {
         const bt_field *context = bt_event_borrow_common_context_field_const(event);
+        const char *program;
         int64_t value;
 
         record->process = (ProcessKey){0};
         record->tid = 0;
+        record->program = (Value){0};
+        if (context && (program = member_read_text(info->procname, context)))
+                record->program =
+                        (Value){.data = (const uint8_t *)program, .n = (uint32_t)strlen(program)};
         if (context && member_read_integer(info->pid_ns, context, &value))
                 record->process.pid_ns = (uint64_t)value;
         if (context && member_read_integer(info->vtid, context, &value) && value > 0 &&

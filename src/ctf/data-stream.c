@@ -584,6 +584,14 @@ void ctf_data_stream_rewind(CtfDataStream *stream)
         stream->n_events = 0;
 }
 
+/* A text of a fixed length has NULs after it. */
+static Value slot_text(const CtfSlot *slot)
+{
+        size_t n = slot->shift ? 0 : strnlen((const char *)slot->data, slot->n);
+
+        return (Value){.data = slot->data, .n = (uint32_t)n};
+}
+
 CtfDecode ctf_data_stream_decode(CtfDataStream *stream, DecodeScratch *scratch, Record *ret_record)
 {
         const CtfLayout *layout = stream->layout;
@@ -595,6 +603,7 @@ CtfDecode ctf_data_stream_decode(CtfDataStream *stream, DecodeScratch *scratch, 
                 return CTF_DECODE_NO_CLOCK;
         ret_record->process = (ProcessKey){.pid = stream->pid};
         ret_record->tid = 0;
+        ret_record->program = (Value){0};
         if (layout->pid_ns && layout->pid_ns->kind == CTF_KIND_INTEGER)
                 ret_record->process.pid_ns = slots[layout->pid_ns->slot].value;
         if (layout->vtid && layout->vtid->kind == CTF_KIND_INTEGER) {
@@ -602,6 +611,8 @@ CtfDecode ctf_data_stream_decode(CtfDataStream *stream, DecodeScratch *scratch, 
                 if (value > 0 && value <= INT32_MAX)
                         ret_record->tid = (int32_t)value;
         }
+        if (layout->procname && ctf_class_is_text(layout->procname))
+                ret_record->program = slot_text(&slots[layout->procname->slot]);
         value = layout->vpid && layout->vpid->kind == CTF_KIND_INTEGER
                         ? (int64_t)slots[layout->vpid->slot].value
                         : INT64_MAX;

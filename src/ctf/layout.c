@@ -161,6 +161,7 @@ CtfLayout *ctf_layout_new(CtfTraceClass *trace, CtfStreamClass *stream, EventUse
         layout->vpid = layout_keep(layout_member(stream->event_context, "vpid"));
         layout->vtid = layout_keep(layout_member(stream->event_context, "vtid"));
         layout->pid_ns = layout_keep(layout_member(stream->event_context, "pid_ns"));
+        layout->procname = layout_keep(layout_member(stream->event_context, "procname"));
         layout->packet_header = ctf_program_new(trace->packet_header, &n_slots, &is_byte_aligned);
         layout->packet_context =
                 ctf_program_new(stream->packet_context, &n_slots, &is_byte_aligned);

@@ -35,10 +35,11 @@ typedef struct CtfLayout {
         const CtfStreamClass *stream; /* borrowed */
         GHashTable *siblings; /* borrowed: id of a stream class -> CtfLayout, of the trace */
         CtfProgram *packet_header, *packet_context, *event_header, *event_context; /* owned */
-        const CtfClass *vpid, *vtid, *pid_ns; /* of the event context; NULL: it has none */
-        GHashTable *events;                   /* borrowed id -> owned CtfEventLayout */
-        CtfEventLayout *dense[1024];          /* borrowed: the same, of small ids */
-        uint32_t n_head_slots;                /* of the packet header and context */
+        /* Members of the event context; NULL: it has none. */
+        const CtfClass *vpid, *vtid, *pid_ns, *procname;
+        GHashTable *events;          /* borrowed id -> owned CtfEventLayout */
+        CtfEventLayout *dense[1024]; /* borrowed: the same, of small ids */
+        uint32_t n_head_slots;       /* of the packet header and context */
         uint32_t n_slots;
 } CtfLayout;
 

@@ -27,7 +27,8 @@ typedef struct Record {
         const Event *event;
         uint64_t time;
         ProcessKey process;
-        int32_t tid; /* 0: not recorded */
+        int32_t tid;   /* 0: not recorded */
+        Value program; /* text: the name of the thread that emitted it; n 0: not recorded */
         Value values[EVENT_MAX_FIELDS];
 } Record;
 

@@ -4,6 +4,7 @@
 #include "feed/daemon-link.h"
 #include "feed/reorder.h"
 #include "wire/ingest-client.h"
+#include "wire/program-names.h"
 
 #include <string.h>
 
@@ -17,6 +18,7 @@ struct Outlet {
         void *data;
         DaemonLink *link;      /* owned */
         ReorderBuffer reorder; /* frames from disk that are still to be sent */
+        ProgramNames programs; /* sent on this connection */
         GByteArray *frame;     /* owned: the one that is being put */
         GByteArray *batch;     /* owned: frames to send, in order */
         int64_t last_order;    /* of the batch */
@@ -93,6 +95,7 @@ void outlet_disconnect(Outlet *outlet)
 {
         daemon_link_disconnect(outlet->link);
         reorder_clear(&outlet->reorder);
+        program_names_clear(&outlet->programs);
         g_byte_array_set_size(outlet->batch, 0);
         outlet->group = 0;
         outlet->last_order = outlet->now = INT64_MIN;
@@ -243,6 +246,16 @@ static bool outlet_frame_is_valid(const Outlet *outlet)
                ingest_get_record(&frame, &number, &record) == 0;
 }
 
+/* The daemon takes the name of a process's program after an event of that. */
+static void outlet_put_program(Outlet *outlet, OutletSource source, FeedStream *stream,
+                               const Record *record)
+{
+        if (!program_names_note(&outlet->programs, record))
+                return;
+        ingest_put_program(outlet->frame, stream->number, record);
+        outlet_put_frame(outlet, source, stream_order(stream, record->time), true);
+}
+
 bool outlet_put_record(Outlet *outlet, OutletSource source, FeedStream *stream,
                        const Record *record)
 {
@@ -258,6 +271,7 @@ bool outlet_put_record(Outlet *outlet, OutletSource source, FeedStream *stream,
         stream->progress = MAX(stream->progress, record->time);
         if (ok) {
                 outlet_put_frame(outlet, source, stream_order(stream, record->time), true);
+                outlet_put_program(outlet, source, stream, record);
         } else {
                 g_byte_array_set_size(outlet->frame, 0);
                 outlet_put_gap(outlet, source, stream, &gap);

@@ -389,6 +389,7 @@ NettraceItem nettrace_reader_next(NettraceReader *reader, Record *ret_record, St
                 ret_record->time = queued->time;
                 ret_record->process = (ProcessKey){.pid = queued->pid};
                 ret_record->tid = queued->tid;
+                ret_record->program = (Value){0};
                 if (reader_decode(reader, queued, ret_record))
                         return NETTRACE_ITEM_RECORD;
         }

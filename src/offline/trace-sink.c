@@ -2,6 +2,7 @@
 #include "offline/trace-sink.h"
 
 #include "wire/ingest-client.h"
+#include "wire/program-names.h"
 
 #include <gio/gio.h>
 
@@ -10,6 +11,7 @@ struct TraceSink {
         Tracker *tracker;     /* borrowed */
         GPtrArray *streams;   /* owned, of borrowed StreamIdentities: by number */
         uint64_t n_too_large; /* records that no frame can hold */
+        ProgramNames programs;
 
         /* The frames of a snapshot, batch by batch: a batch never ends between equal times. */
         SnapshotWriter *writer; /* borrowed; NULL: nothing is saved */
@@ -41,6 +43,7 @@ void trace_sink_free(TraceSink *sink)
                 return;
         g_ptr_array_unref(sink->streams);
         g_byte_array_unref(sink->batch);
+        program_names_clear(&sink->programs);
         g_free(sink->path);
         g_free(sink);
 }
@@ -114,6 +117,10 @@ bool trace_sink_record(TraceSink *sink, TraceSinkStream stream, const Record *re
         }
         tracker_apply_record(sink->tracker, stream.tracked, record);
         PUT(sink, record, stream.number, record);
+        if (program_names_note(&sink->programs, record)) {
+                tracker_apply_program(sink->tracker, stream.tracked, record);
+                PUT(sink, program, stream.number, record);
+        }
         return true;
 }
 

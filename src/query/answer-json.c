@@ -449,7 +449,7 @@ void process_json_append(GString *out, const Process *process, ProcessLife life,
         json_put_string(out, "state", LIVES[life]);
         json_put_string(out, "runtime", process->runtime_version);
         json_put_string(out, "runtime_path", process->runtime_path);
-        json_put_string(out, "command", process->command);
+        json_put_string(out, "command", process_command(process));
         json_put_key(out, "tiering");
         if (process->has_tiering)
                 json_append_flag_names(out, process->tiering, tiered_setting_names);

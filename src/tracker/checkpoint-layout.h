@@ -25,7 +25,7 @@
         PIN(9, sizeof(TrackerStats), 288)                                                          \
         PIN(6, sizeof(Trace), 96)                                                                  \
         PIN(3, sizeof(TrackerStream), 72)                                                          \
-        PIN(8, sizeof(Process), 368)                                                               \
+        PIN(9, sizeof(Process), 376)                                                               \
         PIN(7, sizeof(Module), 80)                                                                 \
         PIN(7, sizeof(Assembly), 56)                                                               \
         PIN(3, sizeof(Jitting), 32)                                                                \

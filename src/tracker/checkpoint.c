@@ -184,6 +184,7 @@ static void checkpoint_process(CheckpointIo *io, Process *process, bool *is_newe
         checkpoint_text(io, &process->runtime_version);
         checkpoint_text(io, &process->runtime_path);
         checkpoint_text(io, &process->command);
+        checkpoint_text(io, &process->program);
         checkpoint_bool(io, is_newest);
 }
 

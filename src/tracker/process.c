@@ -71,12 +71,17 @@ Process *process_new(Strtab *names, Account *account, ProcessKey key, unsigned g
 static size_t process_text_size(const Process *process)
 {
         const char *const texts[] = {process->runtime_version, process->runtime_path,
-                                     process->command};
+                                     process->command, process->program};
         size_t size = 0, i;
 
         for (i = 0; i < G_N_ELEMENTS(texts); i++)
                 size += texts[i] ? account_size(strlen(texts[i]) + 1) : 0;
         return size;
+}
+
+const char *process_command(const Process *process)
+{
+        return process->command ? process->command : process->program;
 }
 
 void process_book_texts(Process *process)
@@ -108,6 +113,7 @@ void process_restore_head(Process *process, const Process *head)
         process->runtime_version = head->runtime_version;
         process->runtime_path = head->runtime_path;
         process->command = head->command;
+        process->program = head->program;
         process_book_texts(process);
 }
 
@@ -151,6 +157,7 @@ void process_free(Process *process)
         g_free(process->runtime_version);
         g_free(process->runtime_path);
         g_free(process->command);
+        g_free(process->program);
         g_free(process);
 }
 

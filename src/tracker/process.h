@@ -65,7 +65,8 @@ typedef struct Process {
         char *runtime_version;  /* owned or NULL: "10.0.12" */
         char *runtime_path;     /* owned or NULL */
         char *command;          /* owned or NULL */
-        size_t text_size;       /* booked for these three */
+        char *program;          /* owned or NULL: the name of its main thread */
+        size_t text_size;       /* booked for these four */
         CodeMap *map;           /* owned */
         GPtrArray *all_modules; /* owned Modules, each life of an id its own */
         GHashTable *modules;    /* borrowed id -> borrowed Module: the living ones */
@@ -100,7 +101,10 @@ void process_restore_head(Process *process, const Process *head);
 #define PROCESS_MAX_TEXT 4096u
 /* The process has events in the trace, which may be known. */
 void process_add_trace(Process *process, Trace *trace);
-/* Books the runtime's version, its path and the command after one of them has changed. */
+/* Its command line, else the name of its program, or NULL. */
+const char *process_command(const Process *process);
+/* Books the runtime's version, its path, the command and the program after one of them has changed.
+ */
 void process_book_texts(Process *process);
 
 /* The living module with that id; made if there is none. NULL for id 0. */

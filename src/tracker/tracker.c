@@ -690,6 +690,24 @@ void tracker_apply_record(Tracker *tracker, TrackerStream *stream, const Record 
                 tracker_report_changes(tracker, process);
 }
 
+void tracker_apply_program(Tracker *tracker, TrackerStream *stream, const Record *record)
+{
+        g_autofree char *name = value_text(&record->program);
+        const Identity *identity;
+        Process *process;
+        uint32_t uid;
+
+        if (!name || !tracker_record_owner(tracker, stream->trace, record, &uid))
+                return;
+        identity = identities_find(&tracker->identities, &record->process, uid);
+        if (!identity || !identity->newest)
+                return;
+        process = identity_at(identity, record->time);
+        g_free(process->program);
+        process->program = g_steal_pointer(&name);
+        process_book_texts(process);
+}
+
 void tracker_commit(Tracker *tracker)
 {
         const TrackerObserver *observer = &tracker->observer;

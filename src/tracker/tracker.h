@@ -36,6 +36,8 @@ uint64_t tracker_stream_watermark(const TrackerStream *stream);
 
 /* These drop what is known already, by the watermark. What is needed of the record is copied. */
 void tracker_apply_record(Tracker *tracker, TrackerStream *stream, const Record *record);
+/* The name of the program that had the record's process at its time. The record needs no event. */
+void tracker_apply_program(Tracker *tracker, TrackerStream *stream, const Record *record);
 void tracker_apply_gap(Tracker *tracker, TrackerStream *stream, const StreamGap *gap);
 /* Concerns the process that had the pid at its begin; if it has an end, all that had it since. */
 void tracker_apply_process_gap(Tracker *tracker, const ProcessGap *gap);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "wire/ingest-client.h"
 
+#include "wire/program-names.h"
+
 #include <string.h>
 
 /* A stream as the client has it. */
@@ -28,10 +30,11 @@ struct IngestClient {
         unsigned n_closing;
         bool is_resuming; /* the next batch sent reports where open streams go on */
 
-        GByteArray *batch;  /* owned */
-        bool has_records;   /* in the batch */
-        int64_t last_order; /* of the last record that was put */
-        size_t group_begin; /* where the records of that order begin in the batch */
+        ProgramNames programs; /* sent on this connection */
+        GByteArray *batch;     /* owned */
+        bool has_records;      /* in the batch */
+        int64_t last_order;    /* of the last record that was put */
+        size_t group_begin;    /* where the records of that order begin in the batch */
 
         uint64_t n_commits; /* batches since the client began, or since it last lost them */
         uint64_t n_committed;
@@ -75,6 +78,7 @@ void ingest_client_free(IngestClient *client)
         g_byte_array_unref(client->in);
         g_ptr_array_unref(client->slots);
         g_byte_array_unref(client->batch);
+        program_names_clear(&client->programs);
         g_queue_free_full(client->kept, (GDestroyNotify)g_byte_array_unref);
         g_free(client->program);
         g_free(client->reason);
@@ -197,6 +201,7 @@ void ingest_client_connect(IngestClient *client, GByteArray *out)
 
 void ingest_client_disconnect(IngestClient *client)
 {
+        program_names_clear(&client->programs);
         guint i;
 
         client->state = INGEST_CLIENT_OFFLINE;
@@ -440,6 +445,8 @@ IngestPut ingest_client_put_record(IngestClient *client, const IngestStream *str
                 return INGEST_PUT_TOO_LARGE;
         if (client->batch->len > INGEST_MAX_BATCH)
                 return INGEST_PUT_BATCH_FULL;
+        if (program_names_note(&client->programs, record))
+                ingest_put_program(client->batch, stream->number, record);
         if (!client->has_records || order > client->last_order) {
                 client->group_begin = begin;
                 client->last_order = order;

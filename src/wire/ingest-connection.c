@@ -186,10 +186,15 @@ typedef struct BatchItem {
 
 static int batch_item_decode(const IngestFrame *frame, BatchItem *ret_item)
 {
+        int r;
+
         ret_item->type = frame->type;
         switch ((int)frame->type) {
         case INGEST_RECORD:
-                return ingest_get_record(frame, &ret_item->number, &ret_item->record);
+                r = ingest_get_record(frame, &ret_item->number, &ret_item->record);
+                return r == -ENOENT
+                               ? ingest_get_program(frame, &ret_item->number, &ret_item->record)
+                               : r;
         case INGEST_GAP:
                 return ingest_get_gap(frame, &ret_item->number, &ret_item->gap);
         case INGEST_PROGRESS:
@@ -228,7 +233,10 @@ static void connection_apply(IngestConnection *connection, const BatchItem *item
                 return;
         switch ((int)item->type) {
         case INGEST_RECORD:
-                tracker_apply_record(tracker, stream, &item->record);
+                if (item->record.event)
+                        tracker_apply_record(tracker, stream, &item->record);
+                else
+                        tracker_apply_program(tracker, stream, &item->record);
                 break;
         case INGEST_GAP:
                 tracker_apply_gap(tracker, stream, &item->gap);

@@ -20,6 +20,8 @@ static_assert(PROVIDER_RUNTIME == 0 && PROVIDER_RUNDOWN == 1 && _PROVIDER_MAX ==
 
 /* Fixed part of a RECORD: stream, time, pid_ns, pid, tid, provider, version, event id. */
 #define RECORD_HEAD_SIZE (4 + 8 + 8 + 4 + 4 + 1 + 1 + 2)
+/* The id, of DotNETRuntime's version 0, under which the name of a program is sent. */
+#define PROGRAM_EVENT UINT16_MAX
 
 /* Bytes of a number type on the wire, 0 for a type that is not a number. */
 static unsigned number_size(FieldType type)
@@ -162,6 +164,19 @@ bool ingest_record_fits(const Record *record)
         return record_size(record) <= INGEST_MAX_PAYLOAD;
 }
 
+static inline uint8_t *put_record_head(uint8_t *at, uint32_t stream, const Record *record,
+                                       unsigned provider, unsigned version, unsigned id)
+{
+        at = put_uint(at, stream, 4);
+        at = put_uint(at, record->time, 8);
+        at = put_uint(at, record->process.pid_ns, 8);
+        at = put_uint(at, (uint32_t)record->process.pid, 4);
+        at = put_uint(at, (uint32_t)record->tid, 4);
+        at = put_uint(at, provider, 1);
+        at = put_uint(at, version, 1);
+        return put_uint(at, id, 2);
+}
+
 bool ingest_put_record(GByteArray *out, uint32_t stream, const Record *record)
 {
         const Event *event = record->event;
@@ -173,17 +188,20 @@ bool ingest_put_record(GByteArray *out, uint32_t stream, const Record *record)
                 return false;
 
         at = put_frame(out, INGEST_RECORD, n_payload);
-        at = put_uint(at, stream, 4);
-        at = put_uint(at, record->time, 8);
-        at = put_uint(at, record->process.pid_ns, 8);
-        at = put_uint(at, (uint32_t)record->process.pid, 4);
-        at = put_uint(at, (uint32_t)record->tid, 4);
-        at = put_uint(at, event->provider, 1);
-        at = put_uint(at, event->version, 1);
-        at = put_uint(at, event->id, 2);
+        at = put_record_head(at, stream, record, event->provider, event->version, event->id);
         for (i = 0; i < event->n_fields; i++)
                 at = put_value(at, event->fields[i].type, &record->values[i]);
         return true;
+}
+
+void ingest_put_program(GByteArray *out, uint32_t stream, const Record *record)
+{
+        const char *name = (const char *)record->program.data;
+        size_t n = string_length(name, record->program.n, TEXT_MAX);
+        uint8_t *at = put_frame(out, INGEST_RECORD, RECORD_HEAD_SIZE + 4 + n);
+
+        at = put_record_head(at, stream, record, PROVIDER_RUNTIME, 0, PROGRAM_EVENT);
+        put_string(at, name, n);
 }
 
 void ingest_put_gap(GByteArray *out, uint32_t stream, const StreamGap *gap)
@@ -471,23 +489,51 @@ static void payload_read_value(PayloadReader *reader, FieldType type, Value *ret
         }
 }
 
+/* What is in front of a RECORD's fields. */
+typedef struct RecordHead {
+        unsigned provider, version, id;
+} RecordHead;
+
+static inline RecordHead payload_read_head(PayloadReader *reader, uint32_t *ret_stream,
+                                           Record *ret_record)
+{
+        RecordHead head;
+
+        *ret_stream = (uint32_t)payload_read_uint(reader, 4);
+        ret_record->time = payload_read_uint(reader, 8);
+        ret_record->process.pid_ns = payload_read_uint(reader, 8);
+        ret_record->process.pid = (int32_t)payload_read_uint(reader, 4);
+        ret_record->tid = (int32_t)payload_read_uint(reader, 4);
+        ret_record->program = (Value){0};
+        head.provider = (unsigned)payload_read_uint(reader, 1);
+        head.version = (unsigned)payload_read_uint(reader, 1);
+        head.id = (unsigned)payload_read_uint(reader, 2);
+        return head;
+}
+
+int ingest_get_program(const IngestFrame *frame, uint32_t *ret_stream, Record *ret_record)
+{
+        PayloadReader reader = payload_reader_new(frame);
+        RecordHead head = payload_read_head(&reader, ret_stream, ret_record);
+
+        if (frame->type != INGEST_RECORD || reader.is_bad || head.provider != PROVIDER_RUNTIME ||
+            head.version || head.id != PROGRAM_EVENT)
+                return -ENOENT;
+        ret_record->event = NULL;
+        payload_read_value(&reader, FIELD_TYPE_ASTRING, &ret_record->program);
+        return payload_reader_result(&reader);
+}
+
 int ingest_get_record(const IngestFrame *frame, uint32_t *ret_stream, Record *ret_record)
 {
         PayloadReader reader = payload_reader_new(frame);
-        unsigned provider, version, id, i;
+        RecordHead head = payload_read_head(&reader, ret_stream, ret_record);
         const Event *event;
+        unsigned i;
 
-        *ret_stream = (uint32_t)payload_read_uint(&reader, 4);
-        ret_record->time = payload_read_uint(&reader, 8);
-        ret_record->process.pid_ns = payload_read_uint(&reader, 8);
-        ret_record->process.pid = (int32_t)payload_read_uint(&reader, 4);
-        ret_record->tid = (int32_t)payload_read_uint(&reader, 4);
-        provider = (unsigned)payload_read_uint(&reader, 1);
-        version = (unsigned)payload_read_uint(&reader, 1);
-        id = (unsigned)payload_read_uint(&reader, 2);
         if (reader.is_bad)
                 return -EBADMSG;
-        event = event_by_id(provider, id, version);
+        event = event_by_id(head.provider, head.id, head.version);
         if (!event)
                 return -ENOENT;
 

@@ -72,6 +72,9 @@ void ingest_put_stream_open(GByteArray *out, uint32_t number, const StreamIdenti
 bool ingest_record_fits(const Record *record);
 /* False, with OUT as it was, if the record does not fit. */
 bool ingest_put_record(GByteArray *out, uint32_t stream, const Record *record);
+/* The record's program, as a RECORD of an event that the runtime does not have: other daemons pass
+ * it over. The name must be UTF-8; of a long one, the begin is sent. */
+void ingest_put_program(GByteArray *out, uint32_t stream, const Record *record);
 void ingest_put_gap(GByteArray *out, uint32_t stream, const StreamGap *gap);
 void ingest_put_progress(GByteArray *out, uint32_t stream, uint64_t time);
 void ingest_put_stream_close(GByteArray *out, uint32_t stream);
@@ -119,6 +122,8 @@ int ingest_get_hello(const IngestFrame *frame, uint32_t *ret_version);
 int ingest_get_stream_open(const IngestFrame *frame, uint32_t *ret_number, StreamIdentity *stream);
 /* -ENOENT: well formed, but an event that this build has no row for. */
 int ingest_get_record(const IngestFrame *frame, uint32_t *ret_stream, Record *ret_record);
+/* A RECORD that has the program of a process, and no event. -ENOENT: it is another one. */
+int ingest_get_program(const IngestFrame *frame, uint32_t *ret_stream, Record *ret_record);
 int ingest_get_gap(const IngestFrame *frame, uint32_t *ret_stream, StreamGap *ret_gap);
 /* PROGRESS and ACK. */
 int ingest_get_stream_time(const IngestFrame *frame, uint32_t *ret_stream, uint64_t *ret_time);

@@ -26,6 +26,8 @@ TO_KILL = ('dynamic', 'collectible', 'lateattach', 'lossy')
 PROBES_OF_ALL = 1000
 # Recordings that stopped before their program did.
 ENDLESS = ('lateattach', 'perf', 'rejit-tiered')
+# What their main threads are called.
+PROGRAMS = {'hello': ['dotnet'], 'pidns': ['dotnet', 'dotnet'], 'net8.0': ['old']}
 
 
 class Proxy:
@@ -81,14 +83,18 @@ def processes(connection):
 
 
 def check_states(tap, name, *lists):
-    """Nothing runs of a recording that is over, whoever has read it."""
-    states = []
+    """Nothing runs of a recording that is over, whoever has read it; programs have their names."""
+    states, commands = [], []
     for processes in lists:
         rows = [json.loads(row) for row in processes]
         states.append([row['state'] for row in rows])
+        commands.append([row['command'] for row in rows])
         tap.check(rows and all(row['state'] == ('exited' if row['exited'] else 'recorded')
                                for row in rows), f'{name}: states {states[-1]}', *rows)
     tap.equal(states[0], states[1], f'{name}: the same of the daemon and of --trace')
+    tap.equal(commands[0], commands[1], f'{name}: the same commands')
+    tap.check(name not in PROGRAMS or commands[0] == PROGRAMS[name],
+              f'{name}: the names of its programs, of procname', commands[0])
     tap.check(name not in ENDLESS or 'recorded' in states[0], f'{name}: has a process without end')
 
 
