@@ -12,9 +12,9 @@
 typedef struct Call {
         const QueryContext *context;
         const json_t *parameters; /* borrowed, maybe NULL */
-        const GString *queries;   /* borrowed or NULL: their text, without the array's brackets; the
-                                     parameters have none then */
-        bool is_more;             /* the caller takes several replies */
+        GString **queries; /* borrowed; owned or NULL, to be taken: their text, without the array's
+                              brackets; the parameters have none then */
+        bool is_more;      /* the caller takes several replies */
         QueryProgress *progress;
         GString *out;      /* the reply so far; if the call goes on, it goes on there */
         const char *wrong; /* name of the parameter that is wrong, if one is (static) */

@@ -313,8 +313,8 @@ static QueryNext call_run(Call *call, void (*method)(Call *), const json_t *root
         return call->next;
 }
 
-/* ROOT and QUERIES, which may be NULL, are borrowed. */
-static QueryNext query_run(const QueryContext *context, const json_t *root, const GString *queries,
+/* ROOT is borrowed; a method may take *QUERIES. */
+static QueryNext query_run(const QueryContext *context, const json_t *root, GString **queries,
                            QueryProgress *progress, GString *out)
 {
         Call call = {.context = context, .queries = queries, .progress = progress};
@@ -395,13 +395,14 @@ QueryNext query_call(const QueryContext *context, const char *text, size_t n_tex
         bool is_large = false;
         json_auto_t *root = progress->call ? json_incref(progress->call)
                                            : query_parse(text, n_text, &queries, &is_large);
+        size_t n_queries = queries ? queries->len : 0;
         QueryNext next =
-                is_large ? query_refuse(out) : query_run(context, root, queries, progress, out);
+                is_large ? query_refuse(out) : query_run(context, root, &queries, progress, out);
 
         if (next == QUERY_WAIT || next == QUERY_AGAIN || next == QUERY_MORE) {
                 if (!progress->call) {
                         progress->call = call_to_keep(root);
-                        progress->n_text = n_text - (queries ? queries->len : 0);
+                        progress->n_text = n_text - n_queries;
                 }
         } else {
                 ProcessFilter filter = progress->filter;

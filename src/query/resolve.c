@@ -121,14 +121,14 @@ static const char *question_parse(Call *call, const json_t *query, Question *que
 }
 
 /* The text of the queries, without the array's brackets; NULL: there is no array. */
-static GString *resolve_queries(const Call *call)
+static GString *resolve_queries(Call *call)
 {
         const json_t *queries = json_object_get(call->parameters, "queries");
         char *text;
         GString *inner;
 
-        if (call->queries)
-                return g_string_new_len(call->queries->str, (gssize)call->queries->len);
+        if (*call->queries)
+                return g_steal_pointer(call->queries);
         if (!json_is_array(queries))
                 return NULL;
         /* The name had escaped letters. */
