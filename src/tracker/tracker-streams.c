@@ -232,3 +232,11 @@ TrackerStream *tracker_stream_by_number(const Tracker *tracker, uint32_t number)
         }
         return NULL;
 }
+
+bool tracker_clock_offset(const Tracker *tracker, int64_t *ret_offset)
+{
+        if (!tracker->last_trace)
+                return false;
+        *ret_offset = tracker->last_trace->clock_offset;
+        return true;
+}

@@ -797,11 +797,3 @@ void tracker_range(const Tracker *tracker, uint64_t *ret_first, uint64_t *ret_la
         *ret_first = tracker->first;
         *ret_last = tracker->last;
 }
-
-bool tracker_clock_offset(const Tracker *tracker, int64_t *ret_offset)
-{
-        if (!tracker->last_trace)
-                return false;
-        *ret_offset = tracker->last_trace->clock_offset;
-        return true;
-}
