@@ -538,6 +538,7 @@ static void remove_snapshot(Naming *naming)
 /* Its samples have names already, so it needs neither perf nor a daemon. */
 static bool naming_run_saved(const PerfNaming *job, GError **error)
 {
+        const SavedTarget target = {job->into, job->is_before};
         SavedProfile saved;
         unsigned i;
         bool ok;
@@ -550,7 +551,7 @@ static bool naming_run_saved(const PerfNaming *job, GError **error)
                                     job->input);
                         return false;
                 }
-        if (!saved_profile_read(job->input, &saved, error))
+        if (!saved_profile_read(job->input, &target, &saved, error))
                 return false;
         ok = write_outputs(job, saved.samples.profile, &saved.options, error);
         saved_profile_clear(&saved);

@@ -216,12 +216,13 @@ static bool saved_read_samples(GInputStream *stream, SavedProfile *saved)
         return n == 0 && stream_reader_is_whole(saved->samples.reader);
 }
 
-bool saved_profile_read_stream(GInputStream *stream, const char *path, SavedProfile *ret_saved,
-                               GError **error)
+bool saved_profile_read_stream(GInputStream *stream, const char *path, const SavedTarget *target,
+                               SavedProfile *ret_saved, GError **error)
 {
         SavedProfile saved = {.title = NULL};
 
-        perf_profile_init(&saved.samples, /* compiling= */ NULL, /* into= */ NULL);
+        perf_profile_init(&saved.samples, /* compiling= */ NULL, target->into);
+        saved.samples.is_before = target->is_before;
         if (saved_read_header(stream, &saved) && saved_read_samples(stream, &saved)) {
                 *ret_saved = saved;
                 return true;
@@ -241,7 +242,8 @@ bool saved_profile_is(const char *path)
                memcmp(begin, GZIP, sizeof(begin)) == 0;
 }
 
-bool saved_profile_read(const char *path, SavedProfile *ret_saved, GError **error)
+bool saved_profile_read(const char *path, const SavedTarget *target, SavedProfile *ret_saved,
+                        GError **error)
 {
         g_autoptr(GFile) file = g_file_new_for_path(path);
         g_autoptr(GFileInputStream) compressed = g_file_read(file, NULL, error);
@@ -253,7 +255,7 @@ bool saved_profile_read(const char *path, SavedProfile *ret_saved, GError **erro
                 return false;
         stream =
                 g_converter_input_stream_new(G_INPUT_STREAM(compressed), G_CONVERTER(decompressor));
-        return saved_profile_read_stream(stream, path, ret_saved, error);
+        return saved_profile_read_stream(stream, path, target, ret_saved, error);
 }
 
 void saved_profile_clear(SavedProfile *saved)

@@ -26,6 +26,12 @@ bool saved_profile_write(const Profile *profile, const char *path, const Profile
 /* Could PATH be such a file? */
 bool saved_profile_is(const char *path);
 
+/* Where the samples go. */
+typedef struct SavedTarget {
+        Profile *into;  /* borrowed; NULL: a profile of their own */
+        bool is_before; /* they are those that others are compared with */
+} SavedTarget;
+
 /* OPTIONS borrows the two texts. */
 typedef struct SavedProfile {
         PerfProfile samples;
@@ -34,8 +40,9 @@ typedef struct SavedProfile {
 } SavedProfile;
 
 /* False with ERROR set; then there is nothing to clear. */
-bool saved_profile_read(const char *path, SavedProfile *ret_saved, GError **error);
+bool saved_profile_read(const char *path, const SavedTarget *target, SavedProfile *ret_saved,
+                        GError **error);
 /* The same, of the bytes that STREAM yields; PATH is for messages. */
-bool saved_profile_read_stream(GInputStream *stream, const char *path, SavedProfile *ret_saved,
-                               GError **error);
+bool saved_profile_read_stream(GInputStream *stream, const char *path, const SavedTarget *target,
+                               SavedProfile *ret_saved, GError **error);
 void saved_profile_clear(SavedProfile *saved);

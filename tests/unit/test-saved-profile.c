@@ -23,6 +23,8 @@ static const ProfileFrame FRAMES[] = {
 static const ProfileOptions OPTIONS = {
         .title = "a title", .event = "cpu-clock:pppH", .clock_offset = 1234567890123456789};
 
+static const SavedTarget OWN = {NULL, false};
+
 static Profile *profile_make(void)
 {
         static const char *const COMMS[] = {"main", ".NET TP Worker", "", NULL};
@@ -70,7 +72,7 @@ START_TEST(test_saved)
 
         ck_assert(saved_profile_write(profile, path, &OPTIONS, NULL));
         ck_assert(saved_profile_is(path));
-        ck_assert(saved_profile_read(path, &saved, NULL));
+        ck_assert(saved_profile_read(path, &OWN, &saved, NULL));
         ck_assert_str_eq(saved.options.title, OPTIONS.title);
         ck_assert_str_eq(saved.options.event, OPTIONS.event);
         ck_assert_int_eq(saved.options.clock_offset, OPTIONS.clock_offset);
@@ -83,9 +85,13 @@ START_TEST(test_saved)
                 ck_assert_str_eq(before, after);
         }
         saved_profile_clear(&saved);
+        /* Into one that is there. */
+        ck_assert(saved_profile_read(path, &(const SavedTarget){profile, true}, &saved, NULL));
+        saved_profile_clear(&saved);
+        ck_assert_uint_eq(profile_n_samples(profile), 80);
         g_unlink(path);
         ck_assert(!saved_profile_is(path));
-        ck_assert(!saved_profile_read(path, &saved, NULL));
+        ck_assert(!saved_profile_read(path, &OWN, &saved, NULL));
         g_rmdir(directory);
 }
 END_TEST
@@ -119,7 +125,7 @@ static bool is_read(const void *bytes, size_t n)
                 g_memory_input_stream_new_from_data(bytes, (gssize)n, /* destroy= */ NULL);
         g_autoptr(GError) error = NULL;
         SavedProfile saved;
-        bool ok = saved_profile_read_stream(stream, "x", &saved, &error);
+        bool ok = saved_profile_read_stream(stream, "x", &OWN, &saved, &error);
 
         ck_assert(ok == (error == NULL));
         if (ok)
