@@ -10,17 +10,20 @@
         {                                                                                          \
                 {"TIERING", false, 7, 0}, "tiering"                                                \
         }
+#define COMMAND_FIELD                                                                              \
+        {                                                                                          \
+                {"COMMAND", false, 0, 0}, "command"                                                \
+        }
 #define FIELDS                                                                                     \
         {{"PID", true, 0, 0}, "pid"}, {{"NS", true, 5, 0}, "pid_ns"},                              \
                 {{"STATE", false, 3, 0}, "state"}, {{"RUNTIME", false, 2, 0}, "runtime"},          \
                 {{"BODIES", true, 1, 0}, "bodies"}, {{"SINCE", true, 4, 0}, "since"},              \
-                {{"GAP", true, 6, 0}, "gap_since"},                                                \
         {                                                                                          \
-                {"COMMAND", false, 0, 0}, "command"                                                \
+                {"GAP", true, 6, 0}, "gap_since"                                                   \
         }
 
-static const ListColumn SHORT[] = {FIELDS};
-static const ListColumn LONG[] = {UID_FIELD, TIERING_FIELD, FIELDS};
+static const ListColumn SHORT[] = {FIELDS, COMMAND_FIELD};
+static const ListColumn LONG[] = {UID_FIELD, FIELDS, TIERING_FIELD, COMMAND_FIELD};
 
 #define TABLE(fields)                                                                              \
         {                                                                                          \
