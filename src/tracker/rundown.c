@@ -13,6 +13,17 @@ void rundown_begin(Process *process, uint64_t time)
 {
         process_gaps_settle(&process->gaps);
         process->rundown_begin = time;
+        process->rundown_has_modules = process->rundown_has_jitted = false;
+}
+
+void rundown_note_body(Process *process, const Body *body)
+{
+        process->rundown_has_jitted |= (body->flags & METHOD_FLAG_JITTED) != 0;
+}
+
+void rundown_note_module(Process *process)
+{
+        process->rundown_has_modules = true;
 }
 
 void rundown_note_unannounced(Process *process, const Body *body, uint64_t time)
@@ -102,6 +113,9 @@ void rundown_end(Process *process, uint64_t time)
                 return; /* the end of an earlier rundown comes late: this one goes on */
         process->rundown_begin = 0;
         process_drop_il_maps(process);
+        /* Any code at all has jitted code in it, if only a stub that calls Main. */
+        if (process->rundown_has_modules && !process->rundown_has_jitted)
+                return;
         if (!rundown.begin || process_has_gap(process, rundown.begin, rundown.end)) {
                 process_gaps_settle(gaps);
                 if (rundown.begin && gaps->open_since <= rundown.end)

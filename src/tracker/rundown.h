@@ -10,9 +10,13 @@
 
 /* The runtime begins a rundown. */
 void rundown_begin(Process *process, uint64_t time);
+/* Its rows: one of code, and one of a module. */
+void rundown_note_body(Process *process, const Body *body);
+void rundown_note_module(Process *process);
 /*
  * The rundown is complete: jitted code that was known before and is not in it has been unloaded.
- * Code that it has or lacks unexpectedly shows a process gap before it.
+ * Code that it has or lacks unexpectedly shows a process gap before it. A rundown of modules
+ * without any jitted code is of a tool that asked for no more: nothing follows from it.
  */
 void rundown_end(Process *process, uint64_t time);
 

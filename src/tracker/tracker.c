@@ -434,6 +434,7 @@ static void on_method_rundown(Tracker *tracker, Process *process, const Record *
                 tracker->stats.impossible++;
                 return;
         }
+        rundown_note_body(process, &incoming);
         body = process_known_at(process, &incoming, record->time);
         if (body) {
                 codemap_confirm(process->map, body, record->time);
@@ -511,6 +512,8 @@ static void on_r2r_entry(Tracker *tracker, Process *process, const Record *recor
 
 static void on_module(Tracker *tracker, Process *process, const Record *record)
 {
+        if (record->event->kind == EVENT_KIND_MODULE_RUNDOWN)
+                rundown_note_module(process);
         process_take_module(process, record);
 }
 

@@ -116,6 +116,15 @@ static const char *const SCRIPTS[] = {
         "? 0x9000 40 = no-method\n"
         "? 0x9000 5 = no-method gap\n",
 
+        /* Unless nothing is in it but modules: that lists no code. */
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A flags=8\n"
+        "20 DotNETRuntimeRundown:DCEndInit_V1\n"
+        "21 DotNETRuntimeRundown:ModuleDCEnd_V2 module=7\n"
+        "30 DotNETRuntimeRundown:DCEndComplete_V1\n"
+        "progress 50\n"
+        "? 0x1000 40 = ok A\n"
+        "? 0x9000 40 = no-method gap\n",
+
         /* A rundown lists also what is unloaded while it goes on: the unload stays true. */
         "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A flags=9\n"
         "11 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B flags=9\n"
