@@ -22,6 +22,7 @@ static const struct {
         {"vpid", offsetof(AttachmentFile, vpid)},
         {"pid_ns", offsetof(AttachmentFile, pid_ns)},
         {"via", offsetof(AttachmentFile, via)},
+        {"list", offsetof(AttachmentFile, list)},
         {"clock_offset", offsetof(AttachmentFile, clock_offset)},
 };
 
@@ -89,7 +90,7 @@ bool attachment_file_parse(const char *text, AttachmentFile *ret_file)
                 if (error && (i < N_NUMBERS || error->code != G_KEY_FILE_ERROR_KEY_NOT_FOUND))
                         return false;
         }
-        if (file.via >= _ATTACH_VIA_MAX)
+        if (file.via >= ATTACH_VIA_AUTO || file.list >= _ATTACH_LIST_MAX)
                 return false;
         *ret_file = file;
         return true;

@@ -29,6 +29,7 @@ typedef struct AttachmentFile {
         uint64_t vpid;          /* of the target, in its own pid namespace; 0: not known */
         uint64_t pid_ns;        /* inode of that namespace */
         uint64_t via;           /* AttachVia; 0: LTTNG */
+        uint64_t list;          /* AttachList */
         uint64_t clock_offset;  /* EVENTPIPE: realtime less CLOCK_MONOTONIC, ns, when it began */
 } AttachmentFile;
 

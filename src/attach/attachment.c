@@ -57,6 +57,7 @@ struct Attachment {
         guint heartbeat;
         guint deadline; /* then the worker is killed; 0: it may take its time */
         unsigned backoff_ms;
+        bool has_lttng;       /* see AttachmentTarget */
         int64_t clock_offset; /* EVENTPIPE: of all its workers, see FeedTarget */
 };
 
@@ -119,6 +120,7 @@ static void attachment_save(const Attachment *attachment)
                 .vpid = (uint64_t)info->vpid,
                 .pid_ns = info->pid_ns,
                 .via = (uint64_t)info->via,
+                .list = (uint64_t)info->list,
                 .clock_offset = (uint64_t)attachment->clock_offset,
         };
         g_autofree char *text = attachment_file_format(&file);
@@ -144,6 +146,7 @@ static void attachment_load(Attachment *attachment)
         info->vpid = (int32_t)file.vpid;
         info->pid_ns = file.pid_ns;
         info->via = file.via ? (AttachVia)file.via : ATTACH_VIA_LTTNG;
+        info->list = (AttachList)file.list;
         if (file.clock_offset)
                 attachment->clock_offset = (int64_t)file.clock_offset;
         attachment->session = file.session;
@@ -176,6 +179,8 @@ static G_NORETURN void attachment_be_worker(const Attachment *attachment, int fd
                 .old_session = attachment->is_persistent ? attachment->session : 0,
                 .path = attachment->path,
                 .via = attachment->info.via,
+                .list = attachment->info.list,
+                .has_lttng = attachment->has_lttng,
                 .ingest = gap_log_ingest(attachment->gaps),
                 .clock_offset = attachment->clock_offset,
                 .orphan = attachment->orphan,
@@ -378,6 +383,7 @@ static void attachment_take_held(Attachment *attachment, const WorkerReport *rep
 
         if (info->state == ATTACHMENT_STARTING)
                 info->state = ATTACHMENT_HELD;
+        info->via = (AttachVia)report->via;
         attachment->session = report->session;
         attachment->is_persistent = report->is_persistent;
         attachment->was_held = true;
@@ -405,8 +411,11 @@ static void attachment_take_rundown(Attachment *attachment, const WorkerReport *
                 attachment_set_deadline(attachment, 0);
         if (attachment_is_held(attachment))
                 info->state = report->is_empty ? ATTACHMENT_WAITING : ATTACHMENT_COMPLETE;
-        info->rundown_begin = report->begin;
-        info->rundown_end = report->end;
+        info->is_unlisted = report->is_unlisted;
+        if (!report->is_unlisted) {
+                info->rundown_begin = report->begin;
+                info->rundown_end = report->end;
+        }
         g_clear_pointer(&info->message, g_free);
         attachment->fn(attachment, ATTACHMENT_CHANGE_RUNDOWN, attachment->data);
 }
@@ -492,6 +501,8 @@ Attachment *attachment_new(const char *directory, GapLog *gaps, const Attachment
         attachment->info.start_ticks = target->start_ticks;
         attachment->info.uid = target->uid;
         attachment->info.via = target->via ? target->via : ATTACH_VIA_LTTNG;
+        attachment->info.list = target->list;
+        attachment->has_lttng = target->has_lttng;
         attachment->clock_offset = (g_get_real_time() - g_get_monotonic_time()) * 1000;
         attachment->path = attachment_file_path(directory, target->pid, target->start_ticks);
         attachment->gaps = gaps;
@@ -548,12 +559,14 @@ const AttachmentInfo *attachment_info(const Attachment *attachment)
         return &attachment->info;
 }
 
-void attachment_rundown(Attachment *attachment)
+void attachment_rundown(Attachment *attachment, bool is_explicit)
 {
+        if (is_explicit)
+                attachment->info.list = ATTACH_LIST_ALWAYS;
         /* A worker begins with a rundown: one that is starting, or yet to start, needs no order. */
         if (!attachment_is_held(attachment))
                 return;
-        attachment_order(attachment, WORKER_DO_RUNDOWN);
+        attachment_order(attachment, is_explicit ? WORKER_DO_RUNDOWN : WORKER_MAY_LIST);
         attachment_set_deadline(attachment, RUNDOWN_LIMIT_S);
         attachment->info.state = ATTACHMENT_HELD;
 }

@@ -53,7 +53,9 @@ typedef struct AttachmentInfo {
         pid_t pid; /* in our own pid namespace */
         uint64_t start_ticks;
         uid_t uid;           /* of the target */
-        AttachVia via;       /* LTTNG or EVENTPIPE */
+        AttachVia via;       /* AUTO: not decided yet */
+        AttachList list;     /* the rule for listing its code */
+        bool is_unlisted;    /* by that rule it was not listed */
         int32_t vpid;        /* of the target in its own pid namespace; 0: not known yet */
         uint64_t pid_ns;     /* inode of that namespace */
         char *version;       /* owned or NULL: of its runtime */
@@ -80,7 +82,10 @@ typedef struct AttachmentTarget {
         pid_t pid; /* in our own pid namespace */
         uint64_t start_ticks;
         uid_t uid;
-        AttachVia via; /* ANY: LTTng. A file that an earlier holder left has precedence. */
+        AttachVia via; /* ANY: LTTng; for this and the next a file that an earlier holder left has
+                          precedence */
+        AttachList list;
+        bool has_lttng; /* a live LTTng session has the runtime's events */
 } AttachmentTarget;
 
 /*
@@ -95,8 +100,11 @@ void attachment_quit(Attachment *attachment);
 void attachment_free(Attachment *attachment);
 
 const AttachmentInfo *attachment_info(const Attachment *attachment);
-/* Orders another rundown, after which FN is called with RUNDOWN or FAILED. */
-void attachment_rundown(Attachment *attachment);
+/*
+ * Orders another rundown, after which FN is called with RUNDOWN or FAILED. IS_EXPLICIT: for this
+ * very process, whatever its rule for that says; the rule is ALWAYS from then on.
+ */
+void attachment_rundown(Attachment *attachment, bool is_explicit);
 /* The runtime that was WAITING has been resumed: all of its code is known. */
 void attachment_resumed(Attachment *attachment);
 /* Ends the attachment: FN is called with GONE. */

@@ -43,10 +43,12 @@ struct EventPipeFeed {
         GQueue sizes;         /* of the batches that are not acknowledged */
         size_t n_kept;        /* the sum */
 
-        int fd;          /* to the daemon; -1: none */
-        GByteArray *out; /* owned */
-        size_t n_sent;   /* of it */
-        gint64 next_try; /* us of g_get_monotonic_time(), while there is no connection */
+        int fd;                /* to the daemon; -1: none */
+        GByteArray *out;       /* owned */
+        size_t n_sent;         /* of it */
+        uint64_t acknowledged; /* ns: the stream's watermark, as the daemon reported it last */
+        bool is_forgotten;     /* it went back */
+        gint64 next_try;       /* us of g_get_monotonic_time(), while there is no connection */
         Backoff backoff;
 };
 
@@ -378,14 +380,31 @@ static bool feed_send(EventPipeFeed *feed)
         return !is_closed;
 }
 
+static void feed_take_watermark(EventPipeFeed *feed, uint64_t watermark)
+{
+        feed->is_forgotten |= watermark < feed->acknowledged;
+        feed->acknowledged = watermark;
+}
+
+bool eventpipe_feed_take_forgotten(EventPipeFeed *feed)
+{
+        const bool is_forgotten = feed->is_forgotten;
+
+        feed->is_forgotten = false;
+        return is_forgotten;
+}
+
 /* False: it speaks another protocol, or refuses. */
 static bool feed_take_events(EventPipeFeed *feed)
 {
         IngestClientEvent event;
+        IngestStream *stream;
 
-        while ((event = ingest_client_next(feed->client, NULL)) != INGEST_CLIENT_NOTHING) {
+        while ((event = ingest_client_next(feed->client, &stream)) != INGEST_CLIENT_NOTHING) {
                 if (event == INGEST_CLIENT_BROKEN)
                         return false;
+                if (event == INGEST_CLIENT_ACK)
+                        feed_take_watermark(feed, stream->watermark);
                 if (event != INGEST_CLIENT_COMMITTED)
                         continue;
                 feed->n_kept -= GPOINTER_TO_SIZE(g_queue_pop_head(&feed->sizes));

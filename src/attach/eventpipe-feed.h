@@ -63,6 +63,10 @@ const GError *eventpipe_feed_error(const EventPipeFeed *feed);
 /* Everything before that time, ns, was given to the daemon, or waits for it. */
 uint64_t eventpipe_feed_horizon(const EventPipeFeed *feed);
 
+/* True once for each time that the daemon turned out to have forgotten what it had acknowledged: it
+ * was started again without a journal. */
+bool eventpipe_feed_take_forgotten(EventPipeFeed *feed);
+
 /* What to poll for. Returns the ms until eventpipe_feed_run() is due anyhow; -1: it is not. */
 int eventpipe_feed_poll(const EventPipeFeed *feed, struct pollfd *ret_fd);
 /* Sends and receives what can be, and connects if it is time for that. */

@@ -16,7 +16,8 @@
  * Keywords of the provider: loader, JIT, methods at the end of their module, interop (an event for
  * each method that an IL stub is made for), IL maps, precompiled code.
  */
-#define KEYWORDS UINT64_C(0x2000022098)
+#define KEYWORDS       UINT64_C(0x2000022098)
+#define KEYWORD_LOADER 0x8
 /* Loads of jitted code are verbose. */
 #define LEVEL 5
 
@@ -274,6 +275,64 @@ bool eventpipe_session_stop(const Target *target, EventPipeSession *session, GEr
 
         fd_clear(&session->fd);
         return is_stopped;
+}
+
+/* Takes what comes of the session, and of the other one, for DURATION us. */
+static bool eventpipe_stop_pass(EventPipeStop *stop, gint64 duration, GError **error)
+{
+        const gint64 end = g_get_monotonic_time() + duration;
+        gint64 left;
+
+        while (!stop->has_ended && (left = end - g_get_monotonic_time()) > 0) {
+                struct pollfd fds[] = {{.fd = stop->fd, .events = POLLIN},
+                                       {.fd = stop->other_fd, .events = POLLIN},
+                                       {.fd = stop->wait->interrupt_fd, .events = POLLIN}};
+                uint64_t n_other = 0;
+
+                if (poll(fds, G_N_ELEMENTS(fds), (int)((left + 999) / 1000)) <= 0)
+                        continue;
+                if (fds[2].revents && eventpipe_stop_is_interrupted(stop, error))
+                        return false;
+                if (fds[0].revents)
+                        stop->has_ended = !eventpipe_drain(stop->fd, stop->sink, &stop->n_bytes);
+                if (fds[1].revents &&
+                    !eventpipe_drain(stop->other_fd, stop->wait->other->sink, &n_other))
+                        stop->other_fd = -1;
+        }
+        return true;
+}
+
+bool eventpipe_watch_loads(const Target *target, const EventPipeWait *wait, gint64 duration,
+                           bool *ret_is_able, GError **error)
+{
+        const IpcCollect collect = {.command = IPC_COLLECT_TRACING_4,
+                                    .provider = PROVIDER,
+                                    .keywords = KEYWORD_LOADER,
+                                    .level = LEVEL,
+                                    .rundown_keywords = KEYWORD_LOADER,
+                                    .is_read = true};
+        g_autofree IpcReply *reply = g_new(IpcReply, 1);
+        EventPipeSession session = {.sink = wait->sink};
+        g_autoptr(GError) refusal = NULL;
+        uint64_t n_bytes;
+        uint32_t code;
+        FD_AUTO int fd = eventpipe_collect(target, &collect, reply, &session.id, &code, &refusal);
+        EventPipeStop watch = {.fd = fd,
+                               .sink = wait->sink,
+                               .reply_fd = -1,
+                               .other_fd = wait->other ? wait->other->fd : -1,
+                               .wait = wait};
+
+        session.fd = fd;
+        *ret_is_able = fd >= 0;
+        if (fd < 0 && (code == IPC_E_UNKNOWN_COMMAND || code == IPC_E_BAD_ENCODING))
+                return true;
+        if (fd < 0) {
+                g_propagate_error(error, g_steal_pointer(&refusal));
+                return false;
+        }
+        return eventpipe_stop_pass(&watch, duration, error) &&
+               eventpipe_stop(target, &session, wait, STOP_LIMIT, &n_bytes, error);
 }
 
 /* Opens a session without a provider, and stops it. WAIT->sink takes its stream. */

@@ -72,6 +72,14 @@ bool eventpipe_rundown(const Target *target, const EventPipeWait *wait,
                        EventPipeRundown *ret_rundown, GError **error);
 
 /*
+ * What a runtime loads for DURATION us, and the modules that it has at the end: a listing of
+ * modules alone does no harm. WAIT->sink takes the stream; its limit is not used. RET_IS_ABLE
+ * false: the runtime cannot do that (.NET 8 and older).
+ */
+bool eventpipe_watch_loads(const Target *target, const EventPipeWait *wait, gint64 duration,
+                           bool *ret_is_able, GError **error);
+
+/*
  * Has the runtime write one event into all of its sessions, so that one that is quiet gets a later
  * horizon. The event comes within a tenth of a second. WAIT as above, without its limit and sink.
  */

@@ -207,7 +207,7 @@ static void caller_list_attachments(Caller *caller)
                 if (caller_may_see(caller, info->uid))
                         json_array_append_new(all, reply_attachment(info, false));
         }
-        caller_answer(caller, json_pack("{so}", "attachments", all));
+        caller_answer(caller, json_pack("{so si}", "attachments", all, "holder", (int)getpid()));
 }
 
 static void caller_give_port(Caller *caller)
@@ -260,7 +260,7 @@ static void caller_obey(Caller *caller, const Request *request)
 {
         g_autofree char *message = NULL;
         Attachment *attachment;
-        bool is_held_only;
+        bool is_held_only, is_explicit;
         ProcStat stat;
         uint32_t uid;
         ProcKey key;
@@ -272,6 +272,7 @@ static void caller_obey(Caller *caller, const Request *request)
                 caller_refuse(caller, ATTACH_ERROR_NO_PROCESS, message);
                 return;
         }
+        is_explicit = request->list == ATTACH_LIST_ALWAYS;
         is_held_only = request->is_held_only || !caller_may_see(caller, uid);
         if (!caller_may_see(caller, uid) && !caller_may_order_rundown(caller, request)) {
                 message = g_strdup_printf("process %d belongs to another user: run clrsym as that "
@@ -287,17 +288,24 @@ static void caller_obey(Caller *caller, const Request *request)
         } else if (request->verb == REQUEST_DETACH) {
                 attachment_detach(attachment);
         } else if (!attachment) {
-                const AttachmentTarget target = {key.host_pid, stat.start_ticks, uid, request->via};
+                const AttachmentTarget target = {.pid = key.host_pid,
+                                                 .start_ticks = stat.start_ticks,
+                                                 .uid = uid,
+                                                 .via = request->via,
+                                                 .list = request->list,
+                                                 .has_lttng = request->has_lttng};
 
                 attachment = caller_attach(caller, &target);
-        } else if (request->via && request->via != attachment_info(attachment)->via) {
+        } else if (request->via && request->via != ATTACH_VIA_AUTO &&
+                   request->via != attachment_info(attachment)->via) {
                 message = g_strdup_printf("process %d is attached already, by %s: detach it first",
                                           (int)request->pid,
                                           attach_via_name(attachment_info(attachment)->via));
                 caller_refuse(caller, ATTACH_ERROR_FAILED, message);
         } else if (request->verb == REQUEST_RUNDOWN ||
-                   attachment_info(attachment)->state == ATTACHMENT_WAITING) {
-                attachment_rundown(attachment);
+                   attachment_info(attachment)->state == ATTACHMENT_WAITING ||
+                   (attachment_info(attachment)->is_unlisted && is_explicit)) {
+                attachment_rundown(attachment, is_explicit);
         } else if (attachment_info(attachment)->state == ATTACHMENT_COMPLETE) {
                 caller_answer(caller, reply_attachment(attachment_info(attachment), false));
         }
@@ -471,8 +479,12 @@ static void on_accept(void *data, int fd)
 /* A runtime has connected by itself. If it may have no attachment, it goes on without. */
 static void on_runtime(void *data, const ReverseRuntime *runtime)
 {
-        const AttachmentTarget target = {runtime->pid, runtime->start_ticks, runtime->uid,
-                                         ATTACH_VIA_EVENTPIPE};
+        /* It waits, or has just begun: contexts that unload need not be looked for. */
+        const AttachmentTarget target = {.pid = runtime->pid,
+                                         .start_ticks = runtime->start_ticks,
+                                         .uid = runtime->uid,
+                                         .via = ATTACH_VIA_EVENTPIPE,
+                                         .list = ATTACH_LIST_ALWAYS};
         Holder *holder = data;
         Attachment *attachment = holder_find_attachment(holder, target.pid, target.start_ticks);
 

@@ -109,7 +109,7 @@ GByteArray *ipc_collect_new(const IpcCollect *collect)
         if (parts & PART_RUNDOWN)
                 ipc_put(out, collect->has_rundown, 1);
         if (parts & PART_RUNDOWN_KEYWORD)
-                ipc_put(out, 0, 8);
+                ipc_put(out, collect->rundown_keywords, 8);
         if (parts & PART_STACKS)
                 ipc_put(out, false, 1);
         ipc_put(out, 1, 4);

@@ -39,6 +39,8 @@ typedef struct IpcCollect {
         /* Make a rundown at the end. With IPC_COLLECT_TRACING_2 only: others need keywords for it.
          */
         bool has_rundown;
+        /* With IPC_COLLECT_TRACING_4 and 5: what a rundown at the end has; 0: none is made. */
+        uint64_t rundown_keywords;
         /* Its stream is read: the runtime gets a large buffer, and leaves out only events that are
          * of no use. Else the buffer is small, and it leaves out all that it can. */
         bool is_read;

@@ -5,13 +5,19 @@
  * Processes: which running processes have a .NET runtime that could be attached to
  */
 
-#include <glib.h>
+#include "attach/process-filter.h"
+
 #include <sys/types.h>
 
 #define PROCESSES_ANY_USER ((uid_t)-1)
 
+/* True if process PID of our own pid namespace is of user UID, has a .NET runtime, and FILTER does
+ * not exclude it. FILTER NULL: none. */
+bool process_is_wanted(pid_t pid, uid_t uid, const ProcessFilter *filter);
+
 /*
- * Finds the running processes of user UID that have a .NET runtime: an array of pid_t in our own
- * pid namespace, ascending, without processes that we may not look into. The caller owns it.
+ * Finds the running processes of user UID that have a .NET runtime, and that FILTER does not
+ * exclude: an array of pid_t in our own pid namespace, ascending, without processes that we may not
+ * look into. The caller owns it.
  */
-GArray *processes_find(uid_t uid);
+GArray *processes_find(uid_t uid, const ProcessFilter *filter);

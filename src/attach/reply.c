@@ -29,16 +29,25 @@ static const char *reply_state_name(const AttachmentInfo *info)
         return info->message ? "failed" : "attaching";
 }
 
+/* Why the code that it had is not listed; NULL: it is, or is to be. */
+static const char *reply_unlisted(const AttachmentInfo *info)
+{
+        if (!info->is_unlisted)
+                return NULL;
+        return info->list == ATTACH_LIST_NEVER ? "never" : "collectible";
+}
+
 json_t *reply_attachment(const AttachmentInfo *info, bool is_new)
 {
-        return json_pack("{si si sI si ss? ss ss? sb so s{so so} so si ss?}", "pid", (int)info->pid,
-                         "vpid", (int)info->vpid, "pid_ns", (json_int_t)info->pid_ns, "uid",
-                         (int)info->uid, "runtime", info->version, "state", reply_state_name(info),
-                         "via", attach_via_name(info->via), "new", (int)is_new, "since",
-                         reply_time(info->held_since), "rundown", "begin",
+        return json_pack("{si si sI si ss? ss ss? sb so s{so so} ss? so si ss?}", "pid",
+                         (int)info->pid, "vpid", (int)info->vpid, "pid_ns",
+                         (json_int_t)info->pid_ns, "uid", (int)info->uid, "runtime", info->version,
+                         "state", reply_state_name(info), "via", attach_via_name(info->via), "new",
+                         (int)is_new, "since", reply_time(info->held_since), "rundown", "begin",
                          reply_time(info->rundown_begin), "end", reply_time(info->rundown_end),
-                         "lost_since", reply_time(info->lost_since), "restarts",
-                         (int)info->n_restarts, "message", info->message);
+                         "unlisted", reply_unlisted(info), "lost_since",
+                         reply_time(info->lost_since), "restarts", (int)info->n_restarts, "message",
+                         info->message);
 }
 
 json_t *reply_error(AttachError code, const char *message)

@@ -2,6 +2,7 @@
 #include "attach/worker.h"
 
 #include "attach/attachment-file.h"
+#include "attach/collectible.h"
 #include "attach/error.h"
 #include "attach/eventpipe-feed.h"
 #include "attach/eventpipe-session.h"
@@ -42,6 +43,9 @@ typedef struct Worker {
         char *version;            /* owned or NULL */
         WorkerEnd end;
         bool wants_rundown; /* one was ordered, or none was made yet */
+        AttachVia via;      /* LTTNG or EVENTPIPE; ANY: not decided yet */
+        AttachList list;    /* of that rundown */
+        AttachList rule;    /* of those that nobody ordered for this process */
 
         /* For the events to come by EventPipe; else NULL and unused. */
         EventPipeFeed *feed; /* owned */
@@ -58,6 +62,7 @@ static WorkerReport worker_report_new(const Worker *worker, WorkerEvent event)
 {
         const ProcessKey *key = target_key(&worker->target);
         WorkerReport report = {.event = event,
+                               .via = worker->via,
                                .session = worker->session.id,
                                .is_persistent = worker->session.is_persistent,
                                .vpid = key->pid,
@@ -105,6 +110,14 @@ static void worker_send_error(Worker *worker, const GError *error)
         worker_send(worker, &report);
 }
 
+static void worker_want_rundown(Worker *worker, AttachList list)
+{
+        /* What was ordered for this process is not taken back by a rule. */
+        if (!worker->wants_rundown || list == ATTACH_LIST_ALWAYS)
+                worker->list = list;
+        worker->wants_rundown = true;
+}
+
 /* Takes the orders that have come. True: what the worker does is to stop. */
 static bool worker_take_orders(void *data)
 {
@@ -115,8 +128,9 @@ static bool worker_take_orders(void *data)
         while ((n = recv(worker->fd, &order, 1, MSG_DONTWAIT)) > 0 || (n < 0 && errno == EINTR)) {
                 if (n > 0 && order == WORKER_QUIT)
                         worker->end = WORKER_MUST_QUIT;
-                else if (n > 0 && order == WORKER_DO_RUNDOWN)
-                        worker->wants_rundown = true;
+                else if (n > 0)
+                        worker_want_rundown(worker, order == WORKER_DO_RUNDOWN ? ATTACH_LIST_ALWAYS
+                                                                               : worker->rule);
         }
         if (worker->end == WORKER_GOES_ON && !(n < 0 && errno == EAGAIN)) {
                 worker->end = WORKER_IS_ORPHAN;
@@ -165,14 +179,29 @@ static bool worker_list_code(Worker *worker, EventPipeRundown *ret_rundown, GErr
         return ok && !*error;
 }
 
+/* Whether code may be listed by the rule LIST. */
+static bool worker_may_list(Worker *worker, AttachList list, bool *ret_may, GError **error)
+{
+        bool has_contexts = false;
+
+        if (list == ATTACH_LIST_AUTO &&
+            !collectible_find(&worker->target, &worker->wait, &has_contexts, error))
+                return false;
+        *ret_may = list != ATTACH_LIST_NEVER && !has_contexts;
+        return true;
+}
+
 static void worker_do_rundown(Worker *worker)
 {
         WorkerReport report = worker_report_new(worker, WORKER_RUNDOWN);
+        const AttachList list = worker->list;
         g_autoptr(GError) error = NULL;
-        EventPipeRundown rundown;
+        EventPipeRundown rundown = {0};
+        bool may_list = false;
 
         worker->wants_rundown = false;
-        if (!worker_list_code(worker, &rundown, &error)) {
+        if (!worker_may_list(worker, list, &may_list, &error) ||
+            (may_list && !worker_list_code(worker, &rundown, &error))) {
                 if (worker->end == WORKER_MUST_QUIT)
                         return;
                 worker_send_error(worker, error);
@@ -180,6 +209,7 @@ static void worker_do_rundown(Worker *worker)
                         worker->end = WORKER_IS_DONE;
                 return;
         }
+        report.is_unlisted = !may_list;
         report.begin = rundown.begin;
         report.end = rundown.end;
         report.is_empty = rundown.is_empty;
@@ -201,9 +231,28 @@ static bool worker_find_target(const WorkerJob *job, Worker *worker, GError **er
         return false;
 }
 
-static bool worker_open(const WorkerJob *job, Worker *worker, GError **error)
+/* One source for each process: a session of EventPipe switches its events on for LTTng, too. */
+static bool worker_choose_via(const WorkerJob *job, Worker *worker, GError **error)
 {
-        if (job->via != ATTACH_VIA_EVENTPIPE)
+        const bool is_recorded = job->has_lttng && worker->target.has_provider;
+
+        worker->via = job->via;
+        if (job->via == ATTACH_VIA_AUTO)
+                worker->via = is_recorded ? ATTACH_VIA_LTTNG : ATTACH_VIA_EVENTPIPE;
+        if (worker->via == ATTACH_VIA_EVENTPIPE)
+                worker->wait.sink = &worker->listing_sink;
+        if (worker->via != ATTACH_VIA_EVENTPIPE || !is_recorded)
+                return true;
+        g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_REFUSED,
+                    "a live LTTng session records process %d, and would have each of its events a "
+                    "second time: attach --via=lttng, or stop that session",
+                    (int)worker->target.info.host_pid);
+        return false;
+}
+
+static bool worker_open(Worker *worker, GError **error)
+{
+        if (worker->via != ATTACH_VIA_EVENTPIPE)
                 return target_check_provider(&worker->target, error) &&
                        eventpipe_session_open(&worker->target, &worker->session, error);
         return eventpipe_session_open_read(&worker->target, &worker->sink, &worker->session, error);
@@ -244,12 +293,14 @@ static bool worker_hold(const WorkerJob *job, Worker *worker, GError **error)
 {
         WorkerReport report;
 
+        if (!worker_choose_via(job, worker, error))
+                return false;
         worker->version = eventpipe_runtime_version(&worker->target, error);
-        if ((!worker->version && *error) || !worker_open(job, worker, error))
+        if ((!worker->version && *error) || !worker_open(worker, error))
                 return false;
         report = worker_report_new(worker, WORKER_HELD);
         report.time = eventpipe_session_clock();
-        if (job->via == ATTACH_VIA_EVENTPIPE)
+        if (worker->via == ATTACH_VIA_EVENTPIPE)
                 worker_begin_feed(job, worker, report.time);
         worker_send(worker, &report);
         /* Only now, so that a session is open at every moment. */
@@ -316,6 +367,8 @@ static bool worker_wait(Worker *worker, bool has_orders, int timeout_ms, bool *r
                 return false;
         if (worker->feed)
                 eventpipe_feed_run(worker->feed);
+        if (worker->feed && eventpipe_feed_take_forgotten(worker->feed))
+                worker_want_rundown(worker, worker->rule);
         if (worker_wants_ping(worker) && g_get_monotonic_time() >= worker->next_ping)
                 worker_ping(worker);
         return !worker->feed || !eventpipe_feed_error(worker->feed);
@@ -389,17 +442,17 @@ void worker_run(const WorkerJob *job, int fd)
                          .target = {.pidfd = -1},
                          .session = {.fd = -1},
                          .wants_rundown = true,
+                         .list = job->list,
+                         .rule = job->list,
                          .orphan = -1};
         g_autoptr(GError) error = NULL;
 
         worker.sink = (EventPipeSink){worker_take_stream, &worker};
         worker.listing_sink = (EventPipeSink){worker_take_listing, &worker};
-        worker.wait = (EventPipeWait){
-                .other = &worker.session,
-                .interrupt_fd = fd,
-                .interrupt = worker_take_orders,
-                .data = &worker,
-                .sink = job->via == ATTACH_VIA_EVENTPIPE ? &worker.listing_sink : NULL};
+        worker.wait = (EventPipeWait){.other = &worker.session,
+                                      .interrupt_fd = fd,
+                                      .interrupt = worker_take_orders,
+                                      .data = &worker};
         if (!worker_find_target(job, &worker, &error) || !worker_hold(job, &worker, &error))
                 worker_send_error(&worker, error);
         else

@@ -36,6 +36,8 @@ typedef struct WorkerReport {
         uint64_t session;
         bool is_persistent;  /* the session outlives the worker */
         bool is_empty;       /* RUNDOWN: the runtime waits to be resumed, and has not begun */
+        bool is_unlisted;    /* RUNDOWN: by the rule of AttachList none was made */
+        uint32_t via;        /* AttachVia: LTTNG or EVENTPIPE */
         int32_t vpid;        /* of the target in its own pid namespace */
         uint64_t pid_ns;     /* inode of that namespace */
         uint64_t time;       /* HELD: since when */
@@ -47,6 +49,7 @@ typedef struct WorkerReport {
 /* One packet of one byte. */
 typedef enum WorkerOrder {
         WORKER_DO_RUNDOWN = 'l', /* one more */
+        WORKER_MAY_LIST = 'm',   /* the same, if the job's rule permits it */
         WORKER_QUIT = 'q',       /* stop the session, and end */
 } WorkerOrder;
 
@@ -55,7 +58,9 @@ typedef struct WorkerJob {
         uint64_t start_ticks; /* 0: of any process with that pid */
         uint64_t old_session; /* id of a session that an earlier worker left; 0: none */
         const char *path;     /* of the attachment's file */
-        AttachVia via;
+        AttachVia via;        /* not ANY */
+        AttachList list;      /* of the first rundown */
+        bool has_lttng;       /* a live LTTng session has the runtime's events */
         const char *ingest;   /* EVENTPIPE: the daemon's socket */
         int64_t clock_offset; /* EVENTPIPE: see FeedTarget */
         /* EVENTPIPE: a worker of an earlier holder, which ends once this one holds a session; 0:

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "attach/holder-client.h"
+#include "attach/processes.h"
+#include "cli/attach-follow.h"
+#include "cli/attach-manner.h"
 #include "cli/wait-complete.h"
 #include "cli/json-field.h"
 #include "cli/output.h"
@@ -28,6 +31,20 @@ static const char *attaching_describe(const json_t *answer, bool is_again)
         return is_again ? "listed again" : "is attached already";
 }
 
+/* Its older code is not known, and why. */
+static void attaching_append_unlisted(GString *line, const json_t *answer)
+{
+        const char *unlisted = field_text(answer, "unlisted");
+
+        if (!g_strcmp0(unlisted, "collectible"))
+                g_string_append_printf(line,
+                                       ", its older code is not listed, because it unloads load "
+                                       "contexts: clrsym attach %" G_GUINT64_FORMAT " lists it",
+                                       (guint64)field_number(answer, "pid"));
+        else if (unlisted)
+                g_string_append(line, ", its older code is not listed");
+}
+
 static void attaching_print_text(const Attaching *attaching, bool is_again)
 {
         const json_t *answer = attaching->answer;
@@ -41,6 +58,7 @@ static void attaching_print_text(const Attaching *attaching, bool is_again)
                 g_string_append_printf(line, ", %" G_GUINT64_FORMAT " methods, complete at %s",
                                        (guint64)attaching->n_methods,
                                        field_text(json_object_get(answer, "rundown"), "end"));
+        attaching_append_unlisted(line, answer);
         output_line(line->str, line->len);
 }
 
@@ -63,6 +81,7 @@ static void attaching_print_json(const Attaching *attaching)
 static void attaching_wait(Attaching *attaching, WaitComplete *wait, gint64 deadline, PidArgs *args)
 {
         const json_t *answer = attaching->answer;
+        const bool is_unlisted = field_text(answer, "unlisted") != NULL;
         const WaitTarget target = {.vpid = (int32_t)field_number(answer, "vpid"),
                                    .pid_ns = field_number(answer, "pid_ns"),
                                    .is_eventpipe =
@@ -70,7 +89,7 @@ static void attaching_wait(Attaching *attaching, WaitComplete *wait, gint64 dead
         g_autoptr(GError) error = NULL;
         uint64_t end;
 
-        if (!wait || g_strcmp0(field_text(answer, "state"), "attached") ||
+        if (!wait || is_unlisted || g_strcmp0(field_text(answer, "state"), "attached") ||
             !field_time(json_object_get(answer, "rundown"), "end", &end))
                 return;
         attaching->is_complete =
@@ -79,9 +98,9 @@ static void attaching_wait(Attaching *attaching, WaitComplete *wait, gint64 dead
                 pid_args_fail(args, attaching->pid, g_steal_pointer(&error));
 }
 
-static void attaching_ask(Attaching *attaching, RequestVerb verb, AttachVia via, PidArgs *args)
+static void attaching_ask(Attaching *attaching, const AttachManner *manner, PidArgs *args)
 {
-        const Request request = {.verb = verb, .pid = attaching->pid, .via = via};
+        const Request request = attach_manner_request(manner, attaching->pid);
         g_autoptr(GError) error = NULL;
 
         attaching->fd = holder_client_ask(&request, true, &error);
@@ -102,6 +121,7 @@ static void attaching_take_answer(Attaching *attaching, PidArgs *args)
 
 static bool attach_all(const Options *options, PidArgs *args, GError **error)
 {
+        g_auto(AttachManner) manner = attach_manner_new(options);
         bool is_again = options_has(options, OPTION_AGAIN);
         unsigned wait_ms = options_has(options, OPTION_WAIT) ? options->wait_ms : WAIT_MS;
         g_autofree Attaching *all = g_new0(Attaching, args->pids->len);
@@ -110,12 +130,12 @@ static bool attach_all(const Options *options, PidArgs *args, GError **error)
         gint64 deadline;
         guint i;
 
+        attach_manner_refresh(&manner);
         if (wait_ms)
                 wait = wait_complete_new(options, &no_daemon);
         for (i = 0; i < args->pids->len; i++) {
                 all[i].pid = g_array_index(args->pids, pid_t, i);
-                attaching_ask(&all[i], is_again ? REQUEST_RUNDOWN : REQUEST_ATTACH, options->via,
-                              args);
+                attaching_ask(&all[i], &manner, args);
         }
         for (i = 0; i < args->pids->len; i++)
                 attaching_take_answer(&all[i], args);
@@ -189,11 +209,51 @@ static bool attachments_list(const Options *options, GError **error)
         return true;
 }
 
+static void on_followed(const json_t *answer, void *data)
+{
+        const PidArgs *args = data;
+        const Attaching attaching = {.answer = (json_t *)answer};
+
+        if (args->is_json)
+                attaching_print_json(&attaching);
+        else
+                attaching_print_text(&attaching, /* is_again= */ false);
+        output_flush();
+}
+
+static void on_follow_failed(pid_t pid, GError *error, void *data)
+{
+        PidArgs *args = data;
+
+        pid_args_fail(args, pid, error);
+        output_flush();
+}
+
+/* Returns only with ERROR set. */
+static bool attach_and_follow(const Options *options, GError **error)
+{
+        g_auto(PidArgs) args = {.is_json = options_has(options, OPTION_JSON)};
+        g_auto(AttachManner) manner = attach_manner_new(options);
+        g_autoptr(ProcessFilter) filter = pid_args_filter(options, error);
+        FollowSettings settings = {.manner = &manner,
+                                   .filter = filter,
+                                   .uid = PROCESSES_ANY_USER,
+                                   .attached = on_followed,
+                                   .failed = on_follow_failed,
+                                   .data = &args};
+
+        if (filter && (!options->user || pid_args_user(options, &settings.uid, error)))
+                attach_follow(&settings);
+        return false;
+}
+
 bool verb_attach(const Options *options, GError **error)
 {
         g_auto(PidArgs) args = {0};
 
-        if (options_has(options, OPTION_LIST))
+        if (options_has(options, OPTION_LIST) && !options->is_rule)
                 return attachments_list(options, error);
+        if (options_has(options, OPTION_FOLLOW))
+                return attach_and_follow(options, error);
         return pid_args_init(&args, options, error) && attach_all(options, &args, error);
 }

@@ -49,7 +49,10 @@ _clrsym_values()
                 printf '%s\n' fp dwarf
                 ;;
         --via)
-                printf '%s\n' lttng eventpipe
+                printf '%s\n' auto lttng eventpipe
+                ;;
+        --exclude)
+                printf '%s\n' user: cgroup: command:
                 ;;
         --user)
                 compgen -u

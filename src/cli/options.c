@@ -160,7 +160,18 @@ static const char *to_flag(const char *argument, void *member)
 
 static const char *to_via(const char *argument, void *member)
 {
-        return attach_via_from_name(argument, member) ? NULL : "not lttng or eventpipe";
+        return attach_via_from_name(argument, member) ? NULL : "not lttng, eventpipe or auto";
+}
+
+/* The whole of Options, because the option has two meanings. */
+static const char *to_list(const char *argument, void *member)
+{
+        Options *options = member;
+
+        options->is_rule = argument != NULL;
+        return !argument || attach_list_from_name(argument, &options->list)
+                       ? NULL
+                       : "not always, never or auto";
 }
 
 static const char *to_port(const char *argument, void *member)
@@ -336,9 +347,13 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_AGAIN] = {0, "again", NULL, false, NULL, 0,
                           "request another rundown of processes that are attached already"},
         [OPTION_VIA] = {0, "via", "SOURCE", false, to_via, MEMBER(via),
-                        "how events come: lttng (default), or eventpipe, which needs only a "
-                        "daemon"},
-        [OPTION_LIST] = {0, "list", NULL, false, NULL, 0, "show what is attached"},
+                        "how events come: lttng; eventpipe, which needs only a daemon; or auto"},
+        [OPTION_LIST] = {0, "list", "RULE", true, to_list, 0,
+                         "show what is attached; or list its code: always, never or auto"},
+        [OPTION_FOLLOW] = {0, "follow", NULL, false, NULL, 0,
+                           "go on, with processes that start later"},
+        [OPTION_EXCLUDE] = {0, "exclude", "RULE", false, to_texts, MEMBER(exclude),
+                            "not user:NAME, cgroup:GLOB or command:GLOB; several times"},
         [OPTION_FORMAT] = {0, "format", "FORM", false, to_text, MEMBER(format),
                            "sh, env, systemd or docker (default: sh)"},
         [OPTION_PORT] = {0, "port", "HOW", true, to_port, MEMBER(starts_at_once),
@@ -399,6 +414,7 @@ enum {
 
 void options_clear(Options *options)
 {
+        g_clear_pointer(&options->exclude, g_ptr_array_unref);
         g_clear_pointer(&options->track, g_ptr_array_unref);
         g_clear_pointer(&options->outputs, g_ptr_array_unref);
         g_clear_pointer(&options->targets, g_array_unref);

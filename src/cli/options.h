@@ -43,6 +43,8 @@ typedef enum Option {
         OPTION_AGAIN,
         OPTION_VIA,
         OPTION_LIST,
+        OPTION_FOLLOW,
+        OPTION_EXCLUDE,
         OPTION_FORMAT,
         OPTION_PORT,
         OPTION_LIVE,
@@ -146,6 +148,9 @@ typedef struct Options {
         const char *format;
         bool starts_at_once; /* --port=nosuspend */
         AttachVia via;
+        AttachList list;
+        bool is_rule;           /* --list=RULE: else it is to show what is attached */
+        GPtrArray *exclude;     /* owned, of borrowed strings: rules; or NULL */
         GPtrArray *symbols;     /* owned, of borrowed strings; or NULL */
         GPtrArray *source_maps; /* the same: "FROM=TO" */
         GPtrArray *track;       /* owned, of borrowed strings: "PID,PID..."; or NULL */

@@ -26,6 +26,24 @@ bool pid_args_user(const Options *options, uid_t *ret_uid, GError **error)
         return user || !*error;
 }
 
+ProcessFilter *pid_args_filter(const Options *options, GError **error)
+{
+        g_autoptr(ProcessFilter) filter = process_filter_new();
+        guint i;
+
+        for (i = 0; options->exclude && i < options->exclude->len; i++) {
+                const char *rule = options->exclude->pdata[i];
+                const char *wrong = process_filter_add(filter, rule);
+
+                if (!wrong)
+                        continue;
+                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED, "--exclude %s: %s", rule,
+                            wrong);
+                return NULL;
+        }
+        return g_steal_pointer(&filter);
+}
+
 static bool add_arguments(PidArgs *args, char **arguments, GError **error)
 {
         for (; *arguments; arguments++) {
@@ -47,12 +65,16 @@ bool pid_args_init(PidArgs *args, const Options *options, GError **error)
 {
         bool is_user = options_has(options, OPTION_USER);
         uid_t uid = PROCESSES_ANY_USER;
+        g_autoptr(ProcessFilter) filter = NULL;
 
         *args = (PidArgs){.is_json = options_has(options, OPTION_JSON)};
         if (is_user && !pid_args_user(options, &uid, error))
                 return false;
         if (is_user || options_has(options, OPTION_ALL)) {
-                args->pids = processes_find(uid);
+                filter = pid_args_filter(options, error);
+                if (!filter)
+                        return false;
+                args->pids = processes_find(uid, filter);
                 if (args->pids->len)
                         return true;
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,

@@ -5,6 +5,7 @@
  * PID arguments: the processes to attach or detach, and the result of each
  */
 
+#include "attach/process-filter.h"
 #include "cli/options.h"
 
 #include <jansson.h>
@@ -24,6 +25,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PidArgs, pid_args_clear)
 
 /* The uid of --user. False with ERROR set: there is no such user. */
 bool pid_args_user(const Options *options, uid_t *ret_uid, GError **error);
+
+/* The rules of --exclude; the caller owns it. NULL with ERROR set: one is wrong. */
+ProcessFilter *pid_args_filter(const Options *options, GError **error);
 
 /* Reports at once that PID failed. Takes over ERROR. */
 void pid_args_fail(PidArgs *args, pid_t pid, GError *error);

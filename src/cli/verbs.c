@@ -30,15 +30,24 @@ static const char *check_time(const Options *options)
 static const char *check_processes(const Options *options)
 {
         int n = (*options->arguments != NULL) + options_has(options, OPTION_ALL) +
-                options_has(options, OPTION_USER) + options_has(options, OPTION_LIST);
+                options_has(options, OPTION_USER) +
+                (options_has(options, OPTION_LIST) && !options->is_rule);
 
         return n == 1 ? NULL : "it needs one of PID, --all and --user NAME";
 }
 
 static const char *check_attach(const Options *options)
 {
-        return options_has(options, OPTION_LIST) && !*options->arguments ? NULL
-                                                                         : check_processes(options);
+        const bool is_of_all =
+                options_has(options, OPTION_ALL) || options_has(options, OPTION_USER);
+
+        if ((options_has(options, OPTION_FOLLOW) || options->exclude) && !is_of_all)
+                return "--follow and --exclude need --all or --user NAME";
+        if (options_has(options, OPTION_FOLLOW) && options_has(options, OPTION_AGAIN))
+                return "give --follow or --again, not both";
+        return options_has(options, OPTION_LIST) && !options->is_rule && !*options->arguments
+                       ? NULL
+                       : check_processes(options);
 }
 
 static const char *check_perf(const Options *options)
@@ -207,7 +216,7 @@ static const Verb VERBS[] = {
         {.name = "attach",
          .run = verb_attach,
          .use = {BIT(SOCKET) | BIT(ALL) | BIT(USER) | BIT(AGAIN) | BIT(VIA) | BIT(LIST) |
-                         BIT(WAIT) | BIT(JSON),
+                         BIT(FOLLOW) | BIT(EXCLUDE) | BIT(WAIT) | BIT(JSON),
                  ATTACH_TEXTS},
          .arguments = "[PID...]",
          .max_arguments = ANY_NUMBER,

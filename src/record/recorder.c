@@ -61,8 +61,12 @@ static bool recorder_attach(const Recorder *recorder, const pid_t *pids, size_t 
         size_t i;
 
         for (i = 0; i < n; i++) {
-                const Request request = {
-                        .verb = REQUEST_ATTACH, .pid = pids[i], .via = ATTACH_VIA_EVENTPIPE};
+                const Request request = {.verb = REQUEST_ATTACH,
+                                         .pid = pids[i],
+                                         .via = ATTACH_VIA_EVENTPIPE,
+                                         .list = recorder->settings.is_whole_machine
+                                                         ? ATTACH_LIST_AUTO
+                                                         : ATTACH_LIST_ALWAYS};
                 g_autoptr(GError) refusal = NULL;
 
                 asked[i] = (Asked){pids[i], holder_client_ask_in(recorder->services->holder_path,
@@ -92,7 +96,8 @@ static bool recorder_attach(const Recorder *recorder, const pid_t *pids, size_t 
 static void recorder_search(Recorder *recorder)
 {
         const uid_t uid = geteuid();
-        g_autoptr(GArray) all = processes_find(uid == 0 ? PROCESSES_ANY_USER : uid);
+        g_autoptr(GArray) all =
+                processes_find(uid == 0 ? PROCESSES_ANY_USER : uid, /* filter= */ NULL);
         g_autoptr(GArray) added = g_array_new(FALSE, FALSE, sizeof(pid_t));
         guint i;
 

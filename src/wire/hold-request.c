@@ -17,6 +17,13 @@ static bool request_has_pid(RequestVerb verb)
 static const char *const VIAS[_ATTACH_VIA_MAX] = {
         [ATTACH_VIA_LTTNG] = "lttng",
         [ATTACH_VIA_EVENTPIPE] = "eventpipe",
+        [ATTACH_VIA_AUTO] = "auto",
+};
+
+static const char *const LISTS[_ATTACH_LIST_MAX] = {
+        [ATTACH_LIST_AUTO] = "auto",
+        [ATTACH_LIST_ALWAYS] = "always",
+        [ATTACH_LIST_NEVER] = "never",
 };
 
 static const char *const NOT_HELD[] = {REQUEST_NOT_ATTACHED, REQUEST_NO_PROCESS, REQUEST_ENDED};
@@ -26,25 +33,57 @@ const char *attach_via_name(AttachVia via)
         return VIAS[via];
 }
 
-bool attach_via_from_name(const char *name, AttachVia *ret_via)
+/* The index of NAME in a table of N names; N: it is not in it. */
+static unsigned name_index(const char *const *names, unsigned n, const char *name)
 {
-        unsigned i;
+        unsigned i = 0;
 
-        for (i = ATTACH_VIA_ANY + 1; i < _ATTACH_VIA_MAX; i++) {
-                if (strcmp(name, VIAS[i]) != 0)
-                        continue;
-                *ret_via = (AttachVia)i;
-                return true;
-        }
-        return false;
+        while (i < n && g_strcmp0(name, names[i]) != 0)
+                i++;
+        return i;
 }
 
-/* False: VIA is something else than the name of one. */
-static bool request_parse_via(const json_t *via, AttachVia *ret_via)
+bool attach_via_from_name(const char *name, AttachVia *ret_via)
 {
-        *ret_via = ATTACH_VIA_ANY;
-        return !via ||
-               (json_is_string(via) && attach_via_from_name(json_string_value(via), ret_via));
+        unsigned i = name_index(VIAS, _ATTACH_VIA_MAX, name);
+
+        if (i < _ATTACH_VIA_MAX)
+                *ret_via = (AttachVia)i;
+        return i < _ATTACH_VIA_MAX;
+}
+
+const char *attach_list_name(AttachList list)
+{
+        return LISTS[list];
+}
+
+bool attach_list_from_name(const char *name, AttachList *ret_list)
+{
+        unsigned i = name_index(LISTS, _ATTACH_LIST_MAX, name);
+
+        if (i < _ATTACH_LIST_MAX)
+                *ret_list = (AttachList)i;
+        return i < _ATTACH_LIST_MAX;
+}
+
+/* How a process is to be attached. False: a member is not of its kind. */
+static bool request_parse_manner(const json_t *request, Request *ret_request)
+{
+        const json_t *via = json_object_get(request, "via"),
+                     *list = json_object_get(request, "list"),
+                     *lttng = json_object_get(request, "lttng");
+
+        if ((via && !json_is_string(via)) || (list && !json_is_string(list)) ||
+            (lttng && !json_is_boolean(lttng)))
+                return false;
+        ret_request->has_lttng = json_is_true(lttng);
+        return (!via || attach_via_from_name(json_string_value(via), &ret_request->via)) &&
+               (!list || attach_list_from_name(json_string_value(list), &ret_request->list));
+}
+
+static bool request_has_manner(const Request *request)
+{
+        return request->via || request->list || request->has_lttng;
 }
 
 bool request_parse(const char *text, size_t n, Request *ret_request)
@@ -54,30 +93,36 @@ bool request_parse(const char *text, size_t n, Request *ret_request)
         json_int_t pid = json_integer_value(json_object_get(request, "pid"));
         const json_t *held = json_object_get(request, "held");
         bool is_held_only = json_is_true(held);
-        AttachVia via;
-        unsigned i;
+        Request parsed = {.pid = (pid_t)pid, .is_held_only = is_held_only};
+        unsigned i = verb ? name_index(VERBS, _REQUEST_VERB_MAX, verb) : _REQUEST_VERB_MAX;
 
-        for (i = 0; i < _REQUEST_VERB_MAX; i++)
-                if (verb && !strcmp(verb, VERBS[i]))
-                        break;
         if (i == _REQUEST_VERB_MAX || pid < 0 || pid > G_MAXINT32 ||
             (held && !json_is_boolean(held)) || (pid != 0) != request_has_pid((RequestVerb)i) ||
-            (is_held_only && i != REQUEST_RUNDOWN) ||
-            !request_parse_via(json_object_get(request, "via"), &via) ||
-            (via && i != REQUEST_RUNDOWN && i != REQUEST_ATTACH))
+            (is_held_only && i != REQUEST_RUNDOWN) || !request_parse_manner(request, &parsed) ||
+            (request_has_manner(&parsed) && i != REQUEST_RUNDOWN && i != REQUEST_ATTACH))
                 return false;
-        *ret_request = (Request){(RequestVerb)i, (pid_t)pid, is_held_only, via};
+        parsed.verb = (RequestVerb)i;
+        *ret_request = parsed;
         return true;
 }
 
 char *request_format(const Request *request)
 {
-        if (!request_has_pid(request->verb))
-                return g_strdup_printf("{\"verb\":\"%s\"}\n", VERBS[request->verb]);
-        return g_strdup_printf("{\"verb\":\"%s\",\"pid\":%d%s%s%s%s}\n", VERBS[request->verb],
-                               (int)request->pid, request->is_held_only ? ",\"held\":true" : "",
-                               request->via ? ",\"via\":\"" : "",
-                               request->via ? VIAS[request->via] : "", request->via ? "\"" : "");
+        GString *line = g_string_new(NULL);
+
+        g_string_append_printf(line, "{\"verb\":\"%s\"", VERBS[request->verb]);
+        if (request->pid)
+                g_string_append_printf(line, ",\"pid\":%d", (int)request->pid);
+        if (request->is_held_only)
+                g_string_append(line, ",\"held\":true");
+        if (request->via)
+                g_string_append_printf(line, ",\"via\":\"%s\"", VIAS[request->via]);
+        if (request->list)
+                g_string_append_printf(line, ",\"list\":\"%s\"", LISTS[request->list]);
+        if (request->has_lttng)
+                g_string_append(line, ",\"lttng\":true");
+        g_string_append(line, "}\n");
+        return g_string_free(line, FALSE);
 }
 
 bool request_reply_parse(const char *text, size_t n, RequestReply *ret_reply)

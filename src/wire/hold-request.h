@@ -7,12 +7,14 @@
  * Each is one JSON object on a line; a connection carries one request.
  *
  *   {"verb":"attach","pid":123}                  also "detach"; "list" has no pid
- *   {"verb":"attach","pid":123,"via":"eventpipe"} or "lttng": how its events are to come
+ *   {"verb":"attach","pid":123,"via":"eventpipe"} or "lttng", "auto": how its events are to come
+ *   {"verb":"attach","pid":123,"lttng":true}     a live LTTng session has the runtime's events
+ *   {"verb":"attach","pid":123,"list":"always"}  or "never": whether its code is listed
  *   {"verb":"again","pid":123,"held":true}       another rundown
  *   {"verb":"port"}                              where runtimes connect
  *
  *   {"pid":123,"vpid":1,...}                     an attachment (attach/request.h)
- *   {"attachments":[...]}                        the reply to "list"
+ *   {"attachments":[...],"holder":7}             the reply to "list", with the pid of the holder
  *   {"port":"/path","lasting":true}              the reply to "port"; the service manager listens
  *                                                there, too
  *   {"error":{"kind":"no-process","message":"..."}}
@@ -38,6 +40,7 @@ typedef enum AttachVia {
         ATTACH_VIA_ANY,       /* as they do already; LTTng, if they do not */
         ATTACH_VIA_LTTNG,     /* from its own LTTng buffers: needs a session and a feeder */
         ATTACH_VIA_EVENTPIPE, /* from its diagnostic port, fed by the holder */
+        ATTACH_VIA_AUTO,      /* as they do already; if they do not, by LTTng where that has them */
         _ATTACH_VIA_MAX,
 } AttachVia;
 
@@ -46,11 +49,26 @@ const char *attach_via_name(AttachVia via);
 /* False: no such name. */
 bool attach_via_from_name(const char *name, AttachVia *ret_via);
 
+/* Whether the code that a process has already is listed (a rundown), which can crash a runtime
+ * while collectible contexts unload. */
+typedef enum AttachList {
+        ATTACH_LIST_AUTO, /* unless the process has such contexts */
+        ATTACH_LIST_ALWAYS,
+        ATTACH_LIST_NEVER,
+        _ATTACH_LIST_MAX,
+} AttachList;
+
+const char *attach_list_name(AttachList list);
+/* False: no such name. */
+bool attach_list_from_name(const char *name, AttachList *ret_list);
+
 typedef struct Request {
         RequestVerb verb;
         pid_t pid;         /* in the client's pid namespace; 0 with LIST and PORT */
         bool is_held_only; /* with RUNDOWN: fail if the process is not attached */
-        AttachVia via;     /* with ATTACH and RUNDOWN */
+        AttachVia via;     /* this and the next with ATTACH and RUNDOWN */
+        AttachList list;
+        bool has_lttng; /* a live LTTng session has the runtime's events */
 } Request;
 
 /* Bytes; longer than any request. */

@@ -21,6 +21,7 @@ FILES = [
     'bin/clrsym',
     'bin/clrsymd',
     'include/clrsym/clrsym.h',
+    'lib/systemd/system/clrsym-attach.service',
     'lib/systemd/system/clrsym-feed@.service',
     'lib/systemd/system/clrsym-holder-port.socket',
     'lib/systemd/system/clrsym-holder.service',

@@ -53,13 +53,14 @@ class Cases:
             process.directory = directory
             yield process
 
-    def refused(self, pid, kind, words, what, **options):
+    def refused(self, pid, kind, words, what, via='auto', **options):
         """The error is on stderr, in one line, and with --json on stdout."""
-        done = self.clrsym('attach', str(pid), '--wait=0', **options)
+        arguments = ['attach', str(pid), '--wait=0', f'--via={via}']
+        done = self.clrsym(*arguments, **options)
         self.tap.check(done.returncode == 1 and done.stderr.count('\n') == 1 and not done.stdout
                        and done.stderr.startswith('clrsym: ') and words in done.stderr,
                        f'{what}: {done.stderr.strip()}', done.returncode, done.stdout)
-        done = self.clrsym('attach', str(pid), '--wait=0', '--json', **options)
+        done = self.clrsym(*arguments, '--json', **options)
         row = json.loads(done.stdout or '{}')
         self.tap.check(done.returncode == 1 and row.get('state') == 'failed'
                        and row['error']['kind'] == kind and row['pid'] == pid,
@@ -73,7 +74,7 @@ def refusals(cases):
     with cases.program(DOTNET_EnableDiagnostics='0') as process:
         cases.refused(process.pid, 'no-port', 'without DOTNET_EnableDiagnostics=0', 'port closed')
     with cases.program(DOTNET_LTTng='0') as process:
-        cases.refused(process.pid, 'no-provider', 'DOTNET_LTTng=0', 'provider off')
+        cases.refused(process.pid, 'no-provider', 'DOTNET_LTTng=0', 'provider off', 'lttng')
     with cases.program() as process:
         for path in process.directory.glob('dotnet-diagnostic-*'):
             path.unlink()
@@ -94,7 +95,8 @@ def no_tracer(cases):
     mounts = ' && '.join(f'mount --bind /dev/null {path}' for path in found.stdout.split())
     prefix = ['unshare', '-m', 'sh', '-c', mounts + ' && exec "$@"', 'sh']
     with cases.program(prefix=prefix) as process:
-        cases.refused(process.pid, 'no-provider', f'needs {TRACER}', 'no tracer in its root')
+        cases.refused(process.pid, 'no-provider', f'needs {TRACER}', 'no tracer in its root',
+                      'lttng')
 
 
 def suspended(cases):

@@ -205,6 +205,24 @@ def test_port(tap, feed, command, directory):
     end_holder()
 
 
+def test_contexts(tap, feed, command, directory):
+    """A program with load contexts that unload is listed only where that was ordered."""
+    program = attached.Busy(command, directory / 'contexts', contexts=True)
+    with program.running(DOTNET_LTTng='0'):
+        # It is seen by the contexts of one second, in which a busy machine may not get to any.
+        for _ in range(20):
+            row = attach(feed, program, '--list=auto')
+            if row['unlisted']:
+                break
+            feed.rows('detach', program.pid)
+        tap.equal((row['state'], row['unlisted'], row['rundown']['end'], row['methods']),
+                  ('attached', 'collectible', None, None), 'load contexts that unload: not listed')
+        feed.settle(program.pid)
+        tap.check(nothing(feed, program) != 'exact', 'not listed: that nothing is somewhere is not certain')
+        row = attach(feed, program)
+        tap.check(row['unlisted'] is None and row['methods'] > 100, 'listed, because that was ordered', row)
+
+
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     os.environ['CLRSYM_HOLDER'] = programs.environment['CLRSYM_HOLDER'] = str(directory / 'holder')
@@ -212,7 +230,7 @@ def test(tap, programs, directory, _):
     feed = DirectFeed(programs, directory)
     with feed.running():
         programs.environment['CLRSYM_INGEST'] = str(feed.daemon.ingest)
-        for part in (test_one, test_deaths, test_stays, test_port):
+        for part in (test_one, test_deaths, test_stays, test_port, test_contexts):
             def attempt(number, part=part):
                 place = directory / f'{part.__name__}-{number}'
                 place.mkdir()

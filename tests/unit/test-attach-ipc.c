@@ -82,6 +82,11 @@ START_TEST(test_requests)
                                            "\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0"
                                            "\x98\x00\x02\x00\x20\0\0\0\x05\0\0\0"
                                            "\x02\0\0\0P\0\0\0\0\0\0\0\x01\0\0\0";
+        /* With a rundown of modules. */
+        static const uint8_t MODULES_4[] = "DOTNET_IPC_V1\0\x41\x00\x02\x05\x00\x00"
+                                           "\0\x01\0\0\x01\0\0\0\x08\0\0\0\0\0\0\0\0\x01\0\0\0"
+                                           "\x98\x00\x02\x00\x20\0\0\0\x05\0\0\0"
+                                           "\x02\0\0\0P\0\0\0\0\0\0";
         /* To be read: 256 MB, and all events but 146 and 160. */
         static const uint8_t READ_2[] = "DOTNET_IPC_V1\0\x39\x00\x02\x03\x00\x00"
                                         "\0\x01\0\0\x01\0\0\0\x01\x01\0\0\0"
@@ -107,13 +112,15 @@ START_TEST(test_requests)
                 const uint8_t *bytes;
                 size_t n;
                 bool is_read;
+                uint64_t rundown_keywords;
         } rows[] = {
-                {IPC_COLLECT_TRACING_2, COLLECT_2, sizeof(COLLECT_2), false},
-                {IPC_COLLECT_TRACING_4, COLLECT_4, sizeof(COLLECT_4), false},
-                {IPC_COLLECT_TRACING_5, COLLECT_5, sizeof(COLLECT_5), false},
-                {IPC_COLLECT_TRACING_2, READ_2, sizeof(READ_2), true},
-                {IPC_COLLECT_TRACING_4, READ_4, sizeof(READ_4), true},
-                {IPC_COLLECT_TRACING_5, READ_5, sizeof(READ_5), true},
+                {IPC_COLLECT_TRACING_2, COLLECT_2, sizeof(COLLECT_2), false, 0},
+                {IPC_COLLECT_TRACING_4, COLLECT_4, sizeof(COLLECT_4), false, 0},
+                {IPC_COLLECT_TRACING_5, COLLECT_5, sizeof(COLLECT_5), false, 0},
+                {IPC_COLLECT_TRACING_2, READ_2, sizeof(READ_2), true, 0},
+                {IPC_COLLECT_TRACING_4, READ_4, sizeof(READ_4), true, 0},
+                {IPC_COLLECT_TRACING_5, READ_5, sizeof(READ_5), true, 0},
+                {IPC_COLLECT_TRACING_4, MODULES_4, sizeof(MODULES_4), true, 8},
         };
         size_t i;
 
@@ -128,6 +135,7 @@ START_TEST(test_requests)
 
                 collect.command = rows[i].command;
                 collect.is_read = rows[i].is_read;
+                collect.rundown_keywords = rows[i].rundown_keywords;
                 bytes = ipc_collect_new(&collect);
                 ck_assert_uint_eq(bytes->len, rows[i].n);
                 ck_assert_mem_eq(bytes->data, rows[i].bytes, rows[i].n);

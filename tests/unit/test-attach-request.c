@@ -8,15 +8,20 @@
 
 START_TEST(test_good)
 {
-        static const Request REQUESTS[] = {{REQUEST_ATTACH, 1, false, ATTACH_VIA_ANY},
-                                           {REQUEST_ATTACH, 1, false, ATTACH_VIA_LTTNG},
-                                           {REQUEST_ATTACH, 1, false, ATTACH_VIA_EVENTPIPE},
-                                           {REQUEST_RUNDOWN, 4711, false, ATTACH_VIA_ANY},
-                                           {REQUEST_RUNDOWN, 4711, false, ATTACH_VIA_EVENTPIPE},
-                                           {REQUEST_RUNDOWN, 4711, true, ATTACH_VIA_ANY},
-                                           {REQUEST_DETACH, G_MAXINT32, false, ATTACH_VIA_ANY},
-                                           {REQUEST_LIST, 0, false, ATTACH_VIA_ANY},
-                                           {REQUEST_PORT, 0, false, ATTACH_VIA_ANY}};
+        static const Request REQUESTS[] = {
+                {.verb = REQUEST_ATTACH, .pid = 1},
+                {.verb = REQUEST_ATTACH, .pid = 1, .via = ATTACH_VIA_LTTNG},
+                {.verb = REQUEST_ATTACH, .pid = 1, .via = ATTACH_VIA_EVENTPIPE, .has_lttng = true},
+                {.verb = REQUEST_ATTACH, .pid = 1, .via = ATTACH_VIA_AUTO, .has_lttng = true},
+                {.verb = REQUEST_ATTACH, .pid = 1, .list = ATTACH_LIST_NEVER},
+                {.verb = REQUEST_RUNDOWN, .pid = 4711},
+                {.verb = REQUEST_RUNDOWN, .pid = 4711, .list = ATTACH_LIST_ALWAYS},
+                {.verb = REQUEST_RUNDOWN, .pid = 4711, .via = ATTACH_VIA_EVENTPIPE},
+                {.verb = REQUEST_RUNDOWN, .pid = 4711, .is_held_only = true},
+                {.verb = REQUEST_DETACH, .pid = G_MAXINT32},
+                {.verb = REQUEST_LIST},
+                {.verb = REQUEST_PORT},
+        };
         size_t i;
 
         for (i = 0; i < G_N_ELEMENTS(REQUESTS); i++) {
@@ -31,6 +36,8 @@ START_TEST(test_good)
                 ck_assert_int_eq(request.pid, REQUESTS[i].pid);
                 ck_assert_int_eq(request.is_held_only, REQUESTS[i].is_held_only);
                 ck_assert_int_eq(request.via, REQUESTS[i].via);
+                ck_assert_int_eq(request.list, REQUESTS[i].list);
+                ck_assert_int_eq(request.has_lttng, REQUESTS[i].has_lttng);
                 for (cut = 0; cut < n - 1; cut++)
                         ck_assert(!request_parse(line, cut, &request));
         }
@@ -64,6 +71,10 @@ START_TEST(test_bad)
                 "{\"verb\":\"attach\",\"pid\":1,\"via\":\"perf\"}",
                 "{\"verb\":\"attach\",\"pid\":1,\"via\":1}",
                 "{\"verb\":\"detach\",\"pid\":1,\"via\":\"lttng\"}",
+                "{\"verb\":\"attach\",\"pid\":1,\"list\":\"often\"}",
+                "{\"verb\":\"attach\",\"pid\":1,\"list\":true}",
+                "{\"verb\":\"attach\",\"pid\":1,\"lttng\":1}",
+                "{\"verb\":\"detach\",\"pid\":1,\"list\":\"never\"}",
         };
         Request request;
 
@@ -134,6 +145,7 @@ START_TEST(test_attachment)
         ck_assert_int_eq(json_integer_value(json_object_get(row, "pid_ns")), 4026532179);
         ck_assert(json_is_true(json_object_get(row, "new")));
         ck_assert(json_is_null(json_object_get(row, "lost_since")));
+        ck_assert(json_is_null(json_object_get(row, "unlisted")));
         ck_assert(json_is_null(json_object_get(json_object_get(row, "rundown"), "end")));
 }
 END_TEST
@@ -204,13 +216,15 @@ static void expect_file(const char *text, bool is_good, uint64_t via)
         ck_assert_uint_eq(file.vpid, 11);
         ck_assert_uint_eq(file.pid_ns, UINT64_MAX);
         ck_assert_uint_eq(file.via, via);
+        ck_assert_uint_eq(file.list, via ? ATTACH_LIST_NEVER : ATTACH_LIST_AUTO);
         ck_assert_uint_eq(file.clock_offset, via ? 12 : 0);
 }
 
 /* What is written is read; so is the form of earlier versions. */
 START_TEST(test_files)
 {
-        const AttachmentFile file = {5, 1, 7, 8, 9, 10, 11, UINT64_MAX, ATTACH_VIA_EVENTPIPE, 12};
+        const AttachmentFile file = {
+                5, 1, 7, 8, 9, 10, 11, UINT64_MAX, ATTACH_VIA_EVENTPIPE, ATTACH_LIST_NEVER, 12};
         g_autofree char *text = attachment_file_format(&file);
 
         expect_file(text, true, ATTACH_VIA_EVENTPIPE);
@@ -236,7 +250,7 @@ Suite *suite_new(void)
         TCase *tcase = tcase_create("attach-request");
 
         tcase_add_test(tcase, test_good);
-        tcase_add_loop_test(tcase, test_bad, 0, 23);
+        tcase_add_loop_test(tcase, test_bad, 0, 27);
         tcase_add_test(tcase, test_errors);
         tcase_add_loop_test(tcase, test_attachment, 0, 6);
         tcase_add_test(tcase, test_outcomes);

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/attach-follow.h"
+
+#include "attach/holder-client.h"
+#include "attach/processes.h"
+#include "cli/json-field.h"
+#include "util/fd.h"
+#include "util/proc-stat.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+/* Between two looks at the processes: a new one is attached within a second. */
+#define SCAN_MS 400
+/* In us. A process that has no runtime is looked at each time while it is young; afterwards when it
+ * becomes another program. */
+#define YOUNG (10 * G_TIME_SPAN_SECOND)
+/* The port opens a moment after the runtime is mapped; then only now and then, in us. */
+#define MAX_QUICK_TRIES 20
+#define LATER           G_TIME_SPAN_MINUTE
+/* Between two looks at what the holder holds, and at LTTng's sessions, in us. */
+#define HOLDER_INTERVAL   (2 * G_TIME_SPAN_SECOND)
+#define SESSIONS_INTERVAL (5 * G_TIME_SPAN_SECOND)
+/* Requests at a time: each makes a worker, and a rundown. */
+#define MAX_ASKED 8
+
+typedef enum FollowedState {
+        FOLLOWED_OTHER,    /* it has no runtime so far, or is not wanted */
+        FOLLOWED_WAITING,  /* to be attached */
+        FOLLOWED_ASKED,    /* the answer is awaited */
+        FOLLOWED_ATTACHED, /* it was */
+} FollowedState;
+
+/* A process. */
+typedef struct Followed {
+        pid_t pid;
+        uint64_t start_ticks;
+        char *program; /* owned: its executable; "": not known */
+        FollowedState state;
+        gint64 since;    /* us of g_get_monotonic_time(): when it became this program */
+        gint64 next_try; /* WAITING: the same */
+        unsigned n_tries;
+        int fd; /* ASKED: for the answer; else -1 */
+        unsigned scan;
+} Followed;
+
+typedef struct Follow {
+        const FollowSettings *settings;
+        GHashTable *processes; /* pid -> owned Followed */
+        unsigned scan;
+        unsigned n_asked;
+        gint64 next_look;     /* at the holder */
+        gint64 next_sessions; /* at LTTng's */
+        json_int_t holder;    /* its pid; 0: not known */
+} Follow;
+
+static void followed_free(void *data)
+{
+        Followed *followed = data;
+
+        fd_clear(&followed->fd);
+        g_free(followed->program);
+        g_free(followed);
+}
+
+static char *followed_program(pid_t pid)
+{
+        g_autofree char *path = g_strdup_printf("/proc/%d/exe", (int)pid);
+        char *program = g_file_read_link(path, NULL);
+
+        return program ? program : g_strdup("");
+}
+
+static void follow_drop_answer(Follow *follow, Followed *followed)
+{
+        if (followed->fd >= 0)
+                follow->n_asked--;
+        fd_clear(&followed->fd);
+}
+
+static void followed_wait(Followed *followed)
+{
+        followed->state = FOLLOWED_WAITING;
+        followed->next_try = 0;
+        followed->n_tries = 0;
+}
+
+static void follow_check(Follow *follow, Followed *followed, gint64 now)
+{
+        const FollowSettings *settings = follow->settings;
+        g_autofree char *program = followed_program(followed->pid);
+
+        if (g_strcmp0(program, followed->program) != 0) {
+                g_free(followed->program);
+                followed->program = g_steal_pointer(&program);
+                followed->since = now;
+                /* The port of the program before is closed. */
+                if (followed->state == FOLLOWED_ATTACHED)
+                        followed->state = FOLLOWED_OTHER;
+        }
+        if (followed->state == FOLLOWED_OTHER && now - followed->since < YOUNG &&
+            process_is_wanted(followed->pid, settings->uid, settings->filter))
+                followed_wait(followed);
+}
+
+static void follow_see(Follow *follow, pid_t pid, gint64 now)
+{
+        Followed *followed = g_hash_table_lookup(follow->processes, GINT_TO_POINTER(pid));
+        ProcStat stat;
+
+        if (!proc_stat_read(pid, &stat) || stat.state == 'Z')
+                return;
+        if (followed && followed->start_ticks != stat.start_ticks) {
+                follow_drop_answer(follow, followed);
+                g_hash_table_remove(follow->processes, GINT_TO_POINTER(pid));
+                followed = NULL;
+        }
+        if (!followed) {
+                followed = g_new0(Followed, 1);
+                followed->pid = pid;
+                followed->start_ticks = stat.start_ticks;
+                followed->fd = -1;
+                g_hash_table_insert(follow->processes, GINT_TO_POINTER(pid), followed);
+        }
+        followed->scan = follow->scan;
+        follow_check(follow, followed, now);
+}
+
+static gboolean follow_is_gone(gpointer key, gpointer value, gpointer data)
+{
+        Followed *followed = value;
+        Follow *follow = data;
+
+        if (followed->scan == follow->scan)
+                return FALSE;
+        follow_drop_answer(follow, followed);
+        return TRUE;
+}
+
+static void follow_scan(Follow *follow, gint64 now)
+{
+        g_autoptr(GDir) proc = g_dir_open("/proc", 0, NULL);
+        const char *name;
+
+        follow->scan++;
+        while (proc && (name = g_dir_read_name(proc)))
+                if (g_ascii_isdigit(*name))
+                        follow_see(follow, (pid_t)g_ascii_strtoll(name, NULL, 10), now);
+        g_hash_table_foreach_remove(follow->processes, follow_is_gone, follow);
+}
+
+/* Takes over ERROR. */
+static void follow_fail(Follow *follow, Followed *followed, GError *error)
+{
+        const bool is_over = g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_ENDED) ||
+                             g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_NO_PROCESS);
+        const gint64 now = g_get_monotonic_time();
+
+        followed->state = FOLLOWED_WAITING;
+        followed->n_tries++;
+        followed->next_try = followed->n_tries < MAX_QUICK_TRIES ? now : now + LATER;
+        if (followed->n_tries == MAX_QUICK_TRIES && !is_over)
+                follow->settings->failed(followed->pid, error, follow->settings->data);
+        else
+                g_error_free(error);
+}
+
+static void follow_ask(Follow *follow, Followed *followed, gint64 now)
+{
+        AttachManner *manner = follow->settings->manner;
+        Request request;
+        GError *error = NULL;
+
+        if (now >= follow->next_sessions) {
+                attach_manner_refresh(manner);
+                follow->next_sessions = g_get_monotonic_time() + SESSIONS_INTERVAL;
+        }
+        request = attach_manner_request(manner, followed->pid);
+        followed->fd = holder_client_ask(&request, /* is_starting= */ true, &error);
+        if (followed->fd < 0) {
+                follow_fail(follow, followed, error);
+                return;
+        }
+        followed->state = FOLLOWED_ASKED;
+        follow->n_asked++;
+}
+
+static void follow_ask_all(Follow *follow, gint64 now)
+{
+        GHashTableIter iter;
+        gpointer value;
+
+        g_hash_table_iter_init(&iter, follow->processes);
+        while (follow->n_asked < MAX_ASKED && g_hash_table_iter_next(&iter, NULL, &value)) {
+                Followed *followed = value;
+
+                if (followed->state == FOLLOWED_WAITING && now >= followed->next_try)
+                        follow_ask(follow, followed, now);
+        }
+}
+
+static void follow_take_answer(Follow *follow, Followed *followed)
+{
+        GError *error = NULL;
+        json_auto_t *answer = holder_client_answer(fd_steal(&followed->fd), &error);
+
+        follow->n_asked--;
+        if (!answer) {
+                follow_fail(follow, followed, error);
+                return;
+        }
+        followed->state = FOLLOWED_ATTACHED;
+        if (json_is_true(json_object_get(answer, "new")))
+                follow->settings->attached(answer, follow->settings->data);
+}
+
+/* Waits for answers until END. */
+static void follow_wait(Follow *follow, gint64 end)
+{
+        gint64 left;
+
+        while ((left = (end - g_get_monotonic_time() + 999) / 1000) > 0) {
+                struct pollfd fds[MAX_ASKED];
+                Followed *asked[MAX_ASKED];
+                GHashTableIter iter;
+                gpointer value;
+                nfds_t n = 0, i;
+
+                g_hash_table_iter_init(&iter, follow->processes);
+                while (n < MAX_ASKED && g_hash_table_iter_next(&iter, NULL, &value)) {
+                        asked[n] = value;
+                        fds[n] = (struct pollfd){.fd = asked[n]->fd, .events = POLLIN};
+                        n += asked[n]->fd >= 0;
+                }
+                if (poll(fds, n, (int)left) <= 0)
+                        continue;
+                for (i = 0; i < n; i++)
+                        if (fds[i].revents)
+                                follow_take_answer(follow, asked[i]);
+        }
+}
+
+/* Another holder than before: what it does not hold is to be attached. REPLY NULL: there is none.
+ */
+static void follow_take_holder(Follow *follow, const json_t *reply)
+{
+        json_int_t holder = json_integer_value(json_object_get(reply, "holder"));
+        json_t *attachments = json_object_get(reply, "attachments"), *row;
+        g_autoptr(GHashTable) held = g_hash_table_new(NULL, NULL);
+        GHashTableIter iter;
+        gpointer value;
+        size_t i;
+
+        if (reply && holder == follow->holder)
+                return;
+        follow->holder = holder;
+        json_array_foreach(attachments, i, row)
+                g_hash_table_add(held, GINT_TO_POINTER((pid_t)field_number(row, "pid")));
+        g_hash_table_iter_init(&iter, follow->processes);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                Followed *followed = value;
+
+                if (followed->state == FOLLOWED_ATTACHED &&
+                    !g_hash_table_contains(held, GINT_TO_POINTER(followed->pid)))
+                        followed_wait(followed);
+        }
+}
+
+static void follow_look_at_holder(Follow *follow, gint64 now)
+{
+        const Request request = {.verb = REQUEST_LIST};
+        g_autoptr(GError) error = NULL;
+        json_auto_t *reply = NULL;
+        int fd;
+
+        if (now < follow->next_look)
+                return;
+        follow->next_look = now + HOLDER_INTERVAL;
+        fd = holder_client_ask(&request, /* is_starting= */ false, &error);
+        if (fd >= 0)
+                reply = holder_client_answer(fd, &error);
+        if (!error)
+                follow_take_holder(follow, reply);
+}
+
+void attach_follow(const FollowSettings *settings)
+{
+        Follow follow = {.settings = settings,
+                         .processes = g_hash_table_new_full(NULL, NULL, NULL, followed_free)};
+
+        for (;;) {
+                const gint64 now = g_get_monotonic_time();
+
+                follow_scan(&follow, now);
+                follow_look_at_holder(&follow, now);
+                follow_ask_all(&follow, now);
+                follow_wait(&follow, now + SCAN_MS * 1000);
+        }
+}
