@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/line-source.h"
 
+#include "lines/precompiled.h"
+#include "metadata/r2r-map.h"
 #include "util/guid-text.h"
 #include "util/json-text.h"
 #include "util/printable-string.h"
 
 #include <string.h>
 
+/* As the daemon writes it. */
+#define NO_IL_OFFSET "\"il_offset\":null,\"il_kind\":null,\"line_il_offset\":null"
+
 struct LineSource {
-        Lines *lines;      /* owned */
+        Lines *lines;             /* owned */
+        Precompiled *precompiled; /* owned */
         bool is_recording; /* the processes of a trace are not those that have the pids now */
 };
 
@@ -29,7 +35,8 @@ LineSource *line_source_new(const Options *options)
                 if (!lines_add_map(source->lines, from, equals + 1))
                         g_clear_pointer(&source->lines, lines_free);
         }
-        if (!source->lines)
+        source->precompiled = precompiled_new();
+        if (!source->lines || !source->precompiled)
                 g_error("no memory left");
         return source;
 }
@@ -39,7 +46,34 @@ void line_source_free(LineSource *source)
         if (!source)
                 return;
         lines_free(source->lines);
+        precompiled_free(source->precompiled);
         g_free(source);
+}
+
+/* The events have no IL offsets of precompiled code: those are in its image. */
+static void answer_complete(LineSource *source, int32_t pid, clrsym_answer *answer)
+{
+        const clrsym_body *body = &answer->body;
+        const PrecompiledQuestion question = {
+                .pid = source->is_recording ? 0 : pid,
+                .module_path = body->module_path,
+                .pdb_guid = body->module_pdb_guid,
+                .token = body->token,
+                .size = body->size,
+                .start = body->start,
+                .offset = answer->offset,
+        };
+        int32_t il;
+
+        if (body->tier != CLRSYM_TIER_READY_TO_RUN || answer->line_il_offset >= 0 ||
+            !precompiled_find_line(source->precompiled, &question, &answer->line_il_offset) ||
+            !precompiled_find(source->precompiled, &question, &il))
+                return;
+        answer->il_kind = il == R2R_IL_NO_MAPPING ? CLRSYM_IL_NO_MAPPING
+                          : il == R2R_IL_PROLOG   ? CLRSYM_IL_PROLOG
+                          : il == R2R_IL_EPILOG   ? CLRSYM_IL_EPILOG
+                                                  : CLRSYM_IL_EXACT;
+        answer->il_offset = il > 0 ? il : 0;
 }
 
 LineStatus line_source_find(LineSource *source, int32_t pid, const clrsym_answer *answer,
@@ -59,10 +93,12 @@ LineStatus line_source_find(LineSource *source, int32_t pid, const clrsym_answer
 }
 
 void line_source_append_text(LineSource *source, GString *out, int32_t pid,
-                             const clrsym_answer *answer)
+                             const clrsym_answer *daemons)
 {
+        clrsym_answer complete = *daemons, *answer = &complete;
         SourceLine line;
 
+        answer_complete(source, pid, answer);
         if (line_source_find(source, pid, answer, &line) != LINE_FOUND)
                 return;
         g_string_append(out, " at ");
@@ -84,10 +120,18 @@ static void answer_take(clrsym_answer *ret, const json_t *json)
         const json_t *il = json_object_get(json, "line_il_offset");
         const char *guid = json_string_value(line_member(json, "module", "pdb_guid"));
         const char *token = json_string_value(line_member(json, "method", "token"));
+        const char *start = json_string_value(json_object_get(json, "start"));
+        const char *tier = json_string_value(line_member(json, "version", "tier"));
 
         *ret = (clrsym_answer){
+                .offset = (uint64_t)json_integer_value(json_object_get(json, "offset")),
                 .line_il_offset = json_is_integer(il) ? (int32_t)json_integer_value(il) : -1,
                 .body = {.module_path = json_string_value(line_member(json, "module", "path")),
+                         .start = start ? g_ascii_strtoull(start, NULL, 16) : 0,
+                         .size = (uint32_t)json_integer_value(json_object_get(json, "size")),
+                         .tier = tier && !strcmp(tier, clrsym_tier_name(CLRSYM_TIER_READY_TO_RUN))
+                                         ? CLRSYM_TIER_READY_TO_RUN
+                                         : CLRSYM_TIER_UNKNOWN,
                          .token = token ? (uint32_t)g_ascii_strtoull(token, NULL, 16) : 0,
                          .has_il_version = true,
                          .il_version = (uint64_t)json_integer_value(
@@ -95,6 +139,22 @@ static void answer_take(clrsym_answer *ret, const json_t *json)
         };
         if (guid)
                 guid_from_text(guid, strlen(guid), ret->body.module_pdb_guid);
+}
+
+/* Replaces what the daemon could not know of precompiled code, in its own text of the answer. */
+static void json_complete(GString *out, const clrsym_answer *answer)
+{
+        g_autoptr(GString) known = g_string_new("\"il_offset\":");
+
+        if (answer->il_kind == CLRSYM_IL_UNKNOWN)
+                return;
+        if (answer->il_kind == CLRSYM_IL_EXACT)
+                g_string_append_printf(known, "%d", (int)answer->il_offset);
+        else
+                g_string_append(known, "null");
+        g_string_append_printf(known, ",\"il_kind\":\"%s\",\"line_il_offset\":%d",
+                               clrsym_il_kind_name(answer->il_kind), (int)answer->line_il_offset);
+        g_string_replace(out, NO_IL_OFFSET, known->str, 1);
 }
 
 void line_source_append_json(LineSource *source, GString *out, int32_t pid, const json_t *json)
@@ -108,6 +168,8 @@ void line_source_append_json(LineSource *source, GString *out, int32_t pid, cons
         if (!status || strcmp(status, clrsym_status_name(CLRSYM_OK)) != 0)
                 return;
         answer_take(&answer, json);
+        answer_complete(source, pid, &answer);
+        json_complete(out, &answer);
         found = line_source_find(source, pid, &answer, &line);
         g_string_append(out, ",\"file\":");
         if (found == LINE_FOUND) {

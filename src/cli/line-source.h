@@ -32,9 +32,10 @@ LineStatus line_source_find(LineSource *source, int32_t pid, const clrsym_answer
  * Nothing where there is no line.
  */
 void line_source_append_text(LineSource *source, GString *out, int32_t pid,
-                             const clrsym_answer *answer);
+                             const clrsym_answer *daemons);
 /*
  * Appends the members file, line, column and line_status, with a comma before each, for ANSWER, one
- * of the daemon's answers in JSON.
+ * of the daemon's answers in JSON, which OUT ends with; of precompiled code the IL offset is set
+ * there.
  */
 void line_source_append_json(LineSource *source, GString *out, int32_t pid, const json_t *answer);

@@ -356,6 +356,30 @@ static bool method_fits(const R2RMethod *method, uint64_t start, uint32_t size)
         return (start - method->begin) % PAGE == 0 && method->end - method->begin == size;
 }
 
+/* Where the debug information of a function is; functions with equal ones have the same. */
+static int code_debug_info(const R2RCode *code, uint32_t function, size_t *ret_offset)
+{
+        const NativeTable debug_info = table_of(&code->debug_info);
+        size_t begin, offset;
+        uint32_t back;
+
+        if (function >= code->n_functions || !native_array_find(&debug_info, function, &begin))
+                return -ENOENT;
+        offset = begin;
+        if (!native_number(&debug_info, &offset, &back) || back > begin)
+                return -EBADMSG;
+        *ret_offset = back ? begin - back : offset;
+        return 0;
+}
+
+static bool code_maps_are_same(const R2RCode *code, uint32_t one, uint32_t other)
+{
+        size_t a, b;
+
+        return code_debug_info(code, one, &a) == 0 && code_debug_info(code, other, &b) == 0 &&
+               a == b;
+}
+
 bool r2r_code_find_body(const R2RCode *code, uint32_t rid, uint64_t start, uint32_t size,
                         R2RMethod *ret)
 {
@@ -364,7 +388,7 @@ bool r2r_code_find_body(const R2RCode *code, uint32_t rid, uint64_t start, uint3
         R2RInstance instance;
         R2RMethod method;
         NativeWalk walk;
-        unsigned n = 0;
+        bool is_found = false;
 
         if (r2r_code_find_method(code, rid, &method) && method_fits(&method, start, size)) {
                 *ret = method;
@@ -372,30 +396,25 @@ bool r2r_code_find_body(const R2RCode *code, uint32_t rid, uint64_t start, uint3
         }
         if (!native_walk_begin(&walk, &instances))
                 return false;
-        while (n < 2 && walk_instance(&walk, &instance, &function)) {
+        while (walk_instance(&walk, &instance, &function)) {
                 if (instance.is_member_ref || instance.rid != rid ||
                     !r2r_code_method(code, function, &method) || !method_fits(&method, start, size))
                         continue;
+                if (is_found && !code_maps_are_same(code, ret->function, function))
+                        return false;
                 *ret = method;
-                n++;
+                is_found = true;
         }
-        return n == 1;
+        return is_found;
 }
 
 int r2r_code_map(const R2RCode *code, uint32_t function, R2RMap *ret)
 {
         const NativeTable debug_info = table_of(&code->debug_info);
-        size_t offset, begin;
-        uint32_t back;
+        size_t offset;
+        int r = code_debug_info(code, function, &offset);
 
-        if (function >= code->n_functions || !native_array_find(&debug_info, function, &offset))
-                return -ENOENT;
-        begin = offset;
-        if (!native_number(&debug_info, &offset, &back) || back > begin)
-                return -EBADMSG;
-        /* Equal ones are in the image once. */
-        if (back)
-                offset = begin - back;
-        return r2r_map_decode(ret, debug_info.at + offset, debug_info.n - offset,
-                              code->version >= VERSION_WITH_BITS);
+        return r < 0 ? r
+                     : r2r_map_decode(ret, debug_info.at + offset, debug_info.n - offset,
+                                      code->version >= VERSION_WITH_BITS);
 }

@@ -48,7 +48,7 @@ bool r2r_code_find_method(const R2RCode *code, uint32_t rid, R2RMethod *ret);
 /*
  * The code of method RID, generic or not, that was seen at address START with SIZE bytes. Images
  * are mapped in whole pages, so the lower bits of START are those of its RVA. False if there is
- * none, or if several of its instances are possible.
+ * none, or if several of its instances are possible, and their maps differ.
  */
 bool r2r_code_find_body(const R2RCode *code, uint32_t rid, uint64_t start, uint32_t size,
                         R2RMethod *ret);

@@ -130,6 +130,19 @@ int r2r_map_decode(R2RMap *ret, const uint8_t *bytes, size_t n, bool has_bits)
         return r;
 }
 
+/*
+ * Whether IL counts rather than OTHER, both at one native offset. A prolog without any code is not
+ * one: what begins there is the method.
+ */
+static bool il_wins(int32_t il, int32_t other)
+{
+        if (il == R2R_IL_NO_MAPPING)
+                return false;
+        if (il == 0 && other == R2R_IL_PROLOG)
+                return true;
+        return il < other && !(il == R2R_IL_PROLOG && other == 0);
+}
+
 bool r2r_map_lookup(const R2RMap *map, uint32_t native, int32_t *ret_il)
 {
         bool is_found = false;
@@ -138,8 +151,7 @@ bool r2r_map_lookup(const R2RMap *map, uint32_t native, int32_t *ret_il)
         for (i = 0; i < map->n && map->entries[i].native <= native; i++) {
                 int32_t il = map->entries[i].il;
 
-                if (is_found && map->entries[i].native == from &&
-                    (il == R2R_IL_NO_MAPPING || il >= *ret_il))
+                if (is_found && map->entries[i].native == from && !il_wins(il, *ret_il))
                         continue;
                 from = map->entries[i].native;
                 *ret_il = il;

@@ -187,7 +187,7 @@ START_TEST(test_lookup)
                 bool is_found;
                 int32_t il;
         } ROWS[] = {
-                {0, false, 0},  {3, false, 0},          {4, true, -2}, {7, true, -2},
+                {0, false, 0},  {3, false, 0},          {4, true, 0},  {7, true, 0},
                 {8, true, 3},   {11, true, 3},          {12, true, 7}, {16, true, -1},
                 {20, true, -3}, {UINT32_MAX, true, -3},
         };

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "lines/precompiled.h"
+
+#include "metadata/r2r-code.h"
+#include "pdb/debug-directory.h"
+#include "util/fd.h"
+#include "util/rootfs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Images in memory; then the one that was read first is forgotten. Each takes a few MiB at most. */
+#define MAX_IMAGES 32u
+
+typedef struct PrecompiledImage {
+        pid_t pid;
+        char *path; /* owned */
+        uint8_t guid[PDB_GUID_SIZE];
+        R2RCode *code; /* owned; NULL: there is none that can be read */
+} PrecompiledImage;
+
+struct Precompiled {
+        PrecompiledImage images[MAX_IMAGES];
+        unsigned n_images;
+        unsigned next; /* of the images: to be replaced, once there are as many */
+};
+
+Precompiled *precompiled_new(void)
+{
+        return calloc(1, sizeof(Precompiled));
+}
+
+static void image_clear(PrecompiledImage *image)
+{
+        r2r_code_free(image->code);
+        free(image->path);
+        *image = (PrecompiledImage){0};
+}
+
+void precompiled_free(Precompiled *precompiled)
+{
+        unsigned i;
+
+        if (!precompiled)
+                return;
+        for (i = 0; i < precompiled->n_images; i++)
+                image_clear(&precompiled->images[i]);
+        free(precompiled);
+}
+
+/* Reads the file, if it is the one that was loaded. */
+static R2RCode *image_read(const PrecompiledQuestion *question)
+{
+        FD_AUTO int root = rootfs_open_root(question->pid);
+        FD_AUTO int fd = root >= 0 ? rootfs_open_file(root, question->module_path) : -1;
+        DebugDirectory directory;
+        const char *reason;
+        R2RCode *code;
+        PeFile pe;
+
+        if (fd < 0 || pe_file_read(&pe, fd, 0, &reason) < 0 ||
+            debug_directory_read(&directory, &pe, &reason) < 0 || !directory.has_id ||
+            memcmp(directory.id.guid, question->pdb_guid, PDB_GUID_SIZE) != 0 ||
+            r2r_code_read(&code, &pe, &reason) < 0)
+                return NULL;
+        return code;
+}
+
+static const PrecompiledImage *precompiled_image(Precompiled *precompiled,
+                                                 const PrecompiledQuestion *question)
+{
+        PrecompiledImage *image;
+        unsigned i;
+
+        for (i = 0; i < precompiled->n_images; i++) {
+                image = &precompiled->images[i];
+                if (image->pid == question->pid && !strcmp(image->path, question->module_path) &&
+                    !memcmp(image->guid, question->pdb_guid, PDB_GUID_SIZE))
+                        return image;
+        }
+        image = &precompiled->images[precompiled->next];
+        image_clear(image);
+        precompiled->next = (precompiled->next + 1) % MAX_IMAGES;
+        if (precompiled->n_images < MAX_IMAGES)
+                precompiled->n_images++;
+        image->path = strdup(question->module_path);
+        if (!image->path) {
+                /* It matches no question. */
+                image->path = calloc(1, 1);
+                return NULL;
+        }
+        image->pid = question->pid;
+        memcpy(image->guid, question->pdb_guid, PDB_GUID_SIZE);
+        image->code = image_read(question);
+        return image;
+}
+
+/* The map of the code that is asked about; the caller frees its entries. */
+static bool precompiled_map(Precompiled *precompiled, const PrecompiledQuestion *question,
+                            R2RMap *ret)
+{
+        static const uint8_t NONE[PDB_GUID_SIZE];
+        const PrecompiledImage *image;
+        R2RMethod method;
+
+        if (!question->module_path || !*question->module_path || !question->size ||
+            question->offset >= question->size || question->token >> 24 != 6 ||
+            !memcmp(question->pdb_guid, NONE, PDB_GUID_SIZE))
+                return false;
+        image = precompiled_image(precompiled, question);
+        return image && image->code &&
+               r2r_code_find_body(image->code, question->token & 0xffffff, question->start,
+                                  question->size, &method) &&
+               r2r_code_map(image->code, method.function, ret) == 0;
+}
+
+bool precompiled_find(Precompiled *precompiled, const PrecompiledQuestion *question, int32_t *ret)
+{
+        bool is_found;
+        R2RMap map;
+
+        if (!precompiled_map(precompiled, question, &map))
+                return false;
+        is_found = r2r_map_lookup(&map, (uint32_t)question->offset, ret);
+        free(map.entries);
+        return is_found;
+}
+
+/*
+ * As in the runtime's own stack traces: prologs and unmapped code are the method's begin, epilogs
+ * its end.
+ */
+bool precompiled_find_line(Precompiled *precompiled, const PrecompiledQuestion *question,
+                           int32_t *ret)
+{
+        int32_t il = 0;
+        R2RMap map;
+        uint32_t i;
+
+        if (!precompiled_map(precompiled, question, &map))
+                return false;
+        *ret = 0;
+        if (r2r_map_lookup(&map, (uint32_t)question->offset, &il)) {
+                *ret = il > 0 ? il : 0;
+                for (i = 0; il == R2R_IL_EPILOG && i < map.n; i++)
+                        if (map.entries[i].il > *ret)
+                                *ret = map.entries[i].il;
+        }
+        free(map.entries);
+        return true;
+}

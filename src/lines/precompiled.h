@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Precompiled: IL offsets in precompiled code, which no event of the runtime has
+ *
+ * They are read from the image of the module, if that is the file that was loaded: it has to have
+ * the GUID that the module's load event had.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct Precompiled Precompiled;
+
+/* NULL: no memory. */
+Precompiled *precompiled_new(void);
+/* NULL is fine. */
+void precompiled_free(Precompiled *precompiled);
+
+typedef struct PrecompiledQuestion {
+        pid_t pid; /* files are those that this process sees; 0: those that we see */
+        const char *module_path;
+        const uint8_t *pdb_guid; /* 16 bytes, as its load event had it; all 0: not known */
+        uint32_t token;          /* of the method */
+        uint32_t size;           /* bytes of its code */
+        uint64_t start;
+        uint64_t offset; /* from START */
+} PrecompiledQuestion;
+
+/* False: it is not known. RET: the IL offset, or one of R2R_IL_* of metadata/r2r-map.h. */
+bool precompiled_find(Precompiled *precompiled, const PrecompiledQuestion *question, int32_t *ret);
+/* The IL offset whose line counts at the same place: never negative. */
+bool precompiled_find_line(Precompiled *precompiled, const PrecompiledQuestion *question,
+                           int32_t *ret);
