@@ -21,7 +21,7 @@ ENVIRONMENT = {**os.environ, 'DOTNET_CLI_TELEMETRY_OPTOUT': '1', 'DOTNET_NOLOGO'
                'DOTNET_TieredPGO': '0'}
 
 
-def build(directory):
+def build(directory, source=SOURCE):
     """Restores and builds; returns the command. Without a .NET SDK the test is skipped, but not in
     CI, where nothing may be left out."""
     dotnet = shutil.which('dotnet')
@@ -29,7 +29,7 @@ def build(directory):
         why = 'no `dotnet`: install a .NET SDK to compare with TraceEvent'
         print(f'Bail out! {why}' if os.environ.get('CI') else f'1..0 # SKIP {why}', flush=True)
         sys.exit(1 if os.environ.get('CI') else 0)
-    project = shutil.copytree(SOURCE, pathlib.Path(directory) / 'traceevent',
+    project = shutil.copytree(source, pathlib.Path(directory) / source.name,
                               ignore=shutil.ignore_patterns('bin', 'obj'))
     output = project / 'out'
     # No build server: no process is left over.
@@ -40,7 +40,7 @@ def build(directory):
                           env=ENVIRONMENT, timeout=recorded.TIMEOUT, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         raise RuntimeError('dotnet build: ' + done.stdout[-2000:])
-    return [dotnet, str(output / 'traceevent.dll')]
+    return [dotnet, str(output / f'{source.name}.dll')]
 
 
 def pack(trace, path):
