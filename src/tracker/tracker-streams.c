@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * All streams of a tracker: their feeders, how far they are in, and what they lost
+ * All streams of a tracker: their feeders, how far they are in, what they lost, and their times
  */
 
 #include "tracker/tracker-struct.h"
@@ -239,4 +239,16 @@ bool tracker_clock_offset(const Tracker *tracker, int64_t *ret_offset)
                 return false;
         *ret_offset = tracker->last_trace->clock_offset;
         return true;
+}
+
+void tracker_note_range(Tracker *tracker, uint64_t first, uint64_t last)
+{
+        tracker->first = MIN(tracker->first, first);
+        tracker->last = MAX(tracker->last, last);
+}
+
+void tracker_range(const Tracker *tracker, uint64_t *ret_first, uint64_t *ret_last)
+{
+        *ret_first = tracker->first;
+        *ret_last = tracker->last;
 }

@@ -788,15 +788,3 @@ const Budget *tracker_budget(const Tracker *tracker)
 {
         return &tracker->budget;
 }
-
-void tracker_note_range(Tracker *tracker, uint64_t first, uint64_t last)
-{
-        tracker->first = MIN(tracker->first, first);
-        tracker->last = MAX(tracker->last, last);
-}
-
-void tracker_range(const Tracker *tracker, uint64_t *ret_first, uint64_t *ret_last)
-{
-        *ret_first = tracker->first;
-        *ret_last = tracker->last;
-}
