@@ -15,6 +15,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / 'traces'))
 
+import calls  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 
 MIB = 1 << 20
@@ -44,19 +45,27 @@ def rss(pid):
     return int(text.split('VmRSS:')[1].split()[0]) * 1024
 
 
-def status(programs, daemon):
-    return json.loads(programs.ask(daemon.source, 'status')[0])
+def status(daemon, connection=None):
+    """By CONNECTION, or by one of its own."""
+    if not connection:
+        with calls.connect(daemon.query) as connection:
+            return status(daemon, connection)
+    reply = json.loads(connection.ask('Status') or '{}')
+    if 'error' in reply or 'parameters' not in reply:
+        raise RuntimeError(f'Status: {reply}: {daemon.log()}')
+    return reply['parameters']
 
 
 @contextlib.contextmanager
-def sampling(programs, daemon):
+def sampling(daemon):
     """Samples are taken until the `with` ends; what went wrong in taking them is raised then."""
     samples, failures, is_over = [], [], threading.Event()
 
     def take():
         try:
-            while not is_over.wait(SAMPLE_S):
-                samples.append(Sample(rss(daemon.process.pid), status(programs, daemon)))
+            with calls.connect(daemon.query) as connection:
+                while not is_over.wait(SAMPLE_S):
+                    samples.append(Sample(rss(daemon.process.pid), status(daemon, connection)))
         except (OSError, RuntimeError, ValueError) as error:
             failures.append(error)
 
@@ -177,10 +186,10 @@ def check_journal(tap, daemon, state, sizes):
 
 
 def run_churn(tap, programs, program, daemon, state):
-    with sampling(programs, daemon) as samples, Sizes(state) as journal:
+    with sampling(daemon) as samples, Sizes(state) as journal:
         fed = feed(program, daemon, bodies=N_BODIES, alive=N_ALIVE, seed=7, pid=CHURNING)
     tap.check(len(samples) >= MIN_SAMPLES, f'churn: {len(samples)} samples while it was fed')
-    last = status(programs, daemon)
+    last = status(daemon)
     samples.append(Sample(rss(daemon.process.pid), last))
     check_bounds(tap, samples, fed, 'churn')
     check_journal(tap, daemon, state, journal.sizes)
@@ -200,7 +209,7 @@ def run_churn(tap, programs, program, daemon, state):
 
 def check_restarted(tap, programs, daemon, fed, want):
     """WANT: the bodies that the killed daemon listed."""
-    last = status(programs, daemon)
+    last = status(daemon)
     tap.check(last['bytes'] <= MEMORY_MAX, 'in the same budget', last['bytes'])
     check_living(tap, programs, daemon, fed)
     check_evicted(tap, programs, daemon, fed)
@@ -214,9 +223,9 @@ def check_restarted(tap, programs, daemon, fed, want):
 
 def run_crowd(tap, programs, program, daemon, churn):
     """The living alone are more than fit."""
-    with sampling(programs, daemon) as samples:
+    with sampling(daemon) as samples:
         fed = feed(program, daemon, bodies=N_CROWD, alive=N_CROWD, seed=8, pid=CROWDED)
-    last = status(programs, daemon)
+    last = status(daemon)
     samples.append(Sample(rss(daemon.process.pid), last))
     check_bounds(tap, samples, fed, 'crowd')
     n_kept = last['live_bodies'] - N_ALIVE
@@ -254,7 +263,7 @@ def test(tap, programs, directory, rest):
         daemon.process.wait()
     restarted = time.monotonic()
     with recorded.Daemon(programs, directory, *options) as daemon:
-        n_bodies = status(programs, daemon)['bodies']
+        n_bodies = status(daemon)['bodies']
         tap.note(f'{n_bodies} bodies back in {time.monotonic() - restarted:.2f} s, from '
                  f'{journal_size(state) / MIB:.1f} MiB')
         check_restarted(tap, programs, daemon, churn, want)
