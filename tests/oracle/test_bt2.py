@@ -17,40 +17,57 @@ import recorded  # pylint: disable=wrong-import-position
 from layout import LAYOUT, shown, unpack_blob  # pylint: disable=wrong-import-position
 
 
+GET_INTEGER = {
+    native_bt.FIELD_CLASS_TYPE_UNSIGNED_INTEGER: native_bt.field_integer_unsigned_get_value,
+    native_bt.FIELD_CLASS_TYPE_SIGNED_INTEGER: native_bt.field_integer_signed_get_value,
+}
+
+
+def integer(field):
+    return GET_INTEGER[native_bt.field_get_class_type(field)](field)
+
+
+def member(structure, name):
+    """A field of a structure, or None."""
+    return native_bt.field_structure_borrow_member_field_by_name_const(structure, name)
+
+
 def blob_bytes(field):
     """The bytes of a sequence of signed 8-bit numbers, without a Python object for each of them."""
     element = native_bt.field_array_borrow_element_field_by_index_const
     value = native_bt.field_integer_signed_get_value
-    array = field._ptr  # pylint: disable=protected-access
-    return bytes([value(element(array, i)) & 0xff for i in range(len(field))])
+    return bytes([value(element(field, i)) & 0xff for i in range(native_bt.field_array_get_length(field))])
 
 
 def plain_value(kind, field):
     if kind in ('W', 'A'):
         # An empty string's value is what the previous event left there; its length is right.
-        return str(field) if len(field) else ''
+        return native_bt.field_string_get_value(field) \
+            if native_bt.field_string_get_length(field) else ''
     if kind == 'bool':
-        return int(field) != 0
-    return shown(kind, int(field))
+        return integer(field) != 0
+    return shown(kind, integer(field))
 
 
 def decode(event):
     """The fields of one CTF event, packed or plain."""
-    payload = event.payload_field
-    if '__data__' in payload:
-        return unpack_blob(event.name, blob_bytes(payload['__data__']))
-    return {name: plain_value(kind, payload[name]) for name, kind in LAYOUT[event.name]}
+    payload = native_bt.event_borrow_payload_field_const(event._ptr)  # pylint: disable=protected-access
+    if blob := member(payload, '__data__'):
+        return unpack_blob(event.name, blob_bytes(blob))
+    return {name: plain_value(kind, member(payload, name)) for name, kind in LAYOUT[event.name]}
 
 
 def context(event):
     """(pid_ns, vpid, vtid) of an event."""
-    fields = [field for field in (event.common_context_field, event.specific_context_field)
+    pointer = event._ptr  # pylint: disable=protected-access
+    fields = [field for field in (native_bt.event_borrow_common_context_field_const(pointer),
+                                  native_bt.event_borrow_specific_context_field_const(pointer))
               if field is not None]
 
     def value(name, absent):
         for field in fields:
-            if name in field:
-                return int(field[name])
+            if (found := member(field, name)) is not None:
+                return integer(found)
         environment = event.stream.trace.environment
         return int(environment[name]) if name in environment else absent
 

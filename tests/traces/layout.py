@@ -142,7 +142,10 @@ def shown(kind, number):
 
 def wide_text(data):
     """UTF-16LE; each unpaired surrogate becomes one U+FFFD."""
-    text = data.decode('utf-16-le', 'surrogatepass')
+    try:
+        return data.decode('utf-16-le')
+    except UnicodeDecodeError:
+        text = data.decode('utf-16-le', 'surrogatepass')
     return ''.join('\N{REPLACEMENT CHARACTER}' if '\ud800' <= c <= '\udfff' else c for c in text)
 
 
@@ -165,9 +168,11 @@ def unpack_blob(event_name, blob):
         elif kind == 'guid':
             value = str(uuid.UUID(bytes_le=bytes(take(16))))
         elif kind == 'W':
-            end = position
-            while blob[end:end + 2] not in (b'\0\0', b'') and end + 2 <= len(blob):
-                end += 2
+            end = blob.find(b'\0\0', position)
+            while end >= 0 and (end - position) % 2:  # of two units
+                end = blob.find(b'\0\0', end + 1)
+            if end < 0:
+                end = len(blob) - (len(blob) - position) % 2
             value = wide_text(take(end - position))
             take(2)
         elif kind == 'A':
