@@ -58,6 +58,7 @@ void process_take_module(Process *process, const Record *record)
         Module *module = process_module(process, id, record->time);
         Str path;
 
+        process->rundown_has_modules |= record->event->kind == EVENT_KIND_MODULE_RUNDOWN;
         if (!module)
                 return;
         path = process_intern_text(process, record, FIELD_ModuleILPath);

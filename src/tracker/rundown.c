@@ -21,11 +21,6 @@ void rundown_note_body(Process *process, const Body *body)
         process->rundown_has_jitted |= (body->flags & METHOD_FLAG_JITTED) != 0;
 }
 
-void rundown_note_module(Process *process)
-{
-        process->rundown_has_modules = true;
-}
-
 void rundown_note_unannounced(Process *process, const Body *body, uint64_t time)
 {
         /* Precompiled code has no load events. */

@@ -10,9 +10,8 @@
 
 /* The runtime begins a rundown. */
 void rundown_begin(Process *process, uint64_t time);
-/* Its rows: one of code, and one of a module. */
+/* It has BODY. */
 void rundown_note_body(Process *process, const Body *body);
-void rundown_note_module(Process *process);
 /*
  * The rundown is complete: jitted code that was known before and is not in it has been unloaded.
  * Code that it has or lacks unexpectedly shows a process gap before it. A rundown of modules

@@ -512,8 +512,6 @@ static void on_r2r_entry(Tracker *tracker, Process *process, const Record *recor
 
 static void on_module(Tracker *tracker, Process *process, const Record *record)
 {
-        if (record->event->kind == EVENT_KIND_MODULE_RUNDOWN)
-                rundown_note_module(process);
         process_take_module(process, record);
 }
 
