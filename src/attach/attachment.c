@@ -354,10 +354,25 @@ static void attachment_on_worker_gone(Attachment *attachment)
         attachment->fn(attachment, ATTACHMENT_CHANGE_GONE, attachment->data);
 }
 
+/* A worker that is stopped (SIGSTOP) does not read its session, and keeps the target from ending.
+ */
+static bool attachment_is_worker_stopped(const Attachment *attachment)
+{
+        ProcStat stat;
+
+        return attachment->worker > 0 && proc_stat_read(attachment->worker, &stat) &&
+               stat.state == 'T';
+}
+
 static gboolean on_heartbeat(gpointer data)
 {
         Attachment *attachment = data;
 
+        if (attachment_is_worker_stopped(attachment)) {
+                g_warning("the worker of process %d is stopped, and is killed",
+                          (int)attachment->info.pid);
+                kill(attachment->worker, SIGKILL);
+        }
         attachment->held_until = eventpipe_session_clock();
         attachment_save(attachment);
         return G_SOURCE_CONTINUE;

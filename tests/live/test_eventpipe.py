@@ -88,6 +88,11 @@ def test_one(tap, feed, command, directory):
         again = attach(feed, program, '--again')
         tap.check(complete(again) > complete(row) and again['methods'] >= row['methods']
                   and not again['new'], 'listed again', row, again)
+        _, workers = holder_of(program.pid)
+        os.kill(workers[0], signal.SIGSTOP)
+        live.wait_for('another worker', lambda: is_back(feed, program, 1), program.process)
+        tap.check(not pathlib.Path(f'/proc/{workers[0]}').exists(),
+                  'its worker stopped: it is killed, and there is another')
         feed.rows('detach', program.pid)
         live.wait_for('the daemon to know', lambda: in_gap(feed, program), program.process)
         tap.check(program.process.poll() is None, 'detached: the daemon knows since when')
