@@ -46,18 +46,20 @@ def unknown_tests():
     return [name for name in named if not (rooms.ROOT / name).exists()] if named else ['none']
 
 
-def badly_packaged_pages():
-    """Manual pages that are not in exactly one of the packages in debian/."""
+def badly_packaged():
+    """Manual pages and units that are not in exactly one of the packages in debian/."""
     patterns = [line for path in sorted((rooms.ROOT / 'debian').glob('*.install'))
                 for line in path.read_text(encoding='utf-8').split()]
 
-    def packages_of(page):
-        path = f'usr/share/man/man{page[-1]}/{page}'
+    def packages_of(path):
         return [pattern for pattern in patterns
                 if fnmatch.fnmatch(path, pattern) or path.startswith(pattern + '/')]
 
     pages = re.findall(r"'([\w.-]+\.[1-8])'", rooms.read('man/meson.build'))
-    return [page for page in pages if len(packages_of(page)) != 1] if pages else ['none']
+    units = re.findall(r"'([\w@-]+\.(?:service|socket))'", rooms.read('systemd/meson.build'))
+    paths = [f'usr/share/man/man{page[-1]}/{page}' for page in pages] + \
+            ['${env:unit_dir}/' + unit for unit in units]
+    return [path for path in paths if len(packages_of(path)) != 1] if pages and units else ['none']
 
 
 def check(tap, tree, files):
@@ -75,7 +77,7 @@ def check(tap, tree, files):
     tap.check(looked_for, f'tests and build look for {len(looked_for)} programs, modules and libraries')
     tap.equal(missing, [], 'tests/install installs each of them')
     tap.equal(unknown_tests(), [], 'the tests that clrsym-security(7) names exist')
-    tap.equal(badly_packaged_pages(), [], 'each manual page is in one Debian package')
+    tap.equal(badly_packaged(), [], 'each manual page and unit is in one Debian package')
 
 
 def main():
