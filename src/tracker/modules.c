@@ -58,7 +58,9 @@ void process_take_module(Process *process, const Record *record)
         Module *module = process_module(process, id, record->time);
         Str path;
 
-        process->rundown_has_modules |= record->event->kind == EVENT_KIND_MODULE_RUNDOWN;
+        /* DomainModuleLoad, which has an AppDomainID, is not a row of a rundown. */
+        process->rundown_has_modules |= record->event->kind == EVENT_KIND_MODULE_RUNDOWN &&
+                                        !record_value(record, FIELD_AppDomainID);
         if (!module)
                 return;
         path = process_intern_text(process, record, FIELD_ModuleILPath);
