@@ -33,5 +33,6 @@ void pdb_deinit(Pdb *pdb);
  */
 bool pdb_document_path(const Pdb *pdb, uint32_t document, char *buffer, size_t n);
 
-/* The method as the programmer wrote it, of a state machine's MoveNext; 0: METHOD is not a MoveNext. */
+/* The method as the programmer wrote it, of a state machine's MoveNext; 0: METHOD is not a
+ * MoveNext. */
 uint32_t pdb_kickoff_method(const Pdb *pdb, uint32_t method);

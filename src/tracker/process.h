@@ -58,7 +58,7 @@ typedef struct Process {
         bool is_from_start; /* its runtime's start was seen: it has no earlier events */
         bool has_tiering;   /* tiered compilation is on, and `tiering` is known */
         bool rundown_has_modules, rundown_has_jitted; /* rows of the rundown under way */
-        uint32_t tiering;   /* its settings: TIERED_* of event/module-flags.h */
+        uint32_t tiering; /* its settings: TIERED_* of event/module-flags.h */
         uint64_t begin;
         uint64_t last;          /* latest event */
         uint64_t exit;          /* its exit unload; BODY_FOREVER: not seen */
