@@ -207,7 +207,7 @@ static void caller_list_attachments(Caller *caller)
                 if (caller_may_see(caller, info->uid))
                         json_array_append_new(all, reply_attachment(info, false));
         }
-        caller_answer(caller, json_pack("{so si}", "attachments", all, "holder", (int)getpid()));
+        caller_answer(caller, json_pack("{so}", "attachments", all));
 }
 
 static void caller_give_port(Caller *caller)

@@ -8,6 +8,7 @@
 #include "util/proc-stat.h"
 
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* Between two looks at the processes: a new one is attached within a second. */
@@ -51,7 +52,7 @@ typedef struct Follow {
         unsigned n_asked;
         gint64 next_look;     /* at the holder */
         gint64 next_sessions; /* at LTTng's */
-        json_int_t holder;    /* its pid; 0: not known */
+        pid_t holder;         /* whoever listens for it; 0: not known */
 } Follow;
 
 static void followed_free(void *data)
@@ -242,9 +243,8 @@ static void follow_wait(Follow *follow, gint64 end)
 
 /* Another holder than before: what it does not hold is to be attached. REPLY NULL: there is none.
  */
-static void follow_take_holder(Follow *follow, const json_t *reply)
+static void follow_take_holder(Follow *follow, pid_t holder, const json_t *reply)
 {
-        json_int_t holder = json_integer_value(json_object_get(reply, "holder"));
         json_t *attachments = json_object_get(reply, "attachments"), *row;
         g_autoptr(GHashTable) held = g_hash_table_new(NULL, NULL);
         GHashTableIter iter;
@@ -270,6 +270,8 @@ static void follow_look_at_holder(Follow *follow, gint64 now)
 {
         const Request request = {.verb = REQUEST_LIST};
         g_autoptr(GError) error = NULL;
+        struct ucred listener = {0};
+        socklen_t n = sizeof(listener);
         json_auto_t *reply = NULL;
         int fd;
 
@@ -277,10 +279,12 @@ static void follow_look_at_holder(Follow *follow, gint64 now)
                 return;
         follow->next_look = now + HOLDER_INTERVAL;
         fd = holder_client_ask(&request, /* is_starting= */ false, &error);
-        if (fd >= 0)
+        if (fd >= 0) {
+                getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &listener, &n);
                 reply = holder_client_answer(fd, &error);
+        }
         if (!error)
-                follow_take_holder(follow, reply);
+                follow_take_holder(follow, listener.pid, reply);
 }
 
 void attach_follow(const FollowSettings *settings)

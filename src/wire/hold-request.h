@@ -14,7 +14,7 @@
  *   {"verb":"port"}                              where runtimes connect
  *
  *   {"pid":123,"vpid":1,...}                     an attachment (attach/request.h)
- *   {"attachments":[...],"holder":7}             the reply to "list", with the pid of the holder
+ *   {"attachments":[...]}                        the reply to "list"
  *   {"port":"/path","lasting":true}              the reply to "port"; the service manager listens
  *                                                there, too
  *   {"error":{"kind":"no-process","message":"..."}}
