@@ -338,7 +338,6 @@ static DecodeResult bt_decoder_decode_packed(BtDecoder *decoder, const Layout *l
 {
         const bt_field *data = member_field(layout->data, payload);
         uint64_t i, n = bt_field_array_get_length(data);
-        PackedSource packed;
         int64_t length;
         uint8_t *blob;
 
@@ -362,8 +361,7 @@ static DecodeResult bt_decoder_decode_packed(BtDecoder *decoder, const Layout *l
                         blob[i] = (uint8_t)bt_field_integer_unsigned_get_value(
                                 bt_field_array_borrow_element_field_by_index_const(data, i));
 
-        packed_source_init(&packed, layout->event, blob, n, &decoder->scratch);
-        return decode_record(layout->event, &packed.source, record);
+        return packed_decode(layout->event, blob, n, &decoder->scratch, record);
 }
 
 DecodeResult bt_decoder_decode(BtDecoder *decoder, const Layout *layout, const bt_field *payload,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctf/layout.h"
 
+#include "event/decode-walk.h"
+#include "util/utf8.h"
+
 #include <string.h>
 
 /* What the runtime's LTTng provider calls a packed event's fields, without the underscore. */
@@ -255,6 +258,11 @@ static bool ctf_source_text(CtfSource *source, const CtfClass *class, Value *ret
                 n = (uint64_t)(end - slot->data);
         if (n > UINT32_MAX / 3)
                 return false;
+        if (utf8_is_text((const char *)slot->data, n)) {
+                ret_value->data = slot->data;
+                ret_value->n = (uint32_t)n;
+                return true;
+        }
         out = source->scratch->bytes + source->scratch->n_bytes;
         ret_value->data = out;
         ret_value->n = (uint32_t)utf8_make_valid(slot->data, n, out);
@@ -262,8 +270,8 @@ static bool ctf_source_text(CtfSource *source, const CtfClass *class, Value *ret
         return true;
 }
 
-static DecodeResult ctf_source_read(Source *base, unsigned index, FieldType type, uint32_t count,
-                                    Value *ret_value)
+static inline DecodeResult ctf_source_read(Source *base, unsigned index, FieldType type,
+                                           uint32_t count, Value *ret_value)
 {
         static const uint64_t MAX_VALUES[_FIELD_TYPE_MAX] = {
                 [FIELD_TYPE_U8] = UINT8_MAX,
@@ -307,7 +315,7 @@ static DecodeResult ctf_source_read(Source *base, unsigned index, FieldType type
         return is_ok ? DECODE_OK : DECODE_MISMATCH;
 }
 
-static DecodeResult ctf_source_finish(Source *source)
+static inline DecodeResult ctf_source_finish(Source *source)
 {
         return DECODE_OK;
 }
@@ -316,7 +324,6 @@ static DecodeResult event_layout_decode_plain(const CtfEventLayout *layout, cons
                                               DecodeScratch *scratch, Record *record)
 {
         CtfSource source = {
-                .source = {.read = ctf_source_read, .finish = ctf_source_finish},
                 .layout = layout,
                 .slots = slots,
                 .scratch = scratch,
@@ -329,14 +336,14 @@ static DecodeResult event_layout_decode_plain(const CtfEventLayout *layout, cons
                 if (layout->fields[i]->kind != CTF_KIND_INTEGER)
                         size += 8 * slots[layout->fields[i]->slot].n;
         decode_scratch_reserve(scratch, size);
-        return decode_record(layout->event, &source.source, record);
+        return decode_walk(layout->event, &source.source, ctf_source_read, ctf_source_finish,
+                           record);
 }
 
 DecodeResult ctf_layout_decode(const CtfEventLayout *layout, const CtfSlot *slots,
                                DecodeScratch *scratch, Record *record)
 {
         const CtfSlot *data;
-        PackedSource packed;
 
         decode_scratch_reset(scratch);
         switch (layout->encoding) {
@@ -346,8 +353,7 @@ DecodeResult ctf_layout_decode(const CtfEventLayout *layout, const CtfSlot *slot
                 data = &slots[layout->data->slot];
                 if (slots[layout->length->slot].value != data->n || data->shift)
                         return DECODE_MISMATCH;
-                packed_source_init(&packed, layout->event, data->data, data->n, scratch);
-                return decode_record(layout->event, &packed.source, record);
+                return packed_decode(layout->event, data->data, data->n, scratch, record);
         case CTF_ENCODING_MISMATCH:
                 break;
         }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "event/decode.h"
 
+#include "event/decode-walk.h"
+
 static const char *const RESULT_NAMES[_DECODE_RESULT_MAX] = {
         [DECODE_OK] = "ok",
         [DECODE_TRUNCATED] = "truncated",
@@ -47,25 +49,5 @@ uint8_t *decode_scratch_take(DecodeScratch *scratch, size_t n)
 
 DecodeResult decode_record(const Event *event, Source *source, Record *record)
 {
-        unsigned i;
-
-        record->event = event;
-        for (i = 0; i < event->n_fields; i++) {
-                FieldType type = event->fields[i].type;
-                uint32_t count = 0;
-                DecodeResult result;
-
-                if (field_type_element_size(type)) {
-                        int count_field = event_count_field(event, i);
-
-                        g_assert(count_field >= 0);
-                        /* Counts are u16 or u32 fields. */
-                        count = (uint32_t)record->values[count_field].u;
-                }
-                record->values[i] = (Value){0};
-                result = source->read(source, i, type, count, &record->values[i]);
-                if (result != DECODE_OK)
-                        return result;
-        }
-        return source->finish(source);
+        return decode_walk(event, source, source->read, source->finish, record);
 }

@@ -49,35 +49,27 @@ struct Source {
         DecodeResult (*finish)(Source *source);
 };
 
-/*
- * Source over a packed blob (the event's __data__): manifest order, little-endian, no padding.
- * The runtime writes no byte at all for a NULL string, which only its helper events have (flag
- * METHOD_FLAG_JIT_HELPER: namespace and signature are NULL); those read as empty.
- */
-typedef struct PackedSource {
-        Source source;
-        const Event *event;
-        const uint8_t *bytes;
-        size_t n_bytes;
-        size_t position;
-        DecodeScratch *scratch;
-        bool is_helper;        /* of a JIT helper, and not decided yet which strings are NULL */
-        bool has_null_strings; /* only then are the bytes consumed exactly */
-} PackedSource;
+/* Sets the record's event and values from the source, and leaves its other members alone. */
+DecodeResult decode_record(const Event *event, Source *source, Record *record);
 
 /*
+ * Decodes a packed event (its `__data__`): BYTES have the fields in manifest order, little-endian,
+ * without padding. The runtime writes no byte at all for a NULL string, which only its helper
+ * events have (flag METHOD_FLAG_JIT_HELPER: namespace and signature are NULL); those read as empty.
  * Decoded GUIDs and arrays borrow from BYTES, strings from SCRATCH. As long as the record is in
  * use, BYTES must stay and SCRATCH must not be reset or reserved from.
  */
-void packed_source_init(PackedSource *packed, const Event *event, const uint8_t *bytes,
-                        size_t n_bytes, DecodeScratch *scratch);
-
-/* Sets the record's event and values from the source, and leaves its other members alone. */
-DecodeResult decode_record(const Event *event, Source *source, Record *record);
+DecodeResult packed_decode(const Event *event, const uint8_t *bytes, size_t n_bytes,
+                           DecodeScratch *scratch, Record *record);
 
 /* UTF-16LE of N_UNITS code units to UTF-8: unpaired surrogates become U+FFFD. Returns bytes
  * written; OUT must have room for 3 bytes a unit. */
 size_t utf16le_to_utf8(const uint8_t *in, size_t n_units, uint8_t *out);
+/*
+ * Converts as many units at the start of N_UNITS as are ASCII and not NUL, and returns how many.
+ * OUT must have room for N_UNITS bytes.
+ */
+size_t utf16le_ascii_to_utf8(const uint8_t *in, size_t n_units, uint8_t *out);
 
 /*
  * Copies N bytes of text, each byte that is not part of well-formed UTF-8 as U+FFFD. Returns bytes

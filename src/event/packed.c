@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "event/decode.h"
+#include "event/decode-walk.h"
 #include "event/method-flags.h"
 
 #include <string.h>
@@ -16,6 +16,17 @@ enum {
         GUID_SIZE = 16,
         BOOL_SIZE = 4,
 };
+
+typedef struct PackedSource {
+        Source source;
+        const Event *event;
+        const uint8_t *bytes;
+        size_t n_bytes;
+        size_t position;
+        DecodeScratch *scratch;
+        bool is_helper;        /* of a JIT helper, and not decided yet which strings are NULL */
+        bool has_null_strings; /* only then are the bytes consumed exactly */
+} PackedSource;
 
 static inline uint64_t get_le(const uint8_t *bytes, unsigned n)
 {
@@ -111,21 +122,52 @@ static bool packed_rest_fits(const PackedSource *packed, unsigned index, bool ha
         return position == packed->n_bytes;
 }
 
-static void packed_read_string(PackedSource *packed, FieldType type, const uint8_t *bytes,
-                               size_t size, Value *ret_value)
+/* At most 3 bytes for each byte of the blob, reserved at the start. */
+static uint8_t *packed_room(const PackedSource *packed)
 {
-        /* At most 3 bytes for each byte of the blob, reserved at the start. */
-        uint8_t *out = packed->scratch->bytes + packed->scratch->n_bytes;
-
-        if (type == FIELD_TYPE_WSTRING)
-                ret_value->n = (uint32_t)utf16le_to_utf8(bytes, (size - 2) / 2, out);
-        else
-                ret_value->n = (uint32_t)utf8_make_valid(bytes, size - 1, out);
-        ret_value->data = out;
-        packed->scratch->n_bytes += ret_value->n;
+        return packed->scratch->bytes + packed->scratch->n_bytes;
 }
 
-static DecodeResult packed_read_number(PackedSource *packed, size_t size, uint64_t *ret_value)
+static void packed_set_string(PackedSource *packed, size_t n, Value *ret_value)
+{
+        ret_value->data = packed_room(packed);
+        ret_value->n = (uint32_t)n;
+        packed->scratch->n_bytes += n;
+}
+
+static DecodeResult packed_read_wstring(PackedSource *packed, const uint8_t *bytes, size_t left,
+                                        Value *ret_value)
+{
+        /* Nearly all names are ASCII. */
+        size_t n_ascii = utf16le_ascii_to_utf8(bytes, left / 2, packed_room(packed));
+        size_t n = n_ascii;
+        ssize_t size = wstring_size(bytes + 2 * n_ascii, left - 2 * n_ascii);
+
+        if (size < 0)
+                return DECODE_TRUNCATED;
+        if (size)
+                n += utf16le_to_utf8(bytes + 2 * n_ascii, (size_t)size / 2,
+                                     packed_room(packed) + n_ascii);
+        packed->position += 2 * n_ascii + (size_t)size + 2;
+        packed_set_string(packed, n, ret_value);
+        return DECODE_OK;
+}
+
+static DecodeResult packed_read_astring(PackedSource *packed, const uint8_t *bytes, size_t left,
+                                        Value *ret_value)
+{
+        ssize_t size = astring_size(bytes, left);
+
+        if (size < 0)
+                return DECODE_TRUNCATED;
+        packed->position += (size_t)size + 1;
+        packed_set_string(packed, utf8_make_valid(bytes, (size_t)size, packed_room(packed)),
+                          ret_value);
+        return DECODE_OK;
+}
+
+static inline DecodeResult packed_read_number(PackedSource *packed, size_t size,
+                                              uint64_t *ret_value)
 {
         const uint8_t *bytes = packed->bytes + packed->position;
         size_t left = packed->n_bytes - packed->position;
@@ -139,16 +181,42 @@ static DecodeResult packed_read_number(PackedSource *packed, size_t size, uint64
         return DECODE_OK;
 }
 
-static DecodeResult packed_read(Source *source, unsigned index, FieldType type, uint32_t count,
-                                Value *ret_value)
+/* A GUID, or an array of COUNT elements: N elements or bytes. */
+static DecodeResult packed_read_elements(PackedSource *packed, FieldType type, uint32_t count,
+                                         Value *ret_value)
+{
+        const uint8_t *bytes = packed->bytes + packed->position;
+        ssize_t size = field_size(type, count, bytes, packed->n_bytes - packed->position);
+
+        if (size < 0)
+                return DECODE_TRUNCATED;
+        packed->position += (size_t)size;
+        ret_value->data = bytes;
+        ret_value->n = type == FIELD_TYPE_GUID ? GUID_SIZE : count;
+        return DECODE_OK;
+}
+
+/* A string that can be NULL in the event of a JIT helper; true if it is. */
+static bool packed_read_null(PackedSource *packed, unsigned index, Value *ret_value)
+{
+        /* Decided at the first string that can be NULL; it holds for the others of the event. */
+        if (packed->is_helper)
+                packed->has_null_strings = !packed_rest_fits(packed, index, false) &&
+                                           packed_rest_fits(packed, index, true);
+        packed->is_helper = false;
+        if (packed->has_null_strings)
+                *ret_value = (Value){.data = (const uint8_t *)""};
+        return packed->has_null_strings;
+}
+
+static inline DecodeResult packed_read(Source *source, unsigned index, FieldType type,
+                                       uint32_t count, Value *ret_value)
 {
         PackedSource *packed = (PackedSource *)source;
         FieldRole role = packed->event->fields[index].role;
         const uint8_t *bytes = packed->bytes + packed->position;
-        ssize_t size;
+        size_t left = packed->n_bytes - packed->position;
 
-        if (packed->n_bytes > PACKED_MAX_BYTES)
-                return DECODE_MISMATCH;
         if (NUMBER_SIZES[type]) {
                 DecodeResult result = packed_read_number(packed, NUMBER_SIZES[type], &ret_value->u);
 
@@ -158,61 +226,34 @@ static DecodeResult packed_read(Source *source, unsigned index, FieldType type, 
                         packed->is_helper = ret_value->u & METHOD_FLAG_JIT_HELPER;
                 return result;
         }
-
-        /* Decided at the first string that can be NULL; it holds for the others of the event. */
-        if (packed->is_helper && role == FIELD_ROLE_NULL_IN_HELPERS) {
-                packed->has_null_strings = !packed_rest_fits(packed, index, false) &&
-                                           packed_rest_fits(packed, index, true);
-                packed->is_helper = false;
-        }
-        if (packed->has_null_strings && role == FIELD_ROLE_NULL_IN_HELPERS) {
-                *ret_value = (Value){.data = (const uint8_t *)""};
+        if (role == FIELD_ROLE_NULL_IN_HELPERS && packed_read_null(packed, index, ret_value))
                 return DECODE_OK;
-        }
-
-        size = field_size(type, count, bytes, packed->n_bytes - packed->position);
-        if (size < 0)
-                return DECODE_TRUNCATED;
-        packed->position += (size_t)size;
-
-        switch (type) {
-        case FIELD_TYPE_GUID:
-                ret_value->data = bytes;
-                ret_value->n = GUID_SIZE;
-                break;
-        case FIELD_TYPE_WSTRING:
-        case FIELD_TYPE_ASTRING:
-                packed_read_string(packed, type, bytes, (size_t)size, ret_value);
-                break;
-        case FIELD_TYPE_U64_ARRAY:
-        case FIELD_TYPE_IL_OFFSETS:
-        case FIELD_TYPE_U32_ARRAY:
-                ret_value->data = bytes;
-                ret_value->n = count;
-                break;
-        default:
-                g_assert_not_reached();
-        }
-        return DECODE_OK;
+        if (type == FIELD_TYPE_WSTRING)
+                return packed_read_wstring(packed, bytes, left, ret_value);
+        if (type == FIELD_TYPE_ASTRING)
+                return packed_read_astring(packed, bytes, left, ret_value);
+        return packed_read_elements(packed, type, count, ret_value);
 }
 
-static DecodeResult packed_finish(Source *source)
+static inline DecodeResult packed_finish(Source *source)
 {
         const PackedSource *packed = (const PackedSource *)source;
 
         return packed->position == packed->n_bytes ? DECODE_OK : DECODE_LEFTOVER;
 }
 
-void packed_source_init(PackedSource *packed, const Event *event, const uint8_t *bytes,
-                        size_t n_bytes, DecodeScratch *scratch)
+DecodeResult packed_decode(const Event *event, const uint8_t *bytes, size_t n_bytes,
+                           DecodeScratch *scratch, Record *record)
 {
-        *packed = (PackedSource){
-                .source = {.read = packed_read, .finish = packed_finish},
+        PackedSource packed = {
                 .event = event,
                 .bytes = bytes ? bytes : (const uint8_t *)"",
                 .n_bytes = n_bytes,
                 .scratch = scratch,
         };
-        if (n_bytes <= PACKED_MAX_BYTES)
-                decode_scratch_reserve(scratch, 3 * n_bytes);
+
+        if (n_bytes > PACKED_MAX_BYTES)
+                return DECODE_MISMATCH;
+        decode_scratch_reserve(scratch, 3 * n_bytes);
+        return decode_walk(event, &packed.source, packed_read, packed_finish, record);
 }

@@ -43,6 +43,32 @@ static bool is_ascii(const uint8_t *in)
         return !(GUINT64_FROM_LE(units) & UINT64_C(0xff80ff80ff80ff80));
 }
 
+enum { GROUP = 8 };
+typedef uint16_t GroupUnits __attribute__((vector_size(GROUP * sizeof(uint16_t))));
+typedef uint8_t GroupBytes __attribute__((vector_size(GROUP)));
+
+size_t utf16le_ascii_to_utf8(const uint8_t *in, size_t n_units, uint8_t *out)
+{
+        size_t i = 0;
+
+        for (; G_BYTE_ORDER == G_LITTLE_ENDIAN && i + GROUP <= n_units; i += GROUP) {
+                GroupUnits units, others;
+                GroupBytes bytes;
+                uint64_t any[2];
+
+                memcpy(&units, in + 2 * i, sizeof(units));
+                others = (units | (units - 1)) & 0xff80; /* NUL less one has all bits */
+                memcpy(any, &others, sizeof(any));
+                if (any[0] | any[1])
+                        break;
+                bytes = __builtin_convertvector(units, GroupBytes);
+                memcpy(out + i, &bytes, sizeof(bytes));
+        }
+        for (; i < n_units && !in[2 * i + 1] && in[2 * i] && in[2 * i] < 0x80; i++)
+                out[i] = in[2 * i];
+        return i;
+}
+
 size_t utf16le_to_utf8(const uint8_t *in, size_t n_units, uint8_t *out)
 {
         uint8_t *begin = out;

@@ -363,11 +363,8 @@ static bool reader_decode(NettraceReader *reader, const NettraceQueued *queued, 
         DecodeResult result;
 
         do {
-                PackedSource packed;
-
                 decode_scratch_reset(&reader->scratch);
-                packed_source_init(&packed, event, payload, queued->n_payload, &reader->scratch);
-                result = decode_record(event, &packed.source, record);
+                result = packed_decode(event, payload, queued->n_payload, &reader->scratch, record);
         } while (result != DECODE_OK && !queued->has_version && (event = event_before(event)));
         queued->counts->n_results[result]++;
         return result == DECODE_OK;

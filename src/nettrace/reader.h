@@ -6,7 +6,7 @@
  *
  * Without input or output of its own: a file's reader and the holder of a live session push what
  * they have read. The payloads have the layouts of the runtime's manifest, as LTTng's packed events
- * have, so that PackedSource (event/decode.h) reads them.
+ * have, so that packed_decode() (event/decode.h) reads them.
  *
  * The order: a record comes out once nothing older can come: the runtime marks events, and has
  * points of sequence, with that promise. An event that breaks it, or that no metadata explains, is

@@ -13,15 +13,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         g_autofree uint8_t *blob = g_memdup2(input.at, input.n);
         DecodeScratch scratch = DECODE_SCRATCH_INIT;
         Record record = {0}, again;
-        PackedSource packed;
         IngestFrame frame;
         uint32_t stream;
         unsigned i;
 
         if (size > FUZZ_MAX_INPUT)
                 return 0;
-        packed_source_init(&packed, event, blob, input.n, &scratch);
-        if (decode_record(event, &packed.source, &record) == DECODE_OK) {
+        if (packed_decode(event, blob, input.n, &scratch, &record) == DECODE_OK) {
                 fuzz_check_record(&record);
                 /* What was decoded can be sent, and arrives as it is. */
                 FUZZ_REQUIRE(ingest_put_record(frame_bytes, 1, &record));

@@ -159,11 +159,8 @@ static void check_value(const Field *field, unsigned index, const Value *value)
 static DecodeResult decode(const Event *event, const uint8_t *bytes, size_t n,
                            DecodeScratch *scratch, Record *record)
 {
-        PackedSource packed;
-
         decode_scratch_reset(scratch);
-        packed_source_init(&packed, event, bytes, n, scratch);
-        return decode_record(event, &packed.source, record);
+        return packed_decode(event, bytes, n, scratch, record);
 }
 
 /* Decodes a copy of its own size; the record is not to be used afterwards. */

@@ -110,6 +110,32 @@ START_TEST(test_utf8)
 }
 END_TEST
 
+/* Of texts of every length up to three groups, with another unit at each place, or none. */
+START_TEST(test_ascii_start)
+{
+        static const uint16_t OTHERS[] = {0, 0x80, 0xff, 0x100, 0x141, 0xd83d, 0xffff};
+        enum { MOST = 24 };
+        size_t n, at, i;
+
+        for (n = 0; n <= MOST; n++)
+                for (at = 0; at <= n; at++) {
+                        g_autofree uint8_t *in = g_malloc0(2 * n + 1);
+                        g_autofree uint8_t *out = g_malloc0(n + 1);
+                        uint16_t other = OTHERS[_i];
+
+                        for (i = 0; i < n; i++)
+                                in[2 * i] = (uint8_t)(1 + (5 * i + n) % 0x7f);
+                        if (at < n) {
+                                in[2 * at] = (uint8_t)other;
+                                in[2 * at + 1] = (uint8_t)(other >> 8);
+                        }
+                        ck_assert_uint_eq(utf16le_ascii_to_utf8(in, n, out), at);
+                        for (i = 0; i < at; i++)
+                                ck_assert_uint_eq(out[i], in[2 * i]);
+                }
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("utf16");
@@ -117,6 +143,7 @@ Suite *suite_new(void)
 
         tcase_add_loop_test(tcase, test_utf16, 0, G_N_ELEMENTS(UTF16_ROWS));
         tcase_add_test(tcase, test_every_unit);
+        tcase_add_loop_test(tcase, test_ascii_start, 0, 7);
         tcase_add_loop_test(tcase, test_utf8, 0, G_N_ELEMENTS(UTF8_ROWS));
         suite_add_tcase(suite, tcase);
         return suite;
