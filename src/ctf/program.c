@@ -12,7 +12,8 @@
 typedef enum CtfCode {
         CTF_CODE_ALIGN,
         CTF_CODE_SKIP,    /* `size` bits */
-        CTF_CODE_INTEGER, /* to a slot, or to a role */
+        CTF_CODE_NUMBER,  /* an integer of whole bytes, little-endian, to a slot and nothing else */
+        CTF_CODE_INTEGER, /* any, to a slot, or to a role */
         CTF_CODE_STRING,
         CTF_CODE_ELEMENTS, /* integers or floats, one after the other */
         CTF_CODE_REPEAT,   /* the steps up to `target`, for each element */
@@ -25,6 +26,7 @@ typedef struct CtfStep {
         uint32_t slot; /* UINT32_MAX: the value is not kept */
         uint64_t size; /* in bits: of a skip, an integer, an element */
         unsigned align;
+        unsigned shift;      /* of a number: bits of 64 that it does not have */
         unsigned stride;     /* from one element to the next */
         uint32_t count_slot; /* UINT32_MAX: `count` */
         uint64_t count;
@@ -34,6 +36,14 @@ typedef struct CtfStep {
         bool is_signed;
         bool is_big_endian;
 } CtfStep;
+
+/* False if COUNT elements, one after the other, take more bits than can be. */
+static inline bool elements_size(const CtfStep *step, uint64_t count, uint64_t *ret_size)
+{
+        *ret_size = 0;
+        return !count || !(__builtin_mul_overflow(count - 1, step->stride, ret_size) ||
+                           __builtin_add_overflow(*ret_size, step->size, ret_size));
+}
 
 typedef struct CtfSelect {
         CtfRange range;
@@ -77,9 +87,12 @@ static void compiler_align(CtfCompiler *compiler, unsigned align)
 static void compiler_skip(CtfCompiler *compiler, uint64_t size)
 {
         const CtfStep step = {.code = CTF_CODE_SKIP, .size = size};
+        CtfStep *last = compiler->may_merge
+                                ? compiler_step(compiler, compiler->program->steps->len - 1)
+                                : NULL;
 
-        if (compiler->may_merge)
-                compiler_step(compiler, compiler->program->steps->len - 1)->size += size;
+        if (last && last->size <= UINT64_MAX - size)
+                last->size += size;
         else
                 compiler_emit(compiler, &step);
 }
@@ -100,7 +113,7 @@ static uint32_t compiler_slot(CtfCompiler *compiler, CtfClass *class)
 
 static void compiler_number(CtfCompiler *compiler, CtfClass *class)
 {
-        const CtfStep step = {
+        CtfStep step = {
                 .code = CTF_CODE_INTEGER,
                 .slot = compiler_slot(compiler, class),
                 .size = class->size,
@@ -109,12 +122,23 @@ static void compiler_number(CtfCompiler *compiler, CtfClass *class)
                 .is_big_endian = class->is_big_endian,
         };
 
+        if (step.role == CTF_ROLE_NONE && !class->is_big_endian && class->size % 8 == 0) {
+                step.code = CTF_CODE_NUMBER;
+                step.shift = 64 - class->size;
+        }
         compiler_align(compiler, class->align);
         if (step.slot == UINT32_MAX && step.role == CTF_ROLE_NONE)
                 compiler_skip(compiler, class->size);
         else
                 compiler_emit(compiler, &step);
         compiler->is_byte_aligned = compiler->is_byte_aligned && class->size % 8 == 0;
+}
+
+/* True if nobody needs the elements and all are known to take SIZE bits. */
+static bool step_is_skip(const CtfStep *step, uint64_t *ret_size)
+{
+        return step->slot == UINT32_MAX && step->role == CTF_ROLE_NONE &&
+               step->count_slot == UINT32_MAX && elements_size(step, step->count, ret_size);
 }
 
 static void compiler_class(CtfCompiler *compiler, CtfClass *class);
@@ -129,13 +153,17 @@ static void compiler_elements(CtfCompiler *compiler, CtfClass *class)
                 .count = class->length,
                 .role = class->role,
         };
+        uint64_t size;
         guint repeat;
 
         if (element->kind == CTF_KIND_INTEGER || element->kind == CTF_KIND_FLOAT) {
                 compiler_align(compiler, element->align);
                 step.size = element->size;
                 step.stride = (element->size + element->align - 1) & ~(element->align - 1);
-                compiler_emit(compiler, &step);
+                if (step_is_skip(&step, &size))
+                        compiler_skip(compiler, size);
+                else
+                        compiler_emit(compiler, &step);
                 compiler->is_byte_aligned = compiler->is_byte_aligned && element->size % 8 == 0;
                 return;
         }
@@ -291,6 +319,21 @@ static uint64_t clock_update(uint64_t clock, uint64_t value, unsigned size)
         return (clock & ~mask) | value;
 }
 
+/* False if it has to be read by cursor_integer(). Mostly there are eight bytes, at a whole byte. */
+static inline bool cursor_number(CtfCursor *cursor, const CtfStep *step, CtfSlot *slots)
+{
+        uint64_t value;
+
+        if (cursor->at % 8 || cursor->end - cursor->at < 64)
+                return false;
+        memcpy(&value, cursor_byte(cursor), sizeof(value));
+        value = GUINT64_FROM_LE(value) << step->shift;
+        slots[step->slot].value =
+                step->is_signed ? (uint64_t)((int64_t)value >> step->shift) : value >> step->shift;
+        cursor->at += step->size;
+        return true;
+}
+
 static bool cursor_integer(CtfCursor *cursor, const CtfStep *step, CtfSlot *slots)
 {
         uint64_t value;
@@ -329,10 +372,9 @@ static bool cursor_string(CtfCursor *cursor, const CtfStep *step, CtfSlot *slots
 
 static bool cursor_elements(CtfCursor *cursor, const CtfStep *step, uint64_t count, CtfSlot *slots)
 {
-        uint64_t left = cursor->end - cursor->at, size = 0;
+        uint64_t left = cursor->end - cursor->at, size;
 
-        if (count && (__builtin_mul_overflow(count - 1, step->stride, &size) ||
-                      __builtin_add_overflow(size, step->size, &size) || size > left))
+        if (!elements_size(step, count, &size) || size > left)
                 return false;
         if (step->slot != UINT32_MAX)
                 slots[step->slot] =
@@ -348,6 +390,11 @@ static bool select_has(const CtfSelect *entry, uint64_t value, bool is_signed)
         return is_signed ? (int64_t)value >= (int64_t)entry->range.low &&
                                    (int64_t)value <= (int64_t)entry->range.high
                          : value >= entry->range.low && value <= entry->range.high;
+}
+
+static inline uint64_t step_count(const CtfStep *step, const CtfSlot *slots)
+{
+        return step->count_slot == UINT32_MAX ? step->count : slots[step->count_slot].value;
 }
 
 /* The steps of the option that is selected, or UINT32_MAX. */
@@ -389,12 +436,11 @@ static CtfRunResult program_run(const CtfProgram *program, uint32_t i, uint32_t 
                                 CtfCursor *cursor, CtfSlot *slots)
 {
         const CtfStep *steps = (const CtfStep *)(const void *)program->steps->data;
+        const CtfStep *step = steps + i, *last = steps + end;
         CtfRunResult result;
         uint64_t count;
 
-        while (i < end) {
-                const CtfStep *step = &steps[i];
-
+        while (step < last) {
                 switch (step->code) {
                 case CTF_CODE_ALIGN:
                         count = -cursor->at & (step->align - 1);
@@ -407,6 +453,10 @@ static CtfRunResult program_run(const CtfProgram *program, uint32_t i, uint32_t 
                                 return CTF_RUN_SHORT;
                         cursor->at += step->size;
                         break;
+                case CTF_CODE_NUMBER:
+                        if (cursor_number(cursor, step, slots))
+                                break;
+                        /* fallthrough */
                 case CTF_CODE_INTEGER:
                         if (!cursor_integer(cursor, step, slots))
                                 return CTF_RUN_SHORT;
@@ -416,29 +466,27 @@ static CtfRunResult program_run(const CtfProgram *program, uint32_t i, uint32_t 
                                 return CTF_RUN_SHORT;
                         break;
                 case CTF_CODE_ELEMENTS:
+                        if (!cursor_elements(cursor, step, step_count(step, slots), slots))
+                                return CTF_RUN_SHORT;
+                        break;
                 case CTF_CODE_REPEAT:
-                        count = step->count_slot == UINT32_MAX ? step->count
-                                                               : slots[step->count_slot].value;
-                        if (step->code == CTF_CODE_ELEMENTS) {
-                                if (!cursor_elements(cursor, step, count, slots))
-                                        return CTF_RUN_SHORT;
-                                break;
-                        }
-                        result = program_repeat(program, i, count, cursor, slots);
+                        result = program_repeat(program, (uint32_t)(step - steps),
+                                                step_count(step, slots), cursor, slots);
                         if (result != CTF_RUN_OK)
                                 return result;
-                        i = step->target;
+                        step = steps + step->target;
                         continue;
                 case CTF_CODE_SELECT:
                         i = program_select(program, step, slots[step->count_slot].value);
                         if (i == UINT32_MAX)
                                 return CTF_RUN_INVALID;
+                        step = steps + i;
                         continue;
                 case CTF_CODE_JUMP:
-                        i = step->target;
+                        step = steps + step->target;
                         continue;
                 }
-                i++;
+                step++;
         }
         return CTF_RUN_OK;
 }
