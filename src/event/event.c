@@ -394,9 +394,8 @@ bool event_kind_is_wanted(EventKind kind, EventUse use)
         return kind < EVENT_KIND_JIT_INLINED || use != EVENT_USE_CODE_MAPS;
 }
 
-/* By row and name: the field's index, and 1; 0: none. Fields are looked up several times an event.
- */
-static uint8_t field_numbers[G_N_ELEMENTS(event_table)][_FIELD_NAME_MAX + 1];
+/* Fields are looked up several times an event. */
+uint8_t event_field_numbers[G_N_ELEMENTS(event_table)][_FIELD_NAME_MAX + 1];
 
 __attribute__((constructor)) static void event_number_fields(void)
 {
@@ -405,17 +404,15 @@ __attribute__((constructor)) static void event_number_fields(void)
 
         for (row = 0; row < n_event_table; row++)
                 for (i = event_table[row].n_fields; i-- > 0;)
-                        field_numbers[row][event_table[row].fields[i].name] = (uint8_t)(i + 1);
+                        event_field_numbers[row][event_table[row].fields[i].name] =
+                                (uint8_t)(i + 1);
 }
 
-int event_field(const Event *event, FieldName name)
+/* Tests have rows of their own. */
+int event_field_of_other(const Event *event, FieldName name)
 {
-        size_t row = ((uintptr_t)event - (uintptr_t)event_table) / sizeof(*event);
         unsigned i;
 
-        /* Tests have rows of their own. */
-        if (row < n_event_table)
-                return field_numbers[row][name] - 1;
         for (i = 0; i < event->n_fields; i++)
                 if (event->fields[i].name == name)
                         return (int)i;

@@ -146,8 +146,19 @@ typedef enum EventUse {
 /* True if events of that kind are needed for that use. */
 bool event_kind_is_wanted(EventKind kind, EventUse use);
 
+/* By row of event_table and name: the index of the field, and 1; 0: none. Set before main(). */
+extern uint8_t event_field_numbers[][_FIELD_NAME_MAX + 1];
+/* As event_field(), of a row that is not in event_table. */
+int event_field_of_other(const Event *event, FieldName name);
+
 /* Index of a field in the row's fields, -1 if the row has none of that name. */
-int event_field(const Event *event, FieldName name);
+static inline int event_field(const Event *event, FieldName name)
+{
+        size_t row = ((uintptr_t)event - (uintptr_t)event_table) / sizeof(*event);
+
+        return row < n_event_table ? event_field_numbers[row][name] - 1
+                                   : event_field_of_other(event, name);
+}
 
 /* Index of the field that counts the elements of array field I, -1 if the row has none. */
 int event_count_field(const Event *event, unsigned i);

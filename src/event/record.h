@@ -33,7 +33,17 @@ typedef struct Record {
 } Record;
 
 /* The value of a named field, or NULL if the event's row has none. */
-const Value *record_value(const Record *record, FieldName name);
+static inline const Value *record_value(const Record *record, FieldName name)
+{
+        int i = event_field(record->event, name);
+
+        return i < 0 ? NULL : &record->values[i];
+}
 
 /* A number field, 0 if the row has none. */
-uint64_t record_u64(const Record *record, FieldName name);
+static inline uint64_t record_u64(const Record *record, FieldName name)
+{
+        const Value *value = record_value(record, name);
+
+        return value ? value->u : 0;
+}

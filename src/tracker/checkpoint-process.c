@@ -189,11 +189,11 @@ static void checkpoint_put_jittings(CheckpointIo *io, const Process *process)
 
 static void checkpoint_get_jitting(CheckpointIo *io, Process *process)
 {
-        Jitting *jitting = g_new0(Jitting, 1);
+        Jitting jitting = {0};
         int32_t tid;
 
-        checkpoint_jitting(io, &tid, jitting);
-        process_begin_jitting(process, tid, jitting);
+        checkpoint_jitting(io, &tid, &jitting);
+        process_begin_jitting(process, tid, &jitting);
 }
 
 static void checkpoint_kept_map(CheckpointIo *io, MethodKey *key, IlMap **map)

@@ -32,6 +32,7 @@ static void pids_free(gpointer data)
 
 void identities_init(Identities *identities)
 {
+        identities->recent = NULL;
         identities->table =
                 g_hash_table_new_full(owned_key_hash, owned_key_equal, NULL, identity_free);
         identities->by_pid =
@@ -47,6 +48,16 @@ void identities_deinit(Identities *identities)
 Identity *identities_find(const Identities *identities, const ProcessKey *key, uint32_t uid)
 {
         return g_hash_table_lookup(identities->table, &(OwnedKey){*key, uid});
+}
+
+Identity *identities_find_again(Identities *identities, const ProcessKey *key, uint32_t uid)
+{
+        const Identity *recent = identities->recent;
+
+        if (!recent || recent->id.key.pid != key->pid || recent->id.key.pid_ns != key->pid_ns ||
+            recent->id.uid != uid)
+                identities->recent = identities_find(identities, key, uid);
+        return identities->recent;
 }
 
 const GPtrArray *identities_of_pid(const Identities *identities, int32_t pid)
@@ -112,6 +123,8 @@ void identities_remove(Identities *identities, Process *process)
         g_ptr_array_remove(of_pid, identity);
         if (!of_pid->len)
                 g_hash_table_remove(identities->by_pid, GINT_TO_POINTER(process->key.pid));
+        if (identities->recent == identity)
+                identities->recent = NULL;
         g_hash_table_remove(identities->table, &identity->id);
 }
 

@@ -20,6 +20,7 @@ typedef struct Identity {
 typedef struct Identities {
         GHashTable *table;  /* owned: borrowed OwnedKey (of its value) -> owned Identity */
         GHashTable *by_pid; /* owned: pid -> owned GPtrArray of borrowed Identities */
+        Identity *recent;   /* borrowed: the one that identities_find_again() found, or NULL */
 } Identities;
 
 /* For GHashTables by OwnedKey. */
@@ -31,6 +32,8 @@ void identities_deinit(Identities *identities);
 
 /* NULL if no process of that identity is known. */
 Identity *identities_find(const Identities *identities, const ProcessKey *key, uint32_t uid);
+/* The same, quickly if it was the one before, too: as for most records. */
+Identity *identities_find_again(Identities *identities, const ProcessKey *key, uint32_t uid);
 /* All identities with that pid, in any namespace and of any owner; NULL: none. Borrowed. */
 const GPtrArray *identities_of_pid(const Identities *identities, int32_t pid);
 

@@ -8,11 +8,16 @@
 /* Bytes of an entry of a hash table, with the free entries next to it. */
 #define TABLE_ENTRY 48
 
-static void jitting_free(Process *process, Jitting *jitting)
+static void jitting_release_names(Process *process, const Jitting *jitting)
 {
         strtab_unref(process->names, jitting->name_space);
         strtab_unref(process->names, jitting->name);
         strtab_unref(process->names, jitting->signature);
+}
+
+static void jitting_free(Process *process, Jitting *jitting)
+{
+        jitting_release_names(process, jitting);
         account_remove(process->account, sizeof(*jitting) + TABLE_ENTRY);
         g_free(jitting);
 }
@@ -93,7 +98,9 @@ void process_book_texts(Process *process)
 
 void process_add_trace(Process *process, Trace *trace)
 {
-        if (g_ptr_array_find(process->traces, trace, NULL))
+        /* Mostly there is one. */
+        if ((process->traces->len && process->traces->pdata[0] == trace) ||
+            g_ptr_array_find(process->traces, trace, NULL))
                 return;
         g_ptr_array_add(process->traces, trace);
         trace->n_processes++;
@@ -265,21 +272,25 @@ void process_drop_il_maps(Process *process)
         g_hash_table_remove_all(process->rundown_maps);
 }
 
-void process_begin_jitting(Process *process, int32_t tid, Jitting *jitting)
+Jitting *process_jitting(const Process *process, int32_t tid)
 {
-        Jitting *earlier = g_hash_table_lookup(process->jitting, GINT_TO_POINTER(tid));
-
-        if (earlier)
-                jitting_free(process, earlier);
-        account_add(process->account, sizeof(*jitting) + TABLE_ENTRY);
-        g_hash_table_insert(process->jitting, GINT_TO_POINTER(tid), jitting);
+        return g_hash_table_lookup(process->jitting, GINT_TO_POINTER(tid));
 }
 
-const Jitting *process_jitting(const Process *process, int32_t tid, uint64_t method_id)
+void process_begin_jitting(Process *process, int32_t tid, const Jitting *jitting)
 {
-        const Jitting *jitting = g_hash_table_lookup(process->jitting, GINT_TO_POINTER(tid));
+        Jitting *earlier = process_jitting(process, tid);
 
-        return jitting && jitting->method_id == method_id ? jitting : NULL;
+        if (earlier) {
+                const Jitting before = *earlier;
+
+                *earlier = *jitting;
+                jitting_release_names(process, &before);
+                return;
+        }
+        account_add(process->account, sizeof(*jitting) + TABLE_ENTRY);
+        g_hash_table_insert(process->jitting, GINT_TO_POINTER(tid),
+                            g_memdup2(jitting, sizeof(*jitting)));
 }
 
 void process_add_rundown(Process *process, const Rundown *rundown)

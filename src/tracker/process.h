@@ -133,8 +133,10 @@ void process_keep_il_map(Process *process, uint64_t method_id, uint64_t rejit_id
 IlMap *process_take_il_map(Process *process, uint64_t method_id, uint64_t rejit_id);
 void process_drop_il_maps(Process *process);
 
-void process_begin_jitting(Process *process, int32_t tid, Jitting *jitting);
-const Jitting *process_jitting(const Process *process, int32_t tid, uint64_t method_id);
+/* The compilation that began on the thread last, or NULL. */
+Jitting *process_jitting(const Process *process, int32_t tid);
+/* Copies JITTING, and takes over its names. */
+void process_begin_jitting(Process *process, int32_t tid, const Jitting *jitting);
 
 /*
  * RECORD, a load, has been applied: if it is of a stub that was made before, its body gets the

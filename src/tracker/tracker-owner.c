@@ -44,7 +44,7 @@ bool tracker_record_owner(Tracker *tracker, Trace *trace, const Record *record, 
                 return true;
         }
         if (!*trace->boot_id || trace->uid == PROCESS_OF_NOBODY ||
-            identities_find(&tracker->identities, &record->process, *ret_uid))
+            identities_find_again(&tracker->identities, &record->process, *ret_uid))
                 return true;
         /* The host is not asked for every record of a flood. */
         if (g_hash_table_lookup_extended(tracker->forged, &record->process, NULL, &known) &&

@@ -182,7 +182,7 @@ static bool tracker_has_room_for_generation(Tracker *tracker, const Record *reco
 static Process *tracker_find_generation(Tracker *tracker, TrackerStream *stream, uint32_t uid,
                                         const Record *record)
 {
-        Identity *identity = identities_find(&tracker->identities, &record->process, uid);
+        Identity *identity = identities_find_again(&tracker->identities, &record->process, uid);
         Process *process = identity ? identity->newest : NULL;
 
         if (!process || record_begins_generation(tracker, process, stream, record)) {
@@ -207,16 +207,11 @@ static Process *tracker_find_generation(Tracker *tracker, TrackerStream *stream,
 }
 
 /* LIKE: a name that it probably is, or 0. */
-static Str process_intern_like(Process *process, const Value *value, Str like)
+static Str process_intern(Process *process, const Value *value, Str like)
 {
         return value ? strtab_add_like(process->names, process->account, like,
                                        (const char *)value->data, value->n)
                      : 0;
-}
-
-static Str process_intern(Process *process, const Value *value)
-{
-        return process_intern_like(process, value, 0);
 }
 
 static char *value_text(const Value *value)
@@ -233,13 +228,14 @@ static char *value_text(const Value *value)
  * Sets BODY to what an event of the method family describes; its names are references of its own.
  * False, and no references, for code that no program can have. JITTING: the compilation that a load
  * ends, or NULL. It mostly has the same names; those of other events are in the body that is there.
+ * *RET_KNOWN: the known body of that identity that is alive at the event's time, or NULL.
  */
 static bool body_from_record(Process *process, const Record *record, BodySource source,
-                             const Jitting *jitting, Body *body)
+                             const Jitting *jitting, Body *body, Body **ret_known)
 {
         uint64_t rejit_id = record_u64(record, FIELD_ReJITID);
         Jitting like = {0};
-        const Body *known;
+        Body *there;
 
         *body = (Body){
                 .source = source,
@@ -255,19 +251,19 @@ static bool body_from_record(Process *process, const Record *record, BodySource 
         if (body->start >= ADDRESS_LIMIT || body->start + body_extent(body) > ADDRESS_LIMIT ||
             rejit_id > UINT32_MAX)
                 return false;
-        known = jitting ? NULL : codemap_at(process->map, body->start, record->time);
+        there = codemap_at(process->map, body->start, record->time);
         if (jitting)
                 like = *jitting;
-        else if (known)
-                like = (Jitting){.name_space = known->name_space,
-                                 .name = known->name,
-                                 .signature = known->signature};
-        body->name_space = process_intern_like(process, record_value(record, FIELD_MethodNamespace),
-                                               like.name_space);
-        body->name =
-                process_intern_like(process, record_value(record, FIELD_MethodName), like.name);
-        body->signature = process_intern_like(process, record_value(record, FIELD_MethodSignature),
-                                              like.signature);
+        else if (there)
+                like = (Jitting){.name_space = there->name_space,
+                                 .name = there->name,
+                                 .signature = there->signature};
+        body->name_space = process_intern(process, record_value(record, FIELD_MethodNamespace),
+                                          like.name_space);
+        body->name = process_intern(process, record_value(record, FIELD_MethodName), like.name);
+        body->signature = process_intern(process, record_value(record, FIELD_MethodSignature),
+                                         like.signature);
+        *ret_known = there && body_is_same(process->names, there, body) ? there : NULL;
         return true;
 }
 
@@ -286,14 +282,6 @@ static Body *process_insert(Process *process, const Body *incoming, uint64_t mod
         if (body)
                 process_set_module(process, body, module_id, time);
         return body;
-}
-
-/* The known body of that identity that is alive at that time, or NULL. */
-static Body *process_known_at(const Process *process, const Body *incoming, uint64_t time)
-{
-        Body *body = codemap_at(process->map, incoming->start, time);
-
-        return body && body_is_same(process->names, body, incoming) ? body : NULL;
 }
 
 /* Adds to BODY what a later event of it knows better. Releases the names of INCOMING. */
@@ -340,12 +328,13 @@ static void body_join_next(Process *process, Body *body, uint64_t module_id)
 
 static void on_method_load(Tracker *tracker, Process *process, const Record *record)
 {
-        const Jitting *jitting =
-                process_jitting(process, record->tid, record_u64(record, FIELD_MethodID));
+        const Jitting *jitting = process_jitting(process, record->tid);
         uint64_t module_id = record_u64(record, FIELD_ModuleID);
         Body incoming, *body;
 
-        if (!body_from_record(process, record, BODY_SOURCE_LOAD, jitting, &incoming)) {
+        if (jitting && jitting->method_id != record_u64(record, FIELD_MethodID))
+                jitting = NULL;
+        if (!body_from_record(process, record, BODY_SOURCE_LOAD, jitting, &incoming, &body)) {
                 tracker->stats.impossible++;
                 return;
         }
@@ -357,9 +346,10 @@ static void on_method_load(Tracker *tracker, Process *process, const Record *rec
                         incoming.name_space = strtab_ref(process->names, jitting->name_space);
                         incoming.name = strtab_ref(process->names, jitting->name);
                         incoming.signature = strtab_ref(process->names, jitting->signature);
+                        if (body && !body_is_same(process->names, body, &incoming))
+                                body = NULL;
                 }
         }
-        body = process_known_at(process, &incoming, record->time);
         if (body) {
                 if (body->source != BODY_SOURCE_LOAD && body_next_seen(body, 0) > record->time)
                         codemap_begin(process->map, body, record->time);
@@ -394,12 +384,11 @@ static void on_method_unload(Tracker *tracker, Process *process, const Record *r
         uint64_t module_id = record_u64(record, FIELD_ModuleID);
         Body incoming, *body;
 
-        if (!body_from_record(process, record, BODY_SOURCE_UNLOAD, NULL, &incoming)) {
+        if (!body_from_record(process, record, BODY_SOURCE_UNLOAD, NULL, &incoming, &body)) {
                 tracker->stats.impossible++;
                 return;
         }
         stub_table_drop(&process->stubs, incoming.method_id, record->time);
-        body = process_known_at(process, &incoming, record->time);
         if (body) {
                 body_complete(process, body, &incoming, module_id, record->time);
                 codemap_end(process->map, body, record->time, BODY_END_UNLOAD);
@@ -430,12 +419,11 @@ static void on_method_rundown(Tracker *tracker, Process *process, const Record *
         Body incoming, *body;
         IlMap *map;
 
-        if (!body_from_record(process, record, BODY_SOURCE_RUNDOWN, NULL, &incoming)) {
+        if (!body_from_record(process, record, BODY_SOURCE_RUNDOWN, NULL, &incoming, &body)) {
                 tracker->stats.impossible++;
                 return;
         }
         rundown_note_body(process, &incoming);
-        body = process_known_at(process, &incoming, record->time);
         if (body) {
                 codemap_confirm(process->map, body, record->time);
                 body_complete(process, body, &incoming, module_id, record->time);
@@ -456,15 +444,21 @@ static void on_method_rundown(Tracker *tracker, Process *process, const Record *
 
 static void on_jitting_started(Tracker *tracker, Process *process, const Record *record)
 {
-        Jitting *jitting = g_new0(Jitting, 1);
+        const Jitting *before = process_jitting(process, record->tid);
+        /* Methods of one class often follow each other. */
+        const Jitting like = before ? *before : (Jitting){0};
+        const Jitting jitting = {
+                .method_id = record_u64(record, FIELD_MethodID),
+                .time = record->time,
+                .name_space = process_intern(process, record_value(record, FIELD_MethodNamespace),
+                                             like.name_space),
+                .name = process_intern(process, record_value(record, FIELD_MethodName), 0),
+                .signature = process_intern(process, record_value(record, FIELD_MethodSignature),
+                                            like.signature),
+                .il_size = (uint32_t)record_u64(record, FIELD_MethodILSize),
+        };
 
-        jitting->method_id = record_u64(record, FIELD_MethodID);
-        jitting->time = record->time;
-        jitting->name_space = process_intern(process, record_value(record, FIELD_MethodNamespace));
-        jitting->name = process_intern(process, record_value(record, FIELD_MethodName));
-        jitting->signature = process_intern(process, record_value(record, FIELD_MethodSignature));
-        jitting->il_size = (uint32_t)record_u64(record, FIELD_MethodILSize);
-        process_begin_jitting(process, record->tid, jitting);
+        process_begin_jitting(process, record->tid, &jitting);
 }
 
 static void on_il_map(Tracker *tracker, Process *process, const Record *record)
@@ -493,7 +487,7 @@ static void on_r2r_entry(Tracker *tracker, Process *process, const Record *recor
 
         if (process->jit_stats)
                 jitstats_add(process->jit_stats, record);
-        if (!body_from_record(process, record, BODY_SOURCE_R2R_ENTRY, NULL, &incoming)) {
+        if (!body_from_record(process, record, BODY_SOURCE_R2R_ENTRY, NULL, &incoming, &body)) {
                 tracker->stats.impossible++;
                 return;
         }
@@ -501,7 +495,6 @@ static void on_r2r_entry(Tracker *tracker, Process *process, const Record *recor
                 body_release_names(process, &incoming);
                 return;
         }
-        body = process_known_at(process, &incoming, record->time);
         if (body) {
                 codemap_confirm(process->map, body, record->time);
                 body_complete(process, body, &incoming, 0, record->time);
@@ -590,7 +583,7 @@ static void tracker_refuse(Tracker *tracker, Process *process, const Record *rec
         EventKind kind = record->event->kind;
         BodySource source =
                 kind == EVENT_KIND_R2R_ENTRY ? BODY_SOURCE_R2R_ENTRY : BODY_SOURCE_RUNDOWN;
-        Body incoming;
+        Body incoming, *known;
 
         if (kind == EVENT_KIND_METHOD_UNLOAD || kind == EVENT_KIND_MODULE_UNLOAD ||
             kind == EVENT_KIND_ASSEMBLY_UNLOAD || kind == EVENT_KIND_APP_DOMAIN_UNLOAD) {
@@ -603,10 +596,9 @@ static void tracker_refuse(Tracker *tracker, Process *process, const Record *rec
         process->refused_since = MIN(process->refused_since, record->time);
         if ((kind != EVENT_KIND_METHOD_LOAD && kind != EVENT_KIND_METHOD_RUNDOWN &&
              kind != EVENT_KIND_R2R_ENTRY) ||
-            !body_from_record(process, record, source, NULL, &incoming))
+            !body_from_record(process, record, source, NULL, &incoming, &known))
                 return;
-        if (incoming.start &&
-            !process_known_at(process, &incoming, record->time)) /* else it is known already */
+        if (incoming.start && !known)
                 codemap_evict(process->map, incoming.start, body_last(&incoming), record->time);
         body_release_names(process, &incoming);
 }

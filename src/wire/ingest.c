@@ -161,6 +161,14 @@ static size_t record_size(const Record *record)
 
 bool ingest_record_fits(const Record *record)
 {
+        uint64_t most = RECORD_HEAD_SIZE;
+        unsigned i;
+
+        /* No value takes more than 16 bytes, or 4 and 8 for each of its bytes or elements. */
+        for (i = 0; i < record->event->n_fields; i++)
+                most += 16 + UINT64_C(8) * record->values[i].n;
+        if (most <= INGEST_MAX_PAYLOAD)
+                return true;
         return record_size(record) <= INGEST_MAX_PAYLOAD;
 }
 
