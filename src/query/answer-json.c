@@ -15,8 +15,8 @@ static void json_put_key(GString *out, const char *name)
         if (out->str[out->len - 1] != '{')
                 g_string_append_c(out, ',');
         g_string_append_c(out, '"');
-        g_string_append(out, name);
-        g_string_append(out, "\":");
+        json_append_bytes(out, name, strlen(name));
+        json_append_bytes(out, "\":", 2);
 }
 
 static void json_put_string(GString *out, const char *name, const char *text)
@@ -46,7 +46,7 @@ static void json_put_bool(GString *out, const char *name, bool is_true)
 static void json_put_null(GString *out, const char *name)
 {
         json_put_key(out, name);
-        g_string_append(out, "null");
+        json_append_string(out, NULL);
 }
 
 /* The words of FLAGS, of which some may be without one. */
@@ -80,7 +80,7 @@ static void json_put_time(GString *out, const char *name, bool is_known, uint64_
         if (is_known)
                 json_append_time(out, time);
         else
-                g_string_append(out, "null");
+                json_append_string(out, NULL);
 }
 
 /* A body that is being written. */
@@ -198,7 +198,7 @@ static void json_put_value(const BodyJson *json, const AnswerField *field, uint6
                 if (json->row.il_kind == CLRSYM_IL_EXACT && json->row.il_offset >= 0)
                         json_append_u64(out, (uint64_t)json->row.il_offset);
                 else
-                        g_string_append(out, "null");
+                        json_append_string(out, NULL);
                 return;
         case ANSWER_IL_KIND:
                 json_append_string(out, il_kind_name(json->row.il_kind));
@@ -221,7 +221,7 @@ static void json_put_members(const BodyJson *json, const AnswerField *field, con
                         continue;
                 json_put_key(json->out, field->name);
                 if (body_json_is_null(json, field, value))
-                        g_string_append(json->out, "null");
+                        json_append_string(json->out, NULL);
                 else
                         json_put_value(json, field, value);
         }

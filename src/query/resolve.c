@@ -12,6 +12,7 @@
 #include "query/answer-json.h"
 #include "query/call.h"
 #include "query/call-text.h"
+#include "query/question-text.h"
 #include "util/json-text.h"
 
 #include <stdlib.h>
@@ -167,19 +168,20 @@ static bool resolve_parse_next(Resolve *resolve, Call *call)
         const char *text = resolve->text->str + resolve->n_text_taken;
         size_t n = resolve->text->len - resolve->n_text_taken, i = resolve->n_parsed;
         size_t n_query = call_text_element_end(text, n);
-        bool is_large;
-        json_auto_t *query = call_text_parse(text, n_query, &is_large);
+        bool is_large = false, is_read = question_from_text(text, n_query, &resolve->questions[i]);
+        json_auto_t *query = is_read ? NULL : call_text_parse(text, n_query, &is_large);
 
         if (is_large) {
                 call_refuse_size(call);
-        } else if (!query) {
+        } else if (!is_read && !query) {
                 call->error = "org.clrsym.Symbolizer.InvalidCall";
                 call->error_key = "reason";
                 call->error_value = CALL_NO_OBJECT;
         }
         if (call->error)
                 return false;
-        resolve->wrong[i] = question_parse(call, query, &resolve->questions[i]);
+        if (!is_read)
+                resolve->wrong[i] = question_parse(call, query, &resolve->questions[i]);
         if (resolve->wrong[i])
                 resolve->addresses[i] = g_strdup(param_string(query, "addr"));
         resolve->n_text_taken += MIN(n_query + 1, n);

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/json-text.h"
 
+#include <limits.h>
+#include <stdbool.h>
 #include <string.h>
+
+/* Characters that are escaped in a text. */
+static const bool SPECIALS[UCHAR_MAX + 1] = {
+        [0 ... 0x1f] = true,
+        ['"'] = true,
+        ['\\'] = true,
+        [0x7f] = true,
+};
 
 void json_append_text(GString *out, const char *text, size_t n)
 {
@@ -12,21 +22,21 @@ void json_append_text(GString *out, const char *text, size_t n)
         for (i = 0; i < n; i++) {
                 unsigned char c = (unsigned char)text[i];
 
-                if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
+                if (!SPECIALS[c])
                         continue;
-                g_string_append_len(out, text + begin, (gssize)(i - begin));
+                json_append_bytes(out, text + begin, i - begin);
                 begin = i + 1;
                 if (c == '"' || c == '\\') {
                         const char escape[] = {'\\', (char)c};
 
-                        g_string_append_len(out, escape, sizeof(escape));
+                        json_append_bytes(out, escape, sizeof(escape));
                 } else {
                         const char escape[] = {'\\', 'u', '0', '0', HEX[c >> 4], HEX[c & 15]};
 
-                        g_string_append_len(out, escape, sizeof(escape));
+                        json_append_bytes(out, escape, sizeof(escape));
                 }
         }
-        g_string_append_len(out, text + begin, (gssize)(n - begin));
+        json_append_bytes(out, text + begin, n - begin);
         g_string_append_c(out, '"');
 }
 
@@ -35,7 +45,7 @@ void json_append_string(GString *out, const char *text)
         if (text)
                 json_append_text(out, text, strlen(text));
         else
-                g_string_append(out, "null");
+                json_append_bytes(out, "null", 4);
 }
 
 void json_append_hex(GString *out, uint64_t u)
@@ -50,7 +60,7 @@ void json_append_hex(GString *out, uint64_t u)
         *--p = 'x';
         *--p = '0';
         g_string_append_c(out, '"');
-        g_string_append_len(out, p, text + sizeof(text) - p);
+        json_append_bytes(out, p, (size_t)(text + sizeof(text) - p));
 }
 
 static char *digits(char *end, uint64_t u)
@@ -65,7 +75,7 @@ void json_append_u64(GString *out, uint64_t u)
 {
         char text[20], *p = digits(text + sizeof(text), u);
 
-        g_string_append_len(out, p, text + sizeof(text) - p);
+        json_append_bytes(out, p, (size_t)(text + sizeof(text) - p));
 }
 
 void json_append_time(GString *out, uint64_t time)
@@ -79,5 +89,5 @@ void json_append_time(GString *out, uint64_t time)
         *--p = '.';
         p = digits(p, time / 1000000000);
         *--p = '"';
-        g_string_append_len(out, p, text + sizeof(text) - p);
+        json_append_bytes(out, p, (size_t)(text + sizeof(text) - p));
 }

@@ -10,6 +10,19 @@
 #include <glib.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+/* As g_string_append_len(), quicker where there is room. */
+static inline void json_append_bytes(GString *out, const char *bytes, size_t n)
+{
+        if (n >= out->allocated_len - out->len) {
+                g_string_append_len(out, bytes, (gssize)n);
+                return;
+        }
+        memcpy(out->str + out->len, bytes, n);
+        out->len += n;
+        out->str[out->len] = '\0';
+}
 
 /* Appends "TEXT" with quotes, escaped. TEXT is N bytes of valid UTF-8. */
 void json_append_text(GString *out, const char *text, size_t n);

@@ -7,6 +7,9 @@
 
 #include "fuzz.h"
 #include "query/call-text.h"
+#include "query/parameters.h"
+#include "query/question-text.h"
+#include "util/time-text.h"
 
 #include <glib.h>
 
@@ -22,6 +25,32 @@ static json_t *parse_piece(const char *text, size_t n)
         return value;
 }
 
+/* A question that is read without a parser of JSON is the one that such a parser finds. */
+static void check_question(const char *text, size_t n, const json_t *element)
+{
+        const char *address, *time;
+        Question question;
+        uint64_t u;
+
+        if (!question_from_text(text, n, &question) || is_any_large)
+                return;
+        FUZZ_REQUIRE(json_is_object(element));
+        address = json_string_value(json_object_get(element, "addr"));
+        FUZZ_REQUIRE(question.pid == json_integer_value(json_object_get(element, "pid")));
+        FUZZ_REQUIRE(address && param_address(address, &u) && u == question.address);
+        FUZZ_REQUIRE(question.has_pid_ns == (json_object_get(element, "pid_ns") != NULL));
+        if (question.has_pid_ns)
+                FUZZ_REQUIRE(question.pid_ns ==
+                             (uint64_t)json_integer_value(json_object_get(element, "pid_ns")));
+        FUZZ_REQUIRE(question.has_time == (json_object_get(element, "time") != NULL));
+        time = json_string_value(json_object_get(element, "time"));
+        u = (uint64_t)json_integer_value(json_object_get(element, "time"));
+        if (time)
+                FUZZ_REQUIRE(!time_from_text(time, &(TimeContext){0}, &u));
+        FUZZ_REQUIRE(!question.has_time || u == question.time);
+        FUZZ_REQUIRE(json_object_size(element) == 2u + question.has_pid_ns + question.has_time);
+}
+
 /* NULL: an element is not JSON. */
 static json_t *parse_elements(const char *text, size_t n)
 {
@@ -34,6 +63,7 @@ static json_t *parse_elements(const char *text, size_t n)
 
                 FUZZ_REQUIRE(i + 1 < n_elements ? text[at + n_element] == ','
                                                 : at + n_element == n);
+                check_question(text + at, n_element, element);
                 if (!element)
                         return NULL;
                 json_array_append_new(array, element);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "query/question-text.h"
+
+#include "query/parameters.h"
+#include "util/seconds-text.h"
+
+#include <string.h>
+
+/* Digits of a number that certainly fits into 63 bits. */
+enum { MAX_DIGITS = 18 };
+/* Longest name or string; the longest that has a meaning is a time. */
+enum { MAX_STRING = 39 };
+
+typedef struct TextCursor {
+        const char *at, *end;
+} TextCursor;
+
+/* The next character that is not a space, which is taken; 0: none. */
+static char cursor_take(TextCursor *cursor)
+{
+        while (cursor->at < cursor->end && *cursor->at == ' ')
+                cursor->at++;
+        return cursor->at < cursor->end && *cursor->at ? *cursor->at++ : '\0';
+}
+
+/* The rest of a string whose first quote was taken. False if it has escapes, or is long. */
+static bool cursor_string(TextCursor *cursor, char ret_text[MAX_STRING + 1])
+{
+        size_t n = 0;
+
+        for (; cursor->at < cursor->end && *cursor->at != '"'; cursor->at++) {
+                if (n == MAX_STRING || *cursor->at < ' ' || *cursor->at > '~' ||
+                    *cursor->at == '\\')
+                        return false;
+                ret_text[n++] = *cursor->at;
+        }
+        ret_text[n] = '\0';
+        return cursor_take(cursor) == '"';
+}
+
+/* The rest of a number whose first character, DIGIT, was taken. False: not a plain one. */
+static bool cursor_number(TextCursor *cursor, char digit, uint64_t *ret_number)
+{
+        const char *begin = cursor->at;
+
+        if (digit < '0' || digit > '9')
+                return false;
+        *ret_number = (uint64_t)(digit - '0');
+        for (; cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9'; cursor->at++)
+                *ret_number = *ret_number * 10 + (uint64_t)(*cursor->at - '0');
+        return cursor->at - begin < MAX_DIGITS && (digit != '0' || cursor->at == begin);
+}
+
+typedef struct QueryMember {
+        const char *name;
+        /* TEXT: NULL if the value is NUMBER. False if it is wrong. */
+        bool (*set)(Question *question, const char *text, uint64_t number);
+} QueryMember;
+
+static bool set_pid(Question *question, const char *text, uint64_t number)
+{
+        question->pid = (int32_t)number;
+        return !text && number >= 1 && number <= INT32_MAX;
+}
+
+static bool set_pid_ns(Question *question, const char *text, uint64_t number)
+{
+        question->has_pid_ns = true;
+        question->pid_ns = number;
+        return !text;
+}
+
+static bool set_address(Question *question, const char *text, uint64_t number)
+{
+        return text && param_address(text, &question->address);
+}
+
+/* A number is in ns, in quotes, too. */
+static bool set_time(Question *question, const char *text, uint64_t number)
+{
+        TextCursor cursor = {text ? text + 1 : NULL, text ? text + strlen(text) : NULL};
+
+        question->has_time = true;
+        question->time = number;
+        return !text || seconds_from_text(text, &question->time) ||
+               (*text && cursor_number(&cursor, *text, &question->time) && cursor.at == cursor.end);
+}
+
+static const QueryMember MEMBERS[] = {
+        {"pid", set_pid},
+        {"addr", set_address},
+        {"pid_ns", set_pid_ns},
+        {"time", set_time},
+};
+/* Those that every query has. */
+#define NEEDED 0x3u
+
+static bool cursor_member(TextCursor *cursor, Question *question, unsigned *seen)
+{
+        char name[MAX_STRING + 1], text[MAX_STRING + 1], first;
+        uint64_t number = 0;
+        unsigned i;
+
+        if (cursor_take(cursor) != '"' || !cursor_string(cursor, name) ||
+            cursor_take(cursor) != ':')
+                return false;
+        first = cursor_take(cursor);
+        if (first == '"' ? !cursor_string(cursor, text) : !cursor_number(cursor, first, &number))
+                return false;
+        for (i = 0; i < G_N_ELEMENTS(MEMBERS); i++)
+                if (!strcmp(name, MEMBERS[i].name))
+                        break;
+        if (i == G_N_ELEMENTS(MEMBERS) || *seen & 1u << i)
+                return false;
+        *seen |= 1u << i;
+        return MEMBERS[i].set(question, first == '"' ? text : NULL, number);
+}
+
+bool question_from_text(const char *text, size_t n, Question *ret_question)
+{
+        TextCursor cursor = {text, text + n};
+        unsigned seen = 0;
+        char next;
+
+        *ret_question = (Question){0};
+        if (cursor_take(&cursor) != '{')
+                return false;
+        do {
+                if (!cursor_member(&cursor, ret_question, &seen))
+                        return false;
+                next = cursor_take(&cursor);
+        } while (next == ',');
+        return next == '}' && cursor_take(&cursor) == '\0' && cursor.at == cursor.end &&
+               (seen & NEEDED) == NEEDED;
+}
