@@ -12,8 +12,8 @@
 typedef enum CtfCode {
         CTF_CODE_ALIGN,
         CTF_CODE_SKIP,    /* `size` bits */
-        CTF_CODE_NUMBER,  /* an integer of whole bytes, little-endian, to a slot and nothing else */
-        CTF_CODE_INTEGER, /* any, to a slot, or to a role */
+        CTF_CODE_NUMBER,  /* an integer of whole bytes, little-endian; to a slot, or to a role */
+        CTF_CODE_INTEGER, /* any other */
         CTF_CODE_STRING,
         CTF_CODE_ELEMENTS, /* integers or floats, one after the other */
         CTF_CODE_REPEAT,   /* the steps up to `target`, for each element */
@@ -122,7 +122,7 @@ static void compiler_number(CtfCompiler *compiler, CtfClass *class)
                 .is_big_endian = class->is_big_endian,
         };
 
-        if (step.role == CTF_ROLE_NONE && !class->is_big_endian && class->size % 8 == 0) {
+        if (!class->is_big_endian && class->size % 8 == 0) {
                 step.code = CTF_CODE_NUMBER;
                 step.shift = 64 - class->size;
         }
@@ -319,19 +319,28 @@ static uint64_t clock_update(uint64_t clock, uint64_t value, unsigned size)
         return (clock & ~mask) | value;
 }
 
-/* False if it has to be read by cursor_integer(). Mostly there are eight bytes, at a whole byte. */
-static inline bool cursor_number(CtfCursor *cursor, const CtfStep *step, CtfSlot *slots)
+static inline void cursor_set_role(CtfCursor *cursor, const CtfStep *step, uint64_t value)
+{
+        if (step->role == CTF_ROLE_NONE)
+                return;
+        if (step->role == CTF_ROLE_TIMESTAMP)
+                cursor->clock = clock_update(cursor->clock, value, (unsigned)step->size);
+        cursor->roles[step->role] = value;
+        cursor->has_roles |= 1u << step->role;
+}
+
+/* A number at a whole byte, with eight bytes from there on: as mostly. */
+static inline void cursor_number(CtfCursor *cursor, const CtfStep *step, CtfSlot *slots)
 {
         uint64_t value;
 
-        if (cursor->at % 8 || cursor->end - cursor->at < 64)
-                return false;
         memcpy(&value, cursor_byte(cursor), sizeof(value));
         value = GUINT64_FROM_LE(value) << step->shift;
-        slots[step->slot].value =
-                step->is_signed ? (uint64_t)((int64_t)value >> step->shift) : value >> step->shift;
+        value = step->is_signed ? (uint64_t)((int64_t)value >> step->shift) : value >> step->shift;
+        if (step->slot != UINT32_MAX)
+                slots[step->slot].value = value;
+        cursor_set_role(cursor, step, value);
         cursor->at += step->size;
-        return true;
 }
 
 static bool cursor_integer(CtfCursor *cursor, const CtfStep *step, CtfSlot *slots)
@@ -346,12 +355,7 @@ static bool cursor_integer(CtfCursor *cursor, const CtfStep *step, CtfSlot *slot
                 value |= UINT64_MAX << step->size;
         if (step->slot != UINT32_MAX)
                 slots[step->slot].value = value;
-        if (step->role != CTF_ROLE_NONE) {
-                if (step->role == CTF_ROLE_TIMESTAMP)
-                        cursor->clock = clock_update(cursor->clock, value, (unsigned)step->size);
-                cursor->roles[step->role] = value;
-                cursor->has_roles |= 1u << step->role;
-        }
+        cursor_set_role(cursor, step, value);
         cursor->at += step->size;
         return true;
 }
@@ -454,8 +458,10 @@ static CtfRunResult program_run(const CtfProgram *program, uint32_t i, uint32_t 
                         cursor->at += step->size;
                         break;
                 case CTF_CODE_NUMBER:
-                        if (cursor_number(cursor, step, slots))
+                        if (cursor->at % 8 == 0 && cursor->end - cursor->at >= 64) {
+                                cursor_number(cursor, step, slots);
                                 break;
+                        }
                         /* fallthrough */
                 case CTF_CODE_INTEGER:
                         if (!cursor_integer(cursor, step, slots))
