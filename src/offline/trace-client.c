@@ -211,22 +211,26 @@ static bool conversation_is_over(const Conversation *conversation)
                (client->state == STATE_ANSWERING && query_connection_is_over(client->connection));
 }
 
-static GString *trace_client_output(const TraceClient *client)
-{
-        return client->output->len ? client->output : query_connection_output(client->connection);
-}
-
 static const uint8_t *conversation_output(const Conversation *conversation, size_t *ret_n)
 {
-        const GString *output = trace_client_output((const TraceClient *)conversation);
+        const TraceClient *client = (const TraceClient *)conversation;
+        const Conversation *next = query_connection_conversation(client->connection);
 
-        *ret_n = output->len;
-        return (const uint8_t *)output->str;
+        if (!client->output->len)
+                return next->type->output(next, ret_n);
+        *ret_n = client->output->len;
+        return (const uint8_t *)client->output->str;
 }
 
 static void conversation_sent(Conversation *conversation, size_t n)
 {
-        g_string_erase(trace_client_output((const TraceClient *)conversation), 0, (gssize)n);
+        TraceClient *client = (TraceClient *)conversation;
+        Conversation *next = query_connection_conversation(client->connection);
+
+        if (client->output->len)
+                g_string_erase(client->output, 0, (gssize)n);
+        else
+                next->type->sent(next, n);
 }
 
 /* No is_partial: the client is our own, and has as long as it wants. */

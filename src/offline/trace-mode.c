@@ -289,7 +289,8 @@ static void trace_mode_serve(TraceMode *mode)
 
 int trace_mode_main(int argc, char **argv)
 {
-        TraceMode mode = {0};
+        /* Its tracker is not freed, which would take a while: the process ends. */
+        static TraceMode mode;
 
         if (!parse_options(argc, argv))
                 return 2;
@@ -299,7 +300,6 @@ int trace_mode_main(int argc, char **argv)
         trace_mode_serve(&mode);
         if (mode.owner >= 0)
                 close(mode.owner);
-        tracker_free(mode.tracker);
         g_main_loop_unref(mode.loop);
         g_free(arg_trace);
         g_free(arg_save);
