@@ -34,8 +34,8 @@ TRACE = 'pidns'
 # s. How long a feeder has for everything, on whatever machine.
 TIMEOUT = 120
 # Lives of kinds with more calls than FEW; how many at a time: most of it they wait.
-N_LIVES, N_AT_ONCE = 4, 4
-FEW = 60
+N_LIVES, N_AT_ONCE = 3, 4
+FEW = 30
 # s. Longer than the feeder waits between looks at the files.
 SETTLED = 2.5
 
@@ -104,7 +104,7 @@ class Life:
                     settled, last = time.monotonic() + SETTLED, bodies
                 elif time.monotonic() > settled:
                     return bodies
-            time.sleep(0.05)
+            time.sleep(0.2)
         return last or set()
 
     def stop(self):

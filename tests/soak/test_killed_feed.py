@@ -162,7 +162,7 @@ def main():
     parser = argparse.ArgumentParser()
     for argument in ('clrsym', 'clrsymd', 'plugin_dir'):
         parser.add_argument(argument)
-    parser.add_argument('--rounds', type=int, default=9)
+    parser.add_argument('--rounds', type=int, default=6)
     parser.add_argument('--seed', type=int, default=random.SystemRandom().randrange(1 << 32))
     arguments = parser.parse_args()
     tap = recorded.Tap()
