@@ -239,6 +239,8 @@ static bool journal_restore_directory(Journal *journal)
         }
         /* Whatever is in it is older than what will be written. */
         names = journal_directory_list(&journal->directory);
+        if (!names)
+                return false;
         for (i = 0; i < names->len; i++)
                 journal->last_number =
                         MAX(journal->last_number, g_array_index(names, JournalName, i).number);

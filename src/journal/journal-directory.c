@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/journal-directory.h"
 
+#include "util/fd.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +53,7 @@ static bool journal_name_parse(const char *text, JournalName *ret_name)
         return !strcmp(text, again);
 }
 
-static bool journal_directory_error(GError **error, const char *path, const char *what)
+bool journal_directory_error(GError **error, const char *path, const char *what)
 {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "cannot keep the state in %s: %s",
                     path, what);
@@ -140,19 +142,20 @@ static gint compare_names(gconstpointer a, gconstpointer b)
 
 GArray *journal_directory_list(const JournalDirectory *directory)
 {
-        GArray *names = g_array_new(FALSE, FALSE, sizeof(JournalName));
-        int fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        FD_AUTO int fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
         struct dirent *entry;
         JournalName name;
+        GArray *names;
 
-        while (stream && (entry = readdir(stream)))
+        if (!stream)
+                return NULL;
+        fd = -1; /* the stream's now */
+        names = g_array_new(FALSE, FALSE, sizeof(JournalName));
+        while ((entry = readdir(stream)))
                 if (journal_name_parse(entry->d_name, &name))
                         g_array_append_val(names, name);
-        if (stream)
-                closedir(stream);
-        else if (fd >= 0)
-                close(fd);
+        closedir(stream);
         g_array_sort(names, compare_names);
         return names;
 }

@@ -39,7 +39,12 @@ void journal_directory_close(JournalDirectory *directory);
 /* True if the directory and the lock still exist, under whatever names. */
 bool journal_directory_is_there(const JournalDirectory *directory);
 
-/* JournalNames in order of number. The caller owns the result. */
+/* "cannot keep the state in PATH: WHAT". False. */
+bool journal_directory_error(GError **error, const char *path, const char *what);
+
+/* JournalNames in order of number. The caller owns the result. NULL with errno set: it cannot be
+ * read.
+ */
 GArray *journal_directory_list(const JournalDirectory *directory);
 
 /* These return a descriptor or 0, or -errno. Only files of our own user are opened. */

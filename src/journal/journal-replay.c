@@ -44,6 +44,7 @@ typedef struct Replay {
         uint64_t n_batches;
         uint64_t n_bytes; /* of the part read last: the good ones */
         bool is_lossy;    /* something is missing after what was read */
+        int error;        /* errno: a file could not be opened, for what is short here */
 } Replay;
 
 static void ingest_destroy(gpointer ingest)
@@ -65,6 +66,12 @@ static IngestConnection *replay_connection(Replay *replay, uint32_t connection)
         g_hash_table_insert(replay->connections, GUINT_TO_POINTER(connection), ingest);
         replay->journal->last_connection = MAX(replay->journal->last_connection, connection);
         return ingest;
+}
+
+/* The file may be opened later. */
+static bool errno_is_local(int error)
+{
+        return error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
 /* False if the connection does not accept the bytes, as it once did. */
@@ -230,6 +237,8 @@ static JournalResult replay_part(Replay *replay, const ReplayFile *file, bool is
         JournalEntry entry;
         JournalResult result;
 
+        if (fd < 0 && errno_is_local(-fd))
+                replay->error = -fd;
         if (fd < 0)
                 return JOURNAL_DAMAGED;
         journal_host_begin_part(journal);
@@ -317,14 +326,19 @@ static bool replay_from(Replay *replay, GArray *files, guint i)
         return true;
 }
 
-/* The files of this boot. Those of other boots are removed. */
-static GArray *journal_list_files(Journal *journal)
+/* The files of this boot. Those of other boots are removed. NULL with RET_ERROR set to an errno:
+ * they cannot be opened now. */
+static GArray *journal_list_files(Journal *journal, int *ret_error)
 {
-        GArray *files = g_array_new(FALSE, TRUE, sizeof(ReplayFile));
+        g_autoptr(GArray) files = g_array_new(FALSE, TRUE, sizeof(ReplayFile));
         g_autoptr(GArray) names = journal_directory_list(&journal->directory);
         unsigned n_others = 0;
         guint i;
 
+        if (!names) {
+                *ret_error = errno;
+                return NULL;
+        }
         for (i = 0; i < names->len; i++) {
                 ReplayFile file = {.name = g_array_index(names, JournalName, i)};
                 JournalReader *reader;
@@ -334,6 +348,10 @@ static GArray *journal_list_files(Journal *journal)
                 if (file.name.state == JOURNAL_ASIDE)
                         continue;
                 fd = journal_directory_read(&journal->directory, file.name);
+                if (fd < 0 && errno_is_local(-fd)) {
+                        *ret_error = -fd;
+                        return NULL;
+                }
                 file.result = JOURNAL_DAMAGED;
                 if (fd >= 0 && file.name.state != JOURNAL_NEW) {
                         file.n_bytes = (uint64_t)MAX(lseek(fd, 0, SEEK_END), 0);
@@ -360,7 +378,7 @@ static GArray *journal_list_files(Journal *journal)
                 g_message("the journal in %s was of another boot of this machine, whose processes "
                           "are gone: it is removed",
                           journal->directory.path);
-        return files;
+        return g_steal_pointer(&files);
 }
 
 static void journal_set_aside(Journal *journal, const ReplayFile *file)
@@ -382,7 +400,7 @@ static void journal_remove_aside(Journal *journal)
         g_autoptr(GArray) names = journal_directory_list(&journal->directory);
         guint i;
 
-        for (i = 0; i < names->len; i++)
+        for (i = 0; names && i < names->len; i++)
                 if (g_array_index(names, JournalName, i).state == JOURNAL_ASIDE)
                         journal_directory_remove(&journal->directory,
                                                  g_array_index(names, JournalName, i));
@@ -456,16 +474,32 @@ static void replay_start_over(Replay *replay, const GArray *files, guint first)
                 journal_clean_up(journal, files, first, false);
 }
 
-void journal_replay(Journal *journal)
+/* Goes on with the journal, or begins another one. FIRST: where the replay began. */
+static void replay_finish(Replay *replay, const GArray *files, guint first)
 {
-        Replay replay = {.journal = journal,
-                         .batch = g_byte_array_new(),
-                         .marker = replay_marker_new(&journal->directory)};
-        g_autoptr(GArray) files = journal_list_files(journal);
-        gint64 begin = g_get_monotonic_time();
-        guint first;
         int r;
 
+        if (replay->is_lossy) {
+                replay_start_over(replay, files, first);
+                return;
+        }
+        r = replay_go_on(replay, files);
+        if (r < 0)
+                journal_fail(replay->journal, g_strerror(-r));
+        journal_clean_up(replay->journal, files, first, true);
+}
+
+int journal_replay(Journal *journal)
+{
+        Replay replay = {.journal = journal};
+        g_autoptr(GArray) files = journal_list_files(journal, &replay.error);
+        gint64 begin = g_get_monotonic_time();
+        guint first;
+
+        if (!files)
+                return -replay.error;
+        replay.batch = g_byte_array_new();
+        replay.marker = replay_marker_new(&journal->directory);
         for (first = 0; first < files->len; first++)
                 replay.n_total += g_array_index(files, ReplayFile, first).n_bytes;
         replay.connections = g_hash_table_new_full(NULL, NULL, NULL, ingest_destroy);
@@ -482,15 +516,9 @@ void journal_replay(Journal *journal)
                 replay.is_lossy = true;
         }
         first = first ? first - 1 : 0;
-        if (replay.is_lossy) {
-                replay_start_over(&replay, files, first);
-        } else {
-                r = replay_go_on(&replay, files);
-                if (r < 0)
-                        journal_fail(journal, g_strerror(-r));
-                journal_clean_up(journal, files, first, true);
-        }
-        if (files->len)
+        if (!replay.error)
+                replay_finish(&replay, files, first);
+        if (files->len && !replay.error)
                 g_message("the journal in %s was read: batches=%" G_GUINT64_FORMAT
                           " bytes=%" G_GUINT64_FORMAT " ms=%" G_GINT64_FORMAT,
                           journal->directory.path, (guint64)replay.n_batches,
@@ -500,4 +528,5 @@ void journal_replay(Journal *journal)
         g_hash_table_unref(replay.connections);
         g_byte_array_unref(replay.batch);
         g_clear_pointer(&journal->known_answers, g_array_unref);
+        return -replay.error;
 }

@@ -87,7 +87,8 @@ void journal_host_begin_part(Journal *journal);
 void journal_host_take_answers(Journal *journal, const JournalEntry *entry);
 
 /* Reads everything, and opens the last part. */
-void journal_replay(Journal *journal);
+/* 0, or -errno if something is short here: no file was changed then. */
+int journal_replay(Journal *journal);
 
 /* Lets a child write a checkpoint, unless one does, or a retry is due later. */
 void journal_compact(Journal *journal);

@@ -244,6 +244,7 @@ Journal *journal_new(const char *path, Tracker *tracker, const TrackerHost *host
 {
         Journal *journal = g_new0(Journal, 1);
         TrackerHost own;
+        int r;
 
         journal->fd = -1;
         journal->tracker = tracker;
@@ -266,7 +267,12 @@ Journal *journal_new(const char *path, Tracker *tracker, const TrackerHost *host
         }
         own = journal_host(journal);
         tracker_set_host(tracker, &own);
-        journal_replay(journal);
+        r = journal_replay(journal);
+        if (r < 0) {
+                journal_directory_error(error, path, g_strerror(-r));
+                journal_free(journal);
+                return NULL;
+        }
         tracker_log_forgotten(tracker, journal->forgotten);
         journal->guard = g_timeout_add_seconds(GUARD_INTERVAL, journal_on_guard, journal);
         return journal;

@@ -609,6 +609,53 @@ START_TEST(test_no_descriptors)
 }
 END_TEST
 
+/* Without descriptors it does not start, and takes no file for damaged. */
+START_TEST(test_no_descriptors_at_start)
+{
+        g_autoptr(GPtrArray) steps = feeding_new(26, 100);
+        g_autofree char *state = path_of("state");
+        g_autoptr(GByteArray) want = reference_image(steps, steps->len), got = NULL;
+        static const TrackerHost NOBODY;
+        unsigned n_refused = 0, n;
+        struct rlimit before, few;
+        Keeper keeper;
+        int free_fd;
+        guint i;
+
+        keeper_start(&keeper, state, 0, NULL);
+        for (i = 0; i < steps->len; i++)
+                fed_take(&keeper.fed, steps->pdata[i]);
+        keeper_stop(&keeper);
+        free_fd = dup(STDIN_FILENO);
+        close(free_fd);
+        getrlimit(RLIMIT_NOFILE, &before);
+        for (n = 0; n < 6; n++) {
+                Tracker *tracker = tracker_new();
+                QueryStats stats = {0};
+                g_autoptr(GError) error = NULL;
+                Journal *journal;
+
+                few = before;
+                few.rlim_cur = (rlim_t)free_fd + n;
+                setrlimit(RLIMIT_NOFILE, &few);
+                journal = journal_new(state, tracker, &NOBODY, &stats, NULL, &error);
+                setrlimit(RLIMIT_NOFILE, &before);
+                ck_assert(journal || strstr(error->message, "Too many open files"));
+                n_refused += !journal;
+                journal_free(journal);
+                tracker_free(tracker);
+                ck_assert_uint_eq(n_files(state, ".damaged"), 0);
+        }
+        /* There are none for the directory, for its lock, or for its files. */
+        ck_assert_uint_ge(n_refused, 3);
+        ck_assert_uint_lt(n_refused, 6);
+        g_string_truncate(said, 0);
+        got = image_after_kill(state, 0, NULL);
+        ck_assert(is_same(want, got));
+        check_whole();
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("journal-trouble");
@@ -629,6 +676,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_hanging_child);
         tcase_add_loop_test(tcase, test_failing_child, 0, (int)G_N_ELEMENTS(CHILDREN));
         tcase_add_test(tcase, test_no_descriptors);
+        tcase_add_test(tcase, test_no_descriptors_at_start);
         suite_add_tcase(suite, tcase);
         return suite;
 }
