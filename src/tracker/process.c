@@ -116,8 +116,8 @@ void process_restore_head(Process *process, const Process *head)
         process->last = head->last;
         process->exit = head->exit;
         process->rundown_begin = head->rundown_begin;
-        /* Whether it had code is not known: it counts if it goes on to have some. */
-        process->rundown_has_modules = true;
+        process->rundown_has_modules = head->rundown_has_modules;
+        process->rundown_has_jitted = head->rundown_has_jitted;
         process->refused_since = head->refused_since;
         process->runtime_version = head->runtime_version;
         process->runtime_path = head->runtime_path;

@@ -287,7 +287,7 @@ def check_user(tap, scene, program):
                             ('again', False): again, ('again', True): again},
                       f'user {uid} of a holder with {" ".join(options) or "no option"}')
             tap.equal(ask(control, uid, verb='list'), {'attachments': []}, 'and it sees none')
-            tap.equal(sorted(path.name for path in directory.iterdir()), ['control'],
+            tap.equal(sorted(path.name for path in directory.iterdir()), ['control', 'port'],
                       'nothing was attached')
             tap.equal(ask(control, 0, verb='again', pid=sleeper.pid, held=True), 'not-attached',
                       'root may, and nothing is attached by it either')

@@ -43,12 +43,14 @@ class Client:
 
     def reply(self):
         """The next reply, None at the end."""
-        while b'\0' not in self.input:
+        parts = [self.input]
+        while b'\0' not in parts[-1]:
             data = self.socket.recv(1 << 20)
             if not data:
+                self.input = b''.join(parts)
                 return None
-            self.input += data
-        reply, _, self.input = self.input.partition(b'\0')
+            parts.append(data)
+        reply, _, self.input = b''.join(parts).partition(b'\0')
         return json.loads(reply)
 
     def resolve(self, address, pid=100, **more):

@@ -110,7 +110,7 @@ START_TEST(test_utf8)
 }
 END_TEST
 
-/* Of texts of every length up to three groups, with another unit at each place, or none. */
+/* Texts of every length up to three groups, with another unit at each place, or none. */
 START_TEST(test_ascii_start)
 {
         static const uint16_t OTHERS[] = {0, 0x80, 0xff, 0x100, 0x141, 0xd83d, 0xffff};
