@@ -66,6 +66,12 @@ bool attach_list_from_name(const char *name, AttachList *ret_list)
         return i < _ATTACH_LIST_MAX;
 }
 
+/* Of a request without that member. Whoever names a process to attach wants its code listed. */
+static AttachList request_default_list(RequestVerb verb)
+{
+        return verb == REQUEST_ATTACH ? ATTACH_LIST_ALWAYS : ATTACH_LIST_AUTO;
+}
+
 /* How a process is to be attached. False: a member is not of its kind. */
 static bool request_parse_manner(const json_t *request, Request *ret_request)
 {
@@ -102,6 +108,8 @@ bool request_parse(const char *text, size_t n, Request *ret_request)
             (request_has_manner(&parsed) && i != REQUEST_RUNDOWN && i != REQUEST_ATTACH))
                 return false;
         parsed.verb = (RequestVerb)i;
+        if (!json_object_get(request, "list"))
+                parsed.list = request_default_list(parsed.verb);
         *ret_request = parsed;
         return true;
 }
@@ -117,7 +125,7 @@ char *request_format(const Request *request)
                 g_string_append(line, ",\"held\":true");
         if (request->via)
                 g_string_append_printf(line, ",\"via\":\"%s\"", VIAS[request->via]);
-        if (request->list)
+        if (request->list != request_default_list(request->verb))
                 g_string_append_printf(line, ",\"list\":\"%s\"", LISTS[request->list]);
         if (request->has_lttng)
                 g_string_append(line, ",\"lttng\":true");

@@ -9,7 +9,8 @@
  *   {"verb":"attach","pid":123}                  also "detach"; "list" has no pid
  *   {"verb":"attach","pid":123,"via":"eventpipe"} or "lttng", "auto": how its events are to come
  *   {"verb":"attach","pid":123,"lttng":true}     a live LTTng session has the runtime's events
- *   {"verb":"attach","pid":123,"list":"always"}  or "never": whether its code is listed
+ *   {"verb":"attach","pid":123,"list":"auto"}    or "never": whether its code is listed; without
+ *                                                it always, with "again" auto
  *   {"verb":"again","pid":123,"held":true}       another rundown
  *   {"verb":"port"}                              where runtimes connect
  *
