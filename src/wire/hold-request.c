@@ -66,7 +66,7 @@ bool attach_list_from_name(const char *name, AttachList *ret_list)
         return i < _ATTACH_LIST_MAX;
 }
 
-/* Of a request without that member. Whoever names a process to attach wants its code listed. */
+/* A request without that member. Whoever names a process to attach wants its code listed. */
 static AttachList request_default_list(RequestVerb verb)
 {
         return verb == REQUEST_ATTACH ? ATTACH_LIST_ALWAYS : ATTACH_LIST_AUTO;
