@@ -53,7 +53,9 @@ static const char *check_attach(const Options *options)
 static const char *check_perf(const Options *options)
 {
         if (!options->before)
-                return *options->arguments ? "AFTER needs --diff BEFORE" : NULL;
+                return *options->arguments
+                               ? "a recording is given by --input; AFTER goes with --diff BEFORE"
+                               : NULL;
         return !*options->arguments ? "--diff BEFORE needs AFTER"
                : options->input     ? "give --diff BEFORE AFTER or --input, not both"
                                     : NULL;

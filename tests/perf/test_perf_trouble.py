@@ -51,7 +51,8 @@ def check_missing(tap, programs, trace, data, directory):
                               (['--map', '12'], r'--map 12: not PERFPID=PID or PERFPID=PIDNS:PID'),
                               (['--map', '1=2', '--map', '1=3'],
                                r'--map 1=3: that PERFPID was given before'),
-                              (['data'], 'it takes no arguments'),
+                              (['data'], 'a recording is given by --input; AFTER goes with --diff BEFORE'),
+                              (['--diff', 'a'], '--diff BEFORE needs AFTER'),
                               (['--trace', 'a', '--socket', 'b'],
                                'give --socket or --trace, not both')):
         says(tap, run(*arguments), rf'clrsym: {reason}: see clrsym perf --help\n',
