@@ -174,7 +174,7 @@ def leftovers(cases):
                         'a process that was left attached is attached again', done.stdout,
                         done.stderr)
         names = {path.name for path in holder.iterdir()}
-        cases.tap.equal(names, {'control', 'remark', f'{process.pid}-{ticks}'},
+        cases.tap.equal(names, {'control', 'port', 'remark', f'{process.pid}-{ticks}'},
                         'those that are no more are forgotten')
         cases.clrsym('detach', str(process.pid), env=environment)
 
