@@ -56,7 +56,7 @@ def run_restart(programs, directory, state, body):
             to_ready = time.monotonic() - begin
             answer, = budget.resolve(programs, daemon, PID, [(body.start, body.loaded)])
             to_answer = time.monotonic() - begin
-            n_bodies = budget.status(programs, daemon)['bodies']
+            n_bodies = budget.status(daemon)['bodies']
             cpu = cpu_seconds(daemon.process.pid)
             daemon.process.kill()
             daemon.process.wait()
