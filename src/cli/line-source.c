@@ -63,17 +63,19 @@ static void answer_complete(LineSource *source, int32_t pid, clrsym_answer *answ
                 .start = body->start,
                 .offset = answer->offset,
         };
-        int32_t il;
+        PrecompiledAnswer found;
 
         if (body->tier != CLRSYM_TIER_READY_TO_RUN || answer->line_il_offset >= 0 ||
-            !precompiled_find_line(source->precompiled, &question, &answer->line_il_offset) ||
-            !precompiled_find(source->precompiled, &question, &il))
+            !precompiled_find(source->precompiled, &question, &found))
                 return;
-        answer->il_kind = il == R2R_IL_NO_MAPPING ? CLRSYM_IL_NO_MAPPING
-                          : il == R2R_IL_PROLOG   ? CLRSYM_IL_PROLOG
-                          : il == R2R_IL_EPILOG   ? CLRSYM_IL_EPILOG
-                                                  : CLRSYM_IL_EXACT;
-        answer->il_offset = il > 0 ? il : 0;
+        answer->line_il_offset = found.line_il;
+        if (!found.has_il)
+                return;
+        answer->il_kind = found.il == R2R_IL_NO_MAPPING ? CLRSYM_IL_NO_MAPPING
+                          : found.il == R2R_IL_PROLOG   ? CLRSYM_IL_PROLOG
+                          : found.il == R2R_IL_EPILOG   ? CLRSYM_IL_EPILOG
+                                                        : CLRSYM_IL_EXACT;
+        answer->il_offset = found.il > 0 ? found.il : 0;
 }
 
 LineStatus line_source_find(LineSource *source, int32_t pid, const clrsym_answer *answer,

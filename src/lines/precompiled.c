@@ -114,37 +114,33 @@ static bool precompiled_map(Precompiled *precompiled, const PrecompiledQuestion 
                r2r_code_map(image->code, method.function, ret) == 0;
 }
 
-bool precompiled_find(Precompiled *precompiled, const PrecompiledQuestion *question, int32_t *ret)
+/*
+ * The IL offset whose line counts, as in the runtime's own stack traces: prologs and unmapped code
+ * are the method's begin, epilogs its end.
+ */
+static int32_t map_line_il(const R2RMap *map, int32_t il)
 {
-        bool is_found;
-        R2RMap map;
+        int32_t line_il = il > 0 ? il : 0;
+        uint32_t i;
 
-        if (!precompiled_map(precompiled, question, &map))
-                return false;
-        is_found = r2r_map_lookup(&map, (uint32_t)question->offset, ret);
-        free(map.entries);
-        return is_found;
+        for (i = 0; il == R2R_IL_EPILOG && i < map->n; i++)
+                if (map->entries[i].il > line_il)
+                        line_il = map->entries[i].il;
+        return line_il;
 }
 
-/*
- * As in the runtime's own stack traces: prologs and unmapped code are the method's begin, epilogs
- * its end.
- */
-bool precompiled_find_line(Precompiled *precompiled, const PrecompiledQuestion *question,
-                           int32_t *ret)
+bool precompiled_find(Precompiled *precompiled, const PrecompiledQuestion *question,
+                      PrecompiledAnswer *ret)
 {
         int32_t il = 0;
         R2RMap map;
-        uint32_t i;
 
         if (!precompiled_map(precompiled, question, &map))
                 return false;
-        *ret = 0;
-        if (r2r_map_lookup(&map, (uint32_t)question->offset, &il)) {
-                *ret = il > 0 ? il : 0;
-                for (i = 0; il == R2R_IL_EPILOG && i < map.n; i++)
-                        if (map.entries[i].il > *ret)
-                                *ret = map.entries[i].il;
+        *ret = (PrecompiledAnswer){.has_il = r2r_map_lookup(&map, (uint32_t)question->offset, &il)};
+        if (ret->has_il) {
+                ret->il = il;
+                ret->line_il = map_line_il(&map, il);
         }
         free(map.entries);
         return true;

@@ -29,8 +29,12 @@ typedef struct PrecompiledQuestion {
         uint64_t offset; /* from START */
 } PrecompiledQuestion;
 
-/* False: it is not known. RET: the IL offset, or one of R2R_IL_* of metadata/r2r-map.h. */
-bool precompiled_find(Precompiled *precompiled, const PrecompiledQuestion *question, int32_t *ret);
-/* The IL offset whose line counts at the same place: never negative. */
-bool precompiled_find_line(Precompiled *precompiled, const PrecompiledQuestion *question,
-                           int32_t *ret);
+typedef struct PrecompiledAnswer {
+        bool has_il;     /* else the code is before all that its map has */
+        int32_t il;      /* the IL offset, or one of R2R_IL_* of metadata/r2r-map.h */
+        int32_t line_il; /* the IL offset whose line counts there: never negative */
+} PrecompiledAnswer;
+
+/* False: the image or the method's map is not known. */
+bool precompiled_find(Precompiled *precompiled, const PrecompiledQuestion *question,
+                      PrecompiledAnswer *ret);
