@@ -27,6 +27,7 @@ import recorded  # pylint: disable=wrong-import-position
 
 KINDS = ('malloc', 'write', 'read', 'fsync', 'rename', 'open', 'accept', 'connect', 'fork', 'mmap')
 SECONDS = {'daemon': 24, 'client': 10, 'restart': 6}
+PARTS = ('client', 'daemon', 'restart')
 N_BATCHES, N_LOADS = 3, 20
 FIRST = 1000
 # GLib ends a program that is out of memory by a trap, after a message.
@@ -287,23 +288,29 @@ class Run:
         daemon.stop()
 
 
-def main():
+def main(run, **options):
+    """RUN gets (tap, arguments, programs, directory). OPTIONS: more of them, as add_argument() has them."""
     parser = argparse.ArgumentParser()
     for argument in ('clrsym', 'clrsymd', 'plugin_dir', 'library'):
         parser.add_argument(argument)
     parser.add_argument('--all', action='store_true', help='every n')
     parser.add_argument('--seed', type=int, default=random.SystemRandom().randrange(1 << 32))
-    parser.add_argument('--only', choices=('daemon', 'restart', 'client'))
+    for name, how in options.items():
+        parser.add_argument('--' + name, **how)
     arguments = parser.parse_args()
     tap = recorded.Tap()
     tap.note(f'--seed {arguments.seed}')
     with tempfile.TemporaryDirectory(prefix='clrsym-fault-') as directory:
-        run = Run(tap, arguments, recorded.Programs(arguments, directory), directory)
-        for part in ('client', 'daemon', 'restart'):
-            if arguments.only in (None, part):
-                getattr(run, part)()
+        run(tap, arguments, recorded.Programs(arguments, directory), directory)
     tap.finish()
 
 
+def run_parts(tap, arguments, programs, directory):
+    run = Run(tap, arguments, programs, directory)
+    for part in PARTS:
+        if arguments.only in (None, part):
+            getattr(run, part)()
+
+
 if __name__ == '__main__':
-    main()
+    main(run_parts, only={'choices': PARTS})

@@ -9,7 +9,6 @@ is on disk too once the viewer has gone.
 `test_fault_feeder.py CLRSYM CLRSYMD PLUGINS fault.so --all` tries every n; the test tries all of the
 kinds with few calls, and some of the others, by a seed that it prints. `--seed N` repeats it."""
 
-import argparse
 import concurrent.futures
 import contextlib
 import json
@@ -28,7 +27,7 @@ sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'live', 'daemon'
 import recorded  # pylint: disable=wrong-import-position
 import relayd  # pylint: disable=wrong-import-position
 import test_viewer  # pylint: disable=wrong-import-position
-from test_fault import KINDS, Fault, is_good_end  # pylint: disable=wrong-import-position
+from test_fault import KINDS, Fault, is_good_end, main  # pylint: disable=wrong-import-position
 
 TRACE = 'pidns'
 # s. How long a feeder has for everything, on whatever machine.
@@ -185,21 +184,6 @@ def run(tap, arguments, programs, directory):
         tap.check(not wrong, f'clrsym feed: {len(numbers)} of {total} {kind}', *wrong[:20])
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    for argument in ('clrsym', 'clrsymd', 'plugin_dir', 'library'):
-        parser.add_argument(argument)
-    parser.add_argument('--all', action='store_true', help='every n')
-    parser.add_argument('--lives', type=int, default=N_LIVES, help='of kinds with many calls')
-    parser.add_argument('--kinds', nargs='*', choices=KINDS)
-    parser.add_argument('--seed', type=int, default=random.SystemRandom().randrange(1 << 32))
-    arguments = parser.parse_args()
-    tap = recorded.Tap()
-    tap.note(f'--seed {arguments.seed}')
-    with tempfile.TemporaryDirectory(prefix='clrsym-fault-') as directory:
-        run(tap, arguments, recorded.Programs(arguments, directory), directory)
-    tap.finish()
-
-
 if __name__ == '__main__':
-    main()
+    main(run, lives={'type': int, 'default': N_LIVES, 'help': 'of kinds with many calls'},
+         kinds={'nargs': '*', 'choices': KINDS})

@@ -6,7 +6,6 @@ again.
 `test_fault_holder.py CLRSYM CLRSYMD PLUGINS fault.so --all` tries every n; the test tries some, by a
 seed that it prints. `--seed N` repeats it."""
 
-import argparse
 import contextlib
 import json
 import os
@@ -22,7 +21,7 @@ sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'live', 'daemon'
 
 import recorded  # pylint: disable=wrong-import-position
 import test_holder  # pylint: disable=wrong-import-position
-from test_fault import KINDS, Fault, is_good_end  # pylint: disable=wrong-import-position
+from test_fault import KINDS, Fault, is_good_end, main  # pylint: disable=wrong-import-position
 
 # s. How long a holder has for an answer, and the next one to attach again.
 TIMEOUT = 60
@@ -134,19 +133,5 @@ def run(tap, arguments, programs, directory):
             tap.check(not wrong, f'clrsym-holder: {len(numbers)} of {total} {kind}', *wrong[:20])
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    for argument in ('clrsym', 'clrsymd', 'plugin_dir', 'library'):
-        parser.add_argument(argument)
-    parser.add_argument('--all', action='store_true', help='every n')
-    parser.add_argument('--seed', type=int, default=random.SystemRandom().randrange(1 << 32))
-    arguments = parser.parse_args()
-    tap = recorded.Tap()
-    tap.note(f'--seed {arguments.seed}')
-    with tempfile.TemporaryDirectory(prefix='clrsym-fault-') as directory:
-        run(tap, arguments, recorded.Programs(arguments, directory), directory)
-    tap.finish()
-
-
 if __name__ == '__main__':
-    main()
+    main(run)
