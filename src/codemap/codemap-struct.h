@@ -14,6 +14,7 @@ struct CodeMap {
         PageIndex *index;
         MethodTable methods;
         uint32_t n_live;
+        bool is_epoch_known; /* somebody asked for it: another state needs another one */
         uint64_t newest; /* latest time of any insertion or end */
         uint64_t epoch;
         GArray *changes;     /* borrowed or NULL: of CodeMapChange */

@@ -7,6 +7,7 @@
 static void codemap_next_epoch(CodeMap *map)
 {
         map->epoch = account_next_epoch(map->store.account);
+        map->is_epoch_known = false;
 }
 
 CodeMap *codemap_new(Strtab *names, Account *account)
@@ -288,7 +289,7 @@ Body *codemap_insert(CodeMap *map, const Body *template, uint64_t time)
         if (body->since != time)
                 body_get_extra(&map->store, body)->seen = time;
         /* Where nothing ever was, no answer was a name, and the epoch stays. */
-        if (pageindex_was_used(map->index, body->start, body_last(body)))
+        if (map->is_epoch_known && pageindex_was_used(map->index, body->start, body_last(body)))
                 codemap_next_epoch(map);
         pageindex_add(map->index, number);
         if (body->until == BODY_FOREVER)
@@ -526,8 +527,9 @@ void codemap_change_epoch(CodeMap *map)
         codemap_next_epoch(map);
 }
 
-uint64_t codemap_epoch(const CodeMap *map)
+uint64_t codemap_epoch(CodeMap *map)
 {
+        map->is_epoch_known = true;
         return map->epoch;
 }
 

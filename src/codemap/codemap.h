@@ -107,9 +107,9 @@ uint32_t codemap_n_live(const CodeMap *map);
 /*
  * Changes whenever an answer that was a name could change: when a body ends or is evicted, and when
  * one is loaded where another was before. Stays when one is loaded where nothing ever was, and when
- * dead bodies are forgotten.
+ * dead bodies are forgotten. An epoch that nobody has asked for can stay in any case.
  */
-uint64_t codemap_epoch(const CodeMap *map);
+uint64_t codemap_epoch(CodeMap *map);
 /* Changes the epoch without any other change. */
 void codemap_change_epoch(CodeMap *map);
 
