@@ -51,6 +51,9 @@ _clrsym_values()
         --via)
                 printf '%s\n' auto lttng eventpipe
                 ;;
+        --trace-format)
+                printf '%s\n' ctf-1.8 ctf-2
+                ;;
         --exclude)
                 printf '%s\n' user: cgroup: command:
                 ;;

@@ -274,6 +274,11 @@ static const char *to_buffer_size(const char *argument, void *member)
                        : "not a power of two from 4K to 1G";
 }
 
+static const char *to_trace_format(const char *argument, void *member)
+{
+        return trace_format_from_name(argument, member) ? NULL : "not ctf-1.8 or ctf-2";
+}
+
 static const char *to_sort(const char *argument, void *member)
 {
         static const char *const NAMES[_SORT_MAX] = {
@@ -368,6 +373,8 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                          "limit of the trace of one user's programs (live: 2G)"},
         [OPTION_BUFFER_SIZE] = {0, "buffer-size", "SIZE", false, to_buffer_size,
                                 MEMBER(buffer_size), "size of each sub-buffer (default: 1M)"},
+        [OPTION_TRACE_FORMAT] = {0, "trace-format", "FORMAT", false, to_trace_format,
+                                 MEMBER(trace_format), "ctf-1.8 (default) or ctf-2"},
         [OPTION_NAME] = {0, "name", "NAME", false, to_text, MEMBER(name),
                          "the session's name (default: clrsym)"},
         [OPTION_SESSION] = {0, "session", "NAME", false, to_text, MEMBER(session),

@@ -7,6 +7,7 @@
 
 #include "attach/reply.h"
 #include "clrsym/clrsym.h"
+#include "lttng/trace-format.h"
 
 #include <assert.h>
 #include <glib.h>
@@ -52,6 +53,7 @@ typedef enum Option {
         OPTION_TRACK,
         OPTION_DISK,
         OPTION_BUFFER_SIZE,
+        OPTION_TRACE_FORMAT,
         OPTION_NAME,
         OPTION_SESSION,
         OPTION_RELAY_OUTPUT,
@@ -156,6 +158,7 @@ typedef struct Options {
         GPtrArray *track;       /* owned, of borrowed strings: "PID,PID..."; or NULL */
         uint64_t disk;          /* bytes */
         uint64_t buffer_size;   /* bytes */
+        TraceFormat trace_format;
         const char *name;
         const char *session;
         const char *relay_output;

@@ -110,6 +110,7 @@ bool verb_session_start(const Options *options, GError **error)
 
         settings->disk = options->disk;
         settings->buffer_size = options->buffer_size;
+        settings->format = options->trace_format;
         settings->is_live = !options->output;
         settings->keeps_traces = options_has(options, OPTION_KEEP);
         if (settings->is_live && !options_has(options, OPTION_DISK))

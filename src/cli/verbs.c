@@ -98,8 +98,8 @@ static const OptionText START_TEXTS[] = {
 static const Verb SESSION_VERBS[] = {
         {.name = "start",
          .run = verb_session_start,
-         .use = {BIT(LIVE) | BIT(OUTPUT) | BIT(TRACK) | BIT(DISK) | BIT(BUFFER_SIZE) | BIT(NAME) |
-                         BIT(RELAY_OUTPUT) | BIT(FORCE) | BIT(KEEP),
+         .use = {BIT(LIVE) | BIT(OUTPUT) | BIT(TRACK) | BIT(DISK) | BIT(BUFFER_SIZE) |
+                         BIT(TRACE_FORMAT) | BIT(NAME) | BIT(RELAY_OUTPUT) | BIT(FORCE) | BIT(KEEP),
                  START_TEXTS},
          .check = verb_session_start_check,
          .help = "start a session with the events that describe .NET code"},

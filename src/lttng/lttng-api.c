@@ -44,6 +44,8 @@ const LttngApi *lttng_api(GError **error)
                 }
                 *(void **)((char *)&api + SYMBOLS[i].offset) = address;
         }
+        *(void **)&api.lttng_session_descriptor_set_trace_format =
+                dlsym(library, "lttng_session_descriptor_set_trace_format");
         is_loaded = true;
         return &api;
 }

@@ -53,6 +53,9 @@ typedef struct LttngApi {
 #define LTTNG_API_MEMBER(name) __typeof__(name) *name;
         LTTNG_API(LTTNG_API_MEMBER)
 #undef LTTNG_API_MEMBER
+        /* Since LTTng 2.15, with an enum of it, whose numbers TraceFormat has. NULL before. */
+        enum lttng_session_descriptor_status (*lttng_session_descriptor_set_trace_format)(
+                struct lttng_session_descriptor *descriptor, unsigned format);
 } LttngApi;
 
 /* NULL with ERROR set: it is not installed, or too old. Not for use by several threads. */

@@ -59,6 +59,7 @@ json_t *session_settings_to_json(const SessionSettings *settings)
         json_object_set_new(object, "track", track);
         if (settings->keeps_traces)
                 json_object_set_new(object, "keep", json_true());
+        json_set_text(object, "trace_format", trace_format_name(settings->format));
         json_set_text(object, "output", settings->output);
         json_set_text(object, "relay_output", settings->relay_output);
         json_set_text(object, "relay_user", settings->relay_user);
@@ -70,19 +71,21 @@ json_t *session_settings_to_json(const SessionSettings *settings)
 SessionSettings *session_settings_from_json(const json_t *value)
 {
         json_t *object = (json_t *)value, *pid; /* jansson wants it without const */
-        const char *name, *output = NULL, *relay_output = NULL, *relay_user = NULL;
+        const char *name, *output = NULL, *relay_output = NULL, *relay_user = NULL, *format = NULL;
         json_int_t buffer_size, disk;
         g_autoptr(SessionSettings) settings = NULL;
         int is_live, control, data, live;
+        TraceFormat trace_format = TRACE_FORMAT_ANY;
         json_t *track;
         size_t i;
 
-        if (json_unpack(object, "{s:s, s:b, s:I, s:I, s:i, s:i, s:i, s:o, s?s, s?s, s?s}", "name",
-                        &name, "live", &is_live, "buffer_size", &buffer_size, "disk", &disk,
+        if (json_unpack(object, "{s:s, s:b, s:I, s:I, s:i, s:i, s:i, s:o, s?s, s?s, s?s, s?s}",
+                        "name", &name, "live", &is_live, "buffer_size", &buffer_size, "disk", &disk,
                         "control_port", &control, "data_port", &data, "live_port", &live, "track",
                         &track, "output", &output, "relay_output", &relay_output, "relay_user",
-                        &relay_user) < 0 ||
-            !session_settings_is_name(name) || !json_is_array(track) || (!is_live && !output))
+                        &relay_user, "trace_format", &format) < 0 ||
+            !session_settings_is_name(name) || !json_is_array(track) || (!is_live && !output) ||
+            (format && !trace_format_from_name(format, &trace_format)))
                 return NULL;
         settings = session_settings_new(name);
         settings->is_live = is_live;
@@ -93,6 +96,7 @@ SessionSettings *session_settings_from_json(const json_t *value)
         settings->relay = daemon_process_from_json(json_object_get(object, "relay"));
         settings->buffer_size = (uint64_t)buffer_size;
         settings->disk = (uint64_t)disk;
+        settings->format = trace_format;
         settings->control_port = (uint16_t)control;
         settings->data_port = (uint16_t)data;
         settings->live_port = (uint16_t)live;

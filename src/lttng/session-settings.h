@@ -6,6 +6,7 @@
  */
 
 #include "lttng/daemon-process.h"
+#include "lttng/trace-format.h"
 
 typedef struct SessionSettings {
         char *name;        /* owned */
@@ -15,6 +16,7 @@ typedef struct SessionSettings {
         GArray *track; /* owned, of int32_t: only these pids, as they see themselves; empty: all */
         uint64_t buffer_size; /* of a sub-buffer; 0: the default */
         uint64_t disk;        /* most bytes for each user; 0: no limit */
+        TraceFormat format;
         /* For a live session: the relay daemon's ports and directory. */
         uint16_t control_port, data_port, live_port;
         char *relay_output;  /* owned; NULL: not known */

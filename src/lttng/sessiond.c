@@ -31,6 +31,30 @@ bool sessiond_is_running(GError **error)
         return api && api->lttng_session_daemon_alive() == 1;
 }
 
+/* LTTng's own default is CTF 2 since 2.15, which fewer readers know. */
+static bool descriptor_set_format(const LttngApi *api, struct lttng_session_descriptor *descriptor,
+                                  TraceFormat format, GError **error)
+{
+        TraceFormat wanted = format == TRACE_FORMAT_ANY ? TRACE_FORMAT_CTF_1_8 : format;
+
+        if (!api->lttng_session_descriptor_set_trace_format) {
+                if (wanted == TRACE_FORMAT_CTF_1_8)
+                        return true;
+                g_set_error(error, LTTNG_ERROR, LTTNG_ERROR_FAILED,
+                            "--trace-format %s needs LTTng 2.15 or newer: this one only writes %s",
+                            trace_format_name(format), trace_format_name(TRACE_FORMAT_CTF_1_8));
+                return false;
+        }
+        if (api->lttng_session_descriptor_set_trace_format(descriptor, wanted) ==
+                    LTTNG_SESSION_DESCRIPTOR_STATUS_OK ||
+            format == TRACE_FORMAT_ANY)
+                return true;
+        g_set_error(error, LTTNG_ERROR, LTTNG_ERROR_FAILED,
+                    "this LTTng does not write %s: leave out --trace-format",
+                    trace_format_name(format));
+        return false;
+}
+
 static bool session_create(const LttngApi *api, const SessionSettings *settings, GError **error)
 {
         struct lttng_session_descriptor *descriptor;
@@ -48,6 +72,10 @@ static bool session_create(const LttngApi *api, const SessionSettings *settings,
         }
         if (!descriptor)
                 return lttng_fail(api, "create a session of that name", -LTTNG_ERR_INVALID, error);
+        if (!descriptor_set_format(api, descriptor, settings->format, error)) {
+                api->lttng_session_descriptor_destroy(descriptor);
+                return false;
+        }
         code = api->lttng_create_session_ext(descriptor);
         api->lttng_session_descriptor_destroy(descriptor);
         if (code == LTTNG_ERR_EXIST_SESS) {

@@ -4,6 +4,7 @@
 test_session.py CLRSYM CLRSYMD PLUGIN_DIR EMIT_MAIN
 """
 
+import ctypes
 import json
 import os
 import pathlib
@@ -198,6 +199,7 @@ def test_usage(tap, sessions, directory):
             (['start', '--disk', '0'], '--disk 0: not a size'),
             (['start', '--disk', '99999999999999999999T'], '--disk 9+T: not a size'),
             (['start', '--buffer-size', '3M'], 'power of two'),
+            (['start', '--trace-format', 'ctf'], '--trace-format ctf: not ctf-1.8 or ctf-2'),
             (['start', 'x'], 'no arguments'),
             (['start', '--colour'], 'unknown option'),
             (['stop', 'a', 'b'], 'one argument'),
@@ -234,6 +236,38 @@ def test_track(tap, sessions, directory, emitter):
                   'others leave nothing in the trace')
 
 
+def metadata_of(trace):
+    one, = trace.rglob('metadata')
+    return one.read_bytes()
+
+
+def test_trace_format(tap, sessions, directory, emitter):
+    """CTF 2 is a choice from LTTng 2.15 on; before, it is refused."""
+    has_both = hasattr(ctypes.CDLL('liblttng-ctl.so.0'),
+                       'lttng_session_descriptor_set_trace_format')
+    loads = {}
+    for options, is_ctf_2 in (([], False), (['--trace-format=ctf-1.8'], False),
+                              (['--trace-format=ctf-2'], True)):
+        name = ' '.join(options) or 'no trace format'
+        trace = directory / f'format{len(loads)}'
+        done = sessions.call('start', '--output', trace, *options)
+        if is_ctf_2 and not has_both:
+            check_failure(tap, done, 1, f'{name}: refused, as LTTng is too old',
+                          'ctf-2 needs LTTng 2.15 or newer: this one only writes ctf-1.8')
+            tap.equal([running(one) for one in DAEMONS], [[], []], 'and nothing runs')
+            continue
+        emit(emitter)
+        sessions.call('stop')
+        tap.check((b'/* CTF 1.8 */' in metadata_of(trace)[:200]) != is_ctf_2 and
+                  metadata_of(trace).startswith(b'\x1e{') == is_ctf_2,
+                  f'{name}: so is the metadata', done.stderr, metadata_of(trace)[:60])
+        methods = sessions.programs.run([sessions.programs.clrsym, 'methods', '--all', '--json',
+                                         '--trace', trace])
+        loads[name] = methods.stdout.count('\n')
+    tap.check(len(set(loads.values())) == 1 and min(loads.values()) > 0,
+              'the methods are the same', loads)
+
+
 def test(tap, programs, directory, rest):
     emitter, = rest
     directory = pathlib.Path(directory)
@@ -246,6 +280,7 @@ def test(tap, programs, directory, rest):
     test_foreign(tap, sessions, directory)
     test_gone(tap, sessions, directory)
     test_track(tap, sessions, directory, emitter)
+    test_trace_format(tap, sessions, directory, emitter)
     tap.note(f'{time.monotonic() - begin:.1f} s')
 
 

@@ -211,6 +211,7 @@ START_TEST(keeps_settings)
         settings->is_live = true;
         settings->disk = UINT64_C(3) << 40;
         settings->buffer_size = 4096;
+        settings->format = TRACE_FORMAT_CTF_2;
         settings->live_port = 65535;
         settings->relay_output = g_strdup("/a b");
         settings->relay_user = g_strdup("somebody");
@@ -223,6 +224,7 @@ START_TEST(keeps_settings)
         ck_assert(read->is_live);
         ck_assert_uint_eq(read->disk, settings->disk);
         ck_assert_uint_eq(read->buffer_size, 4096);
+        ck_assert_int_eq(read->format, TRACE_FORMAT_CTF_2);
         ck_assert_uint_eq(read->live_port, 65535);
         ck_assert_str_eq(read->relay_output, "/a b");
         ck_assert_str_eq(read->relay_user, "somebody");
@@ -236,6 +238,9 @@ START_TEST(keeps_settings)
                 json_object_set_new(value, "name", json_string(BAD[i]));
                 ck_assert_ptr_null(session_settings_from_json(value));
         }
+        json_object_set_new(value, "name", json_string("good"));
+        json_object_set_new(value, "trace_format", json_string("ctf-3"));
+        ck_assert_ptr_null(session_settings_from_json(value));
         json_decref(value);
         value = json_object();
         ck_assert_ptr_null(session_settings_from_json(value));
