@@ -1,41 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/endpoint.h"
 
+#include "util/runtime-path.h"
+
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define SYSTEM_SOCKET        "/run/clrsym/query"
 #define DEFAULT_RECONNECT_MS 5000
 
-static const char *environment(const char *name)
+/* NULL: no memory. */
+static char *endpoint_path(const clrsym_options *options)
 {
-        const char *value = secure_getenv(name);
-
-        return value && *value ? value : NULL;
-}
-
-/* The path of the daemon's socket: the first that exists. NULL without memory. */
-static char *find_socket(const char *given)
-{
-        const char *from_environment = environment("CLRSYM_SOCKET");
-        const char *runtime_dir = environment("XDG_RUNTIME_DIR");
-        char *path;
-
-        if (given)
-                return strdup(given);
-        if (from_environment)
-                return strdup(from_environment);
-        if (runtime_dir) {
-                if (asprintf(&path, "%s/clrsym/query", runtime_dir) < 0)
-                        return NULL;
-                if (access(path, F_OK) == 0)
-                        return path;
-                free(path);
-        }
-        return strdup(SYSTEM_SOCKET);
+        if (options->trace)
+                return strdup(options->trace);
+        return options->socket ? strdup(options->socket)
+                               : runtime_path_find("CLRSYM_SOCKET", RUNTIME_QUERY);
 }
 
 int endpoint_init(Endpoint *endpoint, const clrsym_options *options, Message *message)
@@ -45,7 +25,7 @@ int endpoint_init(Endpoint *endpoint, const clrsym_options *options, Message *me
                 return message_set(message, -EINVAL, "either a socket or a trace, not both");
         if (!options->trace && options->save)
                 return message_set(message, -EINVAL, "only of a trace a snapshot can be saved");
-        endpoint->path = options->trace ? strdup(options->trace) : find_socket(options->socket);
+        endpoint->path = endpoint_path(options);
         if (!endpoint->path)
                 return message_set_no_memory(message);
         if (!endpoint->is_trace && options->reconnect_ms >= 0)

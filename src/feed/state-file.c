@@ -2,14 +2,14 @@
 #include "feed/state-file.h"
 
 #include "lttng/state-dir.h"
+#include "util/runtime-path.h"
 
 #include <string.h>
 #include <unistd.h>
 
 #define SUFFIX ".feeder"
-/* RuntimeDirectory= of the service's unit. */
-#define SYSTEM_DIRECTORY "/run/clrsym"
-#define SYSTEM_PREFIX    "feed-"
+/* RuntimeDirectory= of the service's unit begins with it, below RUNTIME_SYSTEM. */
+#define SYSTEM_PREFIX "feed-"
 
 static const char *const PHASES[_FEED_PHASE_MAX] = {
         [FEED_STARTING] = "starting",
@@ -87,13 +87,13 @@ void state_file_remove(FeedState *state)
 static void state_file_each_directory(void (*take)(const char *path, void *data), void *data)
 {
         g_autofree char *own = state_dir_look(NULL);
-        g_autoptr(GDir) directory = g_dir_open(SYSTEM_DIRECTORY, 0, NULL);
+        g_autoptr(GDir) directory = g_dir_open(RUNTIME_SYSTEM, 0, NULL);
         const char *name;
 
         if (own)
                 take(own, data);
         while (directory && (name = g_dir_read_name(directory))) {
-                g_autofree char *path = g_build_filename(SYSTEM_DIRECTORY, name, NULL);
+                g_autofree char *path = g_build_filename(RUNTIME_SYSTEM, name, NULL);
 
                 if (g_str_has_prefix(name, SYSTEM_PREFIX) && g_strcmp0(path, own) != 0)
                         take(path, data);
