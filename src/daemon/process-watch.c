@@ -131,8 +131,12 @@ static void watch_find(ProcessWatch *watch, Watched *watched, const Process *pro
                 return;
         }
         watched->n_tries++;
-        if (!proc_host_pid(process->key.pid_ns, process->key.pid, &pid))
+        if (!proc_host_pid(process->key.pid_ns, process->key.pid, &pid)) {
+                if (!is_own_ns && process->was_found &&
+                    proc_is_gone(process->key.pid_ns, process->key.pid))
+                        watch_end(watch, watched);
                 return;
+        }
         watched->start = proc_start_time(pid);
         if (!watched->start)
                 return;

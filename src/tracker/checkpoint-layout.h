@@ -11,7 +11,7 @@
  */
 
 /* The journal's format contains it. */
-#define CHECKPOINT_VERSION 10
+#define CHECKPOINT_VERSION 11
 
 /* PIN(version of the last change, value, what it has to be) */
 #define CHECKPOINT_PINS(PIN)                                                                       \

@@ -174,6 +174,7 @@ static void checkpoint_process(CheckpointIo *io, Process *process, bool *is_newe
         checkpoint_u64(io, &process->serial);
         checkpoint_u32(io, &process->uid);
         checkpoint_bool(io, &process->is_from_start);
+        checkpoint_bool(io, &process->was_found);
         checkpoint_bool(io, &process->has_tiering);
         checkpoint_u32(io, &process->tiering);
         checkpoint_u64(io, &process->begin);

@@ -111,6 +111,7 @@ void process_restore_head(Process *process, const Process *head)
         process->serial = head->serial;
         process->uid = head->uid;
         process->is_from_start = head->is_from_start;
+        process->was_found = head->was_found;
         process->has_tiering = head->has_tiering;
         process->tiering = head->tiering;
         process->last = head->last;

@@ -56,6 +56,7 @@ typedef struct Process {
         uint32_t uid; /* of its owner: of its per-UID buffers, or as the host knows; part of its
                          identity */
         bool is_from_start; /* its runtime's start was seen: it has no earlier events */
+        bool was_found;     /* on this host, so that what is not found any more has ended */
         bool has_tiering;   /* tiered compilation is on, and `tiering` is known */
         bool rundown_has_modules, rundown_has_jitted; /* rows of the rundown under way */
         uint32_t tiering; /* its settings: TIERED_* of event/module-flags.h */

@@ -108,9 +108,11 @@ bool tracker_set_command(Tracker *tracker, uint64_t serial, const char *command)
 {
         Process *process = tracker_find_serial(tracker, serial);
 
-        if (!process || process->command)
+        if (!process || (process->was_found && process->command))
                 return false;
-        process->command = g_strndup(command, PROCESS_MAX_TEXT);
+        process->was_found = true;
+        if (!process->command)
+                process->command = g_strndup(command, PROCESS_MAX_TEXT);
         process_book_texts(process);
         return true;
 }

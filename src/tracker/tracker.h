@@ -152,8 +152,8 @@ void tracker_forget(Tracker *tracker, uint64_t serial);
  * if its exit is known. False: there is no such process, or its exit is known.
  */
 bool tracker_end_process(Tracker *tracker, uint64_t serial, uint64_t time);
-/* The host's command line of the process with that serial. The runtime's own takes precedence.
- * False: there is no such process, or it has one. */
+/* The host has found the process with that serial, and its command line, over which the runtime's
+ * own takes precedence. False: there is no such process, or both were known. */
 bool tracker_set_command(Tracker *tracker, uint64_t serial, const char *command);
 
 /* After what has come so far, events of every stream are missing: adds a gap there. */

@@ -5,7 +5,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Guesses; untuned. A scan takes 10 us a process, 60 us for one of another namespace. */
 #define MAX_SCANNED 65536
@@ -18,20 +20,36 @@
  */
 static struct {
         GHashTable *hosts; /* owned ProcessKey -> host pid; each level of a process but ours */
+        bool is_complete;  /* of all processes, as far as we see any */
         gint64 credit;     /* us that scans may take; below 0: not now */
         gint64 time;       /* us, when the credit was reckoned */
 } seen;
 
-static void see(pid_t pid)
+/* False: it cannot be read. */
+static bool see(pid_t pid)
 {
         ProcInfo info;
         unsigned i;
 
         if (!proc_read(pid, &info))
-                return;
+                return false;
         for (i = 1; i < info.n_levels; i++)
                 g_hash_table_replace(seen.hosts, g_memdup2(&info.levels[i], sizeof(ProcessKey)),
                                      GINT_TO_POINTER(pid));
+        return true;
+}
+
+/* A process of PROC, if it is of another namespace. False: it is there, and cannot be read. */
+static bool scan_process(int proc, const char *name, uint64_t own)
+{
+        char path[NAME_MAX + 8];
+        struct stat st;
+
+        /* Most are of our own namespace, which this shows at a sixth of the cost. */
+        g_snprintf(path, sizeof(path), "%s/ns/pid", name);
+        if (fstatat(proc, path, &st, 0) == 0 && st.st_ino == own)
+                return true;
+        return see((pid_t)g_ascii_strtoll(name, NULL, 10)) || faccessat(proc, name, F_OK, 0) < 0;
 }
 
 static void scan(void)
@@ -39,8 +57,6 @@ static void scan(void)
         uint64_t own = proc_own_pid_ns();
         DIR *proc = opendir("/proc");
         const struct dirent *entry;
-        char path[sizeof(entry->d_name) + 8];
-        struct stat st;
         unsigned n = 0;
 
         if (seen.hosts)
@@ -48,15 +64,16 @@ static void scan(void)
         else
                 seen.hosts =
                         g_hash_table_new_full(process_key_hash, process_key_equal, g_free, NULL);
+        seen.is_complete = proc != NULL;
         while (proc && n < MAX_SCANNED && (entry = readdir(proc))) {
                 if (!g_ascii_isdigit(*entry->d_name))
                         continue;
                 n++;
-                /* Most are of our own namespace, which this shows at a sixth of the cost. */
-                g_snprintf(path, sizeof(path), "%s/ns/pid", entry->d_name);
-                if (fstatat(dirfd(proc), path, &st, 0) == 0 && st.st_ino != own)
-                        see((pid_t)g_ascii_strtoll(entry->d_name, NULL, 10));
+                if (!scan_process(dirfd(proc), entry->d_name, own))
+                        seen.is_complete = false;
         }
+        if (n == MAX_SCANNED)
+                seen.is_complete = false;
         if (proc)
                 closedir(proc);
 }
@@ -132,4 +149,13 @@ bool proc_host_pid(uint64_t pid_ns, int32_t vpid, pid_t *ret_pid)
                 return false;
         *ret_pid = info.host_pid;
         return true;
+}
+
+bool proc_is_gone(uint64_t pid_ns, int32_t vpid)
+{
+        const ProcessKey key = {pid_ns, vpid};
+        ProcInfo info;
+
+        return !read_seen(&key, &info) && scan_if_affordable() && seen.is_complete &&
+               !read_seen(&key, &info);
 }

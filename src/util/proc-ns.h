@@ -42,3 +42,8 @@ bool proc_find_key_in(uint64_t pid_ns, int32_t pid, ProcKey *ret_key);
  * it. PID_NS 0 is unknown: only a process that is itself in our own namespace is found.
  */
 bool proc_host_pid(uint64_t pid_ns, int32_t vpid, pid_t *ret_pid);
+/*
+ * True: no process that we can see is VPID in PID_NS, a namespace other than our own. False also if
+ * we may not look into the namespace of some process, or may not search now.
+ */
+bool proc_is_gone(uint64_t pid_ns, int32_t vpid);

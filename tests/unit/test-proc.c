@@ -413,10 +413,12 @@ START_TEST(test_namespaces)
         assert_no_host(b.pid_ns, 999);
         assert_no_host(12345, 1);
         assert_no_host(0, 999999);
+        ck_assert(!proc_is_gone(a.pid_ns, 1) && !proc_is_gone(c.pid_ns, c2.pid));
         end(&a);
         end(&b);
         assert_no_host(a.pid_ns, 1);
         assert_no_host(c.pid_ns, 1);
+        ck_assert(proc_is_gone(a.pid_ns, 1) && proc_is_gone(c.pid_ns, c2.pid));
         assert_not_found(&a, 1);
 }
 END_TEST
@@ -537,6 +539,8 @@ START_TEST(test_unprivileged)
         assert_not_found(&a, 1);
         assert_no_host(a.pid_ns, 1);
         assert_no_host(0, a.host_pid);
+        /* It may be one of those that cannot be looked at. */
+        ck_assert(!proc_is_gone(a.pid_ns, 1));
 }
 END_TEST
 
