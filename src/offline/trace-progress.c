@@ -16,6 +16,8 @@
 typedef struct StreamFile {
         uint64_t size;
         uint64_t n_read;
+        bool is_closed; /* once, at least: babeltrace2 2.1 also opens one twice that it reads */
+        bool is_mapped;
 } StreamFile;
 
 struct TraceProgress {
@@ -144,7 +146,7 @@ static void progress_take_closed(TraceProgress *progress, const struct inotify_e
         path = g_build_filename(directory, event->name, NULL);
         file = g_hash_table_lookup(progress->files, path);
         if (file)
-                file->n_read = file->size;
+                file->is_closed = true;
 }
 
 /* Takes the files that were closed since the last time. */
@@ -185,6 +187,8 @@ static void progress_take_line(const TraceProgress *progress, const char *line, 
                 sscanf(line, "%*x-%*x %*s %llx %*s %*s %n", &begin, &at);
                 *file = g_hash_table_lookup(progress->files, line + at);
                 *offset = begin;
+                if (*file)
+                        (*file)->is_mapped = true;
         } else if (*file && sscanf(line, "Rss: %llu kB", &kilobytes) == 1) {
                 (*file)->n_read =
                         MAX((*file)->n_read, MIN((*file)->size, *offset + kilobytes * 1024));
@@ -219,8 +223,11 @@ void trace_progress_update(TraceProgress *progress, pid_t pid, uint64_t *ret_rea
         *ret_read = *ret_total = 0;
         g_hash_table_iter_init(&iter, progress->files);
         while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                const StreamFile *file = value;
+                StreamFile *file = value;
 
+                if (file->is_closed && !file->is_mapped)
+                        file->n_read = file->size;
+                file->is_mapped = false;
                 *ret_read += file->n_read;
                 *ret_total += file->size;
         }

@@ -6,8 +6,8 @@
  *
  * babeltrace2 does not report it. But it maps a piece of each file, one after the other, and
  * touches the pages as it reads: /proc/PID/smaps has where the piece begins and how much of it is
- * resident, to some 64 KiB. A file that it has closed (as inotify reports) has been read
- * completely.
+ * resident, to some 64 KiB. A file that it has closed (as inotify reports), and does not map any
+ * more, has been read completely.
  */
 
 #include <glib.h>
