@@ -165,16 +165,24 @@ static void body_store_free_chunk(BodyStore *store, uint32_t i)
         g_clear_pointer(&store->chunks[i], g_aligned_free);
 }
 
+/* Frees what the bodies of chunk I own, and the chunk. */
+static void body_store_deinit_chunk(BodyStore *store, uint32_t i, Strtab *names)
+{
+        uint32_t number;
+
+        for (number = i << BODY_CHUNK_BITS; number < (i + 1) << BODY_CHUNK_BITS; number++)
+                if (body_store_find(store, number))
+                        body_deinit(store, body_store_get(store, number), names);
+        body_store_free_chunk(store, i);
+}
+
 void body_store_deinit(BodyStore *store, Strtab *names)
 {
         uint32_t i;
 
-        for (i = 0; i < body_store_end(store); i++)
-                if (body_store_find(store, i))
-                        body_deinit(store, body_store_get(store, i), names);
         for (i = 0; i < store->n_chunks; i++)
                 if (store->chunks[i])
-                        body_store_free_chunk(store, i);
+                        body_store_deinit_chunk(store, i, names);
         account_remove(store->account, store->n_allocated * INDEX_SIZE);
         g_free(store->chunks);
         g_array_unref(store->freed);

@@ -30,9 +30,10 @@ void decode_scratch_reserve(DecodeScratch *scratch, size_t n)
 {
         size_t size;
 
-        if (scratch->n_allocated - scratch->n_bytes >= n)
+        /* An empty text has an address too, so there always is a buffer. */
+        if (scratch->bytes && scratch->n_allocated - scratch->n_bytes >= n)
                 return;
-        size = MAX(scratch->n_bytes + n, 2 * scratch->n_allocated);
+        size = MAX(scratch->n_bytes + MAX(n, 1), 2 * scratch->n_allocated);
         scratch->bytes = g_realloc(scratch->bytes, size);
         scratch->n_allocated = size;
 }
