@@ -265,7 +265,8 @@ CtfProgram *ctf_program_new(CtfClass *root, uint32_t *n_slots, bool *is_byte_ali
         CtfCompiler compiler = {
                 .program = program, .n_slots = n_slots, .is_byte_aligned = *is_byte_aligned};
 
-        program->steps = g_array_new(FALSE, FALSE, sizeof(CtfStep));
+        /* A program without steps has an address too. */
+        program->steps = g_array_sized_new(FALSE, FALSE, sizeof(CtfStep), 1);
         program->ranges = g_array_new(FALSE, FALSE, sizeof(CtfSelect));
         if (root)
                 compiler_class(&compiler, root);
