@@ -45,7 +45,7 @@ void gaps_add(GArray *gaps, uint64_t begin, uint64_t end)
         g_array_insert_val(gaps, i, gap);
 }
 
-bool gaps_touch(const GArray *gaps, uint64_t begin, uint64_t end)
+bool gaps_search(const GArray *gaps, uint64_t begin, uint64_t end)
 {
         guint i = gaps_first_from(gaps, begin);
 

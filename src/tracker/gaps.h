@@ -17,9 +17,15 @@ typedef struct Gap {
 
 /* GAPS is an array of Gap. Gaps that touch [begin, end] are merged with it. */
 void gaps_add(GArray *gaps, uint64_t begin, uint64_t end);
-/* True if a gap touches [begin, end]. */
-bool gaps_touch(const GArray *gaps, uint64_t begin, uint64_t end);
 /* Removes the gaps that touch [begin, end]. */
 void gaps_remove(GArray *gaps, uint64_t begin, uint64_t end);
 /* Merges the oldest gaps, with what is between them, until at most MOST are left. */
 void gaps_limit(GArray *gaps, guint most);
+
+bool gaps_search(const GArray *gaps, uint64_t begin, uint64_t end);
+
+/* True if a gap touches [begin, end]. Each answer asks that several times; mostly there is none. */
+static inline bool gaps_touch(const GArray *gaps, uint64_t begin, uint64_t end)
+{
+        return gaps->len && gaps_search(gaps, begin, end);
+}
