@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """clrsymd as a service: its sockets, its start and end, and peers that mean no good."""
 
+import collections
 import errno
 import json
 import os
@@ -32,7 +33,8 @@ class Client:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.settimeout(timeout)
         self.socket.connect(str(path))
-        self.input = b''
+        # Whole replies that were not asked for yet, and what came after them.
+        self.replies, self.input = collections.deque(), b''
 
     def send(self, data):
         self.socket.sendall(data)
@@ -43,6 +45,8 @@ class Client:
 
     def reply(self):
         """The next reply, None at the end."""
+        if self.replies:
+            return json.loads(self.replies.popleft())
         parts = [self.input]
         while b'\0' not in parts[-1]:
             data = self.socket.recv(1 << 20)
@@ -50,8 +54,9 @@ class Client:
                 self.input = b''.join(parts)
                 return None
             parts.append(data)
-        reply, _, self.input = b''.join(parts).partition(b'\0')
-        return json.loads(reply)
+        *replies, self.input = b''.join(parts).split(b'\0')
+        self.replies.extend(replies)
+        return json.loads(self.replies.popleft())
 
     def resolve(self, address, pid=100, **more):
         self.ask('Resolve', queries=[{'pid': pid, 'addr': address, **more}])

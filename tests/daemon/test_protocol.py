@@ -47,13 +47,13 @@ def frame(queries, tag=0, wait_ms=0):
 
 def read_all(client):
     """What comes until the other side hangs up."""
-    data = b''
+    pieces = []
     try:
         while piece := client.socket.recv(1 << 16):
-            data += piece
+            pieces.append(piece)
     except ConnectionResetError:  # it hung up with something of ours unread
         pass
-    return data
+    return b''.join(pieces)
 
 
 def conversation(daemon, pieces, pause=0.0):

@@ -2,6 +2,7 @@
 """Calls of the daemon's JSON protocol on one connection, and the very texts of what it replies. Tests of
 what a daemon knows ask it so: the client costs more than the answers, above all with sanitizers."""
 
+import collections
 import json
 import re
 import socket
@@ -18,7 +19,8 @@ class Calls:
 
     def __init__(self, connection):
         self.socket = connection
-        self.input = b''
+        # Whole replies that were not asked for yet, and what came after them.
+        self.replies, self.input = collections.deque(), b''
 
     def __enter__(self):
         return self
@@ -35,6 +37,8 @@ class Calls:
 
     def raw_reply(self):
         """The bytes of the next reply, None at the end."""
+        if self.replies:
+            return self.replies.popleft()
         parts = [self.input]
         while b'\0' not in parts[-1]:
             try:
@@ -45,8 +49,9 @@ class Calls:
                 self.input = b''.join(parts)
                 return None
             parts.append(data)
-        reply, _, self.input = b''.join(parts).partition(b'\0')
-        return reply
+        *replies, self.input = b''.join(parts).split(b'\0')
+        self.replies.extend(replies)
+        return self.replies.popleft()
 
     def reply(self):
         reply = self.raw_reply()
