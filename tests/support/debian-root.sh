@@ -122,7 +122,7 @@ make_root()
         [[ -z $proxy ]] || export http_proxy=$proxy
         apart host debootstrap "${options[@]}" "$release" "$root" "$uri" ||
                 die "no root of $release could be made"
-        own_apt_settings >"$root/etc/apt/apt.conf.d/50clrsym"
+        { own_apt_settings; echo 'Acquire::Retries "5";'; } >"$root/etc/apt/apt.conf.d/50clrsym"
         # It is thrown away after a crash.
         echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/clrsym"
         # No package starts a service.
