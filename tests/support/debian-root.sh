@@ -112,7 +112,8 @@ make_root()
 {
         local release=$1 archive uri keyring proxy='' options=(--variant=minbase)
         if ! command -v debootstrap >/dev/null; then
-                DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends debootstrap
+                DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends debootstrap ||
+                        die 'no debootstrap, and apt cannot install it'
         fi
         archive=$(mirror)
         [[ -n $archive ]] || die 'no source in /etc/apt names an archive with main: where is a mirror?'
@@ -121,7 +122,7 @@ make_root()
         eval "$(apt-config shell proxy Acquire::http::Proxy)"
         [[ -z $proxy ]] || export http_proxy=$proxy
         apart host debootstrap "${options[@]}" "$release" "$root" "$uri" ||
-                die "no root of $release could be made"
+                die "no root of $release could be made from $uri: is there a way to it?"
         { own_apt_settings; echo 'Acquire::Retries "5";'; } >"$root/etc/apt/apt.conf.d/50clrsym"
         # It is thrown away after a crash.
         echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/clrsym"
