@@ -271,7 +271,6 @@ def check_controls(tap, page, graph, main, run):
     graph.press('theme')
     dark = graph.colour(5, .9)
     page.prefer('dark')
-    page.run('location.reload()')
     page.open(page.run('location.pathname'))
     tap.equal((light, dark, Graph(page).colour(5, .9)), ('#ffffff', '#1b1d21', '#1b1d21'),
               'html: light and dark, by choice and as the system is')
