@@ -2,6 +2,7 @@
 """perf, its filter of the build tree, and what `perf script` and the filter print, taken apart."""
 
 import collections
+import functools
 import pathlib
 import re
 import shutil
@@ -53,14 +54,19 @@ def clrsym_perf(programs, *arguments, **options):
                         **{'env': environment(programs), **options})
 
 
+@functools.cache
+def frame_of(line):
+    """Most lines of a recording are equal to others."""
+    address, symbol, module, tail = FRAME.fullmatch(line).groups()
+    return Frame(int(address, 16), None if symbol == '[unknown]' else symbol, module, tail)
+
+
 def samples(text):
     """A list of Samples of what perf script, or the filter, prints."""
     found, head, frames = [], None, []
     for line in text.split('\n'):
         if line.startswith('\t'):
-            address, symbol, module, tail = FRAME.fullmatch(line).groups()
-            frames.append(Frame(int(address, 16), None if symbol == '[unknown]' else symbol, module,
-                                tail))
+            frames.append(frame_of(line))
         elif line:
             head = line
         elif head is not None:
