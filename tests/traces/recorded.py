@@ -183,6 +183,7 @@ class Daemon:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.status = self.process.wait()
+            raise RuntimeError(f'clrsymd does not end: {self.log()}') from None
 
 
 class Truth:
