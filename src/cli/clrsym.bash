@@ -90,7 +90,7 @@ _clrsym()
         elif words=$(_clrsym_values "$program" "$previous"); then
                 :
         elif [[ $previous == @(--trace|--socket|-i|--input|-o|--output|--relay-output) ||
-                ($word != -* && ${COMP_WORDS[1]} == dump) ]]; then
+                ($word != -* && ${COMP_WORDS[1]} == @(dump|feed)) ]]; then
                 compopt -o filenames 2>/dev/null
                 mapfile -t COMPREPLY < <(compgen -f -- "$word")
                 return

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verbs.h"
+#include "feed/nettrace-feed.h"
 #include "feed/state-file.h"
 #include "feed/supervisor.h"
 #include "lttng/session-control.h"
+#include "nettrace/file.h"
 #include "util/runtime-path.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <glib-unix.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* For errors that end the program with a message. */
 #define FEED_ERROR (g_quark_from_static_string("clrsym-feed"))
@@ -128,32 +135,77 @@ static char *session_url(const char *session)
         return session_settings_url(settings);
 }
 
+/* The argument is a file, not a URL. */
+static bool is_file(const char *argument)
+{
+        return argument && !strstr(argument, "://");
+}
+
 const char *verb_feed_check(const Options *options)
 {
-        const char *url = *options->arguments;
+        const char *argument = *options->arguments;
         g_auto(FeedAddress) address = {0};
 
-        if (url && options->session)
-                return "give --session NAME or URL, not both";
-        if (url && !url_parse(url, &address))
+        if (argument && options->session)
+                return "give --session NAME, URL or FILE, one of them";
+        if (is_file(argument) && options->relay_output)
+                return "--relay-output is not for a file";
+        if (argument && !is_file(argument) && !url_parse(argument, &address))
                 return "the URL is not net://HOST[:PORT]/host/TARGET/SESSION";
         if (options->session && !session_settings_is_name(options->session))
                 return "--session: a session cannot have that name";
         return NULL;
 }
 
-bool verb_feed(const Options *options, GError **error)
+/* A descriptor of the file, or -1 with ERROR set. */
+static int file_open(const char *path, GError **error)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+        if (fd < 0) {
+                g_set_error(error, FEED_ERROR, 0, "%s: %s", path, g_strerror(errno));
+                return -1;
+        }
+        if (nettrace_file_is(fd))
+                return fd;
+        g_set_error(error, FEED_ERROR, 0,
+                    "%s: not a .nettrace file. To feed a directory of LTTng traces: babeltrace2 %s "
+                    "-c sink.clrsym.feed",
+                    path, path);
+        close(fd);
+        return -1;
+}
+
+static bool feed_file(const Options *options, const char *socket, GError **error)
+{
+        const char *path = *options->arguments;
+        NettraceFeedResult result;
+        int fd = file_open(path, error);
+
+        if (fd < 0 || !nettrace_feed_run(socket, fd, path, options_has(options, OPTION_JIT_EVENTS),
+                                         &result, error))
+                return false;
+        fprintf(stderr,
+                "clrsym feed: %s: %" PRIu64 " events of .NET code; the daemon had %" PRIu64
+                " of them\n",
+                path, result.n_records, result.n_known);
+        if (result.n_gaps)
+                fprintf(stderr, "clrsym feed: %s: events are missing at %" PRIu64 " times\n", path,
+                        result.n_gaps);
+        return true;
+}
+
+static bool feed_session(const Options *options, const char *socket, GError **error)
 {
         g_autofree char *session = NULL, *url = NULL;
         g_auto(FeedAddress) address = {0};
         SupervisorSettings settings = {
                 .relay_output = options->relay_output,
+                .socket = socket,
                 .jit_events = options_has(options, OPTION_JIT_EVENTS),
         };
         g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
         const char *repair[] = {program, "session", "repair", "--quiet", NULL, NULL};
-        char *socket = NULL;
-        bool ok;
 
         if (*options->arguments) {
                 url = g_strdup(*options->arguments);
@@ -162,8 +214,6 @@ bool verb_feed(const Options *options, GError **error)
                 url = session_url(session);
         }
         url_parse(url, &address);
-        if (!options->socket)
-                socket = runtime_path_find("CLRSYM_INGEST", RUNTIME_INGEST);
         settings.session = address.session;
         settings.host = address.host;
         settings.port = address.port;
@@ -172,8 +222,16 @@ bool verb_feed(const Options *options, GError **error)
         repair[G_N_ELEMENTS(repair) - 2] = address.session;
         if (program && settings.live_port)
                 settings.repair_command = repair;
-        settings.socket = options->socket ? options->socket : socket;
-        ok = feed_run(&settings, error);
-        free(socket);
+        return feed_run(&settings, error);
+}
+
+bool verb_feed(const Options *options, GError **error)
+{
+        char *found = options->socket ? NULL : runtime_path_find("CLRSYM_INGEST", RUNTIME_INGEST);
+        const char *socket = options->socket ? options->socket : found;
+        bool ok = is_file(*options->arguments) ? feed_file(options, socket, error)
+                                               : feed_session(options, socket, error);
+
+        free(found);
         return ok;
 }

@@ -15,6 +15,7 @@ import tarfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / 'traces'))
 import recorded  # noqa: E402  pylint: disable=wrong-import-position
+import test_feed  # noqa: E402  pylint: disable=wrong-import-position
 
 DATA = HERE / 'data'
 TWINS = ('gen', 'lib', 'stacks', 'lossy')
@@ -272,6 +273,64 @@ def check_bad(tap, programs, recording):
                       f'{verb[0]} of a bad {name}: {done.stderr[-60:].strip()}', done.stderr)
 
 
+def feed_command(programs, path, socket):
+    return [programs.clrsym, 'feed', '--socket', str(socket), str(path)]
+
+
+def lists(programs, source):
+    """All that is known of the processes, without the epochs."""
+    return [strip_epoch(line) for verb in (['ps'], ['modules'], ['methods', '--all'])
+            for line in programs.ask(source, *verb)]
+
+
+def strip_epoch(line):
+    return json.dumps({**json.loads(line), 'epoch': None})
+
+
+def check_fed(tap, programs, directory, recordings):
+    """The daemon answers what --trace does, also after the same file once more."""
+    paths = [recordings[name].trace for name in ('gen', 'listed', 'lossy', 'stacks')]
+    want = [line for path in paths for line in lists(programs, ('--trace', path))]
+    with recorded.Daemon(programs, directory) as daemon:
+        for path in (*paths, *paths):
+            done = programs.run(feed_command(programs, path, daemon.ingest))
+            tap.check(done.returncode == 0 and ' events of .NET code; ' in done.stderr, 'fed', done.stderr)
+            counts = [int(word) for word in done.stderr.splitlines()[0].split() if word.isdigit()]
+            tap.check(counts[0] > 1000 and (counts[1] in (0, counts[0])), 'fed: whole', done.stderr)
+        tap.same_rows(lists(programs, daemon.source), want, 'fed: the lists are those of --trace')
+        tap.check(counts[0] == counts[1], 'fed again: the daemon had all', counts)
+
+
+def check_interrupted(tap, programs, directory, recording):
+    """A feeder that is killed, and the whole file after it."""
+    want = lists(programs, ('--trace', recording.trace))
+    for limit in (500, 100_000, 400_000):
+        with recorded.Daemon(programs, directory) as daemon:
+            proxy = test_feed.Proxy(daemon, limit)
+            status = proxy.feed(programs, feed_command(programs, recording.trace, proxy.path))
+            tap.check(proxy.was_cut and status != 0, f'listed: the feeder ends after {limit} bytes', status)
+            done = programs.run(feed_command(programs, recording.trace, daemon.ingest))
+            tap.equal(done.returncode, 0, 'listed: and again')
+            tap.same_rows(lists(programs, daemon.source), want, 'listed: nothing is missing, or twice')
+
+
+def check_not_fed(tap, programs, directory, recording):
+    """One line that says what to do."""
+    text = pathlib.Path(directory) / 'text'
+    text.write_text('not a recording', encoding='utf-8')
+    missing = pathlib.Path(directory) / 'missing'
+    with recorded.Daemon(programs, directory) as daemon:
+        for path, socket, word in ((text, daemon.ingest, 'sink.clrsym.feed'),
+                                   (missing, daemon.ingest, 'No such file'),
+                                   (directory, daemon.ingest, 'sink.clrsym.feed'),
+                                   (recording.trace, missing, 'start clrsymd'),
+                                   (recording.trace, daemon.query, 'daemon at')):
+            done = programs.run(feed_command(programs, path, socket))
+            tap.check(done.returncode == 1 and word in done.stderr and done.stderr.count('\n') == 1,
+                      f'not fed: {done.stderr[-70:].strip()}', done.stderr)
+        tap.equal(programs.ask(daemon.source, 'ps'), [], 'not fed: the daemon has nothing')
+
+
 def run(tap, programs, directory, _):
     recordings = {name: Recording(name, directory) for name in (*TWINS, 'attached', 'listed')}
     for name in TWINS:
@@ -281,6 +340,9 @@ def run(tap, programs, directory, _):
     check_save(tap, programs, recordings['lossy'])
     check_cut(tap, programs, recordings['gen'])
     check_bad(tap, programs, recordings['gen'])
+    check_fed(tap, programs, directory, recordings)
+    check_interrupted(tap, programs, directory, recordings['listed'])
+    check_not_fed(tap, programs, directory, recordings['gen'])
 
 
 if __name__ == '__main__':

@@ -64,10 +64,10 @@ class Proxy:
                     if not data:
                         return
 
-    def feed(self, programs, trace):
-        """Runs one feeder to its end. Its exit status, negative for a signal."""
-        self.victim = subprocess.Popen(programs.feed_command(trace, self.path),
-                                       env=programs.environment, stderr=subprocess.DEVNULL)
+    def feed(self, programs, command):
+        """Runs a feeder that connects to the proxy to its end. Its exit status, negative for a signal."""
+        self.victim = subprocess.Popen(command, env=programs.environment,
+                                       stderr=subprocess.DEVNULL)
         self.thread.start()
         status = self.victim.wait(recorded.TIMEOUT)
         self.thread.join(recorded.TIMEOUT)
@@ -140,7 +140,7 @@ def check_killed(tap, programs, trace, directory):
     name, want = trace.name, trace.methods
     with recorded.Daemon(programs, directory) as daemon:
         proxy = Proxy(daemon)
-        status = proxy.feed(programs, trace.path)
+        status = proxy.feed(programs, programs.feed_command(trace.path, proxy.path))
         total = proxy.n_bytes
         tap.check(status == 0 and total > 10000, f'{name}: {total} bytes through a proxy', status)
         with calls.connect(daemon.query) as connection:
@@ -150,7 +150,7 @@ def check_killed(tap, programs, trace, directory):
         for share in SHARES:
             # What is known already need not be sent again: the limit may not be reached.
             proxy = Proxy(daemon, int(total * share))
-            status = proxy.feed(programs, trace.path)
+            status = proxy.feed(programs, programs.feed_command(trace.path, proxy.path))
             tap.check(status == (-signal.SIGKILL if proxy.was_cut else 0),
                       f'{name}: a feeder ends after {proxy.n_bytes} bytes', status, daemon.log())
             sizes.append(json.loads(programs.ask(daemon.source, 'status')[0])['bodies'])
