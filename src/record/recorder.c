@@ -2,13 +2,12 @@
 #include "record/recorder.h"
 
 #include "attach/holder-client.h"
-#include "attach/processes.h"
 #include "record/sampler.h"
 #include "record/scratch.h"
+#include "record/search.h"
 #include "record/services.h"
 #include "record/spawn.h"
 #include "util/fd.h"
-#include "util/proc-stat.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -34,8 +33,8 @@ struct Recorder {
         Sampler *sampler;   /* owned; NULL: none */
         SpawnCommand command;
         int command_status; /* as waitpid() has it */
-        GHashTable *found; /* with the whole machine: owned keys "PID START", attached or refused */
-        gint64 begin;      /* us of g_get_monotonic_time() */
+        Search *search;     /* owned: with the whole machine */
+        gint64 begin;       /* us of g_get_monotonic_time() */
         gint64 next_progress, next_search;
         int signal_fd;
         sigset_t old_signals;
@@ -92,25 +91,11 @@ static bool recorder_attach(const Recorder *recorder, const pid_t *pids, size_t 
         return true;
 }
 
-/* Every .NET process that was not met before. */
+/* Every .NET process that was not found before. */
 static void recorder_search(Recorder *recorder)
 {
-        const uid_t uid = geteuid();
-        g_autoptr(GArray) all =
-                processes_find(uid == 0 ? PROCESSES_ANY_USER : uid, /* filter= */ NULL);
-        g_autoptr(GArray) added = g_array_new(FALSE, FALSE, sizeof(pid_t));
-        guint i;
+        g_autoptr(GArray) added = search_look(recorder->search);
 
-        for (i = 0; i < all->len; i++) {
-                const pid_t pid = g_array_index(all, pid_t, i);
-                ProcStat stat;
-
-                if (proc_stat_read(pid, &stat) &&
-                    g_hash_table_add(recorder->found,
-                                     g_strdup_printf("%d %" G_GUINT64_FORMAT, (int)pid,
-                                                     (guint64)stat.start_ticks)))
-                        g_array_append_val(added, pid);
-        }
         recorder_attach(recorder, (const pid_t *)(const void *)added->data, added->len,
                         /* error= */ NULL);
 }
@@ -265,7 +250,7 @@ Recorder *recorder_new(const RecorderSettings *settings, GError **error)
 
         recorder->settings = *settings;
         recorder->signal_fd = -1;
-        recorder->found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        recorder->search = search_new();
         /* From here on a signal ends the recording, not the program. */
         recorder_catch_signals(recorder);
         recorder->scratch = scratch_new(error);
@@ -286,7 +271,7 @@ void recorder_free(Recorder *recorder)
         sampler_free(recorder->sampler);
         services_free(recorder->services);
         scratch_free(recorder->scratch);
-        g_hash_table_unref(recorder->found);
+        search_free(recorder->search);
         recorder_release_signals(recorder);
         g_free(recorder);
 }
