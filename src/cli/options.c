@@ -3,6 +3,7 @@
 
 #include "clrsym/clrsym.h"
 #include "event/flag-names.h"
+#include "push/push-request.h"
 #include "util/size-text.h"
 
 #include <getopt.h>
@@ -11,6 +12,7 @@
 /* For `--wait` without a number. */
 #define DEFAULT_WAIT_MS 5000
 #define MAX_WAIT_S      86400
+#define MIN_EVERY_S     1
 /* 31 years: no machine has been up for longer. */
 #define MAX_AGE_S 1e9
 /* The kernel allows fewer by default. */
@@ -252,6 +254,24 @@ static const char *to_call_graph(const char *argument, void *member)
         return !strcmp(argument, "fp") || !strcmp(argument, "dwarf") ? NULL : "not fp or dwarf";
 }
 
+/* "10", "10s" */
+static const char *to_every(const char *argument, void *member)
+{
+        g_autofree char *text = g_strdup(argument);
+
+        if (g_str_has_suffix(text, "s"))
+                text[strlen(text) - 1] = '\0';
+        return parse_seconds(text, MAX_WAIT_S, member) && *(double *)member >= MIN_EVERY_S
+                       ? NULL
+                       : "not a number of seconds, 1 or more";
+}
+
+static const char *to_push(const char *argument, void *member)
+{
+        *(const char **)member = argument;
+        return push_url_check(argument);
+}
+
 static const char *to_source_map(const char *argument, void *member)
 {
         const char *equals = strchr(argument, '=');
@@ -401,6 +421,10 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                               "samples a second of each CPU (default: 499)"},
         [OPTION_CALL_GRAPH] = {'g', "call-graph", "HOW", false, to_call_graph, MEMBER(call_graph),
                                "how perf finds callers: fp (default) or dwarf"},
+        [OPTION_EVERY] = {0, "every", "SEC", false, to_every, MEMBER(every),
+                          "go on, with a profile of each SEC seconds (--push, or --output DIR)"},
+        [OPTION_PUSH] = {0, "push", "URL", false, to_push, MEMBER(push),
+                         "send each profile to Pyroscope or Parca; needs --every"},
 };
 
 /* Old spellings, which help does not show. */

@@ -68,6 +68,8 @@ typedef enum Option {
         OPTION_DURATION,
         OPTION_FREQUENCY,
         OPTION_CALL_GRAPH,
+        OPTION_EVERY,
+        OPTION_PUSH,
         _OPTION_MAX,
 } Option;
 
@@ -166,6 +168,8 @@ typedef struct Options {
         double seconds;
         uint64_t frequency; /* a second */
         const char *call_graph;
+        double every; /* seconds */
+        const char *push;
         char **arguments; /* the positional arguments; ends with NULL */
 } Options;
 

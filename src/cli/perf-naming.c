@@ -77,7 +77,7 @@ static void print_notes(Naming *naming)
 {
         guint i;
 
-        for (i = 0; i < naming->notes->len; i++)
+        for (i = 0; i < naming->notes->len && !naming->job->is_quiet; i++)
                 fprintf(stderr, "clrsym: %s\n", (char *)g_ptr_array_index(naming->notes, i));
         g_ptr_array_set_size(naming->notes, 0);
 }
@@ -139,7 +139,8 @@ static bool naming_survey(Naming *naming, GError **error)
              take_survey(naming, result.report, error);
         perf_result_deinit(&result);
         if (ok && naming->recording->processes->len == 0) {
-                g_set_error(error, PERF_ERROR, 0, "%s has no samples: record again", naming->input);
+                g_set_error(error, PERF_ERROR, PERF_NO_SAMPLES, "%s has no samples: record again",
+                            naming->input);
                 return false;
         }
         return ok;
@@ -577,7 +578,7 @@ bool perf_naming_run(const PerfNaming *job, GError **error)
         perf_catch_signals();
         ok = is_saved ? naming_run_saved(job, error) : naming_run(&naming, error);
         clrsym_close(naming.handle);
-        if (ok && !is_saved)
+        if (ok && !is_saved && !job->is_quiet)
                 print_summary(&naming);
         remove_snapshot(&naming);
         recording_free(naming.recording);

@@ -22,8 +22,12 @@ typedef struct PerfNaming {
         Profile *into;            /* borrowed: gets the samples; NULL: a profile of its own */
         bool is_before;           /* the samples are those that others are compared with */
         PerfCompiling *compiling; /* borrowed; NULL: it is not known what the JIT compiles */
+        bool is_quiet;            /* neither notes nor counts are printed */
         bool ends_by_signal;      /* one that came is raised again once files are removed */
 } PerfNaming;
+
+/* A code of PERF_ERROR. */
+#define PERF_NO_SAMPLES 1
 
 /* Prints a line of counts to stderr. False with ERROR set, or, if the reader of stdout went away,
  * without. */

@@ -6,6 +6,7 @@
 
 #include "cli/perf-naming.h"
 #include "cli/perf-program.h"
+#include "cli/record-stream.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "profile/top.h"
@@ -34,7 +35,15 @@ const char *verb_record_check(const Options *options)
 
         if (!has_command && !has_pids && !is_machine)
                 return "it needs one of COMMAND, --pid PID and --all-cpus";
-        return has_pids && is_machine ? "give --pid or --all-cpus, not both" : NULL;
+        if (has_pids && is_machine)
+                return "give --pid or --all-cpus, not both";
+        if (!options->every)
+                return options->push ? "--push needs --every SEC" : NULL;
+        if (options->push)
+                return options->outputs ? "give --push or --output, not both" : NULL;
+        return !options->outputs || options->outputs->len > 1
+                       ? "--every needs --push URL or one --output DIR"
+                       : NULL;
 }
 
 int verb_record_status(void)
@@ -186,6 +195,8 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
         bool ok;
 
         naming.socket = recorder_socket(recorder);
+        /* The names are those of the daemon of this very recording. */
+        naming.given |= OPTION_BIT(OPTION_FORCE);
         compiling_names_init(&names, options, recorder);
         ok = perf_naming_run(&job, error);
         if (ok && compiling.n_samples)
@@ -194,6 +205,45 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
                         " of them with the method that it compiles\n",
                         (guint64)compiling.n_samples, (guint64)compiling.n_named);
         compiling_names_clear(&names);
+        return ok;
+}
+
+/* Until it ends, parts are named and passed on. */
+static bool record_continuously(const Options *options, RecorderSettings *settings, GError **error)
+{
+        RecordStream *stream = record_stream_new(options, error);
+        Recorder *recorder = NULL;
+        bool ok;
+
+        if (!stream)
+                return false;
+        settings->interval = options->every;
+        settings->part = record_stream_take;
+        settings->data = stream;
+        recorder = recorder_new(settings, error);
+        if (recorder)
+                record_stream_begin(stream, recorder_socket(recorder));
+        ok = recorder && recorder_run(recorder, error);
+        record_end_progress(settings->progress != NULL);
+        record_stream_free(stream);
+        if (recorder)
+                command_status = recorder_status(recorder);
+        recorder_free(recorder);
+        return ok;
+}
+
+static bool record_once(const Options *options, const RecorderSettings *settings, GError **error)
+{
+        Recorder *recorder = recorder_new(settings, error);
+        bool ok = recorder && recorder_run(recorder, error);
+
+        record_end_progress(settings->progress != NULL);
+        ok = ok && record_name(options, recorder, error);
+        if (recorder)
+                command_status = recorder_status(recorder);
+        recorder_free(recorder);
+        if (ok && !options->outputs)
+                fprintf(stderr, "clrsym: the flame graph is in %s\n", DEFAULT_OUTPUT);
         return ok;
 }
 
@@ -215,20 +265,12 @@ bool verb_record(const Options *options, GError **error)
                 .progress = is_shown ? record_show_progress : NULL,
                 .note = record_note,
         };
-        Recorder *recorder = NULL;
         bool ok = perf_programs_find(&programs, error);
 
         settings.perf = programs.perf;
         if (ok)
-                recorder = recorder_new(&settings, error);
-        ok = recorder && recorder_run(recorder, error);
-        record_end_progress(is_shown);
-        ok = ok && record_name(options, recorder, error);
-        if (recorder)
-                command_status = recorder_status(recorder);
-        recorder_free(recorder);
+                ok = options->every ? record_continuously(options, &settings, error)
+                                    : record_once(options, &settings, error);
         perf_programs_deinit(&programs);
-        if (ok && !options->outputs)
-                fprintf(stderr, "clrsym: the flame graph is in %s\n", DEFAULT_OUTPUT);
         return ok;
 }

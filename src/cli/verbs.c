@@ -184,7 +184,7 @@ static const Verb VERBS[] = {
         {.name = "record",
          .run = verb_record,
          .use = {BIT(TARGETS) | BIT(ALL_CPUS) | BIT(DURATION) | BIT(FREQUENCY) | BIT(CALL_GRAPH) |
-                         BIT(OUTPUT) | BIT(STYLE),
+                         BIT(OUTPUT) | BIT(STYLE) | BIT(EVERY) | BIT(PUSH),
                  RECORD_TEXTS, .takes_command = true},
          .arguments = "[COMMAND [ARG...]]",
          .max_arguments = ANY_NUMBER,

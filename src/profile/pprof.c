@@ -68,6 +68,7 @@ typedef struct Pprof {
         GPtrArray *strings;       /* the file's string table; texts owned */
         GHashTable *string_index; /* text (of strings) -> number */
         bool has_period;          /* samples have a second value */
+        bool is_series;           /* samples have no labels */
 } Pprof;
 
 static uint64_t string_number(Pprof *pprof, const char *text)
@@ -113,12 +114,26 @@ static void append_label(Pprof *pprof, const char *key, const char *text, int64_
         end_inner(pprof, SAMPLE_LABEL);
 }
 
-static void write_sample(Pprof *pprof, const Sum *sum)
+/* NAMED is the last node before the root: the thread's name. */
+static void append_labels(Pprof *pprof, const Sum *sum, uint32_t named)
 {
         const Profile *profile = pprof->profile;
         const StackNode *nodes = (const StackNode *)(gconstpointer)profile->nodes->data;
         const Thread *thread = &g_array_index(profile->threads, Thread, sum->thread);
         const Frame *leaf = &g_array_index(profile->frames, Frame, nodes[sum->node].frame);
+
+        append_label(pprof, "thread",
+                     g_array_index(profile->frames, Frame, nodes[named].frame).name, 0);
+        append_label(pprof, "pid", NULL, thread->pid);
+        append_label(pprof, "tid", NULL, thread->tid);
+        if (leaf->tier)
+                append_label(pprof, "tier", leaf->tier, 0);
+}
+
+static void write_sample(Pprof *pprof, const Sum *sum)
+{
+        const Profile *profile = pprof->profile;
+        const StackNode *nodes = (const StackNode *)(gconstpointer)profile->nodes->data;
         uint32_t node;
 
         for (node = sum->node; nodes[node].parent != PROFILE_ROOT; node = nodes[node].parent)
@@ -128,14 +143,8 @@ static void write_sample(Pprof *pprof, const Sum *sum)
         if (pprof->has_period)
                 pb_append_varint(pprof->inner, MIN(sum->period, (uint64_t)INT64_MAX));
         end_inner(pprof, SAMPLE_VALUE);
-
-        /* The last node before the root is the thread's name. */
-        append_label(pprof, "thread", g_array_index(profile->frames, Frame, nodes[node].frame).name,
-                     0);
-        append_label(pprof, "pid", NULL, thread->pid);
-        append_label(pprof, "tid", NULL, thread->tid);
-        if (leaf->tier)
-                append_label(pprof, "tier", leaf->tier, 0);
+        if (!pprof->is_series)
+                append_labels(pprof, sum, node);
         end_message(pprof, PROFILE_SAMPLE);
 }
 
@@ -252,6 +261,7 @@ void pprof_write(const Profile *profile, const ProfileOptions *options, ProfileF
                 .strings = strings,
                 .string_index = index,
                 .has_period = options->event != NULL,
+                .is_series = options->is_series,
         };
         const char *type = is_clock ? "cpu" : options->event;
         const char *unit = is_clock ? "nanoseconds" : "count";

@@ -59,6 +59,10 @@ void profile_add(Profile *profile, const ProfileSample *sample);
 size_t profile_n_samples(const Profile *profile);
 /* Most samples that one profile counts: numbers that a double has exactly. */
 #define PROFILE_MAX_COUNT (UINT64_C(1) << 53)
+/* A new profile of those samples whose process WANTS wants. */
+typedef bool (*ProfileWantsFn)(void *data, int32_t pid);
+Profile *profile_part(const Profile *profile, ProfileWantsFn wants, void *data);
+
 /* All samples, with those that they count for; at most PROFILE_MAX_COUNT. */
 uint64_t profile_count(const Profile *profile);
 
@@ -71,6 +75,9 @@ typedef struct ProfileOptions {
         const char *event;
         /* ns to add to a sample's time for the time since 1970 UTC, or 0: not known. */
         int64_t clock_offset;
+        /* All samples are of one series of a store, whose labels are elsewhere: pprof's samples
+         * have none, because a store makes a series of each. */
+        bool is_series;
 } ProfileOptions;
 
 typedef enum ProfileForm {

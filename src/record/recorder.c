@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,9 +34,11 @@ struct Recorder {
         Sampler *sampler;   /* owned; NULL: none */
         SpawnCommand command;
         int command_status; /* as waitpid() has it */
-        Search *search;     /* owned: with the whole machine */
-        gint64 begin;       /* us of g_get_monotonic_time() */
-        gint64 next_progress, next_search;
+        unsigned n_parts;
+        bool is_refused; /* perf did not start again, which was noted */
+        Search *search;  /* owned: with the whole machine */
+        gint64 begin;    /* us of g_get_monotonic_time() */
+        gint64 next_progress, next_search, next_part;
         int signal_fd;
         sigset_t old_signals;
 };
@@ -170,7 +173,8 @@ static bool recorder_start_sampler(Recorder *recorder, GError **error)
         SamplerSettings sampler = {.perf = settings->perf,
                                    .frequency = settings->frequency,
                                    .call_graph = settings->call_graph,
-                                   .is_whole_machine = settings->is_whole_machine};
+                                   .is_whole_machine = settings->is_whole_machine,
+                                   .is_divided = settings->interval > 0};
 
         g_array_append_vals(pids, settings->pids, settings->n_pids);
         if (recorder->command.pid)
@@ -189,10 +193,80 @@ static void recorder_show_progress(Recorder *recorder, gint64 now)
         recorder->settings.progress(
                 &(const RecorderProgress){
                         .seconds = (double)(now - recorder->begin) / G_TIME_SPAN_SECOND,
-                        .n_bytes = sampler_size(recorder->sampler),
+                        .n_bytes = recorder->sampler ? sampler_size(recorder->sampler) : 0,
                         .n_processes = recorder_count_attached(recorder),
                 },
                 recorder->settings.data);
+}
+
+/* Parts */
+
+static gint64 recorder_interval(const Recorder *recorder)
+{
+        return (gint64)(recorder->settings.interval * G_TIME_SPAN_SECOND);
+}
+
+/* Each part gets another name, so that none is met twice. */
+static void recorder_pass_parts(Recorder *recorder)
+{
+        char *part;
+
+        while (recorder->sampler && (part = sampler_next_part(recorder->sampler))) {
+                g_autofree char *name = g_strdup_printf("part.%u", recorder->n_parts++);
+                g_autofree char *path = scratch_file(recorder->scratch, name);
+
+                if (rename(part, path) < 0)
+                        unlink(part);
+                else
+                        recorder->settings.part(path, recorder->settings.data);
+                g_free(part);
+        }
+}
+
+/* An interval can be without samples, also the last one. */
+static void recorder_end_parts(Recorder *recorder)
+{
+        if (recorder->sampler)
+                sampler_stop(recorder->sampler, /* error= */ NULL);
+        recorder_pass_parts(recorder);
+}
+
+/* perf ended by itself on a machine that goes on: its disk is full, say. */
+static void recorder_restart_sampler(Recorder *recorder)
+{
+        g_autoptr(GError) error = NULL;
+
+        if (recorder->sampler) {
+                recorder_note(recorder, "perf has ended by itself; it is started again");
+                unlink(recorder->sampler->output);
+                g_clear_pointer(&recorder->sampler, sampler_free);
+        }
+        if (!recorder_start_sampler(recorder, &error) && !recorder->is_refused)
+                recorder_note(recorder, error->message);
+        recorder->is_refused = error != NULL;
+}
+
+/* With an interval. */
+static void recorder_divide(Recorder *recorder, gint64 now)
+{
+        recorder_pass_parts(recorder);
+        if (now < recorder->next_part)
+                return;
+        recorder->next_part += recorder_interval(recorder);
+        if (recorder->next_part <= now)
+                recorder->next_part = now + recorder_interval(recorder);
+        if (recorder->sampler && !sampler_is_over(recorder->sampler))
+                sampler_divide(recorder->sampler);
+        else
+                recorder_restart_sampler(recorder);
+}
+
+/* On a whole machine, perf has no reason to end. */
+static bool recorder_sampling_is_over(const Recorder *recorder)
+{
+        const bool goes_on = recorder->settings.interval > 0 && recorder->settings.is_whole_machine;
+
+        return !goes_on && sampler_is_over(recorder->sampler);
 }
 
 /* Until it is to end. True: because of a signal. */
@@ -205,6 +279,8 @@ static bool recorder_wait(Recorder *recorder)
                 const gint64 now = g_get_monotonic_time();
 
                 recorder_show_progress(recorder, now);
+                if (recorder->settings.interval > 0)
+                        recorder_divide(recorder, now);
                 if (recorder->settings.is_whole_machine && now >= recorder->next_search) {
                         recorder_search(recorder);
                         recorder->next_search = g_get_monotonic_time() + SEARCH_INTERVAL;
@@ -212,7 +288,7 @@ static bool recorder_wait(Recorder *recorder)
                 if (seconds > 0 && (double)(now - recorder->begin) >= seconds * G_TIME_SPAN_SECOND)
                         return false;
                 if ((recorder_has_command(recorder) && recorder_command_is_over(recorder)) ||
-                    sampler_is_over(recorder->sampler))
+                    recorder_sampling_is_over(recorder))
                         return false;
                 if (poll(&fd, 1, LOOK_MS) > 0)
                         return true;
@@ -255,7 +331,7 @@ Recorder *recorder_new(const RecorderSettings *settings, GError **error)
         recorder_catch_signals(recorder);
         recorder->scratch = scratch_new(error);
         if (recorder->scratch)
-                recorder->services = services_start(recorder->scratch, error);
+                recorder->services = services_start(recorder->scratch, !settings->interval, error);
         if (recorder->services)
                 return recorder;
         recorder_free(recorder);
@@ -297,9 +373,12 @@ bool recorder_run(Recorder *recorder, GError **error)
                 return false;
         recorder->begin = g_get_monotonic_time();
         recorder->next_search = recorder->begin + SEARCH_INTERVAL;
+        recorder->next_part = recorder->begin + recorder_interval(recorder);
         is_interrupted = recorder_wait(recorder);
         recorder_end_command(recorder, is_interrupted);
-        if (!sampler_stop(recorder->sampler, error))
+        if (recorder->settings.interval > 0)
+                recorder_end_parts(recorder);
+        else if (!sampler_stop(recorder->sampler, error))
                 return false;
         services_detach(recorder->services);
         recorder_release_signals(recorder);

@@ -23,6 +23,7 @@ typedef struct RecorderProgress {
 typedef struct RecorderSettings {
         const char *perf; /* its path */
         const char *frequency, *call_graph;
+        double interval;       /* seconds; 0: all samples are one file */
         double seconds;        /* 0: until something else ends it */
         bool is_whole_machine; /* and every .NET process on it; else PIDS and COMMAND */
         const pid_t *pids;
@@ -32,6 +33,8 @@ typedef struct RecorderSettings {
         void (*progress)(const RecorderProgress *progress, void *data);
         /* What could not be done, but does not prevent the rest. */
         void (*note)(const char *message, void *data);
+        /* With an interval: its samples are in PATH, which now is the callee's, to be removed. */
+        void (*part)(const char *path, void *data);
         void *data;
 } RecorderSettings;
 

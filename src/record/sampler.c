@@ -20,6 +20,10 @@
 #define STOP_LIMIT  (120 * G_TIME_SPAN_SECOND)
 #define REPLY_MS    50
 
+/* perf adds the time to the name of a part. */
+#define SAMPLES "perf.data"
+#define PART    SAMPLES "."
+
 #define ENABLE "enable\n"
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
@@ -98,6 +102,8 @@ static GPtrArray *sampler_command(const Sampler *sampler, const SamplerSettings 
         g_ptr_array_add(argv, g_strdup_printf("--call-graph=%s", settings->call_graph));
         g_ptr_array_add(argv, g_strdup_printf("--freq=%s", settings->frequency));
         g_ptr_array_add(argv, g_strdup_printf("--output=%s", sampler->output));
+        if (settings->is_divided)
+                g_ptr_array_add(argv, g_strdup("--switch-output=signal"));
         if (settings->is_whole_machine) {
                 g_ptr_array_add(argv, g_strdup("--all-cpus"));
         } else {
@@ -138,7 +144,7 @@ Sampler *sampler_start(const Scratch *scratch, const SamplerSettings *settings, 
 {
         Sampler *sampler = g_new0(Sampler, 1);
 
-        sampler->output = scratch_file(scratch, "perf.data");
+        sampler->output = scratch_file(scratch, SAMPLES);
         sampler->log = scratch_file(scratch, "perf.log");
         sampler->control = -1;
         sampler_spawn(sampler, scratch, settings, error);
@@ -148,6 +154,27 @@ Sampler *sampler_start(const Scratch *scratch, const SamplerSettings *settings, 
                 sampler_set_refused(sampler, settings, error);
         sampler_free(sampler);
         return NULL;
+}
+
+void sampler_divide(const Sampler *sampler)
+{
+        if (sampler->perf)
+                kill(sampler->perf, SIGUSR2);
+}
+
+char *sampler_next_part(const Sampler *sampler)
+{
+        g_autofree char *directory = g_path_get_dirname(sampler->output), *oldest = NULL;
+        g_autoptr(GDir) files = g_dir_open(directory, 0, NULL);
+        const char *name;
+
+        /* Their names sort as their times. */
+        while (files && (name = g_dir_read_name(files)))
+                if (g_str_has_prefix(name, PART) && (!oldest || strcmp(name, oldest) < 0)) {
+                        g_free(oldest);
+                        oldest = g_strdup(name);
+                }
+        return oldest ? g_build_filename(directory, oldest, NULL) : NULL;
 }
 
 bool sampler_is_over(Sampler *sampler)

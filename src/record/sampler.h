@@ -18,6 +18,7 @@ typedef struct SamplerSettings {
         bool is_whole_machine;  /* else PIDS, */
         const pid_t *pids;      /* and what they start */
         unsigned n_pids;
+        bool is_divided; /* into files, see sampler_divide() */
 } SamplerSettings;
 
 typedef struct Sampler {
@@ -29,6 +30,13 @@ typedef struct Sampler {
 
 /* Samples are taken from now on. NULL with ERROR set: why perf cannot, and what helps. */
 Sampler *sampler_start(const Scratch *scratch, const SamplerSettings *settings, GError **error);
+/*
+ * The samples so far become a file of their own, in a moment; no sample is lost between two files.
+ * At the end the rest is one, too.
+ */
+void sampler_divide(const Sampler *sampler);
+/* The oldest of these files, in the directory of the samples. The caller removes it. NULL: none. */
+char *sampler_next_part(const Sampler *sampler);
 /* Has perf ended by itself? */
 bool sampler_is_over(Sampler *sampler);
 /* Ends it. False with ERROR set: there are no samples. */

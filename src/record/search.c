@@ -53,7 +53,7 @@ void search_free(Search *search)
         g_free(search);
 }
 
-/* Another program in the same process, or another process, begins anew. */
+/* Another program in the same process, or another process, begins again. */
 static void met_follow(Met *met, pid_t pid, const ProcStat *stat, gint64 now)
 {
         g_autofree char *path = g_strdup_printf("/proc/%d/exe", (int)pid);

@@ -71,7 +71,7 @@ static char *services_daemon_program(void)
                                                  : g_strdup(CLRSYM_DAEMON_PATH);
 }
 
-Services *services_start(const Scratch *scratch, GError **error)
+Services *services_start(const Scratch *scratch, bool logs_jit, GError **error)
 {
         Services *services = g_new0(Services, 1);
         g_autofree char *ingest = scratch_file(scratch, "ingest"), *program = holder_path_program(),
@@ -88,7 +88,8 @@ Services *services_start(const Scratch *scratch, GError **error)
         memcpy(argv, daemon_argv, sizeof(argv));
         argv[4] = services->query;
         services->jit_logs = g_build_filename(services->holder_path, JIT_LOG_DIRECTORY, NULL);
-        if (g_mkdir_with_parents(services->jit_logs, 0700) < 0) {
+        /* Without their directory nothing is logged. */
+        if (g_mkdir_with_parents(logs_jit ? services->jit_logs : services->holder_path, 0700) < 0) {
                 g_set_error(error, SPAWN_ERROR, 0, "cannot make the directory %s: %s",
                             services->jit_logs, g_strerror(errno));
                 services_free(services);

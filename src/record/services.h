@@ -20,8 +20,8 @@ typedef struct Services {
         char *jit_logs;       /* owned: the directory of jit-log.h */
 } Services;
 
-/* NULL with ERROR set. */
-Services *services_start(const Scratch *scratch, GError **error);
+/* NULL with ERROR set. LOGS_JIT: without a bound, so not for a recording that does not end. */
+Services *services_start(const Scratch *scratch, bool logs_jit, GError **error);
 /* Ends all sessions. When this returns, the daemon has everything that the runtimes emitted. */
 void services_detach(Services *services);
 /* Ends both. NULL is fine. */

@@ -26,6 +26,7 @@ FILES = [
     'lib/systemd/system/clrsym-holder-port.socket',
     'lib/systemd/system/clrsym-holder.service',
     'lib/systemd/system/clrsym-holder.socket',
+    'lib/systemd/system/clrsym-record@.service',
     'lib/systemd/system/clrsym-relayd.service',
     'lib/systemd/system/clrsymd-ingest.socket',
     'lib/systemd/system/clrsymd.service',

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/record-stream.h"
+
+#include "cli/perf-naming.h"
+#include "cli/perf-program.h"
+#include "profile/data.h"
+#include "profile/summary.h"
+#include "push/pusher.h"
+#include "push/series-index.h"
+#include "util/runtime-path.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* In us. The last events of a part reach the daemon after its last samples. */
+#define SETTLE (1500 * G_TIME_SPAN_MILLISECOND)
+/* Parts that wait to be named: with more, the machine is too slow for it, and the oldest go. */
+#define MAX_PARTS 8
+
+#define TOKEN_VARIABLE "CLRSYM_PUSH_TOKEN"
+#define NS             UINT64_C(1000000000)
+
+typedef struct WaitingPart {
+        char *path; /* owned */
+        gint64 due; /* us of g_get_monotonic_time(): when it can be named */
+} WaitingPart;
+
+struct RecordStream {
+        Options naming;  /* borrowed contents */
+        Pusher *pusher;  /* owned; NULL: to files */
+        char *directory; /* owned: for files */
+        GThread *thread; /* NULL: not begun */
+        GMutex mutex;
+        GCond changed;
+        GQueue *parts; /* owned WaitingPart, the oldest first */
+        bool is_over;
+        uint64_t n_profiles, n_lost_parts;
+        SeriesIndex *index; /* owned */
+};
+
+/* The processes of one series. */
+typedef struct SeriesShare {
+        ProcessSeries series; /* owned */
+        GHashTable *pids;     /* owned: of its processes */
+} SeriesShare;
+
+static void share_free(void *data)
+{
+        SeriesShare *share = data;
+
+        process_series_clear(&share->series);
+        g_hash_table_unref(share->pids);
+        g_free(share);
+}
+
+static bool share_wants(void *data, int32_t pid)
+{
+        return g_hash_table_contains(((const SeriesShare *)data)->pids, GINT_TO_POINTER(pid));
+}
+
+static void part_free(WaitingPart *part)
+{
+        unlink(part->path);
+        g_free(part->path);
+        g_free(part);
+}
+
+static void stream_note(const char *message, void *data)
+{
+        fprintf(stderr, "clrsym: %s\n", message);
+}
+
+/* Dividing by series */
+
+/* Pid -> the newest sample of the process, with its main thread's name if that has one. */
+static GHashTable *profile_processes(const Profile *profile)
+{
+        GHashTable *newest = g_hash_table_new(NULL, NULL);
+        guint i;
+
+        for (i = 0; i < profile->threads->len; i++) {
+                Thread *thread = &g_array_index(profile->threads, Thread, i);
+                const Thread *known = g_hash_table_lookup(newest, GINT_TO_POINTER(thread->pid));
+
+                if (!known || thread->tid == thread->pid)
+                        g_hash_table_insert(newest, GINT_TO_POINTER(thread->pid), thread);
+        }
+        return newest;
+}
+
+/* Owned SeriesShare by "PROCESS CONTAINER". */
+static GHashTable *stream_shares(RecordStream *stream, const Profile *profile)
+{
+        GHashTable *shares = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, share_free);
+        g_autoptr(GHashTable) processes = profile_processes(profile);
+        GHashTableIter iter;
+        gpointer pid, thread;
+
+        g_hash_table_iter_init(&iter, processes);
+        while (g_hash_table_iter_next(&iter, &pid, &thread)) {
+                const Thread *one = thread;
+                const ProcessSeries *series =
+                        series_index_find(stream->index, one->pid, one->newest,
+                                          g_array_index(profile->frames, Frame, one->comm).name);
+                g_autofree char *key = g_strdup_printf("%s %s", series->process,
+                                                       series->container ? series->container : "");
+                SeriesShare *share = g_hash_table_lookup(shares, key);
+
+                if (!share) {
+                        share = g_new0(SeriesShare, 1);
+                        share->series = (ProcessSeries){g_strdup(series->process),
+                                                        g_strdup(series->container)};
+                        share->pids = g_hash_table_new(NULL, NULL);
+                        g_hash_table_insert(shares, g_steal_pointer(&key), share);
+                }
+                g_hash_table_add(share->pids, pid);
+        }
+        series_index_end_part(stream->index);
+        return shares;
+}
+
+/* The profile as a file is; NULL with ERROR set. */
+static GBytes *stream_profile_bytes(const RecordStream *stream, const Profile *profile,
+                                    const ProfileOptions *options, GError **error)
+{
+        g_autofree char *path = g_build_filename(stream->directory, "push.pb.gz", NULL);
+        char *bytes = NULL;
+        gsize n;
+
+        if (!profile_write(profile, path, options, error))
+                return NULL;
+        if (!g_file_get_contents(path, &bytes, &n, error))
+                bytes = NULL;
+        unlink(path);
+        return bytes ? g_bytes_new_take(bytes, n) : NULL;
+}
+
+static void stream_push_share(RecordStream *stream, SeriesShare *share, const Profile *all,
+                              const ProfileOptions *options)
+{
+        g_autoptr(Profile) profile = profile_part(all, share_wants, share);
+        g_autoptr(GError) error = NULL;
+        GBytes *bytes = stream_profile_bytes(stream, profile, options, &error);
+        Summary summary;
+        PushItem *item;
+        uint64_t begin;
+
+        if (!bytes) {
+                stream_note(error->message, NULL);
+                return;
+        }
+        summary_init(&summary, profile);
+        begin = summary.first + (uint64_t)options->clock_offset;
+        item = g_new0(PushItem, 1);
+        *item = (PushItem){.series = share->series,
+                           .profile = bytes,
+                           .from = (int64_t)(begin / NS),
+                           .until = (int64_t)((begin + summary.duration) / NS) + 1};
+        share->series = (ProcessSeries){NULL, NULL};
+        pusher_add(stream->pusher, item);
+        stream->n_profiles++;
+}
+
+/* A PerfNaming's take(). */
+static void stream_push(const Profile *profile, const ProfileOptions *options, void *data)
+{
+        g_autoptr(GHashTable) shares = stream_shares(data, profile);
+        ProfileOptions series = *options;
+        GHashTableIter iter;
+        gpointer share;
+
+        series.is_series = true;
+        g_hash_table_iter_init(&iter, shares);
+        while (g_hash_table_iter_next(&iter, NULL, &share))
+                stream_push_share(data, share, profile, &series);
+}
+
+/* Naming */
+
+/* "DIR/20261123T024100.123Z.pb.gz": now, the end of the part. */
+static char *stream_output(const RecordStream *stream)
+{
+        g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+        g_autofree char *time = g_date_time_format(now, "%Y%m%dT%H%M%S");
+        g_autofree char *name =
+                g_strdup_printf("%s.%03dZ.pb.gz", time, g_date_time_get_microsecond(now) / 1000);
+
+        return g_build_filename(stream->naming.output, name, NULL);
+}
+
+static void stream_name(RecordStream *stream, const WaitingPart *part)
+{
+        g_autofree char *path = stream->pusher ? NULL : stream_output(stream);
+        const char *const outputs[] = {path};
+        const PerfNaming job = {
+                .options = &stream->naming,
+                .input = part->path,
+                .outputs = outputs,
+                .n_outputs = path != NULL,
+                .take = stream->pusher ? stream_push : NULL,
+                .data = stream,
+                .is_quiet = true,
+        };
+        g_autoptr(GError) error = NULL;
+
+        if (perf_naming_run(&job, &error))
+                stream->n_profiles += path != NULL;
+        else if (error && !g_error_matches(error, PERF_ERROR, PERF_NO_SAMPLES))
+                stream_note(error->message, NULL);
+}
+
+/* With the mutex: the next part that can be named; NULL: it is over. */
+static WaitingPart *stream_await(RecordStream *stream)
+{
+        for (;;) {
+                const WaitingPart *next = g_queue_peek_head(stream->parts);
+
+                if (next && (stream->is_over || next->due <= g_get_monotonic_time()))
+                        return g_queue_pop_head(stream->parts);
+                if (next)
+                        g_cond_wait_until(&stream->changed, &stream->mutex, next->due);
+                else if (stream->is_over)
+                        return NULL;
+                else
+                        g_cond_wait(&stream->changed, &stream->mutex);
+        }
+}
+
+static gpointer stream_run(gpointer data)
+{
+        RecordStream *stream = data;
+        WaitingPart *part;
+
+        g_mutex_lock(&stream->mutex);
+        while ((part = stream_await(stream))) {
+                g_mutex_unlock(&stream->mutex);
+                stream_name(stream, part);
+                part_free(part);
+                g_mutex_lock(&stream->mutex);
+        }
+        g_mutex_unlock(&stream->mutex);
+        return NULL;
+}
+
+RecordStream *record_stream_new(const Options *options, GError **error)
+{
+        RecordStream *stream;
+
+        if (!options->push && g_mkdir_with_parents(options->output, 0755) < 0) {
+                g_set_error(error, PERF_ERROR, 0, "cannot make the directory %s: %s",
+                            options->output, g_strerror(errno));
+                return NULL;
+        }
+        stream = g_new0(RecordStream, 1);
+        stream->naming = *options;
+        /* The names are those of the daemon of this very recording. */
+        stream->naming.given |= OPTION_BIT(OPTION_FORCE);
+        stream->parts = g_queue_new();
+        stream->index = series_index_new();
+        g_mutex_init(&stream->mutex);
+        g_cond_init(&stream->changed);
+        if (options->push) {
+                const PusherSettings settings = {.url = options->push,
+                                                 .token = runtime_variable(TOKEN_VARIABLE),
+                                                 .max_bytes = PUSHER_MAX_BYTES,
+                                                 .note = stream_note};
+
+                stream->pusher = pusher_new(&settings);
+        }
+        return stream;
+}
+
+void record_stream_begin(RecordStream *stream, const char *socket)
+{
+        stream->naming.socket = socket;
+        stream->directory = g_path_get_dirname(socket);
+        stream->thread = g_thread_new("name", stream_run, stream);
+}
+
+void record_stream_take(const char *path, void *data)
+{
+        RecordStream *stream = data;
+        WaitingPart *part = g_new0(WaitingPart, 1);
+
+        *part = (WaitingPart){g_strdup(path), g_get_monotonic_time() + SETTLE};
+        g_mutex_lock(&stream->mutex);
+        g_queue_push_tail(stream->parts, part);
+        while (g_queue_get_length(stream->parts) > MAX_PARTS) {
+                part_free(g_queue_pop_head(stream->parts));
+                if (!stream->n_lost_parts++)
+                        stream_note("naming is slower than the recording: some intervals are "
+                                    "lost; sample less often (--freq)",
+                                    NULL);
+        }
+        g_cond_signal(&stream->changed);
+        g_mutex_unlock(&stream->mutex);
+}
+
+static void stream_print_end(const RecordStream *stream, const PusherCounts *counts)
+{
+        fprintf(stderr, "clrsym: %" G_GUINT64_FORMAT " profiles %s", stream->n_profiles,
+                stream->pusher ? "for the store" : "written");
+        if (stream->pusher)
+                fprintf(stderr,
+                        ": %" G_GUINT64_FORMAT " sent, %" G_GUINT64_FORMAT
+                        " refused, %" G_GUINT64_FORMAT " without an answer, %" G_GUINT64_FORMAT
+                        " not sent",
+                        counts->n_sent, counts->n_refused, counts->n_unclear, counts->n_dropped);
+        fprintf(stderr, "; %" G_GUINT64_FORMAT " intervals lost\n", stream->n_lost_parts);
+}
+
+void record_stream_free(RecordStream *stream)
+{
+        PusherCounts counts = {0};
+
+        if (!stream)
+                return;
+        g_mutex_lock(&stream->mutex);
+        stream->is_over = true;
+        g_cond_signal(&stream->changed);
+        g_mutex_unlock(&stream->mutex);
+        if (stream->thread)
+                g_thread_join(stream->thread);
+        pusher_free(stream->pusher, &counts);
+        if (stream->thread)
+                stream_print_end(stream, &counts);
+        g_queue_free(stream->parts);
+        series_index_free(stream->index);
+        g_mutex_clear(&stream->mutex);
+        g_cond_clear(&stream->changed);
+        g_free(stream->directory);
+        g_free(stream);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Record stream: the parts of a recording without an end, each named and written or sent
+ *
+ * A thread of its own names them, so that the recording goes on meanwhile.
+ */
+
+#include "cli/options.h"
+
+typedef struct RecordStream RecordStream;
+
+/* By --every, --push and --output of OPTIONS, which is borrowed. NULL with ERROR set. */
+RecordStream *record_stream_new(const Options *options, GError **error);
+/* Before the first part: the daemon with the names; its directory is also for files. Borrowed. */
+void record_stream_begin(RecordStream *stream, const char *socket);
+/* Takes the file PATH. DATA is a RecordStream. Does not wait. */
+void record_stream_take(const char *path, void *data);
+/* Names what it took, and prints what became of it. NULL is fine. */
+void record_stream_free(RecordStream *stream);

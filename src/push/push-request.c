@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "push/push-request.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#define INGEST "/ingest"
+#define PARCA  "/profiles/writeraw"
+
+void push_item_free(PushItem *item)
+{
+        if (!item)
+                return;
+        process_series_clear(&item->series);
+        g_bytes_unref(item->profile);
+        g_free(item);
+}
+
+const char *push_url_check(const char *url)
+{
+        g_autoptr(GUri) uri = g_uri_parse(url, G_URI_FLAGS_NONE, NULL);
+
+        if (!uri ||
+            (strcmp(g_uri_get_scheme(uri), "http") && strcmp(g_uri_get_scheme(uri), "https")))
+                return "not an address http://HOST or https://HOST";
+        if (!g_uri_get_host(uri) || !*g_uri_get_host(uri))
+                return "it has no host";
+        return g_uri_get_query(uri) || g_uri_get_fragment(uri) ? "it ends with its path" : NULL;
+}
+
+PushKind push_url_kind(const char *url)
+{
+        return g_str_has_suffix(url, PARCA) ? PUSH_PARCA : PUSH_PYROSCOPE;
+}
+
+/* Pyroscope's names end at these characters. */
+static char *push_label_text(const char *text)
+{
+        g_autofree char *valid = g_utf8_make_valid(text, -1);
+
+        return g_strdelimit(g_steal_pointer(&valid), "{}=,\"\\ \t\n\r", '_');
+}
+
+/* "NAME{container_id="...",host=...}" */
+static char *push_request_name(const PushItem *item, const char *host)
+{
+        g_autofree char *process = push_label_text(item->series.process);
+        g_autofree char *where = push_label_text(host);
+        g_autoptr(GString) name = g_string_new(NULL);
+        const char *p;
+
+        /* An application's name has fewer characters than a label's value. */
+        for (p = process; *p; p++)
+                g_string_append_c(name, g_ascii_isalnum(*p) || strchr("-./_", *p) ? *p : '_');
+        g_string_append_printf(name, "{host=%s,process=%s", where, process);
+        if (item->series.container)
+                g_string_append_printf(name, ",container_id=%s", item->series.container);
+        g_string_append_c(name, '}');
+        return g_string_free(g_steal_pointer(&name), FALSE);
+}
+
+char *push_request_url(const char *url, const PushItem *item, const char *host)
+{
+        g_autofree char *name = NULL, *escaped = NULL;
+
+        if (push_url_kind(url) == PUSH_PARCA)
+                return g_strdup(url);
+        name = push_request_name(item, host);
+        escaped = g_uri_escape_string(name, NULL, FALSE);
+        return g_strdup_printf("%.*s%s?name=%s&from=%" G_GINT64_FORMAT "&until=%" G_GINT64_FORMAT
+                               "&format=pprof&spyName=clrsym",
+                               (int)(strlen(url) - g_str_has_suffix(url, "/")), url,
+                               g_str_has_suffix(url, INGEST) ? "" : INGEST, escaped,
+                               (gint64)item->from, (gint64)item->until);
+}
+
+static void push_add_label(json_t *labels, const char *name, const char *value)
+{
+        g_autofree char *valid = g_utf8_make_valid(value, -1);
+
+        json_array_append_new(labels, json_pack("{ss ss}", "name", name, "value", valid));
+}
+
+char *push_request_json(const PushItem *item, const char *host)
+{
+        gsize n;
+        const guchar *bytes = g_bytes_get_data(item->profile, &n);
+        g_autofree char *text = g_base64_encode(bytes, n);
+        json_t *labels = json_array(), *request;
+        char *body;
+
+        push_add_label(labels, "__name__", "process_cpu");
+        push_add_label(labels, "host", host);
+        push_add_label(labels, "process", item->series.process);
+        if (item->series.container)
+                push_add_label(labels, "container_id", item->series.container);
+        request = json_pack("{s[{s{so} s[{ss}]}]}", "series", "labels", "labels", labels, "samples",
+                            "rawProfile", text);
+        body = json_dumps(request, JSON_COMPACT);
+        json_decref(request);
+        return body;
+}

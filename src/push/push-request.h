@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Push request: one profile of one series, as a store takes it by HTTP
+ *
+ * Pyroscope: POST URL/ingest with labels in the query, and the profile as a part of a form. Parca:
+ * the POST of its method WriteRaw in JSON, if the URL's path ends in /profiles/writeraw.
+ */
+
+#include "push/process-series.h"
+
+#include <stdbool.h>
+
+typedef enum PushKind {
+        PUSH_PYROSCOPE,
+        PUSH_PARCA,
+} PushKind;
+
+/* One profile. */
+typedef struct PushItem {
+        ProcessSeries series; /* owned */
+        GBytes *profile;      /* owned: compressed pprof */
+        int64_t from, until;  /* s since 1970 UTC */
+} PushItem;
+
+void push_item_free(PushItem *item);
+
+/* NULL if URL can be pushed to, or what is wrong with it (static). */
+const char *push_url_check(const char *url);
+PushKind push_url_kind(const char *url);
+
+/* Where ITEM of HOST goes, by URL that passed the check. Owned. */
+char *push_request_url(const char *url, const PushItem *item, const char *host);
+/* The body for Parca. Owned. */
+char *push_request_json(const PushItem *item, const char *host);

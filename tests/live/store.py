@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""A store for profiles that tests command: it takes what `clrsym record --push` sends."""
+
+import base64
+import contextlib
+import email
+import gzip
+import http.server
+import io
+import json
+import threading
+import time
+import urllib.parse
+
+
+class Received:
+    """One profile: the labels of its series, and its bytes."""
+
+    def __init__(self, path, headers, body):
+        if headers['Content-Type'] == 'application/json':
+            series, = json.loads(body)['series']
+            sample, = series['samples']
+            self.form = 'parca'
+            self.labels = {row['name']: row['value'] for row in series['labels']['labels']}
+            self.profile = base64.b64decode(sample['rawProfile'], validate=True)
+        else:
+            parts = email.message_from_bytes(
+                b'Content-Type: ' + headers['Content-Type'].encode() + b'\r\n\r\n' + body)
+            part, = parts.get_payload()
+            self.form = part.get_param('name', header='Content-Disposition')
+            self.profile = part.get_payload(decode=True)
+            query = dict(urllib.parse.parse_qsl(path.partition('?')[2], strict_parsing=True))
+            name, _, labels = query['name'].partition('{')
+            self.labels = dict(label.split('=') for label in labels.removesuffix('}').split(','))
+            self.labels['name'] = name
+            self.span = int(query['from']), int(query['until'])
+        gzip.decompress(self.profile)
+
+    def file(self):
+        return io.BytesIO(self.profile)
+
+
+class Store:
+    """ANSWER: a function of the number of the request; its result is the status, or 'hang'."""
+
+    def __init__(self, answer=lambda n: 200):
+        self.answer = answer
+        self.received = []
+        self.statuses = []
+        self.tokens = set()
+        self.port = 0
+
+    def handler(self):
+        store = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):  # pylint: disable=invalid-name
+                body = self.rfile.read(int(self.headers['Content-Length']))
+                store.received.append(Received(self.path, self.headers, body))
+                store.tokens.add(self.headers.get('Authorization'))
+                status = store.answer(len(store.statuses))
+                store.statuses.append(status)
+                if status == 'hang':
+                    time.sleep(20)
+                    return
+                self.send_response(status)
+                self.end_headers()
+
+            def log_message(self, *_):  # pylint: disable=arguments-differ
+                pass
+
+        return Handler
+
+    @contextlib.contextmanager
+    def running(self, port=0):
+        server = http.server.ThreadingHTTPServer(('127.0.0.1', port), self.handler())
+        server.daemon_threads = True
+        server.block_on_close = False
+        self.port = server.server_address[1]
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield f'http://127.0.0.1:{self.port}'
+        finally:
+            server.shutdown()
+            thread.join()
+            server.server_close()

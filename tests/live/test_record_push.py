@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""`clrsym record --every`: each interval in a file, or at a store, whatever the store does."""
+
+import collections
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'profile')]
+
+import live  # pylint: disable=wrong-import-position
+import readers  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+import store  # pylint: disable=wrong-import-position
+import test_record  # pylint: disable=wrong-import-position
+
+END = re.compile(r'(\d+) profiles for the store: (\d+) sent, (\d+) refused, (\d+) without an answer, '
+                 r'(\d+) not sent; 0 intervals lost')
+# A copy of each part for the oracle, and then perf itself.
+PERF = '''#!/bin/sh
+for word; do
+    [ "$before" = -i ] && cp -n "$word" "$KEPT" 2>/dev/null
+    before=$word
+done
+exec %s "$@"
+'''
+
+
+def busy(seconds):
+    """A program that computes."""
+    return ['sh', '-c', 'end=$(($(date +%s) + $0)); while [ $(date +%s) -lt $end ]; do '
+            'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; done', str(seconds)]
+
+
+def keep_parts(place):
+    """A perf on PATH that leaves a copy of what it reads: (variables, the copies' directory)."""
+    kept, programs = place.directory / 'kept', place.directory / 'bin'
+    kept.mkdir()
+    programs.mkdir()
+    perf = subprocess.run(['which', 'perf'], check=True, capture_output=True, text=True).stdout
+    (programs / 'perf').write_text(PERF % perf.strip(), encoding='utf-8')
+    (programs / 'perf').chmod(0o755)
+    return {'PATH': f'{programs}:{os.environ["PATH"]}', 'KEPT': str(kept)}, kept
+
+
+def count_by_perf(kept):
+    """Samples in all parts, as perf itself counts them."""
+    return sum(len(subprocess.run(['perf', 'script', '-i', path, '-F', 'pid'], check=True,
+                                  capture_output=True, text=True).stdout.split())
+               for path in kept.iterdir())
+
+
+def check_labels(tap, profiles):
+    tap.check(all(not labels for profile in profiles for _, _, labels in profile.samples),
+              'no sample has a label, which would be a series')
+    tap.check(all(profile.types[0] == ('samples', 'count') and profile.period_type
+                  for profile in profiles), 'and each has its types')
+
+
+def test_store(tap, place, command):
+    """A .NET program: each sample that perf has arrives once."""
+    variables, kept = keep_parts(place)
+    there = store.Store()
+    with there.running() as url:
+        with place.recording('-d', 8, '--every', '2s', '--push', url + '/', '--', 'sh', '-c',
+                             f'exec {" ".join(map(str, command))} busy >/dev/null',
+                             CLRSYM_PUSH_TOKEN='secret', **variables) as process:
+            errors = process.stderr.read()
+            code = process.wait()
+    ends = END.search(errors)
+    profiles = [readers.Pprof(one.file()) for one in there.received]
+    tap.check(code == 128 + signal.SIGTERM and ends and
+              ends.groups() == (ends[1], ends[1], '0', '0', '0') and
+              int(ends[1]) == len(profiles) > 0, 'all profiles are sent', code, errors)
+    tap.equal(sum(values[0] for profile in profiles for _, values, _ in profile.samples),
+              count_by_perf(kept), 'with as many samples as perf counts')
+    tap.equal({(one.labels['name'], one.labels['process'], one.labels['host'])
+               for one in there.received}, {('clrsym-live', 'clrsym-live', os.uname().nodename)},
+              'in the series of the program')
+    names = {name for profile in profiles for stack, _, _ in profile.samples for name, _ in stack}
+    tap.check('Live.Program.Main(string[])' in names, 'with its methods', sorted(names)[:20])
+    check_labels(tap, profiles)
+    tap.equal((there.tokens, {one.form for one in there.received}),
+              ({'Bearer secret'}, {'profile'}), 'as Pyroscope takes it, with the token')
+    spans = [one.span for one in there.received]
+    tap.check(all(begin < end < time.time() + 2 for begin, end in spans) and spans == sorted(spans),
+              'in their order', spans)
+    tap.equal(place.left(), ([], []), 'nothing is left')
+
+
+def test_parca(tap, place, _):
+    there = store.Store()
+    with there.running() as url:
+        place.record('--every', 1, '--push', f'{url}/api/profiles/writeraw', '--', *busy(2))
+    tap.check(there.received and
+              all(one.form == 'parca' and one.labels['__name__'] == 'process_cpu'
+                  and readers.Pprof(one.file()).samples for one in there.received),
+              'as Parca takes it', len(there.received))
+
+
+def test_away(tap, place, _):
+    """Nobody listens at first; then it has a failure."""
+    there = store.Store(lambda n: 503 if n == 0 else 200)
+    port, = live.free_ports(1)
+    with place.recording('--every', 1, '--push', f'http://127.0.0.1:{port}', '--',
+                         *busy(8)) as process:
+        first = next(line for line in process.stderr if 'onnect' in line)
+        with there.running(port):
+            errors = first + process.stderr.read()
+    ends = END.search(errors)
+    bodies = collections.Counter(one.profile for one, status in
+                                 zip(there.received, there.statuses) if status == 200)
+    tap.check(ends and int(ends[1]) == int(ends[2]) == len(bodies) > 1,
+              'what waited is sent when the store is there', errors)
+    tap.check(set(bodies.values()) == {1} and there.received[0].profile in bodies,
+              'each once, but what failed again', there.statuses)
+    tap.check(errors.count('status 503') == 1,
+              'the user reads of it once', errors)
+
+
+def test_trouble(tap, place, _):
+    """Not sent again: what the store refuses, and what it may have taken."""
+    for answer, group in ((400, 3), (504, 4), ('hang', 4), (302, 3)):
+        there = store.Store(lambda n, answer=answer: answer)
+        with there.running() as url:
+            code, _, errors = place.record('--every', 1, '--push', url, '--', *busy(2))
+        ends = END.search(errors)
+        bodies = [one.profile for one in there.received]
+        tap.check(code == 0 and ends and int(ends[group]) >= 1 and int(ends[2]) == 0 and
+                  len(bodies) == len(set(bodies)) > 0, f'a store that answers {answer}', errors)
+    tap.equal(place.left(), ([], []), 'nothing is left')
+
+
+def test_files(tap, place, _):
+    variables, kept = keep_parts(place)
+    code, _, errors = place.record('--every', 1, '-o', 'profiles', '--', *busy(5), **variables)
+    files = sorted((place.directory / 'profiles').iterdir())
+    profiles = [readers.Pprof(path) for path in files]
+    tap.check(code == 0 and len(files) > 1 and f'{len(files)} profiles written' in errors,
+              'a file for each interval', code, errors)
+    tap.equal(sum(values[0] for profile in profiles for _, values, _ in profile.samples),
+              count_by_perf(kept), 'with as many samples as perf counts')
+    tap.equal(place.left(), ([], []), 'nothing else is left')
+
+
+def test_usage(tap, place, _):
+    for arguments in (['--push', 'http://h'], ['--every', 1], ['--every', 0, '-o', 'x'],
+                      ['--every', 1, '--push', 'localhost:4040'],
+                      ['--every', 1, '--push', 'http://h', '-o', 'x']):
+        code, _, errors = place.record(*arguments, '--', 'true')
+        tap.check(code == 2 and errors, f'wrong usage: {arguments}', code, errors)
+
+
+def test(tap, programs, directory, _):
+    command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
+    for part in (test_store, test_parca, test_away, test_trouble, test_files, test_usage):
+        part(tap, test_record.Place(programs, directory, part.__name__), command)
+
+
+if __name__ == '__main__':
+    if test_record.missing():
+        print(f'1..0 # SKIP {test_record.missing()}')
+    else:
+        recorded.main(test)

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "push/push-request.h"
+#include "push/series-index.h"
+
+#include "support/suite.h"
+
+#include <jansson.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+START_TEST(test_container)
+{
+        static const struct {
+                const char *cgroup, *container;
+        } ROWS[] = {
+                {"", NULL},
+                {"0::/\n", NULL},
+                {"0::/user.slice/user-1000.slice/session-2.scope\n", NULL},
+                {"0::/system.slice/docker-" ID ".scope\n", ID},
+                {"12:pids:/docker/" ID "\n", ID},
+                {"0::/kubepods/pod1/cri-containerd-" ID ".scope\n", ID},
+                /* The innermost one. */
+                {"0::/docker/" ID "/docker/f"
+                 "123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n",
+                 "f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"},
+                {"0::/docker/" ID "0\n", NULL},
+                {"0::/docker/0" ID, NULL},
+        };
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++) {
+                g_autofree char *container = process_series_container(ROWS[i].cgroup);
+
+                ck_assert_msg(!g_strcmp0(container, ROWS[i].container), "%s", ROWS[i].cgroup);
+        }
+}
+END_TEST
+
+#define ARGUMENTS(text) text, sizeof(text) - 1
+
+START_TEST(test_assembly)
+{
+        static const struct {
+                const char *arguments;
+                size_t n;
+                const char *assembly;
+        } ROWS[] = {
+                {ARGUMENTS(""), NULL},
+                {ARGUMENTS("dotnet\0"), NULL},
+                {ARGUMENTS("dotnet\0orders.dll\0"), "orders"},
+                {ARGUMENTS("dotnet\0/srv/orders.dll\0--port\0"
+                           "1"),
+                 "orders"},
+                {ARGUMENTS("dotnet\0--roll-forward=Major\0orders.dll"), "orders"},
+                {ARGUMENTS("dotnet\0build\0x.dll\0"), NULL},
+                {ARGUMENTS("dotnet\0.dll\0"), NULL},
+                {ARGUMENTS("dotnet"), NULL},
+        };
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++) {
+                g_autofree char *assembly = process_series_assembly(ROWS[i].arguments, ROWS[i].n);
+
+                ck_assert_msg(!g_strcmp0(assembly, ROWS[i].assembly), "row %zu", i);
+        }
+}
+END_TEST
+
+START_TEST(test_process)
+{
+        ProcessSeries series;
+        g_autofree char *comm = NULL;
+
+        g_file_get_contents("/proc/self/comm", &comm, NULL, NULL);
+        process_series_init(&series, getpid(), UINT64_MAX, "before");
+        ck_assert_str_eq(series.process, g_strchomp(comm));
+        process_series_clear(&series);
+        /* Before this process began, another one had its pid. */
+        process_series_init(&series, getpid(), 1, "kworker/0:1-events");
+        ck_assert_str_eq(series.process, "kworker");
+        ck_assert_ptr_null(series.container);
+        process_series_clear(&series);
+}
+END_TEST
+
+/* A process that has ended keeps what was known of it for one more part. */
+START_TEST(test_index)
+{
+        SeriesIndex *index = series_index_new();
+        const char *name = series_index_find(index, getpid(), UINT64_MAX, "thread")->process;
+        g_autofree char *own = g_strdup(name);
+
+        ck_assert_str_ne(own, "thread");
+        series_index_end_part(index);
+        ck_assert_str_eq(series_index_find(index, getpid(), 1, "thread")->process, own);
+        ck_assert_str_eq(series_index_find(index, getpid(), 1, "other")->process, "other");
+        series_index_end_part(index);
+        series_index_end_part(index);
+        ck_assert_str_eq(series_index_find(index, getpid(), 1, "thread")->process, "thread");
+        series_index_free(index);
+}
+END_TEST
+
+START_TEST(test_url)
+{
+        static const char *const BAD[] = {"",           "localhost",  "localhost:4040",
+                                          "ftp://host", "file:///x",  "http://",
+                                          "http:///x",  "http://h?x", "http://h/#x"};
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(BAD); i++)
+                ck_assert_msg(push_url_check(BAD[i]) != NULL, "%s", BAD[i]);
+        ck_assert_ptr_null(push_url_check("http://localhost:4040"));
+        ck_assert_ptr_null(push_url_check("https://user@[::1]:4040/a/"));
+}
+END_TEST
+
+static PushItem *item_new(const char *process, const char *container)
+{
+        PushItem *item = g_new0(PushItem, 1);
+
+        *item = (PushItem){.series = {g_strdup(process), g_strdup(container)},
+                           .profile = g_bytes_new("\x1f\x8b", 2),
+                           .from = 10,
+                           .until = 20};
+        return item;
+}
+
+START_TEST(test_request)
+{
+        static const struct {
+                const char *url, *process, *container, *want;
+        } ROWS[] = {
+                {"http://h", "app", NULL,
+                 "http://h/ingest?name=app%7Bhost%3Dme%2Cprocess%3Dapp%7D"},
+                {"http://h/", "app", NULL,
+                 "http://h/ingest?name=app%7Bhost%3Dme%2Cprocess%3Dapp%7D"},
+                {"http://h/p/ingest", "app", "12",
+                 "http://h/p/ingest?name=app%7Bhost%3Dme%2Cprocess%3Dapp%2Ccontainer_id%3D12%7D"},
+                /* A process cannot add labels by its name. */
+                {"http://h", "a,b=\"c\"}&x", NULL,
+                 "http://h/ingest?name=a_b__c___x%7Bhost%3Dme%2Cprocess%3Da_b__c__%26x%7D"},
+        };
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++) {
+                PushItem *item = item_new(ROWS[i].process, ROWS[i].container);
+                g_autofree char *url = push_request_url(ROWS[i].url, item, "me");
+                g_autofree char *want = g_strconcat(
+                        ROWS[i].want, "&from=10&until=20&format=pprof&spyName=clrsym", NULL);
+
+                ck_assert_str_eq(url, want);
+                push_item_free(item);
+        }
+}
+END_TEST
+
+START_TEST(test_parca)
+{
+        PushItem *item = item_new("a\xff\"b", "12");
+        const char *url = "http://h/api/profiles/writeraw";
+        g_autofree char *where = push_request_url(url, item, "me");
+        char *text = push_request_json(item, "me");
+        json_t *body = json_loads(text, 0, NULL), *series;
+
+        ck_assert_str_eq(where, url);
+        series = json_array_get(json_object_get(body, "series"), 0);
+        ck_assert_str_eq(
+                json_string_value(json_object_get(
+                        json_array_get(json_object_get(series, "samples"), 0), "rawProfile")),
+                "H4s=");
+        ck_assert_uint_eq(
+                json_array_size(json_object_get(json_object_get(series, "labels"), "labels")), 4);
+        json_decref(body);
+        free(text);
+        push_item_free(item);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("push");
+        TCase *tcase = tcase_create("push");
+
+        tcase_add_test(tcase, test_container);
+        tcase_add_test(tcase, test_assembly);
+        tcase_add_test(tcase, test_process);
+        tcase_add_test(tcase, test_index);
+        tcase_add_test(tcase, test_url);
+        tcase_add_test(tcase, test_request);
+        tcase_add_test(tcase, test_parca);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
