@@ -8,6 +8,39 @@
 
 #include <string.h>
 
+/* What the runtimes from a version on can do without LTTng; the newest first. */
+static const struct {
+        unsigned major;
+        const char *text;
+} ABILITIES[] = {
+        {10, "without stacks, and only those that are needed"},
+        {9, "without stacks"},
+        {0, "with stacks, which cost it more"},
+};
+
+static const char *runtime_ability(const char *version)
+{
+        const guint64 major = version ? g_ascii_strtoull(version, NULL, 10) : 0;
+        size_t i = 0;
+
+        while (ABILITIES[i].major > major)
+                i++;
+        return ABILITIES[i].text;
+}
+
+/* Names need LTTng's provider, or this. */
+static void check_open_port(const Doctor *doctor, Finding *finding)
+{
+        const InspectionFacts *facts = &doctor->inspection.facts;
+        const char *version = facts->runtime_version;
+        g_autofree char *attach = g_strdup_printf("clrsym attach %d", (int)doctor->pid);
+        bool is_needed = !facts->has_provider && !doctor->is_attached && doctor->n_live <= 0;
+
+        finding_set(finding, is_needed ? FINDING_NOTE : FINDING_OK, is_needed ? attach : NULL,
+                    "its diagnostic port is open: its events can come without LTTng, %s (.NET %s)",
+                    runtime_ability(version), version ? version : "5");
+}
+
 void check_port(const Doctor *doctor, Finding *finding)
 {
         const InspectionFacts *facts = &doctor->inspection.facts;
@@ -18,7 +51,7 @@ void check_port(const Doctor *doctor, Finding *finding)
         if (!doctor_has_runtime(doctor))
                 return;
         if (facts->has_port)
-                finding_set(finding, FINDING_OK, NULL, "its diagnostic port is open");
+                check_open_port(doctor, finding);
         else if (facts->is_port_off)
                 finding_set(finding, status,
                             "start it without DOTNET_EnableDiagnostics=0, or with the variables "
@@ -27,7 +60,12 @@ void check_port(const Doctor *doctor, Finding *finding)
                             "be attached to");
         else if (facts->is_port_unresponsive)
                 finding_set(finding, status, resume,
-                            "its diagnostic port takes no connections: it is stopped, or busy");
+                            "its runtime does not answer at its diagnostic port: it is stopped, "
+                            "or busy");
+        else if (facts->is_port_strange)
+                finding_set(finding, status,
+                            "end the program that listens there, or start it again",
+                            "what answers at its diagnostic port is not a .NET runtime");
         else
                 finding_set(finding, status, "start it with the variables of: clrsym env",
                             "it does not listen at a diagnostic port in %s: it cannot be attached "

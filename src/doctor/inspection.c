@@ -69,7 +69,9 @@ static const JsonMember MEMBERS[] = {
         BOOL(has_port),
         BOOL(is_port_off),
         BOOL(is_port_unresponsive),
+        BOOL(is_port_strange),
         TEXT(port_directory),
+        TEXT(runtime_version),
         BOOL(is_lttng_off),
         BOOL(is_on_from_start),
         BOOL(has_filter),
@@ -188,14 +190,41 @@ static void inspector_read_program(Inspector *inspector)
         facts->is_native_aot = !facts->is_single_file && elf_file_exports(fd, COMPILED_MARK);
 }
 
+/* The kernel takes connections to a stopped process, too. So the runtime itself has to answer. */
+static bool inspector_ask_runtime(Inspector *inspector, gint64 deadline, GError **error)
+{
+        FD_AUTO int fd = port_connect(&inspector->target, deadline, error);
+        g_autoptr(GByteArray) request = ipc_process_info_new();
+        g_autofree IpcReply *reply = g_new0(IpcReply, 1);
+        InspectionFacts *facts = &inspector->facts;
+        IpcProcessInfo info;
+        uint32_t code;
+
+        if (fd < 0 || !port_call(fd, &inspector->target, request, deadline, reply, error))
+                return false;
+        switch (ipc_reply_result(reply, &code)) {
+        case IPC_RESULT_OK:
+                if (ipc_reply_get_process_info(reply, &info))
+                        facts->runtime_version = info.version;
+                else
+                        facts->is_port_strange = true;
+                break;
+        case IPC_RESULT_ERROR: /* too old for that question */
+                break;
+        case IPC_RESULT_BROKEN:
+                facts->is_port_strange = true;
+                break;
+        }
+        return !facts->is_port_strange;
+}
+
 static void inspector_read_port(Inspector *inspector)
 {
         gint64 deadline = g_get_monotonic_time() + PORT_TIMEOUT_S * G_TIME_SPAN_SECOND;
         g_autoptr(GError) error = NULL;
-        FD_AUTO int fd = port_connect(&inspector->target, deadline, &error);
         InspectionFacts *facts = &inspector->facts;
 
-        facts->has_port = fd >= 0;
+        facts->has_port = inspector_ask_runtime(inspector, deadline, &error);
         facts->is_port_off = inspector->target.is_port_off;
         facts->is_port_unresponsive =
                 g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_UNRESPONSIVE);

@@ -45,10 +45,12 @@ typedef struct InspectionFacts {
         bool has_library;       /* the dynamic linker finds it */
         bool has_newer_library; /* or its successor, which does not replace it */
 
-        bool has_port; /* its diagnostic port takes connections */
+        bool has_port; /* its runtime answers at its diagnostic port */
         bool is_port_off;
         bool is_port_unresponsive;
-        char *port_directory; /* of the port's socket */
+        bool is_port_strange;  /* what answers there is not a message of the protocol */
+        char *port_directory;  /* of the port's socket */
+        char *runtime_version; /* "10.0.12", as the runtime says; NULL: before .NET 6 */
 
         bool is_lttng_off;     /* by its environment, like the next three */
         bool is_on_from_start; /* events are switched on */

@@ -13,13 +13,25 @@ import live
 
 # Maps files, does what its environment asks for, changes its root directory, and waits.
 FAKE = '''
-import ctypes, mmap, os, socket, sys, time
+import ctypes, mmap, os, socket, struct, sys, threading, time
 libc = ctypes.CDLL(None)
 kept = [mmap.mmap(os.open(path, os.O_RDONLY), 0, prot=mmap.PROT_READ) for path in sys.argv[2:]]
 if os.environ.get('LISTEN'):
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(f'{os.environ["TMPDIR"]}/dotnet-diagnostic-{os.getpid()}-1-socket')
     listener.listen()
+def packed(text):
+    return struct.pack('<I', len(text) + 1) + (text + chr(0)).encode('utf-16-le')
+def answer(version):
+    payload = struct.pack('<Q16s', os.getpid(), b'') + b''.join(map(packed, ('c', 'Linux', 'x64', 'e', version)))
+    reply = b'DOTNET_IPC_V1' + struct.pack('<BHBBH', 0, 20 + len(payload), 255, 0, 0) + payload
+    while True:
+        client, _ = listener.accept()
+        client.recv(20)
+        client.sendall(reply if version != 'strange' else b'x' * 20)
+        client.close()
+if os.environ.get('VERSION'):
+    threading.Thread(target=answer, args=[os.environ['VERSION']], daemon=True).start()
 if os.environ.get('SCRIBBLE'):
     first = ctypes.POINTER(ctypes.c_void_p).in_dll(libc, 'environ')[0]
     text = b'TMPDIR=/\\x1b[31m\\xff\\xfe\\n'

@@ -308,7 +308,17 @@ def test_process(tap, doctor):
             listener.listen()
             doctor.expect(tap, 'port', 'problem', 'does not listen', "another's socket", str(pid))
     with fake(coreclr, provider, TMPDIR=str(tmp), LISTEN='1') as pid:
-        doctor.expect(tap, 'port', 'ok', 'is open', 'a socket', str(pid))
+        doctor.expect(tap, 'port', 'problem', 'does not answer', 'a socket', str(pid), mend='kill -CONT')
+    for version, text in (('10.0.1', 'only those that are needed (.NET 10.0.1)'),
+                          ('9.0.20', 'without stacks (.NET 9.0.20)'),
+                          ('8.0.31', 'with stacks, which cost it more (.NET 8.0.31)')):
+        with fake(coreclr, provider, TMPDIR=str(tmp), LISTEN='1', VERSION=version) as pid:
+            doctor.expect(tap, 'port', 'ok', text, version, str(pid))
+    with fake(coreclr, TMPDIR=str(tmp), LISTEN='1', VERSION='9.0.20') as pid:
+        doctor.expect(tap, 'port', 'note', 'without stacks', 'without a provider', str(pid),
+                      mend=f'clrsym attach {pid}')
+    with fake(coreclr, provider, TMPDIR=str(tmp), LISTEN='1', VERSION='strange') as pid:
+        doctor.expect(tap, 'port', 'problem', 'is not a .NET runtime', 'strange', str(pid))
     with fake(coreclr, provider, TMPDIR=str(tmp), DOTNET_EnableDiagnostics='0') as pid:
         doctor.expect(tap, 'port', 'problem', 'is closed', 'DOTNET_EnableDiagnostics=0', str(pid),
                       mend='clrsym env')
