@@ -260,21 +260,21 @@ RecordStream *record_stream_new(const Options *options, GError **error)
         stream->index = series_index_new();
         g_mutex_init(&stream->mutex);
         g_cond_init(&stream->changed);
-        if (options->push) {
-                const PusherSettings settings = {.url = options->push,
-                                                 .token = runtime_variable(TOKEN_VARIABLE),
-                                                 .max_bytes = PUSHER_MAX_BYTES,
-                                                 .note = stream_note};
-
-                stream->pusher = pusher_new(&settings);
-        }
         return stream;
 }
 
 void record_stream_begin(RecordStream *stream, const char *socket)
 {
+        const PusherSettings settings = {.url = stream->naming.push,
+                                         .token = runtime_variable(TOKEN_VARIABLE),
+                                         .max_bytes = PUSHER_MAX_BYTES,
+                                         .note = stream_note};
+
+        /* The threads inherit that signals are blocked: the recorder takes them. */
         stream->naming.socket = socket;
         stream->directory = g_path_get_dirname(socket);
+        if (stream->naming.push)
+                stream->pusher = pusher_new(&settings);
         stream->thread = g_thread_new("name", stream_run, stream);
 }
 

@@ -13,7 +13,10 @@ typedef struct RecordStream RecordStream;
 
 /* By --every, --push and --output of OPTIONS, which is borrowed. NULL with ERROR set. */
 RecordStream *record_stream_new(const Options *options, GError **error);
-/* Before the first part: the daemon with the names; its directory is also for files. Borrowed. */
+/*
+ * Before the first part, and after the recorder was made, which takes all signals: the socket of
+ * the daemon with the names; its directory is also for files. Borrowed.
+ */
 void record_stream_begin(RecordStream *stream, const char *socket);
 /* Takes the file PATH. DATA is a RecordStream. Does not wait. */
 void record_stream_take(const char *path, void *data);

@@ -94,9 +94,16 @@ def test_store(tap, place, command):
 
 
 def test_parca(tap, place, _):
+    """Until Ctrl-C."""
     there = store.Store()
     with there.running() as url:
-        place.record('--every', 1, '--push', f'{url}/api/profiles/writeraw', '--', *busy(2))
+        with place.recording('--every', 1, '--push', f'{url}/api/profiles/writeraw', '--',
+                             *busy(100)) as process:
+            live.wait_for('a profile', lambda: there.received, process)
+            os.killpg(process.pid, signal.SIGINT)
+            errors = process.stderr.read()
+            tap.check(process.wait() == 128 + signal.SIGINT and END.search(errors),
+                      'Ctrl-C: what was recorded is sent', process.returncode, errors)
     tap.check(there.received and
               all(one.form == 'parca' and one.labels['__name__'] == 'process_cpu'
                   and readers.Pprof(one.file()).samples for one in there.received),
