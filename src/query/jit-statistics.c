@@ -4,7 +4,7 @@
  * JitStatistics: what the compiler did and did not do, by process
  */
 
-#include "query/call.h"
+#include "query/list.h"
 #include "util/json-text.h"
 
 static const char *const ATTEMPTS[_JIT_ATTEMPT_MAX][2] = {
@@ -69,34 +69,30 @@ static void append_background(GString *out, const Process *process)
                 (guint64)background.n_pending, (guint64)background.n_most_pending);
 }
 
+static bool list_statistics_of(List *list, const Process *process, uint32_t first, const void *data)
+{
+        GString *out = list->call->out;
+        int i;
+
+        if (!list_row(list))
+                return false;
+        g_string_append_printf(
+                out, "{\"pid\":%d,\"pid_ns\":%" G_GUINT64_FORMAT ",\"generation\":%u",
+                (int)process->key.pid, (guint64)process->key.pid_ns, process->generation);
+        for (i = 0; i < _JIT_ATTEMPT_MAX; i++)
+                append_attempt(out, process, (JitAttempt)i);
+        append_background(out, process);
+        g_string_append_c(out, '}');
+        return true;
+}
+
 void call_jit_statistics(Call *call)
 {
-        const GPtrArray *processes = tracker_processes(call->context->tracker);
-        const char *separator = "";
         ProcessFilter filter;
-        guint i;
-        int j;
+        List list;
 
         if (!call_get_filter(call, &filter))
                 return;
-        g_string_append(call->out, "{\"processes\":[");
-        for (i = 0; i < processes->len; i++) {
-                const Process *process = processes->pdata[i];
-
-                if (!process_filter_matches(&filter, &call->context->viewer, process))
-                        continue;
-                if (call_is_too_long(call, "16 MiB a reply: ask about one pid"))
-                        return;
-                g_string_append_printf(call->out,
-                                       "%s{\"pid\":%d,\"pid_ns\":%" G_GUINT64_FORMAT
-                                       ",\"generation\":%u",
-                                       separator, (int)process->key.pid,
-                                       (guint64)process->key.pid_ns, process->generation);
-                for (j = 0; j < _JIT_ATTEMPT_MAX; j++)
-                        append_attempt(call->out, process, (JitAttempt)j);
-                append_background(call->out, process);
-                g_string_append_c(call->out, '}');
-                separator = ",";
-        }
-        g_string_append(call->out, "]}");
+        list_begin(&list, call, "processes");
+        list_processes(&list, &filter, list_statistics_of, NULL);
 }

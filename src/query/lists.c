@@ -2,134 +2,16 @@
 
 /*
  * Lists: processes, modules, assemblies and bodies
- *
- * A caller that takes several replies gets a list in parts. Each part goes on after the last row of
- * the part before, whatever has changed meanwhile: a process has a serial number, and a body or
- * module has a number, that it keeps as long as it is known. A part, or the one reply, goes on in
- * the same way when its turn is over.
  */
 
 #include "query/answer-json.h"
-#include "query/call.h"
+#include "query/list.h"
 #include "util/json-text.h"
 
 #include <string.h>
 
 /* Bodies of a history that are found at once. */
 #define HISTORY_STEP 64
-/* Rows of a part; bytes after which a part ends. */
-#define MAX_ROWS       1000
-#define MAX_PART_BYTES (1u << 20)
-/* Processes and bodies that are looked at between two looks at the clock. */
-#define STRIDE 64
-
-/* The place of a row; in a history, which goes backwards, a place of which all later ones are done.
- */
-typedef struct ListPlace {
-        uint64_t serial; /* of its process */
-        uint32_t number; /* of the body or module */
-        uint64_t time;   /* of the body */
-} ListPlace;
-
-typedef struct List {
-        Call *call;
-        unsigned n_looks;
-        ListPlace at; /* the next row: where the list goes on if it ends before that */
-} List;
-
-static void list_begin(List *list, Call *call, const char *member)
-{
-        *list = (List){.call = call};
-        if (!call->progress->n_rows)
-                g_string_append_printf(call->out, "{\"%s\":[", member);
-        /* Also without a row: what was begun has its first bytes. */
-        call->progress->n_rows = MAX(call->progress->n_rows, 1);
-}
-
-/* The list goes on from here, in another part or another turn. */
-static bool list_pause(List *list, QueryNext next)
-{
-        QueryProgress *progress = list->call->progress;
-
-        list->call->next = next;
-        progress->is_begun = true;
-        progress->serial = list->at.serial;
-        progress->number = list->at.number;
-        progress->time = list->at.time;
-        return false;
-}
-
-/* False if the turn is over before the place that the list is at. */
-static bool list_has_time(List *list)
-{
-        return ++list->n_looks % STRIDE || !call_is_turn_over(list->call) ||
-               list_pause(list, QUERY_AGAIN);
-}
-
-/* False if the list ends before this row: the part is full, the turn is over, or it is too long. */
-static bool list_row(List *list)
-{
-        Call *call = list->call;
-        unsigned n_rows = call->progress->n_rows - 1;
-
-        if (call->is_more && (n_rows == MAX_ROWS || call->out->len > MAX_PART_BYTES))
-                return list_pause(list, QUERY_MORE);
-        if (call_is_too_long(call, "16 MiB a reply: set \"more\", then a list comes in parts") ||
-            !list_has_time(list))
-                return false;
-        if (n_rows)
-                g_string_append_c(call->out, ',');
-        call->progress->n_rows++;
-        return true;
-}
-
-static void list_end(List *list)
-{
-        if (list->call->next != QUERY_AGAIN)
-                g_string_append(list->call->out, "]}");
-}
-
-/* Appends the rows of one process, from item FIRST on. False if the list ends. */
-typedef bool (*ListProcess)(List *list, const Process *process, uint32_t first, const void *data);
-
-/* The index of the first process with that serial or a higher one. */
-static guint list_find_process(const GPtrArray *processes, uint64_t serial)
-{
-        guint low = 0, high = processes->len;
-
-        while (low < high) {
-                guint middle = low + (high - low) / 2;
-
-                if (((const Process *)processes->pdata[middle])->serial < serial)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
-static void list_processes(List *list, const ProcessFilter *filter, ListProcess list_process,
-                           const void *data)
-{
-        const Call *call = list->call;
-        const GPtrArray *processes = tracker_processes(call->context->tracker);
-        const QueryProgress from = *call->progress;
-        guint i;
-
-        for (i = list_find_process(processes, from.serial); i < processes->len; i++) {
-                const Process *process = processes->pdata[i];
-
-                list->at = (ListPlace){.serial = process->serial};
-                if (process->serial == from.serial)
-                        list->at.number = from.number;
-                if (!list_has_time(list))
-                        break;
-                if (process_filter_matches(filter, &call->context->viewer, process) &&
-                    !list_process(list, process, list->at.number, data))
-                        break;
-        }
-        list_end(list);
-}
 
 static bool list_process(List *list, const Process *process, uint32_t first, const void *data)
 {

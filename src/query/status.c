@@ -11,38 +11,25 @@
 #include "wire/bulk.h"
 #include "wire/ingest.h"
 
-typedef struct Totals {
-        uint64_t n_processes, n_bodies, n_live;
-        uint64_t n_silent; /* processes that are in a process gap now */
-        uint64_t horizon;  /* the lowest of all running processes; UINT64_MAX: none runs */
-} Totals;
-
-static Totals totals_count(const QueryContext *context)
+/* NULL if the turn is over before all processes are counted: the call goes on in the next one. */
+static const Totals *call_totals(Call *call)
 {
-        const GPtrArray *processes = tracker_processes(context->tracker);
-        Totals totals = {.horizon = UINT64_MAX};
-        guint i;
+        Totals *totals = call->progress->sums;
 
-        for (i = 0; i < processes->len; i++) {
-                const Process *process = processes->pdata[i];
-
-                if (!viewer_sees(&context->viewer, process))
-                        continue;
-                totals.n_processes++;
-                totals.n_bodies += codemap_n_bodies(process->map);
-                totals.n_live += codemap_n_live(process->map);
-                totals.n_silent += process->gaps.open_since != BODY_FOREVER;
-                if (process->exit == BODY_FOREVER)
-                        totals.horizon = MIN(totals.horizon, process_horizon(process));
+        if (!totals) {
+                totals = call->progress->sums = g_new(Totals, 1);
+                *totals = (Totals)TOTALS_INIT;
         }
-        return totals;
+        if (totals_count(totals, call->context))
+                return totals;
+        call->next = QUERY_AGAIN;
+        return NULL;
 }
 
-void call_status(Call *call)
+static void status_append(Call *call, const Totals *totals)
 {
         const TrackerStats *stats = tracker_stats(call->context->tracker);
         const Budget *budget = tracker_budget(call->context->tracker);
-        const Totals totals = totals_count(call->context);
         const struct {
                 const char *name;
                 uint64_t value;
@@ -51,10 +38,10 @@ void call_status(Call *call)
         } COUNTERS[] = {
                 {"bulk_version", BULK_VERSION, true},
                 {"ingest_version", INGEST_VERSION, true},
-                {"processes", totals.n_processes, true},
-                {"bodies", totals.n_bodies, true},
-                {"live_bodies", totals.n_live, true},
-                {"silent_processes", totals.n_silent, true},
+                {"processes", totals->n_processes, true},
+                {"bodies", totals->n_bodies, true},
+                {"live_bodies", totals->n_live, true},
+                {"silent_processes", totals->n_silent, true},
                 {"bytes", budget->account->n_bytes, false},
                 {"memory_max", budget->limit, false},
                 {"names", strtab_n_strings(budget->names), false},
@@ -89,6 +76,14 @@ void call_status(Call *call)
                 json_append_u64(call->out, COUNTERS[i].value);
         }
         g_string_append_c(call->out, '}');
+}
+
+void call_status(Call *call)
+{
+        const Totals *totals = call_totals(call);
+
+        if (totals)
+                status_append(call, totals);
 }
 
 /* A sample. LABELS: NULL, or the text between the braces. */
@@ -149,20 +144,20 @@ static void rows(GString *out, const char *name, const char *type, const char *h
              G_N_ELEMENTS(((const LabelRow[]){__VA_ARGS__})))
 
 /* Metrics of the code maps and of the events that were applied. */
-static void append_tracker(GString *out, const QueryContext *context)
+static void append_tracker(GString *out, const QueryContext *context, const Totals *totals)
 {
         const TrackerStats *stats = tracker_stats(context->tracker);
         const Budget *budget = tracker_budget(context->tracker);
-        const Totals totals = totals_count(context);
         const uint64_t *records = stats->records;
 
         metrics_gauge(out, "processes", NULL, "Processes known, running and finished.",
-                      (double)totals.n_processes);
+                      (double)totals->n_processes);
         metrics_gauge(out, "silent_processes", NULL,
                       "Processes in a process gap: no session is held for them.",
-                      (double)totals.n_silent);
-        ROWS(out, "bodies", "gauge", "Native code bodies known.", {"state=\"live\"", totals.n_live},
-             {"state=\"unloaded\"", totals.n_bodies - totals.n_live});
+                      (double)totals->n_silent);
+        ROWS(out, "bodies", "gauge", "Native code bodies known.",
+             {"state=\"live\"", totals->n_live},
+             {"state=\"unloaded\"", totals->n_bodies - totals->n_live});
         metrics_gauge(out, "names", NULL, "Names kept, each once.",
                       (double)strtab_n_strings(budget->names));
         metrics_gauge(out, "il_maps", NULL, "IL maps kept.", (double)budget->account->n_il_maps);
@@ -199,12 +194,12 @@ static void append_tracker(GString *out, const QueryContext *context)
                         stats->discarded_events);
         metrics_counter(out, "discarded_packets", "Packets that the tracer discarded.",
                         stats->discarded_packets);
-        if (!context->is_live || totals.horizon == UINT64_MAX)
+        if (!context->is_live || totals->horizon == UINT64_MAX)
                 return;
         metrics_gauge(
                 out, "ingest_lag_seconds", "seconds",
                 "How old the lowest horizon of a running process is.",
-                MAX(0, (double)(g_get_monotonic_time() * 1000 - (int64_t)totals.horizon) / 1e9));
+                MAX(0, (double)(g_get_monotonic_time() * 1000 - (int64_t)totals->horizon) / 1e9));
 }
 
 static void append_service(GString *out, const QueryStats *stats)
@@ -242,11 +237,11 @@ static void append_service(GString *out, const QueryStats *stats)
                 stats->journal_is_failed);
 }
 
-void metrics_append(GString *out, const QueryContext *context)
+void metrics_append(GString *out, const QueryContext *context, const Totals *totals)
 {
         metrics_family(out, "build", "info", NULL, "The program.");
         metrics_sample(out, "build_info", "version=\"" CLRSYM_VERSION "\"", 1);
-        append_tracker(out, context);
+        append_tracker(out, context, totals);
         if (context->stats)
                 append_service(out, context->stats);
         g_string_append(out, "# EOF\n");
@@ -256,6 +251,7 @@ void metrics_append(GString *out, const QueryContext *context)
 void call_metrics(Call *call)
 {
         g_autoptr(GString) text = g_string_new(NULL);
+        const Totals *totals;
 
         if (!call->context->viewer.sees_all) {
                 call->error = "org.clrsym.Symbolizer.PermissionDenied";
@@ -263,7 +259,10 @@ void call_metrics(Call *call)
                 call->error_value = "metrics are for root and the group clrsym";
                 return;
         }
-        metrics_append(text, call->context);
+        totals = call_totals(call);
+        if (!totals)
+                return;
+        metrics_append(text, call->context, totals);
         g_string_append(call->out, "{\"text\":");
         json_append_text(call->out, text->str, text->len);
         g_string_append_c(call->out, '}');

@@ -302,7 +302,7 @@ START_TEST(test_limit)
 }
 END_TEST
 
-/* Turns of no length: a list that comes in one reply, or in parts, is the same. */
+/* Turns of no length: a reply, whole or in parts, is the same. */
 static const char *const DIVIDED[] = {
         "{\"method\":\"org.clrsym.Symbolizer.ListProcesses\"}",
         "{\"method\":\"org.clrsym.Symbolizer.ListMethods\",\"parameters\":{\"all\":true}}",
@@ -312,6 +312,10 @@ static const char *const DIVIDED[] = {
         "{\"method\":\"org.clrsym.Symbolizer.Versions\",\"parameters\":{\"method\":\"N.T.B\"}}",
         "{\"method\":\"org.clrsym.Symbolizer.ListMethods\",\"more\":true}",
         "{\"method\":\"org.clrsym.Symbolizer.ListModules\",\"more\":true}",
+        "{\"method\":\"org.clrsym.Symbolizer.Status\"}",
+        "{\"method\":\"org.clrsym.Symbolizer.Metrics\"}",
+        "{\"method\":\"org.clrsym.Symbolizer.JitStatistics\"}",
+        "{\"method\":\"org.clrsym.Symbolizer.JitStatistics\",\"more\":true}",
 };
 
 START_TEST(test_turns)
