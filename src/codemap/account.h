@@ -9,6 +9,7 @@
  * compared.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,8 @@ struct Account {
         size_t n_il_maps;
         size_t n_il_map_bytes; /* part of n_bytes */
         uint64_t last_epoch;   /* of the total: the latest that a code map was given */
+        bool may_evict; /* something may have become evictable since the last search for it failed
+                         */
 };
 
 /* Bytes that malloc takes for SIZE bytes: with its header, in its granularity. */
@@ -64,6 +67,7 @@ static inline void account_add_il_map(Account *account, size_t n)
                 account->n_bytes += n;
                 account->n_il_map_bytes += n;
                 account->n_il_maps++;
+                account->may_evict = true;
         }
 }
 

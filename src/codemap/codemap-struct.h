@@ -15,7 +15,7 @@ struct CodeMap {
         MethodTable methods;
         uint32_t n_live;
         bool is_epoch_known; /* somebody asked for it: another state needs another one */
-        uint64_t newest; /* latest time of any insertion or end */
+        uint64_t newest;     /* latest time of any insertion or end */
         uint64_t epoch;
         GArray *changes;     /* borrowed or NULL: of CodeMapChange */
         GArray *modules;     /* owned, by number - 1: the module's newest living body */

@@ -77,6 +77,7 @@ static void dead_add(CodeMap *map, Body *body)
         else
                 map->first_dead = body->number;
         map->last_dead = body->number;
+        map->store.account->may_evict = true;
 }
 
 static void dead_remove(CodeMap *map, Body *body)

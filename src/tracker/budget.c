@@ -69,9 +69,9 @@ void budget_drop(Budget *budget, Process *process)
 
 /* What may be evicted. */
 typedef struct Eviction {
-        const Account *account; /* of the user whose share is too large */
-        const Process *spared;  /* or NULL */
-        bool is_for_other;      /* room is made for another user: also the living go */
+        Account *account;      /* of the user whose share is too large */
+        const Process *spared; /* or NULL */
+        bool is_for_other;     /* room is made for another user: also the living go */
 } Eviction;
 
 static bool eviction_concerns(const Eviction *eviction, const Process *process)
@@ -213,10 +213,24 @@ static bool budget_forget_living(Budget *budget, const Eviction *eviction)
         return n > 0;
 }
 
+/*
+ * Gives up what is over. Each search looks at every process, so after one in vain there is none for
+ * the next record, until something may be found.
+ */
+static bool budget_evict_ended(Budget *budget, const Eviction *eviction)
+{
+        if (!eviction->account->may_evict)
+                return false;
+        if (budget_drop_oldest(budget, eviction, true) || budget_forget_bodies(budget, eviction) ||
+            budget_forget_il_maps(budget, eviction))
+                return true;
+        eviction->account->may_evict = eviction->spared && budget_is_over(budget, eviction->spared);
+        return false;
+}
+
 static bool budget_evict(Budget *budget, const Eviction *eviction)
 {
-        return budget_drop_oldest(budget, eviction, true) ||
-               budget_forget_bodies(budget, eviction) || budget_forget_il_maps(budget, eviction) ||
+        return budget_evict_ended(budget, eviction) ||
                (eviction->is_for_other && (budget_forget_living(budget, eviction) ||
                                            budget_drop_oldest(budget, eviction, false)));
 }

@@ -105,8 +105,11 @@ void identities_add(Identities *identities, Process *process, bool is_newest)
                 identity = identities_make(identities, process);
         g_ptr_array_insert(identity->generations,
                            (gint)identity_upper_bound(identity, process->begin), process);
-        if (is_newest)
-                identity->newest = process;
+        if (!is_newest)
+                return;
+        identity->newest = process;
+        /* The one before it is over now. */
+        process->account->may_evict = true;
 }
 
 void identities_remove(Identities *identities, Process *process)

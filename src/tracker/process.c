@@ -116,6 +116,7 @@ void process_restore_head(Process *process, const Process *head)
         process->tiering = head->tiering;
         process->last = head->last;
         process->exit = head->exit;
+        process->account->may_evict = true;
         process->rundown_begin = head->rundown_begin;
         process->rundown_has_modules = head->rundown_has_modules;
         process->rundown_has_jitted = head->rundown_has_jitted;
@@ -326,6 +327,12 @@ bool process_load_stub(Process *process, const Record *record)
         target = stub_table_take(&process->stubs, stub);
         codemap_set_stub_target(process->map, body, &target);
         return true;
+}
+
+void process_end(Process *process, uint64_t time)
+{
+        process->exit = time;
+        process->account->may_evict = true;
 }
 
 /* A trace that has ended, because its session has, does not hold back the others. */

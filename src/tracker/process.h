@@ -153,6 +153,8 @@ void process_add_rundown(Process *process, const Rundown *rundown);
 
 /* The time up to which all streams are in that can have events of the process. */
 uint64_t process_horizon(const Process *process);
+/* The process was over at TIME. */
+void process_end(Process *process, uint64_t time);
 /* True if events of the process may have been lost in [begin, end]. */
 bool process_has_gap(const Process *process, uint64_t begin, uint64_t end);
 /* True if TIME is before the first event of a process whose start was not seen. */

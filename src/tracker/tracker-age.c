@@ -100,7 +100,7 @@ bool tracker_end_process(Tracker *tracker, uint64_t serial, uint64_t time)
 
         if (!process || process->exit != BODY_FOREVER)
                 return false;
-        process->exit = MAX(time, process->last);
+        process_end(process, MAX(time, process->last));
         return true;
 }
 

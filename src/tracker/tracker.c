@@ -541,7 +541,7 @@ static void on_runtime(Tracker *tracker, Process *process, const Record *record)
 
 static void on_app_domain_unload(Tracker *tracker, Process *process, const Record *record)
 {
-        process->exit = record->time;
+        process_end(process, record->time);
 }
 
 static void on_rundown_init(Tracker *tracker, Process *process, const Record *record)

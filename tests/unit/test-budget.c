@@ -248,6 +248,56 @@ START_TEST(test_living_alone)
 }
 END_TEST
 
+/* Loads more bodies until some are refused; returns how many were loaded. */
+static uint64_t load_until_refused(World *world, int32_t pid)
+{
+        uint64_t n_refused = tracker_stats(world->tracker)->refused, i;
+
+        for (i = 0; tracker_stats(world->tracker)->refused < n_refused + 3 && i < 1000000; i++)
+                method(world, LOAD, pid, UINT64_C(0x10000000) + world->time * 0x40, 0x40,
+                       world->time);
+        ck_assert_uint_lt(i, 1000000);
+        return i;
+}
+
+static void end_bodies(World *world)
+{
+        uint64_t i;
+
+        for (i = 0; i < 5000; i++)
+                method(world, UNLOAD, PID, 0x10000 + i * 0x40, 0x40, 10 + i);
+}
+
+static void end_process(World *world)
+{
+        plain(world, "DotNETRuntime:AppDomainUnload_V1", PID + 1);
+}
+
+static void end_by_next_generation(World *world)
+{
+        plain(world, "DotNETRuntime:RuntimeInformationStart", PID + 1);
+}
+
+static void (*const ENDS[])(World *) = {end_bodies, end_process, end_by_next_generation};
+
+/* Where nothing can be evicted, that is not tried for each record; once something can, it is. */
+START_TEST(test_evictable_again)
+{
+        World world = world_new();
+        uint64_t i;
+
+        for (i = 0; i < 5000; i++) {
+                method(&world, LOAD, PID, 0x10000 + i * 0x40, 0x40, 10 + i);
+                method(&world, LOAD, PID + 1, 0x10000 + i * 0x40, 0x40, 10 + i);
+        }
+        load_until_refused(&world, PID + 2);
+        ck_assert_uint_le(load_until_refused(&world, PID + 2), 3);
+        ENDS[_i](&world);
+        ck_assert_uint_gt(load_until_refused(&world, PID + 2), 1000);
+        tracker_free(world.tracker);
+}
+END_TEST
+
 /* Names are one for all processes, and go when nobody has them any more. */
 START_TEST(test_names)
 {
@@ -445,6 +495,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_finished_first);
         tcase_add_test(tcase, test_smaller);
         tcase_add_test(tcase, test_living_alone);
+        tcase_add_loop_test(tcase, test_evictable_again, 0, G_N_ELEMENTS(ENDS));
         tcase_add_test(tcase, test_names);
         tcase_add_loop_test(tcase, test_share, 0, 2 * G_N_ELEMENTS(FLOODS));
         tcase_add_test(tcase, test_thinned);
