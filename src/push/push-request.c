@@ -33,6 +33,13 @@ PushKind push_url_kind(const char *url)
         return g_str_has_suffix(url, PARCA) ? PUSH_PARCA : PUSH_PYROSCOPE;
 }
 
+char *push_url_shown(const char *url)
+{
+        g_autoptr(GUri) uri = g_uri_parse(url, G_URI_FLAGS_NONE, NULL);
+
+        return g_uri_to_string_partial(uri, G_URI_HIDE_USERINFO);
+}
+
 /* Pyroscope's names end at these characters. */
 static char *push_label_text(const char *text)
 {

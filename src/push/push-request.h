@@ -29,6 +29,8 @@ void push_item_free(PushItem *item);
 /* NULL if URL can be pushed to, or what is wrong with it (static). */
 const char *push_url_check(const char *url);
 PushKind push_url_kind(const char *url);
+/* URL that passed the check, for messages: without user and password. Owned. */
+char *push_url_shown(const char *url);
 
 /* Where ITEM of HOST goes, by URL that passed the check. Owned. */
 char *push_request_url(const char *url, const PushItem *item, const char *host);

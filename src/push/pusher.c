@@ -124,6 +124,7 @@ static Outcome pusher_send(const Pusher *pusher, const PushItem *item, long limi
         const PusherSettings *settings = &pusher->settings;
         const bool is_json = push_url_kind(settings->url) == PUSH_PARCA;
         g_autofree char *url = push_request_url(settings->url, item, g_get_host_name());
+        g_autofree char *shown = push_url_shown(settings->url);
         g_autofree char *json = is_json ? push_request_json(item, g_get_host_name()) : NULL;
         struct curl_slist *headers = request_headers(settings, is_json);
         CURL *curl = curl_easy_init();
@@ -149,12 +150,10 @@ static Outcome pusher_send(const Pusher *pusher, const PushItem *item, long limi
         if (r == CURLE_OK) {
                 outcome = outcome_of_status(status);
                 if (outcome != OUTCOME_SENT)
-                        *ret_message = g_strdup_printf("%s answers with status %ld", settings->url,
-                                                       status);
+                        *ret_message = g_strdup_printf("%s answers with status %ld", shown, status);
         } else {
                 outcome = outcome_of_failure(curl);
-                *ret_message = g_strdup_printf("%s: %s", settings->url,
-                                               *why ? why : curl_easy_strerror(r));
+                *ret_message = g_strdup_printf("%s: %s", shown, *why ? why : curl_easy_strerror(r));
         }
         curl_mime_free(form);
         curl_slist_free_all(headers);

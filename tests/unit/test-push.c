@@ -109,11 +109,14 @@ START_TEST(test_url)
         static const char *const BAD[] = {"",           "localhost",  "localhost:4040",
                                           "ftp://host", "file:///x",  "http://",
                                           "http:///x",  "http://h?x", "http://h/#x"};
+        g_autofree char *shown = NULL;
         size_t i;
 
         for (i = 0; i < G_N_ELEMENTS(BAD); i++)
                 ck_assert_msg(push_url_check(BAD[i]) != NULL, "%s", BAD[i]);
         ck_assert_ptr_null(push_url_check("http://localhost:4040"));
+        shown = push_url_shown("https://user:secret@h:1/a/");
+        ck_assert_str_eq(shown, "https://h:1/a/");
         ck_assert_ptr_null(push_url_check("https://user@[::1]:4040/a/"));
 }
 END_TEST
