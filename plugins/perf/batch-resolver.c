@@ -2,7 +2,9 @@
 #include "batch-resolver.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * An exiting runtime reports its code as unloaded while other threads still run it: the last of
@@ -24,6 +26,24 @@ static const Count REASONS[] = {
         [CLRSYM_INVALID] = COUNT_NO_METHOD,
 };
 
+/* False: no memory, or a map that is not one, which the command line has checked. */
+static bool resolver_init_lines(BatchResolver *resolver, const Settings *settings)
+{
+        size_t i;
+
+        if (!settings->has_lines)
+                return true;
+        if (!answer_lines_init(&resolver->lines))
+                return false;
+        for (i = 0; i < settings->symbols.n; i++)
+                if (!lines_add_directory(resolver->lines.lines, settings->symbols.texts[i]))
+                        return false;
+        for (i = 0; i < settings->source_maps.n; i++)
+                if (!answer_lines_add_map(&resolver->lines, settings->source_maps.texts[i]))
+                        return false;
+        return true;
+}
+
 int batch_resolver_init(BatchResolver *resolver, const Settings *settings, Frames *frames,
                         Images *images, char **ret_message)
 {
@@ -35,11 +55,16 @@ int batch_resolver_init(BatchResolver *resolver, const Settings *settings, Frame
                 .images = images,
                 .wait_ms = settings->wait_ms,
         };
+        if (!resolver_init_lines(resolver, settings)) {
+                *ret_message = strdup("--dlarg source-map: it is FROM=TO, or no memory is left");
+                return -EINVAL;
+        }
         return clrsym_open(&resolver->handle, &options, ret_message);
 }
 
 void batch_resolver_deinit(BatchResolver *resolver)
 {
+        answer_lines_deinit(&resolver->lines);
         clrsym_close(resolver->handle);
         resolver->handle = NULL;
 }
@@ -92,6 +117,7 @@ bool batch_resolver_add(BatchResolver *resolver, Batch *batch, const ImageAddres
         if (!ask)
                 return false;
         ask->kind = kind;
+        ask->pid = sample->pid;
         ask->address = where->address;
         if ((!map && settings->is_mapped_only) || query.pid <= 0)
                 return true;
@@ -221,12 +247,41 @@ static void verdict_count(Counts *counts, MappingKind kind, const Verdict *verdi
         }
 }
 
+/* Whose files the process sees; 0: it is of a recording, or has ended. Its files may be ours. */
+static pid_t files_of(const BatchResolver *resolver, int32_t pid)
+{
+        return resolver->settings->trace || pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH) ? 0
+                                                                                             : pid;
+}
+
+/* NULL: not known, or not asked for. */
+static const SourceLine *ask_line(BatchResolver *resolver, const Ask *ask, clrsym_answer *answer,
+                                  SourceLine *ret)
+{
+        pid_t pid;
+
+        if (!resolver->settings->has_lines)
+                return NULL;
+        /* The answer may be that of the begin of the function. */
+        if (answer->offset != ask->address - answer->body.start) {
+                answer->offset = ask->address - answer->body.start;
+                answer->line_il_offset = -1;
+                answer->il_kind = CLRSYM_IL_UNKNOWN;
+        }
+        pid = files_of(resolver, ask->pid);
+        answer_lines_complete(&resolver->lines, pid, answer);
+        return answer_lines_find(&resolver->lines, pid, answer, ret) == LINE_FOUND ? ret : NULL;
+}
+
 static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask)
 {
         const clrsym_answer *answer = batch->answers + ask->query;
         Verdict verdict = answers_judge(answer, ask->n_queries, ask->kind);
         Entry *entry = &batch->entries[ask->entry];
         const char *image = NULL;
+        const SourceLine *known;
+        clrsym_answer of_address;
+        SourceLine line;
 
         if (!verdict.is_named && ask->code.begin &&
             are_function(resolver, ask, answer + ask->n_queries)) {
@@ -246,7 +301,9 @@ static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask)
                 answer++;
         if (ask->kind == MAPPING_IMAGE)
                 image = frames_get(resolver->frames, entry->frame).module;
-        entry->frame = frames_body(resolver->frames, answer, image, verdict.is_marked);
+        of_address = *answer;
+        known = ask_line(resolver, ask, &of_address, &line);
+        entry->frame = frames_body(resolver->frames, &of_address, image, verdict.is_marked, known);
         entry->offset = (uint32_t)(entry->ip - answer->body.start);
         return entry->frame == INDEX_NONE ? -ENOMEM : 0;
 }

@@ -7,6 +7,7 @@
 
 #include "batch.h"
 #include "frames.h"
+#include "perf/answer-line.h"
 #include "perf/counts.h"
 #include "settings.h"
 
@@ -15,6 +16,7 @@ typedef struct BatchResolver {
         Frames *frames;           /* borrowed */
         Images *images;           /* borrowed */
         clrsym *handle;           /* owned */
+        AnswerLines lines;        /* owned; used if the settings ask for lines */
         Counts counts;
         unsigned wait_ms;     /* how long to wait for events that have not arrived yet */
         bool has_exact_clock; /* perf's times are the trace's */

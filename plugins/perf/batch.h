@@ -39,6 +39,7 @@ typedef struct Ask {
         uint64_t address;   /* in the code to be named */
         size_t query;       /* the first of its queries */
         unsigned n_queries; /* 0: the process is unknown */
+        int32_t pid;        /* as perf has it */
         MappingKind kind;
         ImageCode code; /* with a begin: as many queries more, for the begin */
 } Ask;

@@ -3,6 +3,7 @@
 
 #include "perf/folded-text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,10 +45,16 @@ static char *module_label(const char *module)
 static char *frame_label(const FoldedLabels *labels, const Frame *frame)
 {
         const char *annotation = labels->is_annotated ? folded_annotation(frame->kind) : "";
+        const char *slash = frame->file ? strrchr(frame->file, '/') : NULL;
         char *text;
 
         if (!frame->name)
                 return module_label(frame->module);
+        if (frame->file)
+                return asprintf(&text, "%s:%s:%" PRIu32 "%s", frame->name,
+                                slash ? slash + 1 : frame->file, frame->line, annotation) < 0
+                               ? NULL
+                               : text;
         return asprintf(&text, "%s%s", frame->name, annotation) < 0 ? NULL : text;
 }
 

@@ -73,6 +73,17 @@ static uint32_t put_text(Stream *stream, const FormContext *context, uint32_t nu
         return *of;
 }
 
+/* The line comes before the frame. */
+static void put_line(const FormContext *context, const Frame *frame)
+{
+        const StreamLine row = {frame->line};
+        size_t n = strlen(frame->file);
+
+        put_header(context->out, STREAM_LINE, sizeof(row) + n);
+        text_out_bytes(context->out, &row, sizeof(row));
+        text_out_bytes(context->out, frame->file, n);
+}
+
 static uint32_t put_frame(Stream *stream, const FormContext *context, uint32_t number)
 {
         uint32_t *of = &stream->frames.of[number];
@@ -86,6 +97,8 @@ static uint32_t put_frame(Stream *stream, const FormContext *context, uint32_t n
         };
 
         if (*of == STREAM_NO) {
+                if (frame.file)
+                        put_line(context, &frame);
                 put_header(context->out, STREAM_FRAME,
                            sizeof(row) + (size_t)row.n_name + row.n_module);
                 text_out_bytes(context->out, &row, sizeof(row));

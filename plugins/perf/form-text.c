@@ -61,6 +61,20 @@ static void add_head(const FormContext *context, const Sample *sample)
         text_out_text(out, ": ");
 }
 
+/* Code without a line of its own is marked. */
+static void add_line(TextOut *out, const Frame *frame)
+{
+        text_out_text(out, " at ");
+        text_out_text(out, frame->file);
+        text_out_text(out, ":");
+        text_out_decimal(out, frame->line, 0);
+        if (frame->il_kind == CLRSYM_IL_EXACT)
+                return;
+        text_out_text(out, " (");
+        text_out_text(out, clrsym_il_kind_name(frame->il_kind));
+        text_out_text(out, ")");
+}
+
 static void add_entry(const FormContext *context, const Entry *entry)
 {
         Frame frame = frames_get(context->frames, entry->frame);
@@ -81,6 +95,8 @@ static void add_entry(const FormContext *context, const Entry *entry)
                 text_out_text(out, clrsym_tier_name(frame.tier));
                 text_out_bytes(out, "]", 1);
         }
+        if (frame.file)
+                add_line(out, &frame);
         if (frame.is_marked)
                 text_out_text(out, " ~");
         text_out_bytes(out, "\n", 1);

@@ -19,6 +19,9 @@ typedef struct BodyKey {
         int32_t pid;
         uint32_t generation, rejit_id;
         bool is_marked;
+        bool has_line;
+        uint32_t file, line; /* with a line; FILE is a number of frames_text() */
+        clrsym_il_kind il_kind;
 } BodyKey;
 
 struct FrameRow {
@@ -197,7 +200,9 @@ static bool equal_body(const void *rows, uint32_t number, const void *key)
         return one->start == other->start && one->loaded == other->loaded &&
                one->method_id == other->method_id && one->rejit_id == other->rejit_id &&
                one->pid == other->pid && one->pid_ns == other->pid_ns &&
-               one->generation == other->generation && one->is_marked == other->is_marked;
+               one->generation == other->generation && one->is_marked == other->is_marked &&
+               one->has_line == other->has_line && one->file == other->file &&
+               one->line == other->line && one->il_kind == other->il_kind;
 }
 
 static char *symbol_of(const clrsym_body *body, clrsym_style style)
@@ -219,25 +224,48 @@ static char *module_of(const clrsym_body *body, const char *image)
         return name && *name ? text_printable(name) : NULL;
 }
 
-uint32_t frames_body(Frames *frames, const clrsym_answer *answer, const char *image, bool is_marked)
+/* False: no memory. */
+static bool key_set_line(Frames *frames, BodyKey *key, const SourceLine *line,
+                         clrsym_il_kind il_kind)
+{
+        key->has_line = true;
+        key->file = frames_text(frames, line->file);
+        key->line = line->line;
+        key->il_kind = il_kind;
+        return key->file != INDEX_NONE;
+}
+
+static uint64_t key_hash(const BodyKey *key)
+{
+        uint64_t hash = hash_number(hash_number(key->start, key->loaded), key->method_id);
+
+        hash = hash_number(hash, (uint64_t)key->pid << 32 ^ key->rejit_id ^ key->is_marked);
+        return hash_number(hash, (uint64_t)key->file << 32 ^ key->line);
+}
+
+uint32_t frames_body(Frames *frames, const clrsym_answer *answer, const char *image, bool is_marked,
+                     const SourceLine *line)
 {
         const clrsym_body *body = &answer->body;
-        const BodyKey key = {
-                .pid_ns = answer->pid_ns,
-                .start = body->start,
-                .loaded = body->loaded,
-                .method_id = body->method_id,
-                .pid = answer->pid,
-                .generation = answer->generation,
-                .rejit_id = body->rejit_id,
-                .is_marked = is_marked,
-        };
-        FrameRow row = {.kind = STREAM_MANAGED, .tier = body->tier, .key = key};
-        uint64_t hash = hash_number(hash_number(key.start, key.loaded), key.method_id);
+        FrameRow row = {.kind = STREAM_MANAGED,
+                        .tier = body->tier,
+                        .key = {
+                                .pid_ns = answer->pid_ns,
+                                .start = body->start,
+                                .loaded = body->loaded,
+                                .method_id = body->method_id,
+                                .pid = answer->pid,
+                                .generation = answer->generation,
+                                .rejit_id = body->rejit_id,
+                                .is_marked = is_marked,
+                        }};
+        uint64_t hash;
         uint32_t number;
 
-        hash = hash_number(hash, (uint64_t)key.pid << 32 ^ key.rejit_id ^ key.is_marked);
-        number = hash_index_find(&frames->by_body, hash, equal_body, frames->rows, &key);
+        if (line && !key_set_line(frames, &row.key, line, answer->il_kind))
+                return INDEX_NONE;
+        hash = key_hash(&row.key);
+        number = hash_index_find(&frames->by_body, hash, equal_body, frames->rows, &row.key);
         if (number != INDEX_NONE)
                 return number;
         row.name = symbol_of(body, frames->style);
@@ -249,15 +277,23 @@ uint32_t frames_body(Frames *frames, const clrsym_answer *answer, const char *im
         return add_row(frames, &frames->by_body, hash, &row);
 }
 
+static const char *row_name(const FrameRow *row)
+{
+        return row->name ? row->name : row->symbol;
+}
+
 Frame frames_get(const Frames *frames, uint32_t number)
 {
         const FrameRow *row = &frames->rows[number];
 
         return (Frame){
-                .name = row->name ? row->name : row->symbol,
+                .name = row_name(row),
                 .module = row->module ? row->module : row->dso,
                 .kind = row->kind,
                 .tier = row->tier,
                 .is_marked = row->key.is_marked,
+                .file = row->key.has_line ? row_name(&frames->rows[row->key.file]) : NULL,
+                .line = row->key.line,
+                .il_kind = row->key.il_kind,
         };
 }

@@ -9,6 +9,7 @@
 
 #include "clrsym/clrsym.h"
 #include "hash-index.h"
+#include "lines/lines.h"
 #include "perf/stream.h"
 #include "settings.h"
 
@@ -20,6 +21,9 @@ typedef struct Frame {
         StreamKind kind;
         clrsym_tier tier;
         bool is_marked;
+        const char *file; /* printable: the source; NULL: the line is not known */
+        uint32_t line;
+        clrsym_il_kind il_kind; /* with a line: of the code that has it */
 } Frame;
 
 typedef struct FrameRow FrameRow;
@@ -40,9 +44,12 @@ void frames_deinit(Frames *frames);
 uint32_t frames_symbol(Frames *frames, StreamKind kind, const char *symbol, const char *dso);
 /* A text that is not a frame: the name of a thread or an event. */
 uint32_t frames_text(Frames *frames, const char *text);
-/* The frame of the answer's body; IMAGE, or NULL, is its module if the answer has none. */
-uint32_t frames_body(Frames *frames, const clrsym_answer *answer, const char *image,
-                     bool is_marked);
+/*
+ * The frame of the answer's body; IMAGE, or NULL, is its module if the answer has none. LINE: of
+ * the answer; NULL: not known.
+ */
+uint32_t frames_body(Frames *frames, const clrsym_answer *answer, const char *image, bool is_marked,
+                     const SourceLine *line);
 
 /* Valid until the next frame is made. */
 Frame frames_get(const Frames *frames, uint32_t number);

@@ -21,6 +21,21 @@ static bool take_text(Settings *settings, const char *value, size_t offset)
         return value && *value;
 }
 
+static bool take_texts(Settings *settings, const char *value, size_t offset)
+{
+        SettingTexts *list = settings_member(settings, offset);
+        const char **texts;
+
+        if (!value || !*value)
+                return false;
+        texts = realloc(list->texts, (list->n + 1) * sizeof(*texts));
+        if (!texts)
+                return false;
+        list->texts = texts;
+        texts[list->n++] = value;
+        return true;
+}
+
 static bool take_flag(Settings *settings, const char *value, size_t offset)
 {
         *(bool *)settings_member(settings, offset) = true;
@@ -146,6 +161,9 @@ static const struct {
         {"names", take_style, MEMBER(style), "style=csharp, style=clr or style=short"},
         {"tier", take_flag, MEMBER(has_tier), "tier, without a value"},
         {"annotate", take_flag, MEMBER(is_annotated), "annotate, without a value"},
+        {"lines", take_flag, MEMBER(has_lines), "lines, without a value"},
+        {"symbols", take_texts, MEMBER(symbols), "symbols=DIR"},
+        {"source-map", take_texts, MEMBER(source_maps), "source-map=FROM=TO"},
         {"map", take_map, 0, "map=PERFPID=PID or map=PERFPID=NAMESPACE:PID"},
         {"mapped-only", take_flag, MEMBER(is_mapped_only), "mapped-only, without a value"},
         {"clock", take_clock, 0, "clock=OFFSET,SLACK in nanoseconds"},
@@ -212,6 +230,9 @@ bool settings_read(Settings *settings, char **arguments, int n, char *ret_reason
 
 void settings_deinit(Settings *settings)
 {
+        free(settings->symbols.texts);
+        free(settings->source_maps.texts);
+        settings->symbols = settings->source_maps = (SettingTexts){0};
         free(settings->maps);
         settings->maps = NULL;
         settings->n_maps = 0;

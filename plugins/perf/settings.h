@@ -27,6 +27,12 @@ typedef struct PidMap {
         uint64_t pid_ns;
 } PidMap;
 
+/* The values of a setting that can be given several times. */
+typedef struct SettingTexts {
+        const char **texts; /* owned; borrowed strings */
+        size_t n;
+} SettingTexts;
+
 /* Strings are borrowed from perf. */
 typedef struct Settings {
         const char *socket; /* or NULL */
@@ -45,6 +51,9 @@ typedef struct Settings {
         unsigned wait_ms;     /* how long to wait for events of a live process */
         PidMap *maps;         /* owned, by perf_pid */
         size_t n_maps;
+        bool has_lines;           /* add source lines */
+        SettingTexts symbols;     /* directories in which PDBs are looked for */
+        SettingTexts source_maps; /* "FROM=TO" */
 } Settings;
 
 /* For perf's own clock, whose offset is unknown. */

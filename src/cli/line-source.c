@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/line-source.h"
 
-#include "lines/precompiled.h"
-#include "metadata/r2r-map.h"
+#include "perf/answer-line.h"
 #include "util/guid-text.h"
 #include "util/json-text.h"
 #include "util/printable-string.h"
@@ -13,30 +12,22 @@
 #define NO_IL_OFFSET "\"il_offset\":null,\"il_kind\":null,\"line_il_offset\":null"
 
 struct LineSource {
-        Lines *lines;             /* owned */
-        Precompiled *precompiled; /* owned */
+        AnswerLines lines; /* owned */
         bool is_recording; /* the processes of a trace are not those that have the pids now */
 };
 
 LineSource *line_source_new(const Options *options)
 {
         LineSource *source = g_new0(LineSource, 1);
+        bool ok = answer_lines_init(&source->lines);
         guint i;
 
-        source->lines = lines_new();
         source->is_recording = options->trace != NULL;
-        for (i = 0; source->lines && options->symbols && i < options->symbols->len; i++)
-                if (!lines_add_directory(source->lines, options->symbols->pdata[i]))
-                        g_clear_pointer(&source->lines, lines_free);
-        for (i = 0; source->lines && options->source_maps && i < options->source_maps->len; i++) {
-                const char *map = options->source_maps->pdata[i], *equals = strchr(map, '=');
-                g_autofree char *from = g_strndup(map, (gsize)(equals - map));
-
-                if (!lines_add_map(source->lines, from, equals + 1))
-                        g_clear_pointer(&source->lines, lines_free);
-        }
-        source->precompiled = precompiled_new();
-        if (!source->lines || !source->precompiled)
+        for (i = 0; ok && options->symbols && i < options->symbols->len; i++)
+                ok = lines_add_directory(source->lines.lines, options->symbols->pdata[i]);
+        for (i = 0; ok && options->source_maps && i < options->source_maps->len; i++)
+                ok = answer_lines_add_map(&source->lines, options->source_maps->pdata[i]);
+        if (!ok)
                 g_error("no memory left");
         return source;
 }
@@ -45,53 +36,19 @@ void line_source_free(LineSource *source)
 {
         if (!source)
                 return;
-        lines_free(source->lines);
-        precompiled_free(source->precompiled);
+        answer_lines_deinit(&source->lines);
         g_free(source);
 }
 
-/* The events have no IL offsets of precompiled code: those are in its image. */
 static void answer_complete(LineSource *source, int32_t pid, clrsym_answer *answer)
 {
-        const clrsym_body *body = &answer->body;
-        const PrecompiledQuestion question = {
-                .pid = source->is_recording ? 0 : pid,
-                .module_path = body->module_path,
-                .pdb_guid = body->module_pdb_guid,
-                .token = body->token,
-                .size = body->size,
-                .start = body->start,
-                .offset = answer->offset,
-        };
-        PrecompiledAnswer found;
-
-        if (body->tier != CLRSYM_TIER_READY_TO_RUN || answer->line_il_offset >= 0 ||
-            !precompiled_find(source->precompiled, &question, &found))
-                return;
-        answer->line_il_offset = found.line_il;
-        if (!found.has_il)
-                return;
-        answer->il_kind = found.il == R2R_IL_NO_MAPPING ? CLRSYM_IL_NO_MAPPING
-                          : found.il == R2R_IL_PROLOG   ? CLRSYM_IL_PROLOG
-                          : found.il == R2R_IL_EPILOG   ? CLRSYM_IL_EPILOG
-                                                        : CLRSYM_IL_EXACT;
-        answer->il_offset = found.il > 0 ? found.il : 0;
+        answer_lines_complete(&source->lines, source->is_recording ? 0 : pid, answer);
 }
 
 LineStatus line_source_find(LineSource *source, int32_t pid, const clrsym_answer *answer,
                             SourceLine *ret)
 {
-        const clrsym_body *body = &answer->body;
-        const LineQuestion question = {
-                .pid = source->is_recording ? 0 : pid,
-                .module_path = body->module_path,
-                .pdb_guid = body->module_pdb_guid,
-                .token = body->token,
-                .il = answer->line_il_offset,
-                .il_version = body->has_il_version ? body->il_version : 0,
-        };
-
-        return lines_find(source->lines, &question, ret);
+        return answer_lines_find(&source->lines, source->is_recording ? 0 : pid, answer, ret);
 }
 
 void line_source_append_text(LineSource *source, GString *out, int32_t pid,
@@ -159,10 +116,27 @@ static void json_complete(GString *out, const clrsym_answer *answer)
         g_string_replace(out, NO_IL_OFFSET, known->str, 1);
 }
 
+/* LINE counts if it was FOUND. */
+static void append_members(GString *out, LineStatus found, const SourceLine *line)
+{
+        g_autofree char *file = NULL;
+
+        g_string_append(out, ",\"file\":");
+        if (found == LINE_FOUND) {
+                file = g_utf8_make_valid(line->file, -1);
+                json_append_string(out, file);
+                g_string_append_printf(
+                        out, ",\"line\":%" G_GUINT32_FORMAT ",\"column\":%" G_GUINT32_FORMAT,
+                        line->line, line->column);
+        } else {
+                g_string_append(out, "null,\"line\":null,\"column\":null");
+        }
+        g_string_append_printf(out, ",\"line_status\":\"%s\"", line_status_name(found));
+}
+
 void line_source_append_json(LineSource *source, GString *out, int32_t pid, const json_t *json)
 {
         const char *status = json_string_value(json_object_get(json, "status"));
-        g_autofree char *file = NULL;
         LineStatus found;
         clrsym_answer answer;
         SourceLine line;
@@ -173,15 +147,30 @@ void line_source_append_json(LineSource *source, GString *out, int32_t pid, cons
         answer_complete(source, pid, &answer);
         json_complete(out, &answer);
         found = line_source_find(source, pid, &answer, &line);
-        g_string_append(out, ",\"file\":");
-        if (found == LINE_FOUND) {
-                file = g_utf8_make_valid(line.file, -1);
-                json_append_string(out, file);
-                g_string_append_printf(
-                        out, ",\"line\":%" G_GUINT32_FORMAT ",\"column\":%" G_GUINT32_FORMAT,
-                        line.line, line.column);
-        } else {
-                g_string_append(out, "null,\"line\":null,\"column\":null");
-        }
-        g_string_append_printf(out, ",\"line_status\":\"%s\"", line_status_name(found));
+        append_members(out, found, &line);
+}
+
+LineStatus line_source_find_first(LineSource *source, const json_t *body, SourceLine *ret)
+{
+        const pid_t pid = (pid_t)json_integer_value(json_object_get(body, "pid"));
+        clrsym_answer answer;
+
+        answer_take(&answer, body);
+        return lines_find_first(source->lines.lines,
+                                &(LineQuestion){
+                                        .pid = source->is_recording ? 0 : pid,
+                                        .module_path = answer.body.module_path,
+                                        .pdb_guid = answer.body.module_pdb_guid,
+                                        .token = answer.body.token,
+                                        .il_version = answer.body.il_version,
+                                },
+                                ret);
+}
+
+void line_source_append_first_json(LineSource *source, GString *out, const json_t *body)
+{
+        SourceLine line;
+        LineStatus found = line_source_find_first(source, body, &line);
+
+        append_members(out, found, &line);
 }

@@ -39,3 +39,8 @@ void line_source_append_text(LineSource *source, GString *out, int32_t pid,
  * there.
  */
 void line_source_append_json(LineSource *source, GString *out, int32_t pid, const json_t *answer);
+
+/* The first line of the method of BODY, a row of History or Versions; RET as above. */
+LineStatus line_source_find_first(LineSource *source, const json_t *body, SourceLine *ret);
+/* Appends the members file, line, column and line_status for it. */
+void line_source_append_first_json(LineSource *source, GString *out, const json_t *body);

@@ -279,6 +279,12 @@ static GPtrArray *filter_settings(const Naming *naming)
                 add_setting(settings, "annotate");
         if (naming->event)
                 add_setting(settings, "event=%s", naming->event);
+        if (options_has(options, OPTION_LINES))
+                add_setting(settings, "lines");
+        for (i = 0; options->symbols && i < options->symbols->len; i++)
+                add_setting(settings, "symbols=%s", (char *)options->symbols->pdata[i]);
+        for (i = 0; options->source_maps && i < options->source_maps->len; i++)
+                add_setting(settings, "source-map=%s", (char *)options->source_maps->pdata[i]);
         if (!naming->clock.is_exact)
                 add_setting(settings, "clock=%" PRId64 ",%" PRIu64, naming->clock.offset,
                             naming->clock.slack);

@@ -5,6 +5,15 @@
 
 #define JIT "libclrjit.so"
 
+static void take_line(void *data, uint32_t line, const char *file)
+{
+        PerfProfile *profile = data;
+
+        g_free(profile->file);
+        profile->file = g_strdup(file);
+        profile->line = line;
+}
+
 static void take_frame(void *data, const StreamFrame *frame, const char *name, const char *module)
 {
         static const FrameKind KINDS[_STREAM_KIND_MAX] = {
@@ -22,6 +31,8 @@ static void take_frame(void *data, const StreamFrame *frame, const char *name, c
                                 ? clrsym_tier_name((clrsym_tier)frame->tier)
                                 : NULL,
                 .is_marked = frame->is_marked,
+                .file = profile->file,
+                .line = profile->file ? profile->line : 0,
         };
         uint32_t number = profile_frame(profile->profile, &row);
         const bool is_jit =
@@ -29,6 +40,7 @@ static void take_frame(void *data, const StreamFrame *frame, const char *name, c
 
         g_array_append_val(profile->frames, number);
         g_array_append_val(profile->jits, is_jit);
+        g_clear_pointer(&profile->file, g_free);
 }
 
 /* After the JIT's frames nearest to the leaf; 0: there are none. Those that it calls, in libc say,
@@ -91,7 +103,7 @@ static void take_sample(void *data, const StreamSample *sample, const char *comm
         profile_add(profile->profile, &row);
 }
 
-static const StreamCalls CALLS = {take_frame, take_sample};
+static const StreamCalls CALLS = {take_frame, take_sample, take_line};
 
 void perf_profile_init(PerfProfile *profile, PerfCompiling *compiling, Profile *into)
 {
@@ -111,6 +123,7 @@ void perf_profile_deinit(PerfProfile *profile)
         if (!profile->is_borrowed)
                 g_clear_pointer(&profile->profile, profile_free);
         g_clear_pointer(&profile->reader, stream_reader_free);
+        g_clear_pointer(&profile->file, g_free);
         g_clear_pointer(&profile->jits, g_array_unref);
         g_clear_pointer(&profile->frames, g_array_unref);
         g_clear_pointer(&profile->stack, g_array_unref);

@@ -23,6 +23,8 @@ typedef struct PerfProfile {
         PerfCompiling *compiling; /* borrowed or NULL */
         GArray *jits;             /* bool: a frame of the JIT, by the stream's numbers */
         StreamReader *reader;
+        char *file;       /* owned: the source of the frame that comes next; NULL: not known */
+        uint32_t line;    /* the same */
         GArray *frames;   /* uint32_t: the profile's numbers, by the stream's */
         GArray *stack;    /* uint32_t: the frames of one sample */
         bool is_before;   /* the samples are of the recording that another is compared with */

@@ -78,6 +78,16 @@ static void saved_put_header(ProfileFile *file, const ProfileOptions *options)
         saved_put(file, STREAM_MAGIC, STREAM_N_MAGIC);
 }
 
+static void saved_put_line(ProfileFile *file, const Frame *frame)
+{
+        const StreamLine row = {frame->line};
+        const size_t n = strlen(frame->file);
+
+        saved_put_record(file, STREAM_LINE, sizeof(row) + n);
+        saved_put(file, &row, sizeof(row));
+        saved_put(file, frame->file, n);
+}
+
 /* A frame, or the name of a thread, which is a text there: both are counted by themselves.
  * *RET_NUMBER: its number. */
 static void saved_put_frame(ProfileFile *file, const Frame *frame, uint32_t *n_frames,
@@ -96,6 +106,8 @@ static void saved_put_frame(ProfileFile *file, const Frame *frame, uint32_t *n_f
                 saved_put(file, frame->name, n_name);
                 *ret_number = (*n_texts)++;
         } else {
+                if (frame->file)
+                        saved_put_line(file, frame);
                 saved_put_record(file, STREAM_FRAME, sizeof(row) + n_name + n_module);
                 saved_put(file, &row, sizeof(row));
                 saved_put(file, frame->name, n_name);

@@ -85,6 +85,24 @@ static bool take_frame(StreamReader *reader, const char *at, size_t n)
         return true;
 }
 
+static bool take_line(StreamReader *reader, const char *at, size_t n)
+{
+        StreamLine line;
+
+        if (n <= sizeof(line))
+                return false;
+        memcpy(&line, at, sizeof(line));
+        n -= sizeof(line);
+        if (!line.line || memchr(at + sizeof(line), '\0', n) ||
+            !buffer_grow((void **)&reader->words, &reader->words_size, n + 1))
+                return false;
+        memcpy(reader->words, at + sizeof(line), n);
+        reader->words[n] = '\0';
+        if (reader->calls->line)
+                reader->calls->line(reader->data, line.line, reader->words);
+        return true;
+}
+
 static bool take_text(StreamReader *reader, const char *at, size_t n)
 {
         char *text;
@@ -146,6 +164,8 @@ static bool take_record(StreamReader *reader, const StreamHeader *header, const 
                 return take_text(reader, at, header->size);
         case STREAM_SAMPLE:
                 return take_sample(reader, at, header->size);
+        case STREAM_LINE:
+                return take_line(reader, at, header->size);
         case STREAM_END:
                 reader->is_whole = true;
                 return header->size == 0;

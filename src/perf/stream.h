@@ -25,6 +25,7 @@ typedef enum StreamType {
         STREAM_TEXT,      /* bytes; texts count from 0 */
         STREAM_SAMPLE,    /* StreamSample, uint32_t numbers of its frames, the leaf first */
         STREAM_END,
+        STREAM_LINE, /* StreamLine and the source's path: of the frame that comes next */
 } StreamType;
 
 typedef enum StreamKind {
@@ -49,6 +50,10 @@ typedef struct StreamFrame {
         uint8_t reserved;
 } StreamFrame;
 
+typedef struct StreamLine {
+        uint32_t line; /* from 1 */
+} StreamLine;
+
 typedef struct StreamSample {
         uint64_t time; /* ns, of perf's clock */
         uint64_t period;
@@ -62,6 +67,8 @@ typedef struct StreamCalls {
         void (*frame)(void *data, const StreamFrame *frame, const char *name, const char *module);
         void (*sample)(void *data, const StreamSample *sample, const char *comm, const char *event,
                        const uint32_t *frames, size_t n);
+        /* The line of the frame that comes next. NULL: lines do not count. */
+        void (*line)(void *data, uint32_t line, const char *file);
 } StreamCalls;
 
 typedef struct StreamReader StreamReader;

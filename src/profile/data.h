@@ -22,6 +22,8 @@ typedef struct Frame {
         const char *tier;   /* or NULL; equal tiers are the same pointer */
         FrameKind kind;
         bool is_marked;
+        const char *file; /* or NULL; equal ones are the same pointer */
+        uint32_t line;    /* 0 without a file */
 } Frame;
 
 typedef struct StackNode {
@@ -63,8 +65,9 @@ bool profile_event_is_clock(const char *event);
 
 /* Frames that are shown as one. */
 typedef enum FrameMerge {
-        MERGE_TIERS,           /* same name, module and kind, in text */
-        MERGE_TIERS_AND_MARKS, /* also with the uncertain ones */
+        MERGE_TIERS,           /* same name, module, kind, source and line */
+        MERGE_TIERS_AND_LINES, /* also those of other lines of the same source */
+        MERGE_TIERS_AND_MARKS, /* also the uncertain ones, whatever their source */
 } FrameMerge;
 
 /*

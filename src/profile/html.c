@@ -85,17 +85,22 @@ static void append_string_number(GString *out, GHashTable *numbers, const char *
                 g_string_append(out, "-1");
 }
 
-/* A list of frames: [name, begin and end of its short form, module, kind, tier, mark, colour]. */
+/*
+ * A list of frames: [name, begin and end of its short form, module, kind, tier, mark, colour,
+ * shade], and, if they are known, the source and the line.
+ */
 static void append_frames(const HtmlPage *page)
 {
         GString *out = page->out->text;
-        g_autoptr(GHashTable) modules = NULL, tiers = NULL;
+        g_autoptr(GHashTable) modules = NULL, tiers = NULL, files = NULL;
         uint32_t i;
 
         g_string_append(out, ",\n\"modules\":");
         modules = append_strings(out, page->profile, offsetof(Frame, module));
         g_string_append(out, ",\n\"tiers\":");
         tiers = append_strings(out, page->profile, offsetof(Frame, tier));
+        g_string_append(out, ",\n\"files\":");
+        files = append_strings(out, page->profile, offsetof(Frame, file));
         g_string_append(out, ",\n\"frames\":[");
         for (i = 0; i < page->profile->frames->len; i++) {
                 const Frame *frame = &g_array_index(page->profile->frames, Frame, i);
@@ -109,8 +114,13 @@ static void append_frames(const HtmlPage *page)
                 append_string_number(out, modules, frame->module);
                 g_string_append_printf(out, ",%d", (int)frame->kind);
                 append_string_number(out, tiers, frame->tier);
-                g_string_append_printf(out, ",%d,%d,%u]", frame->is_marked,
-                                       (int)frame_colour(frame), frame_shade(frame));
+                g_string_append_printf(out, ",%d,%d,%u", frame->is_marked, (int)frame_colour(frame),
+                                       frame_shade(frame));
+                if (frame->file) {
+                        append_string_number(out, files, frame->file);
+                        g_string_append_printf(out, ",%" G_GUINT32_FORMAT, frame->line);
+                }
+                g_string_append_c(out, ']');
                 profile_file_flush(page->out);
         }
         g_string_append_c(out, ']');

@@ -8,11 +8,11 @@
 /*
  * pprof: a message Profile of pprof's profile.proto, compressed
  *
- * A location is a frame, with its tier; a function is a method, whatever its tiers; a mapping is a
- * module. There are no addresses: names are final. Samples of one thread with one stack are added
- * up. Times and threads are labels, and so is the tier of the innermost frame. Functions have no
- * system name: readers would demangle one that is equal to the name, and drop the parts in
- * brackets.
+ * A location is a frame, with its tier and line; a function is a method, whatever its tiers, in one
+ * source; a mapping is a module. There are no addresses: names are final. Samples of one thread
+ * with one stack are added up. Times and threads are labels, and so is the tier of the innermost
+ * frame. Functions have no system name: readers would demangle one that is equal to the name, and
+ * drop the parts in brackets.
  */
 
 /* The fields of profile.proto that are written. */
@@ -49,6 +49,7 @@ enum {
         LOCATION_MAPPING_ID = 2,
         LOCATION_LINE = 4,
         LINE_FUNCTION_ID = 1,
+        LINE_LINE = 2,
 
         FUNCTION_ID = 1,
         FUNCTION_NAME = 2,
@@ -197,13 +198,14 @@ static GHashTable *write_mappings(Pprof *pprof)
 
 static void write_frames(Pprof *pprof)
 {
-        g_autofree uint32_t *merged = profile_merge_frames(pprof->profile, MERGE_TIERS);
+        g_autofree uint32_t *merged = profile_merge_frames(pprof->profile, MERGE_TIERS_AND_LINES);
         g_autoptr(GHashTable) mappings = write_mappings(pprof);
         g_autoptr(GString) name = g_string_new(NULL);
         uint32_t i;
 
         for (i = 0; i < pprof->profile->frames->len; i++) {
                 const Frame *frame = &g_array_index(pprof->profile->frames, Frame, i);
+                const char *file;
 
                 if (frame->kind == FRAME_COMM)
                         continue;
@@ -213,6 +215,7 @@ static void write_frames(Pprof *pprof)
                                                                                       frame->module)
                                                                 : NULL));
                 pb_append_number(pprof->inner, LINE_FUNCTION_ID, (uint64_t)merged[i] + 1);
+                pb_append_number(pprof->inner, LINE_LINE, frame->line);
                 end_inner(pprof, LOCATION_LINE);
                 end_message(pprof, PROFILE_LOCATION);
                 if (merged[i] != i)
@@ -222,9 +225,10 @@ static void write_frames(Pprof *pprof)
                 frame_append_marked_name(name, frame);
                 pb_append_number(pprof->message, FUNCTION_ID, (uint64_t)i + 1);
                 pb_append_number(pprof->message, FUNCTION_NAME, string_number(pprof, name->str));
-                if (frame->module)
+                file = frame->file ? frame->file : frame->module;
+                if (file)
                         pb_append_number(pprof->message, FUNCTION_FILENAME,
-                                         string_number(pprof, frame->module));
+                                         string_number(pprof, file));
                 end_message(pprof, PROFILE_FUNCTION);
         }
 }

@@ -14,7 +14,8 @@ static guint frame_hash(gconstpointer key)
 
         return (g_str_hash(frame->name) * 31 + (frame->module ? g_str_hash(frame->module) : 0)) *
                        31 +
-               g_direct_hash(frame->tier) + (guint)frame->kind * 2 + frame->is_marked;
+               g_direct_hash(frame->tier) + (guint)frame->kind * 2 + frame->is_marked +
+               g_direct_hash(frame->file) * 7 + frame->line * 31;
 }
 
 static gboolean frame_equal(gconstpointer a, gconstpointer b)
@@ -22,7 +23,8 @@ static gboolean frame_equal(gconstpointer a, gconstpointer b)
         const Frame *x = a, *y = b;
 
         return x->kind == y->kind && x->is_marked == y->is_marked && x->tier == y->tier &&
-               g_str_equal(x->name, y->name) && !g_strcmp0(x->module, y->module);
+               x->file == y->file && x->line == y->line && g_str_equal(x->name, y->name) &&
+               !g_strcmp0(x->module, y->module);
 }
 
 Profile *profile_new(void)
@@ -101,6 +103,7 @@ uint32_t profile_frame(Profile *profile, const ProfileFrame *frame)
 {
         const char *name = string_keep(profile, frame->name);
         const char *module = string_keep(profile, frame->module);
+        const char *file = frame->line ? string_keep(profile, frame->file) : NULL;
         bool is_unknown = !name || g_str_equal(name, UNKNOWN);
         const Frame kept = {
                 .name = !is_unknown ? name
@@ -110,6 +113,8 @@ uint32_t profile_frame(Profile *profile, const ProfileFrame *frame)
                 .tier = string_keep(profile, frame->tier),
                 .kind = frame->kind,
                 .is_marked = frame->is_marked,
+                .file = file,
+                .line = file ? frame->line : 0,
         };
 
         g_assert(frame->kind < _FRAME_KIND_MAX);
@@ -238,8 +243,12 @@ uint32_t *profile_merge_frames(const Profile *profile, FrameMerge merge)
                 gpointer known;
 
                 key.tier = NULL;
-                if (merge == MERGE_TIERS_AND_MARKS)
+                if (merge != MERGE_TIERS)
+                        key.line = 0;
+                if (merge == MERGE_TIERS_AND_MARKS) {
                         key.is_marked = false;
+                        key.file = NULL;
+                }
                 if (g_hash_table_lookup_extended(first, &key, NULL, &known)) {
                         merged[i] = GPOINTER_TO_UINT(known);
                 } else {

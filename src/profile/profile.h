@@ -29,6 +29,8 @@ typedef struct ProfileFrame {
         FrameKind kind;
         const char *tier; /* "QuickJitted", ..; NULL if not managed or not known */
         bool is_marked;   /* the name is not certain: a body in its last moments, or in a gap */
+        const char *file; /* the source's path, or NULL: not known */
+        uint32_t line;    /* in FILE, from 1 */
 } ProfileFrame;
 
 typedef struct ProfileSample {

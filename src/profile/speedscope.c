@@ -6,7 +6,7 @@
  * speedscope: a "sampled" profile for each thread, its samples in order of time
  *
  * A weight is the time that a sample stands for, or 1 if that is not known. Indexes of frames are
- * into one table, in which a method is once, whatever its tiers.
+ * into one table, in which a method is once, whatever its tiers; with lines, once for each line.
  */
 
 typedef struct SampleOrder {
@@ -50,6 +50,19 @@ static uint32_t *samples_sorted(const Profile *profile)
         return sorted;
 }
 
+/* The source and its line; without one, the module. */
+static void append_place(GString *text, const Frame *frame)
+{
+        const char *file = frame->file ? frame->file : frame->module;
+
+        if (!file)
+                return;
+        g_string_append(text, ",\"file\":");
+        json_append_string(text, file);
+        if (frame->file)
+                g_string_append_printf(text, ",\"line\":%" G_GUINT32_FORMAT, frame->line);
+}
+
 /* Writes one frame for each group of merged ones; MERGED becomes their indexes in the file. */
 static void write_frames(const Profile *profile, uint32_t *merged, ProfileFile *out)
 {
@@ -70,10 +83,7 @@ static void write_frames(const Profile *profile, uint32_t *merged, ProfileFile *
                 frame_append_marked_name(name, frame);
                 g_string_append(out->text, n++ ? ",\n{\"name\":" : "\n{\"name\":");
                 json_append_string(out->text, name->str);
-                if (frame->module) {
-                        g_string_append(out->text, ",\"file\":");
-                        json_append_string(out->text, frame->module);
-                }
+                append_place(out->text, frame);
                 g_string_append_c(out->text, '}');
                 profile_file_flush(out);
         }

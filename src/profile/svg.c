@@ -182,12 +182,17 @@ static void append_title(Svg *svg, uint32_t number)
                         const Frame *other =
                                 &g_array_index(svg->tree->profile->frames, Frame, variant->frame);
 
-                        if (!other->tier && !other->is_marked)
+                        if (!other->tier && !other->is_marked && !other->file)
                                 continue;
                         g_string_append_c(out, '\n');
                         xml_append(out, other->tier ? other->tier : "tier unknown");
                         if (other->is_marked)
                                 g_string_append(out, ", name not certain");
+                        if (other->file) {
+                                g_string_append(out, ", ");
+                                xml_append(out, other->file);
+                                g_string_append_printf(out, ":%" G_GUINT32_FORMAT, other->line);
+                        }
                         if (variant->total != node->total) {
                                 g_string_append(out, ": ");
                                 number_append_share(out, variant->total, node->total);

@@ -79,9 +79,14 @@ static void see_sample(void *data, const StreamSample *sample, const char *comm,
                 FUZZ_REQUIRE(frames[i] < seen->n_frames);
 }
 
+static void see_line(void *data, uint32_t line, const char *file)
+{
+        FUZZ_REQUIRE(line > 0 && *file);
+}
+
 static void read_stream(FuzzInput *input)
 {
-        static const StreamCalls CALLS = {see_frame, see_sample};
+        static const StreamCalls CALLS = {see_frame, see_sample, see_line};
         size_t n_piece = fuzz_take(input, 1);
         Seen seen = {0};
         StreamReader *reader = stream_reader_new(&CALLS, &seen);

@@ -254,6 +254,7 @@ START_TEST(test_frames)
                          .start = 0x1000,
                          .tier = CLRSYM_TIER_OPTIMIZED},
         };
+        SourceLine line = {"/src/a.cs", 12, 3};
         Frames frames;
         uint32_t one, other;
         Frame frame;
@@ -261,20 +262,29 @@ START_TEST(test_frames)
         int i;
 
         ck_assert(frames_init(&frames, CLRSYM_STYLE_CSHARP));
-        one = frames_body(&frames, &answer, NULL, false);
+        one = frames_body(&frames, &answer, NULL, false, NULL);
         frame = frames_get(&frames, one);
         ck_assert_str_eq(frame.name, "N.T.M(int)");
         ck_assert_str_eq(frame.module, "App.dll");
         ck_assert(frame.kind == STREAM_MANAGED && !frame.is_marked);
-        ck_assert_uint_eq(frames_body(&frames, &answer, NULL, false), one);
+        ck_assert_uint_eq(frames_body(&frames, &answer, NULL, false, NULL), one);
         /* The same in doubt, and another body at the same place. */
-        other = frames_body(&frames, &answer, NULL, true);
+        other = frames_body(&frames, &answer, NULL, true, NULL);
         ck_assert(other != one && frames_get(&frames, other).is_marked);
+        /* Another line of the same body is another frame. */
+        other = frames_body(&frames, &answer, NULL, false, &line);
+        ck_assert_uint_ne(other, one);
+        ck_assert_uint_eq(frames_body(&frames, &answer, NULL, false, &line), other);
+        ck_assert_str_eq(frames_get(&frames, other).file, "/src/a.cs");
+        ck_assert_uint_eq(frames_get(&frames, other).line, 12);
+        ck_assert_ptr_null(frames_get(&frames, one).file);
+        line.line++;
+        ck_assert_uint_ne(frames_body(&frames, &answer, NULL, false, &line), other);
         answer.body.loaded = 5;
         answer.body.name = NULL;
         answer.body.method_id = 0xabc;
         answer.body.module_path = NULL;
-        other = frames_body(&frames, &answer, "/x/Image.dll", false);
+        other = frames_body(&frames, &answer, "/x/Image.dll", false, NULL);
         ck_assert_uint_ne(other, one);
         ck_assert_str_eq(frames_get(&frames, other).name, "method 0xabc");
         ck_assert_str_eq(frames_get(&frames, other).module, "Image.dll");

@@ -58,15 +58,22 @@ static void take_sample(void *data, const StreamSample *sample, const char *comm
         g_string_append_c(data, '\n');
 }
 
-static const StreamCalls CALLS = {take_frame, take_sample};
+static void take_line(void *data, uint32_t line, const char *file)
+{
+        g_string_append_printf(data, "%s:%u ", file, line);
+}
+
+static const StreamCalls CALLS = {take_frame, take_sample, take_line};
 
 static GByteArray *whole(void)
 {
         static const uint32_t STACK[] = {1, 0, 1};
+        static const StreamLine LINE = {12};
         GByteArray *bytes = g_byte_array_new();
 
         g_byte_array_append(bytes, (const guint8 *)STREAM_MAGIC, STREAM_N_MAGIC);
         put(bytes, STREAM_TEXT, "cpu-clock", 9, "", 0);
+        put(bytes, STREAM_LINE, &LINE, sizeof(LINE), "/a.cs", 5);
         put_frame(bytes, "N.T.M()", "App.dll", STREAM_MANAGED);
         put_frame(bytes, "", "", STREAM_UNKNOWN);
         put_sample(bytes, 0, STACK, 3);
@@ -76,7 +83,7 @@ static GByteArray *whole(void)
         return bytes;
 }
 
-static const char WHOLE[] = "0 N.T.M() (App.dll)\n"
+static const char WHOLE[] = "/a.cs:12 0 N.T.M() (App.dll)\n"
                             "3  ()\n"
                             "cpu-clock cpu-clock 10 -1 12345678901: 1 0 1\n"
                             " cpu-clock 10 -1 12345678901:\n";

@@ -12,12 +12,13 @@
 #include <string.h>
 
 static const ProfileFrame FRAMES[] = {
-        {"A.B.C(int)", "app.dll", FRAME_MANAGED, "OptimizedTier1", false},
-        {"A.B.C(int)", "app.dll", FRAME_MANAGED, "QuickJitted", true},
-        {NULL, "/usr/lib/libcoreclr.so", FRAME_NATIVE, NULL, false},
-        {"do_syscall_64", "[kernel.kallsyms]", FRAME_KERNEL, NULL, false},
-        {NULL, NULL, FRAME_UNKNOWN, NULL, false},
-        {"\xc3\xa9\x01\"<&;", "\\u{1}", FRAME_MANAGED, NULL, false},
+        {"A.B.C(int)", "app.dll", FRAME_MANAGED, "OptimizedTier1", false, NULL, 0},
+        {"A.B.C(int)", "app.dll", FRAME_MANAGED, "OptimizedTier1", false, "/src/\xc3\xa9.cs", 12},
+        {"A.B.C(int)", "app.dll", FRAME_MANAGED, "QuickJitted", true, NULL, 0},
+        {NULL, "/usr/lib/libcoreclr.so", FRAME_NATIVE, NULL, false, NULL, 0},
+        {"do_syscall_64", "[kernel.kallsyms]", FRAME_KERNEL, NULL, false, NULL, 0},
+        {NULL, NULL, FRAME_UNKNOWN, NULL, false, NULL, 0},
+        {"\xc3\xa9\x01\"<&;", "\\u{1}", FRAME_MANAGED, NULL, false, NULL, 0},
 };
 
 static const ProfileOptions OPTIONS = {

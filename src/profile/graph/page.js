@@ -3,7 +3,7 @@
   'use strict';
   const $ = (id) => document.getElementById(id);
   const data = JSON.parse($('data').textContent);
-  const ROW = 19, PADDING = 4, CELLS_MIN = 4, WIDTH_MIN = 0.3, ROWS_MAX = 500;
+  const ROW = 19, PADDING = 4, CELLS_MIN = 4, WIDTH_MIN = 0.3, ROWS_MAX = 500, LINES_MAX = 8;
   const FONT = '12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace';
   const MATCH = '#ff7ad9';
 
@@ -46,13 +46,14 @@
   measure();
 
   const ALL = { name: 'all', short: 'all', module: '', kind: 'all samples', tier: '',
-    isMarked: false, colour: data.colours.length - 1, shade: 0 };
-  const frames = data.frames.map(([name, begin, stop, module, kind, tier, mark, colour, shade]) => ({
+    isMarked: false, colour: data.colours.length - 1, shade: 0, source: '' };
+  const frames = data.frames.map(([name, begin, stop, module, kind, tier, mark, colour, shade, file, line]) => ({
     name: mark ? name + ' ~' : name,
     short: name.slice(begin, stop) + (mark ? ' ~' : ''),
     method: name, module: module < 0 ? '' : data.modules[module],
     kind: data.kinds[kind], tier: tier < 0 ? '' : data.tiers[tier],
     isMarked: Boolean(mark), colour, shade, isMatch: false,
+    source: line ? data.files[file] + ':' + line : '',
   }));
   const frameOf = (node) => (node ? frames[data.frame[node - 1]] : ALL);
   const mixed = new Map(data.mixed.map(([node, ...parts]) => [node + 1, parts]));
@@ -238,19 +239,23 @@
     made.textContent = text;
     return made;
   }
+  /* What the node's samples are by WORD of their frame, the largest share first: ["a 60 %", "b 40 %"]. */
+  function shares(node, parts, word) {
+    const sums = new Map();
+    for (let i = 0; parts && i < parts.length; i += 2)
+      sums.set(word(frames[parts[i]]), (sums.get(word(frames[parts[i]])) || 0) + parts[i + 1]);
+    if (sums.size < 2)
+      return [parts ? [...sums.keys()][0] : word(frameOf(node))].filter(Boolean);
+    return [...sums].filter(([text]) => text).sort((a, b) => b[1] - a[1])
+      .map(([text, samples]) => text + ' ' + share(samples, total[node]));
+  }
   function describe(node) {
     const frame = frameOf(node);
     const what = [frame.kind, frame.module].filter(Boolean);
     const parts = mixed.get(node);
-    const tiers = [];
-    const tierOf = (other) => (other.tier || 'tier unknown') +
+    const tierOf = (other) => (other.tier || other.isMarked ? other.tier || 'tier unknown' : '') +
       (other.isMarked ? ', name not certain' : '');
-    if (parts) {
-      for (let i = 0; i < parts.length; i += 2)
-        tiers.push(tierOf(frames[parts[i]]) + ' ' + share(parts[i + 1], total[node]));
-    } else if (frame.tier || frame.isMarked) {
-      tiers.push(tierOf(frame));
-    }
+    const tiers = shares(node, parts, tierOf), lines = shares(node, parts, (other) => other.source);
     const samples = [
       count(total[node]) + (total[node] === 1 ? ' sample (' : ' samples (') +
         share(total[node], total[0]) + ')',
@@ -265,16 +270,17 @@
       samples.push(share(total[node], total[zoomed]) + ' of the zoom');
     return [element('div', 'name', frame.name),
       element('div', 'facts', [...what, ...tiers].join(' \u00b7 ')),
-      element('div', 'facts', samples.join(' \u00b7 '))];
+      element('div', 'facts', samples.join(' \u00b7 ')),
+      ...lines.slice(0, LINES_MAX).map((line) => element('div', 'facts', line))];
   }
   function showDetails(node) {
     if (node < 0) {
       details.replaceChildren();
       return;
     }
-    const [name, facts, samples] = describe(node);
+    const [name, facts, samples, ...lines] = describe(node);
     facts.textContent = samples.textContent + ' \u00b7 ' + facts.textContent;
-    details.replaceChildren(name, facts);
+    details.replaceChildren(name, facts, ...lines.slice(0, 1));
   }
   function showTip(node, x, y) {
     tip.hidden = node < 0;
