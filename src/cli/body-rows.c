@@ -20,6 +20,7 @@ void body_rows_free(BodyRows *list)
 {
         if (!list)
                 return;
+        line_source_free(list->lines);
         g_array_unref(list->rows);
         g_string_chunk_free(list->texts);
         g_free(list);
@@ -66,6 +67,18 @@ static const char *shown_name(BodyRows *list, const json_t *object)
         return body_rows_keep_text(list, text->str);
 }
 
+/* NULL: not known. */
+static const char *first_line(BodyRows *list, const json_t *object)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+        SourceLine line;
+
+        if (!list->lines || line_source_find_first(list->lines, object, &line) != LINE_FOUND)
+                return NULL;
+        g_string_append_printf(text, "%s:%" G_GUINT32_FORMAT, line.file, line.line);
+        return body_rows_keep_text(list, text->str);
+}
+
 static BodyRow row_from_json(BodyRows *list, const json_t *object)
 {
         const json_t *version = field_object(object, "version");
@@ -90,6 +103,7 @@ static BodyRow row_from_json(BodyRows *list, const json_t *object)
                 .symbol = body_rows_keep_text(list, symbol ? symbol : "?"),
                 .shown = shown_name(list, object),
                 .module = body_rows_keep_text(list, module_file_name(object)),
+                .source = first_line(list, object),
                 .number = list->rows->len,
         };
 

@@ -7,6 +7,7 @@
  */
 
 #include "cli/answer-source.h"
+#include "cli/line-source.h"
 
 /* The list owns the strings. */
 typedef struct BodyRow {
@@ -29,6 +30,7 @@ typedef struct BodyRow {
         const char *shown;             /* SYMBOL in the style that is asked for */
         size_t n_name;                 /* of SYMBOL, without the arguments */
         const char *module;            /* its file's name, or NULL */
+        const char *source;            /* "FILE:LINE" of its method's first line, or NULL */
         const char *json;              /* the row's JSON text if it is kept, else NULL */
         uint32_t number;               /* position in the reply */
         uint32_t n_versions, n_reuses; /* set by body_rows_count() */
@@ -39,6 +41,7 @@ typedef struct BodyRows {
         GStringChunk *texts;
         bool keeps_json;
         bool is_of_several; /* the rows are of several processes */
+        LineSource *lines;  /* owned: gives the rows their first lines; NULL: they have none */
 } BodyRows;
 
 BodyRows *body_rows_new(bool keeps_json);

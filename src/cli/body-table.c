@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/body-table.h"
 
+#include "cli/json-field.h"
+#include "cli/output.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
 
@@ -88,6 +90,11 @@ static void add_module(Table *table, const BodyRow *row)
         table_add(table, row->module);
 }
 
+static void add_source(Table *table, const BodyRow *row)
+{
+        table_add(table, row->source);
+}
+
 static void add_method(Table *table, const BodyRow *row)
 {
         table_add(table, row->shown);
@@ -111,6 +118,7 @@ static const struct {
         [BODY_REUSE] = {{"REUSE", true, 0, 0}, add_reuses},
         [BODY_IL_SIZE] = {{"IL-SIZE", true, 0, 0}, add_il_size},
         [BODY_MODULE] = {{"MODULE", false, 7, 28}, add_module},
+        [BODY_LINE] = {{"LINE", false, 0, 0}, add_source},
         [BODY_METHOD] = {{"METHOD", false, 0, 0}, add_method},
 };
 
@@ -126,6 +134,8 @@ void body_table_print(const BodyRows *list, unsigned important)
 
         if (!list->is_of_several)
                 hidden |= BODY_COLUMN_BIT(BODY_PID);
+        if (!list->lines)
+                hidden |= BODY_COLUMN_BIT(BODY_LINE);
         for (i = 0; i < _BODY_COLUMN_MAX; i++) {
                 if (hidden & BODY_COLUMN_BIT(i))
                         continue;
@@ -141,16 +151,42 @@ void body_table_print(const BodyRows *list, unsigned important)
         table_print(table);
 }
 
+/* The row, with the first line of its method. */
+static bool print_with_line(JsonSpan row, void *data)
+{
+        json_auto_t *object = json_span_load(row);
+        g_autoptr(GString) text = g_string_new_len(row.at, (gssize)row.n);
+
+        if (json_is_object(object) && text->str[text->len - 1] == '}') {
+                g_string_truncate(text, text->len - 1);
+                line_source_append_first_json(data, text, object);
+                g_string_append_c(text, '}');
+        }
+        output_line(text->str, text->len);
+        return !output_error();
+}
+
+static bool print_json(AnswerSource *source, LineSource *lines, const char *method,
+                       json_t *parameters, GError **error)
+{
+        return lines ? answer_source_rows(source, method, parameters, "bodies", print_with_line,
+                                          lines, error)
+                     : answer_source_print_rows(source, method, parameters, "bodies", error);
+}
+
 bool body_table_print_each(const Options *options, const char *method, const char *key,
                            GError **error)
 {
         g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, error);
         g_autoptr(BodyRows) list = body_rows_new(false);
+        const bool is_json = options_has(options, OPTION_JSON);
         uint64_t time;
         char **argument;
 
         if (!source || (options->at && !answer_source_time(source, options->at, &time, error)))
                 return false;
+        if (options_has(options, OPTION_LINES))
+                list->lines = line_source_new(options);
         for (argument = options->arguments; *argument; argument++) {
                 g_autofree char *text = g_utf8_make_valid(*argument, -1);
                 json_t *parameters = answer_source_parameters(options);
@@ -162,14 +198,13 @@ bool body_table_print_each(const Options *options, const char *method, const cha
                 if (options_has(options, OPTION_IL_VERSION))
                         json_object_set_new(parameters, "il_version",
                                             json_integer((json_int_t)options->il_version));
-                ok = options_has(options, OPTION_JSON)
-                             ? answer_source_print_rows(source, method, parameters, "bodies", error)
+                ok = is_json ? print_json(source, list->lines, method, parameters, error)
                              : body_rows_read(list, source, method, parameters, "bodies",
                                               /* is_wanted= */ NULL, /* data= */ NULL, error);
                 if (!ok)
                         return false;
         }
-        if (!options_has(options, OPTION_JSON))
+        if (!is_json)
                 body_table_print(list, /* important= */ 0);
         return true;
 }

@@ -21,6 +21,7 @@ typedef enum BodyColumn {
         BODY_REUSE,
         BODY_IL_SIZE,
         BODY_MODULE,
+        BODY_LINE, /* shown if lines are asked for */
         BODY_METHOD,
         _BODY_COLUMN_MAX,
 } BodyColumn;

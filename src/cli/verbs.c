@@ -9,6 +9,7 @@
 /* What every verb takes that asks a daemon or a trace. */
 #define COMMON         (BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(JSON))
 #define COMMON_PROCESS (COMMON | BIT(PID))
+#define LINE_OPTIONS   (BIT(LINES) | BIT(SYMBOLS) | BIT(SOURCE_MAP))
 
 static const char *check_resolve(const Options *options)
 {
@@ -125,7 +126,7 @@ static const Verb VERBS[] = {
         {.name = "resolve",
          .run = verb_resolve,
          .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(WAIT) | BIT(FILTER) | BIT(STYLE) |
-                            BIT(LINES) | BIT(SYMBOLS) | BIT(SOURCE_MAP)},
+                            LINE_OPTIONS},
          .arguments = "[ADDR...]",
          .max_arguments = ANY_NUMBER,
          .check = check_resolve,
@@ -144,14 +145,14 @@ static const Verb VERBS[] = {
          .help = "list the code that is or was loaded"},
         {.name = "history",
          .run = verb_history,
-         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(STYLE)},
+         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(STYLE) | LINE_OPTIONS},
          .arguments = "ADDR...",
          .min_arguments = 1,
          .max_arguments = ANY_NUMBER,
          .help = "list the code that was at an address, newest first"},
         {.name = "versions",
          .run = verb_versions,
-         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(IL_VERSION) | BIT(STYLE)},
+         .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(IL_VERSION) | BIT(STYLE) | LINE_OPTIONS},
          .arguments = "METHOD...",
          .min_arguments = 1,
          .max_arguments = ANY_NUMBER,
@@ -174,7 +175,7 @@ static const Verb VERBS[] = {
          .run = verb_perf,
          .use = {BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(INPUT) | BIT(DIFF) | BIT(OUTPUT) |
                          BIT(STYLE) | BIT(TIERS) | BIT(ANNOTATE) | BIT(EVENT) | BIT(MAP) |
-                         BIT(FORCE),
+                         BIT(FORCE) | LINE_OPTIONS,
                  PERF_TEXTS},
          .check = check_perf,
          .arguments = "[AFTER]",
@@ -184,7 +185,7 @@ static const Verb VERBS[] = {
         {.name = "record",
          .run = verb_record,
          .use = {BIT(TARGETS) | BIT(ALL_CPUS) | BIT(DURATION) | BIT(FREQUENCY) | BIT(CALL_GRAPH) |
-                         BIT(OUTPUT) | BIT(STYLE) | BIT(EVERY) | BIT(PUSH),
+                         BIT(OUTPUT) | BIT(STYLE) | BIT(EVERY) | BIT(PUSH) | LINE_OPTIONS,
                  RECORD_TEXTS, .takes_command = true},
          .arguments = "[COMMAND [ARG...]]",
          .max_arguments = ANY_NUMBER,

@@ -83,10 +83,29 @@ def check_other(tap, programs, where, rows):
     tap.equal(done.returncode, 2, '--filter does not take --lines')
 
 
+def check_first(tap, programs, where, rows):
+    """The methods of `history` and `versions`: their first line does not come after the lines of their code."""
+    source = ['--trace', where / 'trace', '--symbols', where / 'app', '--lines']
+    row = next(row for row in rows if place(row))
+    pid = ['--pid', row['pid']]
+    body = json.loads(programs.ask(source, 'history', *pid, row['addr'])[0])
+    method = f'{body["method"]["namespace"]}.{body["method"]["name"]}'
+    of_method = [place(other) for other in rows if place(other) and
+                 int(body['start'], 16) <= int(other['addr'], 16) < int(body['start'], 16) + body['size']]
+    tap.equal((body['file'], body['line_status']), (place(row)[0], 'found'), 'history has the source')
+    tap.check(of_method and body['line'] <= min(line for _, line, _ in of_method),
+              "and the method's first line", body, of_method)
+    for verb, what in ('history', row['addr']), ('versions', method):
+        text = programs.run([programs.clrsym, verb, *source, *pid, what]).stdout
+        tap.check(f' {body["file"]}:{body["line"]} ' in text and ' LINE ' in text,
+                  f'{verb}: the table has it', text)
+
+
 def run(tap, programs, directory, _):
     for name in RECORDINGS:
         where, rows = check(tap, programs, directory, name)
     check_other(tap, programs, where, rows)
+    check_first(tap, programs, where, rows)
 
 
 if __name__ == '__main__':

@@ -22,6 +22,21 @@ NAMED = re.compile(r'(\d+) samples, (\d+) managed frames: ([\d.]+)% named')
 LEAST_NAMED = 97
 
 
+# A frame of the program's own: its method, and its source and line.
+OWN_FRAME = re.compile(r'Live\.(?:\w+\.)*(\w+)\([^;]*\):(\w+\.cs):(\d+)$')
+SOURCES = HERE / 'app'
+
+
+def calls(folded):
+    """(caller's source line, callee's name) of each call from one method of the program to another."""
+    for line in folded.splitlines():
+        frames = [OWN_FRAME.match(frame) for frame in line.rsplit(' ', 1)[0].split(';')]
+        for caller, callee in zip(frames, frames[1:]):
+            if caller and callee:
+                text = (SOURCES / caller[2]).read_text(encoding='utf-8').splitlines()
+                yield text[int(caller[3]) - 1], callee[1]
+
+
 class Place:
     """Where `clrsym record` runs, and what it may leave nothing in."""
 
@@ -73,7 +88,7 @@ def has_port(place, pid):
 
 def test_command(tap, place, command):
     outputs = [word for ending in ('html', 'folded', 'clrsym') for word in ('-o', f'a.{ending}')]
-    code, output, errors = place.record('-F', 999, *outputs, '--', 'sh', '-c',
+    code, output, errors = place.record('--lines', '-F', 999, *outputs, '--', 'sh', '-c',
                                         f'{" ".join(map(str, command))} 20 </dev/null; exit 7')
     counts = NAMED.search(errors)
     tap.equal(code, 7, 'the status of the command is passed on')
@@ -83,10 +98,16 @@ def test_command(tap, place, command):
     folded = (place.directory / 'a.folded').read_text(encoding='utf-8')
     tap.check('Live.Program.Main(string[])' in folded and 'Live.DynamicMethods.Make' in folded,
               'from the first instruction of a program that the command started', folded[:500])
+    lines = set(calls(folded))
+    # In optimized code the runtime knows lines only where the evaluation stack is empty.
+    right = [name for line, name in lines if name in line]
+    tap.check(len(right) > 3 and len(right) > len(lines) / 2,
+              'the source line of a caller has the name of what it calls there', lines)
     jit = re.search(r'(\d+) samples in the JIT, (\d+) of them with', errors)
     tap.check(jit and int(jit[1]) > 10 and int(jit[2]) > 0.9 * int(jit[1]),
               'what the JIT compiles is shown', errors)
     html = (place.directory / 'a.html').read_text(encoding='utf-8')
+    tap.check(re.search(r'"files":\["[^]]*/Program.cs"', html), 'the picture has the sources')
     tap.check('Live.Program.Main(string[])' in html and
               re.search(r'compiling \S.*Dyn_\d+_\d+', html) and not
               (place.directory / 'clrsym-record.html').exists(), 'the outputs that were named')
