@@ -17,7 +17,9 @@ static uint32_t part_frame(Part *part, uint32_t number)
                                   .module = frame->module,
                                   .kind = frame->kind,
                                   .tier = frame->tier,
-                                  .is_marked = frame->is_marked};
+                                  .is_marked = frame->is_marked,
+                                  .file = frame->file,
+                                  .line = frame->line};
 
         if (!*known)
                 *known = profile_frame(part->to, &row) + 1;
