@@ -26,8 +26,7 @@ void body_rows_free(BodyRows *list)
         g_free(list);
 }
 
-/* The length without the "(...)" at the end. */
-static size_t name_length(const char *symbol)
+size_t symbol_name_length(const char *symbol)
 {
         size_t n = strlen(symbol), i = n;
         int depth = 0;
@@ -109,7 +108,7 @@ static BodyRow row_from_json(BodyRows *list, const json_t *object)
 
         field_time(object, "loaded", &row.loaded);
         field_time(object, "unloaded", &row.unloaded);
-        row.n_name = name_length(row.symbol);
+        row.n_name = symbol_name_length(row.symbol);
         return row;
 }
 

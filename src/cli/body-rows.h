@@ -53,6 +53,9 @@ static inline BodyRow *body_rows_get(const BodyRows *list, guint i)
         return &g_array_index(list->rows, BodyRow, i);
 }
 
+/* The length of a name without the "(...)" at its end. */
+size_t symbol_name_length(const char *symbol);
+
 /* Is the row wanted? ROW is valid during the call. */
 typedef bool (*BodyTest)(const BodyRow *row, void *data);
 

@@ -5,7 +5,6 @@
 #include "cli/output.h"
 #include "ctf/error.h"
 #include "ctf/reader.h"
-#include "event/json-record.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -58,9 +57,7 @@ static bool dump_event(CtfDump *dump, CtfDataStream *stream, GError **error)
                 return dump_fail(dump, error, g_strdelimit(reason, "\n", ' '));
         }
         dump->n_lines++;
-        if (!dump_filter_has_record(dump->filter, &record))
-                return true;
-        json_append_record(dump->line, &record);
+        dump_filter_append_record(dump->filter, dump->line, &record);
         dump_print(dump);
         return true;
 }
@@ -69,9 +66,7 @@ static bool dump_event(CtfDump *dump, CtfDataStream *stream, GError **error)
 static void dump_gap(CtfDump *dump, const CtfDataStream *stream)
 {
         dump->n_lines++;
-        if (!dump_filter_has_event(dump->filter, "", gap_kind_name(stream->gap.kind)))
-                return;
-        json_append_gap(dump->line, stream->identity->stream_id, &stream->gap);
+        dump_filter_append_gap(dump->filter, dump->line, stream->identity->stream_id, &stream->gap);
         dump_print(dump);
 }
 
@@ -108,7 +103,8 @@ static void dump_print_counts(const CtfDump *dump)
         g_autoptr(GString) lines = g_string_new(NULL);
 
         event_counts_append_errors(ctf_reader_counts(dump->reader), lines);
-        event_counts_append_unknown(ctf_reader_counts(dump->reader), lines);
+        if (!dump->filter->format) /* else it is not about all events */
+                event_counts_append_unknown(ctf_reader_counts(dump->reader), lines);
         fputs(lines->str, stderr);
 }
 

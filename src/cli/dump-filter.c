@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/dump-filter.h"
 
+#include "event/json-record.h"
+
 void dump_filter_init(DumpFilter *filter, const Options *options)
 {
         *filter = (DumpFilter){.options = options};
@@ -46,4 +48,25 @@ bool dump_filter_has_record(const DumpFilter *filter, const Record *record)
 
         return dump_filter_has_event(filter, provider_name(event->provider), event->name) &&
                dump_filter_has_process(filter, record->process.pid_ns, record->process.pid);
+}
+
+void dump_filter_append_record(const DumpFilter *filter, GString *out, const Record *record)
+{
+        if (!dump_filter_has_record(filter, record))
+                return;
+        if (filter->format)
+                filter->format->append_record(filter->format->userdata, out, record);
+        else
+                json_append_record(out, record);
+}
+
+void dump_filter_append_gap(const DumpFilter *filter, GString *out, uint64_t stream_id,
+                            const StreamGap *gap)
+{
+        if (!dump_filter_has_event(filter, "", gap_kind_name(gap->kind)))
+                return;
+        if (filter->format)
+                filter->format->append_gap(filter->format->userdata, out, gap);
+        else
+                json_append_gap(out, stream_id, gap);
 }

@@ -4,7 +4,6 @@
 #include "cli/answer-source.h"
 #include "cli/output.h"
 #include "event/event-counts.h"
-#include "event/json-record.h"
 #include "nettrace/file.h"
 
 #include <stdio.h>
@@ -25,15 +24,10 @@ static uint64_t dump_items(const DumpFilter *filter, NettraceReader *reader, GSt
 
         while ((item = nettrace_reader_next(reader, &record, &gap)) != NETTRACE_ITEM_NONE) {
                 n++;
-                if (item == NETTRACE_ITEM_GAP) {
-                        if (!dump_filter_has_event(filter, "", gap_kind_name(gap.kind)))
-                                continue;
-                        json_append_gap(line, 0, &gap);
-                } else {
-                        if (!dump_filter_has_record(filter, &record))
-                                continue;
-                        json_append_record(line, &record);
-                }
+                if (item == NETTRACE_ITEM_GAP)
+                        dump_filter_append_gap(filter, line, 0, &gap);
+                else
+                        dump_filter_append_record(filter, line, &record);
                 dump_print(line);
         }
         return n;
@@ -58,12 +52,13 @@ static bool dump_file(const DumpFilter *filter, NettraceFile *file, NettraceRead
         return n > 0;
 }
 
-static void dump_print_counts(const NettraceReader *reader)
+static void dump_print_counts(const DumpFilter *filter, const NettraceReader *reader)
 {
         g_autoptr(GString) lines = g_string_new(NULL);
 
         event_counts_append_errors(nettrace_reader_counts(reader), lines);
-        event_counts_append_unknown(nettrace_reader_counts(reader), lines);
+        if (!filter->format) /* else it is not about all events */
+                event_counts_append_unknown(nettrace_reader_counts(reader), lines);
         fputs(lines->str, stderr);
 }
 
@@ -74,7 +69,7 @@ bool dump_nettrace(const DumpFilter *filter, int fd, const char *path, GError **
         bool ok = nettrace_file_init(&file, fd, error) && dump_file(filter, &file, reader, error);
 
         if (ok)
-                dump_print_counts(reader);
+                dump_print_counts(filter, reader);
         else
                 g_prefix_error(error, "%s: ", path);
         nettrace_file_deinit(&file);

@@ -4,6 +4,8 @@
  * clrsym dump, clrsym save
  */
 
+#include "cli/dump.h"
+
 #include "cli/answer-source.h"
 #include "cli/dump-babeltrace.h"
 #include "cli/dump-ctf.h"
@@ -20,6 +22,13 @@
 static bool dump_by_babeltrace(const DumpFilter *filter, const char *directory, const char *reason,
                                GError **error)
 {
+        if (filter->format) { /* its lines are JSON already */
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0,
+                            "%s: only babeltrace2 can read this trace (%s): use `clrsym dump` for "
+                            "its events",
+                            directory, reason);
+                return false;
+        }
         if (options_has(filter->options, OPTION_VERBOSE)) {
                 g_autofree char *note = g_strconcat(BABELTRACE_NOTE, reason, NULL);
 
@@ -47,8 +56,7 @@ static bool dump_directory(const DumpFilter *filter, const char *directory, GErr
         return false;
 }
 
-/* A directory of traces, or a file of nettrace. */
-static bool dump_path(const DumpFilter *filter, const char *path, GError **error)
+bool dump_path(const DumpFilter *filter, const char *path, GError **error)
 {
         FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         const char *wrong = NULL;

@@ -56,6 +56,7 @@ bool verb_perfmap(const Options *options, GError **error);
 bool verb_record(const Options *options, GError **error);
 bool verb_perf(const Options *options, GError **error);
 bool verb_dump(const Options *options, GError **error);
+bool verb_inlines(const Options *options, GError **error);
 bool verb_jit(const Options *options, GError **error);
 bool verb_status(const Options *options, GError **error);
 bool verb_metrics(const Options *options, GError **error);

@@ -282,6 +282,35 @@ def assembly_of(fields):
             'app_domain_id': fields['AppDomainID']}
 
 
+def check_inlines(tap, trace, events):
+    """A row for each event of inlining or a tail call, and those of one method."""
+    kinds = {'MethodJitInliningSucceeded': 'inlined', 'MethodJitInliningFailed': 'not-inlined',
+             'MethodJitInliningFailedAnsi': 'not-inlined', 'MethodJitTailCallSucceeded': 'tail-call',
+             'MethodJitTailCallFailed': 'no-tail-call', 'MethodJitTailCallFailedAnsi': 'no-tail-call'}
+    mine = [record for record in events if record['event'] in kinds]
+    want = collections.Counter(
+        (record['time'], record['pid'], kinds[record['event']],
+         record['fields'].get('FailReason'), record['fields'].get('FailAlways'))
+        for record in mine)
+    done = trace.programs.run([trace.programs.clrsym, 'inlines', '--trace', trace.path, '--json', '*'])
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    got = collections.Counter((row['time'], row['pid'], row['kind'], row['reason'], row.get('always'))
+                              for row in rows)
+    tap.check(done.returncode == 0 and got == want, f'{trace.name}: inlines: {len(rows)} rows',
+              str(got - want)[:300], str(want - got)[:300])
+    names = {record['fields']['InlineeName'] for record in mine if 'InlineeName' in record['fields']}
+    tap.check(all(any(name in row['callee'] for name in names) or row['kind'].endswith('tail-call')
+                  for row in rows[:200]), f'{trace.name}: inlines: names')
+    one = next((row for row in rows if row['kind'] == 'inlined' and not set('*?') & set(row['callee'])),
+               None)
+    if one:
+        text = trace.programs.run([trace.programs.clrsym, 'inlines', '--trace', trace.path,
+                                   one['callee']]).stdout.splitlines()
+        n = sum(one['callee'] in (row['caller'], row['callee'], row['compiled']) for row in rows)
+        tap.check(len(text) >= n and all(one['callee'] in line for line in text),
+                  f'{trace.name}: inlines of one method: {n}', '\n'.join(text)[:300])
+
+
 def check_loader(tap, trace, events):
     """Modules and assemblies as their events describe them: from its load each, or from any other."""
     for verb, noun, of in (('modules', 'Module', module_of), ('assemblies', 'Assembly', assembly_of)):
@@ -416,6 +445,7 @@ def run(tap, programs, directory, names):
         events = check_dump(tap, programs, trace, directory)
         check_jit(tap, trace, bodies, events)
         check_il_sizes(tap, trace, bodies, events)
+        check_inlines(tap, trace, events)
         check_loader(tap, trace, events)
         check_tiering(tap, trace, events)
         if name == 'pidns':

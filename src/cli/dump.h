@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Dump: the events of a trace, in the order of their times
+ */
+
+#include "cli/dump-filter.h"
+
+/*
+ * Prints what FILTER has of PATH, a directory of traces or a file of nettrace. False with ERROR
+ * set, or if the output has failed.
+ */
+bool dump_path(const DumpFilter *filter, const char *path, GError **error);
