@@ -41,6 +41,16 @@ size_t symbol_name_length(const char *symbol)
         return n;
 }
 
+bool symbol_matches(const char *symbol, size_t n_name, GPatternSpec *pattern)
+{
+        g_autofree char *name = NULL;
+
+        if (g_pattern_spec_match_string(pattern, symbol))
+                return true;
+        name = g_strndup(symbol, n_name);
+        return g_pattern_spec_match_string(pattern, name);
+}
+
 /* One copy of each: there are few modules and tiers, and many versions of a method. */
 static const char *body_rows_keep_text(BodyRows *list, const char *text)
 {

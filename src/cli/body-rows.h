@@ -55,6 +55,8 @@ static inline BodyRow *body_rows_get(const BodyRows *list, guint i)
 
 /* The length of a name without the "(...)" at its end. */
 size_t symbol_name_length(const char *symbol);
+/* True if PATTERN matches SYMBOL, or the name alone, which is its first N_NAME bytes. */
+bool symbol_matches(const char *symbol, size_t n_name, GPatternSpec *pattern);
 
 /* Is the row wanted? ROW is valid during the call. */
 typedef bool (*BodyTest)(const BodyRow *row, void *data);

@@ -89,14 +89,9 @@ static char *method_symbol(const Record *record, const MethodFields *fields, clr
         return text;
 }
 
-static bool matches(const Inlines *inlines, const char *symbol)
+static bool inlines_match(const Inlines *inlines, const char *symbol)
 {
-        g_autofree char *name = NULL;
-
-        if (g_pattern_spec_match_string(inlines->pattern, symbol))
-                return true;
-        name = g_strndup(symbol, symbol_name_length(symbol));
-        return g_pattern_spec_match_string(inlines->pattern, name);
+        return symbol_matches(symbol, symbol_name_length(symbol), inlines->pattern);
 }
 
 static const char *tail_call_type(const Record *record)
@@ -201,8 +196,8 @@ static void inlines_append_record(void *userdata, GString *out, const Record *re
                 return;
         inlines->n_events++;
         call_init(&call, record, inlines->options->style);
-        if (matches(inlines, call.from) || matches(inlines, call.to) ||
-            matches(inlines, call.compiled)) {
+        if (inlines_match(inlines, call.from) || inlines_match(inlines, call.to) ||
+            inlines_match(inlines, call.compiled)) {
                 if (options_has(inlines->options, OPTION_JSON))
                         call_append_json(&call, record, out);
                 else

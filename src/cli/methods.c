@@ -21,16 +21,6 @@ typedef struct MethodFilter {
         uint64_t now;
 } MethodFilter;
 
-static bool matches(const MethodFilter *filter, const BodyRow *row)
-{
-        g_autofree char *name = NULL;
-
-        if (!filter->pattern || g_pattern_spec_match_string(filter->pattern, row->symbol))
-                return true;
-        name = g_strndup(row->symbol, row->n_name);
-        return g_pattern_spec_match_string(filter->pattern, name);
-}
-
 /* A body whose load was not seen may be of any age. */
 static bool is_old_enough(const MethodFilter *filter, const BodyRow *row)
 {
@@ -50,7 +40,7 @@ static bool is_wanted(const BodyRow *row, void *data)
                (!options_has(options, OPTION_REJITTED) ||
                 (row->has_il_version && row->il_version > 0)) &&
                (!options_has(options, OPTION_OLDER) || is_old_enough(filter, row)) &&
-               matches(filter, row);
+               (!filter->pattern || symbol_matches(row->symbol, row->n_name, filter->pattern));
 }
 
 /* Counts include bodies that are unloaded. */
