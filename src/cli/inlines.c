@@ -51,9 +51,10 @@ static const char *const TAIL_CALL_TYPES[] = {"optimized", "recursive", "helper"
 /* The verb while it reads. */
 typedef struct Inlines {
         const Options *options; /* borrowed */
-        GPatternSpec *pattern;  /* owned */
-        uint64_t n_events;      /* of these kinds, printed or not */
-        bool has_gap;           /* events were lost */
+        clrsym_style style;
+        GPatternSpec *pattern; /* owned */
+        uint64_t n_events;     /* of these kinds, printed or not */
+        bool has_gap;          /* events were lost */
 } Inlines;
 
 /* One event. Names are owned. */
@@ -195,7 +196,7 @@ static void inlines_append_record(void *userdata, GString *out, const Record *re
         if (!KINDS[record->event->kind].json)
                 return;
         inlines->n_events++;
-        call_init(&call, record, inlines->options->style);
+        call_init(&call, record, inlines->style);
         if (inlines_match(inlines, call.from) || inlines_match(inlines, call.to) ||
             inlines_match(inlines, call.compiled)) {
                 if (options_has(inlines->options, OPTION_JSON))
@@ -226,10 +227,20 @@ static void inlines_print_notes(const Inlines *inlines, const char *path)
                 fprintf(stderr, "clrsym: %s: events were lost: the list may lack some\n", path);
 }
 
+/* Like the lists: JSON has the runtime's own texts, unless a style is asked for. */
+static clrsym_style inlines_style(const Options *options)
+{
+        if (options_has(options, OPTION_STYLE))
+                return options->style;
+        return options_has(options, OPTION_JSON) ? CLRSYM_STYLE_CLR : CLRSYM_STYLE_CSHARP;
+}
+
 bool verb_inlines(const Options *options, GError **error)
 {
         g_autofree char *text = g_utf8_make_valid(*options->arguments, -1);
-        Inlines inlines = {.options = options, .pattern = g_pattern_spec_new(text)};
+        Inlines inlines = {.options = options,
+                           .style = inlines_style(options),
+                           .pattern = g_pattern_spec_new(text)};
         const DumpFormat format = {inlines_append_record, inlines_append_gap, &inlines};
         DumpFilter filter = {.options = options, .format = &format};
         bool ok = dump_path(&filter, options->trace, error);

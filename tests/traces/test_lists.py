@@ -305,7 +305,7 @@ def check_inlines(tap, trace, events):
                None)
     if one:
         text = trace.programs.run([trace.programs.clrsym, 'inlines', '--trace', trace.path,
-                                   one['callee']]).stdout.splitlines()
+                                   '--style', 'clr', one['callee']]).stdout.splitlines()
         n = sum(one['callee'] in (row['caller'], row['callee'], row['compiled']) for row in rows)
         tap.check(len(text) >= n and all(one['callee'] in line for line in text),
                   f'{trace.name}: inlines of one method: {n}', '\n'.join(text)[:300])
