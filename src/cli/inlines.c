@@ -227,12 +227,12 @@ static void inlines_print_notes(const Inlines *inlines, const char *path)
                 fprintf(stderr, "clrsym: %s: events were lost: the list may lack some\n", path);
 }
 
-/* Like the lists: JSON has the runtime's own texts, unless a style is asked for. */
+/* JSON always has the runtime's own texts. */
 static clrsym_style inlines_style(const Options *options)
 {
-        if (options_has(options, OPTION_STYLE))
-                return options->style;
-        return options_has(options, OPTION_JSON) ? CLRSYM_STYLE_CLR : CLRSYM_STYLE_CSHARP;
+        if (options_has(options, OPTION_JSON))
+                return CLRSYM_STYLE_CLR;
+        return options_has(options, OPTION_STYLE) ? options->style : CLRSYM_STYLE_CSHARP;
 }
 
 bool verb_inlines(const Options *options, GError **error)
