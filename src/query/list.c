@@ -57,21 +57,6 @@ void list_end(List *list)
                 g_string_append(list->call->out, "]}");
 }
 
-guint list_find_process(const GPtrArray *processes, uint64_t serial)
-{
-        guint low = 0, high = processes->len;
-
-        while (low < high) {
-                guint middle = low + (high - low) / 2;
-
-                if (((const Process *)processes->pdata[middle])->serial < serial)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
 void list_processes(List *list, const ProcessFilter *filter, ListProcess list_process,
                     const void *data)
 {
@@ -80,7 +65,8 @@ void list_processes(List *list, const ProcessFilter *filter, ListProcess list_pr
         const QueryProgress from = *call->progress;
         guint i;
 
-        for (i = list_find_process(processes, from.serial); i < processes->len; i++) {
+        for (i = tracker_process_index(call->context->tracker, from.serial); i < processes->len;
+             i++) {
                 const Process *process = processes->pdata[i];
 
                 list->at = (ListPlace){.serial = process->serial};

@@ -40,6 +40,3 @@ typedef bool (*ListProcess)(List *list, const Process *process, uint32_t first, 
 /* Appends the rows of all processes that FILTER lets through and the viewer sees, and ends LIST. */
 void list_processes(List *list, const ProcessFilter *filter, ListProcess list_process,
                     const void *data);
-
-/* The index of the first process with that serial or a higher one. */
-guint list_find_process(const GPtrArray *processes, uint64_t serial);

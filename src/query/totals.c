@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/totals.h"
 
-#include "query/list.h"
-
 /* Processes that are counted between two looks at the clock. */
 #define STRIDE 64
 
@@ -19,7 +17,7 @@ static void totals_add(Totals *totals, const Process *process)
 bool totals_count(Totals *totals, const QueryContext *context)
 {
         const GPtrArray *processes = tracker_processes(context->tracker);
-        guint first = list_find_process(processes, totals->serial), i;
+        guint first = tracker_process_index(context->tracker, totals->serial), i;
 
         for (i = first; i < processes->len; i++) {
                 const Process *process = processes->pdata[i];

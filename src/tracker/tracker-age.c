@@ -76,14 +76,28 @@ void tracker_log_forgotten(Tracker *tracker, GArray *serials)
         tracker->forgotten = serials;
 }
 
+guint tracker_process_index(const Tracker *tracker, uint64_t serial)
+{
+        guint low = 0, high = tracker->processes->len;
+
+        while (low < high) {
+                guint middle = low + (high - low) / 2;
+
+                if (((const Process *)tracker->processes->pdata[middle])->serial < serial)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* NULL if there is none. */
 static Process *tracker_find_serial(const Tracker *tracker, uint64_t serial)
 {
-        guint i;
+        guint i = tracker_process_index(tracker, serial);
+        Process *process = i < tracker->processes->len ? tracker->processes->pdata[i] : NULL;
 
-        for (i = 0; i < tracker->processes->len; i++)
-                if (((Process *)tracker->processes->pdata[i])->serial == serial)
-                        return tracker->processes->pdata[i];
-        return NULL;
+        return process && process->serial == serial ? process : NULL;
 }
 
 void tracker_forget(Tracker *tracker, uint64_t serial)

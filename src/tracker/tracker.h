@@ -78,8 +78,12 @@ const GPtrArray *tracker_identities(const Tracker *tracker, int32_t pid);
 bool tracker_owner(const Tracker *tracker, const ProcessKey *key, uint32_t *ret_uid);
 /* How many processes there ever were. */
 uint64_t tracker_n_processes_ever(const Tracker *tracker);
-/* Processes in order of appearance; borrowed array, owned by the tracker. */
+/* Processes in order of appearance, which is that of their serials; borrowed array, owned by the
+ * tracker. */
 const GPtrArray *tracker_processes(const Tracker *tracker);
+/* The index of the first process with that serial or a higher one; their number if there is none.
+ */
+guint tracker_process_index(const Tracker *tracker, uint64_t serial);
 
 /* Counters since the start, for `clrsym status`. */
 typedef struct TrackerStats {
