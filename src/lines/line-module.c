@@ -124,21 +124,10 @@ static bool path_beside(const char *path, const char *name, char *buffer, size_t
         return r > 0 && (size_t)r < n && *name && !strchr(name, '/');
 }
 
-/* The last part of a path of any system. */
-static const char *path_name(const char *path)
-{
-        const char *name = path;
-
-        for (; *path; path++)
-                if (*path == '/' || *path == '\\')
-                        name = path + 1;
-        return name;
-}
-
 /* "/a/b/c.dll" -> "c.pdb". */
 static bool pdb_name_of(const char *path, char *buffer, size_t n)
 {
-        const char *name = path_name(path), *dot = strrchr(name, '.');
+        const char *name = symbol_dirs_name(path), *dot = strrchr(name, '.');
         int r = snprintf(buffer, n, "%.*s.pdb", dot ? (int)(dot - name) : (int)strlen(name), name);
 
         return r > 0 && (size_t)r < n;
@@ -207,10 +196,10 @@ static bool search_by_image(PdbSearch *search, int fd, const SymbolDirs *dirs)
         search->has_id = true;
         search->id = directory.id;
         search->checksum = directory.has_checksum ? directory.checksum : NULL;
-        if (!*path_name(directory.path) && !pdb_name_of(module->path, name, sizeof(name)))
+        if (!*symbol_dirs_name(directory.path) && !pdb_name_of(module->path, name, sizeof(name)))
                 return true;
-        if (*path_name(directory.path))
-                snprintf(name, sizeof(name), "%s", path_name(directory.path));
+        if (*symbol_dirs_name(directory.path))
+                snprintf(name, sizeof(name), "%s", symbol_dirs_name(directory.path));
         if (!(path_beside(module->path, name, path, sizeof(path)) &&
               search_file(search, search->root, path)) &&
             !search_embedded(search, &image, &directory))
@@ -229,8 +218,8 @@ static bool search_images(PdbSearch *search, const SymbolDirs *dirs)
         for (i = 0; i < dirs->n; i++) {
                 FD_AUTO int fd = -1;
 
-                if (!symbol_dirs_path(dirs->paths[i], path_name(search->module->path), NULL,
-                                      SYMBOL_PLAIN, path, sizeof(path)))
+                if (!symbol_dirs_image_path(dirs->paths[i], search->module->path, path,
+                                            sizeof(path)))
                         continue;
                 fd = rootfs_open_file(root, path);
                 if (fd >= 0 && search_by_image(search, fd, dirs))

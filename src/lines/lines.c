@@ -61,6 +61,13 @@ bool lines_add_map(Lines *lines, const char *from, const char *to)
         return source_map_add(&lines->map, from, to);
 }
 
+const SymbolDirs *lines_directories(Lines *lines)
+{
+        if (!lines->has_defaults)
+                lines->has_defaults = symbol_dirs_add_default(&lines->dirs);
+        return &lines->dirs;
+}
+
 const char *line_status_name(LineStatus status)
 {
         static const char *const NAMES[] = {
@@ -114,9 +121,7 @@ static LineModule *lines_add_module(Lines *lines, const LineModule *asked)
                 free(module);
                 return NULL;
         }
-        if (!lines->has_defaults)
-                lines->has_defaults = symbol_dirs_add_default(&lines->dirs);
-        line_module_find(module, &lines->dirs, &lines->cache);
+        line_module_find(module, lines_directories(lines), &lines->cache);
         modules[lines->n_modules++] = module;
         return module;
 }

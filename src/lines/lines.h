@@ -7,6 +7,8 @@
  * Only for the IL that the assembly's file has: a profiler's IL has no lines.
  */
 
+#include "lines/symbol-dirs.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -25,6 +27,8 @@ void lines_free(Lines *lines);
  */
 bool lines_add_directory(Lines *lines, const char *path);
 bool lines_add_map(Lines *lines, const char *from, const char *to);
+/* The directories that were added, and the default ones: borrowed. */
+const SymbolDirs *lines_directories(Lines *lines);
 
 typedef struct LineQuestion {
         pid_t pid; /* files are those that this process sees; 0: those that we see */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_PATH 4096
+
 /* Images in memory; then the one that was read first is forgotten. Each takes a few MiB at most. */
 #define MAX_IMAGES 32u
 
@@ -60,11 +62,10 @@ void precompiled_free(Precompiled *precompiled)
         free(precompiled);
 }
 
-/* Reads the file, if it is the one that was loaded. */
-static R2RCode *image_read(const PrecompiledQuestion *question)
+/* Reads the file PATH below ROOT, if it is the one that was loaded. */
+static R2RCode *image_read(int root, const char *path, const uint8_t guid[PDB_GUID_SIZE])
 {
-        FD_AUTO int root = rootfs_open_root(question->pid);
-        FD_AUTO int fd = root >= 0 ? rootfs_open_file(root, question->module_path) : -1;
+        FD_AUTO int fd = root >= 0 ? rootfs_open_file(root, path) : -1;
         DebugDirectory directory;
         const char *reason;
         R2RCode *code;
@@ -72,13 +73,31 @@ static R2RCode *image_read(const PrecompiledQuestion *question)
 
         if (fd < 0 || pe_file_read(&pe, fd, 0, &reason) < 0 ||
             debug_directory_read(&directory, &pe, &reason) < 0 || !directory.has_id ||
-            memcmp(directory.id.guid, question->pdb_guid, PDB_GUID_SIZE) != 0 ||
+            memcmp(directory.id.guid, guid, PDB_GUID_SIZE) != 0 ||
             r2r_code_read(&code, &pe, &reason) < 0)
                 return NULL;
         return code;
 }
 
-static const PrecompiledImage *precompiled_image(Precompiled *precompiled,
+static R2RCode *image_search(const PrecompiledQuestion *question, const SymbolDirs *dirs)
+{
+        FD_AUTO int own = rootfs_open_root(0);
+        FD_AUTO int root = question->pid ? rootfs_open_root(question->pid) : -1;
+        R2RCode *code;
+        char path[MAX_PATH];
+        size_t i;
+
+        /* A process that is gone may have had another root. The GUID shows what is its. */
+        code = image_read(root >= 0 ? root : own, question->module_path, question->pdb_guid);
+        /* The assembly before it was precompiled has the same GUID: then the search goes on. */
+        for (i = 0; !code && i < dirs->n; i++)
+                if (symbol_dirs_image_path(dirs->paths[i], question->module_path, path,
+                                           sizeof(path)))
+                        code = image_read(own, path, question->pdb_guid);
+        return code;
+}
+
+static const PrecompiledImage *precompiled_image(Precompiled *precompiled, const SymbolDirs *dirs,
                                                  const PrecompiledQuestion *question)
 {
         PrecompiledImage *image;
@@ -103,7 +122,7 @@ static const PrecompiledImage *precompiled_image(Precompiled *precompiled,
         }
         image->pid = question->pid;
         memcpy(image->guid, question->pdb_guid, PDB_GUID_SIZE);
-        image->code = image_read(question);
+        image->code = image_search(question, dirs);
         if (image->code)
                 image->bodies = calloc(MAX_BODIES, sizeof(*image->bodies));
         return image;
@@ -130,8 +149,8 @@ static const R2RMethod *image_body(const PrecompiledImage *image,
 }
 
 /* The map of the code that is asked about; the caller frees its entries. */
-static bool precompiled_map(Precompiled *precompiled, const PrecompiledQuestion *question,
-                            R2RMap *ret)
+static bool precompiled_map(Precompiled *precompiled, const SymbolDirs *dirs,
+                            const PrecompiledQuestion *question, R2RMap *ret)
 {
         static const uint8_t NONE[PDB_GUID_SIZE];
         const PrecompiledImage *image;
@@ -141,7 +160,7 @@ static bool precompiled_map(Precompiled *precompiled, const PrecompiledQuestion 
             question->offset >= question->size || question->token >> 24 != 6 ||
             !memcmp(question->pdb_guid, NONE, PDB_GUID_SIZE))
                 return false;
-        image = precompiled_image(precompiled, question);
+        image = precompiled_image(precompiled, dirs, question);
         method = image ? image_body(image, question) : NULL;
         return method && r2r_code_map(image->code, method->function, ret) == 0;
 }
@@ -161,13 +180,13 @@ static int32_t map_line_il(const R2RMap *map, int32_t il)
         return line_il;
 }
 
-bool precompiled_find(Precompiled *precompiled, const PrecompiledQuestion *question,
-                      PrecompiledAnswer *ret)
+bool precompiled_find(Precompiled *precompiled, const SymbolDirs *dirs,
+                      const PrecompiledQuestion *question, PrecompiledAnswer *ret)
 {
         int32_t il = 0;
         R2RMap map;
 
-        if (!precompiled_map(precompiled, question, &map))
+        if (!precompiled_map(precompiled, dirs, question, &map))
                 return false;
         *ret = (PrecompiledAnswer){.has_il = r2r_map_lookup(&map, (uint32_t)question->offset, &il)};
         if (ret->has_il) {

@@ -8,6 +8,8 @@
  * the GUID that the module's load event had.
  */
 
+#include "lines/symbol-dirs.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -35,6 +37,9 @@ typedef struct PrecompiledAnswer {
         int32_t line_il; /* the IL offset whose line counts there: never negative */
 } PrecompiledAnswer;
 
-/* False: the image or the method's map is not known. */
-bool precompiled_find(Precompiled *precompiled, const PrecompiledQuestion *question,
-                      PrecompiledAnswer *ret);
+/*
+ * DIRS: where images are looked for that are not where they were. False: the image or the method's
+ * map is not known.
+ */
+bool precompiled_find(Precompiled *precompiled, const SymbolDirs *dirs,
+                      const PrecompiledQuestion *question, PrecompiledAnswer *ret);

@@ -85,6 +85,16 @@ static void guid_write_key(const uint8_t *guid, bool is_large, char key[2 * PDB_
                 snprintf(key + 2 * i, 3, is_large ? "%02X" : "%02x", guid[ORDER[i]]);
 }
 
+const char *symbol_dirs_name(const char *path)
+{
+        const char *name = path;
+
+        for (; *path; path++)
+                if (*path == '/' || *path == '\\')
+                        name = path + 1;
+        return name;
+}
+
 bool symbol_dirs_path(const char *dir, const char *name, const uint8_t guid[PDB_GUID_SIZE],
                       SymbolLayout layout, char *buffer, size_t n)
 {
@@ -102,4 +112,9 @@ bool symbol_dirs_path(const char *dir, const char *name, const uint8_t guid[PDB_
                              is_large ? "FFFFFFFF" : "ffffffff", name);
         }
         return r > 0 && (size_t)r < n;
+}
+
+bool symbol_dirs_image_path(const char *dir, const char *module_path, char *buffer, size_t n)
+{
+        return symbol_dirs_path(dir, symbol_dirs_name(module_path), NULL, SYMBOL_PLAIN, buffer, n);
 }

@@ -2,10 +2,11 @@
 #pragma once
 
 /*
- * Symbol directories: where PDBs are looked for that are not beside their assembly
+ * Symbol directories: where PDBs are looked for that are not beside their assembly, and images that
+ * are not where they were
  *
- * In each directory DIR: DIR/NAME.pdb, and DIR/NAME.pdb/<GUID>ffffffff/NAME.pdb, which is how
- * symbol servers and the caches of debuggers lay them out (dotnet/symstore:
+ * In each directory DIR: images as DIR/NAME; PDBs as DIR/NAME.pdb, and as symbol servers and the
+ * caches of debuggers lay them out, DIR/NAME.pdb/<GUID>ffffffff/NAME.pdb (dotnet/symstore:
  * SSQP_Key_Conventions.md).
  */
 
@@ -38,3 +39,8 @@ typedef enum SymbolLayout {
  */
 bool symbol_dirs_path(const char *dir, const char *name, const uint8_t guid[PDB_GUID_SIZE],
                       SymbolLayout layout, char *buffer, size_t n);
+/* The same for the image of the module with that path: it is called as the module is. */
+bool symbol_dirs_image_path(const char *dir, const char *module_path, char *buffer, size_t n);
+
+/* The last part of a path of any system. Borrowed from PATH. */
+const char *symbol_dirs_name(const char *path);

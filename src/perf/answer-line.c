@@ -52,7 +52,8 @@ void answer_lines_complete(AnswerLines *lines, pid_t pid, clrsym_answer *answer)
         PrecompiledAnswer found;
 
         if (body->tier != CLRSYM_TIER_READY_TO_RUN || answer->line_il_offset >= 0 ||
-            !precompiled_find(lines->precompiled, &question, &found))
+            !precompiled_find(lines->precompiled, lines_directories(lines->lines), &question,
+                              &found))
                 return;
         answer->line_il_offset = found.line_il;
         if (!found.has_il)

@@ -2,12 +2,14 @@
 
 /*
  * Where PDBs are found and where not: embedded, beside the assembly, in symbol directories,
- * replaced ones, other builds; and source maps. The files are those of a compiler.
+ * replaced ones, other builds; images in symbol directories; and source maps. The files are those of a compiler.
  */
 
 #include "lines/lines.h"
+#include "lines/precompiled.h"
 #include "lines/source-map.h"
 #include "lines/symbol-dirs.h"
+#include "metadata/r2r-code.h"
 #include "pdb/debug-directory.h"
 
 #include "support/suite.h"
@@ -155,6 +157,78 @@ START_TEST(test_directories)
 }
 END_TEST
 
+/* A body of the image, as if it had been mapped at 0x7f0000000000. */
+static PrecompiledQuestion body_of(const char *path, uint8_t ret_guid[PDB_GUID_SIZE])
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        DebugDirectory directory;
+        const char *reason;
+        R2RMethod method;
+        R2RCode *code;
+        PeFile image;
+        uint32_t rid = 1;
+
+        ck_assert_int_eq(pe_file_read(&image, fd, 0, &reason), 0);
+        ck_assert_int_eq(debug_directory_read(&directory, &image, &reason), 0);
+        ck_assert_int_eq(r2r_code_read(&code, &image, &reason), 0);
+        while (!r2r_code_find_method(code, rid, &method))
+                ck_assert_uint_lt(++rid, 1000);
+        r2r_code_free(code);
+        close(fd);
+        memcpy(ret_guid, directory.id.guid, PDB_GUID_SIZE);
+        return (PrecompiledQuestion){
+                .module_path = "/nowhere/LibMap.dll",
+                .pdb_guid = ret_guid,
+                .token = 0x06000000 | rid,
+                .size = method.end - method.begin,
+                .start = 0x7f0000000000 + method.begin,
+        };
+}
+
+static bool ask_image(const SymbolDirs *dirs, const PrecompiledQuestion *question)
+{
+        Precompiled *precompiled = precompiled_new();
+        PrecompiledAnswer answer = {0}, again = {0};
+        bool is_found = precompiled_find(precompiled, dirs, question, &answer);
+
+        /* What is remembered is the same. */
+        ck_assert_int_eq(precompiled_find(precompiled, dirs, question, &again), is_found);
+        ck_assert_int_eq(memcmp(&again, &answer, sizeof(answer)), 0);
+        precompiled_free(precompiled);
+        return is_found;
+}
+
+/* An image that is no longer where it was. */
+START_TEST(test_image)
+{
+        g_autofree char *dir = g_dir_make_tmp("lines-XXXXXX", NULL);
+        g_autofree char *other = place(dir, "a/LibMap.dll", "embedded");
+        g_autofree char *right = place(dir, "b/LibMap.dll", "../r2r-code/image");
+        g_autofree char *a = g_path_get_dirname(other), *b = g_path_get_dirname(right);
+        uint8_t guid[PDB_GUID_SIZE];
+        PrecompiledQuestion question = body_of(right, guid);
+        SymbolDirs dirs = {0};
+
+        ck_assert(!ask_image(&dirs, &question));
+        ck_assert(symbol_dirs_add(&dirs, a));
+        ck_assert(!ask_image(&dirs, &question));
+        ck_assert(symbol_dirs_add(&dirs, b));
+        ck_assert(ask_image(&dirs, &question));
+        /* Another program has the same path: a name is not enough. */
+        question.pdb_guid = OTHER_GUID;
+        ck_assert(!ask_image(&dirs, &question));
+        question.pdb_guid = guid;
+        question.start += 16;
+        ck_assert(!ask_image(&dirs, &question));
+        symbol_dirs_deinit(&dirs);
+        g_unlink(other);
+        g_unlink(right);
+        g_rmdir(a);
+        g_rmdir(b);
+        g_rmdir(dir);
+}
+END_TEST
+
 static const struct {
         const char *path, *expected;
 } MAPPED[] = {
@@ -202,6 +276,7 @@ Suite *suite_new(void)
 
         tcase_add_test(tcase, test_embedded);
         tcase_add_test(tcase, test_directories);
+        tcase_add_test(tcase, test_image);
         tcase_add_loop_test(tcase, test_source_map, 0, G_N_ELEMENTS(MAPPED));
         tcase_add_test(tcase, test_paths);
         suite_add_tcase(suite, tcase);
