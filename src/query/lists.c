@@ -233,7 +233,8 @@ void call_history(Call *call)
                 return;
         call->wrong = NULL;
         list_begin(&list, call, "bodies");
-        i = from.is_begun ? tracker_process_index(call->context->tracker, from.serial + 1) : processes->len;
+        i = from.is_begun ? tracker_process_index(call->context->tracker, from.serial + 1)
+                          : processes->len;
         while (i-- > 0) {
                 const Process *process = processes->pdata[i];
                 HistoryPlace place = HISTORY_NEWEST;
