@@ -14,22 +14,11 @@
 /* Images in memory; then the one that was read first is forgotten. Each takes a few MiB at most. */
 #define MAX_IMAGES 32u
 
-/* Bodies of an image that are remembered: each search for an instance goes through all of them. */
-#define MAX_BODIES 512u
-
-typedef struct PrecompiledBody {
-        uint64_t start;
-        uint32_t token, size; /* SIZE 0: none */
-        bool is_found;
-        R2RMethod method; /* if it is found */
-} PrecompiledBody;
-
 typedef struct PrecompiledImage {
         pid_t pid;
         char *path; /* owned */
         uint8_t guid[PDB_GUID_SIZE];
-        R2RCode *code;           /* owned; NULL: there is none that can be read */
-        PrecompiledBody *bodies; /* owned: MAX_BODIES of them, by their start; NULL without code */
+        R2RCode *code; /* owned; NULL: there is none that can be read */
 } PrecompiledImage;
 
 struct Precompiled {
@@ -46,7 +35,6 @@ Precompiled *precompiled_new(void)
 static void image_clear(PrecompiledImage *image)
 {
         r2r_code_free(image->code);
-        free(image->bodies);
         free(image->path);
         *image = (PrecompiledImage){0};
 }
@@ -123,29 +111,7 @@ static const PrecompiledImage *precompiled_image(Precompiled *precompiled, const
         image->pid = question->pid;
         memcpy(image->guid, question->pdb_guid, PDB_GUID_SIZE);
         image->code = image_search(question, dirs);
-        if (image->code)
-                image->bodies = calloc(MAX_BODIES, sizeof(*image->bodies));
         return image;
-}
-
-/* NULL: it is not in the image, or there is no memory. */
-static const R2RMethod *image_body(const PrecompiledImage *image,
-                                   const PrecompiledQuestion *question)
-{
-        PrecompiledBody *body;
-
-        if (!image->code || !image->bodies)
-                return NULL;
-        /* Code begins at multiples of 16. */
-        body = &image->bodies[(question->start >> 4) % MAX_BODIES];
-        if (body->start != question->start || body->size != question->size ||
-            body->token != question->token) {
-                *body = (PrecompiledBody){
-                        .start = question->start, .token = question->token, .size = question->size};
-                body->is_found = r2r_code_find_body(image->code, question->token & 0xffffff,
-                                                    question->start, question->size, &body->method);
-        }
-        return body->is_found ? &body->method : NULL;
 }
 
 /* The map of the code that is asked about; the caller frees its entries. */
@@ -154,15 +120,17 @@ static bool precompiled_map(Precompiled *precompiled, const SymbolDirs *dirs,
 {
         static const uint8_t NONE[PDB_GUID_SIZE];
         const PrecompiledImage *image;
-        const R2RMethod *method;
+        R2RMethod method;
 
         if (!question->module_path || !*question->module_path || !question->size ||
             question->offset >= question->size || question->token >> 24 != 6 ||
             !memcmp(question->pdb_guid, NONE, PDB_GUID_SIZE))
                 return false;
         image = precompiled_image(precompiled, dirs, question);
-        method = image ? image_body(image, question) : NULL;
-        return method && r2r_code_map(image->code, method->function, ret) == 0;
+        return image && image->code &&
+               r2r_code_find_body(image->code, question->token & 0xffffff, question->start,
+                                  question->size, &method) &&
+               r2r_code_map(image->code, method.function, ret) == 0;
 }
 
 /*

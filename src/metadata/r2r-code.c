@@ -45,11 +45,18 @@ typedef struct ImageTable {
         uint8_t *bytes; /* owned or NULL */
 } ImageTable;
 
+/* The first function of an instance of a generic method of this assembly. */
+typedef struct InstanceRow {
+        uint32_t rid, function;
+} InstanceRow;
+
 struct R2RCode {
         unsigned version;
         ImageTable functions, methods, debug_info, instances;
         uint32_t n_functions;
-        uint8_t *heads; /* owned: a bit a function: it is a method's first */
+        uint8_t *heads;    /* owned: a bit a function: it is a method's first */
+        InstanceRow *rows; /* owned: of `instances`, sorted */
+        uint32_t n_rows, n_rows_allocated;
 };
 
 static int refuse(const char **ret_reason, const char *reason)
@@ -208,6 +215,55 @@ static bool walk_instance(NativeWalk *walk, R2RInstance *ret, uint32_t *ret_func
         return false;
 }
 
+static int code_add_row(R2RCode *code, InstanceRow row)
+{
+        InstanceRow *rows;
+        uint32_t n;
+
+        /* No two instances have the same code. */
+        if (code->n_rows == code->n_functions)
+                return -EBADMSG;
+        if (code->n_rows == code->n_rows_allocated) {
+                n = code->n_rows ? code->n_rows * 2 : 64;
+                rows = realloc(code->rows, n * sizeof(*rows));
+                if (!rows)
+                        return -ENOMEM;
+                code->rows = rows;
+                code->n_rows_allocated = n;
+        }
+        code->rows[code->n_rows++] = row;
+        return 0;
+}
+
+static int row_compare(const void *a, const void *b)
+{
+        const InstanceRow *one = a, *other = b;
+
+        if (one->rid != other->rid)
+                return one->rid < other->rid ? -1 : 1;
+        return one->function < other->function ? -1 : one->function > other->function;
+}
+
+static int code_take_instances(R2RCode *code)
+{
+        const NativeTable instances = table_of(&code->instances);
+        uint32_t function;
+        R2RInstance instance;
+        NativeWalk walk;
+        int r = 0;
+
+        if (!native_walk_begin(&walk, &instances))
+                return 0;
+        while (r == 0 && walk_instance(&walk, &instance, &function)) {
+                code_set_head(code, function);
+                if (!instance.is_member_ref && function < code->n_functions)
+                        r = code_add_row(code, (InstanceRow){instance.rid, function});
+        }
+        if (code->n_rows)
+                qsort(code->rows, code->n_rows, sizeof(*code->rows), row_compare);
+        return r;
+}
+
 /*
  * Each first function of a method has an entry point, or is an instance's; and it has debug
  * information, which no handler has.
@@ -215,20 +271,14 @@ static bool walk_instance(NativeWalk *walk, R2RInstance *ret, uint32_t *ret_func
 static void code_find_heads(R2RCode *code)
 {
         const NativeTable methods = table_of(&code->methods),
-                          instances = table_of(&code->instances),
                           debug_info = table_of(&code->debug_info);
         uint32_t n = native_array_n(&methods), i, function;
-        R2RInstance instance;
-        NativeWalk walk;
         size_t offset;
 
         /* No more than there can be in as many bytes. */
         for (i = 0; i < n && i / 16 < methods.n; i++)
                 if (native_array_find(&methods, i, &offset) &&
                     entry_function(&methods, offset, &function))
-                        code_set_head(code, function);
-        if (native_walk_begin(&walk, &instances))
-                while (walk_instance(&walk, &instance, &function))
                         code_set_head(code, function);
         for (i = 0; i < code->n_functions; i++)
                 if (native_array_find(&debug_info, i, &offset))
@@ -255,7 +305,7 @@ static int code_read_tables(R2RCode *code, const PeFile *pe, const char **ret_re
         if (!code->heads)
                 return -ENOMEM;
         code_find_heads(code);
-        return 0;
+        return code_take_instances(code);
 }
 
 int r2r_code_read(R2RCode **ret, const PeFile *pe, const char **ret_reason)
@@ -291,6 +341,7 @@ void r2r_code_free(R2RCode *code)
         free(code->debug_info.bytes);
         free(code->instances.bytes);
         free(code->heads);
+        free(code->rows);
         free(code);
 }
 
@@ -380,27 +431,38 @@ static bool code_maps_are_same(const R2RCode *code, uint32_t one, uint32_t other
                a == b;
 }
 
+/* The first row that is not of a lower RID. */
+static uint32_t code_first_row(const R2RCode *code, uint32_t rid)
+{
+        uint32_t low = 0, high = code->n_rows;
+
+        while (low < high) {
+                uint32_t middle = low + (high - low) / 2;
+
+                if (code->rows[middle].rid < rid)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
 bool r2r_code_find_body(const R2RCode *code, uint32_t rid, uint64_t start, uint32_t size,
                         R2RMethod *ret)
 {
-        const NativeTable instances = table_of(&code->instances);
-        uint32_t function;
-        R2RInstance instance;
-        R2RMethod method;
-        NativeWalk walk;
         bool is_found = false;
+        R2RMethod method;
+        uint32_t i;
 
         if (r2r_code_find_method(code, rid, &method) && method_fits(&method, start, size)) {
                 *ret = method;
                 return true;
         }
-        if (!native_walk_begin(&walk, &instances))
-                return false;
-        while (walk_instance(&walk, &instance, &function)) {
-                if (instance.is_member_ref || instance.rid != rid ||
-                    !r2r_code_method(code, function, &method) || !method_fits(&method, start, size))
+        for (i = code_first_row(code, rid); i < code->n_rows && code->rows[i].rid == rid; i++) {
+                if (!r2r_code_method(code, code->rows[i].function, &method) ||
+                    !method_fits(&method, start, size))
                         continue;
-                if (is_found && !code_maps_are_same(code, ret->function, function))
+                if (is_found && !code_maps_are_same(code, ret->function, method.function))
                         return false;
                 *ret = method;
                 is_found = true;

@@ -30,7 +30,7 @@ typedef struct R2RCode R2RCode;
 /*
  * Reads the tables of the image, for which PE has the headers. Returns 0; -ENOMEM; -EBADMSG if
  * there is no precompiled code that can be read, and *RET_REASON (static) is why; or pread()'s
- * error. Takes as many bytes as the tables have, at most 128 MiB.
+ * error. Takes as many bytes as the tables have, at most 128 MiB, and at most 16 more a function.
  */
 int r2r_code_read(R2RCode **ret, const PeFile *pe, const char **ret_reason);
 void r2r_code_free(R2RCode *code);
