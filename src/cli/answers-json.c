@@ -55,12 +55,12 @@ static bool questions_ask(AnswerSource *source, const AddressQuestion *questions
 static void print_with_line(LineSource *lines, const AddressQuestion *question, JsonSpan answer)
 {
         const ProcessName *process = &question->process;
-        json_auto_t *json = json_loadb(answer.at, answer.n, 0, NULL);
         g_autoptr(GString) line = g_string_new_len(answer.at, (gssize)answer.n);
 
-        if (json && line->len && line->str[line->len - 1] == '}') {
+        if (line->len && line->str[line->len - 1] == '}') {
                 g_string_truncate(line, line->len - 1);
-                line_source_append_json(lines, line, process->has_pid_ns ? 0 : process->pid, json);
+                line_source_append_json(lines, line, process->has_pid_ns ? 0 : process->pid,
+                                        answer);
                 g_string_append_c(line, '}');
         }
         output_line(line->str, line->len);

@@ -77,12 +77,12 @@ static const char *shown_name(BodyRows *list, const json_t *object)
 }
 
 /* NULL: not known. */
-static const char *first_line(BodyRows *list, const json_t *object)
+static const char *first_line(BodyRows *list, JsonSpan body)
 {
         g_autoptr(GString) text = g_string_new(NULL);
         SourceLine line;
 
-        if (!list->lines || line_source_find_first(list->lines, object, &line) != LINE_FOUND)
+        if (!list->lines || line_source_find_first(list->lines, body, &line) != LINE_FOUND)
                 return NULL;
         g_string_append_printf(text, "%s:%" G_GUINT32_FORMAT, line.file, line.line);
         return body_rows_keep_text(list, text->str);
@@ -112,7 +112,6 @@ static BodyRow row_from_json(BodyRows *list, const json_t *object)
                 .symbol = body_rows_keep_text(list, symbol ? symbol : "?"),
                 .shown = shown_name(list, object),
                 .module = body_rows_keep_text(list, module_file_name(object)),
-                .source = first_line(list, object),
                 .number = list->rows->len,
         };
 
@@ -133,6 +132,7 @@ static void body_rows_add(BodyRows *list, BodyRow *row, JsonSpan text)
 {
         const BodyRow *first = list->rows->len ? body_rows_get(list, 0) : row;
 
+        row->source = first_line(list, text);
         if (list->keeps_json)
                 row->json = g_string_chunk_insert_len(list->texts, text.at, (gssize)text.n);
         list->is_of_several |= row->pid != first->pid || row->pid_ns != first->pid_ns;

@@ -154,12 +154,11 @@ void body_table_print(const BodyRows *list, unsigned important)
 /* The row, with the first line of its method. */
 static bool print_with_line(JsonSpan row, void *data)
 {
-        json_auto_t *object = json_span_load(row);
         g_autoptr(GString) text = g_string_new_len(row.at, (gssize)row.n);
 
-        if (json_is_object(object) && text->str[text->len - 1] == '}') {
+        if (text->len && text->str[text->len - 1] == '}') {
                 g_string_truncate(text, text->len - 1);
-                line_source_append_first_json(data, text, object);
+                line_source_append_first_json(data, text, row);
                 g_string_append_c(text, '}');
         }
         output_line(text->str, text->len);

@@ -67,25 +67,48 @@ static JsonSpan value_at(JsonSpan text, size_t *at)
         return (JsonSpan){text.at + begin, end - begin};
 }
 
+/* Moves AT over the next member of an object; false at the end. */
+static bool next_member(JsonSpan object, size_t *at, JsonSpan *ret_key, JsonSpan *ret_value)
+{
+        if (!next_start(object, at, '{') || object.at[*at] != '"')
+                return false;
+        *ret_key = value_at(object, at);
+        *at = skip_blanks(object, *at);
+        if (*at >= object.n || object.at[*at] != ':')
+                return false;
+        *at = skip_blanks(object, *at + 1);
+        *ret_value = value_at(object, at);
+        return true;
+}
+
+static bool key_is(JsonSpan key, const char *name)
+{
+        size_t n = strlen(name);
+
+        return key.n == n + 2 && !memcmp(key.at + 1, name, n);
+}
+
 bool json_span_member(JsonSpan object, const char *name, JsonSpan *ret_value)
 {
-        size_t n_name = strlen(name), at = 0;
+        size_t at = 0;
+        JsonSpan key;
 
-        while (next_start(object, &at, '{')) {
-                JsonSpan key;
-
-                if (object.at[at] != '"')
-                        return false;
-                key = value_at(object, &at);
-                at = skip_blanks(object, at);
-                if (at >= object.n || object.at[at] != ':')
-                        return false;
-                at = skip_blanks(object, at + 1);
-                *ret_value = value_at(object, &at);
-                if (key.n == n_name + 2 && !memcmp(key.at + 1, name, n_name))
+        while (next_member(object, &at, &key, ret_value))
+                if (key_is(key, name))
                         return true;
-        }
         return false;
+}
+
+void json_span_members(JsonSpan object, const char *const *names, size_t n, JsonSpan *ret_values)
+{
+        JsonSpan key, value;
+        size_t at = 0, i;
+
+        memset(ret_values, 0, n * sizeof(*ret_values));
+        while (next_member(object, &at, &key, &value))
+                for (i = 0; i < n; i++)
+                        if (key_is(key, names[i]))
+                                ret_values[i] = value;
 }
 
 bool json_span_next(JsonSpan array, size_t *position, JsonSpan *ret_element)

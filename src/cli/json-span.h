@@ -20,6 +20,8 @@ typedef struct JsonSpan {
 
 /* The value of an object's member; false if it has no such member, or the text is not an object. */
 bool json_span_member(JsonSpan object, const char *name, JsonSpan *ret_value);
+/* The values of N members in one pass; of one that is not there RET_VALUES has no bytes. */
+void json_span_members(JsonSpan object, const char *const *names, size_t n, JsonSpan *ret_values);
 
 /*
  * The next element of an array. *POSITION is 0 at first; it is moved after the element. False at

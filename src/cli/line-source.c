@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/line-source.h"
 
+#include "cli/json-field.h"
 #include "perf/answer-line.h"
 #include "util/guid-text.h"
 #include "util/json-text.h"
@@ -13,6 +14,7 @@
 
 struct LineSource {
         AnswerLines lines; /* owned */
+        GString *path;     /* owned: of the module that was asked about last */
         bool is_recording; /* the processes of a trace are not those that have the pids now */
 };
 
@@ -22,6 +24,7 @@ LineSource *line_source_new(const Options *options)
         bool ok = answer_lines_init(&source->lines);
         guint i;
 
+        source->path = g_string_new(NULL);
         source->is_recording = options->trace != NULL;
         for (i = 0; ok && options->symbols && i < options->symbols->len; i++)
                 ok = lines_add_directory(source->lines.lines, options->symbols->pdata[i]);
@@ -37,6 +40,7 @@ void line_source_free(LineSource *source)
         if (!source)
                 return;
         answer_lines_deinit(&source->lines);
+        g_string_free(source->path, TRUE);
         g_free(source);
 }
 
@@ -68,36 +72,95 @@ void line_source_append_text(LineSource *source, GString *out, int32_t pid,
                 g_string_append_printf(out, " (%s)", clrsym_il_kind_name(answer->il_kind));
 }
 
-static const json_t *line_member(const json_t *answer, const char *object, const char *name)
+static bool span_is(JsonSpan value, const char *text)
 {
-        return json_object_get(json_object_get(answer, object), name);
+        size_t n = strlen(text);
+
+        return value.n == n + 2 && *value.at == '"' && !memcmp(value.at + 1, text, n);
 }
 
-/* Sets what counts for a line; the texts are borrowed. */
-static void answer_take(clrsym_answer *ret, const json_t *json)
+/* 0 if it is null. After a member's value comes a comma or a brace. */
+static int64_t span_number(JsonSpan value)
 {
-        const json_t *il = json_object_get(json, "line_il_offset");
-        const char *guid = json_string_value(line_member(json, "module", "pdb_guid"));
-        const char *token = json_string_value(line_member(json, "method", "token"));
-        const char *start = json_string_value(json_object_get(json, "start"));
-        const char *tier = json_string_value(line_member(json, "version", "tier"));
+        return value.n ? g_ascii_strtoll(value.at, NULL, 10) : 0;
+}
 
+/* The number in a text, as "0x1f". */
+static uint64_t span_hex(JsonSpan value)
+{
+        return value.n && *value.at == '"' ? g_ascii_strtoull(value.at + 1, NULL, 16) : 0;
+}
+
+/* The text without its escapes, in BUFFER; NULL: it is not a text. */
+static const char *span_text(JsonSpan value, GString *buffer)
+{
+        if (!value.n || *value.at != '"')
+                return NULL;
+        if (memchr(value.at, '\\', value.n)) {
+                json_auto_t *json = json_span_load(value);
+
+                g_string_assign(buffer, json ? json_string_value(json) : "");
+        } else {
+                g_string_truncate(buffer, 0);
+                g_string_append_len(buffer, value.at + 1, (gssize)value.n - 2);
+        }
+        return buffer->str;
+}
+
+/* Members of an answer, and of a body, that count for a line. */
+enum {
+        MEMBER_STATUS,
+        MEMBER_PID,
+        MEMBER_START,
+        MEMBER_SIZE,
+        MEMBER_OFFSET,
+        MEMBER_LINE_IL,
+        MEMBER_METHOD,
+        MEMBER_MODULE,
+        MEMBER_VERSION,
+        _MEMBER_MAX,
+};
+
+static void members_of(JsonSpan object, JsonSpan ret_members[_MEMBER_MAX])
+{
+        static const char *const NAMES[] = {
+                [MEMBER_STATUS] = "status",   [MEMBER_PID] = "pid",
+                [MEMBER_START] = "start",     [MEMBER_SIZE] = "size",
+                [MEMBER_OFFSET] = "offset",   [MEMBER_LINE_IL] = "line_il_offset",
+                [MEMBER_METHOD] = "method",   [MEMBER_MODULE] = "module",
+                [MEMBER_VERSION] = "version",
+        };
+
+        json_span_members(object, NAMES, _MEMBER_MAX, ret_members);
+}
+
+/* Sets what counts for a line; the path is in the source's buffer. */
+static void answer_take(LineSource *source, const JsonSpan *members, clrsym_answer *ret)
+{
+        static const char *const OF_METHOD[] = {"token"};
+        static const char *const OF_MODULE[] = {"path", "pdb_guid"};
+        static const char *const OF_VERSION[] = {"tier", "il_version"};
+        const JsonSpan il = members[MEMBER_LINE_IL];
+        JsonSpan module[2], version[2], token;
+
+        json_span_members(members[MEMBER_MODULE], OF_MODULE, 2, module);
+        json_span_members(members[MEMBER_VERSION], OF_VERSION, 2, version);
+        json_span_members(members[MEMBER_METHOD], OF_METHOD, 1, &token);
         *ret = (clrsym_answer){
-                .offset = (uint64_t)json_integer_value(json_object_get(json, "offset")),
-                .line_il_offset = json_is_integer(il) ? (int32_t)json_integer_value(il) : -1,
-                .body = {.module_path = json_string_value(line_member(json, "module", "path")),
-                         .start = start ? g_ascii_strtoull(start, NULL, 16) : 0,
-                         .size = (uint32_t)json_integer_value(json_object_get(json, "size")),
-                         .tier = tier && !strcmp(tier, clrsym_tier_name(CLRSYM_TIER_READY_TO_RUN))
+                .offset = (uint64_t)span_number(members[MEMBER_OFFSET]),
+                .line_il_offset = il.n && *il.at != 'n' ? (int32_t)span_number(il) : -1,
+                .body = {.module_path = span_text(module[0], source->path),
+                         .start = span_hex(members[MEMBER_START]),
+                         .size = (uint32_t)span_number(members[MEMBER_SIZE]),
+                         .tier = span_is(version[0], clrsym_tier_name(CLRSYM_TIER_READY_TO_RUN))
                                          ? CLRSYM_TIER_READY_TO_RUN
                                          : CLRSYM_TIER_UNKNOWN,
-                         .token = token ? (uint32_t)g_ascii_strtoull(token, NULL, 16) : 0,
+                         .token = (uint32_t)span_hex(token),
                          .has_il_version = true,
-                         .il_version = (uint64_t)json_integer_value(
-                                 line_member(json, "version", "il_version"))},
+                         .il_version = (uint64_t)span_number(version[1])},
         };
-        if (guid)
-                guid_from_text(guid, strlen(guid), ret->body.module_pdb_guid);
+        if (module[1].n > 2)
+                guid_from_text(module[1].at + 1, module[1].n - 2, ret->body.module_pdb_guid);
 }
 
 /* Replaces what the daemon could not know of precompiled code, in its own text of the answer. */
@@ -134,40 +197,43 @@ static void append_members(GString *out, LineStatus found, const SourceLine *lin
         g_string_append_printf(out, ",\"line_status\":\"%s\"", line_status_name(found));
 }
 
-void line_source_append_json(LineSource *source, GString *out, int32_t pid, const json_t *json)
+void line_source_append_json(LineSource *source, GString *out, int32_t pid, JsonSpan json)
 {
-        const char *status = json_string_value(json_object_get(json, "status"));
-        LineStatus found;
+        JsonSpan members[_MEMBER_MAX];
         clrsym_answer answer;
+        LineStatus found;
         SourceLine line;
 
-        if (!status || strcmp(status, clrsym_status_name(CLRSYM_OK)) != 0)
+        members_of(json, members);
+        if (!span_is(members[MEMBER_STATUS], clrsym_status_name(CLRSYM_OK)))
                 return;
-        answer_take(&answer, json);
+        answer_take(source, members, &answer);
         answer_complete(source, pid, &answer);
         json_complete(out, &answer);
         found = line_source_find(source, pid, &answer, &line);
         append_members(out, found, &line);
 }
 
-LineStatus line_source_find_first(LineSource *source, const json_t *body, SourceLine *ret)
+LineStatus line_source_find_first(LineSource *source, JsonSpan body, SourceLine *ret)
 {
-        const pid_t pid = (pid_t)json_integer_value(json_object_get(body, "pid"));
+        JsonSpan members[_MEMBER_MAX];
         clrsym_answer answer;
 
-        answer_take(&answer, body);
-        return lines_find_first(source->lines.lines,
-                                &(LineQuestion){
-                                        .pid = source->is_recording ? 0 : pid,
-                                        .module_path = answer.body.module_path,
-                                        .pdb_guid = answer.body.module_pdb_guid,
-                                        .token = answer.body.token,
-                                        .il_version = answer.body.il_version,
-                                },
-                                ret);
+        members_of(body, members);
+        answer_take(source, members, &answer);
+        return lines_find_first(
+                source->lines.lines,
+                &(LineQuestion){
+                        .pid = source->is_recording ? 0 : (pid_t)span_number(members[MEMBER_PID]),
+                        .module_path = answer.body.module_path,
+                        .pdb_guid = answer.body.module_pdb_guid,
+                        .token = answer.body.token,
+                        .il_version = answer.body.il_version,
+                },
+                ret);
 }
 
-void line_source_append_first_json(LineSource *source, GString *out, const json_t *body)
+void line_source_append_first_json(LineSource *source, GString *out, JsonSpan body)
 {
         SourceLine line;
         LineStatus found = line_source_find_first(source, body, &line);

@@ -5,12 +5,12 @@
  * Line source: source lines for answers, as the command line asks for them
  */
 
+#include "cli/json-span.h"
 #include "cli/options.h"
 #include "clrsym/clrsym.h"
 #include "lines/lines.h"
 
 #include <glib.h>
-#include <jansson.h>
 
 typedef struct LineSource LineSource;
 
@@ -38,9 +38,9 @@ void line_source_append_text(LineSource *source, GString *out, int32_t pid,
  * of the daemon's answers in JSON, which OUT ends with; of precompiled code the IL offset is set
  * there.
  */
-void line_source_append_json(LineSource *source, GString *out, int32_t pid, const json_t *answer);
+void line_source_append_json(LineSource *source, GString *out, int32_t pid, JsonSpan answer);
 
 /* The first line of the method of BODY, a row of History or Versions; RET as above. */
-LineStatus line_source_find_first(LineSource *source, const json_t *body, SourceLine *ret);
+LineStatus line_source_find_first(LineSource *source, JsonSpan body, SourceLine *ret);
 /* Appends the members file, line, column and line_status for it. */
-void line_source_append_first_json(LineSource *source, GString *out, const json_t *body);
+void line_source_append_first_json(LineSource *source, GString *out, JsonSpan body);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Parts of JSON texts: members in any order, missing ones, nested ones, and texts that are cut
+ */
+
+#include "cli/json-span.h"
+
+#include "support/suite.h"
+
+#include <glib.h>
+#include <string.h>
+
+/* The members "a" and "b"; NULL: it is not there. */
+static const struct {
+        const char *text, *a, *b;
+} OBJECTS[] = {
+        {"{\"a\":1,\"b\":[2,{\"a\":3}]}", "1", "[2,{\"a\":3}]"},
+        {"{ \"b\" : null , \"c\":\"a\\\"b\" , \"a\" : {\"b\":5} }", "{\"b\":5}", "null"},
+        {"{\"aa\":1,\"\":2,\"B\":3}", NULL, NULL},
+        {"{\"x\":{\"a\":1},\"b\":\"}\"}", NULL, "\"}\""},
+        {"{}", NULL, NULL},
+        {"[\"a\",1]", NULL, NULL},
+        {"{\"a\":1,\"b\"", "1", NULL},
+        {"{\"a\"", NULL, NULL},
+        {"null", NULL, NULL},
+        {"", NULL, NULL},
+};
+
+static void check_value(JsonSpan value, const char *expected)
+{
+        ck_assert_uint_eq(value.n, expected ? strlen(expected) : 0);
+        ck_assert(!expected || !memcmp(value.at, expected, value.n));
+}
+
+START_TEST(test_members)
+{
+        static const char *const NAMES[] = {"a", "b"};
+        const char *text = OBJECTS[_i].text;
+        const JsonSpan object = {text, strlen(text)};
+        JsonSpan values[2], value;
+
+        json_span_members(object, NAMES, 2, values);
+        check_value(values[0], OBJECTS[_i].a);
+        check_value(values[1], OBJECTS[_i].b);
+        /* One by one the same are found. */
+        ck_assert_int_eq(json_span_member(object, "a", &value), OBJECTS[_i].a != NULL);
+        ck_assert_int_eq(json_span_member(object, "b", &value), OBJECTS[_i].b != NULL);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("json-span");
+        TCase *tcase = tcase_create("json-span");
+
+        tcase_add_loop_test(tcase, test_members, 0, G_N_ELEMENTS(OBJECTS));
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
