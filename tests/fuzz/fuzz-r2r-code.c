@@ -23,6 +23,18 @@ static void check_map(const R2RMap *map)
         r2r_map_lookup(map, UINT32_MAX, &il);
 }
 
+/* Whatever instance of whatever method is found has the same extent in its page. */
+static void check_bodies(const R2RCode *code, const R2RMethod *method)
+{
+        uint32_t size = method->end - method->begin, rid;
+        R2RMethod found;
+
+        for (rid = 0; rid < 64; rid++)
+                if (r2r_code_find_body(code, rid, method->begin, size, &found))
+                        FUZZ_REQUIRE(found.end - found.begin == size &&
+                                     (found.begin - method->begin) % 4096 == 0);
+}
+
 static void check_method(const R2RCode *code, const R2RMethod *method)
 {
         R2RMethod found;
@@ -31,6 +43,7 @@ static void check_method(const R2RCode *code, const R2RMethod *method)
         FUZZ_REQUIRE(method->begin < method->end);
         FUZZ_REQUIRE(r2r_code_find(code, method->begin, &found));
         FUZZ_REQUIRE(found.function == method->function && found.end == method->end);
+        check_bodies(code, method);
         if (r2r_code_map(code, method->function, &map) < 0)
                 return;
         check_map(&map);
@@ -46,9 +59,7 @@ static void check_code(const R2RCode *code)
                 if (r2r_code_method(code, i, &method))
                         check_method(code, &method);
         for (i = 0; i < 64; i++)
-                if (r2r_code_find_method(code, i, &method))
-                        r2r_code_find_body(code, i, method.begin, method.end - method.begin,
-                                           &method);
+                r2r_code_find_method(code, i, &method);
         r2r_code_find(code, UINT32_MAX, &method);
 }
 
