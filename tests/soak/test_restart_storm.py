@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""A storm of restarts: clrsymd is killed again and again at any moment of a start, most of them while it
-reads its journal. The one that is let live knows all that was acknowledged, or has a gap, and its epochs
-have not gone back."""
+"""A storm of restarts: clrsymd is killed or asked to end, again and again, at any moment of a start, mostly
+while it reads its journal. The one that is let live knows all that was acknowledged, or has a gap, and its
+epochs have not gone back."""
 
 import contextlib
 import json
 import pathlib
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -33,16 +34,17 @@ def load_one(daemon, moment):
     """The time of a load that was acknowledged; None if the daemon went away before."""
     with contextlib.suppress(ConnectionError, OSError, TimeoutError):
         feeder = ingest.Feeder(daemon.ingest, timeout=0.2)
-        feeder.send(ingest.hello(), ingest.stream_open(uuid=b'storm of restart'))
+        feeder.send(ingest.hello(), ingest.stream_open(stream_id=moment))
         feeder.receive_until(ingest.GO)
-        feeder.send(ingest.load(moment, 0x10000 + 32 * moment, pid=PID), ingest.commit())
+        feeder.send(ingest.load(moment, 0x10000 + 32 * moment, pid=PID),
+                    ingest.frame(ingest.STREAM_CLOSE, bytes(4)), ingest.commit())
         feeder.receive_until(ingest.COMMITTED)
         return moment
     return None
 
 
-def start_and_kill(programs, directory, state, seconds, moment):
-    """Whether its journal was read, and the time of the load that it acknowledged."""
+def start_and_end(programs, directory, state, seconds, moment, how):
+    """Whether its journal was being read, and the time of the load that it acknowledged."""
     daemon = recorded.Daemon(programs, directory, '--state', state)
     begin = time.monotonic()
     with contextlib.suppress(RuntimeError):
@@ -50,8 +52,8 @@ def start_and_kill(programs, directory, state, seconds, moment):
         acknowledged = load_one(daemon, moment) if seconds > 1 else None
         time.sleep(max(0, begin + seconds - time.monotonic()))
         is_reading = (state / 'replaying').exists()
-        daemon.process.kill()
-        daemon.process.wait()
+        daemon.process.send_signal(how)
+        daemon.process.wait(60)
         for path in (daemon.ingest, daemon.query):
             path.unlink(missing_ok=True)
         return is_reading, acknowledged
@@ -77,7 +79,8 @@ def test(tap, programs, directory, rest):
     n_reading, acknowledged = 0, []
     for i in range(N_KILLS):
         seconds = 1.5 if i % 10 == 9 else chance.uniform(0, needed)
-        is_reading, moment = start_and_kill(programs, directory, state, seconds, 1000 + i)
+        is_reading, moment = start_and_end(programs, directory, state, seconds, 1000 + i,
+                                           chance.choice((signal.SIGKILL, signal.SIGTERM)))
         n_reading += is_reading
         acknowledged += [f'{moment // 10**9}.{moment % 10**9:09}'] if moment else []
     with Daemon(programs, directory, state) as daemon:
@@ -88,7 +91,7 @@ def test(tap, programs, directory, rest):
         tap.check(all(after[pid] > epoch for pid, epoch in before.items() if pid in after), 'epochs go on',
                   before, after)
         # Two kills in the same entry look like an entry that ends the daemon: see clrsym-journal(5).
-        tap.equal(gaps > 0, is_set_aside, f'{N_KILLS} kills, {n_reading} of them while the journal was read, '
+        tap.equal(gaps > 0, is_set_aside, f'{N_KILLS} ends, {n_reading} of them while the journal was read, '
                   f'in {needed:.2f} s: a gap only if a part was set aside')
         if is_set_aside:
             return
