@@ -208,24 +208,25 @@ static bool search_by_image(PdbSearch *search, int fd, const SymbolDirs *dirs)
         return true;
 }
 
+/* An image in the symbol directories, and those directories. */
+typedef struct PdbImages {
+        PdbSearch *search;
+        const SymbolDirs *dirs;
+} PdbImages;
+
+static bool search_take_image(int fd, void *data)
+{
+        const PdbImages *images = data;
+
+        return search_by_image(images->search, fd, images->dirs);
+}
+
 /* The images in the symbol directories that are called as the module is. */
 static bool search_images(PdbSearch *search, const SymbolDirs *dirs)
 {
-        FD_AUTO int root = dirs->n ? rootfs_open_root(0) : -1;
-        char path[MAX_PATH];
-        size_t i;
+        PdbImages images = {search, dirs};
 
-        for (i = 0; i < dirs->n; i++) {
-                FD_AUTO int fd = -1;
-
-                if (!symbol_dirs_image_path(dirs->paths[i], search->module->path, path,
-                                            sizeof(path)))
-                        continue;
-                fd = rootfs_open_file(root, path);
-                if (fd >= 0 && search_by_image(search, fd, dirs))
-                        return true;
-        }
-        return false;
+        return symbol_dirs_find_image(dirs, search->module->path, search_take_image, &images);
 }
 
 /* Looks with the GUID of the event alone: there is no assembly. */

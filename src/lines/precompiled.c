@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_PATH 4096
-
 /* Images in memory; then the one that was read first is forgotten. Each takes a few MiB at most. */
 #define MAX_IMAGES 32u
 
@@ -50,39 +48,39 @@ void precompiled_free(Precompiled *precompiled)
         free(precompiled);
 }
 
-/* Reads the file PATH below ROOT, if it is the one that was loaded. */
-static R2RCode *image_read(int root, const char *path, const uint8_t guid[PDB_GUID_SIZE])
+/* The image that is looked for. */
+typedef struct CodeSearch {
+        const uint8_t *guid;
+        R2RCode *code; /* once it is found */
+} CodeSearch;
+
+/* Reads the file, if it is the one that was loaded. */
+static bool image_read(int fd, void *data)
 {
-        FD_AUTO int fd = root >= 0 ? rootfs_open_file(root, path) : -1;
+        CodeSearch *search = data;
         DebugDirectory directory;
         const char *reason;
-        R2RCode *code;
         PeFile pe;
 
-        if (fd < 0 || pe_file_read(&pe, fd, 0, &reason) < 0 ||
-            debug_directory_read(&directory, &pe, &reason) < 0 || !directory.has_id ||
-            memcmp(directory.id.guid, guid, PDB_GUID_SIZE) != 0 ||
-            r2r_code_read(&code, &pe, &reason) < 0)
-                return NULL;
-        return code;
+        /* The assembly before it was precompiled has the same GUID: that is not the one. */
+        return pe_file_read(&pe, fd, 0, &reason) == 0 &&
+               debug_directory_read(&directory, &pe, &reason) == 0 && directory.has_id &&
+               memcmp(directory.id.guid, search->guid, PDB_GUID_SIZE) == 0 &&
+               r2r_code_read(&search->code, &pe, &reason) == 0;
 }
 
 static R2RCode *image_search(const PrecompiledQuestion *question, const SymbolDirs *dirs)
 {
-        FD_AUTO int own = rootfs_open_root(0);
-        FD_AUTO int root = question->pid ? rootfs_open_root(question->pid) : -1;
-        R2RCode *code;
-        char path[MAX_PATH];
-        size_t i;
-
+        FD_AUTO int process_root = rootfs_open_root(question->pid);
         /* A process that is gone may have had another root. The GUID shows what is its. */
-        code = image_read(root >= 0 ? root : own, question->module_path, question->pdb_guid);
-        /* The assembly before it was precompiled has the same GUID: then the search goes on. */
-        for (i = 0; !code && i < dirs->n; i++)
-                if (symbol_dirs_image_path(dirs->paths[i], question->module_path, path,
-                                           sizeof(path)))
-                        code = image_read(own, path, question->pdb_guid);
-        return code;
+        FD_AUTO int own_root = process_root < 0 ? rootfs_open_root(0) : -1;
+        FD_AUTO int fd = -1;
+        CodeSearch search = {.guid = question->pdb_guid};
+
+        fd = rootfs_open_file(process_root >= 0 ? process_root : own_root, question->module_path);
+        if (fd < 0 || !image_read(fd, &search))
+                symbol_dirs_find_image(dirs, question->module_path, image_read, &search);
+        return search.code;
 }
 
 static const PrecompiledImage *precompiled_image(Precompiled *precompiled, const SymbolDirs *dirs,

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "lines/symbol-dirs.h"
 
+#include "util/fd.h"
+#include "util/rootfs.h"
+
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define MAX_PATH 4096
+
+/* Builds of an image in a directory that are looked at, with "." and "..". */
+#define MAX_KEYS 258u
 
 /* Below the home directory; dotnet-symbol and the debuggers that share its code. */
 static const char *const CACHES[] = {".dotnet/symbolcache"};
@@ -95,6 +104,11 @@ const char *symbol_dirs_name(const char *path)
         return name;
 }
 
+static bool name_is_plain(const char *name)
+{
+        return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
 bool symbol_dirs_path(const char *dir, const char *name, const uint8_t guid[PDB_GUID_SIZE],
                       SymbolLayout layout, char *buffer, size_t n)
 {
@@ -102,7 +116,7 @@ bool symbol_dirs_path(const char *dir, const char *name, const uint8_t guid[PDB_
         char key[2 * PDB_GUID_SIZE + 1];
         int r;
 
-        if (!*name || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, ".."))
+        if (!name_is_plain(name))
                 return false;
         if (layout == SYMBOL_PLAIN) {
                 r = snprintf(buffer, n, "%s/%s", dir, name);
@@ -114,7 +128,61 @@ bool symbol_dirs_path(const char *dir, const char *name, const uint8_t guid[PDB_
         return r > 0 && (size_t)r < n;
 }
 
-bool symbol_dirs_image_path(const char *dir, const char *module_path, char *buffer, size_t n)
+/* What is looked for in a directory. */
+typedef struct ImageSearch {
+        int root;
+        const char *dir, *name;
+        SymbolImageFn fn;
+        void *data;
+} ImageSearch;
+
+/* Is it the file DIR/NAME, or, with KEY, DIR/NAME/KEY/NAME? */
+static bool search_try(const ImageSearch *search, const char *key)
 {
-        return symbol_dirs_path(dir, symbol_dirs_name(module_path), NULL, SYMBOL_PLAIN, buffer, n);
+        char path[MAX_PATH];
+        int n = key ? snprintf(path, sizeof(path), "%s/%s/%s/%s", search->dir, search->name, key,
+                               search->name)
+                    : snprintf(path, sizeof(path), "%s/%s", search->dir, search->name);
+        FD_AUTO int fd = -1;
+
+        if (n < 0 || (size_t)n >= sizeof(path))
+                return false;
+        fd = rootfs_open_file(search->root, path);
+        return fd >= 0 && search->fn(fd, search->data);
+}
+
+static bool search_keys(const ImageSearch *search)
+{
+        char path[MAX_PATH];
+        int n = snprintf(path, sizeof(path), "%s/%s", search->dir, search->name);
+        DIR *keys = n > 0 && (size_t)n < sizeof(path) ? opendir(path) : NULL;
+        const struct dirent *key;
+        bool is_found = false;
+        unsigned i;
+
+        if (!keys)
+                return false;
+        for (i = 0; i < MAX_KEYS && !is_found && (key = readdir(keys)); i++)
+                if (key->d_name[0] != '.')
+                        is_found = search_try(search, key->d_name);
+        closedir(keys);
+        return is_found;
+}
+
+bool symbol_dirs_find_image(const SymbolDirs *dirs, const char *module_path, SymbolImageFn fn,
+                            void *data)
+{
+        FD_AUTO int root = dirs->n ? rootfs_open_root(0) : -1;
+        ImageSearch search = {
+                .root = root, .name = symbol_dirs_name(module_path), .fn = fn, .data = data};
+        size_t i;
+
+        if (root < 0 || !name_is_plain(search.name))
+                return false;
+        for (i = 0; i < dirs->n; i++) {
+                search.dir = dirs->paths[i];
+                if (search_try(&search, NULL) || search_keys(&search))
+                        return true;
+        }
+        return false;
 }

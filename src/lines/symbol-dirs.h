@@ -5,9 +5,9 @@
  * Symbol directories: where PDBs are looked for that are not beside their assembly, and images that
  * are not where they were
  *
- * In each directory DIR: images as DIR/NAME; PDBs as DIR/NAME.pdb, and as symbol servers and the
- * caches of debuggers lay them out, DIR/NAME.pdb/<GUID>ffffffff/NAME.pdb (dotnet/symstore:
- * SSQP_Key_Conventions.md).
+ * In each directory DIR: DIR/NAME, and as symbol servers and the caches of debuggers lay them out,
+ * DIR/NAME/KEY/NAME (dotnet/symstore: SSQP_Key_Conventions.md). The key of a PDB is its GUID and
+ * "ffffffff". That of an image is made of its time and size, which no event has: all are tried.
  */
 
 #include "pdb/pdb-id.h"
@@ -39,8 +39,15 @@ typedef enum SymbolLayout {
  */
 bool symbol_dirs_path(const char *dir, const char *name, const uint8_t guid[PDB_GUID_SIZE],
                       SymbolLayout layout, char *buffer, size_t n);
-/* The same for the image of the module with that path: it is called as the module is. */
-bool symbol_dirs_image_path(const char *dir, const char *module_path, char *buffer, size_t n);
+/* True if the image in the file FD, which is borrowed, is the one. */
+typedef bool (*SymbolImageFn)(int fd, void *data);
+
+/*
+ * Calls FN for each image that is called as the module with that path is, until it is true; then
+ * that is returned. Of each directory's 256 at most.
+ */
+bool symbol_dirs_find_image(const SymbolDirs *dirs, const char *module_path, SymbolImageFn fn,
+                            void *data);
 
 /* The last part of a path of any system. Borrowed from PATH. */
 const char *symbol_dirs_name(const char *path);

@@ -2,7 +2,8 @@
 
 /*
  * Where PDBs are found and where not: embedded, beside the assembly, in symbol directories,
- * replaced ones, other builds; images in symbol directories; and source maps. The files are those of a compiler.
+ * replaced ones, other builds; images in symbol directories; and source maps. The files are those
+ * of a compiler.
  */
 
 #include "lines/lines.h"
@@ -109,6 +110,21 @@ START_TEST(test_embedded)
 END_TEST
 
 /* The assembly is not there: the GUID alone decides. */
+/* And the directories below DIR that it was alone in. */
+static void remove_file(const char *path, const char *dir)
+{
+        char *parent = g_path_get_dirname(path);
+
+        g_unlink(path);
+        while (strlen(parent) > strlen(dir) && g_rmdir(parent) == 0) {
+                char *next = g_path_get_dirname(parent);
+
+                g_free(parent);
+                parent = next;
+        }
+        g_free(parent);
+}
+
 START_TEST(test_directories)
 {
         g_autofree char *dir = g_dir_make_tmp("lines-XXXXXX", NULL);
@@ -126,7 +142,7 @@ START_TEST(test_directories)
                                    sizeof(large)));
         for (i = 0; i < G_N_ELEMENTS(places); i++) {
                 Lines *lines = lines_new();
-                g_autofree char *path = NULL, *parent = NULL;
+                g_autofree char *path = NULL;
                 SourceLine line;
 
                 ck_assert(lines_add_directory(lines, symbols));
@@ -144,14 +160,7 @@ START_TEST(test_directories)
                 ck_assert_int_eq(ask(lines, assembly, OTHER_GUID, &line),
                                  i < 2 ? LINE_PDB_OTHER : LINE_PDB_MISSING);
                 lines_free(lines);
-                g_unlink(path);
-                for (parent = g_path_get_dirname(path); strlen(parent) > strlen(dir);) {
-                        char *next = g_path_get_dirname(parent);
-
-                        g_rmdir(parent);
-                        g_free(parent);
-                        parent = next;
-                }
+                remove_file(path, dir);
         }
         g_rmdir(dir);
 }
@@ -204,7 +213,12 @@ START_TEST(test_image)
         g_autofree char *dir = g_dir_make_tmp("lines-XXXXXX", NULL);
         g_autofree char *other = place(dir, "a/LibMap.dll", "embedded");
         g_autofree char *right = place(dir, "b/LibMap.dll", "../r2r-code/image");
+        g_autofree char *older = place(dir, "c/LibMap.dll/5f2a0c111000/LibMap.dll", "embedded");
+        g_autofree char *keyed =
+                place(dir, "c/LibMap.dll/A01B2C3D8000/LibMap.dll", "../r2r-code/image");
+        g_autofree char *newer = place(dir, "c/LibMap.dll/b0000000a000/LibMap.dll", "portable");
         g_autofree char *a = g_path_get_dirname(other), *b = g_path_get_dirname(right);
+        g_autofree char *c = g_build_filename(dir, "c", NULL);
         uint8_t guid[PDB_GUID_SIZE];
         PrecompiledQuestion question = body_of(right, guid);
         SymbolDirs dirs = {0};
@@ -218,13 +232,18 @@ START_TEST(test_image)
         question.pdb_guid = OTHER_GUID;
         ck_assert(!ask_image(&dirs, &question));
         question.pdb_guid = guid;
+        /* As symbol servers have it, between other builds. */
+        symbol_dirs_deinit(&dirs);
+        ck_assert(symbol_dirs_add(&dirs, c));
+        ck_assert(ask_image(&dirs, &question));
         question.start += 16;
         ck_assert(!ask_image(&dirs, &question));
         symbol_dirs_deinit(&dirs);
-        g_unlink(other);
-        g_unlink(right);
-        g_rmdir(a);
-        g_rmdir(b);
+        remove_file(other, dir);
+        remove_file(right, dir);
+        remove_file(older, dir);
+        remove_file(keyed, dir);
+        remove_file(newer, dir);
         g_rmdir(dir);
 }
 END_TEST
