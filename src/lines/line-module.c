@@ -217,8 +217,14 @@ typedef struct PdbImages {
 static bool search_take_image(int fd, void *data)
 {
         const PdbImages *images = data;
+        LineModule *module = images->search->module;
+        const PdbState state = module->state;
 
-        return search_by_image(images->search, fd, images->dirs);
+        if (search_by_image(images->search, fd, images->dirs))
+                return true;
+        /* What another build has says nothing about this one. */
+        module->state = state;
+        return false;
 }
 
 /* The images in the symbol directories that are called as the module is. */

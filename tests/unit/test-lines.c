@@ -248,6 +248,41 @@ START_TEST(test_image)
 }
 END_TEST
 
+/* The debug directory's mark of a portable PDB is cleared: the PDB is one that only Windows has. */
+static void make_windows(const char *path)
+{
+        static const uint8_t PORTABLE[] = {0x00, 0x01, 0x4d, 0x50, 0x02, 0x00, 0x00, 0x00};
+        g_autofree char *bytes = NULL;
+        uint8_t *entry;
+        gsize n;
+
+        ck_assert(g_file_get_contents(path, &bytes, &n, NULL));
+        entry = memmem(bytes, n, PORTABLE, sizeof(PORTABLE));
+        ck_assert_ptr_nonnull(entry);
+        memset(entry, 0, 4);
+        ck_assert(g_file_set_contents(path, bytes, (gssize)n, NULL));
+}
+
+/* The reason is the module's own, not that of an image that only has its name. */
+START_TEST(test_windows)
+{
+        g_autofree char *dir = g_dir_make_tmp("lines-XXXXXX", NULL);
+        g_autofree char *path = place(dir, "LibEmb.dll", "embedded");
+        Lines *lines = lines_new();
+        uint8_t guid[PDB_GUID_SIZE];
+        SourceLine line;
+
+        embedded_guid(guid);
+        make_windows(path);
+        ck_assert(lines_add_directory(lines, dir));
+        ck_assert_int_eq(ask(lines, path, guid, &line), LINE_PDB_WINDOWS);
+        ck_assert_int_eq(ask(lines, "/nowhere/LibEmb.dll", guid, &line), LINE_PDB_MISSING);
+        lines_free(lines);
+        remove_file(path, dir);
+        g_rmdir(dir);
+}
+END_TEST
+
 static const struct {
         const char *path, *expected;
 } MAPPED[] = {
@@ -296,6 +331,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_embedded);
         tcase_add_test(tcase, test_directories);
         tcase_add_test(tcase, test_image);
+        tcase_add_test(tcase, test_windows);
         tcase_add_loop_test(tcase, test_source_map, 0, G_N_ELEMENTS(MAPPED));
         tcase_add_test(tcase, test_paths);
         suite_add_tcase(suite, tcase);
