@@ -242,7 +242,8 @@ bool verb_session_repair(const Options *options, GError **error)
         g_autofree char *what = NULL;
         SessionRepair repair;
 
-        if (!session_control_repair(name, &repair, &what, error))
+        if (!session_control_repair(name, options_has(options, OPTION_FORCE), &repair, &what,
+                                    error))
                 return false;
         if (repair != REPAIR_NOT_OURS)
                 session_control_clean(state_file_has_read);

@@ -96,6 +96,11 @@ static const OptionText START_TEXTS[] = {
         {0},
 };
 
+static const OptionText REPAIR_TEXTS[] = {
+        {OPTION_FORCE, NULL, "restart it even if nothing is found to be missing"},
+        {0},
+};
+
 static const Verb SESSION_VERBS[] = {
         {.name = "start",
          .run = verb_session_start,
@@ -116,7 +121,7 @@ static const Verb SESSION_VERBS[] = {
         {.name = "repair",
          .alias = "mend",
          .run = verb_session_repair,
-         .use = {.allowed = BIT(QUIET)},
+         .use = {.allowed = BIT(QUIET) | BIT(FORCE), .texts = REPAIR_TEXTS},
          .arguments = "[NAME]",
          .max_arguments = 1,
          .help = "restart a live session and those of its LTTng daemons that have died"},

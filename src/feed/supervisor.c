@@ -31,6 +31,10 @@
 #define REPAIR_MS 5000
 /* A session that does not exist may be created soon: no reason to wait long. */
 #define NO_SESSION_MS 500
+/* Missing for so long, it is lost: one that is restarted is missing, too. Twice as long each time.
+ */
+#define LOST_US     (5 * G_USEC_PER_SEC)
+#define MAX_LOST_US (300 * G_USEC_PER_SEC)
 /* More descriptors than it takes to look for a relay daemon. */
 #define LOOK_FDS 8
 /* For the daemon to acknowledge what it was sent, when the feeder is stopped. */
@@ -51,11 +55,14 @@ struct Supervisor {
         StreamTable table;
         Outlet *outlet; /* owned */
         PacketFeed feed;
-        Catchup *catchup;  /* owned */
-        Live *live;        /* owned; NULL: it does not run */
-        uint64_t n_live;   /* live readers so far */
-        bool is_caught_up; /* what was before the present one is read */
-        char *missing;     /* owned: what of it is lost; NULL: nothing */
+        Catchup *catchup;     /* owned */
+        Live *live;           /* owned; NULL: it does not run */
+        uint64_t n_live;      /* live readers so far */
+        bool is_caught_up;    /* what was before the present one is read */
+        char *missing;        /* owned: what of it is lost; NULL: nothing */
+        bool had_session;     /* the relay daemon had the session, and was not gone since */
+        gint64 missing_since; /* the relay daemon does not have it any more; 0: not seen so */
+        gint64 lost_us;       /* missing for so long, it is lost */
         gint64 live_since;
         gint64 idle_since; /* the live reader runs without a stream; 0: not seen so */
         Backoff live_backoff, daemon_backoff;
@@ -76,7 +83,7 @@ static void supervisor_on_held(void *data);
 static void supervisor_on_live_ended(void *data, LiveEnd end, const char *reason);
 static void supervisor_catch_up(Supervisor *supervisor);
 static void supervisor_check_live(Supervisor *supervisor, bool is_late);
-static void supervisor_repair(Supervisor *supervisor);
+static void supervisor_repair(Supervisor *supervisor, bool is_lost);
 
 static const LiveCalls LIVE_CALLS = {
         .attached = supervisor_on_attached,
@@ -299,7 +306,7 @@ static gboolean supervisor_on_live_timer(gpointer data)
         supervisor->is_caught_up = false;
         if (!supervisor_check_relay(supervisor, &live.net)) {
                 supervisor_pause(supervisor, backoff_fail(&supervisor->live_backoff, 0));
-                supervisor_repair(supervisor);
+                supervisor_repair(supervisor, false);
                 return G_SOURCE_REMOVE;
         }
         supervisor->live = live_new(&supervisor->feed, &supervisor->table, &live,
@@ -344,12 +351,36 @@ static FeedPhase live_end_phase(const Supervisor *supervisor, LiveEnd end, const
         return FEED_FAILED;
 }
 
+/*
+ * True if the relay daemon has given up a session that it had: it does so for good when it cannot
+ * write its files. The session daemon does not know that, and the session records nothing any more.
+ */
+static bool supervisor_has_lost_session(Supervisor *supervisor, LiveEnd end)
+{
+        gint64 now = g_get_monotonic_time();
+
+        if (end == LIVE_END_LOST)
+                supervisor->had_session = false;
+        if (end != LIVE_END_NO_SESSION || !supervisor->had_session)
+                supervisor->missing_since = 0;
+        else if (!supervisor->missing_since)
+                supervisor->missing_since = now;
+        if (!supervisor->missing_since || now - supervisor->missing_since < supervisor->lost_us)
+                return false;
+        /* What made it lose the session may still be so; or no program runs in the new one. */
+        supervisor->missing_since = 0;
+        supervisor->lost_us = MIN(2 * supervisor->lost_us, MAX_LOST_US);
+        return true;
+}
+
 static void supervisor_on_live_ended(void *data, LiveEnd end, const char *reason)
 {
         Supervisor *supervisor = data;
         g_autofree char *text = NULL;
         FeedPhase phase = live_end_phase(supervisor, end, reason, &text);
         unsigned wait = NO_SESSION_MS;
+
+        bool is_lost = supervisor_has_lost_session(supervisor, end);
 
         if (end == LIVE_END_NO_SESSION)
                 backoff_reset(&supervisor->live_backoff);
@@ -365,7 +396,7 @@ static void supervisor_on_live_ended(void *data, LiveEnd end, const char *reason
                 supervisor->file.n_restarts++;
         supervisor_pause(supervisor, wait);
         supervisor_set_phase(supervisor, phase, text);
-        supervisor_repair(supervisor);
+        supervisor_repair(supervisor, is_lost);
 }
 
 /* Catching up */
@@ -512,7 +543,12 @@ static bool supervisor_confirm_relay(Supervisor *supervisor)
 
 static void supervisor_on_attached(void *data)
 {
-        supervisor_confirm_relay(data);
+        Supervisor *supervisor = data;
+
+        supervisor->had_session = true;
+        supervisor->missing_since = 0;
+        supervisor->lost_us = LOST_US;
+        supervisor_confirm_relay(supervisor);
 }
 
 /* The live reader has come to a stream, of which nothing was taken yet. */
@@ -533,12 +569,19 @@ static void supervisor_on_repaired(GPid pid, gint status, gpointer data)
 }
 
 /* In a process of its own, because the session daemon may not answer. */
-static void supervisor_repair(Supervisor *supervisor)
+static void supervisor_repair(Supervisor *supervisor, bool is_lost)
 {
-        char **command = (char **)supervisor->settings.repair_command;
+        const char *const *words = supervisor->settings.repair_command;
+        g_autoptr(GPtrArray) command = g_ptr_array_new();
 
-        if (command && !supervisor->repair_pid && supervisor->state != SUPERVISOR_STOPPING &&
-            g_spawn_async(NULL, command, NULL,
+        if (!words || supervisor->repair_pid || supervisor->state == SUPERVISOR_STOPPING)
+                return;
+        for (; *words; words++)
+                g_ptr_array_add(command, (char *)*words);
+        if (is_lost)
+                g_ptr_array_add(command, (char *)"--force");
+        g_ptr_array_add(command, NULL);
+        if (g_spawn_async(NULL, (char **)command->pdata, NULL,
                           G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL,
                           &supervisor->repair_pid, NULL))
                 supervisor->repair_source = g_child_watch_add(supervisor->repair_pid,
@@ -547,7 +590,7 @@ static void supervisor_repair(Supervisor *supervisor)
 
 static gboolean supervisor_on_repair_timer(gpointer data)
 {
-        supervisor_repair(data);
+        supervisor_repair(data, false);
         return G_SOURCE_CONTINUE;
 }
 

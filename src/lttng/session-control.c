@@ -350,8 +350,8 @@ void session_control_clean(bool (*was_read)(const char *session, gint64 time))
                 trace_list_clean(&CALLS, &run);
 }
 
-bool session_control_repair(const char *name, SessionRepair *ret_health, char **ret_what,
-                            GError **error)
+bool session_control_repair(const char *name, bool is_lost, SessionRepair *ret_health,
+                            char **ret_what, GError **error)
 {
         g_auto(LockedDir) dir = {.lock = -1};
         g_autoptr(SessionSettings) settings = NULL;
@@ -368,6 +368,8 @@ bool session_control_repair(const char *name, SessionRepair *ret_health, char **
                 return true;
         *ret_health = REPAIR_NOT_NEEDED;
         health = session_check(dir.path, settings, &relay);
+        if (health == HEALTH_WELL && is_lost)
+                health = HEALTH_LOST;
         if (health == HEALTH_WELL || health == HEALTH_STOPPED)
                 return true;
         if (!relay.process.pid && settings->relay_user) {

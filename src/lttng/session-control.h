@@ -54,8 +54,8 @@ typedef enum SessionRepair {
 
 /*
  * Checks a live session that clrsym started, and starts it again if it is dead: a session dies
- * with its relay daemon or session daemon. RET_WHAT: what was missing, owned by the caller, or
- * NULL.
+ * with its relay daemon or session daemon. IS_LOST: also if it seems to be well, because its relay
+ * daemon does not have it any more. RET_WHAT: what was missing, owned by the caller, or NULL.
  */
-bool session_control_repair(const char *name, SessionRepair *ret_health, char **ret_what,
-                            GError **error);
+bool session_control_repair(const char *name, bool is_lost, SessionRepair *ret_health,
+                            char **ret_what, GError **error);

@@ -34,6 +34,7 @@ static const struct {
                                "the session was gone"},
         [HEALTH_OTHER_RELAYD] = {"gone", "lttng-relayd is not the one that the session began with",
                                  "lttng-relayd was replaced"},
+        [HEALTH_LOST] = {"gone", "lttng-relayd has lost it", "lttng-relayd had lost it"},
         [HEALTH_UNKNOWN] = {"unknown", "lttng-sessiond does not answer",
                             "lttng-sessiond did not answer"},
 };

@@ -19,6 +19,7 @@ typedef enum SessionHealth {
         HEALTH_NO_RELAYD,
         HEALTH_NO_SESSION,
         HEALTH_OTHER_RELAYD, /* not the one that it was created with */
+        HEALTH_LOST,         /* by the relay daemon, as its feeder sees; never found here */
         HEALTH_UNKNOWN,      /* the session daemon does not answer */
         _HEALTH_MAX,
 } SessionHealth;

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What live sessions leave among the relay daemon's files: it is removed once it is over and no
-feeder needs it, so that years of repairs fill no disk; and nothing else is removed.
+feeder needs it, so that years of repairs fill no disk; and nothing else is removed. A disk that is full
+ends a session for good, unless its feeder has it restarted.
 
 test_relay_disk.py CLRSYM CLRSYMD PLUGIN_DIR EMIT_MAIN
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -97,6 +99,42 @@ def test_feeder(tap, world, emitter):
     world.call('stop')
 
 
+def fill(path):
+    """The file system of PATH."""
+    with contextlib.suppress(OSError), open(path, 'wb', buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+
+
+def test_full(tap, world, emitter):
+    """The relay daemon gives up a session whose files it cannot write, and the session daemon does not
+    notice: what comes then is lost, in a gap, until there is room again."""
+    relay = world.directory / 'full'
+    relay.mkdir()
+    subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=8m', 'none', str(relay)], check=True)
+    world.call('start', '--relay-output', relay)
+    with world.feeding() as feed:
+        emit(emitter)
+        world.wait('the feed', 'live')
+        before = world.status()
+
+        def is_given_up():
+            emit(emitter)
+            return 'has no session' in world.run_status().stdout
+
+        def has_more():
+            emit(emitter)
+            return world.status()['method_loads'] > before['method_loads']
+
+        fill(relay / 'filler')
+        live.wait_for('the end of the session', is_given_up, feed)
+        (relay / 'filler').unlink()
+        live.wait_for('the methods', has_more, feed)
+        world.wait('the feed', 'live')
+        tap.check(world.status()['gaps'] > before['gaps'], 'a full disk is a gap, and the session goes on')
+    world.call('stop')
+
+
 def test(tap, programs, directory, rest):
     emitter, = rest
     subprocess.run(['mount', '-o', 'remount,size=1G', '/dev/shm'], check=True)
@@ -105,6 +143,7 @@ def test(tap, programs, directory, rest):
         world.daemon = daemon
         test_age(tap, world, emitter)
         test_feeder(tap, world, emitter)
+        test_full(tap, world, emitter)
 
 
 if __name__ == '__main__':
