@@ -26,7 +26,7 @@ static bool writer_align(FieldWriter *writer, unsigned align)
         return true;
 }
 
-static bool write_text(bt_field *field, const uint8_t *bytes, size_t n)
+static bool field_writer_text(bt_field *field, const uint8_t *bytes, size_t n)
 {
         bt_field_string_clear(field);
         return bt_field_string_append_with_length(field, (const char *)bytes, n) ==
@@ -84,7 +84,7 @@ static bool writer_string(FieldWriter *writer, bt_field *field)
         if (!end)
                 return false;
         writer->at += 8 * (uint64_t)(end + 1 - begin);
-        return !field || write_text(field, begin, (size_t)(end - begin));
+        return !field || field_writer_text(field, begin, (size_t)(end - begin));
 }
 
 static bool writer_text_array(FieldWriter *writer, uint64_t n, bt_field *field)
@@ -96,7 +96,7 @@ static bool writer_text_array(FieldWriter *writer, uint64_t n, bt_field *field)
         begin = writer_byte(writer);
         end = n ? memchr(begin, 0, n) : NULL;
         writer->at += 8 * n;
-        return !field || write_text(field, begin, end ? (size_t)(end - begin) : n);
+        return !field || field_writer_text(field, begin, end ? (size_t)(end - begin) : n);
 }
 
 static bool writer_array(FieldWriter *writer, const CtfClass *class, bt_field *field)
@@ -258,11 +258,11 @@ bool record_write(const Record *record, bt_field *payload)
                         break;
                 case FIELD_TYPE_GUID:
                         guid_to_text(value->data, guid);
-                        is_ok = write_text(field, (const uint8_t *)guid, GUID_TEXT_SIZE - 1);
+                        is_ok = field_writer_text(field, (const uint8_t *)guid, GUID_TEXT_SIZE - 1);
                         break;
                 case FIELD_TYPE_WSTRING:
                 case FIELD_TYPE_ASTRING:
-                        is_ok = write_text(field, value->data, value->n);
+                        is_ok = field_writer_text(field, value->data, value->n);
                         break;
                 case FIELD_TYPE_U64_ARRAY:
                 case FIELD_TYPE_IL_OFFSETS:

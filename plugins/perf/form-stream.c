@@ -35,7 +35,7 @@ static void stream_free(void *state)
 }
 
 /* Room for the numbers of all rows. */
-static bool make_room(Numbers *numbers, uint32_t n)
+static bool form_stream_make_room(Numbers *numbers, uint32_t n)
 {
         size_t bigger = numbers->n ? numbers->n : 1024;
         uint32_t *of;
@@ -84,7 +84,7 @@ static void put_line(const FormContext *context, const Frame *frame)
         text_out_bytes(context->out, frame->file, n);
 }
 
-static uint32_t put_frame(Stream *stream, const FormContext *context, uint32_t number)
+static uint32_t form_stream_put_frame(Stream *stream, const FormContext *context, uint32_t number)
 {
         uint32_t *of = &stream->frames.of[number];
         Frame frame = frames_get(context->frames, number);
@@ -129,13 +129,13 @@ static bool stream_add(void *state, const FormContext *context, const Sample *sa
         size_t i;
 
         stream_begin(stream, context);
-        if (!make_room(&stream->frames, context->frames->n) ||
-            !make_room(&stream->texts, context->frames->n))
+        if (!form_stream_make_room(&stream->frames, context->frames->n) ||
+            !form_stream_make_room(&stream->texts, context->frames->n))
                 return false;
         row.comm = put_text(stream, context, sample->comm);
         row.event = put_text(stream, context, sample->event);
         for (i = 0; i < sample->n; i++)
-                put_frame(stream, context, entries[i].frame);
+                form_stream_put_frame(stream, context, entries[i].frame);
         put_header(context->out, STREAM_SAMPLE, sizeof(row) + sample->n * sizeof(uint32_t));
         text_out_bytes(context->out, &row, sizeof(row));
         for (i = 0; i < sample->n; i++)

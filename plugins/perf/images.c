@@ -40,7 +40,7 @@ struct ImageMapping {
 };
 
 /* Room for one more element of SIZE bytes. */
-static bool make_room(void *array, size_t n, size_t *n_size, size_t size)
+static bool images_make_room(void *array, size_t n, size_t *n_size, size_t size)
 {
         char **elements = array, *moved;
         size_t wanted = *n_size ? *n_size * 2 : 64;
@@ -69,8 +69,8 @@ static int compare_numbers(const void *one, const void *other)
 static bool keep_mapping(void *data, const Mapping *mapping)
 {
         Images *images = data;
-        ImageMapping *row = make_room(&images->mappings, images->n_mappings,
-                                      &images->n_mappings_size, sizeof(ImageMapping *))
+        ImageMapping *row = images_make_room(&images->mappings, images->n_mappings,
+                                             &images->n_mappings_size, sizeof(ImageMapping *))
                                     ? calloc(1, sizeof(*row))
                                     : NULL;
 
@@ -262,7 +262,8 @@ static const char *read_file(Images *images, int fd, const struct stat *status, 
         if (fstat(fd, &after) < 0 || !same_moment(&after.st_ctim, &status->st_ctim))
                 reason = "it was changed since it was mapped";
         else if (n_bytes > MAX_BYTES - images->n_bytes ||
-                 !make_room(&images->files, images->n_files, &images->n_files_size, sizeof(file)))
+                 !images_make_room(&images->files, images->n_files, &images->n_files_size,
+                                   sizeof(file)))
                 reason = "no memory left";
         if (reason) {
                 r2r_image_deinit(&file.image);
@@ -394,7 +395,8 @@ static void ask_living(Images *images, int32_t pid)
         for (i = images->n_living; i > 0; i--)
                 if (images->living[i - 1] == pid)
                         return;
-        if (!make_room(&images->living, images->n_living, &images->n_living_size, sizeof(pid)))
+        if (!images_make_room(&images->living, images->n_living, &images->n_living_size,
+                              sizeof(pid)))
                 return;
         images->living[images->n_living++] = pid;
         proc_maps_read(pid, keep_mapping, images);

@@ -15,7 +15,7 @@ static void *settings_member(Settings *settings, size_t offset)
         return (char *)settings + offset;
 }
 
-static bool take_text(Settings *settings, const char *value, size_t offset)
+static bool settings_take_text(Settings *settings, const char *value, size_t offset)
 {
         *(const char **)settings_member(settings, offset) = value;
         return value && *value;
@@ -109,7 +109,7 @@ static bool take_style(Settings *settings, const char *value, size_t offset)
 }
 
 /* "OFFSET,SLACK" */
-static bool take_clock(Settings *settings, const char *value, size_t offset)
+static bool settings_take_clock(Settings *settings, const char *value, size_t offset)
 {
         int64_t slack;
 
@@ -153,9 +153,9 @@ static const struct {
         size_t offset;
         const char *want; /* for the message about a malformed setting */
 } ROWS[] = {
-        {"socket", take_text, MEMBER(socket), "socket=PATH"},
-        {"trace", take_text, MEMBER(trace), "trace=DIR"},
-        {"event", take_text, MEMBER(event), "event=NAME"},
+        {"socket", settings_take_text, MEMBER(socket), "socket=PATH"},
+        {"trace", settings_take_text, MEMBER(trace), "trace=DIR"},
+        {"event", settings_take_text, MEMBER(event), "event=NAME"},
         {"format", take_form, MEMBER(form), "format=text or format=folded"},
         {"style", take_style, MEMBER(style), "style=csharp, style=clr or style=short"},
         {"names", take_style, MEMBER(style), "style=csharp, style=clr or style=short"},
@@ -166,7 +166,7 @@ static const struct {
         {"source-map", take_texts, MEMBER(source_maps), "source-map=FROM=TO"},
         {"map", take_map, 0, "map=PERFPID=PID or map=PERFPID=NAMESPACE:PID"},
         {"mapped-only", take_flag, MEMBER(is_mapped_only), "mapped-only, without a value"},
-        {"clock", take_clock, 0, "clock=OFFSET,SLACK in nanoseconds"},
+        {"clock", settings_take_clock, 0, "clock=OFFSET,SLACK in nanoseconds"},
         {"wait", take_unsigned, MEMBER(wait_ms), "wait=MILLISECONDS"},
         {"report", take_fd, MEMBER(report_fd), "report=FD"},
         {"mappings", take_fd, MEMBER(mappings_fd), "mappings=FD"},

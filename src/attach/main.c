@@ -56,12 +56,12 @@ static uid_t find_daemon_uid(void)
         return user ? user->pw_uid : geteuid();
 }
 
-static void on_idle(void *data)
+static void holder_main_on_idle(void *data)
 {
         g_main_loop_quit(data);
 }
 
-static gboolean on_signal(gpointer data)
+static gboolean holder_main_on_signal(gpointer data)
 {
         g_main_loop_quit(data);
         return G_SOURCE_CONTINUE;
@@ -96,10 +96,11 @@ int main(int argc, char **argv)
                             : runtime_path_find("CLRSYM_INGEST", RUNTIME_INGEST);
         signal(SIGPIPE, SIG_IGN);
         /* A signal that comes before the loop runs is handled once it does. */
-        g_unix_signal_add(SIGTERM, on_signal, loop);
-        g_unix_signal_add(SIGINT, on_signal, loop);
+        g_unix_signal_add(SIGTERM, holder_main_on_signal, loop);
+        g_unix_signal_add(SIGINT, holder_main_on_signal, loop);
         systemd_listen_fds(HOLDER_SOCKETS, G_N_ELEMENTS(fds), fds);
-        holder = holder_new(directory, ingest, find_daemon_uid(), fds, on_idle, loop, &error);
+        holder = holder_new(directory, ingest, find_daemon_uid(), fds, holder_main_on_idle, loop,
+                            &error);
         if (!holder)
                 return holder_main_fail(error->message);
         systemd_notify("READY=1");

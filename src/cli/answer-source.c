@@ -130,7 +130,7 @@ typedef struct Rows {
         bool is_missing; /* a reply has no such array */
 } Rows;
 
-static int take_rows(const char *parameters, size_t n, void *data)
+static int answer_source_take_rows(const char *parameters, size_t n, void *data)
 {
         Rows *rows = data;
         JsonSpan array, row;
@@ -151,8 +151,8 @@ bool answer_source_rows(AnswerSource *source, const char *method, json_t *parame
 {
         Rows rows = {.member = member, .fn = fn, .data = data};
 
-        if (!answer_source_send(source, method, parameters, CLRSYM_MORE, 0, take_rows, &rows,
-                                error))
+        if (!answer_source_send(source, method, parameters, CLRSYM_MORE, 0, answer_source_take_rows,
+                                &rows, error))
                 return false;
         if (rows.is_missing)
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0, "the reply has no \"%s\"", member);

@@ -14,7 +14,8 @@ static void take_line(void *data, uint32_t line, const char *file)
         profile->line = line;
 }
 
-static void take_frame(void *data, const StreamFrame *frame, const char *name, const char *module)
+static void perf_profile_take_frame(void *data, const StreamFrame *frame, const char *name,
+                                    const char *module)
 {
         static const FrameKind KINDS[_STREAM_KIND_MAX] = {
                 [STREAM_MANAGED] = FRAME_MANAGED,
@@ -77,8 +78,8 @@ static void insert_compiling(PerfProfile *profile, const StreamSample *sample, s
         g_array_insert_val(profile->stack, (guint)at, number);
 }
 
-static void take_sample(void *data, const StreamSample *sample, const char *comm, const char *event,
-                        const uint32_t *frames, size_t n)
+static void perf_profile_take_sample(void *data, const StreamSample *sample, const char *comm,
+                                     const char *event, const uint32_t *frames, size_t n)
 {
         PerfProfile *profile = data;
         ProfileSample row = {
@@ -103,7 +104,7 @@ static void take_sample(void *data, const StreamSample *sample, const char *comm
         profile_add(profile->profile, &row);
 }
 
-static const StreamCalls CALLS = {take_frame, take_sample, take_line};
+static const StreamCalls CALLS = {perf_profile_take_frame, perf_profile_take_sample, take_line};
 
 void perf_profile_init(PerfProfile *profile, PerfCompiling *compiling, Profile *into)
 {

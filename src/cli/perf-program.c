@@ -20,7 +20,7 @@ static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t caught_signal;
 static volatile sig_atomic_t child; /* 0: none */
 
-static void on_signal(int number)
+static void perf_program_on_signal(int number)
 {
         caught_signal = number;
         if (child > 0)
@@ -30,7 +30,7 @@ static void on_signal(int number)
 void perf_catch_signals(void)
 {
         /* Without SA_RESTART: system calls that wait must return. */
-        const struct sigaction action = {.sa_handler = on_signal};
+        const struct sigaction action = {.sa_handler = perf_program_on_signal};
         struct sigaction old;
         size_t i;
 

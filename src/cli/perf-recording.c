@@ -64,7 +64,7 @@ void recording_free(Recording *recording)
  * A number in BASE at *TEXT and the character END after it ('\0': the text's end). Moves *TEXT
  * after both.
  */
-static bool take_number(const char **text, unsigned base, char end, uint64_t *ret)
+static bool perf_recording_take_number(const char **text, unsigned base, char end, uint64_t *ret)
 {
         char *rest;
 
@@ -79,7 +79,7 @@ static bool take_number(const char **text, unsigned base, char end, uint64_t *re
 }
 
 /* "1795228331.045265 ": perf writes a fraction of 6 or 9 digits. */
-static bool take_seconds(const char **text, uint64_t *ret_ns)
+static bool perf_recording_take_seconds(const char **text, uint64_t *ret_ns)
 {
         const char *end = seconds_parse(*text, ret_ns);
 
@@ -100,12 +100,12 @@ static void take_reference(Recording *recording, const char *text)
                 return;
         tod += 3;
         clock += 3;
-        recording->has_reference = take_seconds(&tod, &recording->reference_tod) &&
-                                   take_seconds(&clock, &recording->reference_clock);
+        recording->has_reference = perf_recording_take_seconds(&tod, &recording->reference_tod) &&
+                                   perf_recording_take_seconds(&clock, &recording->reference_clock);
 }
 
 /* "monotonic (1)" */
-static void take_clock(Recording *recording, const char *text)
+static void perf_recording_take_clock(Recording *recording, const char *text)
 {
         const char *end = strstr(text, " (");
 
@@ -123,7 +123,8 @@ static void take_namespaces(Recording *recording, const char *line)
         if (at) {
                 at += sizeof(RECORD) - 1;
                 recording->namespaces_of =
-                        take_number(&at, 10, '/', &u) && u <= G_MAXINT32 ? (int32_t)u : 0;
+                        perf_recording_take_number(&at, 10, '/', &u) && u <= G_MAXINT32 ? (int32_t)u
+                                                                                        : 0;
                 return;
         }
         at = line[0] == '\t' && recording->namespaces_of ? strstr(line, PID) : NULL;
@@ -166,7 +167,7 @@ static void take_lost(Recording *recording, const char *line)
                 return;
         at += strlen(" lost ");
         end = at + strspn(at, "0123456789");
-        if (take_number(&at, 10, *end, &n))
+        if (perf_recording_take_number(&at, 10, *end, &n))
                 recording->n_lost += n;
 }
 
@@ -177,7 +178,7 @@ void recording_take_line(Recording *recording, const char *line)
                 void (*take)(Recording *recording, const char *rest);
         } HEADERS[] = {
                 {"# reference time: ", take_reference},
-                {"# clockid: ", take_clock},
+                {"# clockid: ", perf_recording_take_clock},
         };
         size_t i;
 
@@ -211,7 +212,7 @@ static bool survey_event(Recording *recording, const char *text)
         RecordingEvent *event;
         uint64_t n;
 
-        if (!take_number(&text, 10, ' ', &n))
+        if (!perf_recording_take_number(&text, 10, ' ', &n))
                 return false;
         event = g_new0(RecordingEvent, 1);
         event->n_samples = n;
@@ -228,9 +229,10 @@ static bool survey_process(Recording *recording, const char *text)
         uint64_t pid, n, first, last;
 
         text += is_negative;
-        if (!take_number(&text, 10, ' ', &pid) || pid > G_MAXINT32 ||
-            !take_number(&text, 10, ' ', &n) || !take_number(&text, 10, ' ', &first) ||
-            !take_number(&text, 10, ' ', &last))
+        if (!perf_recording_take_number(&text, 10, ' ', &pid) || pid > G_MAXINT32 ||
+            !perf_recording_take_number(&text, 10, ' ', &n) ||
+            !perf_recording_take_number(&text, 10, ' ', &first) ||
+            !perf_recording_take_number(&text, 10, ' ', &last))
                 return false;
         process = g_new0(RecordingProcess, 1);
         process->pid = is_negative ? -(int32_t)pid : (int32_t)pid;
@@ -250,9 +252,9 @@ static bool survey_address(Recording *recording, const char *text)
         RecordingAddress address;
         uint64_t pid;
 
-        if (!take_number(&text, 10, ' ', &pid) || pid > G_MAXINT32 ||
-            !take_number(&text, 16, ' ', &address.address) ||
-            !take_number(&text, 10, '\0', &address.time))
+        if (!perf_recording_take_number(&text, 10, ' ', &pid) || pid > G_MAXINT32 ||
+            !perf_recording_take_number(&text, 16, ' ', &address.address) ||
+            !perf_recording_take_number(&text, 10, '\0', &address.time))
                 return false;
         process = g_hash_table_lookup(recording->by_pid, GINT_TO_POINTER((gint)pid));
         if (process)

@@ -27,7 +27,7 @@ static bool compare_collect(const Options *options, const char *input, bool is_b
                                      : perf_naming_run(&job, error);
 }
 
-static bool compare(const Options *options, GError **error)
+static bool perf_compare(const Options *options, GError **error)
 {
         const char *before = options->before, *after = options->arguments[0];
         const GPtrArray *outputs = options->outputs;
@@ -75,5 +75,5 @@ bool verb_perf(const Options *options, GError **error)
                 .ends_by_signal = true,
         };
 
-        return options->before ? compare(options, error) : perf_naming_run(&job, error);
+        return options->before ? perf_compare(options, error) : perf_naming_run(&job, error);
 }

@@ -94,8 +94,8 @@ static bool is_of_generation(const BodyRow *row, void *data)
 }
 
 /* With TIME, the bodies alive then; without, all that ever were. */
-static BodyRows *list_bodies(AnswerSource *source, Generation *generation, const uint64_t *time,
-                             bool keeps_json, GError **error)
+static BodyRows *perfmap_list_bodies(AnswerSource *source, Generation *generation,
+                                     const uint64_t *time, bool keeps_json, GError **error)
 {
         g_autoptr(BodyRows) list = body_rows_new(keeps_json);
         json_t *parameters =
@@ -187,7 +187,7 @@ static bool choose_time(AnswerSource *source, const GArray *generations, uint64_
         if (!answer_source_time(source, "now", time, error))
                 return false;
         generation = *choose_generation(generations, *time);
-        all = list_bodies(source, &generation, NULL, false, error);
+        all = perfmap_list_bodies(source, &generation, NULL, false, error);
         if (!all)
                 return false;
         if (generation.has_exited || !has_live_code(all))
@@ -240,6 +240,7 @@ bool verb_perfmap(const Options *options, GError **error)
                           : choose_time(source, generations, &time, error)))
                 return false;
         generation = *choose_generation(generations, time);
-        list = list_bodies(source, &generation, &time, options_has(options, OPTION_JSON), error);
+        list = perfmap_list_bodies(source, &generation, &time, options_has(options, OPTION_JSON),
+                                   error);
         return list && print_map(options, list, error);
 }

@@ -36,7 +36,7 @@ typedef struct Exchange {
         int64_t deadline; /* for the next answers */
 } Exchange;
 
-static int refuse(Bulk *bulk, const char *detail)
+static int bulk_refuse(Bulk *bulk, const char *detail)
 {
         snprintf(bulk->detail, sizeof(bulk->detail), "%s", detail);
         return -EBADMSG;
@@ -55,7 +55,7 @@ static int upgrade_to(Bulk *bulk, int asked, int64_t deadline)
         if (r == 0)
                 r = varlink_receive(&bulk->connection, deadline, REPLY_TREE, &reply);
         if (r == -EBADMSG)
-                return refuse(bulk, "the answer to Bulk is not a reply");
+                return bulk_refuse(bulk, "the answer to Bulk is not a reply");
         if (r < 0)
                 return r;
         version = json_integer_value(json_object_get(reply.parameters, "version"));
@@ -71,7 +71,7 @@ static int upgrade_to(Bulk *bulk, int asked, int64_t deadline)
                 r = -EREMOTEIO;
         } else if (version != asked || max_queries < 1 || reply.continues ||
                    answer_size < BULK_ANSWER_MIN || answer_size > BULK_ANSWER_MAX) {
-                r = refuse(bulk, "another version of batches");
+                r = bulk_refuse(bulk, "another version of batches");
         }
         reply_take(&reply, &bulk->connection);
         if (r < 0)
@@ -93,7 +93,7 @@ int bulk_upgrade(Bulk *bulk, int64_t deadline)
         return r == -EPROTONOSUPPORT ? -EREMOTEIO : r;
 }
 
-static int flush(Bulk *bulk)
+static int bulk_flush(Bulk *bulk)
 {
         size_t n;
         int r = connection_send_some(&bulk->connection, bulk->output + bulk->n_sent,
@@ -111,7 +111,7 @@ static int flush(Bulk *bulk)
 }
 
 /* Puts the next frame of queries into the output, which is empty. */
-static int ask(Bulk *bulk, Exchange *exchange)
+static int bulk_ask_all(Bulk *bulk, Exchange *exchange)
 {
         size_t i, n = exchange->n - exchange->n_asked;
         const clrsym_query *query = exchange->queries + exchange->n_asked;
@@ -144,7 +144,7 @@ static int ask(Bulk *bulk, Exchange *exchange)
         bulk->n_output = sizeof(header) + header.size;
         exchange->flights[exchange->n_flights++] = (Flight){header.tag, n};
         exchange->n_asked += n;
-        return flush(bulk);
+        return bulk_flush(bulk);
 }
 
 static int take_names(Bulk *bulk, const char *at, size_t n)
@@ -154,18 +154,18 @@ static int take_names(Bulk *bulk, const char *at, size_t n)
                 int r;
 
                 if (n < sizeof(name))
-                        return refuse(bulk, "half a name");
+                        return bulk_refuse(bulk, "half a name");
                 memcpy(&name, at, sizeof(name));
                 at += sizeof(name);
                 n -= sizeof(name);
                 if (name.n > n || name.id == 0)
-                        return refuse(bulk, "a name without an id, or longer than its frame");
+                        return bulk_refuse(bulk, "a name without an id, or longer than its frame");
                 bulk->n_name_bytes += sizeof(name) + name.n;
                 r = name_cache_set(&bulk->names, name.id, at, name.n);
                 if (r == -EBADMSG)
-                        return refuse(bulk, "a name that is not UTF-8 text");
+                        return bulk_refuse(bulk, "a name that is not UTF-8 text");
                 if (r == -ENOBUFS || bulk->n_name_bytes > 2 * BULK_MAX_NAME_BYTES)
-                        return refuse(bulk, "more names than agreed");
+                        return bulk_refuse(bulk, "more names than agreed");
                 if (r < 0)
                         return r;
                 at += name.n;
@@ -177,7 +177,7 @@ static int take_names(Bulk *bulk, const char *at, size_t n)
 static int take_processes(Bulk *bulk, const char *at, size_t n)
 {
         if (n % sizeof(BulkProcess))
-                return refuse(bulk, "half a process");
+                return bulk_refuse(bulk, "half a process");
         if (!bulk->processes)
                 bulk->processes = malloc(BULK_MAX_QUERIES * sizeof(BulkProcess));
         if (!bulk->processes)
@@ -190,7 +190,7 @@ static int take_processes(Bulk *bulk, const char *at, size_t n)
 static int take_stubs(Bulk *bulk, const char *at, size_t n)
 {
         if (n % sizeof(BulkStub))
-                return refuse(bulk, "half a stub");
+                return bulk_refuse(bulk, "half a stub");
         if (!bulk->stubs)
                 bulk->stubs = malloc(BULK_MAX_QUERIES * sizeof(BulkStub));
         if (!bulk->stubs)
@@ -207,9 +207,9 @@ static int take_answers(Bulk *bulk, Exchange *exchange, const BulkHeader *header
                                                                  : sizeof(BulkAnswer);
 
         if (!exchange->n_flights || header->tag != flight.tag)
-                return refuse(bulk, "answers to no question");
+                return bulk_refuse(bulk, "answers to no question");
         if (header->size != flight.n * bulk->answer_size)
-                return refuse(bulk, "not one answer a question");
+                return bulk_refuse(bulk, "not one answer a question");
         for (i = 0; i < flight.n; i++, at += bulk->answer_size) {
                 const AnswerContext context = {&bulk->names, bulk->processes, bulk->n_processes,
                                                bulk->stubs, bulk->n_stubs};
@@ -223,7 +223,7 @@ static int take_answers(Bulk *bulk, Exchange *exchange, const BulkHeader *header
                 wrong = answer_from_row(&context, &row, &exchange->queries[j],
                                         &exchange->answers[j]);
                 if (wrong)
-                        return refuse(bulk, wrong);
+                        return bulk_refuse(bulk, wrong);
         }
         exchange->n_answered += flight.n;
         exchange->flights[0] = exchange->flights[1];
@@ -278,7 +278,7 @@ static int take_payload(Bulk *bulk, Exchange *exchange, const BulkHeader *header
 }
 
 /* Takes the next frame; -EAGAIN if it is not complete. */
-static int take_frame(Bulk *bulk, Exchange *exchange)
+static int bulk_take_frame(Bulk *bulk, Exchange *exchange)
 {
         size_t n;
         const char *at = connection_bytes(&bulk->connection, &n);
@@ -289,7 +289,7 @@ static int take_frame(Bulk *bulk, Exchange *exchange)
                 return -EAGAIN;
         memcpy(&header, at, sizeof(header));
         if (header.size > max_size(bulk, header.type))
-                return refuse(bulk, "a frame that is too long");
+                return bulk_refuse(bulk, "a frame that is too long");
         if (n - sizeof(header) < header.size)
                 return -EAGAIN;
         r = take_payload(bulk, exchange, &header, at + sizeof(header));
@@ -316,7 +316,7 @@ static int wait_more(Bulk *bulk, Exchange *exchange)
         if (r == 0)
                 return -ETIMEDOUT;
         if (poll_fd.revents & POLLOUT)
-                r = flush(bulk);
+                r = bulk_flush(bulk);
         if (r >= 0 && poll_fd.revents & ~POLLOUT)
                 r = connection_receive_some(&bulk->connection);
         return r == -EAGAIN || r > 0 ? 0 : r;
@@ -331,10 +331,10 @@ int bulk_resolve(Bulk *bulk, const clrsym_query *queries, size_t n, int64_t wait
 
         while (r == 0 && exchange.n_answered < n) {
                 if (exchange.n_flights < MAX_IN_FLIGHT && exchange.n_asked < n && !bulk->n_output) {
-                        r = ask(bulk, &exchange);
+                        r = bulk_ask_all(bulk, &exchange);
                         continue;
                 }
-                r = take_frame(bulk, &exchange);
+                r = bulk_take_frame(bulk, &exchange);
                 if (r == -EAGAIN)
                         r = wait_more(bulk, &exchange);
         }

@@ -29,8 +29,8 @@ static bool is_method_name(const char *text)
                                            "0123456789.-_")];
 }
 
-static int call(clrsym *handle, const char *method, const char *parameters, unsigned flags,
-                unsigned wait_ms, clrsym_reply_fn fn, void *data)
+static int call_make(clrsym *handle, const char *method, const char *parameters, unsigned flags,
+                     unsigned wait_ms, clrsym_reply_fn fn, void *data)
 {
         Caller caller = {fn, data};
         HandleCall request = {
@@ -57,10 +57,10 @@ int clrsym_call(clrsym *handle, const char *method, const char *parameters, unsi
 
         if (r < 0)
                 return r;
-        return handle_end(handle, call(handle, method, parameters, flags, wait_ms, fn, data));
+        return handle_end(handle, call_make(handle, method, parameters, flags, wait_ms, fn, data));
 }
 
-static int take_time(const Reply *reply, void *data)
+static int call_take_time(const Reply *reply, void *data)
 {
         const char *text = json_string_value(json_object_get(reply->parameters, "time"));
 
@@ -69,7 +69,7 @@ static int take_time(const Reply *reply, void *data)
 
 static int parse_time(clrsym *handle, const char *text, uint64_t *ret_time)
 {
-        HandleCall request = {.method = "ParseTime", .fn = take_time, .data = ret_time};
+        HandleCall request = {.method = "ParseTime", .fn = call_take_time, .data = ret_time};
         json_auto_t *parameters = NULL;
         char *json;
         int r = filter_parameters(NULL, false, &parameters, &handle->message);

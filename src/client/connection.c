@@ -126,7 +126,7 @@ int connection_send(Connection *connection, const void *bytes, size_t n, int64_t
 }
 
 /* Makes room for READ_SIZE bytes after those in the buffer. */
-static int make_room(Connection *connection)
+static int connection_make_room(Connection *connection)
 {
         size_t n = connection->end - connection->begin;
         size_t capacity = connection->capacity;
@@ -148,10 +148,10 @@ static int make_room(Connection *connection)
         return 0;
 }
 
-static int receive(Connection *connection, int flags)
+static int connection_receive_once(Connection *connection, int flags)
 {
         ssize_t n;
-        int r = make_room(connection);
+        int r = connection_make_room(connection);
 
         if (r < 0)
                 return r;
@@ -170,7 +170,7 @@ int connection_receive_some(Connection *connection)
         int r;
 
         do
-                r = receive(connection, MSG_DONTWAIT);
+                r = connection_receive_once(connection, MSG_DONTWAIT);
         while (r == -EINTR);
         return r;
 }
@@ -178,7 +178,7 @@ int connection_receive_some(Connection *connection)
 int connection_receive(Connection *connection, int64_t deadline)
 {
         for (;;) {
-                int r = receive(connection, 0);
+                int r = connection_receive_once(connection, 0);
 
                 if (r != -EAGAIN && r != -EINTR)
                         return r;

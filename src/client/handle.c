@@ -23,7 +23,7 @@ int handle_end(clrsym *handle, int r)
 }
 
 /* Reads the rest of the replies of a call that the caller has ended. */
-static int drain(clrsym *handle)
+static int handle_drain(clrsym *handle)
 {
         bool continues;
 
@@ -46,7 +46,7 @@ static int drain(clrsym *handle)
  */
 static void end_early(clrsym *handle)
 {
-        if (!handle->endpoint.is_trace || drain(handle) < 0)
+        if (!handle->endpoint.is_trace || handle_drain(handle) < 0)
                 connection_close(&handle->calls);
 }
 

@@ -27,7 +27,7 @@ static void set_wrong(Row *row, const char *name)
                 row->wrong = name;
 }
 
-static uint64_t take_number(Row *row, const char *name, uint64_t max)
+static uint64_t json_take_number(Row *row, const char *name, uint64_t max)
 {
         const json_t *value = json_object_get(row->object, name);
         json_int_t i = json_is_integer(value) ? json_integer_value(value) : -1;
@@ -48,7 +48,7 @@ static bool take_bool(Row *row, const char *name)
 }
 
 /* NULL for null. */
-static const char *take_text(Row *row, const char *name)
+static const char *json_take_text(Row *row, const char *name)
 {
         const json_t *value = json_object_get(row->object, name);
 
@@ -61,7 +61,7 @@ static const char *take_text(Row *row, const char *name)
 static uint64_t take_hex(Row *row, const char *name, uint64_t max)
 {
         static const char DIGITS[] = "0123456789abcdef";
-        const char *text = take_text(row, name), *digit;
+        const char *text = json_take_text(row, name), *digit;
         uint64_t u = 0;
         size_t n;
 
@@ -77,9 +77,9 @@ static uint64_t take_hex(Row *row, const char *name, uint64_t max)
 }
 
 /* NONE for null. */
-static uint64_t take_time(Row *row, const char *name, uint64_t none)
+static uint64_t json_take_time(Row *row, const char *name, uint64_t none)
 {
-        const char *text = take_text(row, name);
+        const char *text = json_take_text(row, name);
         uint64_t time;
 
         if (!text)
@@ -92,7 +92,7 @@ static uint64_t take_time(Row *row, const char *name, uint64_t none)
 
 static unsigned take_enum(Row *row, const char *name, EnumKind kind)
 {
-        const char *text = take_text(row, name);
+        const char *text = json_take_text(row, name);
         unsigned i;
 
         if (text && enum_from_name(kind, text, &i))
@@ -113,9 +113,9 @@ static Row take_object(Row *row, const char *name)
 
 static void take_key(Row *row, int32_t *pid, uint64_t *pid_ns, uint32_t *generation)
 {
-        *pid = (int32_t)take_number(row, "pid", INT32_MAX);
-        *pid_ns = take_number(row, "pid_ns", INT64_MAX);
-        *generation = (uint32_t)take_number(row, "generation", UINT32_MAX);
+        *pid = (int32_t)json_take_number(row, "pid", INT32_MAX);
+        *pid_ns = json_take_number(row, "pid_ns", INT64_MAX);
+        *generation = (uint32_t)json_take_number(row, "generation", UINT32_MAX);
 }
 
 const char *json_decode_process(const json_t *object, clrsym_process *ret)
@@ -127,17 +127,17 @@ const char *json_decode_process(const json_t *object, clrsym_process *ret)
         *ret = (clrsym_process){
                 .is_running = state == CLRSYM_RUNNING,
                 .is_from_start = take_bool(&row, "from_start"),
-                .runtime = take_text(&row, "runtime"),
-                .runtime_path = take_text(&row, "runtime_path"),
-                .command = take_text(&row, "command"),
-                .n_bodies = take_number(&row, "bodies", INT64_MAX),
-                .n_live = take_number(&row, "live", INT64_MAX),
-                .n_modules = take_number(&row, "modules", INT64_MAX),
-                .since = take_time(&row, "since", CLRSYM_NO_TIME),
-                .last = take_time(&row, "last", CLRSYM_NO_TIME),
-                .exited = take_time(&row, "exited", CLRSYM_ALIVE),
-                .horizon = take_time(&row, "horizon", CLRSYM_NO_TIME),
-                .epoch = take_number(&row, "epoch", INT64_MAX),
+                .runtime = json_take_text(&row, "runtime"),
+                .runtime_path = json_take_text(&row, "runtime_path"),
+                .command = json_take_text(&row, "command"),
+                .n_bodies = json_take_number(&row, "bodies", INT64_MAX),
+                .n_live = json_take_number(&row, "live", INT64_MAX),
+                .n_modules = json_take_number(&row, "modules", INT64_MAX),
+                .since = json_take_time(&row, "since", CLRSYM_NO_TIME),
+                .last = json_take_time(&row, "last", CLRSYM_NO_TIME),
+                .exited = json_take_time(&row, "exited", CLRSYM_ALIVE),
+                .horizon = json_take_time(&row, "horizon", CLRSYM_NO_TIME),
+                .epoch = json_take_number(&row, "epoch", INT64_MAX),
                 .state = state,
         };
         take_key(&row, &ret->pid, &ret->pid_ns, &ret->generation);
@@ -161,7 +161,7 @@ static uint64_t take_ms(Row *row, const char *name)
 /* All zero for null, or if an older daemon does not have it. */
 static void take_guid(Row *row, const char *name, uint8_t ret_guid[GUID_SIZE])
 {
-        const char *text = is_given(row, name) ? take_text(row, name) : NULL;
+        const char *text = is_given(row, name) ? json_take_text(row, name) : NULL;
 
         if (is_given(row, name) && (!text || !guid_from_text(text, strlen(text), ret_guid)))
                 set_wrong(row, name);
@@ -179,12 +179,13 @@ static uint64_t take_field(Row *row, const AnswerField *field)
                 return is_null ? 0 : take_hex(row, field->name, UINT32_MAX);
         case ANSWER_NUMBER:
                 return is_null ? 0
-                               : take_number(row, field->name,
-                                             field->api_size == sizeof(uint32_t) ? UINT32_MAX
-                                                                                 : INT64_MAX);
+                               : json_take_number(row, field->name,
+                                                  field->api_size == sizeof(uint32_t) ? UINT32_MAX
+                                                                                      : INT64_MAX);
         case ANSWER_TIME:
-                return take_time(row, field->name,
-                                 field->null == ANSWER_IF_ALIVE ? CLRSYM_ALIVE : CLRSYM_NO_TIME);
+                return json_take_time(row, field->name,
+                                      field->null == ANSWER_IF_ALIVE ? CLRSYM_ALIVE
+                                                                     : CLRSYM_NO_TIME);
         case ANSWER_JIT_MS:
                 return take_ms(row, field->name);
         case ANSWER_TIER:
@@ -210,7 +211,7 @@ static void take_fields(Row *row, const AnswerField *fields, clrsym_body *ret)
                                 take_fields(&part, members, ret);
                         set_wrong(row, part.wrong);
                 } else if (field->type == ANSWER_TEXT) {
-                        const char *text = take_text(row, field->name);
+                        const char *text = json_take_text(row, field->name);
 
                         memcpy((char *)ret + field->api, &text, sizeof(text));
                 } else if (field->type == ANSWER_GUID) {
@@ -253,7 +254,7 @@ const char *json_decode_event(const json_t *object, clrsym_event *ret)
                 [CLRSYM_EVENT_RESYNC] = "resync",
         };
         Row row = {.object = object};
-        const char *type = take_text(&row, "event");
+        const char *type = json_take_text(&row, "event");
         size_t i = 0;
 
         while (i < sizeof(TYPES) / sizeof(TYPES[0]) && (!type || strcmp(type, TYPES[i])))
@@ -264,7 +265,7 @@ const char *json_decode_event(const json_t *object, clrsym_event *ret)
         if (ret->type == CLRSYM_EVENT_RESYNC)
                 return row.wrong;
         take_key(&row, &ret->pid, &ret->pid_ns, &ret->generation);
-        ret->epoch = take_number(&row, "epoch", INT64_MAX);
+        ret->epoch = json_take_number(&row, "epoch", INT64_MAX);
         ret->has_body = ret->type == CLRSYM_EVENT_LOAD || ret->type == CLRSYM_EVENT_UNLOAD;
         return ret->has_body ? take_body(&row, &ret->body) : row.wrong;
 }

@@ -30,7 +30,7 @@ static int take_row(List *list, const json_t *row)
                                 : list->body_fn(&process, &body, list->data);
 }
 
-static int take_rows(const Reply *reply, void *data)
+static int lists_take_rows(const Reply *reply, void *data)
 {
         List *list = data;
         const json_t *rows = json_object_get(reply->parameters, list->member);
@@ -53,7 +53,7 @@ static int list_rows(clrsym *handle, const char *method, const json_t *parameter
         HandleCall call = {.method = method,
                            .parameters = json,
                            .is_more = true,
-                           .fn = take_rows,
+                           .fn = lists_take_rows,
                            .data = list};
         int r;
 
@@ -70,8 +70,8 @@ static int list_rows(clrsym *handle, const char *method, const json_t *parameter
         return r < 0 ? r : call.result;
 }
 
-static int list_bodies(clrsym *handle, const char *method, const json_t *parameters,
-                       const char *member, clrsym_body_fn fn, void *data)
+static int lists_ask_bodies(clrsym *handle, const char *method, const json_t *parameters,
+                            const char *member, clrsym_body_fn fn, void *data)
 {
         List list = {.member = member, .body_fn = fn, .data = data};
 
@@ -99,7 +99,7 @@ int clrsym_methods(clrsym *handle, const clrsym_filter *filter, clrsym_body_fn f
                 return r;
         r = filter_parameters(filter, true, &parameters, &handle->message);
         if (r == 0)
-                r = list_bodies(handle, "ListMethods", parameters, "methods", fn, data);
+                r = lists_ask_bodies(handle, "ListMethods", parameters, "methods", fn, data);
         return handle_end(handle, r);
 }
 
@@ -117,7 +117,7 @@ int clrsym_history(clrsym *handle, const clrsym_filter *filter, uint64_t address
         if (r == 0)
                 r = filter_add_text(parameters, "addr", text, &handle->message);
         if (r == 0)
-                r = list_bodies(handle, "History", parameters, "bodies", fn, data);
+                r = lists_ask_bodies(handle, "History", parameters, "bodies", fn, data);
         return handle_end(handle, r);
 }
 
@@ -133,6 +133,6 @@ int clrsym_versions(clrsym *handle, const clrsym_filter *filter, const char *met
         if (r == 0)
                 r = filter_add_text(parameters, "method", method, &handle->message);
         if (r == 0)
-                r = list_bodies(handle, "Versions", parameters, "bodies", fn, data);
+                r = lists_ask_bodies(handle, "Versions", parameters, "bodies", fn, data);
         return handle_end(handle, r);
 }

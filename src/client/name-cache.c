@@ -34,7 +34,7 @@ const char *name_cache_find(const NameCache *names, uint32_t id)
 }
 
 /* At most half of the slots are used. */
-static int make_room(NameCache *names)
+static int name_cache_make_room(NameCache *names)
 {
         NameCache grown = {.n_slots = names->n_slots ? 2 * names->n_slots : FIRST_SLOTS};
         size_t i;
@@ -54,7 +54,7 @@ static int make_room(NameCache *names)
 }
 
 /* A copy of N bytes with a NUL; NULL without memory. */
-static const char *store(NameCache *names, const char *text, size_t n)
+static const char *name_cache_store(NameCache *names, const char *text, size_t n)
 {
         NameChunk *chunk = names->chunks;
         char *copy;
@@ -83,7 +83,7 @@ int name_cache_set(NameCache *names, uint32_t id, const char *text, size_t n)
         NameSlot *slot;
         const char *copy;
         size_t n_old;
-        int r = make_room(names);
+        int r = name_cache_make_room(names);
 
         if (r < 0)
                 return r;
@@ -92,7 +92,7 @@ int name_cache_set(NameCache *names, uint32_t id, const char *text, size_t n)
         if (names->n_bytes - n_old + n > BULK_MAX_NAME_BYTES ||
             (!slot->text && names->n_names >= BULK_MAX_NAMES))
                 return -ENOBUFS;
-        copy = store(names, text, n);
+        copy = name_cache_store(names, text, n);
         if (!copy)
                 return -ENOMEM;
         if (!utf8_is_text(copy, n))

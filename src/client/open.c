@@ -31,7 +31,7 @@ static int report_progress(const Reading *reading)
  * Receives the next reply. After a signal it calls the progress function, which may know of the
  * signal.
  */
-static int receive(Reading *reading, Reply *ret_reply)
+static int open_receive(Reading *reading, Reply *ret_reply)
 {
         clrsym *handle = reading->handle;
 
@@ -54,7 +54,7 @@ static int receive(Reading *reading, Reply *ret_reply)
         }
 }
 
-static int take_reply(Reading *reading, const Reply *reply)
+static int open_take_reply(Reading *reading, const Reply *reply)
 {
         const json_t *n_read = json_object_get(reply->parameters, "read");
         const json_t *n_total = json_object_get(reply->parameters, "total");
@@ -90,11 +90,11 @@ static int read_trace(clrsym *handle, const clrsym_options *options)
         do {
                 Reply reply;
 
-                r = receive(&reading, &reply);
+                r = open_receive(&reading, &reply);
                 if (r < 0)
                         return r;
                 continues = reply.continues && !reply.error;
-                r = take_reply(&reading, &reply);
+                r = open_take_reply(&reading, &reply);
                 reply_take(&reply, &handle->calls);
                 if (r < 0)
                         return r;

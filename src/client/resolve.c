@@ -15,7 +15,7 @@ static int open_bulk(clrsym *handle)
         return r;
 }
 
-static int explain(clrsym *handle, int error)
+static int resolve_explain(clrsym *handle, int error)
 {
         if (error == -EREMOTEIO)
                 return message_set(&handle->message, error, "the question was refused: %s",
@@ -23,8 +23,8 @@ static int explain(clrsym *handle, int error)
         return endpoint_explain(&handle->endpoint, error, handle->bulk.detail, &handle->message);
 }
 
-static int resolve(clrsym *handle, const clrsym_query *queries, size_t n, int64_t wait_deadline,
-                   clrsym_answer *answers)
+static int resolve_queries(clrsym *handle, const clrsym_query *queries, size_t n,
+                           int64_t wait_deadline, clrsym_answer *answers)
 {
         Bulk *bulk = &handle->bulk;
         size_t n_done = 0;
@@ -47,7 +47,7 @@ static int resolve(clrsym *handle, const clrsym_query *queries, size_t n, int64_
                 n_done += n_answered;
                 n_tries = n_answered ? 1 : n_tries + 1;
                 if (r != -ECONNRESET || n_tries >= MAX_TRIES || !handle->endpoint.reconnect_ms)
-                        return explain(handle, r);
+                        return resolve_explain(handle, r);
         }
         return 0;
 }
@@ -60,7 +60,7 @@ int clrsym_resolve(clrsym *handle, const clrsym_query *queries, size_t n, unsign
 
         if (r < 0)
                 return r;
-        r = resolve(handle, queries, n, wait_ms ? clock_ms() + wait_ms : 0, ret_answers);
+        r = resolve_queries(handle, queries, n, wait_ms ? clock_ms() + wait_ms : 0, ret_answers);
         for (i = 0; r < 0 && i < n; i++)
                 ret_answers[i] = (clrsym_answer){.status = CLRSYM_INVALID};
         return handle_end(handle, r);

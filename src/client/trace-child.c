@@ -124,7 +124,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
         return -r;
 }
 
-static int spawn(TraceChild *child, const int *theirs, char *const *arguments)
+static int trace_child_spawn(TraceChild *child, const int *theirs, char *const *arguments)
 {
         posix_spawn_file_actions_t actions;
         posix_spawnattr_t attributes;
@@ -214,7 +214,7 @@ int trace_child_start(TraceChild *child, const clrsym_options *options,
         if (r == 0)
                 r = make_files(child, ret_fds, theirs);
         if (r == 0)
-                r = spawn(child, theirs, arguments.words);
+                r = trace_child_spawn(child, theirs, arguments.words);
         close_fds(theirs, TRACE_CHILD_FDS);
         if (r < 0) {
                 close_fds(ret_fds, TRACE_CHILD_FDS);
@@ -265,7 +265,7 @@ static bool wait_end(const TraceChild *child, int ms)
 }
 
 /* Reaps the child; false if that was done elsewhere, or if it does not end. */
-static bool reap(TraceChild *child, siginfo_t *ret_info)
+static bool trace_child_reap(TraceChild *child, siginfo_t *ret_info)
 {
         int r;
 
@@ -286,7 +286,7 @@ int trace_child_explain(TraceChild *child, const char *trace, Message *message)
         const char *words = child->stderr_fd >= 0 ? last_words(child, text) : NULL;
         siginfo_t info;
 
-        if (!reap(child, &info))
+        if (!trace_child_reap(child, &info))
                 return message_set(message, -ECONNRESET, "%s: clrsymd has ended%s%s", trace,
                                    words ? ": " : "", words ? words : "");
         words = last_words(child, text);
@@ -305,6 +305,6 @@ void trace_child_end(TraceChild *child)
 {
         siginfo_t info;
 
-        reap(child, &info);
+        trace_child_reap(child, &info);
         close_fd(&child->stderr_fd);
 }

@@ -37,7 +37,7 @@ int varlink_send(Connection *connection, const char *method, const char *paramet
  * The tree of the JSON value that is the N bytes at TEXT. It is JSON: what cannot be had of it is a
  * number or a character that the library does not take, or there is no memory.
  */
-static int load(const char *text, size_t n, json_t **ret)
+static int varlink_load(const char *text, size_t n, json_t **ret)
 {
         json_error_t error = {0};
 
@@ -65,7 +65,7 @@ static int set_member(Reply *reply, const char *name, size_t n_name, const char 
         } else if (is_name(name, n_name, "error")) {
                 if (*text != '"' || reply->error)
                         return -EBADMSG;
-                return load(text, n, &reply->error);
+                return varlink_load(text, n, &reply->error);
         } else if (is_name(name, n_name, "continues")) {
                 reply->continues |= *text == 't';
         }
@@ -76,7 +76,7 @@ static int set_member(Reply *reply, const char *name, size_t n_name, const char 
  * Checks a reply of N bytes, member by member: that shows where the parameters are in the text,
  * which is handed on as it is. A tree is made only of what somebody reads as one.
  */
-static int parse(const char *text, size_t n, Reply *reply)
+static int varlink_parse(const char *text, size_t n, Reply *reply)
 {
         size_t at = json_check_skip_blanks(text, 0);
         int r;
@@ -105,13 +105,14 @@ static int parse(const char *text, size_t n, Reply *reply)
         return text[at] == '}' && json_check_skip_blanks(text, at + 1) == n ? 0 : -EBADMSG;
 }
 
-static int complete(Reply *reply, ReplyForm form)
+static int varlink_complete(Reply *reply, ReplyForm form)
 {
         if (!reply->text) {
                 reply->text = "{}";
                 reply->n_text = 2;
         }
-        return form == REPLY_TREE ? load(reply->text, reply->n_text, &reply->parameters) : 0;
+        return form == REPLY_TREE ? varlink_load(reply->text, reply->n_text, &reply->parameters)
+                                  : 0;
 }
 
 static void reply_clear(Reply *reply)
@@ -133,9 +134,9 @@ int varlink_next(Connection *connection, ReplyForm form, Reply *ret)
         connection->n_searched = end ? (size_t)(end - text) : n;
         if (!end)
                 return n > MAX_REPLY ? -EBADMSG : -EAGAIN;
-        r = parse(text, connection->n_searched, ret);
+        r = varlink_parse(text, connection->n_searched, ret);
         if (r == 0)
-                r = complete(ret, form);
+                r = varlink_complete(ret, form);
         if (r < 0)
                 reply_clear(ret);
         else if (ret->text >= text && ret->text < end)

@@ -32,7 +32,7 @@ struct clrsym_watch {
         int error;      /* the watch has ended */
 };
 
-static int fail(clrsym_watch *watch, int error, const char *detail)
+static int watch_fail(clrsym_watch *watch, int error, const char *detail)
 {
         watch->error = error;
         connection_close(&watch->connection);
@@ -40,7 +40,7 @@ static int fail(clrsym_watch *watch, int error, const char *detail)
 }
 
 /* Makes the call on a new connection. */
-static int begin(clrsym_watch *watch)
+static int watch_begin(clrsym_watch *watch)
 {
         struct epoll_event event = {.events = EPOLLIN};
 
@@ -64,37 +64,37 @@ static int begin_again(clrsym_watch *watch)
         int r;
 
         if (!watch->endpoint.reconnect_ms)
-                return fail(watch, -ECONNRESET, NULL);
+                return watch_fail(watch, -ECONNRESET, NULL);
         connection_close(&watch->connection);
         watch->give_up = clock_ms() + watch->endpoint.reconnect_ms;
         r = set_timer(watch, PAUSE_MS);
-        return r < 0 ? fail(watch, r, NULL) : 1;
+        return r < 0 ? watch_fail(watch, r, NULL) : 1;
 }
 
 /* 1: connected again; 0: not yet. */
-static int reconnect(clrsym_watch *watch)
+static int watch_reconnect(clrsym_watch *watch)
 {
         uint64_t n;
         int r;
 
         /* The timer paces it: a daemon that hangs up at once does not make this loop. */
         if (read(watch->timer_fd, &n, sizeof(n)) < 0)
-                return errno == EAGAIN || errno == EINTR ? 0 : fail(watch, -errno, NULL);
+                return errno == EAGAIN || errno == EINTR ? 0 : watch_fail(watch, -errno, NULL);
         r = connection_open(&watch->connection, watch->endpoint.path, 0);
         if (r == 0)
                 r = set_timer(watch, 0);
         if (r == 0)
-                r = begin(watch);
+                r = watch_begin(watch);
         if (r < 0) {
                 connection_close(&watch->connection);
-                return clock_ms() >= watch->give_up ? fail(watch, r, NULL) : 0;
+                return clock_ms() >= watch->give_up ? watch_fail(watch, r, NULL) : 0;
         }
         watch->is_new = true;
         return 1;
 }
 
 /* 1: EVENTS are those of the next reply; 0: none was received. */
-static int take_reply(clrsym_watch *watch)
+static int watch_take_reply(clrsym_watch *watch)
 {
         json_t *events;
         Reply reply;
@@ -105,10 +105,10 @@ static int take_reply(clrsym_watch *watch)
                 return r == 0             ? 1
                        : r == -EAGAIN     ? 0
                        : r == -ECONNRESET ? begin_again(watch)
-                                          : fail(watch, r, NULL);
+                                          : watch_fail(watch, r, NULL);
         }
         if (r < 0)
-                return fail(watch, r, NULL);
+                return watch_fail(watch, r, NULL);
         if (reply.error) {
                 watch->error = reply_explain(&reply, &watch->message);
                 reply_take(&reply, &watch->connection);
@@ -129,7 +129,7 @@ static int take_reply(clrsym_watch *watch)
                 r = 1;
         }
         reply_take(&reply, &watch->connection);
-        return r == 1 ? 1 : fail(watch, -EBADMSG, "Watch: \"events\" makes no sense");
+        return r == 1 ? 1 : watch_fail(watch, -EBADMSG, "Watch: \"events\" makes no sense");
 }
 
 /* 1: RET is set; 0: there is no further event. */
@@ -149,7 +149,7 @@ static int take_event(clrsym_watch *watch, clrsym_event *ret)
         if (!wrong)
                 return 1;
         snprintf(detail, sizeof(detail), "Watch: \"%s\" makes no sense", wrong);
-        return fail(watch, -EBADMSG, detail);
+        return watch_fail(watch, -EBADMSG, detail);
 }
 
 int clrsym_watch_next(clrsym_watch *watch, int timeout_ms, clrsym_event *ret_event)
@@ -165,7 +165,7 @@ int clrsym_watch_next(clrsym_watch *watch, int timeout_ms, clrsym_event *ret_eve
                 r = take_event(watch, ret_event);
                 if (r != 0)
                         return r;
-                r = watch->connection.fd >= 0 ? take_reply(watch) : reconnect(watch);
+                r = watch->connection.fd >= 0 ? watch_take_reply(watch) : watch_reconnect(watch);
                 if (r < 0)
                         return r;
                 if (r > 0)
@@ -174,7 +174,7 @@ int clrsym_watch_next(clrsym_watch *watch, int timeout_ms, clrsym_event *ret_eve
                         return 0;
                 r = poll(&poll_fd, 1, timeout_ms < 0 ? -1 : ms_until(deadline));
                 if (r < 0)
-                        return errno == EINTR ? 0 : fail(watch, -errno, NULL);
+                        return errno == EINTR ? 0 : watch_fail(watch, -errno, NULL);
         }
 }
 
@@ -185,16 +185,17 @@ static int wait_first(clrsym_watch *watch)
 
         while (!watch->events) {
                 struct pollfd poll_fd = {.fd = watch->epoll_fd, .events = POLLIN};
-                int r = watch->connection.fd >= 0 ? take_reply(watch) : reconnect(watch);
+                int r = watch->connection.fd >= 0 ? watch_take_reply(watch)
+                                                  : watch_reconnect(watch);
 
                 if (r < 0)
                         return r;
                 if (r > 0)
                         continue;
                 if (clock_ms() >= deadline)
-                        return fail(watch, -ETIMEDOUT, NULL);
+                        return watch_fail(watch, -ETIMEDOUT, NULL);
                 if (poll(&poll_fd, 1, ms_until(deadline)) < 0 && errno != EINTR)
-                        return fail(watch, -errno, NULL);
+                        return watch_fail(watch, -errno, NULL);
         }
         watch->is_resync = false;
         return 0;
@@ -208,11 +209,11 @@ static int open_files(clrsym_watch *watch)
         watch->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
         if (watch->epoll_fd < 0 || watch->timer_fd < 0 ||
             epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, watch->timer_fd, &event) < 0)
-                return fail(watch, -errno, NULL);
+                return watch_fail(watch, -errno, NULL);
         return 0;
 }
 
-static int start(clrsym_watch *watch, const Endpoint *endpoint, const clrsym_filter *filter)
+static int watch_start(clrsym_watch *watch, const Endpoint *endpoint, const clrsym_filter *filter)
 {
         json_auto_t *parameters = NULL;
         int r = endpoint_copy(&watch->endpoint, endpoint, &watch->message);
@@ -231,8 +232,8 @@ static int start(clrsym_watch *watch, const Endpoint *endpoint, const clrsym_fil
                                      watch->endpoint.reconnect_ms, &watch->message);
         if (r < 0)
                 return r;
-        r = begin(watch);
-        return r < 0 ? fail(watch, r, NULL) : wait_first(watch);
+        r = watch_begin(watch);
+        return r < 0 ? watch_fail(watch, r, NULL) : wait_first(watch);
 }
 
 int clrsym_watch_open(clrsym *handle, const clrsym_filter *filter, clrsym_watch **ret)
@@ -257,7 +258,7 @@ int clrsym_watch_open(clrsym *handle, const clrsym_filter *filter, clrsym_watch 
                 .epoll_fd = -1,
                 .timer_fd = -1,
         };
-        r = start(watch, &handle->endpoint, filter);
+        r = watch_start(watch, &handle->endpoint, filter);
         if (r < 0) {
                 /* Copies the watch's message to the handle. */
                 handle->message = watch->message;

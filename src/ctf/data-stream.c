@@ -23,7 +23,7 @@ static bool stream_fail(GError **error, CtfError code, uint64_t offset, const ch
 }
 
 /* As many of N bytes as there are; -1 with errno set. */
-static ssize_t read_at(int fd, uint8_t *bytes, size_t n, uint64_t offset)
+static ssize_t stream_read_at(int fd, uint8_t *bytes, size_t n, uint64_t offset)
 {
         size_t got = 0;
 
@@ -138,7 +138,7 @@ bool ctf_packet_read(int fd, uint64_t size, uint64_t offset, CtfLayout **layout,
                      CtfPacket *ret_packet, GError **error)
 {
         uint8_t bytes[HEAD_SIZE];
-        ssize_t n = read_at(fd, bytes, sizeof(bytes), offset);
+        ssize_t n = stream_read_at(fd, bytes, sizeof(bytes), offset);
 
         if (n < 0)
                 return stream_fail(error, CTF_ERROR_SYSTEM, offset, g_strerror(errno));
@@ -300,7 +300,7 @@ static bool stream_fill(CtfDataStream *stream, uint64_t begin, size_t size, GErr
                                            "not enough memory for an event");
         }
         n = MIN(content - begin, stream->n_window);
-        got = read_at(stream->fd, stream->window, (size_t)n, packet->offset + begin);
+        got = stream_read_at(stream->fd, stream->window, (size_t)n, packet->offset + begin);
         if (got < 0)
                 return stream_fail(error, CTF_ERROR_SYSTEM, packet->offset, g_strerror(errno));
         if (!stream->keeps_open)

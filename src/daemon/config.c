@@ -118,7 +118,7 @@ static bool is_number_allowed(const Key *key, const char *text, uint64_t *ret_nu
         return (*ret_number >= least && *ret_number <= most) || (*ret_number == 0 && key->zero);
 }
 
-static bool refuse(const Key *key, const char *text, const char *label, GError **error)
+static bool config_refuse(const Key *key, const char *text, const char *label, GError **error)
 {
         g_autoptr(GString) allowed = g_string_new(key->type->what);
 
@@ -141,13 +141,13 @@ static bool key_set(const Key *key, Config *config, const char *text, const char
                 char **path = field;
 
                 if (*text && !g_path_is_absolute(text))
-                        return refuse(key, text, label, error);
+                        return config_refuse(key, text, label, error);
                 g_free(*path);
                 *path = *text ? g_strdup(text) : NULL;
                 return true;
         }
         if (!is_number_allowed(key, text, &number))
-                return refuse(key, text, label, error);
+                return config_refuse(key, text, label, error);
         memcpy(field, &number, sizeof(number));
         return true;
 }

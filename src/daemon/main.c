@@ -126,7 +126,7 @@ typedef struct Daemon {
 } Daemon;
 
 /* Sends STATE, if any, to the service manager, and the status if it has changed. */
-static void notify(Daemon *daemon, const char *state)
+static void main_notify(Daemon *daemon, const char *state)
 {
         g_autofree char *status = server_status(daemon->server), *text = NULL;
 
@@ -143,7 +143,7 @@ static gboolean on_status(gpointer data)
         Daemon *daemon = data;
 
         if (!daemon->is_stopping)
-                notify(daemon, "");
+                main_notify(daemon, "");
         return G_SOURCE_CONTINUE;
 }
 
@@ -162,7 +162,7 @@ static gboolean on_reload(gpointer data)
         } else {
                 g_warning("%s: the configuration stays as it was", error->message);
         }
-        notify(daemon, "READY=1\n");
+        main_notify(daemon, "READY=1\n");
         return G_SOURCE_CONTINUE;
 }
 
@@ -171,7 +171,7 @@ static void on_drained(void *data)
         g_main_loop_quit(data);
 }
 
-static gboolean on_signal(gpointer data)
+static gboolean main_on_signal(gpointer data)
 {
         Daemon *daemon = data;
 
@@ -218,8 +218,8 @@ int main(int argc, char **argv)
         signal(SIGXFSZ, SIG_IGN);
         /* Signals wait for the main loop, so that what was made by then is removed at the end. */
         daemon.loop = loop = g_main_loop_new(NULL, FALSE);
-        g_unix_signal_add(SIGTERM, on_signal, &daemon);
-        g_unix_signal_add(SIGINT, on_signal, &daemon);
+        g_unix_signal_add(SIGTERM, main_on_signal, &daemon);
+        g_unix_signal_add(SIGINT, main_on_signal, &daemon);
         g_unix_signal_add(SIGHUP, on_reload, &daemon);
         set_default_path(&arg_ingest, RUNTIME_INGEST);
         set_default_path(&arg_query, RUNTIME_QUERY);
@@ -229,7 +229,7 @@ int main(int argc, char **argv)
                 return 1;
         }
         g_timeout_add_seconds(STATUS_INTERVAL, on_status, &daemon);
-        notify(&daemon, "READY=1\n");
+        main_notify(&daemon, "READY=1\n");
         systemd_watchdog_start();
         g_main_loop_run(loop);
         server_free(daemon.server);

@@ -20,7 +20,7 @@ static gboolean stream_key_equal(gconstpointer a, gconstpointer b)
                one->class_id == other->class_id && one->stream_id == other->stream_id;
 }
 
-static void stream_free(void *data)
+static void stream_table_free_stream(void *data)
 {
         FeedStream *stream = data;
 
@@ -30,8 +30,8 @@ static void stream_free(void *data)
 
 void stream_table_init(StreamTable *table)
 {
-        table->streams =
-                g_hash_table_new_full(stream_key_hash, stream_key_equal, NULL, stream_free);
+        table->streams = g_hash_table_new_full(stream_key_hash, stream_key_equal, NULL,
+                                               stream_table_free_stream);
 }
 
 void stream_table_deinit(StreamTable *table)

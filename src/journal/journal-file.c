@@ -39,7 +39,7 @@ static const char *const BEGINS[_JOURNAL_BEGIN_MAX] = {
         [JOURNAL_CHECKPOINT] = "checkpoint",
 };
 
-static uint32_t checksum(const void *bytes, size_t n)
+static uint32_t journal_file_checksum(const void *bytes, size_t n)
 {
         return (uint32_t)crc32_z(0, bytes, n);
 }
@@ -79,7 +79,7 @@ static char *line_text(const JournalLine *line)
                 MAGIC " %u %s %s %" G_GUINT64_FORMAT " ", JOURNAL_FORMAT, line->boot_id,
                 BEGINS[line->begin], (guint64)(line->begin == JOURNAL_AFTER ? line->after : 0));
 
-        return g_strdup_printf("%s%08x\n", text, checksum(text, strlen(text)));
+        return g_strdup_printf("%s%08x\n", text, journal_file_checksum(text, strlen(text)));
 }
 
 int64_t journal_write_line(int fd, const JournalLine *line)
@@ -95,7 +95,7 @@ int64_t journal_write_entry(int fd, uint64_t offset, const JournalEntry *entry)
         Head head = {.n = entry->n,
                      .connection = entry->connection,
                      .kind = entry->kind,
-                     .check = checksum(entry->bytes, entry->n)};
+                     .check = journal_file_checksum(entry->bytes, entry->n)};
         struct iovec parts[] = {{&head, sizeof(head)}, {(void *)entry->bytes, entry->n}};
 
         head.head_check = head_checksum(&head, offset);
@@ -227,7 +227,7 @@ JournalResult journal_reader_next(JournalReader *reader, JournalEntry *ret_entry
         if (left - sizeof(head) < head.n)
                 return JOURNAL_TORN;
         bytes = reader_look_at(reader, reader->offset, sizeof(head) + head.n);
-        if (!bytes || checksum(bytes + sizeof(head), head.n) != head.check)
+        if (!bytes || journal_file_checksum(bytes + sizeof(head), head.n) != head.check)
                 return JOURNAL_DAMAGED;
         reader->offset += sizeof(head) + head.n;
         *ret_entry = (JournalEntry){(JournalKind)head.kind, head.connection, bytes + sizeof(head),

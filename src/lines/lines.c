@@ -149,7 +149,8 @@ static char *map_path(const char *path, void *data)
         return source_map_apply(data, path);
 }
 
-static LineStatus find(Lines *lines, const LineQuestion *question, bool is_first, SourceLine *ret)
+static LineStatus lines_find_method(Lines *lines, const LineQuestion *question, bool is_first,
+                                    SourceLine *ret)
 {
         static const LineStatus STATUSES[] = {
                 [PDB_FOUND] = LINE_FOUND,         [PDB_NONE] = LINE_NO_PDB,
@@ -190,10 +191,10 @@ static LineStatus find(Lines *lines, const LineQuestion *question, bool is_first
 
 LineStatus lines_find(Lines *lines, const LineQuestion *question, SourceLine *ret)
 {
-        return find(lines, question, false, ret);
+        return lines_find_method(lines, question, false, ret);
 }
 
 LineStatus lines_find_first(Lines *lines, const LineQuestion *question, SourceLine *ret)
 {
-        return find(lines, question, true, ret);
+        return lines_find_method(lines, question, true, ret);
 }

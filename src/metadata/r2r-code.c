@@ -59,7 +59,7 @@ struct R2RCode {
         uint32_t n_rows, n_rows_allocated;
 };
 
-static int refuse(const char **ret_reason, const char *reason)
+static int r2r_code_refuse(const char **ret_reason, const char *reason)
 {
         *ret_reason = reason;
         return -EBADMSG;
@@ -103,7 +103,7 @@ static int table_read(ImageTable *table, const PeFile *pe, const char **ret_reas
         /* Checked before memory is allocated: the file has as many bytes. */
         if (table->range.size > MAX_TABLE_BYTES ||
             !pe_file_section(pe, table->range.rva, table->range.size))
-                return refuse(ret_reason, CONTRADICTION);
+                return r2r_code_refuse(ret_reason, CONTRADICTION);
         table->bytes = malloc(table->range.size);
         if (!table->bytes)
                 return -ENOMEM;
@@ -128,12 +128,12 @@ static int code_take_section(R2RCode *code, const uint8_t *row, const char **ret
                 table = &code->instances;
                 break;
         case SECTION_OWNER:
-                return refuse(ret_reason, "its code is in a composite image");
+                return r2r_code_refuse(ret_reason, "its code is in a composite image");
         default:
                 return 0;
         }
         if (table->range.size)
-                return refuse(ret_reason, CONTRADICTION);
+                return r2r_code_refuse(ret_reason, CONTRADICTION);
         table->range = (PeRange){u32_at(row + 4), u32_at(row + 8)};
         return 0;
 }
@@ -145,24 +145,24 @@ static int code_read_header(R2RCode *code, const PeFile *pe, const char **ret_re
         int r;
 
         if (!pe->directories[PE_CLR].rva)
-                return refuse(ret_reason, NO_CODE);
+                return r2r_code_refuse(ret_reason, NO_CODE);
         r = pe_file_read_rva(pe, pe->directories[PE_CLR].rva, clr, sizeof(clr));
         if (r < 0)
                 return r;
         native = u32_at(clr + CLR_NATIVE);
         if (u32_at(clr) < CLR_SIZE || !native)
-                return refuse(ret_reason, NO_CODE);
+                return r2r_code_refuse(ret_reason, NO_CODE);
         r = pe_file_read_rva(pe, native, header, sizeof(header));
         if (r < 0)
                 return r;
         if (u32_at(header) != R2R_SIGNATURE)
-                return refuse(ret_reason, NO_CODE);
+                return r2r_code_refuse(ret_reason, NO_CODE);
         code->version = header[4] | (unsigned)header[5] << 8;
         if (code->version != 9 && code->version != 10 && code->version != 16)
-                return refuse(ret_reason, R2R_OTHER_VERSION);
+                return r2r_code_refuse(ret_reason, R2R_OTHER_VERSION);
         n = u32_at(header + 12);
         if (n > R2R_MAX_SECTIONS || native > UINT32_MAX - R2R_HEADER)
-                return refuse(ret_reason, CONTRADICTION);
+                return r2r_code_refuse(ret_reason, CONTRADICTION);
         r = n ? pe_file_read_rva(pe, native + R2R_HEADER, rows, n * R2R_SECTION) : 0;
         for (i = 0; r == 0 && i < n; i++)
                 r = code_take_section(code, rows + i * R2R_SECTION, ret_reason);
@@ -297,10 +297,10 @@ static int code_read_tables(R2RCode *code, const PeFile *pe, const char **ret_re
         if (r < 0)
                 return r;
         if (!code->functions.range.size)
-                return refuse(ret_reason, NO_CODE);
+                return r2r_code_refuse(ret_reason, NO_CODE);
         code->n_functions = code->functions.range.size / FUNCTION_SIZE;
         if (code->functions.range.size % FUNCTION_SIZE || !code_functions_are_sound(code, pe))
-                return refuse(ret_reason, CONTRADICTION);
+                return r2r_code_refuse(ret_reason, CONTRADICTION);
         code->heads = calloc(code->n_functions / 8 + 1, 1);
         if (!code->heads)
                 return -ENOMEM;
@@ -315,7 +315,7 @@ int r2r_code_read(R2RCode **ret, const PeFile *pe, const char **ret_reason)
 
         *ret_reason = NULL;
         if (pe->machine != MACHINE_LINUX_AMD64 && pe->machine != MACHINE_AMD64)
-                return refuse(ret_reason, R2R_OTHER_MACHINE);
+                return r2r_code_refuse(ret_reason, R2R_OTHER_MACHINE);
         code = calloc(1, sizeof(*code));
         r = code ? code_read_header(code, pe, ret_reason) : -ENOMEM;
         if (r == 0)

@@ -192,8 +192,8 @@ static void ordinals_append(Writer *writer, const Generated *generated, const Ge
         text_add_span(&writer->text, generated->ordinal);
 }
 
-static bool append(Writer *writer, const Generated *generated, const Generated *closure,
-                   const char *machine)
+static bool generated_append_at(Writer *writer, const Generated *generated,
+                                const Generated *closure, const char *machine)
 {
         Text *text = &writer->text;
 
@@ -241,7 +241,7 @@ bool generated_append(Writer *writer, const Generated *generated, const Generate
         if (writer->depth >= WRITER_DEPTH_MAX)
                 return false;
         writer->depth++;
-        is_understood = append(writer, generated, closure, machine);
+        is_understood = generated_append_at(writer, generated, closure, machine);
         writer->depth--;
         return is_understood;
 }

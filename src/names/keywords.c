@@ -151,7 +151,7 @@ static const struct {
         {"anonymous", KEYWORD_GENERATED},
 };
 
-static const char *find(const Word *words, size_t n, Span raw)
+static const char *keyword_find(const Word *words, size_t n, Span raw)
 {
         size_t i;
 
@@ -163,12 +163,12 @@ static const char *find(const Word *words, size_t n, Span raw)
 
 const char *keyword_of_signature(Span type)
 {
-        return find(OF_SIGNATURES, N_ELEMENTS(OF_SIGNATURES), type);
+        return keyword_find(OF_SIGNATURES, N_ELEMENTS(OF_SIGNATURES), type);
 }
 
 const char *keyword_of_type(Span type)
 {
-        return find(OF_TYPES, N_ELEMENTS(OF_TYPES), type);
+        return keyword_find(OF_TYPES, N_ELEMENTS(OF_TYPES), type);
 }
 
 const char *keyword_of_operator(Span method, bool is_instance, unsigned n_arguments)
@@ -184,7 +184,7 @@ const char *keyword_of_operator(Span method, bool is_instance, unsigned n_argume
 
 const char *keyword_of_stub(Span method)
 {
-        return find(STUBS, N_ELEMENTS(STUBS), method);
+        return keyword_find(STUBS, N_ELEMENTS(STUBS), method);
 }
 
 /* T1, M12: type parameters as they are written. */

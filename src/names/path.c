@@ -46,7 +46,7 @@ static const char *args_end(Span rest)
         return NULL;
 }
 
-static bool parse(Span *rest, Path *ret_path)
+static bool path_parse(Span *rest, Path *ret_path)
 {
         Path path = {.names = *rest, .type_begin = rest->at};
         Span again;
@@ -103,7 +103,7 @@ static Generic generic_next(Span *args, unsigned arity)
         return generic;
 }
 
-static bool flush(Writer *writer, PathEnd *end)
+static bool path_flush(Writer *writer, PathEnd *end)
 {
         bool is_understood = true;
 
@@ -123,14 +123,14 @@ static bool flush(Writer *writer, PathEnd *end)
 
 bool path_end_append(Writer *writer, PathEnd *end)
 {
-        return flush(writer, end);
+        return path_flush(writer, end);
 }
 
 /* Writes the part, or keeps it until it is known what follows. */
 static bool generated_part(Writer *writer, const Generated *generated, PathEnd *end)
 {
         if (end->has_machine || !generated_is_held(generated)) {
-                if (!flush(writer, end))
+                if (!path_flush(writer, end))
                         return false;
         }
         end->plain.at = NULL;
@@ -144,7 +144,7 @@ static bool generated_part(Writer *writer, const Generated *generated, PathEnd *
                 end->has_machine = true;
                 return true;
         }
-        if (!flush(writer, end))
+        if (!path_flush(writer, end))
                 return false;
         text_add(&writer->text, end->has_text ? "." : "");
         end->has_text = true;
@@ -157,7 +157,7 @@ static bool type_part(Writer *writer, Span part, Span *args, bool is_alone, Path
         Generic generic;
         unsigned arity = 0;
 
-        /* Cannot fail: parse() has succeeded. */
+        /* Cannot fail: path_parse() has succeeded. */
         if (!arity_split(&part, &arity))
                 return false;
         generic = generic_next(args, arity);
@@ -165,7 +165,7 @@ static bool type_part(Writer *writer, Span part, Span *args, bool is_alone, Path
                 generated.generic = generic;
                 return generated_part(writer, &generated, end);
         }
-        if (!flush(writer, end))
+        if (!path_flush(writer, end))
                 return false;
         text_add(&writer->text, end->has_text ? "." : "");
         name_append(writer, part, is_alone ? KEYWORD_TYPE : 0);
@@ -191,7 +191,7 @@ static bool path_write(Writer *writer, Span *rest, PathEnd *end)
         Path path;
         Span at, args;
 
-        if (!parse(rest, &path))
+        if (!path_parse(rest, &path))
                 return false;
         if (!path.arity && keyword_of_type(path.names)) {
                 end->plain = span_of(path.type_begin, path.names.end);
@@ -230,7 +230,7 @@ bool path_append(Writer *writer, Span *rest, PathEnd *ret_end)
                 bool is_bare = rest->at == rest->end || !strchr("[*", *rest->at);
 
                 if (!ret_end || !is_bare) {
-                        is_understood = flush(writer, &end);
+                        is_understood = path_flush(writer, &end);
                         if (!is_bare)
                                 end.plain.at = NULL;
                 } else {

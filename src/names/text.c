@@ -58,7 +58,7 @@ size_t text_end(Text *text)
 }
 
 /* Adds all N bytes or none, so that nothing is cut in the middle. */
-static void put(Text *text, const char *bytes, size_t n)
+static void text_put(Text *text, const char *bytes, size_t n)
 {
         text->length += n;
         if (text->is_cut || n >= text->size - text->used) {
@@ -118,16 +118,16 @@ static void add_span(Text *text, Span span, const char *to_escape)
                 n = utf8_sequence((const uint8_t *)span.at, span_length(span), &character);
                 if (!n) {
                         snprintf(escape, sizeof(escape), "\\x{%x}", (unsigned char)*span.at);
-                        put(text, escape, strlen(escape));
+                        text_put(text, escape, strlen(escape));
                         n = 1;
                 } else if (printable_is_hidden(character)) {
                         snprintf(escape, sizeof(escape), "\\u{%x}", (unsigned)character);
-                        put(text, escape, strlen(escape));
+                        text_put(text, escape, strlen(escape));
                 } else if (n == 1 && strchr(to_escape, *span.at)) {
                         snprintf(escape, sizeof(escape), "\\%c", *span.at);
-                        put(text, escape, strlen(escape));
+                        text_put(text, escape, strlen(escape));
                 } else {
-                        put(text, span.at, n);
+                        text_put(text, span.at, n);
                 }
                 span.at += n;
         }

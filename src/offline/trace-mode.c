@@ -186,7 +186,7 @@ static int open_owner(int fd)
         return pidfd_open(credentials.pid, 0);
 }
 
-static gboolean on_signal(TraceMode *mode, int number)
+static gboolean trace_mode_on_signal(TraceMode *mode, int number)
 {
         mode->signal = number;
         g_main_loop_quit(mode->loop);
@@ -195,17 +195,17 @@ static gboolean on_signal(TraceMode *mode, int number)
 
 static gboolean on_interrupt(gpointer mode)
 {
-        return on_signal(mode, SIGINT);
+        return trace_mode_on_signal(mode, SIGINT);
 }
 
 static gboolean on_termination(gpointer mode)
 {
-        return on_signal(mode, SIGTERM);
+        return trace_mode_on_signal(mode, SIGTERM);
 }
 
 static gboolean on_hangup(gpointer mode)
 {
-        return on_signal(mode, SIGHUP);
+        return trace_mode_on_signal(mode, SIGHUP);
 }
 
 static void watch_signals(TraceMode *mode)

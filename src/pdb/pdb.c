@@ -29,7 +29,7 @@ static bool has_checksum(const Pdb *pdb, const uint8_t *checksum)
         return memcmp(digest, checksum, SHA256_SIZE) == 0;
 }
 
-static void keep(uint8_t **at, const uint8_t **span, size_t n)
+static void pdb_keep(uint8_t **at, const uint8_t **span, size_t n)
 {
         if (n)
                 memcpy(*at, *span, n);
@@ -58,11 +58,11 @@ static void pdb_compact(Pdb *pdb)
         bytes = at = malloc(n ? n : 1);
         if (!bytes)
                 return;
-        keep(&at, &metadata.blobs.at, metadata.blobs.n);
+        pdb_keep(&at, &metadata.blobs.at, metadata.blobs.n);
         for (i = 0; i < sizeof(TABLES) / sizeof(*TABLES); i++) {
                 MetadataRows *rows = &metadata.tables[TABLES[i]];
 
-                keep(&at, &rows->at, (size_t)rows->n * rows->size);
+                pdb_keep(&at, &rows->at, (size_t)rows->n * rows->size);
         }
         free(pdb->bytes);
         pdb->bytes = bytes;

@@ -18,7 +18,8 @@ void mapping_deinit(Mapping *mapping)
  * Parses a number in BASE (0: by its prefix) at *TEXT and the text END after it. Moves *TEXT after
  * both.
  */
-static bool take_number(const char **text, int base, const char *end, uint64_t max, uint64_t *ret)
+static bool mapping_take_number(const char **text, int base, const char *end, uint64_t max,
+                                uint64_t *ret)
 {
         size_t n = strlen(end);
         char *rest;
@@ -37,7 +38,7 @@ static bool take_u32(const char **text, int base, const char *end, uint32_t *ret
 {
         uint64_t number;
 
-        if (!take_number(text, base, end, UINT32_MAX, &number))
+        if (!mapping_take_number(text, base, end, UINT32_MAX, &number))
                 return false;
         *ret = (uint32_t)number;
         return true;
@@ -47,7 +48,7 @@ static bool take_pid(const char **text, const char *end, int32_t *ret)
 {
         uint64_t number;
 
-        if (!take_number(text, 10, end, INT32_MAX, &number))
+        if (!mapping_take_number(text, 10, end, INT32_MAX, &number))
                 return false;
         *ret = (int32_t)number;
         return true;
@@ -62,7 +63,7 @@ static bool keep_path(Mapping *mapping, const char *path)
 }
 
 /* "473.414890639" in the text from BEGIN, at whose END it ends */
-static bool take_seconds(const char *begin, const char *end, uint64_t *ret_ns)
+static bool mapping_take_seconds(const char *begin, const char *end, uint64_t *ret_ns)
 {
         const char *at = end;
 
@@ -79,17 +80,18 @@ bool mapping_take_event(Mapping *mapping, const char *line)
         uint64_t tid, n;
 
         *mapping = (Mapping){0};
-        if (!at || !take_seconds(line, at, &mapping->time))
+        if (!at || !mapping_take_seconds(line, at, &mapping->time))
                 return false;
         at += sizeof(RECORD) - 1;
-        if (!take_pid(&at, "/", &mapping->pid) || !take_number(&at, 10, ": [", UINT64_MAX, &tid) ||
-            !take_number(&at, 0, "(", UINT64_MAX, &mapping->start) ||
-            !take_number(&at, 0, ") @ ", UINT64_MAX - mapping->start, &n) ||
-            !take_number(&at, 0, " ", UINT64_MAX, &mapping->offset) ||
+        if (!take_pid(&at, "/", &mapping->pid) ||
+            !mapping_take_number(&at, 10, ": [", UINT64_MAX, &tid) ||
+            !mapping_take_number(&at, 0, "(", UINT64_MAX, &mapping->start) ||
+            !mapping_take_number(&at, 0, ") @ ", UINT64_MAX - mapping->start, &n) ||
+            !mapping_take_number(&at, 0, " ", UINT64_MAX, &mapping->offset) ||
             !take_u32(&at, 16, ":", &mapping->major) || !take_u32(&at, 16, " ", &mapping->minor) ||
-            !take_number(&at, 10, " ", UINT64_MAX, &mapping->inode) ||
-            !take_number(&at, 10, "]: ", UINT64_MAX, &mapping->generation) || strlen(at) < 6 ||
-            at[2] != 'x' || at[4] != ' ')
+            !mapping_take_number(&at, 10, " ", UINT64_MAX, &mapping->inode) ||
+            !mapping_take_number(&at, 10, "]: ", UINT64_MAX, &mapping->generation) ||
+            strlen(at) < 6 || at[2] != 'x' || at[4] != ' ')
                 return false;
         mapping->end = mapping->start + n;
         mapping->has_generation = true;
@@ -100,15 +102,15 @@ bool mapping_take_event(Mapping *mapping, const char *line)
 bool mapping_take_map(Mapping *mapping, const char *line)
 {
         *mapping = (Mapping){0};
-        if (!take_number(&line, 16, "-", UINT64_MAX, &mapping->start) ||
-            !take_number(&line, 16, " ", UINT64_MAX, &mapping->end) || strlen(line) < 6 ||
+        if (!mapping_take_number(&line, 16, "-", UINT64_MAX, &mapping->start) ||
+            !mapping_take_number(&line, 16, " ", UINT64_MAX, &mapping->end) || strlen(line) < 6 ||
             line[2] != 'x' || line[4] != ' ')
                 return false;
         line += 5;
-        if (!take_number(&line, 16, " ", UINT64_MAX, &mapping->offset) ||
+        if (!mapping_take_number(&line, 16, " ", UINT64_MAX, &mapping->offset) ||
             !take_u32(&line, 16, ":", &mapping->major) ||
             !take_u32(&line, 16, " ", &mapping->minor) ||
-            !take_number(&line, 10, " ", UINT64_MAX, &mapping->inode))
+            !mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->inode))
                 return false;
         return keep_path(mapping, line + strspn(line, " "));
 }
@@ -127,14 +129,14 @@ bool mapping_take_line(Mapping *mapping, const char *line)
 {
         *mapping = (Mapping){.has_generation = true};
         return take_pid(&line, " ", &mapping->pid) &&
-               take_number(&line, 10, " ", UINT64_MAX, &mapping->start) &&
-               take_number(&line, 10, " ", UINT64_MAX, &mapping->end) &&
-               take_number(&line, 10, " ", UINT64_MAX, &mapping->offset) &&
-               take_number(&line, 10, " ", UINT64_MAX, &mapping->time) &&
-               take_number(&line, 10, " ", UINT64_MAX, &mapping->since) &&
+               mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->start) &&
+               mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->end) &&
+               mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->offset) &&
+               mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->time) &&
+               mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->since) &&
                take_u32(&line, 10, " ", &mapping->major) &&
                take_u32(&line, 10, " ", &mapping->minor) &&
-               take_number(&line, 10, " ", UINT64_MAX, &mapping->inode) &&
-               take_number(&line, 10, " ", UINT64_MAX, &mapping->generation) &&
+               mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->inode) &&
+               mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->generation) &&
                keep_path(mapping, line);
 }

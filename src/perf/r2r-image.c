@@ -63,7 +63,7 @@ typedef struct ImageReader {
         const char *reason;
 } ImageReader;
 
-static uint32_t u32(const uint8_t *at)
+static uint32_t image_u32(const uint8_t *at)
 {
         uint32_t value;
 
@@ -71,7 +71,7 @@ static uint32_t u32(const uint8_t *at)
         return le32toh(value);
 }
 
-static uint16_t u16(const uint8_t *at)
+static uint16_t image_u16(const uint8_t *at)
 {
         return (uint16_t)(at[0] | at[1] << 8);
 }
@@ -83,7 +83,7 @@ static int image_refuse(ImageReader *reader, const char *reason)
 }
 
 /* Reads all N bytes at OFFSET. */
-static int read_at(ImageReader *reader, uint64_t offset, void *bytes, size_t n)
+static int image_read_at(ImageReader *reader, uint64_t offset, void *bytes, size_t n)
 {
         uint8_t *at = bytes;
 
@@ -126,8 +126,8 @@ static int read_rva(ImageReader *reader, uint32_t rva, void *bytes, size_t n)
 
         if (!section)
                 return image_refuse(reader, CONTRADICTION);
-        return read_at(reader, section->bytes.offset + (uint64_t)(rva - section->bytes.rva), bytes,
-                       n);
+        return image_read_at(reader, section->bytes.offset + (uint64_t)(rva - section->bytes.rva),
+                             bytes, n);
 }
 
 static bool ranges_overlap(uint64_t one, uint64_t n_one, uint64_t other, uint64_t n_other)
@@ -137,12 +137,12 @@ static bool ranges_overlap(uint64_t one, uint64_t n_one, uint64_t other, uint64_
 
 static int take_section(ImageReader *reader, const uint8_t *header)
 {
-        uint32_t mapped = u32(header + 8), in_file = u32(header + 16);
+        uint32_t mapped = image_u32(header + 8), in_file = image_u32(header + 16);
         Section section = {
-                .bytes = {.rva = u32(header + 12),
-                          .offset = u32(header + 20),
+                .bytes = {.rva = image_u32(header + 12),
+                          .offset = image_u32(header + 20),
                           .size = mapped < in_file ? mapped : in_file},
-                .is_code = u32(header + 36) & SECTION_EXECUTE,
+                .is_code = image_u32(header + 36) & SECTION_EXECUTE,
         };
         const R2RSection *bytes = &section.bytes;
         size_t i;
@@ -175,34 +175,35 @@ static int read_pe(ImageReader *reader, uint32_t *ret_clr)
 
         if (reader->n_bytes < DOS_SIZE)
                 return image_refuse(reader, NOT_PE);
-        r = read_at(reader, 0, dos, sizeof(dos));
+        r = image_read_at(reader, 0, dos, sizeof(dos));
         if (r < 0)
                 return r;
         if (memcmp(dos, "MZ", 2) != 0)
                 return image_refuse(reader, NOT_PE);
-        at = u32(dos + DOS_COFF_AT);
-        r = read_at(reader, at, coff, sizeof(coff));
+        at = image_u32(dos + DOS_COFF_AT);
+        r = image_read_at(reader, at, coff, sizeof(coff));
         if (r < 0)
                 return r;
         if (memcmp(coff, "PE\0", 4) != 0)
                 return image_refuse(reader, NOT_PE);
-        if (u16(coff + COFF_MACHINE) != MACHINE_LINUX_AMD64 &&
-            u16(coff + COFF_MACHINE) != MACHINE_AMD64)
+        if (image_u16(coff + COFF_MACHINE) != MACHINE_LINUX_AMD64 &&
+            image_u16(coff + COFF_MACHINE) != MACHINE_AMD64)
                 return image_refuse(reader, "it is not for x86-64, or has no precompiled code");
-        if (u16(coff + COFF_OPTIONAL) < sizeof(optional))
+        if (image_u16(coff + COFF_OPTIONAL) < sizeof(optional))
                 return image_refuse(reader, NO_CODE);
         at += sizeof(coff);
-        r = read_at(reader, at, optional, sizeof(optional));
+        r = image_read_at(reader, at, optional, sizeof(optional));
         if (r < 0)
                 return r;
-        if (u16(optional) != OPTIONAL_PE32PLUS || u32(optional + OPTIONAL_N_DIRS) <= DIR_CLR)
+        if (image_u16(optional) != OPTIONAL_PE32PLUS ||
+            image_u32(optional + OPTIONAL_N_DIRS) <= DIR_CLR)
                 return image_refuse(reader, NO_CODE);
-        *ret_clr = u32(optional + OPTIONAL_DIRS + DIR_CLR * DIR_SIZE);
-        n = u16(coff + COFF_N_SECTIONS);
+        *ret_clr = image_u32(optional + OPTIONAL_DIRS + DIR_CLR * DIR_SIZE);
+        n = image_u16(coff + COFF_N_SECTIONS);
         if (n > MAX_SECTIONS)
                 return image_refuse(reader, CONTRADICTION);
-        at += u16(coff + COFF_OPTIONAL);
-        r = read_at(reader, at, headers, n * SECTION_SIZE);
+        at += image_u16(coff + COFF_OPTIONAL);
+        r = image_read_at(reader, at, headers, n * SECTION_SIZE);
         for (i = 0; r == 0 && i < n; i++)
                 r = take_section(reader, headers + i * SECTION_SIZE);
         return r;
@@ -221,15 +222,15 @@ static int find_table(ImageReader *reader, uint32_t clr_rva, uint32_t *ret_rva, 
         r = read_rva(reader, clr_rva, clr, sizeof(clr));
         if (r < 0)
                 return r;
-        native = u32(clr + CLR_NATIVE);
-        if (u32(clr) < CLR_SIZE || !native)
+        native = image_u32(clr + CLR_NATIVE);
+        if (image_u32(clr) < CLR_SIZE || !native)
                 return image_refuse(reader, NO_CODE);
         r = read_rva(reader, native, header, sizeof(header));
         if (r < 0)
                 return r;
-        if (u32(header) != R2R_SIGNATURE)
+        if (image_u32(header) != R2R_SIGNATURE)
                 return image_refuse(reader, NO_CODE);
-        n = u32(header + R2R_N_SECTIONS);
+        n = image_u32(header + R2R_N_SECTIONS);
         if (n > MAX_R2R_SECTIONS || native > UINT32_MAX - R2R_SIZE)
                 return image_refuse(reader, CONTRADICTION);
         r = n ? read_rva(reader, native + R2R_SIZE, rows, n * R2R_SECTION_SIZE) : 0;
@@ -238,13 +239,13 @@ static int find_table(ImageReader *reader, uint32_t clr_rva, uint32_t *ret_rva, 
         for (i = 0; i < n; i++) {
                 const uint8_t *row = rows + i * R2R_SECTION_SIZE;
 
-                if (u32(row) != R2R_FUNCTIONS)
+                if (image_u32(row) != R2R_FUNCTIONS)
                         continue;
                 if (is_found)
                         return image_refuse(reader, CONTRADICTION);
                 is_found = true;
-                *ret_rva = u32(row + 4);
-                *ret_n = u32(row + 8);
+                *ret_rva = image_u32(row + 4);
+                *ret_n = image_u32(row + 8);
         }
         if (!is_found || !*ret_n)
                 return image_refuse(reader, NO_CODE);
@@ -258,7 +259,7 @@ static int take_functions(ImageReader *reader, const uint8_t *rows, size_t n,
         size_t i;
 
         for (i = 0; i < n; i++, rows += RUNTIME_FUNCTION) {
-                R2RFunction function = {u32(rows), u32(rows + 4)};
+                R2RFunction function = {image_u32(rows), image_u32(rows + 4)};
                 const Section *section;
 
                 if (function.begin < end || function.end <= function.begin)

@@ -59,7 +59,7 @@ static bool buffer_grow(void **array, size_t *size, size_t wanted)
         return true;
 }
 
-static bool take_frame(StreamReader *reader, const char *at, size_t n)
+static bool stream_take_frame(StreamReader *reader, const char *at, size_t n)
 {
         StreamFrame frame;
         char *name, *module;
@@ -103,7 +103,7 @@ static bool take_line(StreamReader *reader, const char *at, size_t n)
         return true;
 }
 
-static bool take_text(StreamReader *reader, const char *at, size_t n)
+static bool stream_take_text(StreamReader *reader, const char *at, size_t n)
 {
         char *text;
 
@@ -129,7 +129,7 @@ static bool take_text(StreamReader *reader, const char *at, size_t n)
         return true;
 }
 
-static bool take_sample(StreamReader *reader, const char *at, size_t n)
+static bool stream_take_sample(StreamReader *reader, const char *at, size_t n)
 {
         StreamSample sample;
         const uint32_t *frames;
@@ -159,11 +159,11 @@ static bool take_record(StreamReader *reader, const StreamHeader *header, const 
 {
         switch (header->type) {
         case STREAM_FRAME:
-                return take_frame(reader, at, header->size);
+                return stream_take_frame(reader, at, header->size);
         case STREAM_TEXT:
-                return take_text(reader, at, header->size);
+                return stream_take_text(reader, at, header->size);
         case STREAM_SAMPLE:
-                return take_sample(reader, at, header->size);
+                return stream_take_sample(reader, at, header->size);
         case STREAM_LINE:
                 return take_line(reader, at, header->size);
         case STREAM_END:

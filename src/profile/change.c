@@ -14,7 +14,7 @@ static const struct {
         {"#ef7b69", "more than before"},
 };
 
-static double share(uint64_t part, uint64_t whole)
+static double change_share(uint64_t part, uint64_t whole)
 {
         return whole ? (double)part / (double)whole : 0;
 }
@@ -23,7 +23,8 @@ static double change_of_total(const CallTree *tree, uint32_t number)
 {
         const CallNode *node = call_node(tree, number), *all = call_node(tree, 0);
 
-        return share(node->total, all->total) - share(node->total_before, all->total_before);
+        return change_share(node->total, all->total) -
+               change_share(node->total_before, all->total_before);
 }
 
 /* Agresti and Caffo: a sample more of each kind keeps the errors of small numbers from being too
@@ -105,6 +106,6 @@ void change_append(GString *out, const Changes *changes, uint32_t number)
         g_string_append(out, ": ");
         append_points(out, change_of_total(tree, number));
         g_string_append(out, " points, itself ");
-        append_points(out,
-                      share(node->self, all->total) - share(node->self_before, all->total_before));
+        append_points(out, change_share(node->self, all->total) -
+                                   change_share(node->self_before, all->total_before));
 }

@@ -196,7 +196,7 @@ static GHashTable *write_mappings(Pprof *pprof)
         return numbers;
 }
 
-static void write_frames(Pprof *pprof)
+static void pprof_write_frames(Pprof *pprof)
 {
         g_autofree uint32_t *merged = profile_merge_frames(pprof->profile, MERGE_TIERS_AND_LINES);
         g_autoptr(GHashTable) mappings = write_mappings(pprof);
@@ -279,7 +279,7 @@ void pprof_write(const Profile *profile, const ProfileOptions *options, ProfileF
         }
         for (i = 0; i < sums->len; i++)
                 write_sample(&pprof, &g_array_index(sums, Sum, i));
-        write_frames(&pprof);
+        pprof_write_frames(&pprof);
         write_times(&pprof, options->clock_offset);
         pb_append_number(out->text, PROFILE_COMMENT,
                          string_number(&pprof, "clrsym " CLRSYM_VERSION));

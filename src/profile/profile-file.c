@@ -6,7 +6,7 @@
 
 #define N_KEPT ((size_t)1 << 16)
 
-static bool set_error(GError **error, const char *path, int number)
+static bool profile_file_set_error(GError **error, const char *path, int number)
 {
         g_set_error(error, G_FILE_ERROR, (gint)g_file_error_from_errno(number),
                     "cannot write %s: %s", path ? path : "to standard output", g_strerror(number));
@@ -19,7 +19,7 @@ bool profile_file_open(ProfileFile *ret_file, const char *path, bool gzip, GErro
         int r = atomic_file_open(&file.file, path);
 
         if (r < 0)
-                return set_error(error, path, -r);
+                return profile_file_set_error(error, path, -r);
         file.text = g_string_sized_new(N_KEPT + N_KEPT / 4);
         if (gzip)
                 file.compressor =
@@ -66,7 +66,7 @@ static void write_compressed(ProfileFile *file, const char *bytes, size_t n, boo
         }
 }
 
-static void write_text(ProfileFile *file, bool is_end)
+static void profile_file_write_text(ProfileFile *file, bool is_end)
 {
         if (file->compressor)
                 write_compressed(file, file->text->str, file->text->len, is_end);
@@ -78,17 +78,17 @@ static void write_text(ProfileFile *file, bool is_end)
 void profile_file_flush(ProfileFile *file)
 {
         if (file->text->len >= N_KEPT)
-                write_text(file, false);
+                profile_file_write_text(file, false);
 }
 
 bool profile_file_close(ProfileFile *file, GError **error)
 {
         int r;
 
-        write_text(file, true);
+        profile_file_write_text(file, true);
         r = file->error ? -file->error : atomic_file_commit(&file->file, /* sync= */ false);
         if (r < 0)
-                set_error(error, file->file.target, -r);
+                profile_file_set_error(error, file->file.target, -r);
         g_clear_object(&file->compressor);
         g_string_free(file->text, TRUE);
         atomic_file_clear(&file->file);

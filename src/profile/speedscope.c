@@ -64,7 +64,7 @@ static void append_place(GString *text, const Frame *frame)
 }
 
 /* Writes one frame for each group of merged ones; MERGED becomes their indexes in the file. */
-static void write_frames(const Profile *profile, uint32_t *merged, ProfileFile *out)
+static void speedscope_write_frames(const Profile *profile, uint32_t *merged, ProfileFile *out)
 {
         g_autoptr(GString) name = g_string_new(NULL);
         uint32_t i, n = 0;
@@ -158,7 +158,7 @@ void speedscope_write(const Profile *profile, const ProfileOptions *options, Pro
                         "\"exporter\":\"clrsym " CLRSYM_VERSION "\",\"name\":");
         json_append_string(out->text, options->title);
         g_string_append(out->text, ",\"shared\":{\"frames\":[");
-        write_frames(profile, indexes, out);
+        speedscope_write_frames(profile, indexes, out);
         g_string_append(out->text, "]},\"profiles\":[");
         for (i = 0; i < profile->samples->len; i += n) {
                 n = 1;

@@ -62,8 +62,8 @@ static bool list_bodies_of(List *list, const Process *process, uint32_t first, c
         return true;
 }
 
-static void list_bodies(Call *call, const char *member, const ProcessFilter *filter,
-                        BodyFilter bodies)
+static void lists_bodies(Call *call, const char *member, const ProcessFilter *filter,
+                         BodyFilter bodies)
 {
         List list;
 
@@ -95,7 +95,8 @@ void call_list_methods(Call *call)
                 return;
         method.has_time = call_get_time(call, "time", &method.time);
         if (!call->wrong)
-                list_bodies(call, "methods", &filter, (BodyFilter){method_filter_matches, &method});
+                lists_bodies(call, "methods", &filter,
+                             (BodyFilter){method_filter_matches, &method});
 }
 
 /* "Namespace.Type.Method", which symbols begin with. */
@@ -183,7 +184,7 @@ void call_versions(Call *call)
             !param_integer(call->parameters, "il_version", 0, INT64_MAX, &version.il_version))
                 return;
         call->wrong = NULL;
-        list_bodies(call, "bodies", &filter, (BodyFilter){version_filter_matches, &version});
+        lists_bodies(call, "bodies", &filter, (BodyFilter){version_filter_matches, &version});
 }
 
 /* The bodies that ever were at an address in one process, from PLACE on. */

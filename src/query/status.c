@@ -127,8 +127,8 @@ typedef struct LabelRow {
         uint64_t value;
 } LabelRow;
 
-static void rows(GString *out, const char *name, const char *type, const char *help,
-                 const LabelRow *values, size_t n)
+static void status_rows(GString *out, const char *name, const char *type, const char *help,
+                        const LabelRow *values, size_t n)
 {
         g_autofree char *sample_name =
                 g_strconcat(name, g_str_equal(type, "counter") ? "_total" : "", NULL);
@@ -140,8 +140,8 @@ static void rows(GString *out, const char *name, const char *type, const char *h
 }
 
 #define ROWS(out, name, type, help, ...)                                                           \
-        rows(out, name, type, help, (const LabelRow[]){__VA_ARGS__},                               \
-             G_N_ELEMENTS(((const LabelRow[]){__VA_ARGS__})))
+        status_rows(out, name, type, help, (const LabelRow[]){__VA_ARGS__},                        \
+                    G_N_ELEMENTS(((const LabelRow[]){__VA_ARGS__})))
 
 /* Metrics of the code maps and of the events that were applied. */
 static void append_tracker(GString *out, const QueryContext *context, const Totals *totals)

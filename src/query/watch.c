@@ -24,18 +24,18 @@ static bool is_watched(const Watch *watch, const Process *process)
         return process_filter_matches(&watch->filter, &watch->viewer, process);
 }
 
-static void put(Watch *watch, const char *event, const Process *process, const Body *body)
+static void watch_put(Watch *watch, const char *event, const Process *process, const Body *body)
 {
         if (watch->events->len)
                 g_string_append_c(watch->events, ',');
         event_json_append(watch->events, event, process, body);
 }
 
-static void note(Watch *watch, const char *event, const Process *process, const Body *body)
+static void watch_note(Watch *watch, const char *event, const Process *process, const Body *body)
 {
         if (watch->is_lost || !is_watched(watch, process))
                 return;
-        put(watch, event, process, body);
+        watch_put(watch, event, process, body);
         if (watch->events->len - watch->n_state > MAX_NOTED)
                 watch->is_lost = true;
 }
@@ -51,7 +51,7 @@ static void watch_put_state(Watch *watch)
 
         for (i = 0; i < processes->len; i++)
                 if (is_watched(watch, processes->pdata[i]))
-                        put(watch, "epoch", processes->pdata[i], NULL);
+                        watch_put(watch, "epoch", processes->pdata[i], NULL);
         watch->n_state = watch->events->len;
 }
 
@@ -88,12 +88,12 @@ size_t watch_size(const Watch *watch)
 
 void watch_note_body(Watch *watch, const Process *process, const Body *body, bool is_end)
 {
-        note(watch, is_end ? "unload" : "load", process, body);
+        watch_note(watch, is_end ? "unload" : "load", process, body);
 }
 
 void watch_note_epoch(Watch *watch, const Process *process)
 {
-        note(watch, "epoch", process, NULL);
+        watch_note(watch, "epoch", process, NULL);
 }
 
 void watch_flush(Watch *watch, bool is_full, GString *out)
@@ -106,7 +106,7 @@ void watch_flush(Watch *watch, bool is_full, GString *out)
         if (watch->is_lost) {
                 watch->is_lost = false;
                 watch_clear(watch);
-                put(watch, "resync", NULL, NULL);
+                watch_put(watch, "resync", NULL, NULL);
                 watch_put_state(watch);
         }
         if (!watch->events->len && watch->is_begun)

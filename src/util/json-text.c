@@ -63,7 +63,7 @@ void json_append_hex(GString *out, uint64_t u)
         json_append_bytes(out, p, (size_t)(text + sizeof(text) - p));
 }
 
-static char *digits(char *end, uint64_t u)
+static char *json_append_digits(char *end, uint64_t u)
 {
         do
                 *--end = (char)('0' + u % 10);
@@ -73,7 +73,7 @@ static char *digits(char *end, uint64_t u)
 
 void json_append_u64(GString *out, uint64_t u)
 {
-        char text[20], *p = digits(text + sizeof(text), u);
+        char text[20], *p = json_append_digits(text + sizeof(text), u);
 
         json_append_bytes(out, p, (size_t)(text + sizeof(text) - p));
 }
@@ -83,11 +83,11 @@ void json_append_time(GString *out, uint64_t time)
         char text[32], *end = text + sizeof(text), *p;
 
         *--end = '"';
-        p = digits(end, time % 1000000000);
+        p = json_append_digits(end, time % 1000000000);
         while (end - p < 9)
                 *--p = '0';
         *--p = '.';
-        p = digits(p, time / 1000000000);
+        p = json_append_digits(p, time / 1000000000);
         *--p = '"';
         json_append_bytes(out, p, (size_t)(text + sizeof(text) - p));
 }

@@ -29,7 +29,7 @@ struct Listener {
         guint source; /* watches for callers, or waits for descriptors */
 };
 
-static bool set_error(GError **error, const char *format, const char *path)
+static bool listener_set_error(GError **error, const char *format, const char *path)
 {
         g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), format, path,
                     g_strerror(errno));
@@ -66,10 +66,10 @@ static bool make_socket(Listener *listener, mode_t mode, const char *group, GErr
 
         if (strlen(early) >= sizeof(((struct sockaddr_un *)NULL)->sun_path)) {
                 errno = ENAMETOOLONG;
-                return set_error(error, "%s: %s", listener->path);
+                return listener_set_error(error, "%s: %s", listener->path);
         }
         if (g_mkdir_with_parents(directory, 0755) < 0)
-                return set_error(error, "cannot make the directory %s: %s", directory);
+                return listener_set_error(error, "cannot make the directory %s: %s", directory);
         if (lstat(listener->path, &st) == 0 && !S_ISSOCK(st.st_mode)) {
                 g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS,
                             "%s exists and is not a socket: give another path", listener->path);
@@ -87,12 +87,12 @@ static bool make_socket(Listener *listener, mode_t mode, const char *group, GErr
         listener->fd = unix_listen(early, 0600);
         if (listener->fd < 0) {
                 errno = -listener->fd;
-                return set_error(error, "cannot listen on %s: %s", listener->path);
+                return listener_set_error(error, "cannot listen on %s: %s", listener->path);
         }
         give_to_group(early, group);
         if (chmod(early, mode) < 0 || lstat(early, &listener->made) < 0 ||
             rename(early, listener->path) < 0) {
-                set_error(error, "cannot listen on %s: %s", listener->path);
+                listener_set_error(error, "cannot listen on %s: %s", listener->path);
                 unlink(early);
                 return false;
         }

@@ -26,7 +26,7 @@ static struct {
 } seen;
 
 /* False: it cannot be read. */
-static bool see(pid_t pid)
+static bool proc_ns_see(pid_t pid)
 {
         ProcInfo info;
         unsigned i;
@@ -49,10 +49,11 @@ static bool scan_process(int proc, const char *name, uint64_t own)
         g_snprintf(path, sizeof(path), "%s/ns/pid", name);
         if (fstatat(proc, path, &st, 0) == 0 && st.st_ino == own)
                 return true;
-        return see((pid_t)g_ascii_strtoll(name, NULL, 10)) || faccessat(proc, name, F_OK, 0) < 0;
+        return proc_ns_see((pid_t)g_ascii_strtoll(name, NULL, 10)) ||
+               faccessat(proc, name, F_OK, 0) < 0;
 }
 
-static void scan(void)
+static void proc_ns_scan(void)
 {
         uint64_t own = proc_own_pid_ns();
         DIR *proc = opendir("/proc");
@@ -87,7 +88,7 @@ static bool scan_if_affordable(void)
         seen.time = now;
         if (seen.credit <= 0)
                 return false;
-        scan();
+        proc_ns_scan();
         seen.credit -= g_get_monotonic_time() - now;
         return true;
 }
@@ -108,7 +109,7 @@ static bool read_seen(const ProcessKey *key, ProcInfo *ret_info)
 }
 
 /* The process that has that pid in that namespace, which need not be its own one. */
-static bool find(const ProcessKey *key, ProcInfo *ret_info)
+static bool proc_ns_find(const ProcessKey *key, ProcInfo *ret_info)
 {
         if (key->pid <= 0)
                 return false;
@@ -117,7 +118,7 @@ static bool find(const ProcessKey *key, ProcInfo *ret_info)
         return read_seen(key, ret_info) || (scan_if_affordable() && read_seen(key, ret_info));
 }
 
-static const ProcessKey *innermost(const ProcInfo *info)
+static const ProcessKey *proc_ns_innermost(const ProcInfo *info)
 {
         return &info->levels[info->n_levels - 1];
 }
@@ -126,7 +127,8 @@ bool proc_find_key(pid_t asker, int32_t pid, ProcKey *ret_key)
 {
         ProcInfo info;
 
-        return proc_read(asker, &info) && proc_find_key_in(innermost(&info)->pid_ns, pid, ret_key);
+        return proc_read(asker, &info) &&
+               proc_find_key_in(proc_ns_innermost(&info)->pid_ns, pid, ret_key);
 }
 
 bool proc_find_key_in(uint64_t pid_ns, int32_t pid, ProcKey *ret_key)
@@ -134,9 +136,9 @@ bool proc_find_key_in(uint64_t pid_ns, int32_t pid, ProcKey *ret_key)
         const ProcessKey key = {pid_ns, pid};
         ProcInfo info;
 
-        if (!find(&key, &info))
+        if (!proc_ns_find(&key, &info))
                 return false;
-        *ret_key = (ProcKey){*innermost(&info), info.host_pid, info.start};
+        *ret_key = (ProcKey){*proc_ns_innermost(&info), info.host_pid, info.start};
         return true;
 }
 
@@ -145,7 +147,7 @@ bool proc_host_pid(uint64_t pid_ns, int32_t vpid, pid_t *ret_pid)
         ProcessKey key = {pid_ns ? pid_ns : proc_own_pid_ns(), vpid};
         ProcInfo info;
 
-        if (!find(&key, &info) || !process_key_equal(innermost(&info), &key))
+        if (!proc_ns_find(&key, &info) || !process_key_equal(proc_ns_innermost(&info), &key))
                 return false;
         *ret_pid = info.host_pid;
         return true;
