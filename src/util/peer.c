@@ -115,6 +115,10 @@ static bool peer_receive(Peer *peer)
 
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
                 return true;
+        if (n < 0 && errno != ECONNRESET)
+                peer_log(peer, G_LOG_LEVEL_WARNING,
+                         "cannot receive from a %s peer: %s, hung up:", peer->role->name,
+                         g_strerror(errno));
         if (n < 0)
                 return false;
         if (n == 0) /* a client may close its side and still wait for the replies */
