@@ -335,12 +335,6 @@ void process_end(Process *process, uint64_t time)
         process->account->may_evict = true;
 }
 
-bool process_is_over_at(const Process *process, uint64_t time)
-{
-        return process->exit != BODY_FOREVER && time > process->exit &&
-               time - process->exit > PROCESS_EXIT_GRACE;
-}
-
 /* A trace that has ended, because its session has, does not hold back the others. */
 uint64_t process_horizon(const Process *process)
 {

@@ -17,11 +17,13 @@
  *
  * A generation of a (pid namespace, pid) begins with the runtime's start. After the exit unload of
  * a runtime's one AppDomain its other threads still emit events for some ms; an event more than
- * PROCESS_EXIT_GRACE after it belongs to another program, which has the pid now.
+ * EXIT_GRACE after it belongs to another program, which has the pid now.
  */
 
 /* No program has code in the upper half of the address space. */
 #define ADDRESS_LIMIT (UINT64_C(1) << 63)
+/* ns. Real runtimes were seen to emit for up to 12 ms after their exit unload. */
+#define EXIT_GRACE UINT64_C(1000000000)
 /*
  * Bytes that one record may add besides the growth of tables: its names, its map, and the blocks of
  * the pages that a body is on. The largest possible record has a map of 65,535 entries.
@@ -144,7 +146,8 @@ static bool record_begins_generation(const Tracker *tracker, const Process *proc
 {
         if (record->time < process->begin)
                 return false;
-        if (process_is_over_at(process, record->time))
+        if (process->exit != BODY_FOREVER && record->time > process->exit &&
+            record->time - process->exit > EXIT_GRACE)
                 return true;
         if (record->time > process->last && process_is_replaced(tracker, process, stream, record))
                 return true;
