@@ -52,7 +52,8 @@ static char *process_series_read(int32_t pid, const char *name, size_t max, size
         return text ? text : g_strdup("");
 }
 
-/* What perf writes for a thread whose name it has not seen. A series of each number is of no use. */
+/* What perf writes for a thread whose name it has not seen. A series of each number is of no use.
+ */
 static bool comm_is_number(const char *comm)
 {
         return comm[0] == ':' && comm[1 + strspn(comm + 1, "0123456789")] == '\0';
@@ -77,7 +78,9 @@ bool process_series_init(ProcessSeries *series, int32_t pid, uint64_t time, cons
                 series->process = arguments ? process_series_assembly(arguments, n) : NULL;
         }
         if (!series->process)
-                series->process = g_strdup(name && *name ? name : comm_is_number(comm) ? "unknown" : comm);
+                series->process = g_strdup(name && *name          ? name
+                                           : comm_is_number(comm) ? "unknown"
+                                                                  : comm);
         /* Threads of the kernel: "kworker/3:1-events". */
         if (strcspn(series->process, "/") > 0)
                 series->process[strcspn(series->process, "/")] = '\0';
