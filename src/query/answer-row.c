@@ -87,7 +87,7 @@ void answer_row_fill(BulkAnswer *row, const Process *process, const Body *body,
         row->start = body->start;
         row->method_id = body->method_id;
         row->loaded = body->source == BODY_SOURCE_LOAD ? body->since : CLRSYM_NO_TIME;
-        row->unloaded = body->until;
+        row->unloaded = address ? process_body_end(process, body) : body->until;
         if (module) {
                 row->module_id = module->id;
                 row->module_path = module->path;

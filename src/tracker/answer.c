@@ -240,6 +240,17 @@ static Confidence nothing_confidence(const Process *process, const Body *before,
         return CONFIDENCE_EXACT;
 }
 
+/* A body that was alive to the end of its process is gone with it, though no event unloads it. */
+static void answer_after_exit(const Process *process, uint64_t time, Answer *answer)
+{
+        answer->nearest = answer->body;
+        answer->distance = -(int64_t)(time - process_body_end(process, answer->body));
+        answer->body = NULL;
+        answer->status = time > answer->horizon ? ANSWER_PENDING : ANSWER_UNLOADED;
+        answer->confidence =
+                process_has_gap(process, process->exit, time) ? CONFIDENCE_GAP : CONFIDENCE_EXACT;
+}
+
 /* Completes an answer whose body has been looked up, for the time asked about. */
 static void answer_at(const Process *process, const Question *question, Answer *answer)
 {
@@ -247,7 +258,9 @@ static void answer_at(const Process *process, const Question *question, Answer *
         bool is_late = time > answer->horizon;
         Body *before, *after;
 
-        if (answer->body) {
+        if (answer->body && process_is_over_at(process, time)) {
+                answer_after_exit(process, time, answer);
+        } else if (answer->body) {
                 answer->confidence = body_confidence(process, answer->body, time);
         } else {
                 codemap_neighbours(process->map, question->address, time, &before, &after);

@@ -333,6 +333,19 @@ void process_end(Process *process, uint64_t time)
 {
         process->exit = time;
         process->account->may_evict = true;
+        codemap_change_epoch(process->map); /* answers about later times are others now */
+}
+
+/* The runtime's other threads may load some bodies after its exit. */
+uint64_t process_body_end(const Process *process, const Body *body)
+{
+        return MIN(body->until, MAX(process->exit, body->since));
+}
+
+bool process_is_over_at(const Process *process, uint64_t time)
+{
+        return process->exit != BODY_FOREVER && time > process->exit &&
+               time - process->exit > PROCESS_EXIT_GRACE;
 }
 
 /* A trace that has ended, because its session has, does not hold back the others. */

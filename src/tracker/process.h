@@ -155,6 +155,12 @@ void process_add_rundown(Process *process, const Rundown *rundown);
 uint64_t process_horizon(const Process *process);
 /* The process was over at TIME. */
 void process_end(Process *process, uint64_t time);
+/* ns. Real runtimes were seen to emit for up to 12 ms after their exit unload. */
+#define PROCESS_EXIT_GRACE UINT64_C(1000000000)
+/* When the body's life was over, by its own end or the process's; BODY_FOREVER: it lives. */
+uint64_t process_body_end(const Process *process, const Body *body);
+/* True if at TIME nothing can be of the process any more: its pid may be another program's. */
+bool process_is_over_at(const Process *process, uint64_t time);
 /* True if events of the process may have been lost in [begin, end]. */
 bool process_has_gap(const Process *process, uint64_t begin, uint64_t end);
 /* True if TIME is before the first event of a process whose start was not seen. */

@@ -115,6 +115,7 @@ bool tracker_end_process(Tracker *tracker, uint64_t serial, uint64_t time)
         if (!process || process->exit != BODY_FOREVER)
                 return false;
         process_end(process, MAX(time, process->last));
+        tracker_report_epoch(tracker, process);
         return true;
 }
 

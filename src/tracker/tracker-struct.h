@@ -46,6 +46,8 @@ struct Tracker {
 
 /* The process has events of these times. */
 void tracker_note_range(Tracker *tracker, uint64_t first, uint64_t last);
+/* Reports the epoch of PROCESS to the observer, if it has changed. */
+void tracker_report_epoch(Tracker *tracker, Process *process);
 /* Applies the pending gaps of PROCESS, which is new. */
 void tracker_apply_pending_gaps(Tracker *tracker, Process *process);
 /* What is kept of a trace of these buffers is booked there. */

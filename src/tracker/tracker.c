@@ -17,13 +17,11 @@
  *
  * A generation of a (pid namespace, pid) begins with the runtime's start. After the exit unload of
  * a runtime's one AppDomain its other threads still emit events for some ms; an event more than
- * EXIT_GRACE after it belongs to another program, which has the pid now.
+ * PROCESS_EXIT_GRACE after it belongs to another program, which has the pid now.
  */
 
 /* No program has code in the upper half of the address space. */
 #define ADDRESS_LIMIT (UINT64_C(1) << 63)
-/* ns. Real runtimes were seen to emit for up to 12 ms after their exit unload. */
-#define EXIT_GRACE UINT64_C(1000000000)
 /*
  * Bytes that one record may add besides the growth of tables: its names, its map, and the blocks of
  * the pages that a body is on. The largest possible record has a map of 65,535 entries.
@@ -146,8 +144,7 @@ static bool record_begins_generation(const Tracker *tracker, const Process *proc
 {
         if (record->time < process->begin)
                 return false;
-        if (process->exit != BODY_FOREVER && record->time > process->exit &&
-            record->time - process->exit > EXIT_GRACE)
+        if (process_is_over_at(process, record->time))
                 return true;
         if (record->time > process->last && process_is_replaced(tracker, process, stream, record))
                 return true;
@@ -701,24 +698,27 @@ void tracker_apply_program(Tracker *tracker, TrackerStream *stream, const Record
         process_book_texts(process);
 }
 
-void tracker_commit(Tracker *tracker)
+void tracker_report_epoch(Tracker *tracker, Process *process)
 {
         const TrackerObserver *observer = &tracker->observer;
+
+        if (!observer->body || process->observed_epoch == codemap_epoch(process->map))
+                return;
+        process->observed_epoch = codemap_epoch(process->map);
+        observer->epoch(observer->data, process);
+}
+
+void tracker_commit(Tracker *tracker)
+{
         guint i;
 
         tracker->batch++;
         tracker_drop_traces(tracker);
         g_hash_table_remove_all(tracker->forged);
-        if (!observer->body)
+        if (!tracker->observer.body)
                 return;
-        for (i = 0; i < tracker->processes->len; i++) {
-                Process *process = tracker->processes->pdata[i];
-
-                if (process->observed_epoch == codemap_epoch(process->map))
-                        continue;
-                process->observed_epoch = codemap_epoch(process->map);
-                observer->epoch(observer->data, process);
-        }
+        for (i = 0; i < tracker->processes->len; i++)
+                tracker_report_epoch(tracker, tracker->processes->pdata[i]);
 }
 
 void tracker_observe(Tracker *tracker, const TrackerObserver *observer)

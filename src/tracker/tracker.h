@@ -105,7 +105,7 @@ double tracker_gap_seconds(const Tracker *tracker);
 typedef struct TrackerObserver {
         /* A body was added, or its life ended (also if it was over when it became known). */
         void (*body)(void *data, const Process *process, const Body *body, bool is_end);
-        /* At the end of a batch, for each process whose epoch has changed. */
+        /* At the end of a batch, for each process whose epoch has changed; and at its end. */
         void (*epoch)(void *data, const Process *process);
         void *data;
 } TrackerObserver;

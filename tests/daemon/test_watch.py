@@ -137,6 +137,32 @@ def check_quiet(tap, daemon):
     feeder.close()
 
 
+def check_end(tap, daemon):
+    """At the end of a process there is a new epoch, and nothing of it may be kept any more; a second
+    later nothing of it is there, because a program that is not traced may have its pid."""
+    feeder, client = ingest.Feeder(daemon.ingest), Client(daemon.query)
+    feeder.send(ingest.hello(), ingest.stream_open(uuid=b'e' * 16),
+                ingest.body(10, 0x1000, 'End', pid=700), ingest.commit())
+    feeder.receive_until(ingest.COMMITTED)
+    watcher = Watcher(daemon, pid=700, pid_ns=0)
+    before = ask_all(client, [(700, 0x1000, 500)])['answers'][0]
+    feeder.send(ingest.domain_unload(1000, pid=700), ingest.progress(10**10), ingest.commit())
+    events = watcher.next()
+    at = [500, 10**9 + 1000, 10**9 + 1001, 9 * 10**9, None]
+    answers = ask_all(client, [(700, 0x1000, moment) for moment in at])['answers']
+    tap.equal([(event['event'], event['epoch'] > before['epoch']) for event in events],
+              [('epoch', True)], 'the end of a process is a new epoch')
+    tap.equal([(before['status'], before['unloaded'])], [('ok', None)],
+              'before the end, an answer may be kept')
+    tap.equal([(answer['status'], answer['confidence'],
+                nanoseconds(answer.get('nearest', answer)['unloaded'])) for answer in answers],
+              [(status, 'exact', 1000) for status in ('ok', 'ok', 'unloaded', 'unloaded', 'ok')],
+              'after it, none may; and a second later the body is unloaded')
+    watcher.close()
+    client.close()
+    feeder.close()
+
+
 def check_slow_reader(tap, daemon):
     """A client that does not read loses events, which is reported; the daemon does not grow."""
     watcher, client = Watcher(daemon), Client(daemon.query)
@@ -341,6 +367,7 @@ def run(tap, programs, directory, names):
     with recorded.Daemon(programs, directory) as daemon:
         check_truth(tap, daemon)
         check_quiet(tap, daemon)
+        check_end(tap, daemon)
     # With so little memory for code that only events could take more.
     with recorded.Daemon(programs, directory, '--memory-max', '8M') as daemon:
         check_slow_reader(tap, daemon)

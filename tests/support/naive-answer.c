@@ -87,7 +87,12 @@ static void expect_at(const World *w, const Question *question, uint64_t whole_s
                 if (naive_covers(BODY(e->naive, i), question->address) &&
                     naive_is_alive(BODY(e->naive, i), time))
                         e->body = BODY(e->naive, i);
-        if (e->body) {
+        if (e->body && e->naive->exit != BODY_FOREVER && time > e->naive->exit + SECOND) {
+                e->status = is_late ? ANSWER_PENDING : ANSWER_UNLOADED;
+                e->distance = -(int64_t)(time - MAX(e->naive->exit, e->body->since));
+                e->confidence = naive_lost(w, e->naive, e->naive->exit, time) ? CONFIDENCE_GAP
+                                                                              : CONFIDENCE_EXACT;
+        } else if (e->body) {
                 e->confidence = naive_confidence(w, e->naive, e->body, time);
         } else {
                 before = naive_last_before(e->naive, question->address, time);

@@ -213,6 +213,17 @@ static const char *const SCRIPTS[] = {
         "? 0x2000 5000000001 = ok N\n"
         "? 0x1000 15 = ok A\n",
 
+        /* The same, where nothing comes of the other program: what has the pid now is not known. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
+        "20 AppDomainUnload_V1\n"
+        "progress 6000000000\n"
+        "? 0x1000 1000000020 = ok A\n"
+        "? 0x1000 1000000021 = unloaded A\n"
+        "? 0x1000 5000000000 = unloaded A\n"
+        "? 0x1000 6000000001 = pending A provisional\n"
+        "? 0x1000 = ok A\n",
+
         /* The same, where no exit was seen either, but the program was started since. */
         "100000000 RuntimeInformationStart\n"
         "200000000 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A\n"
