@@ -252,6 +252,8 @@ RecordStream *record_stream_new(const Options *options, GError **error)
                             options->output, g_strerror(errno));
                 return NULL;
         }
+        if (options->push && !pusher_is_possible(error))
+                return NULL;
         stream = g_new0(RecordStream, 1);
         stream->naming = *options;
         /* The names are those of the daemon of this very recording. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "push/pusher.h"
 
-#include <curl/curl.h>
+#include "push/curl-api.h"
 
 /* In s. */
 #define CONNECT_LIMIT 10
@@ -20,6 +20,7 @@ typedef enum Outcome {
 } Outcome;
 
 struct Pusher {
+        const CurlApi *curl; /* borrowed */
         PusherSettings settings;
         GThread *thread;
         GMutex mutex;
@@ -70,12 +71,12 @@ static Outcome outcome_of_status(long status)
         return status >= 500 || status == 408 ? OUTCOME_UNCLEAR : OUTCOME_REFUSED;
 }
 
-static Outcome outcome_of_failure(CURL *curl)
+static Outcome outcome_of_failure(const CurlApi *curl, CURL *request)
 {
         long n_request = 0;
 
         /* Nothing of the request has left. */
-        curl_easy_getinfo(curl, CURLINFO_REQUEST_SIZE, &n_request);
+        curl->easy_getinfo(request, CURLINFO_REQUEST_SIZE, &n_request);
         return n_request ? OUTCOME_UNCLEAR : OUTCOME_NOT_TAKEN;
 }
 
@@ -84,35 +85,37 @@ static size_t reply_ignore(char *bytes, size_t size, size_t n, void *data)
         return size * n;
 }
 
-static void request_set_body(CURL *curl, const PushItem *item, curl_mime *form, const char *json)
+static void request_set_body(const CurlApi *curl, CURL *request, const PushItem *item,
+                             curl_mime *form, const char *json)
 {
         curl_mimepart *part;
         gsize n;
         const char *bytes = g_bytes_get_data(item->profile, &n);
 
         if (json) {
-                curl_easy_setopt(curl, CURLOPT_POSTFIELDS, json);
+                curl->easy_setopt(request, CURLOPT_POSTFIELDS, json);
                 return;
         }
-        part = curl_mime_addpart(form);
-        curl_mime_name(part, "profile");
-        curl_mime_filename(part, "profile.pprof");
-        curl_mime_data(part, bytes, n);
-        curl_easy_setopt(curl, CURLOPT_MIMEPOST, form);
+        part = curl->mime_addpart(form);
+        curl->mime_name(part, "profile");
+        curl->mime_filename(part, "profile.pprof");
+        curl->mime_data(part, bytes, n);
+        curl->easy_setopt(request, CURLOPT_MIMEPOST, form);
 }
 
-static struct curl_slist *request_headers(const PusherSettings *settings, bool is_json)
+static struct curl_slist *request_headers(const CurlApi *curl, const PusherSettings *settings,
+                                          bool is_json)
 {
         /* No reply is awaited between the head and the body. */
-        struct curl_slist *headers = curl_slist_append(NULL, "Expect:");
+        struct curl_slist *headers = curl->slist_append(NULL, "Expect:");
 
         if (is_json)
-                headers = curl_slist_append(headers, "Content-Type: application/json");
+                headers = curl->slist_append(headers, "Content-Type: application/json");
         if (settings->token) {
                 g_autofree char *line =
                         g_strdup_printf("Authorization: Bearer %s", settings->token);
 
-                headers = curl_slist_append(headers, line);
+                headers = curl->slist_append(headers, line);
         }
         return headers;
 }
@@ -122,42 +125,44 @@ static Outcome pusher_send(const Pusher *pusher, const PushItem *item, long limi
                            char **ret_message)
 {
         const PusherSettings *settings = &pusher->settings;
+        const CurlApi *curl = pusher->curl;
         const bool is_json = push_url_kind(settings->url) == PUSH_PARCA;
         g_autofree char *url = push_request_url(settings->url, item, g_get_host_name());
         g_autofree char *shown = push_url_shown(settings->url);
         g_autofree char *json = is_json ? push_request_json(item, g_get_host_name()) : NULL;
-        struct curl_slist *headers = request_headers(settings, is_json);
-        CURL *curl = curl_easy_init();
-        curl_mime *form = curl_mime_init(curl);
+        struct curl_slist *headers = request_headers(curl, settings, is_json);
+        CURL *request = curl->easy_init();
+        curl_mime *form = curl->mime_init(request);
         char why[CURL_ERROR_SIZE] = "";
         Outcome outcome;
         CURLcode r;
         long status = 0;
 
-        curl_easy_setopt(curl, CURLOPT_URL, url);
-        curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-        curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
-        curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-        curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, MIN(limit, (long)CONNECT_LIMIT));
-        curl_easy_setopt(curl, CURLOPT_TIMEOUT, limit);
-        curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, reply_ignore);
+        curl->easy_setopt(request, CURLOPT_URL, url);
+        curl->easy_setopt(request, CURLOPT_HTTPHEADER, headers);
+        curl->easy_setopt(request, CURLOPT_ERRORBUFFER, why);
+        curl->easy_setopt(request, CURLOPT_NOSIGNAL, 1L);
+        curl->easy_setopt(request, CURLOPT_CONNECTTIMEOUT, MIN(limit, (long)CONNECT_LIMIT));
+        curl->easy_setopt(request, CURLOPT_TIMEOUT, limit);
+        curl->easy_setopt(request, CURLOPT_WRITEFUNCTION, reply_ignore);
         /* libcurl sends a request again if a connection that it kept turns out to be closed. */
-        curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
-        curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
-        request_set_body(curl, item, form, json);
-        r = curl_easy_perform(curl);
-        curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+        curl->easy_setopt(request, CURLOPT_FRESH_CONNECT, 1L);
+        curl->easy_setopt(request, CURLOPT_FORBID_REUSE, 1L);
+        request_set_body(curl, request, item, form, json);
+        r = curl->easy_perform(request);
+        curl->easy_getinfo(request, CURLINFO_RESPONSE_CODE, &status);
         if (r == CURLE_OK) {
                 outcome = outcome_of_status(status);
                 if (outcome != OUTCOME_SENT)
                         *ret_message = g_strdup_printf("%s answers with status %ld", shown, status);
         } else {
-                outcome = outcome_of_failure(curl);
-                *ret_message = g_strdup_printf("%s: %s", shown, *why ? why : curl_easy_strerror(r));
+                outcome = outcome_of_failure(curl, request);
+                *ret_message =
+                        g_strdup_printf("%s: %s", shown, *why ? why : curl->easy_strerror(r));
         }
-        curl_mime_free(form);
-        curl_slist_free_all(headers);
-        curl_easy_cleanup(curl);
+        curl->mime_free(form);
+        curl->slist_free_all(headers);
+        curl->easy_cleanup(request);
         return outcome;
 }
 
@@ -240,11 +245,17 @@ static gpointer pusher_run(gpointer data)
         return NULL;
 }
 
+bool pusher_is_possible(GError **error)
+{
+        return curl_api(error) != NULL;
+}
+
 Pusher *pusher_new(const PusherSettings *settings)
 {
         Pusher *pusher = g_new0(Pusher, 1);
 
-        curl_global_init(CURL_GLOBAL_DEFAULT);
+        pusher->curl = curl_api(NULL);
+        pusher->curl->global_init(CURL_GLOBAL_DEFAULT);
         pusher->settings = *settings;
         pusher->items = g_queue_new();
         g_mutex_init(&pusher->mutex);
@@ -278,6 +289,6 @@ void pusher_free(Pusher *pusher, PusherCounts *ret_counts)
         g_mutex_clear(&pusher->mutex);
         g_cond_clear(&pusher->changed);
         g_free(pusher->last);
+        pusher->curl->global_cleanup();
         g_free(pusher);
-        curl_global_cleanup();
 }

@@ -30,6 +30,9 @@ typedef struct PusherCounts {
 
 typedef struct Pusher Pusher;
 
+/* False with ERROR set: the library that sends is not installed. */
+bool pusher_is_possible(GError **error);
+/* Only if that is possible. */
 Pusher *pusher_new(const PusherSettings *settings);
 /* Takes ITEM. Does not wait. */
 void pusher_add(Pusher *pusher, PushItem *item);
