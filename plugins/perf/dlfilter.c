@@ -248,6 +248,8 @@ static bool add_link(Filter *filter, const ChainLink *link, void *ctx)
                                      is_known ? al.dso : NULL);
         if (entry->frame == INDEX_NONE)
                 return false;
+        if (mapping == MAPPING_LIBRARY && !al.sym && mapping_is_of_runtime(al.dso))
+                filter->resolver.counts.n[COUNT_RUNTIME_UNNAMED]++;
         if (kind == STREAM_KERNEL ||
             !mapping_kind_may_be_managed(mapping, is_known ? al.sym : NULL))
                 return true;

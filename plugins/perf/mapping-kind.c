@@ -88,6 +88,18 @@ MappingKind mapping_kind_of_dso(const char *dso)
         return MAPPING_OTHER;
 }
 
+bool mapping_is_of_runtime(const char *dso)
+{
+        static const char *const LIBRARIES[] = {"libcoreclr.so", "libclrjit.so"};
+        const char *slash = dso ? strrchr(dso, '/') : NULL;
+        size_t i;
+
+        for (i = 0; slash && i < sizeof(LIBRARIES) / sizeof(LIBRARIES[0]); i++)
+                if (!strcmp(slash + 1, LIBRARIES[i]))
+                        return true;
+        return false;
+}
+
 bool mapping_kind_may_be_managed(MappingKind kind, const char *symbol)
 {
         switch (kind) {

@@ -18,5 +18,8 @@ typedef enum MappingKind {
 /* DSO may be NULL. */
 MappingKind mapping_kind_of_dso(const char *dso);
 
+/* True if it is a library of the .NET runtime itself, or of its JIT compiler. DSO may be NULL. */
+bool mapping_is_of_runtime(const char *dso);
+
 /* Can there be managed code although perf has SYMBOL (or NULL) for it? */
 bool mapping_kind_may_be_managed(MappingKind kind, const char *symbol);

@@ -352,7 +352,7 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_LINES] = {0, "lines", NULL, false, NULL, 0,
                           "add the source line, where the assembly's PDB is found"},
         [OPTION_SYMBOLS] = {0, "symbols", "DIR", false, to_texts, MEMBER(symbols),
-                            "look for PDBs in DIR too; can be given several times"},
+                            "look for symbols in DIR too; can be given several times"},
         [OPTION_SOURCE_MAP] = {0, "source-map", "FROM=TO", false, to_source_map,
                                MEMBER(source_maps),
                                "sources whose path begins with FROM are in TO"},

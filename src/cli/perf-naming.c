@@ -20,6 +20,7 @@
 #include "perf/counts.h"
 #include "util/atomic-file.h"
 #include "util/fd.h"
+#include "util/remove-tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +32,8 @@
 
 /* One in so many managed frames. */
 #define UNLISTED_SHARE 20
+/* One in so many frames. */
+#define RUNTIME_SHARE 50
 
 /*
  * Output formats, by the ending of the output's name. To add one that needs all samples at once:
@@ -63,9 +66,10 @@ typedef struct Naming {
         Recording *recording; /* owned */
         GString *line;        /* owned: the incomplete last line of perf's output */
         clrsym *handle;       /* owned */
-        char *directory;      /* owned: holds the snapshot; NULL: there is none */
+        char *directory;      /* owned: holds the snapshot and the cache; NULL: there is none */
         char *snapshot;       /* owned: is read instead of the trace */
-        const char *event;    /* NULL: all */
+        char *cache; /* owned: with debug files that perf does not find; NULL: there are none */
+        const char *event; /* NULL: all */
         PerfClock clock;
         bool has_images;  /* this machine's files can be those of the recording */
         char *report;     /* owned: the filter's counts */
@@ -216,6 +220,13 @@ static bool is_snapshot(const char *trace)
         return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !nettrace_file_is(fd);
 }
 
+static bool naming_make_directory(Naming *naming, GError **error)
+{
+        if (!naming->directory)
+                naming->directory = g_dir_make_tmp("clrsym-XXXXXX", error);
+        return naming->directory != NULL;
+}
+
 /* The filter opens the trace as well, in perf's process: a snapshot saves reading it twice. */
 static bool open_handle(Naming *naming, GError **error)
 {
@@ -230,8 +241,7 @@ static bool open_handle(Naming *naming, GError **error)
         int r;
 
         if (how.trace && !is_snapshot(how.trace)) {
-                naming->directory = g_dir_make_tmp("clrsym-XXXXXX", error);
-                if (!naming->directory)
+                if (!naming_make_directory(naming, error))
                         return false;
                 naming->snapshot = g_build_filename(naming->directory, "snapshot", NULL);
                 how.save = naming->snapshot;
@@ -245,6 +255,23 @@ static bool open_handle(Naming *naming, GError **error)
                 answer_source_print_note(how.trace, clrsym_note(naming->handle));
         free(message);
         return r >= 0;
+}
+
+/* Native code gets its names from perf. */
+static bool naming_find_debug_files(Naming *naming, GError **error)
+{
+        g_autoptr(GHashTable) found =
+                debug_files_find(naming->recording->binaries, naming->options->symbols);
+
+        if (g_hash_table_size(found) == 0)
+                return true;
+        if (!naming_make_directory(naming, error))
+                return false;
+        naming->cache = g_build_filename(naming->directory, "cache", NULL);
+        if (g_mkdir(naming->cache, 0700) == 0)
+                return debug_files_link(found, naming->cache, error);
+        g_set_error(error, PERF_ERROR, 0, "cannot make %s: %s", naming->cache, g_strerror(errno));
+        return false;
 }
 
 static void add_setting(GPtrArray *settings, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -331,6 +358,26 @@ static void pass_on(const char *messages)
                         fprintf(stderr, "%s\n", lines[i]);
 }
 
+/* What to do if the runtime's own code has no names. */
+static void print_runtime_hint(const Naming *naming, const Counts *counts)
+{
+        const GArray *binaries = naming->recording->binaries;
+        const char *library = NULL;
+        guint i;
+
+        if (counts->n[COUNT_RUNTIME_UNNAMED] <= counts->n[COUNT_FRAMES] / RUNTIME_SHARE)
+                return;
+        for (i = 0; i < binaries->len && !library; i++)
+                if (g_str_has_suffix(g_array_index(binaries, Binary, i).path, "/libcoreclr.so"))
+                        library = g_array_index(binaries, Binary, i).path;
+        fprintf(stderr,
+                "clrsym: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                " frames are in libcoreclr.so and libclrjit.so, which have no symbols here: "
+                "dotnet-symbol --symbols -o DIR %s gets them; then add --symbols DIR\n",
+                (guint64)counts->n[COUNT_RUNTIME_UNNAMED], (guint64)counts->n[COUNT_FRAMES],
+                library ? library : "libcoreclr.so");
+}
+
 static void print_summary(const Naming *naming)
 {
         g_auto(GStrv) lines = g_strsplit(naming->report, "\n", -1);
@@ -356,6 +403,7 @@ static void print_summary(const Naming *naming)
                         "it ends; to list it now, run clrsym attach PID, then this command again\n",
                         (guint64)n_unlisted);
         }
+        print_runtime_hint(naming, &counts);
         counts_summary(&counts, text, sizeof(text));
         fprintf(stderr, "clrsym: %s, %" G_GUINT64_FORMAT " events lost by perf\n", text,
                 (guint64)naming->recording->n_lost);
@@ -374,6 +422,7 @@ static bool run_filter(Naming *naming, PerfRun *run, GError **error)
                 return false;
         }
         run->mappings = mappings;
+        run->cache = naming->cache;
         run->input = naming->input;
         run->arguments = NO_ARGUMENTS;
         run->settings = settings;
@@ -519,7 +568,8 @@ static bool naming_run(Naming *naming, GError **error)
         const Options *options = naming->options;
 
         if (!perf_programs_find(&naming->programs, error) || !naming_survey(naming, error) ||
-            !choose_event(naming, error) || !open_handle(naming, error))
+            !choose_event(naming, error) || !open_handle(naming, error) ||
+            !naming_find_debug_files(naming, error))
                 return false;
         note_stacks(naming);
         if (!perf_clock_find(naming->handle, naming->recording, naming->input,
@@ -532,14 +582,6 @@ static bool naming_run(Naming *naming, GError **error)
         print_notes(naming);
         g_clear_pointer(&naming->handle, clrsym_close);
         return naming_write(naming, error);
-}
-
-static void remove_snapshot(Naming *naming)
-{
-        if (naming->snapshot)
-                g_unlink(naming->snapshot);
-        if (naming->directory)
-                g_rmdir(naming->directory);
 }
 
 /* Its samples have names already, so it needs neither perf nor a daemon. */
@@ -586,7 +628,8 @@ bool perf_naming_run(const PerfNaming *job, GError **error)
         clrsym_close(naming.handle);
         if (ok && !is_saved && !job->is_quiet)
                 print_summary(&naming);
-        remove_snapshot(&naming);
+        if (naming.directory)
+                remove_tree(naming.directory);
         recording_free(naming.recording);
         perf_programs_deinit(&naming.programs);
         g_string_free(naming.line, TRUE);
@@ -594,6 +637,7 @@ bool perf_naming_run(const PerfNaming *job, GError **error)
         g_ptr_array_unref(naming.notes);
         g_free(naming.report);
         g_free(naming.snapshot);
+        g_free(naming.cache);
         g_free(naming.directory);
         caught = perf_caught_signal();
         if (caught && job->ends_by_signal)

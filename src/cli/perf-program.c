@@ -101,11 +101,16 @@ void perf_result_deinit(PerfResult *result)
 
 static GPtrArray *command_line(const PerfPrograms *programs, const PerfRun *run)
 {
-        const char *const first[] = {programs->perf, "--no-pager", "script",        "-i",
-                                     run->input,     "--dlfilter", programs->filter};
+        const char *const first[] = {"script", "-i", run->input, "--dlfilter", programs->filter};
         GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
         size_t i;
 
+        g_ptr_array_add(words, g_strdup(programs->perf));
+        g_ptr_array_add(words, g_strdup("--no-pager"));
+        if (run->cache) {
+                g_ptr_array_add(words, g_strdup("--buildid-dir"));
+                g_ptr_array_add(words, g_strdup(run->cache));
+        }
         for (i = 0; i < G_N_ELEMENTS(first); i++)
                 g_ptr_array_add(words, g_strdup(first[i]));
         for (i = 0; run->arguments[i]; i++)

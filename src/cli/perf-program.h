@@ -22,6 +22,7 @@ typedef bool (*PerfBytesFn)(const char *bytes, size_t n, void *data);
 
 typedef struct PerfRun {
         const char *input;
+        const char *cache;            /* a directory like perf's cache; NULL: perf's own */
         const char *const *arguments; /* of perf script; ends with NULL */
         GPtrArray *settings;          /* of the filter, without --dlarg */
         const char *mappings;         /* lines for the filter; NULL: it gets none */

@@ -32,6 +32,11 @@ static void mapping_clear(gpointer data)
         mapping_deinit(data);
 }
 
+static void binary_clear(gpointer data)
+{
+        g_free(((Binary *)data)->path);
+}
+
 Recording *recording_new(void)
 {
         Recording *recording = g_new0(Recording, 1);
@@ -41,6 +46,9 @@ Recording *recording_new(void)
         recording->processes = g_ptr_array_new_with_free_func(process_free);
         recording->mappings = g_array_new(FALSE, FALSE, sizeof(Mapping));
         g_array_set_clear_func(recording->mappings, mapping_clear);
+        recording->binaries = g_array_new(FALSE, FALSE, sizeof(Binary));
+        g_array_set_clear_func(recording->binaries, binary_clear);
+        recording->paths = g_hash_table_new(g_str_hash, g_str_equal);
         recording->pid_ns = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         recording->by_pid = g_hash_table_new(NULL, NULL);
         return recording;
@@ -53,6 +61,8 @@ void recording_free(Recording *recording)
         g_ptr_array_unref(recording->events);
         g_ptr_array_unref(recording->processes);
         g_array_unref(recording->mappings);
+        g_hash_table_unref(recording->paths);
+        g_array_unref(recording->binaries);
         g_hash_table_unref(recording->pid_ns);
         g_hash_table_unref(recording->by_pid);
         g_free(recording->clock_name);
@@ -147,14 +157,30 @@ static bool is_assembly(const char *path)
                (!strncasecmp(path + n - 4, ".dll", 4) || !strncasecmp(path + n - 4, ".exe", 4));
 }
 
+static void recording_add_binary(Recording *recording, const Mapping *mapping)
+{
+        Binary binary = {.pid = mapping->pid};
+
+        if (recording->binaries->len >= BINARIES_MAX ||
+            g_hash_table_contains(recording->paths, mapping->path))
+                return;
+        binary.path = g_strdup(mapping->path);
+        g_hash_table_add(recording->paths, binary.path);
+        g_array_append_val(recording->binaries, binary);
+}
+
 static void take_mapping(Recording *recording, const char *line)
 {
         Mapping mapping;
 
-        if (mapping_take_event(&mapping, line) && is_assembly(mapping.path))
-                g_array_append_val(recording->mappings, mapping);
-        else
+        if (!mapping_take_event(&mapping, line)) {
                 mapping_deinit(&mapping);
+        } else if (is_assembly(mapping.path)) {
+                g_array_append_val(recording->mappings, mapping);
+        } else {
+                recording_add_binary(recording, &mapping);
+                mapping_deinit(&mapping);
+        }
 }
 
 static void take_lost(Recording *recording, const char *line)

@@ -7,6 +7,7 @@
  * They come from perf script's header and events, and from the survey of clrsym's filter.
  */
 
+#include "cli/debug-files.h"
 #include "perf/mapping.h"
 
 #include <glib.h>
@@ -46,6 +47,8 @@ typedef struct Recording {
         GPtrArray *events;     /* RecordingEvent */
         GPtrArray *processes;  /* RecordingProcess */
         GArray *mappings;      /* Mapping: executable ones of assemblies */
+        GArray *binaries;      /* Binary: each other file that was mapped executable */
+        GHashTable *paths;     /* set of the paths of these */
         GHashTable *pid_ns;    /* pid -> uint64_t, also of processes without samples */
         GHashTable *by_pid;    /* pid -> RecordingProcess */
         bool has_events;       /* the header has ended */

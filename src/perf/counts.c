@@ -15,6 +15,7 @@ static const struct {
         [COUNT_SAMPLES] = {"samples", NULL},
         [COUNT_OTHER_SAMPLES] = {"other-samples", NULL},
         [COUNT_FRAMES] = {"frames", NULL},
+        [COUNT_RUNTIME_UNNAMED] = {"runtime-unnamed", NULL},
         [COUNT_JITTED] = {"jitted", NULL},
         [COUNT_JITTED_NAMED] = {"jitted-named", NULL},
         [COUNT_IMAGE] = {"image", NULL},

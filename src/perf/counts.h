@@ -15,6 +15,7 @@ typedef enum Count {
         COUNT_SAMPLES,
         COUNT_OTHER_SAMPLES, /* of an event that was not asked for */
         COUNT_FRAMES,
+        COUNT_RUNTIME_UNNAMED, /* frames of the runtime's own libraries without a symbol */
         /* Frames in memory that the runtime jits into, and how many of them are named. */
         COUNT_JITTED,
         COUNT_JITTED_NAMED,

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/debug-files.h"
+
+#include "cli/elf-build.h"
+#include "cli/perf-program.h"
+#include "lines/symbol-dirs.h"
+#include "util/fd.h"
+#include "util/rootfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Below a home directory. */
+#define PERF_CACHE ".debug"
+/* In perf's cache: a directory for the first byte of the build id, one below it for the others. */
+#define BY_ID ".build-id"
+
+/*
+ * Where the debug file of a file NAME with the build id ID can be, below a directory: %1 are the
+ * first two digits of ID, %2 the others, %N is NAME.
+ */
+static const char *const LAYOUTS[] = {
+        ".build-id/%1/%2.debug",                /* as gdb's /usr/lib/debug */
+        "_.debug/elf-buildid-sym-%1%2/_.debug", /* of symbol servers: SSQP_Key_Conventions.md */
+        "%N.dbg",                               /* .NET's */
+        "%N.debug",
+        "%1%2/debuginfo", /* of debuginfod's clients */
+};
+
+static char *layout_path(const char *directory, const char *layout, const char *id,
+                         const char *name)
+{
+        GString *path = g_string_new(directory);
+
+        g_string_append_c(path, '/');
+        for (; *layout; layout++) {
+                if (*layout != '%') {
+                        g_string_append_c(path, *layout);
+                        continue;
+                }
+                layout++;
+                if (*layout == 'N')
+                        g_string_append(path, name);
+                else if (*layout == '1')
+                        g_string_append_len(path, id, 2);
+                else
+                        g_string_append(path, id + 2);
+        }
+        return g_string_free(path, FALSE);
+}
+
+/* True if PATH has the symbols of the file with that build id. */
+static bool debug_file_is_of(const char *path, const char *id)
+{
+        FD_AUTO int root = rootfs_open_root(0);
+        FD_AUTO int fd = root >= 0 ? rootfs_open_file(root, path) : -1;
+        g_autofree char *its_id = fd >= 0 ? elf_build_id(fd) : NULL;
+
+        return !g_strcmp0(its_id, id) && elf_build_has_symbols(fd);
+}
+
+static char *debug_file_find(const GPtrArray *directories, const char *id, const char *name)
+{
+        guint i;
+        size_t j;
+
+        for (i = 0; i < directories->len; i++)
+                for (j = 0; j < G_N_ELEMENTS(LAYOUTS); j++) {
+                        g_autofree char *path =
+                                layout_path(directories->pdata[i], LAYOUTS[j], id, name);
+
+                        if (debug_file_is_of(path, id))
+                                return g_steal_pointer(&path);
+                }
+        return NULL;
+}
+
+/* The caches of debuginfod's clients: debuginfod_find_debuginfo(3). */
+static void directories_add_debuginfod(GPtrArray *directories)
+{
+        const char *named = g_getenv("DEBUGINFOD_CACHE_PATH");
+
+        if (named && *named) {
+                g_ptr_array_add(directories, g_strdup(named));
+                return;
+        }
+        g_ptr_array_add(directories,
+                        g_build_filename(g_get_user_cache_dir(), "debuginfod_client", NULL));
+        g_ptr_array_add(directories,
+                        g_build_filename(g_get_home_dir(), ".debuginfod_client_cache", NULL));
+}
+
+/* Those that exist, with absolute paths: links to what is in them are made elsewhere. */
+static GPtrArray *directories_all(const GPtrArray *named)
+{
+        GPtrArray *directories = g_ptr_array_new_with_free_func(g_free);
+        SymbolDirs usual = {0};
+        size_t i;
+
+        for (i = 0; named && i < named->len; i++)
+                g_ptr_array_add(directories, g_canonicalize_filename(named->pdata[i], NULL));
+        symbol_dirs_add_default(&usual);
+        for (i = 0; i < usual.n; i++)
+                g_ptr_array_add(directories, g_canonicalize_filename(usual.paths[i], NULL));
+        symbol_dirs_deinit(&usual);
+        directories_add_debuginfod(directories);
+        for (i = directories->len; i-- > 0;)
+                if (!g_file_test(directories->pdata[i], G_FILE_TEST_IS_DIR))
+                        g_ptr_array_remove_index(directories, (guint)i);
+        return directories;
+}
+
+/* The build id of a file without symbols of its own; NULL: it needs no debug file, or has no id. */
+static char *binary_id(const Binary *binary)
+{
+        FD_AUTO int its_root = rootfs_open_root(binary->pid);
+        FD_AUTO int own_root = its_root < 0 ? rootfs_open_root(0) : -1;
+        FD_AUTO int fd = rootfs_open_file(its_root >= 0 ? its_root : own_root, binary->path);
+
+        return fd >= 0 && !elf_build_has_symbols(fd) ? elf_build_id(fd) : NULL;
+}
+
+GHashTable *debug_files_find(const GArray *binaries, const GPtrArray *named)
+{
+        GHashTable *found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+        g_autoptr(GPtrArray) directories = directories_all(named);
+        guint i;
+
+        for (i = 0; directories->len && i < binaries->len; i++) {
+                const Binary *binary = &g_array_index(binaries, Binary, i);
+                g_autofree char *id = binary_id(binary);
+                char *path =
+                        id && !g_hash_table_contains(found, id)
+                                ? debug_file_find(directories, id, symbol_dirs_name(binary->path))
+                                : NULL;
+
+                if (path)
+                        g_hash_table_insert(found, g_steal_pointer(&id), path);
+        }
+        return found;
+}
+
+/* Links each entry of FROM into TO, where none has its name. FROM may be missing. */
+static bool link_entries(const char *from, const char *to)
+{
+        g_autoptr(GDir) entries = g_dir_open(from, 0, NULL);
+        const char *name;
+
+        while (entries && (name = g_dir_read_name(entries))) {
+                g_autofree char *target = g_build_filename(from, name, NULL);
+                g_autofree char *link = g_build_filename(to, name, NULL);
+
+                if (symlink(target, link) < 0 && errno != EEXIST)
+                        return false;
+        }
+        return true;
+}
+
+/* Links the debug file PATH as perf's cache has it, beside what the cache has of that build. */
+static bool link_debug_file(const char *cache, const char *directory, const char *id,
+                            const char *path)
+{
+        g_autofree char *by_id = g_strdup_printf("%s/" BY_ID "/%.2s/%s", directory, id, id + 2);
+        g_autofree char *cached = g_strdup_printf("%s/" BY_ID "/%.2s/%s", cache, id, id + 2);
+        g_autofree char *link = g_build_filename(by_id, "debug", NULL);
+
+        return g_mkdir_with_parents(by_id, 0700) == 0 && symlink(path, link) == 0 &&
+               link_entries(cached, by_id);
+}
+
+/* The first levels of perf's cache, where they are not made already. */
+static bool link_cache(const char *cache, const char *directory, GHashTable *found)
+{
+        g_autofree char *own_ids = g_build_filename(directory, BY_ID, NULL);
+        g_autofree char *ids = g_build_filename(cache, BY_ID, NULL);
+        GHashTableIter iter;
+        gpointer id;
+
+        g_hash_table_iter_init(&iter, found);
+        while (g_hash_table_iter_next(&iter, &id, NULL)) {
+                g_autofree char *from = g_strdup_printf("%s/%.2s", ids, (const char *)id);
+                g_autofree char *to = g_strdup_printf("%s/%.2s", own_ids, (const char *)id);
+
+                if (!link_entries(from, to))
+                        return false;
+        }
+        return link_entries(ids, own_ids) && link_entries(cache, directory);
+}
+
+bool debug_files_link(GHashTable *found, const char *directory, GError **error)
+{
+        g_autofree char *cache = g_build_filename(g_get_home_dir(), PERF_CACHE, NULL);
+        GHashTableIter iter;
+        gpointer id, path;
+        bool ok = true;
+
+        g_hash_table_iter_init(&iter, found);
+        while (ok && g_hash_table_iter_next(&iter, &id, &path))
+                ok = link_debug_file(cache, directory, id, path);
+        if (ok && link_cache(cache, directory, found))
+                return true;
+        g_set_error(error, PERF_ERROR, 0, "cannot make links in %s: %s", directory,
+                    g_strerror(errno));
+        return false;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Debug files: the symbols of native code, put where perf script finds them
+ *
+ * perf looks for a library's symbols in the library, beside it, below /usr/lib/debug and in its own
+ * cache. Debug files are also in directories that the user names, in the cache that dotnet-symbol
+ * and debuggers share, and in that of debuginfod. Those with the library's build id are linked into
+ * a directory that has the layout of perf's cache (tools/perf: util/build-id.c), and all that
+ * perf's cache has.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* A file that was mapped by a process. */
+typedef struct Binary {
+        char *path; /* owned: in the process's mount namespace */
+        pid_t pid;
+} Binary;
+
+/* More files than that are not looked at. */
+#define BINARIES_MAX 4096u
+
+/*
+ * Looks for debug files of BINARIES (of Binary), in the directories DIRECTORIES (paths; or NULL)
+ * and the usual ones. Build id -> path, both owned by the result.
+ */
+GHashTable *debug_files_find(const GArray *binaries, const GPtrArray *directories);
+/* Links what was found, and what perf's cache has, into DIRECTORY, which is empty. */
+bool debug_files_link(GHashTable *found, const char *directory, GError **error);

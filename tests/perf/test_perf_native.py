@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""`clrsym perf` and native code without symbols of its own: debug files in directories, in caches of
+debuggers and of debuginfod; and the way to get those of the runtime. perf's own names of the same
+program, before its symbols are stripped, are the truth."""
+
+import pathlib
+import shutil
+import subprocess
+
+import perftool
+import recorded
+
+LIBRARY = '''
+static volatile unsigned long sink;
+__attribute__((noinline)) static void spin_inner(void) { for (int i = 0; i < 1000; i++) sink += i; }
+__attribute__((noinline)) static void spin_outer(void) { for (int i = 0; i < 100; i++) spin_inner(); }
+void spin(int n) { while (n--) spin_outer(); }
+'''
+PROGRAM = '''
+void spin(int n);
+__attribute__((noinline)) static void own(int n) { for (volatile int i = 0; i < n; i++) ; }
+int main(void) { for (int i = 0; i < 1000; i++) { own(100000); spin(1); } return 0; }
+'''
+
+
+def build_id(path):
+    text = subprocess.run(['readelf', '-n', path], check=True, capture_output=True, text=True).stdout
+    return text.split('Build ID: ')[1].split()[0]
+
+
+class Program:
+    """A program with a library that is called as the runtime's; their debug files; a recording."""
+
+    def __init__(self, directory):
+        self.library, self.program = directory / 'libcoreclr.so', directory / 'native'
+        compiler = ['gcc', '-O1', '-g', '-fno-omit-frame-pointer', '-Wl,--build-id', '-x', 'c', '-']
+        for source, output, *options in ((LIBRARY, self.library, '-shared', '-fPIC'),
+                                         (PROGRAM, self.program, f'-L{directory}', '-l:libcoreclr.so',
+                                          f'-Wl,-rpath,{directory}')):
+            subprocess.run([*compiler, '-o', output, *options], input=source, text=True, check=True)
+        self.data = directory / 'native.data'
+        subprocess.run(['perf', 'record', '-q', '-e', 'cpu-clock', '-k', 'mono', '-B', '-N', '-g', '-F', '499', '-o',
+                        self.data, self.program], check=True)
+        text = subprocess.run(['perf', 'script', '-i', self.data, '-F', 'ip,sym'], check=True,
+                              capture_output=True, text=True).stdout
+        self.names = {line.split()[1] for line in text.splitlines() if line.strip()}
+        self.debug = {}
+        for path in (self.library, self.program):
+            self.debug[path] = directory / f'{path.name}-symbols'
+            subprocess.run(['objcopy', '--only-keep-debug', path, self.debug[path]], check=True)
+            # As .NET's libraries are shipped: what is exported stays.
+            subprocess.run(['strip', '--strip-all', path], check=True)
+
+    def put(self, path, *parts):
+        """Copies the debug file of PATH."""
+        target = pathlib.Path(*parts)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(self.debug[path], target)
+
+
+def run(tap, programs, directory, _):
+    reason = perftool.missing(programs)
+    if reason:
+        tap.skip('native code', reason)
+        return
+    directory = pathlib.Path(directory)
+    native = Program(directory)
+    tap.check({'spin_inner', 'own', 'main'} <= native.names, 'perf knew the names',
+              native.names)
+    home = directory / 'home'
+    home.mkdir()
+    environment = {**perftool.environment(programs), 'HOME': str(home), 'XDG_CACHE_HOME': str(home / 'cache')}
+    with recorded.Daemon(programs, directory) as daemon:
+        def stacks(*options, **variables):
+            output = directory / 'native.folded'
+            done = perftool.clrsym_perf(programs, '-i', native.data, *daemon.source, *options, '-o', output,
+                                        env={**environment, **variables})
+            return done, output.read_text(encoding='utf-8') if done.returncode == 0 else ''
+
+        def named(name, *options, **variables):
+            done, text = stacks(*options, **variables)
+            tap.check('own' in text and 'spin_inner' in text and '[libcoreclr.so]' not in text and
+                      '[native]' not in text and 'dotnet-symbol' not in done.stderr, name,
+                      done.stderr, text[:500])
+
+        done, text = stacks()
+        tap.check('spin_inner' not in text and '[libcoreclr.so]' in text and '[native]' in text,
+                  'without symbols, frames have the name of their file', text[:500])
+        tap.check(f'dotnet-symbol --symbols -o DIR {native.library} gets them; then add --symbols DIR'
+                  in done.stderr, 'which is reported of the runtime, with what helps', done.stderr)
+        first, second = directory / 'first', directory / 'second'
+        native.put(native.library, first, 'libcoreclr.so.dbg')
+        native.put(native.program, second, 'native.dbg')
+        named('beside each other in directories', '--symbols', first, '--symbols', second)
+        named('in directories of the environment', CLRSYM_SYMBOLS=f'{first}:{second}')
+        ids = {path: build_id(path) for path in native.debug}
+        native.put(native.library, second, '.build-id', ids[native.library][:2],
+                   ids[native.library][2:] + '.debug')
+        named('by build id', '--symbols', second)
+        # perf's own cache has one, that of symbol servers the other.
+        by_id = ids[native.program]
+        native.put(native.program, home, '.debug', '.build-id', by_id[:2], by_id[2:], 'debug')
+        native.put(native.library, home, '.dotnet', 'symbolcache', '_.debug',
+                   f'elf-buildid-sym-{ids[native.library]}', '_.debug')
+        named("in a debugger's cache, and in perf's")
+        shutil.rmtree(home)
+        for path, name in ids.items():
+            native.put(path, home, 'cache', 'debuginfod_client', name, 'debuginfo')
+        named("in debuginfod's cache")
+        for path, name in ids.items():
+            native.put(path, directory, 'named', name, 'debuginfo')
+        shutil.rmtree(home)
+        named("in debuginfod's cache elsewhere", DEBUGINFOD_CACHE_PATH=str(directory / 'named'))
+        other = directory / 'other'
+        native.put(native.program, other, 'libcoreclr.so.dbg')
+        (other / 'native.dbg').write_bytes(native.debug[native.program].read_bytes()[:5000])
+        _, text = stacks('--symbols', other)
+        tap.check('spin_inner' not in text and 'own' not in text and '[libcoreclr.so]' in text,
+                  'another build, and a truncated file: none', text[:500])
+
+
+if __name__ == '__main__':
+    recorded.main(run)
