@@ -90,18 +90,28 @@ json_t *answer_source_parameters(const Options *options)
         return parameters;
 }
 
+static bool answer_source_send_text(AnswerSource *source, const char *method,
+                                    const char *parameters, unsigned flags, unsigned wait_ms,
+                                    clrsym_reply_fn fn, void *data, GError **error)
+{
+        int r = clrsym_call(source->handle, method, parameters, flags, wait_ms, fn, data);
+
+        if (r < 0)
+                answer_source_set_error(source, error);
+        return r >= 0;
+}
+
+/* Takes over PARAMETERS. */
 static bool answer_source_send(AnswerSource *source, const char *method, json_t *parameters,
                                unsigned flags, unsigned wait_ms, clrsym_reply_fn fn, void *data,
                                GError **error)
 {
         char *text = json_dumps(parameters, JSON_COMPACT);
-        int r = clrsym_call(source->handle, method, text, flags, wait_ms, fn, data);
+        bool ok = answer_source_send_text(source, method, text, flags, wait_ms, fn, data, error);
 
         free(text);
         json_decref(parameters);
-        if (r < 0)
-                answer_source_set_error(source, error);
-        return r >= 0;
+        return ok;
 }
 
 static int keep_reply(const char *parameters, size_t n, void *data)
@@ -136,7 +146,7 @@ static int answer_source_take_rows(const char *parameters, size_t n, void *data)
         JsonSpan array, row;
         size_t position = 0;
 
-        if (!json_span_member((JsonSpan){parameters, n}, rows->member, &array)) {
+        if (!json_span_array((JsonSpan){parameters, n}, rows->member, &array)) {
                 rows->is_missing = true;
                 return 1;
         }
@@ -146,17 +156,32 @@ static int answer_source_take_rows(const char *parameters, size_t n, void *data)
         return 0;
 }
 
+/* OK: the call was made. */
+static bool rows_end(const Rows *rows, bool ok, GError **error)
+{
+        if (ok && rows->is_missing)
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0, "the reply has no \"%s\"", rows->member);
+        return ok && !rows->is_missing;
+}
+
 bool answer_source_rows(AnswerSource *source, const char *method, json_t *parameters,
                         const char *member, AnswerRowFn fn, void *data, GError **error)
 {
         Rows rows = {.member = member, .fn = fn, .data = data};
+        bool ok = answer_source_send(source, method, parameters, CLRSYM_MORE, 0,
+                                     answer_source_take_rows, &rows, error);
 
-        if (!answer_source_send(source, method, parameters, CLRSYM_MORE, 0, answer_source_take_rows,
-                                &rows, error))
-                return false;
-        if (rows.is_missing)
-                g_set_error(error, ANSWER_SOURCE_ERROR, 0, "the reply has no \"%s\"", member);
-        return !rows.is_missing;
+        return rows_end(&rows, ok, error);
+}
+
+bool answer_source_resolve(AnswerSource *source, const char *parameters, unsigned wait_ms,
+                           AnswerRowFn fn, void *data, GError **error)
+{
+        Rows rows = {.member = "answers", .fn = fn, .data = data};
+        bool ok = answer_source_send_text(source, "Resolve", parameters, 0, wait_ms,
+                                          answer_source_take_rows, &rows, error);
+
+        return rows_end(&rows, ok, error);
 }
 
 static bool print_row(JsonSpan row, void *data)

@@ -50,7 +50,10 @@ typedef bool (*AnswerRowFn)(JsonSpan row, void *data);
  */
 bool answer_source_rows(AnswerSource *source, const char *method, json_t *parameters,
                         const char *member, AnswerRowFn fn, void *data, GError **error);
-/* The same; prints each element on a line. */
+/* The same of the answers of a call Resolve with PARAMETERS, the text of a JSON object. */
+bool answer_source_resolve(AnswerSource *source, const char *parameters, unsigned wait_ms,
+                           AnswerRowFn fn, void *data, GError **error);
+/* As answer_source_rows(); prints each element on a line. */
 bool answer_source_print_rows(AnswerSource *source, const char *method, json_t *parameters,
                               const char *member, GError **error);
 

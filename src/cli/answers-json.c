@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/answers.h"
 #include "cli/output.h"
+#include "util/json-text.h"
 
 /* Has the members of the daemon's answers, in their order. */
 static void print_invalid(const AddressQuestion *question)
@@ -13,42 +14,43 @@ static void print_invalid(const AddressQuestion *question)
         output_json(answer);
 }
 
-static json_t *query_of(const AddressQuestion *question)
+static void query_append(GString *out, const AddressQuestion *question)
 {
         const ProcessName *process = &question->process;
-        json_t *query =
-                json_pack("{s:i, s:s}", "pid", (int)process->pid, "addr", question->address);
 
-        if (process->has_pid_ns)
-                json_object_set_new(query, "pid_ns", json_integer((json_int_t)process->pid_ns));
-        if (question->time)
-                json_object_set_new(query, "time", json_string(question->time));
-        return query;
+        g_string_append(out, "{\"pid\":");
+        json_append_u64(out, (uint64_t)process->pid);
+        g_string_append(out, ",\"addr\":");
+        json_append_string(out, question->address);
+        if (process->has_pid_ns) {
+                g_string_append(out, ",\"pid_ns\":");
+                json_append_u64(out, process->pid_ns);
+        }
+        if (question->time) {
+                g_string_append(out, ",\"time\":");
+                json_append_string(out, question->time);
+        }
+        g_string_append_c(out, '}');
 }
 
-/* RET_ANSWERS is borrowed until the next call. */
-static bool questions_ask(AnswerSource *source, const AddressQuestion *questions, size_t n,
-                          unsigned wait_ms, JsonSpan *ret_answers, GError **error)
+/* The parameters of a call Resolve. Owned; NULL: all questions are wrong. */
+static GString *questions_parameters(const AddressQuestion *questions, size_t n, unsigned wait_ms)
 {
-        json_t *queries = json_array();
-        JsonSpan reply;
-        size_t i;
+        GString *text = g_string_new(NULL);
+        size_t n_asked = 0, i;
 
-        for (i = 0; i < n; i++)
-                if (!questions[i].wrong)
-                        json_array_append_new(queries, query_of(&questions[i]));
-        *ret_answers = (JsonSpan){"", 0};
-        if (!json_array_size(queries)) {
-                json_decref(queries);
-                return true;
+        g_string_append_printf(text, "{\"wait_ms\":%u,\"queries\":[", wait_ms);
+        for (i = 0; i < n; i++) {
+                if (questions[i].wrong)
+                        continue;
+                if (n_asked++)
+                        g_string_append_c(text, ',');
+                query_append(text, &questions[i]);
         }
-        if (!answer_source_call(
-                    source, "Resolve",
-                    json_pack("{s:i, s:o}", "wait_ms", (int)wait_ms, "queries", queries), wait_ms,
-                    &reply, error))
-                return false;
-        json_span_member(reply, "answers", ret_answers);
-        return true;
+        g_string_append(text, "]}");
+        if (!n_asked)
+                g_string_free(g_steal_pointer(&text), TRUE);
+        return text;
 }
 
 /* The daemon's answer, and the members about its line. */
@@ -66,26 +68,52 @@ static void print_with_line(LineSource *lines, const AddressQuestion *question, 
         output_line(line->str, line->len);
 }
 
+/* Questions whose answers are printed in their order. */
+typedef struct JsonPrinter {
+        LineSource *lines;
+        const AddressQuestion *questions;
+        size_t n, n_printed;
+} JsonPrinter;
+
+/* Prints those that are wrong, up to one that has an answer. */
+static void printer_skip_wrong(JsonPrinter *printer)
+{
+        for (; printer->n_printed < printer->n && printer->questions[printer->n_printed].wrong;
+             printer->n_printed++)
+                print_invalid(&printer->questions[printer->n_printed]);
+}
+
+static bool printer_take(JsonSpan answer, void *data)
+{
+        JsonPrinter *printer = data;
+
+        printer_skip_wrong(printer);
+        if (printer->n_printed == printer->n)
+                return false;
+        if (printer->lines)
+                print_with_line(printer->lines, &printer->questions[printer->n_printed], answer);
+        else
+                output_line(answer.at, answer.n);
+        printer->n_printed++;
+        return true;
+}
+
 bool answers_print_json(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
                         size_t n, unsigned wait_ms, GError **error)
 {
-        JsonSpan answers, answer;
-        size_t position = 0, i;
+        GString *parameters = questions_parameters(questions, n, wait_ms);
+        JsonPrinter printer = {.lines = lines, .questions = questions, .n = n};
+        bool ok = true;
 
-        if (!questions_ask(source, questions, n, wait_ms, &answers, error))
-                return false;
-        for (i = 0; i < n; i++) {
-                if (questions[i].wrong) {
-                        print_invalid(&questions[i]);
-                } else if (json_span_next(answers, &position, &answer)) {
-                        if (lines)
-                                print_with_line(lines, &questions[i], answer);
-                        else
-                                output_line(answer.at, answer.n);
-                } else {
-                        g_set_error(error, ANSWER_SOURCE_ERROR, 0, "the reply has too few answers");
-                        return false;
-                }
+        if (parameters) {
+                ok = answer_source_resolve(source, parameters->str, wait_ms, printer_take, &printer,
+                                           error);
+                g_string_free(parameters, TRUE);
         }
-        return true;
+        if (!ok)
+                return false;
+        printer_skip_wrong(&printer);
+        if (printer.n_printed < n)
+                g_set_error(error, ANSWER_SOURCE_ERROR, 0, "the reply has too few answers");
+        return printer.n_printed == n;
 }

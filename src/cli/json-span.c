@@ -10,16 +10,29 @@ static size_t skip_blanks(JsonSpan text, size_t at)
         return at;
 }
 
+/* True if the quote is a part of its string, not its end: an odd number of backslashes before it.
+ */
+static bool quote_is_escaped(const char *quote)
+{
+        const char *p = quote;
+
+        /* They end at the string's first quote at the latest. */
+        while (p[-1] == '\\')
+                p--;
+        return (quote - p) % 2;
+}
+
 /* The position after the string that begins at AT; the text's end if the string has no end. */
 static size_t skip_string(JsonSpan text, size_t at)
 {
-        for (at++; at < text.n; at++) {
-                if (text.at[at] == '\\')
-                        at++;
-                else if (text.at[at] == '"')
-                        return at + 1;
-        }
-        return text.n;
+        const char *quote = text.at + at;
+
+        do {
+                const char *begin = quote + 1;
+
+                quote = memchr(begin, '"', (size_t)(text.at + text.n - begin));
+        } while (quote && quote_is_escaped(quote));
+        return quote ? (size_t)(quote + 1 - text.at) : text.n;
 }
 
 /* The position after the value that begins at AT. */
@@ -28,21 +41,31 @@ static size_t skip_value(JsonSpan text, size_t at)
         size_t depth = 0;
 
         while (at < text.n) {
-                char c = text.at[at];
-
-                if (c == '"') {
+                switch (text.at[at]) {
+                case '"':
                         at = skip_string(text, at);
                         if (depth == 0)
                                 return at;
                         continue;
-                }
-                if (depth == 0 && (c == ',' || c == '}' || c == ']'))
-                        return at;
-                at++;
-                if (c == '{' || c == '[')
+                case '{':
+                case '[':
                         depth++;
-                else if ((c == '}' || c == ']') && --depth == 0)
-                        return at;
+                        break;
+                case '}':
+                case ']':
+                        if (depth == 0)
+                                return at;
+                        if (--depth == 0)
+                                return at + 1;
+                        break;
+                case ',':
+                        if (depth == 0)
+                                return at;
+                        break;
+                default:
+                        break;
+                }
+                at++;
         }
         return text.n;
 }
@@ -67,8 +90,8 @@ static JsonSpan value_at(JsonSpan text, size_t *at)
         return (JsonSpan){text.at + begin, end - begin};
 }
 
-/* Moves AT over the next member of an object; false at the end. */
-static bool next_member(JsonSpan object, size_t *at, JsonSpan *ret_key, JsonSpan *ret_value)
+/* Moves AT to the value of an object's next member; false at the end. */
+static bool next_key(JsonSpan object, size_t *at, JsonSpan *ret_key)
 {
         if (!next_start(object, at, '{') || object.at[*at] != '"')
                 return false;
@@ -77,6 +100,14 @@ static bool next_member(JsonSpan object, size_t *at, JsonSpan *ret_key, JsonSpan
         if (*at >= object.n || object.at[*at] != ':')
                 return false;
         *at = skip_blanks(object, *at + 1);
+        return true;
+}
+
+/* Moves AT over the next member of an object; false at the end. */
+static bool next_member(JsonSpan object, size_t *at, JsonSpan *ret_key, JsonSpan *ret_value)
+{
+        if (!next_key(object, at, ret_key))
+                return false;
         *ret_value = value_at(object, at);
         return true;
 }
@@ -109,6 +140,21 @@ void json_span_members(JsonSpan object, const char *const *names, size_t n, Json
                 for (i = 0; i < n; i++)
                         if (key_is(key, names[i]))
                                 ret_values[i] = value;
+}
+
+bool json_span_array(JsonSpan object, const char *name, JsonSpan *ret_array)
+{
+        size_t at = 0;
+        JsonSpan key;
+
+        while (next_key(object, &at, &key)) {
+                if (key_is(key, name)) {
+                        *ret_array = (JsonSpan){object.at + at, object.n - at};
+                        return true;
+                }
+                at = skip_value(object, at);
+        }
+        return false;
 }
 
 bool json_span_next(JsonSpan array, size_t *position, JsonSpan *ret_element)

@@ -22,6 +22,11 @@ typedef struct JsonSpan {
 bool json_span_member(JsonSpan object, const char *name, JsonSpan *ret_value);
 /* The values of N members in one pass; of one that is not there RET_VALUES has no bytes. */
 void json_span_members(JsonSpan object, const char *const *names, size_t n, JsonSpan *ret_values);
+/*
+ * An array for json_span_next(), which is a member: from its bracket on, up to the object's end.
+ * Its own end is not looked for, because it can be long. False as above.
+ */
+bool json_span_array(JsonSpan object, const char *name, JsonSpan *ret_array);
 
 /*
  * The next element of an array. *POSITION is 0 at first; it is moved after the element. False at

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/json-check.h"
 
+#include "util/json-plain.h"
 #include "util/utf8.h"
 
 #include <stdbool.h>
@@ -65,8 +66,12 @@ static size_t check_string(const Checker *checker, size_t at)
         uint32_t c;
 
         for (at++; at && text[at] != '"';) {
-                uint8_t byte = (uint8_t)text[at];
+                uint8_t byte;
 
+                at += json_plain_start(text + at, checker->n - at);
+                byte = (uint8_t)text[at];
+                if (byte == '"')
+                        break;
                 if (byte == '\\')
                         at = check_escape(text, at + 1);
                 else if (byte < ' ')

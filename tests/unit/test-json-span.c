@@ -46,6 +46,36 @@ START_TEST(test_members)
         /* One by one the same are found. */
         ck_assert_int_eq(json_span_member(object, "a", &value), OBJECTS[_i].a != NULL);
         ck_assert_int_eq(json_span_member(object, "b", &value), OBJECTS[_i].b != NULL);
+        ck_assert_int_eq(json_span_array(object, "a", &value), OBJECTS[_i].a != NULL);
+}
+END_TEST
+
+/* The member "a" of OBJECT, and its elements with a space after each. */
+static const struct {
+        const char *object, *elements;
+} ARRAYS[] = {
+        {"{\"b\":[7],\"a\":[1,[2,3],{\"c\":[4]},\"]\"],\"c\":[5]}", "1 [2,3] {\"c\":[4]} \"]\" "},
+        {"{ \"a\" : [ 1 , null ] }", "1 null "},
+        {"{\"a\":[],\"b\":[1]}", ""},
+        {"{\"a\":[\"\\\"\",\"\\\\\",\"\\\\\\\",\",\"\"]}", "\"\\\"\" \"\\\\\" \"\\\\\\\",\" \"\" "},
+        {"{\"a\":3}", ""},
+        {"{\"a\":[1,\"2", "1 \"2 "},
+        {"{\"a\":[1,\"2\\\"", "1 \"2\\\" "},
+};
+
+START_TEST(test_elements)
+{
+        const JsonSpan object = {ARRAYS[_i].object, strlen(ARRAYS[_i].object)};
+        g_autoptr(GString) elements = g_string_new(NULL);
+        JsonSpan array, element;
+        size_t position = 0;
+
+        ck_assert(json_span_array(object, "a", &array));
+        while (json_span_next(array, &position, &element)) {
+                g_string_append_len(elements, element.at, (gssize)element.n);
+                g_string_append_c(elements, ' ');
+        }
+        ck_assert_str_eq(elements->str, ARRAYS[_i].elements);
 }
 END_TEST
 
@@ -55,6 +85,7 @@ Suite *suite_new(void)
         TCase *tcase = tcase_create("json-span");
 
         tcase_add_loop_test(tcase, test_members, 0, G_N_ELEMENTS(OBJECTS));
+        tcase_add_loop_test(tcase, test_elements, 0, G_N_ELEMENTS(ARRAYS));
         suite_add_tcase(suite, tcase);
         return suite;
 }
