@@ -10,8 +10,8 @@
  */
 
 #include "chain.h"
-#include "form.h"
-#include "batch-resolver.h"
+#include "perf/form.h"
+#include "perf/batch-resolver.h"
 #include "survey.h"
 
 #include <perf/perf_dlfilter.h>
@@ -156,7 +156,7 @@ static int filter_flush(Filter *filter)
         if (r < 0)
                 return filter_fail(filter, clrsym_message(filter->resolver.handle));
         for (i = 0; i < filter->batch.n_samples; i++) {
-                const Sample *sample = &filter->batch.samples[i];
+                const BatchSample *sample = &filter->batch.samples[i];
 
                 if (!filter->form->add(filter->form_state, &filter->context, sample,
                                        filter->batch.entries + sample->first))
@@ -214,7 +214,7 @@ static bool add_sample(Filter *filter, const struct perf_dlfilter_sample *sample
                        const struct perf_event_attr *attr, void *ctx)
 {
         const struct perf_dlfilter_al *al = perf_dlfilter_fns.resolve_ip(ctx);
-        Sample *added = batch_add_sample(&filter->batch);
+        BatchSample *added = batch_add_sample(&filter->batch);
 
         if (!added)
                 return false;

@@ -74,7 +74,7 @@ static bool count_event(Survey *survey, uint32_t event)
         return true;
 }
 
-bool survey_sample(Survey *survey, const Sample *sample)
+bool survey_sample(Survey *survey, const BatchSample *sample)
 {
         SurveyProcess *process = survey_find(survey, sample->pid);
 

@@ -14,8 +14,8 @@
  *   address PID ADDRESS TIME        hexadecimal, ns
  */
 
-#include "batch.h"
-#include "frames.h"
+#include "perf/batch.h"
+#include "perf/frames.h"
 
 #include <stdio.h>
 
@@ -35,7 +35,7 @@ typedef struct Survey {
 void survey_deinit(Survey *survey);
 
 /* The functions return false if there is no memory. */
-bool survey_sample(Survey *survey, const Sample *sample);
+bool survey_sample(Survey *survey, const BatchSample *sample);
 /* For the process of the last sample: an address where managed code may be. */
 bool survey_address(Survey *survey, uint64_t address, uint64_t time);
 void survey_write(const Survey *survey, FILE *file);

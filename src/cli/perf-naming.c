@@ -18,6 +18,7 @@
 #include "cli/saved-profile.h"
 #include "nettrace/file.h"
 #include "perf/counts.h"
+#include "perf/settings.h"
 #include "util/atomic-file.h"
 #include "util/fd.h"
 #include "util/remove-tree.h"
@@ -38,30 +39,22 @@
 /*
  * Output formats, by the ending of the output's name. To add one that needs all samples at once:
  * a writer in src/profile (profile.h, writers.h, FORMS in write.c), nothing here. To add one that
- * the filter can print while perf reads: a PerfForm in plugins/perf (form.h, settings.h, FORMS in
- * dlfilter.c), and a row here.
+ * can be printed sample by sample: a Form in src/perf (form.h, settings.h), and a row here.
  */
-typedef enum PerfForm {
-        FORM_TEXT,
-        FORM_FOLDED,
-        FORM_PROFILE, /* by src/profile */
-        _FORM_MAX,
-} PerfForm;
-
 static const struct {
         const char *ending; /* NULL: the other rows and src/profile decide */
         const char *format; /* the filter's setting */
 } FORMS[_FORM_MAX] = {
         [FORM_TEXT] = {NULL, "text"},
         [FORM_FOLDED] = {".folded", "folded"},
-        [FORM_PROFILE] = {NULL, "stream"},
+        [FORM_STREAM] = {NULL, "stream"}, /* src/profile writes it */
 };
 
 typedef struct Naming {
         const PerfNaming *job;  /* borrowed */
         const Options *options; /* of the job */
         const char *input;      /* the same */
-        PerfForm form;          /* of what is written now */
+        FormType form;          /* of what is written now */
         PerfPrograms programs;
         Recording *recording; /* owned */
         GString *line;        /* owned: the incomplete last line of perf's output */
@@ -463,17 +456,17 @@ static const char *output_path(const char *output)
         return g_strcmp0(output, "-") ? output : NULL;
 }
 
-static PerfForm form_of_output(const char *output)
+static FormType form_of_output(const char *output)
 {
         ProfileForm form;
         unsigned i;
 
         for (i = 0; output && i < _FORM_MAX; i++)
                 if (FORMS[i].ending && g_str_has_suffix(output, FORMS[i].ending))
-                        return (PerfForm)i;
+                        return (FormType)i;
         return output && (profile_form_of_path(output, &form) ||
                           g_str_has_suffix(output, SAVED_ENDING))
-                       ? FORM_PROFILE
+                       ? FORM_STREAM
                        : FORM_TEXT;
 }
 
@@ -486,7 +479,7 @@ static bool write_outputs(const PerfNaming *job, const Profile *profile,
         for (i = 0; i < job->n_outputs; i++) {
                 const char *path = job->outputs[i];
 
-                if (form_of_output(output_path(path)) != FORM_PROFILE)
+                if (form_of_output(output_path(path)) != FORM_STREAM)
                         continue;
                 if (!(g_str_has_suffix(path, SAVED_ENDING) ? saved_profile_write : profile_write)(
                             profile, path, options, error))
@@ -544,11 +537,11 @@ static bool naming_write(Naming *naming, GError **error)
                 const char *path = output_path(job->outputs[i]);
 
                 naming->form = form_of_output(path);
-                has_profile |= naming->form == FORM_PROFILE;
-                if (naming->form != FORM_PROFILE && !write_directly(naming, path, error))
+                has_profile |= naming->form == FORM_STREAM;
+                if (naming->form != FORM_STREAM && !write_directly(naming, path, error))
                         return false;
         }
-        naming->form = FORM_PROFILE;
+        naming->form = FORM_STREAM;
         return !has_profile || run_profile(naming, error);
 }
 
@@ -593,7 +586,7 @@ static bool naming_run_saved(const PerfNaming *job, GError **error)
         bool ok;
 
         for (i = 0; i < job->n_outputs; i++)
-                if (form_of_output(output_path(job->outputs[i])) != FORM_PROFILE) {
+                if (form_of_output(output_path(job->outputs[i])) != FORM_STREAM) {
                         g_set_error(error, PERF_ERROR, 0,
                                     "%s has named samples: write it to a file .html, .svg, "
                                     ".speedscope.json or .pb.gz (--output)",
@@ -613,7 +606,7 @@ bool perf_naming_run(const PerfNaming *job, GError **error)
                 .job = job,
                 .options = job->options,
                 .input = job->input,
-                .form = naming_needs_one_event(job) ? FORM_PROFILE : FORM_TEXT,
+                .form = naming_needs_one_event(job) ? FORM_STREAM : FORM_TEXT,
                 .recording = recording_new(),
                 .line = g_string_new(NULL),
                 .maps = g_array_new(FALSE, FALSE, sizeof(ProcessMap)),

@@ -6,16 +6,16 @@
 #include <string.h>
 
 /* How the ordinals after a suffix look. */
-typedef enum Form {
+typedef enum GeneratedForm {
         FORM_NONE,
         FORM_ORDINAL,
         FORM_WORD, /* "Local|3_0" */
-} Form;
+} GeneratedForm;
 
 static const struct {
         const char *suffix;
         bool has_source;
-        Form form;
+        GeneratedForm form;
         GeneratedKind kind;
 } KINDS[] = {
         {"c__DisplayClass", false, FORM_ORDINAL, GENERATED_CLOSURE},
@@ -55,7 +55,7 @@ const char *generated_source_end(Span token)
         return NULL;
 }
 
-static bool parse_rest(Generated *generated, Form form, Span rest)
+static bool parse_rest(Generated *generated, GeneratedForm form, Span rest)
 {
         const char *bar = rest.end;
 

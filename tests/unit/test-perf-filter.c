@@ -257,7 +257,7 @@ START_TEST(test_frames)
         SourceLine line = {"/src/a.cs", 12, 3};
         Frames frames;
         uint32_t one, other;
-        Frame frame;
+        NamedFrame frame;
         char text[40];
         int i;
 

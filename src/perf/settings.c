@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "settings.h"
+#include "perf/settings.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,7 +7,7 @@
  * Frames of one label are one frame to readers.
  */
 
-#include "frames.h"
+#include "perf/frames.h"
 
 typedef struct FoldedLabels {
         bool is_annotated; /* _[j] after managed names, _[k] after the kernel's */

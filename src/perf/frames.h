@@ -8,13 +8,13 @@
  */
 
 #include "clrsym/clrsym.h"
-#include "hash-index.h"
+#include "perf/hash-index.h"
 #include "lines/lines.h"
 #include "perf/stream.h"
-#include "settings.h"
+#include "perf/settings.h"
 
 /* The table owns the strings. */
-typedef struct Frame {
+typedef struct NamedFrame {
         const char *name; /* printable; NULL: not known */
         const char
                 *module; /* printable: a file's path, for managed code its name; NULL: not known */
@@ -24,7 +24,7 @@ typedef struct Frame {
         const char *file; /* printable: the source; NULL: the line is not known */
         uint32_t line;
         clrsym_il_kind il_kind; /* with a line: of the code that has it */
-} Frame;
+} NamedFrame;
 
 typedef struct FrameRow FrameRow;
 
@@ -52,7 +52,7 @@ uint32_t frames_body(Frames *frames, const clrsym_answer *answer, const char *im
                      const SourceLine *line);
 
 /* Valid until the next frame is made. */
-Frame frames_get(const Frames *frames, uint32_t number);
+NamedFrame frames_get(const Frames *frames, uint32_t number);
 
 /* Are there so many that they should be cleared when nothing refers to them? */
 bool frames_is_full(const Frames *frames);

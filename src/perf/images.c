@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "images.h"
+#include "perf/images.h"
 
-#include "proc-maps.h"
+#include "perf/proc-maps.h"
 #include "perf/r2r-image.h"
 #include "util/fd.h"
 #include "util/printable.h"

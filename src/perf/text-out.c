@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "text-out.h"
+#include "perf/text-out.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "proc-maps.h"
+#include "perf/proc-maps.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

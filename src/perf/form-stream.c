@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "form.h"
+#include "perf/form.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static void put_header(TextOut *out, StreamType type, size_t size)
 static uint32_t put_text(Stream *stream, const FormContext *context, uint32_t number)
 {
         uint32_t *of = &stream->texts.of[number];
-        Frame text = frames_get(context->frames, number);
+        NamedFrame text = frames_get(context->frames, number);
 
         if (*of == STREAM_NO) {
                 put_header(context->out, STREAM_TEXT, strlen(text.name));
@@ -74,7 +74,7 @@ static uint32_t put_text(Stream *stream, const FormContext *context, uint32_t nu
 }
 
 /* The line comes before the frame. */
-static void put_line(const FormContext *context, const Frame *frame)
+static void put_line(const FormContext *context, const NamedFrame *frame)
 {
         const StreamLine row = {frame->line};
         size_t n = strlen(frame->file);
@@ -87,7 +87,7 @@ static void put_line(const FormContext *context, const Frame *frame)
 static uint32_t form_stream_put_frame(Stream *stream, const FormContext *context, uint32_t number)
 {
         uint32_t *of = &stream->frames.of[number];
-        Frame frame = frames_get(context->frames, number);
+        NamedFrame frame = frames_get(context->frames, number);
         StreamFrame row = {
                 .n_name = frame.name ? (uint32_t)strlen(frame.name) : 0,
                 .n_module = frame.module ? (uint32_t)strlen(frame.module) : 0,
@@ -116,7 +116,7 @@ static void stream_begin(Stream *stream, const FormContext *context)
         stream->has_begun = true;
 }
 
-static bool stream_add(void *state, const FormContext *context, const Sample *sample,
+static bool stream_add(void *state, const FormContext *context, const BatchSample *sample,
                        const Entry *entries)
 {
         Stream *stream = state;

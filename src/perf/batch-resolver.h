@@ -5,11 +5,11 @@
  * Batch resolver: asks which managed code the frames of a batch were in
  */
 
-#include "batch.h"
-#include "frames.h"
+#include "perf/batch.h"
+#include "perf/frames.h"
 #include "perf/answer-line.h"
 #include "perf/counts.h"
-#include "settings.h"
+#include "perf/settings.h"
 
 typedef struct BatchResolver {
         const Settings *settings; /* borrowed */

@@ -3,13 +3,13 @@
 
 /*
  * Form: how named samples are printed, while perf reads them. Forms that need all samples at once
- * are in src/profile; src/cli/perf.c lists both.
+ * are in src/profile; src/cli/perf-naming.c lists both.
  */
 
-#include "batch.h"
-#include "frames.h"
-#include "text-out.h"
-#include "settings.h"
+#include "perf/batch.h"
+#include "perf/frames.h"
+#include "perf/text-out.h"
+#include "perf/settings.h"
 
 typedef struct FormContext {
         const Settings *settings; /* all borrowed */
@@ -21,7 +21,7 @@ typedef struct FormContext {
 typedef struct Form {
         /* The form's state, owned by the caller; NULL if there is no memory. */
         void *(*new)(void);
-        bool (*add)(void *state, const FormContext *context, const Sample *sample,
+        bool (*add)(void *state, const FormContext *context, const BatchSample *sample,
                     const Entry *entries);
         /* Frames are numbered again from now on. */
         bool (*forget)(void *state, const FormContext *context);

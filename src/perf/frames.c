@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "frames.h"
+#include "perf/frames.h"
 
 #include "util/printable.h"
 
@@ -282,11 +282,11 @@ static const char *row_name(const FrameRow *row)
         return row->name ? row->name : row->symbol;
 }
 
-Frame frames_get(const Frames *frames, uint32_t number)
+NamedFrame frames_get(const Frames *frames, uint32_t number)
 {
         const FrameRow *row = &frames->rows[number];
 
-        return (Frame){
+        return (NamedFrame){
                 .name = row_name(row),
                 .module = row->module ? row->module : row->dso,
                 .kind = row->kind,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "hash-index.h"
+#include "perf/hash-index.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "mapping-kind.h"
+#include "perf/mapping-kind.h"
 
 #include <stddef.h>
 #include <string.h>
 #include <strings.h>
 
-typedef enum Match {
+typedef enum DsoMatch {
         MATCH_WHOLE,
         MATCH_BEGIN,
         MATCH_END,    /* end of the path, in upper or lower case */
         MATCH_LIBRARY /* "libc.so", "libc.so.6" */
-} Match;
+} DsoMatch;
 
 static const struct {
-        Match match;
+        DsoMatch match;
         const char *text;
         MappingKind kind;
 } ROWS[] = {

@@ -5,7 +5,7 @@
  * Later versions give the tid two more columns.
  */
 
-#include "form.h"
+#include "perf/form.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void add_seconds(TextOut *out, uint64_t ns)
 }
 
 /* In samples with a callchain perf writes the thread's name as it is, else in a column. */
-static void add_head(const FormContext *context, const Sample *sample)
+static void add_head(const FormContext *context, const BatchSample *sample)
 {
         const char *comm = frames_get(context->frames, sample->comm).name;
         TextOut *out = context->out;
@@ -62,7 +62,7 @@ static void add_head(const FormContext *context, const Sample *sample)
 }
 
 /* Code without a line of its own is marked. */
-static void add_line(TextOut *out, const Frame *frame)
+static void add_line(TextOut *out, const NamedFrame *frame)
 {
         text_out_text(out, " at ");
         text_out_text(out, frame->file);
@@ -77,7 +77,7 @@ static void add_line(TextOut *out, const Frame *frame)
 
 static void add_entry(const FormContext *context, const Entry *entry)
 {
-        Frame frame = frames_get(context->frames, entry->frame);
+        NamedFrame frame = frames_get(context->frames, entry->frame);
         TextOut *out = context->out;
 
         text_out_hex(out, entry->ip, 16);
@@ -102,7 +102,7 @@ static void add_entry(const FormContext *context, const Entry *entry)
         text_out_bytes(out, "\n", 1);
 }
 
-static bool text_add(void *state, const FormContext *context, const Sample *sample,
+static bool text_add(void *state, const FormContext *context, const BatchSample *sample,
                      const Entry *entries)
 {
         size_t i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "folded-labels.h"
+#include "perf/folded-labels.h"
 
 #include "perf/folded-text.h"
 
@@ -42,7 +42,7 @@ static char *module_label(const char *module)
         return asprintf(&text, *module == '[' ? "%s" : "[%s]", module) < 0 ? NULL : text;
 }
 
-static char *frame_label(const FoldedLabels *labels, const Frame *frame)
+static char *frame_label(const FoldedLabels *labels, const NamedFrame *frame)
 {
         const char *annotation = labels->is_annotated ? folded_annotation(frame->kind) : "";
         const char *slash = frame->file ? strrchr(frame->file, '/') : NULL;
@@ -117,7 +117,7 @@ static bool folded_labels_make_room(FoldedLabels *labels, uint32_t n)
 
 uint32_t folded_labels_frame(FoldedLabels *labels, const Frames *frames, uint32_t number)
 {
-        Frame frame = frames_get(frames, number);
+        NamedFrame frame = frames_get(frames, number);
         char *text;
 
         if (!folded_labels_make_room(labels, frames->n))

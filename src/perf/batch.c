@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch.h"
+#include "perf/batch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,9 +50,9 @@ bool batch_is_full(const Batch *batch)
                batch->n_samples >= MAX_SAMPLES;
 }
 
-Sample *batch_add_sample(Batch *batch)
+BatchSample *batch_add_sample(Batch *batch)
 {
-        Sample *sample = ADD(batch, samples);
+        BatchSample *sample = ADD(batch, samples);
 
         if (sample)
                 sample->first = batch->n_entries;

@@ -7,8 +7,8 @@
  * again: readers add up equal lines.
  */
 
-#include "form.h"
-#include "folded-labels.h"
+#include "perf/form.h"
+#include "perf/folded-labels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +112,7 @@ static bool folded_forget(void *state, const FormContext *context)
 }
 
 /* Writes the labels of a sample where the next stack begins. */
-static bool folded_put_words(Folded *folded, const FormContext *context, const Sample *sample,
+static bool folded_put_words(Folded *folded, const FormContext *context, const BatchSample *sample,
                              const Entry *entries)
 {
         uint32_t *word = folded->words + folded->n_words;
@@ -124,7 +124,7 @@ static bool folded_put_words(Folded *folded, const FormContext *context, const S
         return *word != INDEX_NONE;
 }
 
-static bool folded_add(void *state, const FormContext *context, const Sample *sample,
+static bool folded_add(void *state, const FormContext *context, const BatchSample *sample,
                        const Entry *entries)
 {
         Folded *folded = state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch-resolver.h"
+#include "perf/batch-resolver.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -102,7 +102,7 @@ bool batch_resolver_add(BatchResolver *resolver, Batch *batch, const ImageAddres
                         MappingKind kind)
 {
         const Settings *settings = resolver->settings;
-        const Sample *sample = &batch->samples[batch->n_samples - 1];
+        const BatchSample *sample = &batch->samples[batch->n_samples - 1];
         const PidMap *map = settings_map(settings, sample->pid);
         clrsym_query query = {
                 .pid = map ? map->pid : sample->pid,

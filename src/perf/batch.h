@@ -8,8 +8,8 @@
  */
 
 #include "clrsym/clrsym.h"
-#include "images.h"
-#include "mapping-kind.h"
+#include "perf/images.h"
+#include "perf/mapping-kind.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ typedef struct Entry {
         uint32_t offset; /* of the ip in the body; 0 without a name */
 } Entry;
 
-typedef struct Sample {
+typedef struct BatchSample {
         int32_t pid, tid;
         int32_t cpu;   /* NO_CPU: not recorded */
         uint32_t comm; /* numbers of frames_text() */
@@ -31,7 +31,7 @@ typedef struct Sample {
         bool has_chain;
         uint64_t time, period;
         size_t first, n; /* the sample's entries, the leaf first */
-} Sample;
+} BatchSample;
 
 /* An entry that may be a managed frame. */
 typedef struct Ask {
@@ -45,7 +45,7 @@ typedef struct Ask {
 } Ask;
 
 typedef struct Batch {
-        Sample *samples; /* all owned */
+        BatchSample *samples; /* all owned */
         Entry *entries;
         Ask *asks;
         clrsym_query *queries;
@@ -64,7 +64,7 @@ void batch_clear(Batch *batch);
 bool batch_is_full(const Batch *batch);
 
 /* New elements are zero; NULL if there is no memory. Valid until the next one of its kind. */
-Sample *batch_add_sample(Batch *batch);
+BatchSample *batch_add_sample(Batch *batch);
 /* For the sample that was added last. */
 Entry *batch_add_entry(Batch *batch);
 /* For the entry that was added last. */
