@@ -58,7 +58,7 @@ static void events_take_compressed(NettraceEvents *events)
         if (flags & HAS_THREAD)
                 event->thread = nettrace_varint(cursor);
         if (flags & HAS_STACK)
-                nettrace_varint32(cursor);
+                event->stack_id = nettrace_varint32(cursor);
         event->ticks += nettrace_varint(cursor);
         if (events->version >= VERSION_OF_LABELS) {
                 if (flags & HAS_ACTIVITY)
@@ -88,7 +88,7 @@ static void events_take_whole(NettraceEvents *events)
         event->thread = nettrace_u64(cursor);
         event->capture_thread = nettrace_u64(cursor);
         nettrace_u32(cursor); /* the processor */
-        nettrace_u32(cursor); /* the stack */
+        event->stack_id = nettrace_u32(cursor);
         event->ticks = nettrace_u64(cursor);
         if (events->version >= VERSION_OF_LABELS)
                 nettrace_u32(cursor);

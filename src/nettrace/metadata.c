@@ -6,6 +6,9 @@
 #include "nettrace/events.h"
 
 #define DOTNET_PREFIX "Microsoft-Windows-"
+/* The sampler's one event is ThreadSample. */
+#define SAMPLER        "Microsoft-DotNETCore-SampleProfiler"
+#define SAMPLER_SAMPLE 0
 
 /* Kinds of optional metadata in version 6. */
 typedef enum OptionalKind {
@@ -97,6 +100,9 @@ static void metadata_add(NettraceMetadataTable *table, const MetadataRow *row)
         Provider provider;
 
         *metadata = (NettraceMetadata){.id = row->id, .has_version = row->has_version};
+        metadata->is_sample = row->event_id == SAMPLER_SAMPLE &&
+                              row->n_provider == strlen(SAMPLER) &&
+                              !memcmp(row->provider, SAMPLER, row->n_provider);
         if (row->n_provider >= n_prefix && !memcmp(row->provider, PREFIX, n_prefix)) {
                 g_autofree char *name = NULL;
 

@@ -5,9 +5,16 @@
 #include "nettrace/events.h"
 #include "nettrace/metadata.h"
 #include "nettrace/queue.h"
+#include "nettrace/stacks.h"
 #include "nettrace/threads.h"
 
 #include <inttypes.h>
+
+/* The payload of a sample: where the thread was. */
+enum {
+        SAMPLE_IN_NATIVE_CODE = 1,
+        SAMPLE_IN_MANAGED_CODE = 2,
+};
 
 /* Flags of a point of sequence in version 6. */
 enum {
@@ -20,6 +27,9 @@ struct NettraceReader {
         NettraceMetadataTable metadata;
         NettraceThreads threads;
         NettraceQueue queue;
+        NettraceSampleFn take_sample; /* NULL: nobody wants samples, and no stacks are kept */
+        void *data;                   /* for it */
+        NettraceStacks stacks;
         GHashTable *counts; /* owned */
         DecodeScratch scratch;
         NettraceHeader header;
@@ -43,6 +53,7 @@ NettraceReader *nettrace_reader_new(EventUse use)
         nettrace_metadata_init(&reader->metadata, use, reader->counts);
         nettrace_threads_init(&reader->threads);
         nettrace_queue_init(&reader->queue);
+        nettrace_stacks_init(&reader->stacks);
         reader->scratch = DECODE_SCRATCH_INIT;
         reader->max_queued = NETTRACE_MAX_QUEUED;
         return reader;
@@ -53,6 +64,7 @@ void nettrace_reader_free(NettraceReader *reader)
         if (!reader)
                 return;
         nettrace_queue_deinit(&reader->queue);
+        nettrace_stacks_deinit(&reader->stacks);
         nettrace_threads_deinit(&reader->threads);
         nettrace_metadata_deinit(&reader->metadata);
         nettrace_framing_deinit(&reader->framing);
@@ -64,6 +76,12 @@ void nettrace_reader_free(NettraceReader *reader)
 void nettrace_reader_limit(NettraceReader *reader, size_t n_bytes)
 {
         reader->max_queued = n_bytes;
+}
+
+void nettrace_reader_take_samples(NettraceReader *reader, NettraceSampleFn fn, void *data)
+{
+        reader->take_sample = fn;
+        reader->data = data;
 }
 
 static bool reader_fail(GError **error, uint64_t offset, const char *what)
@@ -127,6 +145,25 @@ static void reader_queue(NettraceReader *reader, const NettraceEvents *events,
         nettrace_queue_add(&reader->queue, &queued);
 }
 
+/* A sample that says nothing (its kind is 0) is passed over. */
+static void reader_take_sample(const NettraceReader *reader, const NettraceEvent *event,
+                               uint64_t time)
+{
+        NettraceCursor payload = nettrace_cursor(event->payload, event->n_payload);
+        const uint32_t where = nettrace_u32(&payload);
+        NettraceSample sample = {.time = time, .is_managed = where == SAMPLE_IN_MANAGED_CODE};
+        NettraceQueued process;
+
+        if ((!sample.is_managed && where != SAMPLE_IN_NATIVE_CODE) ||
+            !reader_find_process(reader, event->thread, &process))
+                return;
+        sample.pid = process.pid;
+        sample.tid = process.tid;
+        sample.addresses =
+                nettrace_stacks_get(&reader->stacks, event->stack_id, &sample.n_addresses);
+        reader->take_sample(reader->data, &sample);
+}
+
 static bool reader_take_event(NettraceReader *reader, const NettraceEvents *events,
                               const NettraceMetadata *metadata, NettraceChunk **chunk,
                               GError **error)
@@ -152,6 +189,8 @@ static bool reader_take_event(NettraceReader *reader, const NettraceEvents *even
         }
         if (metadata && metadata->counts)
                 metadata->counts->n_events++;
+        if (metadata && metadata->is_sample && reader->take_sample)
+                reader_take_sample(reader, event, time);
         if (!metadata || (metadata->event && time < reader->horizon)) {
                 /* It is not known, or it broke a promise: what is later than it may be out. */
                 reader->n_unannounced += !metadata;
@@ -221,6 +260,7 @@ static bool reader_take_point(NettraceReader *reader, const NettraceBlock *block
         if (cursor.is_short)
                 return reader_fail(error, block->offset, "a sequence point is cut off");
         reader->point = time;
+        nettrace_stacks_clear(&reader->stacks);
         /* A point of version 6 need not have all threads. */
         if (!has_indexes)
                 nettrace_threads_end_point(&reader->threads);
@@ -286,6 +326,9 @@ static bool reader_take_block(NettraceReader *reader, const NettraceBlock *block
         case NETTRACE_BLOCK_REMOVE_THREAD:
                 return reader_remove_threads(reader, block, error);
         case NETTRACE_BLOCK_STACK:
+                return !reader->take_sample ||
+                       nettrace_stacks_take(&reader->stacks, block, reader->header.pointer_size) ||
+                       reader_fail(error, block->offset, "a stack makes no sense");
         case NETTRACE_BLOCK_LABEL_LIST:
         case NETTRACE_BLOCK_OTHER:
         case NETTRACE_BLOCK_END:

@@ -28,6 +28,21 @@ void nettrace_reader_free(NettraceReader *reader);
 /* Another limit than NETTRACE_MAX_QUEUED, in bytes. */
 void nettrace_reader_limit(NettraceReader *reader, size_t n_bytes);
 
+/* A thread, as the runtime's own sampler found it. */
+typedef struct NettraceSample {
+        uint64_t time; /* ns */
+        int32_t pid, tid;
+        bool is_managed;           /* else the thread ran native code, or waited there */
+        const uint64_t *addresses; /* of its managed frames, the leaf first */
+        size_t n_addresses;        /* 0: the stack is not known */
+} NettraceSample;
+
+typedef void (*NettraceSampleFn)(void *data, const NettraceSample *sample);
+
+/* FN gets the samples while bytes are pushed, in the stream's order. Without it they are ignored.
+ */
+void nettrace_reader_take_samples(NettraceReader *reader, NettraceSampleFn fn, void *data);
+
 /*
  * Takes N more bytes of the stream. False with ERROR set (of NETTRACE_ERROR): the stream is damaged
  * or of another format, and nothing can be pushed any more. What came before can still be taken.

@@ -70,6 +70,16 @@ static unsigned take_items(NettraceReader *reader, uint64_t *last_end)
         return n;
 }
 
+static void take_sample(void *data, const NettraceSample *sample)
+{
+        uint64_t *sum = data;
+        size_t i;
+
+        FUZZ_REQUIRE(sample->pid > 0 && sample->time <= INT64_MAX);
+        for (i = 0; i < sample->n_addresses; i++)
+                *sum += sample->addresses[i];
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         NettraceReader *reader = nettrace_reader_new(EVENT_USE_ALL);
@@ -77,9 +87,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         uint64_t how = fuzz_take(&input, 1), step = fuzz_take(&input, 1), last_end = 0;
         g_autoptr(GByteArray) stream = make_stream(&input, how);
         g_autoptr(GError) error = NULL;
+        uint64_t sum = 0;
         unsigned n = 0;
         size_t at;
 
+        nettrace_reader_take_samples(reader, take_sample, &sum);
         if (step == PUSHED_AS_WHOLE)
                 step = MAX(stream->len, 1);
         for (at = 0; !error && at < stream->len; at += step) {

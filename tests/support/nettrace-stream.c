@@ -137,22 +137,29 @@ GByteArray *nettrace_block_new(bool is_compressed)
         return block;
 }
 
-/* Id 1 is 160/0 of the runtime, id 2 another provider's. */
+/* Id 1 is 160/0 of the runtime, id 2 another provider's, id 3 a sample. */
 void nettrace_put_metadata(GByteArray *out, unsigned version)
 {
-        static const char *const PROVIDERS[] = {"Microsoft-Windows-DotNETRuntime", "Other"};
+        static const struct {
+                const char *provider;
+                uint32_t event;
+        } ROWS[] = {
+                {"Microsoft-Windows-DotNETRuntime", 160},
+                {"Other", 160},
+                {"Microsoft-DotNETCore-SampleProfiler", 0},
+        };
         GByteArray *block = version < 6 ? nettrace_block_new(true) : g_byte_array_new();
         unsigned i;
 
         if (version >= 6)
                 nettrace_put(block, 0, 2);
-        for (i = 0; i < G_N_ELEMENTS(PROVIDERS); i++) {
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++) {
                 g_autoptr(GByteArray) row = g_byte_array_new();
 
                 if (version < 6) {
                         nettrace_put(row, i + 1, 4);
-                        put_wide(row, PROVIDERS[i]);
-                        nettrace_put(row, 160, 4);
+                        put_wide(row, ROWS[i].provider);
+                        nettrace_put(row, ROWS[i].event, 4);
                         put_wide(row, "");
                         nettrace_put(row, 0x2000000000, 8);
                         nettrace_put(row, 0, 4);
@@ -163,8 +170,8 @@ void nettrace_put_metadata(GByteArray *out, unsigned version)
                         nettrace_put_varint(block, row->len);
                 } else {
                         nettrace_put_varint(row, i + 1);
-                        nettrace_put_text(row, PROVIDERS[i]);
-                        nettrace_put_varint(row, 160);
+                        nettrace_put_text(row, ROWS[i].provider);
+                        nettrace_put_varint(row, ROWS[i].event);
                         nettrace_put_text(row, "Name");
                         nettrace_put(row, 1, 2); /* field */
                         nettrace_put(row, 3, 2);

@@ -45,7 +45,7 @@ GByteArray *nettrace_stream_new(unsigned version);
 void nettrace_stream_end(GByteArray *out, unsigned version);
 /* The begin of a block of events. */
 GByteArray *nettrace_block_new(bool is_compressed);
-/* Id 1 is 160/0 of the runtime, id 2 another provider's. */
+/* Id 1 is 160/0 of the runtime, id 2 another provider's, id 3 a sample of the runtime's sampler. */
 void nettrace_put_metadata(GByteArray *out, unsigned version);
 /* An event in a block; steps are differences to the one before. */
 void nettrace_put_event(GByteArray *block, uint32_t id, uint32_t sequence_step, uint64_t thread,

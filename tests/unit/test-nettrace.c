@@ -150,7 +150,7 @@ static const struct {
          3,
          .expected = "2000/2000 2001/2001 [2001,2002]-1 2002/2002 "},
         /* An id that no metadata explains. */
-        {{{1, 1, 7, 2000, true}, {3, 2, 7, 2001, false}}, 2, .expected = "2000/2000 [2001,2001]1 "},
+        {{{1, 1, 7, 2000, true}, {9, 2, 7, 2001, false}}, 2, .expected = "2000/2000 [2001,2001]1 "},
         /* The promise is broken: the event is older than a sorted one before it. */
         {{{1, 1, 7, 2000, true}, {1, 1, 8, 1500, false}, {1, 2, 8, 2500, false}},
          3,
