@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "wire/program-names.h"
 
+#include <string.h>
+
 /* Processes that are remembered. With more of them, names are sent again. */
 #define MAX_PROCESSES 4096
 
 void program_names_clear(ProgramNames *names)
 {
         g_clear_pointer(&names->sent, g_hash_table_unref);
+        names->n_latest = 0;
 }
 
 /* Another program may have the pid from now on. */
@@ -26,14 +29,35 @@ static guint name_hash(const Value *name)
         return hash;
 }
 
+/* True if the latest name was that one, of the same process. */
+static bool program_names_is_latest(const ProgramNames *names, const Record *record)
+{
+        const Value *name = &record->program;
+
+        return name->n == names->n_latest && !memcmp(name->data, names->latest, name->n) &&
+               process_key_equal(&record->process, &names->process);
+}
+
+static void program_names_set_latest(ProgramNames *names, const Record *record)
+{
+        names->process = record->process;
+        names->n_latest = record->program.n <= PROGRAM_NAME_MAX ? record->program.n : 0;
+        memcpy(names->latest, record->program.data, names->n_latest);
+}
+
 bool program_names_note(ProgramNames *names, const Record *record)
 {
-        gpointer hash = GUINT_TO_POINTER(name_hash(&record->program)), known;
+        gpointer hash, known;
 
-        if (names->sent && record_separates_programs(record))
+        if (names->sent && record_separates_programs(record)) {
                 g_hash_table_remove(names->sent, &record->process);
-        if (!record->program.n || record->tid != record->process.pid)
+                names->n_latest = 0;
+        }
+        if (!record->program.n || record->tid != record->process.pid ||
+            program_names_is_latest(names, record))
                 return false;
+        program_names_set_latest(names, record);
+        hash = GUINT_TO_POINTER(name_hash(&record->program));
         if (!names->sent)
                 names->sent =
                         g_hash_table_new_full(process_key_hash, process_key_equal, g_free, NULL);

@@ -10,8 +10,16 @@
 
 #include "event/record.h"
 
+/* Bytes of a thread's name in the kernel. */
+#define PROGRAM_NAME_MAX 16
+
 typedef struct ProgramNames {
         GHashTable *sent; /* owned or NULL: owned ProcessKey -> hash of the name */
+        /* The name that was seen last, which mostly is that of the next record, too: it is looked
+         * at first. */
+        ProcessKey process;
+        uint32_t n_latest; /* bytes; 0: none */
+        uint8_t latest[PROGRAM_NAME_MAX];
 } ProgramNames;
 
 void program_names_clear(ProgramNames *names);
