@@ -148,7 +148,6 @@ static void json_put_fields(const BodyJson *json, const AnswerField *fields, con
 static void json_put_value(const BodyJson *json, const AnswerField *field, uint64_t value)
 {
         GString *out = json->out;
-        char token[16];
 
         switch (field->type) {
         case ANSWER_TEXT:
@@ -158,8 +157,7 @@ static void json_put_value(const BodyJson *json, const AnswerField *field, uint6
                 json_append_hex(out, value);
                 return;
         case ANSWER_TOKEN:
-                g_snprintf(token, sizeof(token), "0x%08x", (unsigned)value);
-                json_append_string(out, token);
+                json_append_token(out, (uint32_t)value);
                 return;
         case ANSWER_NUMBER:
                 json_append_u64(out, value);
@@ -168,8 +166,7 @@ static void json_put_value(const BodyJson *json, const AnswerField *field, uint6
                 json_append_time(out, value);
                 return;
         case ANSWER_JIT_MS:
-                g_string_append_printf(out, "%u.%03u", (unsigned)(value / 1000),
-                                       (unsigned)(value % 1000));
+                json_append_thousandths(out, value);
                 return;
         case ANSWER_TIER:
                 json_append_string(out, tier_name(json->row.method_flags));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/json-text.h"
 
+#include "util/json-plain.h"
+
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
@@ -19,7 +21,7 @@ void json_append_text(GString *out, const char *text, size_t n)
         size_t i, begin = 0;
 
         g_string_append_c(out, '"');
-        for (i = 0; i < n; i++) {
+        for (i = json_plain_start(text, n); i < n; i++) {
                 unsigned char c = (unsigned char)text[i];
 
                 if (!SPECIALS[c])
@@ -48,22 +50,34 @@ void json_append_string(GString *out, const char *text)
                 json_append_bytes(out, "null", 4);
 }
 
-void json_append_hex(GString *out, uint64_t u)
+/* With at least so many digits. */
+static void json_append_hex_digits(GString *out, uint64_t u, ptrdiff_t n_digits)
 {
-        char text[20], *p = text + sizeof(text);
+        char text[20], *end = text + sizeof(text), *p;
 
-        *--p = '"';
+        *--end = '"';
+        p = end;
         do {
                 *--p = "0123456789abcdef"[u & 15];
                 u >>= 4;
-        } while (u);
+        } while (u || end - p < n_digits);
         *--p = 'x';
         *--p = '0';
         g_string_append_c(out, '"');
         json_append_bytes(out, p, (size_t)(text + sizeof(text) - p));
 }
 
-static char *json_append_digits(char *end, uint64_t u)
+void json_append_hex(GString *out, uint64_t u)
+{
+        json_append_hex_digits(out, u, 1);
+}
+
+void json_append_token(GString *out, uint32_t token)
+{
+        json_append_hex_digits(out, token, 8);
+}
+
+static char *text_put_digits(char *end, uint64_t u)
 {
         do
                 *--end = (char)('0' + u % 10);
@@ -71,9 +85,25 @@ static char *json_append_digits(char *end, uint64_t u)
         return end;
 }
 
+/* U / 10^N_DECIMALS. */
+static char *text_put_decimal(char *end, uint64_t u, unsigned n_decimals)
+{
+        for (; n_decimals; n_decimals--, u /= 10)
+                *--end = (char)('0' + u % 10);
+        *--end = '.';
+        return text_put_digits(end, u);
+}
+
 void json_append_u64(GString *out, uint64_t u)
 {
-        char text[20], *p = json_append_digits(text + sizeof(text), u);
+        char text[20], *p = text_put_digits(text + sizeof(text), u);
+
+        json_append_bytes(out, p, (size_t)(text + sizeof(text) - p));
+}
+
+void json_append_thousandths(GString *out, uint64_t u)
+{
+        char text[24], *p = text_put_decimal(text + sizeof(text), u, 3);
 
         json_append_bytes(out, p, (size_t)(text + sizeof(text) - p));
 }
@@ -83,11 +113,7 @@ void json_append_time(GString *out, uint64_t time)
         char text[32], *end = text + sizeof(text), *p;
 
         *--end = '"';
-        p = json_append_digits(end, time % 1000000000);
-        while (end - p < 9)
-                *--p = '0';
-        *--p = '.';
-        p = json_append_digits(p, time / 1000000000);
+        p = text_put_decimal(end, time, 9);
         *--p = '"';
         json_append_bytes(out, p, (size_t)(text + sizeof(text) - p));
 }

@@ -30,7 +30,11 @@ void json_append_text(GString *out, const char *text, size_t n);
 void json_append_string(GString *out, const char *text);
 /* Appends "0x..". */
 void json_append_hex(GString *out, uint64_t u);
+/* The same with all eight digits. */
+void json_append_token(GString *out, uint32_t token);
 /* Appends "S.NNNNNNNNN". */
 void json_append_time(GString *out, uint64_t time);
 /* Appends a number; faster than printf. */
 void json_append_u64(GString *out, uint64_t u);
+/* Appends U / 1000 with three decimals. */
+void json_append_thousandths(GString *out, uint64_t u);
