@@ -39,11 +39,12 @@ static bool search_accepts(const PdbSearch *search, const Pdb *pdb)
 static bool search_take(PdbSearch *search, PdbFile *file, uint8_t *bytes, size_t n,
                         const uint8_t *checksum)
 {
+        const PdbCheck check = {search->id, checksum};
         const char *reason;
         Pdb pdb;
 
-        /* The id first: a checksum that differs means that the PDB was changed since. */
-        if (!pdb_read(&pdb, bytes, n, checksum, &reason)) {
+        /* A checksum that differs means that the PDB was changed since. */
+        if (!pdb_read(&pdb, bytes, n, checksum ? &check : NULL, &reason)) {
                 search->has_unreadable = true;
                 return false;
         }

@@ -70,7 +70,7 @@ static void pdb_compact(Pdb *pdb)
         pdb->metadata = metadata;
 }
 
-static bool pdb_take(Pdb *pdb, const uint8_t *checksum, const char **ret_reason)
+static bool pdb_take(Pdb *pdb, const PdbCheck *check, const char **ret_reason)
 {
         static const uint8_t WINDOWS[] = "Microsoft C/C++ MSF ";
         const MetadataSpan *stream = &pdb->metadata.pdb;
@@ -85,17 +85,17 @@ static bool pdb_take(Pdb *pdb, const uint8_t *checksum, const char **ret_reason)
         cursor = (ByteCursor){.at = stream->at + PDB_GUID_SIZE, .n = 4};
         memcpy(pdb->id.guid, stream->at, PDB_GUID_SIZE);
         pdb->id.stamp = byte_cursor_u32(&cursor);
-        if (checksum && !has_checksum(pdb, checksum))
+        if (check && pdb_id_equals(&check->id, &pdb->id) && !has_checksum(pdb, check->checksum))
                 return pdb_refuse(ret_reason, "its checksum is not the assembly's");
         pdb_compact(pdb);
         return true;
 }
 
-bool pdb_read(Pdb *ret, uint8_t *bytes, size_t n, const uint8_t *checksum, const char **ret_reason)
+bool pdb_read(Pdb *ret, uint8_t *bytes, size_t n, const PdbCheck *check, const char **ret_reason)
 {
         Pdb pdb = {.bytes = bytes, .n = n};
 
-        if (!pdb_take(&pdb, checksum, ret_reason)) {
+        if (!pdb_take(&pdb, check, ret_reason)) {
                 free(pdb.bytes);
                 return false;
         }

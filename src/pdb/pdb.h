@@ -18,12 +18,18 @@ typedef struct Pdb {
         PdbId id;
 } Pdb;
 
+/* What an assembly says of its PDB. */
+typedef struct PdbCheck {
+        PdbId id;
+        const uint8_t *checksum; /* borrowed: PDB_CHECKSUM_SIZE bytes */
+} PdbCheck;
+
 /*
- * Reads the N bytes at BYTES, which PDB owns from now on, and which are freed on failure. If
- * CHECKSUM is not NULL, it is compared with the bytes. Keeps no more of them than it needs. False
- * if they are not a portable PDB; *RET_REASON (static) is why.
+ * Reads the N bytes at BYTES, which PDB owns from now on, and which are freed on failure. If CHECK
+ * is not NULL, and they are the PDB with its id, they have to have its checksum. Keeps no more of
+ * them than it needs. False if they are not a portable PDB; *RET_REASON (static) is why.
  */
-bool pdb_read(Pdb *ret, uint8_t *bytes, size_t n, const uint8_t *checksum, const char **ret_reason);
+bool pdb_read(Pdb *ret, uint8_t *bytes, size_t n, const PdbCheck *check, const char **ret_reason);
 void pdb_deinit(Pdb *pdb);
 
 /*

@@ -33,18 +33,20 @@ static void check_points(const Pdb *pdb, uint32_t method)
         pdb_kickoff_method(pdb, method);
 }
 
-static void check_pdb(uint8_t *bytes, size_t n, const uint8_t *checksum)
+/* Sets *RET_ID if it is a PDB. */
+static void check_pdb(uint8_t *bytes, size_t n, const PdbCheck *check, PdbId *ret_id)
 {
         const char *reason = NULL;
         uint32_t n_methods, i;
         char path[256];
         Pdb pdb;
 
-        if (!pdb_read(&pdb, bytes, n, checksum, &reason)) {
+        if (!pdb_read(&pdb, bytes, n, check, &reason)) {
                 FUZZ_REQUIRE(reason && *reason);
                 return;
         }
         FUZZ_REQUIRE(pdb.n <= n);
+        *ret_id = pdb.id;
         n_methods = metadata_n_rows(&pdb.metadata, METADATA_METHOD_DEBUG_INFORMATION);
         for (i = 0; i <= n_methods + 1; i += n_methods / MAX_METHODS + 1)
                 check_points(&pdb, i);
@@ -60,6 +62,7 @@ static void check_image(int fd)
         const char *reason = NULL;
         uint8_t *bytes;
         PeFile image;
+        PdbId id;
         size_t n;
 
         if (pe_file_read(&image, fd, 0, &reason) == 0 &&
@@ -67,7 +70,7 @@ static void check_image(int fd)
                 FUZZ_REQUIRE(memchr(directory.path, 0, sizeof(directory.path)));
                 if (debug_directory_unpack(&directory, &image, MAX_PDB, &bytes, &n, &reason) == 0) {
                         FUZZ_REQUIRE(n <= MAX_PDB);
-                        check_pdb(bytes, n, NULL);
+                        check_pdb(bytes, n, NULL, &id);
                         return;
                 }
         }
@@ -77,6 +80,7 @@ static void check_image(int fd)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         static const uint8_t CHECKSUM[PDB_CHECKSUM_SIZE];
+        PdbCheck check = {.checksum = CHECKSUM};
         static int fd = -1;
         unsigned i;
 
@@ -91,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
                 FUZZ_REQUIRE(bytes);
                 memcpy(bytes, data, size);
-                check_pdb(bytes, size, i ? CHECKSUM : NULL);
+                check_pdb(bytes, size, i ? &check : NULL, &check.id);
         }
         check_image(fd);
         return 0;

@@ -132,7 +132,7 @@ START_TEST(test_embedded)
                          -EBADMSG);
         ck_assert_int_eq(debug_directory_unpack(&directory, &image, 1 << 20, &bytes, &n, &reason),
                          0);
-        ck_assert(pdb_read(&pdb, bytes, n, directory.checksum, &reason));
+        ck_assert(pdb_read(&pdb, bytes, n, &(PdbCheck){directory.id, directory.checksum}, &reason));
         ck_assert(pdb_id_equals(&pdb.id, &directory.id));
         ck_assert(pdb_document_path(&pdb, 1, path, sizeof(path)));
         ck_assert_str_eq(path, "/mnt/src/mini/LibEmb/Emb.cs");
@@ -144,17 +144,24 @@ END_TEST
 START_TEST(test_checksum)
 {
         uint8_t checksum[PDB_CHECKSUM_SIZE] = {0};
+        PdbCheck check = {.checksum = checksum};
         const char *reason = "";
         uint8_t *bytes;
         size_t n;
         Pdb pdb;
 
         bytes = data_read("portable", &n);
-        ck_assert(!pdb_read(&pdb, bytes, n, checksum, &reason));
-        ck_assert_ptr_nonnull(strstr(reason, "checksum"));
-        bytes = data_read("portable", &n);
         ck_assert(pdb_read(&pdb, bytes, n, NULL, &reason));
         ck_assert_uint_lt(pdb.n, n);
+        check.id = pdb.id;
+        pdb_deinit(&pdb);
+        bytes = data_read("portable", &n);
+        ck_assert(!pdb_read(&pdb, bytes, n, &check, &reason));
+        ck_assert_ptr_nonnull(strstr(reason, "checksum"));
+        /* It is another PDB's: nothing is wrong with this one. */
+        check.id.stamp++;
+        bytes = data_read("portable", &n);
+        ck_assert(pdb_read(&pdb, bytes, n, &check, &reason));
         pdb_deinit(&pdb);
         bytes = data_read("embedded", &n);
         ck_assert(!pdb_read(&pdb, bytes, n, NULL, &reason));
