@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: MIT
+"""Source lines of a running program: what its own runtime says of its stacks, and of addresses all
+over its code, against `clrsym resolve --lines`.
+
+The program runs the same source in several assemblies: not optimised, optimised, with the PDB in the
+assembly, without its PDB, compiled without one, and with the PDB of another build beside it. Where
+there is a line and where there is none is what the runtime says.
+"""
+
+import collections
+import json
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / 'traces')]
+
+import live  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+
+SOURCES = HERE / 'lines'
+# Assembly -> how its source is compiled.
+SHAPES = {
+    'debug': ['-debug:portable'],
+    'release': ['-debug:portable', '-optimize+'],
+    'embedded': ['-debug:embedded', '-optimize+'],
+    'missing': ['-debug:portable'],
+    'without': ['-debug-'],
+    'foreign': ['-debug:portable'],
+}
+REASONS = {'debug': 'found', 'release': 'found', 'embedded': 'found', 'missing': 'pdb-missing',
+           'without': 'no-pdb', 'foreign': 'pdb-of-another-build'}
+# Places in the source: each has a frame with a line.
+MARKS = ('try', 'catch', 'catch-in-catch', 'finally', 'filter', 'dispose', 'iterator', 'iterator-finally',
+         'async-before', 'async-after', 'async-lambda', 'async-catch', 'async-iterator', 'lambda',
+         'static-lambda', 'local-function', 'query', 'generic', 'inlined', 'inliner', 'line-directive',
+         'hidden', 'after-hidden', 'loop-begin', 'loop-end', 'static-constructor', 'struct-constructor')
+TIERS = {'MinOptJitted', 'QuickJitted', 'OptimizedTier1', 'OptimizedTier1OSR'}
+# Precompiled bodies of the framework that are asked about, at most.
+N_PRECOMPILED = 400
+
+# What the runtime says of a frame; PLACE is (file, line, column) or None.
+Frame = collections.namedtuple('Frame', 'native il place token module method')
+
+
+def compiler():
+    """(csc.dll, the references), of the newest SDK and its own framework."""
+    root = pathlib.Path(shutil.which('dotnet')).resolve().parent
+    sdk, = live.run('dotnet', '--version').split()
+    packs = sorted((root / 'packs' / 'Microsoft.NETCore.App.Ref').iterdir())
+    references, = (packs[-1] / 'ref').iterdir()
+    return root / 'sdk' / sdk / 'Roslyn' / 'bincore' / 'csc.dll', sorted(references.glob('*.dll'))
+
+
+class Compiler:
+    def __init__(self, directory):
+        self.directory = directory
+        self.csc, references = compiler()
+        (directory / 'references').write_text(''.join(f'-r:"{path}"\n' for path in references))
+
+    def compile(self, name, source, *options):
+        live.run('dotnet', self.csc, '-noconfig', '-nostdlib', '-nologo', '-nullable:enable', '-unsafe',
+                 '-langversion:latest', '-warnaserror', '-deterministic',
+                 f'@{self.directory / "references"}', f'-out:{self.directory / name}', *options,
+                 SOURCES / source, env={**os.environ, 'DOTNET_TieredPGO': '0'})
+
+
+def build(directory):
+    """The program; and the assemblies that it is to run."""
+    (directory / 'other').mkdir(parents=True)
+    csc = Compiler(directory)
+    recorder = f'-r:{directory / "Recorder.dll"}'
+    csc.compile('Recorder.dll', 'Recorder.cs', '-target:library', '-optimize+', '-debug:portable')
+    csc.compile('program.dll', 'Program.cs', recorder, '-debug:portable')
+    for name, options in SHAPES.items():
+        csc.compile(f'{name}.dll', 'Shapes.cs', recorder, '-target:library', *options)
+    csc.compile('other/foreign.dll', 'Shapes.cs', recorder, '-target:library', '-debug:portable',
+                '-define:FOREIGN')
+    (directory / 'missing.pdb').unlink()
+    shutil.copy(directory / 'other' / 'foreign.pdb', directory)
+    version = live.run('dotnet', '--list-runtimes').split('Microsoft.NETCore.App ')[-1].split()[0]
+    (directory / 'program.runtimeconfig.json').write_text(json.dumps({'runtimeOptions': {
+        'framework': {'name': 'Microsoft.NETCore.App', 'version': version},
+        'configProperties': {'System.Globalization.Invariant': True}}}))
+    return [directory / f'{name}.dll' for name in SHAPES]
+
+
+def frame_of(words):
+    native, il, file, line, column, token, module, method = words
+    return Frame(int(native), int(il), (file, int(line), int(column)) if file else None,
+                 int(token, 16), module, method)
+
+
+class Talk:
+    """The pipes to the program and from it."""
+
+    def __init__(self, process):
+        self.process = process
+
+    def lines_until(self, last):
+        lines = []
+        while (line := self.process.stdout.readline().rstrip('\n')) != last:
+            if not line and self.process.poll() is not None:
+                raise RuntimeError(f'the program ended with {self.process.returncode}')
+            lines.append(line)
+        return lines
+
+    def stacks(self):
+        """[(mark, return addresses, frames)]"""
+        stacks = []
+        for line in self.lines_until('READY'):
+            word, _, rest = line.replace('\t', ' ', 1).partition(' ')
+            if word == 'STACK':
+                mark, *addresses = rest.split(' ')
+                stacks.append((mark, [int(address, 16) for address in addresses], []))
+            elif word == 'FRAME':
+                stacks[-1][2].append(frame_of(rest.split('\t')))
+        return stacks
+
+    def ask(self, questions):
+        """The runtime's frames at (address, method)."""
+        self.process.stdin.write(''.join(f'{address:x} {method:x}\n' for address, method in questions)
+                                 + '.\n')
+        self.process.stdin.flush()
+        frames = [frame_of(line.split('\t')[1:]) for line in self.lines_until('DONE')]
+        if len(frames) != len(questions):
+            raise RuntimeError(f'{len(frames)} frames at {len(questions)} addresses')
+        return frames
+
+
+class Clrsym:
+    def __init__(self, programs, daemon, pid):
+        self.programs, self.daemon, self.pid = programs, daemon, pid
+
+    def bodies(self):
+        return [json.loads(line) for line in
+                self.programs.ask(self.daemon.source, 'methods', '--pid', str(self.pid))]
+
+    def resolve(self, addresses):
+        """address -> the answer"""
+        addresses = sorted(set(addresses))
+        lines = self.programs.ask(self.daemon.source, 'resolve', '--lines', '--pid', str(self.pid),
+                                  text=''.join(f'{address:#x}\n' for address in addresses))
+        return dict(zip(addresses, map(json.loads, lines)))
+
+
+def place_of(answer):
+    return (answer['file'], answer['line'], answer['column']) if answer.get('file') else None
+
+
+def is_of(answer, frame, offset):
+    """The frame is in this body, OFFSET bytes from its start."""
+    return (answer['status'] == 'ok' and int(answer['method']['token'], 16) == frame.token and
+            os.path.basename(answer['module']['path']) == frame.module and offset == frame.native)
+
+
+def pairs_of(stack, answers):
+    """[(frame, its answer)]: both go from the innermost to the outermost; the chain passes through
+    native frames, which the runtime does not list."""
+    _, addresses, frames = stack
+    pairs, rest = [], list(addresses)
+    for frame in frames:
+        for i, address in enumerate(rest):
+            answer = answers[address - 1]
+            if answer['status'] == 'ok' and is_of(answer, frame, address - int(answer['start'], 16)):
+                pairs.append((frame, answer))
+                rest = rest[i + 1:]
+                break
+    return pairs
+
+
+def differences(pairs):
+    return [f'{frame}: {answer.get("line_il_offset")} {place_of(answer)} {json.dumps(answer)}'
+            for frame, answer in pairs
+            if place_of(answer) != frame.place or
+            answer['line_il_offset'] is not None and answer['line_il_offset'] != frame.il]
+
+
+def is_ours(path):
+    return os.path.basename(path or '').removesuffix('.dll') in (*SHAPES, 'program', 'Recorder')
+
+
+def test_stacks(tap, clrsym, stacks):
+    answers = clrsym.resolve(address - 1 for _, addresses, _ in stacks for address in addresses)
+    by_mark = [(mark, pair) for stack in stacks for mark in stack[:1] for pair in pairs_of(stack, answers)]
+    pairs = [pair for _, pair in by_mark]
+    ours = [frame for _, _, frames in stacks for frame in frames if is_ours(frame.module)]
+    found = [pair for pair in pairs if is_ours(pair[0].module)]
+    wrong = differences(pairs)
+    tap.check(not wrong, f'{len(stacks)} stacks: {len(pairs)} frames have the line of the runtime, or none',
+              f'{len(wrong)} have not', *wrong[:5])
+    # A method whose catch or finally runs has two frames, and one in the chain.
+    tap.check(len(found) >= 0.93 * len(ours), f"{len(found)} of the program's {len(ours)} frames are seen")
+    seen = {mark for mark, (frame, answer) in by_mark if place_of(answer)}
+    tap.equal(set(MARKS) - seen, set(), 'each kind of code has lines')
+    tiers = {answer['version']['tier'] for frame, answer in pairs if place_of(answer)}
+    tap.check(TIERS <= tiers, f'and each tier: {", ".join(sorted(tiers))}')
+    # What the compiler made up has no line in any assembly.
+    statuses = {(frame.module.removesuffix('.dll'), answer['line_status']) for frame, answer in found}
+    tap.equal(sorted((name, status) for name, status in statuses if name in SHAPES and status != 'no-line'),
+              sorted(REASONS.items()), 'where there is no line, the reason is right')
+
+
+def addresses_in(body):
+    """The start, the end, and all over it."""
+    start, size = int(body['start'], 16), body['size']
+    return sorted({start + size * i // 16 for i in range(16)} | {start + size - 1})
+
+
+def has_file(body):
+    return body['method']['token'] and body['size'] and '[dynamic]' not in str(body['method'])
+
+
+def test_addresses(tap, clrsym, talk):
+    bodies = [body for body in clrsym.bodies() if has_file(body)]
+    ours = [body for body in bodies if is_ours(body['module']['path'])]
+    precompiled = [body for body in bodies if body['version']['tier'] == 'ReadyToRun']
+    asked = ours + precompiled[::max(1, len(precompiled) // N_PRECOMPILED)]
+    questions = [(address, int(body['method']['id'], 16)) for body in asked for address in addresses_in(body)]
+    answers = clrsym.resolve(address for address, _ in questions)
+    pairs = [(frame, answers[address]) for frame, (address, _) in zip(talk.ask(questions), questions)]
+    wrong = differences(pairs)
+    n_lines = sum(place_of(answer) is not None for _, answer in pairs)
+    tap.check(not wrong, f'{len(pairs)} addresses in {len(asked)} bodies: {n_lines} have the line of the '
+              'runtime, the others none', f'{len(wrong)} have not', *wrong[:5])
+    tap.check(n_lines > 3000, 'there are enough')
+    known = [pair for pair in pairs if pair[1]['version']['tier'] == 'ReadyToRun'
+             and pair[1]['line_il_offset'] is not None]
+    tap.check(len(known) > 1000, f'{len(known)} precompiled addresses have the IL offset of the runtime')
+
+
+def test(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
+    os.environ['CLRSYM_HOLDER'] = programs.environment['CLRSYM_HOLDER'] = str(directory / 'holder')
+    assemblies = build(directory / 'app')
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith(('DOTNET_', 'COMPlus_', 'LD_PRELOAD'))}
+    environment |= {'TMPDIR': str(directory), 'DOTNET_LTTng': '0', 'DOTNET_TC_CallCountingDelayMs': '0'}
+    with recorded.Daemon(programs, directory) as daemon, \
+         live.child(['dotnet', directory / 'app' / 'program.dll', *assemblies], stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE, text=True, env=environment) as process:
+        programs.environment['CLRSYM_INGEST'] = str(daemon.ingest)
+        talk = Talk(process)
+        stacks = talk.stacks()
+        done = programs.run([programs.clrsym, 'attach', *daemon.source, '--wait=60', '--via=eventpipe',
+                             process.pid])
+        tap.check(done.returncode == 0, 'attached', done.stdout, done.stderr)
+        clrsym = Clrsym(programs, daemon, process.pid)
+        test_stacks(tap, clrsym, stacks)
+        test_addresses(tap, clrsym, talk)
+
+
+def missing():
+    if platform.machine() != 'x86_64':
+        return 'the program has x86-64 code'
+    return None if shutil.which('dotnet') else 'no dotnet'
+
+
+if __name__ == '__main__':
+    if missing():
+        print(f'1..0 # SKIP {missing()}')
+    else:
+        live.end_orderly()
+        recorded.main(test)
