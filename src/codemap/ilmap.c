@@ -44,7 +44,7 @@ static uint8_t *leb128_put(uint8_t *p, uint64_t u)
         return p;
 }
 
-static const uint8_t *leb128_get(const uint8_t *p, uint64_t *ret_u)
+static const uint8_t *leb128_get_long(const uint8_t *p, uint64_t *ret_u)
 {
         unsigned shift = 0;
 
@@ -52,6 +52,13 @@ static const uint8_t *leb128_get(const uint8_t *p, uint64_t *ret_u)
                 *ret_u |= (uint64_t)(*p++ & 0x7f) << shift;
         *ret_u |= (uint64_t)*p++ << shift;
         return p;
+}
+
+/* Nearly all numbers are one byte. */
+static inline const uint8_t *leb128_get(const uint8_t *p, uint64_t *ret_u)
+{
+        *ret_u = *p;
+        return *p & 0x80 ? leb128_get_long(p, ret_u) : p + 1;
 }
 
 IlMap *ilmap_new(const uint8_t *il_offsets, const uint8_t *native_offsets, uint32_t n,

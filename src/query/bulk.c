@@ -163,14 +163,18 @@ static bool bulk_forget_reused(Bulk *bulk, GString *out)
         return is_used;
 }
 
-/* Sends the name along unless the client has it. */
-static void bulk_give_name(Bulk *bulk, const Strtab *names, Str str)
+/* True for what the client knows, and for no name. */
+static inline bool bulk_has_sent(const Bulk *bulk, Str str)
+{
+        return !str || (str / 8 < bulk->n_sent_bytes && bit_is_set(bulk->sent, str));
+}
+
+/* Sends along a name that the client does not have. */
+static void bulk_add_name(Bulk *bulk, const Strtab *names, Str str)
 {
         const char *text;
         BulkName name;
 
-        if (!str || (str / 8 < bulk->n_sent_bytes && bit_is_set(bulk->sent, str)))
-                return;
         if (str / 8 >= bulk->n_sent_bytes) {
                 size_t n = MAX(str / 8 + 1, bulk->n_sent_bytes * 2);
 
@@ -213,8 +217,8 @@ static uint32_t bulk_process_index(Bulk *bulk, const Process *process)
 
 /* A text is a number in the row; all other members of a row are sent as they are. */
 #define GIVE_NAME(name, type, null, member, api)                                                   \
-        if (ANSWER_##type == ANSWER_TEXT)                                                          \
-                bulk_give_name(bulk, process->names, bulk_name(&row->member));
+        if (ANSWER_##type == ANSWER_TEXT && !bulk_has_sent(bulk, bulk_name(&row->member)))         \
+                bulk_add_name(bulk, process->names, bulk_name(&row->member));
 
 /* The number of the stub's row, from 1; 0: it is not one, or the client does not take stubs. */
 static uint32_t bulk_stub_index(Bulk *bulk, const Process *process, const Body *body)

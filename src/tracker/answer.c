@@ -83,6 +83,7 @@ typedef struct Found {
         const Answer *ambiguous; /* borrowed or NULL: the latest one without a time, of `address` */
         uint64_t address;
         uint64_t horizon;
+        bool has_gaps; /* PROCESS has, at any time: mostly no answer needs to look for one */
 } Found;
 
 static void found_add(Found *found, const Process *process)
@@ -180,6 +181,7 @@ static void found_find(const Tracker *tracker, const Viewer *viewer, const Quest
         if (found->process) {
                 key = found->process->key;
                 found->horizon = process_horizon(found->process);
+                found->has_gaps = process_has_gap(found->process, 0, BODY_NOW);
         }
         found->was_dropped =
                 budget_has_dropped(tracker_budget(tracker), &key,
@@ -195,8 +197,15 @@ static void take_confirmation(uint64_t moment, uint64_t time, uint64_t *begin, u
                 *end = MIN(*end, moment);
 }
 
+/* True if the process can have a gap: it is not the one that was found, or that has one. */
+static bool found_may_have_gap(const Found *found, const Process *process)
+{
+        return process != found->process || found->has_gaps;
+}
+
 /* The confidence in BODY at TIME, which is in its life. */
-static Confidence body_confidence(const Process *process, const Body *body, uint64_t time)
+static Confidence body_confidence(const Found *found, const Process *process, const Body *body,
+                                  uint64_t time)
 {
         uint64_t begin = 0, end = UINT64_MAX;
         const GArray *confirmations = body->extra ? body->extra->confirmations : NULL;
@@ -207,7 +216,8 @@ static Confidence body_confidence(const Process *process, const Body *body, uint
                 take_confirmation(g_array_index(confirmations, uint64_t, i), time, &begin, &end);
         if (body->end == BODY_END_UNLOAD)
                 take_confirmation(body->until, time, &begin, &end);
-        if (process_has_gap(process, begin ? begin : time, end == UINT64_MAX ? time : end))
+        if (found_may_have_gap(found, process) &&
+            process_has_gap(process, begin ? begin : time, end == UINT64_MAX ? time : end))
                 return CONFIDENCE_GAP;
         if (!begin ||
             (end == UINT64_MAX && (body->end == BODY_END_EVICTED || body->end == BODY_END_RUNDOWN)))
@@ -252,7 +262,8 @@ static void answer_after_exit(const Process *process, uint64_t time, Answer *ans
 }
 
 /* Completes an answer whose body has been looked up, for the time asked about. */
-static void answer_at(const Process *process, const Question *question, Answer *answer)
+static void answer_at(const Found *found, const Process *process, const Question *question,
+                      Answer *answer)
 {
         uint64_t time = question->time;
         bool is_late = time > answer->horizon;
@@ -261,7 +272,7 @@ static void answer_at(const Process *process, const Question *question, Answer *
         if (answer->body && process_is_over_at(process, time)) {
                 answer_after_exit(process, time, answer);
         } else if (answer->body) {
-                answer->confidence = body_confidence(process, answer->body, time);
+                answer->confidence = body_confidence(found, process, answer->body, time);
         } else {
                 codemap_neighbours(process->map, question->address, time, &before, &after);
                 answer->confidence = nothing_confidence(process, before, after, time);
@@ -286,14 +297,14 @@ static void answer_at(const Process *process, const Question *question, Answer *
 }
 
 /* EQUAL: an answer to the same question, or NULL. */
-static void answer_newest(const Process *process, const Question *question, const Answer *equal,
-                          Answer *answer)
+static void answer_newest(const Found *found, const Process *process, const Question *question,
+                          const Answer *equal, Answer *answer)
 {
         g_autoptr(GPtrArray) newest = NULL;
         size_t n;
 
         if (answer->body) {
-                answer->confidence = body_confidence(process, answer->body, BODY_NOW);
+                answer->confidence = body_confidence(found, process, answer->body, BODY_NOW);
                 return;
         }
         if (equal && equal->bodies) {
@@ -390,10 +401,10 @@ static size_t answer_group(const Tracker *tracker, const Viewer *viewer, const Q
                 if (answer->body && body_il_map(answer->body))
                         __builtin_prefetch(body_il_map(answer->body));
                 if (question->has_time)
-                        answer_at(answer->process, question, answer);
+                        answer_at(found, answer->process, question, answer);
                 else
                         answer_newest(
-                                answer->process, question,
+                                found, answer->process, question,
                                 found->ambiguous && found->ambiguous->process == answer->process &&
                                                 found->address == question->address
                                         ? found->ambiguous
