@@ -248,6 +248,69 @@ typedef struct clrsym_answer {
 int clrsym_resolve(clrsym *handle, const clrsym_query *queries, size_t n, unsigned wait_ms,
                    clrsym_answer *ret_answers);
 
+/*
+ * Source lines of answers: from portable PDBs and, of precompiled code, from the images. They are
+ * read from files by this process, with its rights; the daemon is not asked. A PDB is the one of
+ * the module if it has the module's ids, wherever it is: beside the assembly, in it, or in the
+ * directories that are searched. What was read is kept, 32 MiB of PDBs at most.
+ *
+ * As with a handle: used by one thread at a time, and no function blocks but to read files.
+ */
+typedef struct clrsym_lines clrsym_lines;
+
+/* Why there is no line. */
+typedef enum clrsym_line_status {
+        CLRSYM_LINE_FOUND,
+        CLRSYM_LINE_NO_METHOD,   /* the answer is not OK */
+        CLRSYM_LINE_NO_MODULE,   /* the method is in no file, or it is not known in which */
+        CLRSYM_LINE_NO_IL,       /* it is not known which IL offset the address has */
+        CLRSYM_LINE_OTHER_IL,    /* the IL is a profiler's */
+        CLRSYM_LINE_NO_PDB,      /* the assembly was compiled without a PDB */
+        CLRSYM_LINE_PDB_MISSING, /* its PDB is nowhere */
+        CLRSYM_LINE_PDB_OTHER, /* only PDBs of other builds are there, or the assembly was replaced
+                                */
+        CLRSYM_LINE_PDB_WINDOWS, /* it has one of the kind that only Windows has */
+        CLRSYM_LINE_PDB_DAMAGED, /* it cannot be read */
+        CLRSYM_LINE_NONE,        /* the PDB has no line for it: the compiler made the code up */
+} clrsym_line_status;
+
+/* "pdb-missing": as in clrsym(1); "?" for another number. Static. */
+const char *clrsym_line_status_name(clrsym_line_status status);
+
+typedef struct clrsym_line {
+        const char *file; /* as the compiler got it, or as it was mapped; NULL: there is no line.
+                             Valid until the next call with the lines. Escape it for terminals. */
+        uint32_t line, column; /* from 1 */
+} clrsym_line;
+
+/* -ENOMEM; then *RET is NULL. */
+int clrsym_lines_new(clrsym_lines **ret);
+/* NULL is fine. */
+void clrsym_lines_free(clrsym_lines *lines);
+/*
+ * Before the first question. PATH: a directory to search for PDBs and images, also one that is laid
+ * out as a symbol server's. It is searched before those of $CLRSYM_SYMBOLS and the debuggers' cache
+ * in the home directory. -ENOMEM.
+ */
+int clrsym_lines_add_directory(clrsym_lines *lines, const char *path);
+/*
+ * Before the first question. Files in the directory FROM are reported as in TO; the map that was
+ * added last wins. -EINVAL: FROM is empty; -ENOMEM.
+ */
+int clrsym_lines_map_source(clrsym_lines *lines, const char *from, const char *to);
+
+/*
+ * The line of an answer to clrsym_resolve(), before the next call with that handle. PID: files are
+ * those that this process sees, in the caller's pid namespace; 0: those that the caller sees, as
+ * for a trace. If the code is precompiled and its image is there, the IL offset is set in ANSWER.
+ * *RET is set in any case.
+ */
+clrsym_line_status clrsym_lines_find(clrsym_lines *lines, int32_t pid, clrsym_answer *answer,
+                                     clrsym_line *ret);
+/* The first line of the body's method. */
+clrsym_line_status clrsym_lines_find_first(clrsym_lines *lines, int32_t pid,
+                                           const clrsym_body *body, clrsym_line *ret);
+
 /* How a method's name is written. */
 typedef enum clrsym_style {
         CLRSYM_STYLE_CLR,    /* Namespace.Type.Method(args), as the runtime writes it */

@@ -80,9 +80,9 @@ static const char *shown_name(BodyRows *list, const json_t *object)
 static const char *first_line(BodyRows *list, JsonSpan body)
 {
         g_autoptr(GString) text = g_string_new(NULL);
-        SourceLine line;
+        clrsym_line line;
 
-        if (!list->lines || line_source_find_first(list->lines, body, &line) != LINE_FOUND)
+        if (!list->lines || line_source_find_first(list->lines, body, &line) != CLRSYM_LINE_FOUND)
                 return NULL;
         g_string_append_printf(text, "%s:%" G_GUINT32_FORMAT, line.file, line.line);
         return body_rows_keep_text(list, text->str);

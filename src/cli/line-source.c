@@ -2,7 +2,6 @@
 #include "cli/line-source.h"
 
 #include "cli/json-field.h"
-#include "perf/answer-line.h"
 #include "util/guid-text.h"
 #include "util/json-text.h"
 #include "util/printable-string.h"
@@ -13,23 +12,31 @@
 #define NO_IL_OFFSET "\"il_offset\":null,\"il_kind\":null,\"line_il_offset\":null"
 
 struct LineSource {
-        AnswerLines lines; /* owned */
-        GString *path;     /* owned: of the module that was asked about last */
-        bool is_recording; /* the processes of a trace are not those that have the pids now */
+        clrsym_lines *lines; /* owned */
+        GString *path;       /* owned: of the module that was asked about last */
+        bool is_recording;   /* the processes of a trace are not those that have the pids now */
 };
+
+/* "FROM=TO". False: no memory, for the options are checked. */
+static bool source_add_map(LineSource *source, const char *map)
+{
+        g_auto(GStrv) parts = g_strsplit(map, "=", 2);
+
+        return clrsym_lines_map_source(source->lines, parts[0], parts[1]) == 0;
+}
 
 LineSource *line_source_new(const Options *options)
 {
         LineSource *source = g_new0(LineSource, 1);
-        bool ok = answer_lines_init(&source->lines);
+        bool ok = clrsym_lines_new(&source->lines) == 0;
         guint i;
 
         source->path = g_string_new(NULL);
         source->is_recording = options->trace != NULL;
         for (i = 0; ok && options->symbols && i < options->symbols->len; i++)
-                ok = lines_add_directory(source->lines.lines, options->symbols->pdata[i]);
+                ok = clrsym_lines_add_directory(source->lines, options->symbols->pdata[i]) == 0;
         for (i = 0; ok && options->source_maps && i < options->source_maps->len; i++)
-                ok = answer_lines_add_map(&source->lines, options->source_maps->pdata[i]);
+                ok = source_add_map(source, options->source_maps->pdata[i]);
         if (!ok)
                 g_error("no memory left");
         return source;
@@ -39,30 +46,25 @@ void line_source_free(LineSource *source)
 {
         if (!source)
                 return;
-        answer_lines_deinit(&source->lines);
+        clrsym_lines_free(source->lines);
         g_string_free(source->path, TRUE);
         g_free(source);
 }
 
-static void answer_complete(LineSource *source, int32_t pid, clrsym_answer *answer)
+/* Also sets the IL offset of precompiled code. PID: as the question named the process, or 0. */
+static clrsym_line_status source_find(LineSource *source, int32_t pid, clrsym_answer *answer,
+                                      clrsym_line *ret)
 {
-        answer_lines_complete(&source->lines, source->is_recording ? 0 : pid, answer);
-}
-
-LineStatus line_source_find(LineSource *source, int32_t pid, const clrsym_answer *answer,
-                            SourceLine *ret)
-{
-        return answer_lines_find(&source->lines, source->is_recording ? 0 : pid, answer, ret);
+        return clrsym_lines_find(source->lines, source->is_recording ? 0 : pid, answer, ret);
 }
 
 void line_source_append_text(LineSource *source, GString *out, int32_t pid,
                              const clrsym_answer *daemons)
 {
         clrsym_answer complete = *daemons, *answer = &complete;
-        SourceLine line;
+        clrsym_line line;
 
-        answer_complete(source, pid, answer);
-        if (line_source_find(source, pid, answer, &line) != LINE_FOUND)
+        if (source_find(source, pid, answer, &line) != CLRSYM_LINE_FOUND)
                 return;
         g_string_append(out, " at ");
         printable_append(out, line.file);
@@ -180,12 +182,12 @@ static void json_complete(GString *out, const clrsym_answer *answer)
 }
 
 /* LINE counts if it was FOUND. */
-static void append_members(GString *out, LineStatus found, const SourceLine *line)
+static void append_members(GString *out, clrsym_line_status found, const clrsym_line *line)
 {
         g_autofree char *file = NULL;
 
         g_string_append(out, ",\"file\":");
-        if (found == LINE_FOUND) {
+        if (found == CLRSYM_LINE_FOUND) {
                 file = g_utf8_make_valid(line->file, -1);
                 json_append_string(out, file);
                 g_string_append_printf(
@@ -194,49 +196,41 @@ static void append_members(GString *out, LineStatus found, const SourceLine *lin
         } else {
                 g_string_append(out, "null,\"line\":null,\"column\":null");
         }
-        g_string_append_printf(out, ",\"line_status\":\"%s\"", line_status_name(found));
+        g_string_append_printf(out, ",\"line_status\":\"%s\"", clrsym_line_status_name(found));
 }
 
 void line_source_append_json(LineSource *source, GString *out, int32_t pid, JsonSpan json)
 {
         JsonSpan members[_MEMBER_MAX];
         clrsym_answer answer;
-        LineStatus found;
-        SourceLine line;
+        clrsym_line_status found;
+        clrsym_line line;
 
         members_of(json, members);
         if (!span_is(members[MEMBER_STATUS], clrsym_status_name(CLRSYM_OK)))
                 return;
         answer_take(source, members, &answer);
-        answer_complete(source, pid, &answer);
+        found = source_find(source, pid, &answer, &line);
         json_complete(out, &answer);
-        found = line_source_find(source, pid, &answer, &line);
         append_members(out, found, &line);
 }
 
-LineStatus line_source_find_first(LineSource *source, JsonSpan body, SourceLine *ret)
+clrsym_line_status line_source_find_first(LineSource *source, JsonSpan body, clrsym_line *ret)
 {
         JsonSpan members[_MEMBER_MAX];
         clrsym_answer answer;
+        int32_t pid;
 
         members_of(body, members);
         answer_take(source, members, &answer);
-        return lines_find_first(
-                source->lines.lines,
-                &(LineQuestion){
-                        .pid = source->is_recording ? 0 : (pid_t)span_number(members[MEMBER_PID]),
-                        .module_path = answer.body.module_path,
-                        .pdb_guid = answer.body.module_pdb_guid,
-                        .token = answer.body.token,
-                        .il_version = answer.body.il_version,
-                },
-                ret);
+        pid = source->is_recording ? 0 : (int32_t)span_number(members[MEMBER_PID]);
+        return clrsym_lines_find_first(source->lines, pid, &answer.body, ret);
 }
 
 void line_source_append_first_json(LineSource *source, GString *out, JsonSpan body)
 {
-        SourceLine line;
-        LineStatus found = line_source_find_first(source, body, &line);
+        clrsym_line line;
+        clrsym_line_status found = line_source_find_first(source, body, &line);
 
         append_members(out, found, &line);
 }

@@ -8,7 +8,6 @@
 #include "cli/json-span.h"
 #include "cli/options.h"
 #include "clrsym/clrsym.h"
-#include "lines/lines.h"
 
 #include <glib.h>
 
@@ -21,15 +20,8 @@ void line_source_free(LineSource *source);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LineSource, line_source_free)
 
 /*
- * The line of an answer that is OK. PID: the process as the question named it, or 0. RET is valid
- * until the next question.
- */
-LineStatus line_source_find(LineSource *source, int32_t pid, const clrsym_answer *answer,
-                            SourceLine *ret);
-
-/*
  * Appends " FILE:LINE:COLUMN", and a mark where the address is in code that has no line of its own.
- * Nothing where there is no line.
+ * Nothing where there is no line. PID: the process as the question named it, or 0.
  */
 void line_source_append_text(LineSource *source, GString *out, int32_t pid,
                              const clrsym_answer *daemons);
@@ -40,7 +32,10 @@ void line_source_append_text(LineSource *source, GString *out, int32_t pid,
  */
 void line_source_append_json(LineSource *source, GString *out, int32_t pid, JsonSpan answer);
 
-/* The first line of the method of BODY, a row of History or Versions; RET as above. */
-LineStatus line_source_find_first(LineSource *source, JsonSpan body, SourceLine *ret);
+/*
+ * The first line of the method of BODY, a row of History or Versions. RET is valid until the next
+ * question.
+ */
+clrsym_line_status line_source_find_first(LineSource *source, JsonSpan body, clrsym_line *ret);
 /* Appends the members file, line, column and line_status for it. */
 void line_source_append_first_json(LineSource *source, GString *out, JsonSpan body);

@@ -55,6 +55,20 @@ static const char *const PROCESS_STATES[] = {
         [CLRSYM_RECORDED] = "recorded",
 };
 
+static const char *const LINE_STATUSES[] = {
+        [CLRSYM_LINE_FOUND] = "found",
+        [CLRSYM_LINE_NO_METHOD] = "no-method",
+        [CLRSYM_LINE_NO_MODULE] = "no-module",
+        [CLRSYM_LINE_NO_IL] = "no-il-offset",
+        [CLRSYM_LINE_OTHER_IL] = "other-il",
+        [CLRSYM_LINE_NO_PDB] = "no-pdb",
+        [CLRSYM_LINE_PDB_MISSING] = "pdb-missing",
+        [CLRSYM_LINE_PDB_OTHER] = "pdb-of-another-build",
+        [CLRSYM_LINE_PDB_WINDOWS] = "pdb-not-portable",
+        [CLRSYM_LINE_PDB_DAMAGED] = "pdb-damaged",
+        [CLRSYM_LINE_NONE] = "no-line",
+};
+
 static const struct {
         const char *const *names;
         unsigned n;
@@ -65,6 +79,7 @@ static const struct {
         [ENUM_TIER] = {TIERS, N(TIERS)},
         [ENUM_IL_KIND] = {IL_KINDS, N(IL_KINDS)},
         [ENUM_PROCESS_STATE] = {PROCESS_STATES, N(PROCESS_STATES)},
+        [ENUM_LINE_STATUS] = {LINE_STATUSES, N(LINE_STATUSES)},
 };
 
 static const char *enum_name(EnumKind kind, unsigned i)
@@ -117,4 +132,9 @@ const char *clrsym_il_kind_name(clrsym_il_kind kind)
 const char *clrsym_process_state_name(clrsym_process_state state)
 {
         return enum_name(ENUM_PROCESS_STATE, state);
+}
+
+const char *clrsym_line_status_name(clrsym_line_status status)
+{
+        return enum_name(ENUM_LINE_STATUS, status);
 }

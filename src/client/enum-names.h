@@ -14,6 +14,7 @@ typedef enum EnumKind {
         ENUM_TIER,
         ENUM_IL_KIND,
         ENUM_PROCESS_STATE,
+        ENUM_LINE_STATUS,
 } EnumKind;
 
 /* The number that TEXT is the name of. */

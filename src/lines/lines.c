@@ -68,24 +68,6 @@ const SymbolDirs *lines_directories(Lines *lines)
         return &lines->dirs;
 }
 
-const char *line_status_name(LineStatus status)
-{
-        static const char *const NAMES[] = {
-                [LINE_FOUND] = "found",
-                [LINE_NO_MODULE] = "no-module",
-                [LINE_NO_IL] = "no-il-offset",
-                [LINE_OTHER_IL] = "other-il",
-                [LINE_NO_PDB] = "no-pdb",
-                [LINE_PDB_MISSING] = "pdb-missing",
-                [LINE_PDB_OTHER] = "pdb-of-another-build",
-                [LINE_PDB_WINDOWS] = "pdb-not-portable",
-                [LINE_PDB_DAMAGED] = "pdb-damaged",
-                [LINE_NONE] = "no-line",
-        };
-
-        return (unsigned)status < _LINE_STATUS_MAX ? NAMES[status] : "?";
-}
-
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
         for (; *text; text++)

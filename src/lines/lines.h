@@ -53,9 +53,6 @@ typedef enum LineStatus {
         _LINE_STATUS_MAX,
 } LineStatus;
 
-/* "no-pdb" (static). */
-const char *line_status_name(LineStatus status);
-
 /* FILE is UTF-8 that nobody has checked, valid until the next question. */
 typedef struct SourceLine {
         const char *file;

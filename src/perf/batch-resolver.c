@@ -26,6 +26,17 @@ static const Count REASONS[] = {
         [CLRSYM_INVALID] = COUNT_NO_METHOD,
 };
 
+/* "FROM=TO". */
+static bool resolver_add_map(BatchResolver *resolver, const char *map)
+{
+        const char *equals = strchr(map, '=');
+        char *from = equals ? strndup(map, (size_t)(equals - map)) : NULL;
+        bool ok = from && clrsym_lines_map_source(resolver->lines, from, equals + 1) == 0;
+
+        free(from);
+        return ok;
+}
+
 /* False: no memory, or a map that is not one, which the command line has checked. */
 static bool resolver_init_lines(BatchResolver *resolver, const Settings *settings)
 {
@@ -33,13 +44,13 @@ static bool resolver_init_lines(BatchResolver *resolver, const Settings *setting
 
         if (!settings->has_lines)
                 return true;
-        if (!answer_lines_init(&resolver->lines))
+        if (clrsym_lines_new(&resolver->lines) < 0)
                 return false;
         for (i = 0; i < settings->symbols.n; i++)
-                if (!lines_add_directory(resolver->lines.lines, settings->symbols.texts[i]))
+                if (clrsym_lines_add_directory(resolver->lines, settings->symbols.texts[i]) < 0)
                         return false;
         for (i = 0; i < settings->source_maps.n; i++)
-                if (!answer_lines_add_map(&resolver->lines, settings->source_maps.texts[i]))
+                if (!resolver_add_map(resolver, settings->source_maps.texts[i]))
                         return false;
         return true;
 }
@@ -64,8 +75,9 @@ int batch_resolver_init(BatchResolver *resolver, const Settings *settings, Frame
 
 void batch_resolver_deinit(BatchResolver *resolver)
 {
-        answer_lines_deinit(&resolver->lines);
+        clrsym_lines_free(resolver->lines);
         clrsym_close(resolver->handle);
+        resolver->lines = NULL;
         resolver->handle = NULL;
 }
 
@@ -255,12 +267,10 @@ static pid_t files_of(const BatchResolver *resolver, int32_t pid)
 }
 
 /* NULL: not known, or not asked for. */
-static const SourceLine *ask_line(BatchResolver *resolver, const Ask *ask, clrsym_answer *answer,
-                                  SourceLine *ret)
+static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrsym_answer *answer,
+                                   clrsym_line *ret)
 {
-        pid_t pid;
-
-        if (!resolver->settings->has_lines)
+        if (!resolver->lines)
                 return NULL;
         /* The answer may be that of the begin of the function. */
         if (answer->offset != ask->address - answer->body.start) {
@@ -268,9 +278,10 @@ static const SourceLine *ask_line(BatchResolver *resolver, const Ask *ask, clrsy
                 answer->line_il_offset = -1;
                 answer->il_kind = CLRSYM_IL_UNKNOWN;
         }
-        pid = files_of(resolver, ask->pid);
-        answer_lines_complete(&resolver->lines, pid, answer);
-        return answer_lines_find(&resolver->lines, pid, answer, ret) == LINE_FOUND ? ret : NULL;
+        return clrsym_lines_find(resolver->lines, files_of(resolver, ask->pid), answer, ret) ==
+                               CLRSYM_LINE_FOUND
+                       ? ret
+                       : NULL;
 }
 
 static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask)
@@ -279,9 +290,9 @@ static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask)
         Verdict verdict = answers_judge(answer, ask->n_queries, ask->kind);
         Entry *entry = &batch->entries[ask->entry];
         const char *image = NULL;
-        const SourceLine *known;
+        const clrsym_line *known;
         clrsym_answer of_address;
-        SourceLine line;
+        clrsym_line line;
 
         if (!verdict.is_named && ask->code.begin &&
             are_function(resolver, ask, answer + ask->n_queries)) {

@@ -7,7 +7,6 @@
 
 #include "perf/batch.h"
 #include "perf/frames.h"
-#include "perf/answer-line.h"
 #include "perf/counts.h"
 #include "perf/settings.h"
 
@@ -16,7 +15,7 @@ typedef struct BatchResolver {
         Frames *frames;           /* borrowed */
         Images *images;           /* borrowed */
         clrsym *handle;           /* owned */
-        AnswerLines lines;        /* owned; used if the settings ask for lines */
+        clrsym_lines *lines;      /* owned; NULL: the settings do not ask for lines */
         Counts counts;
         unsigned wait_ms;     /* how long to wait for events that have not arrived yet */
         bool has_exact_clock; /* perf's times are the trace's */

@@ -225,7 +225,7 @@ static char *module_of(const clrsym_body *body, const char *image)
 }
 
 /* False: no memory. */
-static bool key_set_line(Frames *frames, BodyKey *key, const SourceLine *line,
+static bool key_set_line(Frames *frames, BodyKey *key, const clrsym_line *line,
                          clrsym_il_kind il_kind)
 {
         key->has_line = true;
@@ -244,7 +244,7 @@ static uint64_t key_hash(const BodyKey *key)
 }
 
 uint32_t frames_body(Frames *frames, const clrsym_answer *answer, const char *image, bool is_marked,
-                     const SourceLine *line)
+                     const clrsym_line *line)
 {
         const clrsym_body *body = &answer->body;
         FrameRow row = {.kind = STREAM_MANAGED,

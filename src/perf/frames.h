@@ -9,7 +9,6 @@
 
 #include "clrsym/clrsym.h"
 #include "perf/hash-index.h"
-#include "lines/lines.h"
 #include "perf/stream.h"
 #include "perf/settings.h"
 
@@ -49,7 +48,7 @@ uint32_t frames_text(Frames *frames, const char *text);
  * the answer; NULL: not known.
  */
 uint32_t frames_body(Frames *frames, const clrsym_answer *answer, const char *image, bool is_marked,
-                     const SourceLine *line);
+                     const clrsym_line *line);
 
 /* Valid until the next frame is made. */
 NamedFrame frames_get(const Frames *frames, uint32_t number);

@@ -9,10 +9,11 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / 'traces'), str(HERE.parent / 'daemon')]
+sys.path[:0] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'lines')]
 
 import ingest  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import test_lines  # pylint: disable=wrong-import-position
 
 NS = 10**9
 TRACES = ('hello', 'dynamic', 'collectible', 'rejit-tiered', 'pidns', 'perpid', 'lossy')
@@ -61,8 +62,8 @@ def check_library(tap, installed):
     tap.equal(names, declared, 'it exports what the header declares, and no more')
     needed = subprocess.run(['readelf', '-d', library], capture_output=True, text=True,
                             check=True).stdout
-    tap.equal(sorted(re.findall(r'NEEDED.*\[(.*?)\.so', needed)), ['libc', 'libjansson'],
-              'it needs libc and jansson')
+    tap.equal(sorted(re.findall(r'NEEDED.*\[(.*?)\.so', needed)), ['libc', 'libjansson', 'libz'],
+              'it needs libc, jansson and zlib')
     tap.equal(re.findall(r'SONAME.*\[(.*)\]', needed), ['libclrsym.so.1'], 'its soname')
     imports = subprocess.run(['nm', '-D', '--undefined-only', library], capture_output=True,
                              text=True, check=True).stdout
@@ -223,6 +224,33 @@ def check_failures(tap, installed, example, programs, directory):
                'CLRSYM_DAEMON\n'), 'nobody to read it')
 
 
+def check_lines(tap, installed, lines, directory, name):
+    """Source lines are those that the runtime of the recorded program had."""
+    where, rows = test_lines.unpack(directory, name), test_lines.read_rows(name)
+    text = ''.join(f'{row["pid"]} {row["addr"]} {row["time_ns"]}\n' for row in rows)
+
+    def ask(*arguments):
+        done = subprocess.run([lines, where / 'trace', *arguments], capture_output=True, check=False,
+                              text=True, input=text, env=installed.environment)
+        return done.stdout.splitlines() or [done.stderr]
+
+    *got, first = ask(where / 'app')
+    wrong, n_lines = [], 0
+    for row, line in zip(rows, got):
+        il, _, found = line.split(' ', 2)
+        place = test_lines.place(row)
+        n_lines += place is not None
+        if il not in ('-1', row['il_offset']) or (
+                found != '{}:{}:{}'.format(*place) if place else ':' in found or ' ' in found):
+            wrong.append(f'{line}, not {row}')
+    tap.check(len(got) == len(rows) and not wrong and n_lines > 500,
+              f'{name}: {n_lines} lines of {len(rows)} addresses are those of the runtime',
+              len(got), *wrong[:5])
+    tap.check(first.startswith('/mnt/src/'), f"{name}: and a method's first line", first)
+    mapped = ask(where / 'app', '/mnt/src', '/home/me')
+    tap.equal(mapped[-1], first.replace('/mnt/src', '/home/me'), f'{name}: sources are mapped')
+
+
 def run(tap, programs, directory, names):
     build = pathlib.Path(programs.clrsymd).parents[2]
     installed = Installed(tap, build, directory)
@@ -230,6 +258,7 @@ def run(tap, programs, directory, names):
                               'BABELTRACE_PLUGIN_PATH': programs.plugin_dir}
     example = installed.build(tap, 'example', *installed.flags('clrsym'))
     agree = installed.build(tap, 'agree', *installed.flags('clrsym', 'jansson'))
+    lines = installed.build(tap, 'lines', *installed.flags('clrsym'))
     installed.build(tap, 'example', *installed.flags('clrsym'), compiler=('c++', '-xc++',
                                                                       '-Wno-missing-field-initializers'))
     check_library(tap, installed)
@@ -248,6 +277,8 @@ def run(tap, programs, directory, names):
             check_agree(tap, installed, agree, ['--socket', str(daemon.query)], rows,
                         f'{name}, daemon')
         check_agree(tap, installed, agree, ['--trace', str(trace)], rows, f'{name}, trace')
+    for name in ('mismatched', 'r2r'):
+        check_lines(tap, installed, lines, directory, name)
     check_stubs(tap, programs, installed, agree, directory)
     check_watch(tap, programs, installed, agree, directory)
 

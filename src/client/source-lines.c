@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "clrsym/clrsym.h"
+#include "lines/lines.h"
+#include "lines/precompiled.h"
+#include "metadata/r2r-map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct clrsym_lines {
+        Lines *lines;             /* owned */
+        Precompiled *precompiled; /* owned */
+};
+
+int clrsym_lines_new(clrsym_lines **ret)
+{
+        clrsym_lines *lines = calloc(1, sizeof(*lines));
+
+        *ret = NULL;
+        if (!lines)
+                return -ENOMEM;
+        *lines = (clrsym_lines){.lines = lines_new(), .precompiled = precompiled_new()};
+        if (!lines->lines || !lines->precompiled) {
+                clrsym_lines_free(lines);
+                return -ENOMEM;
+        }
+        *ret = lines;
+        return 0;
+}
+
+void clrsym_lines_free(clrsym_lines *lines)
+{
+        if (!lines)
+                return;
+        lines_free(lines->lines);
+        precompiled_free(lines->precompiled);
+        free(lines);
+}
+
+int clrsym_lines_add_directory(clrsym_lines *lines, const char *path)
+{
+        return lines_add_directory(lines->lines, path) ? 0 : -ENOMEM;
+}
+
+int clrsym_lines_map_source(clrsym_lines *lines, const char *from, const char *to)
+{
+        if (!*from)
+                return -EINVAL;
+        return lines_add_map(lines->lines, from, to) ? 0 : -ENOMEM;
+}
+
+static clrsym_line_status status_of(LineStatus status)
+{
+        static const clrsym_line_status STATUSES[_LINE_STATUS_MAX] = {
+                [LINE_FOUND] = CLRSYM_LINE_FOUND,
+                [LINE_NO_MODULE] = CLRSYM_LINE_NO_MODULE,
+                [LINE_NO_IL] = CLRSYM_LINE_NO_IL,
+                [LINE_OTHER_IL] = CLRSYM_LINE_OTHER_IL,
+                [LINE_NO_PDB] = CLRSYM_LINE_NO_PDB,
+                [LINE_PDB_MISSING] = CLRSYM_LINE_PDB_MISSING,
+                [LINE_PDB_OTHER] = CLRSYM_LINE_PDB_OTHER,
+                [LINE_PDB_WINDOWS] = CLRSYM_LINE_PDB_WINDOWS,
+                [LINE_PDB_DAMAGED] = CLRSYM_LINE_PDB_DAMAGED,
+                [LINE_NONE] = CLRSYM_LINE_NONE,
+        };
+
+        return STATUSES[status];
+}
+
+static clrsym_il_kind il_kind_of(const PrecompiledAnswer *found)
+{
+        return found->il == R2R_IL_NO_MAPPING ? CLRSYM_IL_NO_MAPPING
+               : found->il == R2R_IL_PROLOG   ? CLRSYM_IL_PROLOG
+               : found->il == R2R_IL_EPILOG   ? CLRSYM_IL_EPILOG
+                                              : CLRSYM_IL_EXACT;
+}
+
+/* The IL offset of precompiled code is in the image. */
+static void answer_complete(clrsym_lines *lines, int32_t pid, clrsym_answer *answer)
+{
+        const clrsym_body *body = &answer->body;
+        const PrecompiledQuestion question = {
+                .pid = pid,
+                .module_path = body->module_path,
+                .pdb_guid = body->module_pdb_guid,
+                .token = body->token,
+                .size = body->size,
+                .start = body->start,
+                .offset = answer->offset,
+        };
+        PrecompiledAnswer found;
+
+        if (body->tier != CLRSYM_TIER_READY_TO_RUN || answer->line_il_offset >= 0 ||
+            !precompiled_find(lines->precompiled, lines_directories(lines->lines), &question,
+                              &found))
+                return;
+        answer->line_il_offset = found.line_il;
+        if (!found.has_il)
+                return;
+        answer->il_kind = il_kind_of(&found);
+        answer->il_offset = found.il > 0 ? found.il : 0;
+}
+
+static LineQuestion question_of(int32_t pid, const clrsym_body *body, int32_t il)
+{
+        return (LineQuestion){
+                .pid = pid,
+                .module_path = body->module_path,
+                .pdb_guid = body->module_pdb_guid,
+                .token = body->token,
+                .il = il,
+                .il_version = body->has_il_version ? body->il_version : 0,
+        };
+}
+
+static clrsym_line line_of(const SourceLine *line)
+{
+        return (clrsym_line){.file = line->file, .line = line->line, .column = line->column};
+}
+
+clrsym_line_status clrsym_lines_find(clrsym_lines *lines, int32_t pid, clrsym_answer *answer,
+                                     clrsym_line *ret)
+{
+        LineQuestion question;
+        SourceLine line = {0};
+        LineStatus status;
+
+        *ret = (clrsym_line){0};
+        if (answer->status != CLRSYM_OK)
+                return CLRSYM_LINE_NO_METHOD;
+        answer_complete(lines, pid, answer);
+        question = question_of(pid, &answer->body, answer->line_il_offset);
+        status = lines_find(lines->lines, &question, &line);
+        *ret = line_of(&line);
+        return status_of(status);
+}
+
+clrsym_line_status clrsym_lines_find_first(clrsym_lines *lines, int32_t pid,
+                                           const clrsym_body *body, clrsym_line *ret)
+{
+        const LineQuestion question = question_of(pid, body, 0);
+        SourceLine line = {0};
+        LineStatus status = lines_find_first(lines->lines, &question, &line);
+
+        *ret = line_of(&line);
+        return status_of(status);
+}
