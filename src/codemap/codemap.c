@@ -466,9 +466,9 @@ size_t codemap_growth(const CodeMap *map)
                methodtable_growth(&map->methods);
 }
 
-Lookup codemap_lookup(const CodeMap *map, uint64_t address, uint64_t time)
+const PageIndex *codemap_index(const CodeMap *map)
 {
-        return (Lookup){.index = map->index, .address = address, .time = time};
+        return map->index;
 }
 
 Body *codemap_at(const CodeMap *map, uint64_t address, uint64_t time)

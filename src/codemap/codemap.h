@@ -79,8 +79,9 @@ Body *codemap_live(const CodeMap *map, uint64_t address);
 /* The body alive at TIME that covers ADDRESS, or NULL. */
 Body *codemap_at(const CodeMap *map, uint64_t address, uint64_t time);
 
-/* A lookup as of codemap_at(), or with BODY_NOW of codemap_live(), for pageindex_look_up(). */
-Lookup codemap_lookup(const CodeMap *map, uint64_t address, uint64_t time);
+/* For many lookups as of codemap_at(), or with BODY_NOW of codemap_live(), by pageindex_look_up().
+ */
+const PageIndex *codemap_index(const CodeMap *map);
 
 /*
  * Sets the last body at ADDRESS that ended at or before TIME, and the first that began after it.

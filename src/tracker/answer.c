@@ -380,8 +380,9 @@ static size_t answer_group(const Tracker *tracker, const Viewer *viewer, const Q
                         continue;
                 of_lookups[n_lookups] = &answers[i];
                 lookups[n_lookups++] =
-                        codemap_lookup(answers[i].process->map, question->address,
-                                       question->has_time ? question->time : BODY_NOW);
+                        (Lookup){.index = codemap_index(answers[i].process->map),
+                                 .address = question->address,
+                                 .time = question->has_time ? question->time : BODY_NOW};
         }
         pageindex_look_up(lookups, n_lookups);
         for (i = 0; i < n_lookups; i++)

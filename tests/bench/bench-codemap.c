@@ -71,8 +71,9 @@ static double measure_batch(const CodeMap *map, const uint64_t *addresses, const
 
         for (i = 0; i < N_LOOKUPS; i += BATCH) {
                 for (j = 0; j < BATCH; j++)
-                        lookups[j] = codemap_lookup(map, addresses[i + j],
-                                                    times ? times[i + j] : BODY_NOW);
+                        lookups[j] = (Lookup){.index = codemap_index(map),
+                                              .address = addresses[i + j],
+                                              .time = times ? times[i + j] : BODY_NOW};
                 pageindex_look_up(lookups, BATCH);
                 for (j = 0; j < BATCH; j++)
                         sink += (uintptr_t)lookups[j].body;
