@@ -10,8 +10,7 @@
  */
 
 #include "chain.h"
-#include "perf/form.h"
-#include "perf/batch-resolver.h"
+#include "perf/namer.h"
 #include "survey.h"
 
 #include <perf/perf_dlfilter.h>
@@ -31,23 +30,9 @@ enum {
         FILTER_DROP = 1,
 };
 
-static const Form *const FORMS[_FORM_MAX] = {
-        [FORM_TEXT] = &form_text,
-        [FORM_FOLDED] = &form_folded,
-        [FORM_STREAM] = &form_stream,
-};
-
 typedef struct Filter {
-        Settings settings;
-        Frames frames;
-        Images images;
-        BatchResolver resolver;
-        Batch batch;
-        Survey survey; /* FORM_SURVEY */
-        TextOut out;
-        const Form *form; /* NULL: FORM_SURVEY */
-        void *form_state;
-        FormContext context;
+        Namer namer;
+        Survey survey;       /* FORM_SURVEY: the samples are not named */
         const char *event;   /* borrowed: the event name of the last sample */
         uint32_t event_text; /* the number of that name */
         bool has_sample;     /* a sample has come */
@@ -62,82 +47,42 @@ EXPORT int stop(void *data, void *ctx);
 EXPORT int filter_event(void *data, const struct perf_dlfilter_sample *sample, void *ctx);
 EXPORT const char *filter_description(const char **long_description);
 
-static int filter_fail(Filter *filter, const char *message)
+/* Prints the reason. */
+static int filter_fail(Filter *filter)
 {
         if (!filter->has_failed)
-                fprintf(stderr, "clrsym: %s\n", message);
+                fprintf(stderr, "clrsym: %s\n", filter->namer.message);
         filter->has_failed = true;
         return FILTER_FAIL;
-}
-
-static int fail_no_memory(Filter *filter)
-{
-        return filter_fail(filter, "no memory left");
-}
-
-static int fail_errno(Filter *filter, int error)
-{
-        char text[200];
-
-        snprintf(text, sizeof(text), "cannot write the output: %s", strerror(error));
-        return filter_fail(filter, text);
 }
 
 static void filter_free(Filter *filter)
 {
         if (!filter)
                 return;
-        if (filter->form)
-                filter->form->free(filter->form_state);
-        batch_resolver_deinit(&filter->resolver);
-        images_deinit(&filter->images);
+        namer_deinit(&filter->namer);
         survey_deinit(&filter->survey);
-        batch_deinit(&filter->batch);
-        frames_deinit(&filter->frames);
-        text_out_deinit(&filter->out);
-        settings_deinit(&filter->settings);
         free(filter);
 }
 
-static int open_form(Filter *filter)
+/* A TextOutFn: perf's own buffer is written at its end, without an error. */
+static int filter_write(void *data, const void *bytes, size_t n)
 {
-        char *message = NULL;
-        int r;
-
-        filter->form = FORMS[filter->settings.form];
-        filter->survey = (Survey){.frames = &filter->frames, .clock_id = -1};
-        filter->context = (FormContext){&filter->settings, &filter->frames, &filter->out};
-        if (!frames_init(&filter->frames, filter->settings.style) || !text_out_init(&filter->out))
-                return fail_no_memory(filter);
-        if (!filter->form)
-                return 0;
-        filter->form_state = filter->form->new ();
-        if (!filter->form_state)
-                return fail_no_memory(filter);
-        if (!images_init(&filter->images, filter->settings.mappings_fd))
-                return filter_fail(filter, "--dlarg mappings: there are no mappings");
-        r = batch_resolver_init(&filter->resolver, &filter->settings, &filter->frames,
-                                &filter->images, &message);
-        if (r < 0)
-                filter_fail(filter, message ? message : strerror(-r));
-        free(message);
-        return r < 0 ? FILTER_FAIL : 0;
+        return fwrite(bytes, 1, n, stdout) == n ? 0 : errno ? errno : EIO;
 }
 
 int start(void **data, void *ctx)
 {
         Filter *filter = calloc(1, sizeof(*filter));
-        char reason[500];
         char **arguments;
-        int n = 0, r;
+        int n = 0, r = 0;
 
         if (!filter)
                 return FILTER_FAIL;
         arguments = perf_dlfilter_fns.args(ctx, &n);
-        if (settings_read(&filter->settings, arguments, arguments ? n : 0, reason, sizeof(reason)))
-                r = open_form(filter);
-        else
-                r = filter_fail(filter, reason);
+        filter->survey = (Survey){.frames = &filter->namer.frames, .clock_id = -1};
+        if (!namer_init(&filter->namer, arguments, arguments ? n : 0, filter_write, NULL))
+                r = filter_fail(filter);
         if (r < 0)
                 filter_free(filter);
         else
@@ -148,30 +93,8 @@ int start(void **data, void *ctx)
 /* Names and prints the samples of the batch. */
 static int filter_flush(Filter *filter)
 {
-        int r = batch_resolver_run(&filter->resolver, &filter->batch);
-        size_t i;
-
-        if (r == -ENOMEM)
-                return fail_no_memory(filter);
-        if (r < 0)
-                return filter_fail(filter, clrsym_message(filter->resolver.handle));
-        for (i = 0; i < filter->batch.n_samples; i++) {
-                const BatchSample *sample = &filter->batch.samples[i];
-
-                if (!filter->form->add(filter->form_state, &filter->context, sample,
-                                       filter->batch.entries + sample->first))
-                        return fail_no_memory(filter);
-        }
-        batch_clear(&filter->batch);
-        if (frames_is_full(&filter->frames)) {
-                if (!filter->form->forget(filter->form_state, &filter->context))
-                        return fail_no_memory(filter);
-                frames_clear(&filter->frames);
-                filter->event = NULL;
-        }
-        if (!text_out_flush(&filter->out))
-                return fail_errno(filter, filter->out.error);
-        return 0;
+        filter->event = NULL; /* its number may be forgotten */
+        return namer_flush(&filter->namer) ? 0 : filter_fail(filter);
 }
 
 /* At the first sample: perf gives no information on the recording before it. */
@@ -180,7 +103,7 @@ static void look_at_recording(Filter *filter, const struct perf_event_attr *attr
         bool is_monotonic = attr && attr->use_clockid && attr->clockid == CLOCK_MONOTONIC;
 
         filter->has_sample = true;
-        filter->resolver.has_exact_clock = is_monotonic && !filter->settings.has_clock;
+        filter->namer.resolver.has_exact_clock = is_monotonic && !filter->namer.settings.has_clock;
         if (attr && attr->use_clockid)
                 filter->survey.clock_id = attr->clockid;
         if (!attr || !(attr->sample_type & PERF_SAMPLE_CALLCHAIN))
@@ -192,19 +115,19 @@ static void look_at_recording(Filter *filter, const struct perf_event_attr *attr
                 filter->survey.stacks = "lbr";
         else
                 filter->survey.stacks = "frames";
-        if (is_monotonic || filter->settings.has_clock || !filter->form)
+        if (is_monotonic || filter->namer.settings.has_clock || !filter->namer.form)
                 return;
         fprintf(stderr,
                 "clrsym: recorded with another clock than the trace's: code that was not there for "
                 "%" PRIu64 " ms around is not named. To fix that: perf record -k mono -g ...\n",
-                filter->settings.clock_slack / 1000000);
+                filter->namer.settings.clock_slack / 1000000);
 }
 
 /* INDEX_NONE if there is no memory. */
 static uint32_t event_text(Filter *filter, const char *event)
 {
         if (!filter->event || filter->event != event) {
-                filter->event_text = frames_text(&filter->frames, event);
+                filter->event_text = frames_text(&filter->namer.frames, event);
                 filter->event = event;
         }
         return filter->event_text;
@@ -214,7 +137,7 @@ static bool add_sample(Filter *filter, const struct perf_dlfilter_sample *sample
                        const struct perf_event_attr *attr, void *ctx)
 {
         const struct perf_dlfilter_al *al = perf_dlfilter_fns.resolve_ip(ctx);
-        BatchSample *added = batch_add_sample(&filter->batch);
+        BatchSample *added = batch_add_sample(&filter->namer.batch);
 
         if (!added)
                 return false;
@@ -224,7 +147,7 @@ static bool add_sample(Filter *filter, const struct perf_dlfilter_sample *sample
         added->time = sample->time;
         added->period = sample->period;
         added->has_chain = sample->raw_callchain_nr > 0;
-        added->comm = frames_text(&filter->frames, al && al->comm ? al->comm : "");
+        added->comm = frames_text(&filter->namer.frames, al && al->comm ? al->comm : "");
         added->event = event_text(filter, sample->event);
         return added->comm != INDEX_NONE && added->event != INDEX_NONE;
 }
@@ -237,24 +160,24 @@ static bool add_link(Filter *filter, const ChainLink *link, void *ctx)
         StreamKind kind = !link->is_user || (is_known && al.is_kernel_ip)      ? STREAM_KERNEL
                           : (is_known && al.sym) || mapping == MAPPING_LIBRARY ? STREAM_NATIVE
                                                                                : STREAM_UNKNOWN;
-        Entry *entry = batch_add_entry(&filter->batch);
+        Entry *entry = batch_add_entry(&filter->namer.batch);
         ImageAddress where;
 
         if (!entry)
                 return false;
         entry->ip = link->ip;
         entry->offset = is_known && al.sym ? al.symoff : 0;
-        entry->frame = frames_symbol(&filter->frames, kind, is_known ? al.sym : NULL,
+        entry->frame = frames_symbol(&filter->namer.frames, kind, is_known ? al.sym : NULL,
                                      is_known ? al.dso : NULL);
         if (entry->frame == INDEX_NONE)
                 return false;
         if (mapping == MAPPING_LIBRARY && !al.sym && mapping_is_of_runtime(al.dso))
-                filter->resolver.counts.n[COUNT_RUNTIME_UNNAMED]++;
+                filter->namer.resolver.counts.n[COUNT_RUNTIME_UNNAMED]++;
         if (kind == STREAM_KERNEL ||
             !mapping_kind_may_be_managed(mapping, is_known ? al.sym : NULL))
                 return true;
         where = (ImageAddress){link->address, is_known ? al.dso : NULL, link->ip - al.addr};
-        return batch_resolver_add(&filter->resolver, &filter->batch, &where, mapping);
+        return batch_resolver_add(&filter->namer.resolver, &filter->namer.batch, &where, mapping);
 }
 
 static bool add_chain(Filter *filter, Chain chain, void *ctx)
@@ -262,7 +185,7 @@ static bool add_chain(Filter *filter, Chain chain, void *ctx)
         ChainLink link;
 
         while (chain_next(&chain, &link)) {
-                filter->resolver.counts.n[COUNT_FRAMES]++;
+                filter->namer.resolver.counts.n[COUNT_FRAMES]++;
                 if (!add_link(filter, &link, ctx))
                         return false;
         }
@@ -299,25 +222,28 @@ int filter_event(void *data, const struct perf_dlfilter_sample *sample, void *ct
                 look_at_recording(filter, attr);
         if (filter->has_failed)
                 return FILTER_FAIL;
-        if (filter->settings.event && strcmp(sample->event, filter->settings.event) != 0) {
-                filter->resolver.counts.n[COUNT_OTHER_SAMPLES]++;
+        if (filter->namer.settings.event &&
+            strcmp(sample->event, filter->namer.settings.event) != 0) {
+                filter->namer.resolver.counts.n[COUNT_OTHER_SAMPLES]++;
                 return FILTER_DROP;
         }
         /* Stacks were not recorded, or only their kernel part. */
         if (!chain_has_links(chain))
                 chain = chain_of(&ip, 1);
-        filter->resolver.counts.n[COUNT_SAMPLES]++;
+        filter->namer.resolver.counts.n[COUNT_SAMPLES]++;
         ok = add_sample(filter, sample, attr, ctx);
-        if (ok && filter->form) {
+        if (ok && filter->namer.form) {
                 ok = add_chain(filter, chain, ctx);
         } else if (ok) {
-                ok = survey_sample(&filter->survey, filter->batch.samples) &&
+                ok = survey_sample(&filter->survey, filter->namer.batch.samples) &&
                      (sample->pid <= 0 || survey_chain(filter, chain, sample->time, ctx));
-                batch_clear(&filter->batch);
+                batch_clear(&filter->namer.batch);
         }
-        if (!ok)
-                return fail_no_memory(filter);
-        if (filter->form && batch_is_full(&filter->batch) && filter_flush(filter) < 0)
+        if (!ok) {
+                namer_fail_no_memory(&filter->namer);
+                return filter_fail(filter);
+        }
+        if (filter->namer.form && namer_is_full(&filter->namer) && filter_flush(filter) < 0)
                 return FILTER_FAIL;
         return FILTER_DROP;
 }
@@ -329,22 +255,22 @@ static void filter_report(const Filter *filter)
         unsigned i;
         int fd;
 
-        if (filter->settings.report_fd < 0) {
-                counts_summary(&filter->resolver.counts, text, sizeof(text));
+        if (filter->namer.settings.report_fd < 0) {
+                counts_summary(&filter->namer.resolver.counts, text, sizeof(text));
                 fprintf(stderr, "clrsym: %s\n", text);
                 return;
         }
-        fd = dup(filter->settings.report_fd);
+        fd = dup(filter->namer.settings.report_fd);
         file = fd >= 0 ? fdopen(fd, "w") : NULL;
         if (!file) {
                 if (fd >= 0)
                         close(fd);
                 return;
         }
-        if (filter->form)
+        if (filter->namer.form)
                 for (i = 0; i < _COUNT_MAX; i++)
                         fprintf(file, "%s %" PRIu64 "\n", count_name((Count)i),
-                                filter->resolver.counts.n[i]);
+                                filter->namer.resolver.counts.n[i]);
         else
                 survey_write(&filter->survey, file);
         fclose(file);
@@ -357,16 +283,14 @@ int stop(void *data, void *ctx)
 
         if (!filter)
                 return 0;
-        if (filter->form && !filter->has_failed) {
-                r = filter_flush(filter);
-                if (r == 0 && !filter->form->end(filter->form_state, &filter->context))
-                        r = fail_no_memory(filter);
-                /* perf's own buffer is written at its end, without an error. */
-                if (r == 0 && (!text_out_flush(&filter->out) || fflush(stdout) != 0))
-                        r = fail_errno(filter, filter->out.error ? filter->out.error : errno);
+        if (filter->namer.form && !filter->has_failed) {
+                bool ok = namer_end(&filter->namer) &&
+                          (fflush(stdout) == 0 || namer_fail_write(&filter->namer, errno));
+
+                r = ok ? 0 : filter_fail(filter);
         }
         if (!filter->has_failed) {
-                images_report(&filter->images);
+                images_report(&filter->namer.images);
                 filter_report(filter);
         }
         if (filter->has_failed)

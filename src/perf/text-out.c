@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/text-out.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define KEEP (256u << 10)
 
-bool text_out_init(TextOut *out)
+bool text_out_init(TextOut *out, TextOutFn write, void *data)
 {
-        *out = (TextOut){.bytes = malloc(KEEP), .size = KEEP};
+        *out = (TextOut){.bytes = malloc(KEEP), .size = KEEP, .write = write, .data = data};
         return out->bytes != NULL;
 }
 
@@ -22,8 +20,8 @@ void text_out_deinit(TextOut *out)
 
 static void write_through(TextOut *out, const void *bytes, size_t n)
 {
-        if (n && !out->error && fwrite(bytes, 1, n, stdout) != n)
-                out->error = errno ? errno : EIO;
+        if (n && !out->error)
+                out->error = out->write(out->data, bytes, n);
 }
 
 void text_out_bytes(TextOut *out, const void *bytes, size_t n)

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Text output: what the filter writes to perf's stdout
+ * Text output: what is printed, in large pieces
  *
  * After a failure nothing more is written.
  */
@@ -11,13 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Writes all N bytes. Returns 0, or the errno of what failed. */
+typedef int (*TextOutFn)(void *data, const void *bytes, size_t n);
+
 typedef struct TextOut {
         char *bytes; /* owned: not written yet */
         size_t n, size;
         int error; /* errno of what failed, or 0 */
+        TextOutFn write;
+        void *data; /* for it */
 } TextOut;
 
-bool text_out_init(TextOut *out);
+bool text_out_init(TextOut *out, TextOutFn write, void *data);
 void text_out_deinit(TextOut *out);
 
 void text_out_bytes(TextOut *out, const void *bytes, size_t n);

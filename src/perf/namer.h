@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Namer: samples in, the same samples named and printed out
+ *
+ * A sample is added with its frames: sample, then frame by frame. Names are asked for many samples
+ * at once, so output comes with namer_flush() and at the end.
+ */
+
+#include "perf/batch-resolver.h"
+#include "perf/form.h"
+
+typedef struct Namer {
+        Settings settings; /* borrowed texts */
+        Frames frames;
+        Images images;
+        BatchResolver resolver;
+        Batch batch;
+        TextOut out;
+        const Form *form; /* NULL: nothing is named or printed */
+        void *form_state; /* owned */
+        FormContext context;
+        char message[500]; /* the reason, once a function has failed */
+} Namer;
+
+/*
+ * N settings, as perf's filter has them, whose texts are borrowed; WRITE gets the output. To be
+ * deinitialized in both cases.
+ */
+bool namer_init(Namer *namer, char **settings, int n, TextOutFn write, void *data);
+void namer_deinit(Namer *namer);
+
+/* Keeps the reason for a failure, the first one. Returns false. */
+bool namer_fail(Namer *namer, const char *message);
+bool namer_fail_no_memory(Namer *namer);
+/* ERROR: the errno of a write. */
+bool namer_fail_write(Namer *namer, int error);
+
+/* Is it time for namer_flush()? */
+bool namer_is_full(const Namer *namer);
+/* Names and prints the samples that were added. Numbers of frames and texts are not valid after it.
+ */
+bool namer_flush(Namer *namer);
+/* Prints what is left. */
+bool namer_end(Namer *namer);
