@@ -359,7 +359,7 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_EVENT] = {0, "event", "GLOB", false, to_text, MEMBER(event),
                           "only these events: 'MethodLoad*', '*ILToNative*' ..."},
         [OPTION_INPUT] = {'i', "input", "FILE", false, to_text, MEMBER(input),
-                          "the recording (default: perf.data)"},
+                          "a recording: perf.data (default), .nettrace or .clrsym"},
         [OPTION_DIFF] = {0, "diff", "BEFORE", false, to_text, MEMBER(before),
                          "compare AFTER with this recording, in a flame graph"},
         [OPTION_TIERS] = {0, "tiers", NULL, false, NULL, 0, "text: add the tier of managed code"},

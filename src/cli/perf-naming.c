@@ -12,6 +12,7 @@
 #include "cli/answer-source.h"
 #include "cli/perf-clock.h"
 #include "cli/perf-match.h"
+#include "cli/perf-nettrace.h"
 #include "cli/perf-profile.h"
 #include "cli/perf-program.h"
 #include "cli/progress.h"
@@ -55,6 +56,7 @@ typedef struct Naming {
         const Options *options; /* of the job */
         const char *input;      /* the same */
         FormType form;          /* of what is written now */
+        bool is_nettrace;       /* the samples are those of the runtime, in a .nettrace file */
         PerfPrograms programs;
         Recording *recording; /* owned */
         GString *line;        /* owned: the incomplete last line of perf's output */
@@ -286,7 +288,10 @@ static GPtrArray *filter_settings(const Naming *naming)
         guint i;
 
         add_setting(settings, "format=%s", FORMS[naming->form].format);
-        add_setting(settings, "mapped-only");
+        if (!naming->is_nettrace)
+                add_setting(settings, "mapped-only");
+        else if (!trace && !options->socket)
+                trace = naming->input;
         if (trace)
                 add_setting(settings, "trace=%s", trace);
         if (options->socket)
@@ -305,7 +310,7 @@ static GPtrArray *filter_settings(const Naming *naming)
                 add_setting(settings, "symbols=%s", (char *)options->symbols->pdata[i]);
         for (i = 0; options->source_maps && i < options->source_maps->len; i++)
                 add_setting(settings, "source-map=%s", (char *)options->source_maps->pdata[i]);
-        if (!naming->clock.is_exact)
+        if (!naming->clock.is_exact && !naming->is_nettrace)
                 add_setting(settings, "clock=%" PRId64 ",%" PRIu64, naming->clock.offset,
                             naming->clock.slack);
         for (i = 0; i < naming->maps->len; i++) {
@@ -396,10 +401,16 @@ static void print_summary(const Naming *naming)
                         "it ends; to list it now, run clrsym attach PID, then this command again\n",
                         (guint64)n_unlisted);
         }
+        if (counts.n[COUNT_MANAGED_UNNAMED] > counts_managed(&counts) / UNLISTED_SHARE)
+                fprintf(stderr,
+                        "clrsym: %" G_GUINT64_FORMAT
+                        " frames have no name: %s has no list of the code that was there before "
+                        "(rundown): give --trace with a recording of the process that has one\n",
+                        (guint64)counts.n[COUNT_MANAGED_UNNAMED], naming->input);
         print_runtime_hint(naming, &counts);
         counts_summary(&counts, text, sizeof(text));
-        fprintf(stderr, "clrsym: %s, %" G_GUINT64_FORMAT " events lost by perf\n", text,
-                (guint64)naming->recording->n_lost);
+        fprintf(stderr, "clrsym: %s, %" G_GUINT64_FORMAT " events lost by %s\n", text,
+                (guint64)naming->recording->n_lost, naming->is_nettrace ? "the session" : "perf");
 }
 
 static bool run_filter(Naming *naming, PerfRun *run, GError **error)
@@ -419,7 +430,8 @@ static bool run_filter(Naming *naming, PerfRun *run, GError **error)
         run->input = naming->input;
         run->arguments = NO_ARGUMENTS;
         run->settings = settings;
-        ok = perf_run(&naming->programs, run, &result, error);
+        ok = naming->is_nettrace ? perf_nettrace_run(run, &result, error)
+                                 : perf_run(&naming->programs, run, &result, error);
         if (ok) {
                 pass_on(result.messages);
                 g_free(naming->report);
@@ -556,6 +568,15 @@ static bool naming_needs_one_event(const PerfNaming *job)
         return job->take || job->into;
 }
 
+/* Such a file has its own process's clock and code, so nothing has to be found out. */
+static bool naming_run_nettrace(Naming *naming, GError **error)
+{
+        if (!perf_nettrace_survey(naming->input, naming->recording, error) ||
+            !choose_event(naming, error))
+                return false;
+        return naming_write(naming, error);
+}
+
 static bool naming_run(Naming *naming, GError **error)
 {
         const Options *options = naming->options;
@@ -607,6 +628,7 @@ bool perf_naming_run(const PerfNaming *job, GError **error)
                 .options = job->options,
                 .input = job->input,
                 .form = naming_needs_one_event(job) ? FORM_STREAM : FORM_TEXT,
+                .is_nettrace = perf_nettrace_is(job->input),
                 .recording = recording_new(),
                 .line = g_string_new(NULL),
                 .maps = g_array_new(FALSE, FALSE, sizeof(ProcessMap)),
@@ -617,7 +639,9 @@ bool perf_naming_run(const PerfNaming *job, GError **error)
         bool ok;
 
         perf_catch_signals();
-        ok = is_saved ? naming_run_saved(job, error) : naming_run(&naming, error);
+        ok = is_saved             ? naming_run_saved(job, error)
+             : naming.is_nettrace ? naming_run_nettrace(&naming, error)
+                                  : naming_run(&naming, error);
         clrsym_close(naming.handle);
         if (ok && !is_saved && !job->is_quiet)
                 print_summary(&naming);

@@ -26,9 +26,6 @@ typedef struct PerfNaming {
         bool ends_by_signal;      /* one that came is raised again once files are removed */
 } PerfNaming;
 
-/* A code of PERF_ERROR. */
-#define PERF_NO_SAMPLES 1
-
 /* Prints a line of counts to stderr. False with ERROR set, or, if the reader of stdout went away,
  * without. */
 bool perf_naming_run(const PerfNaming *job, GError **error);

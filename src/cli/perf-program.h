@@ -55,3 +55,5 @@ int perf_caught_signal(void);
 void perf_end_by_signal(int number);
 
 #define PERF_ERROR (g_quark_from_static_string("clrsym-perf"))
+/* One of its codes. */
+#define PERF_NO_SAMPLES 1

@@ -389,6 +389,8 @@ const Event *event_by_id(unsigned provider, unsigned id, unsigned version)
 
 bool event_kind_is_wanted(EventKind kind, EventUse use)
 {
+        if (use == EVENT_USE_NONE)
+                return false;
         if (kind == EVENT_KIND_SHOWN)
                 return use == EVENT_USE_ALL;
         return kind < EVENT_KIND_JIT_INLINED || use != EVENT_USE_CODE_MAPS;

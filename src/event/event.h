@@ -141,6 +141,7 @@ typedef enum EventUse {
         EVENT_USE_CODE_MAPS,
         EVENT_USE_JIT, /* code maps, and statistics of the JIT */
         EVENT_USE_ALL,
+        EVENT_USE_NONE, /* they are only counted */
 } EventUse;
 
 /* True if events of that kind are needed for that use. */

@@ -155,7 +155,7 @@ static bool is_near(const clrsym_answer *answer)
 /* Elsewhere it is not even certain that the code is managed: only exact answers count. */
 static bool takes_marked(MappingKind kind)
 {
-        return kind == MAPPING_JITTED || kind == MAPPING_IMAGE;
+        return kind == MAPPING_JITTED || kind == MAPPING_IMAGE || kind == MAPPING_MANAGED;
 }
 
 static Verdict answer_judge(const clrsym_answer *answer, MappingKind kind)
@@ -243,10 +243,18 @@ static bool are_function(const BatchResolver *resolver, const Ask *ask,
         return ask->n_queries > 0;
 }
 
-static void verdict_count(Counts *counts, MappingKind kind, const Verdict *verdict)
+/* ANSWER has the body, if there is a name. */
+static void verdict_count(Counts *counts, MappingKind kind, const Verdict *verdict,
+                          const clrsym_answer *answer)
 {
-        bool is_jitted = kind == MAPPING_JITTED, is_image = kind == MAPPING_IMAGE;
+        bool is_jitted, is_image;
 
+        if (kind == MAPPING_MANAGED && verdict->is_named)
+                kind = answer->body.tier == CLRSYM_TIER_READY_TO_RUN ? MAPPING_IMAGE
+                                                                     : MAPPING_JITTED;
+        is_jitted = kind == MAPPING_JITTED;
+        is_image = kind == MAPPING_IMAGE;
+        counts->n[COUNT_MANAGED_UNNAMED] += kind == MAPPING_MANAGED;
         counts->n[COUNT_JITTED] += is_jitted;
         counts->n[COUNT_IMAGE] += is_image;
         if (verdict->is_named) {
@@ -254,7 +262,7 @@ static void verdict_count(Counts *counts, MappingKind kind, const Verdict *verdi
                           : is_image ? COUNT_IMAGE_NAMED
                                      : COUNT_ELSEWHERE_NAMED]++;
                 counts->n[COUNT_MARKED] += verdict->is_marked;
-        } else if (is_jitted || is_image) {
+        } else if (takes_marked(kind)) {
                 counts->n[verdict->reason]++;
         }
 }
@@ -303,7 +311,7 @@ static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask)
                 if (function.is_named)
                         verdict = function;
         }
-        verdict_count(&resolver->counts, ask->kind, &verdict);
+        verdict_count(&resolver->counts, ask->kind, &verdict, answer);
         if (!verdict.is_named) {
                 images_note_missing(ask->code.missing);
                 return 0;

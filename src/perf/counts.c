@@ -21,6 +21,7 @@ static const struct {
         [COUNT_IMAGE] = {"image", NULL},
         [COUNT_IMAGE_NAMED] = {"image-named", NULL},
         [COUNT_ELSEWHERE_NAMED] = {"elsewhere-named", NULL},
+        [COUNT_MANAGED_UNNAMED] = {"managed-unnamed", NULL},
         [COUNT_MARKED] = {"marked", NULL},
         [COUNT_NO_PROCESS] = {"no-process", "of unknown processes"},
         [COUNT_NO_METHOD] = {"no-method", "unknown"},
@@ -61,7 +62,8 @@ bool counts_take_line(Counts *counts, const char *line)
 
 uint64_t counts_managed(const Counts *counts)
 {
-        return counts->n[COUNT_JITTED] + counts->n[COUNT_IMAGE] + counts->n[COUNT_ELSEWHERE_NAMED];
+        return counts->n[COUNT_JITTED] + counts->n[COUNT_IMAGE] + counts->n[COUNT_ELSEWHERE_NAMED] +
+               counts->n[COUNT_MANAGED_UNNAMED];
 }
 
 uint64_t counts_named(const Counts *counts)

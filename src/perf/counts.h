@@ -24,6 +24,8 @@ typedef enum Count {
         COUNT_IMAGE_NAMED,
         /* Named frames for which perf has no mapping. */
         COUNT_ELSEWHERE_NAMED,
+        /* Frames that the runtime reports as managed, without a name: jitted or precompiled. */
+        COUNT_MANAGED_UNNAMED,
         COUNT_MARKED, /* of the named ones: the name is not certain */
         /* Why other frames in jitted memory and images have no name. */
         COUNT_NO_PROCESS,

@@ -139,7 +139,7 @@ static bool folded_add(void *state, const FormContext *context, const BatchSampl
             !folded_put_words(folded, context, sample, entries))
                 return false;
         stack.first = folded->n_words;
-        hash = hash_bytes(0, folded->words + stack.first, stack.n * sizeof(uint32_t));
+        hash = hash_index_bytes(0, folded->words + stack.first, stack.n * sizeof(uint32_t));
         number = hash_index_find(&folded->index, hash, equal_stack, folded, &stack);
         if (number != INDEX_NONE) {
                 folded->stacks[number].count++;

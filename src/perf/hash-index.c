@@ -82,7 +82,7 @@ uint64_t hash_number(uint64_t hash, uint64_t number)
         return hash ^ hash >> 32;
 }
 
-uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
+uint64_t hash_index_bytes(uint64_t hash, const void *bytes, size_t n)
 {
         const char *at = bytes;
         uint64_t word;
@@ -99,5 +99,5 @@ uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
 
 uint64_t hash_text(uint64_t hash, const char *text)
 {
-        return hash_bytes(hash, text, strlen(text));
+        return hash_index_bytes(hash, text, strlen(text));
 }

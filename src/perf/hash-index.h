@@ -33,6 +33,6 @@ bool hash_index_add(HashIndex *index, uint64_t hash, uint32_t number);
 void hash_index_clear(HashIndex *index);
 void hash_index_deinit(HashIndex *index);
 
-uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n);
+uint64_t hash_index_bytes(uint64_t hash, const void *bytes, size_t n);
 uint64_t hash_text(uint64_t hash, const char *text);
 uint64_t hash_number(uint64_t hash, uint64_t number);

@@ -108,6 +108,7 @@ bool mapping_kind_may_be_managed(MappingKind kind, const char *symbol)
                 return !symbol;
         case MAPPING_JITTED: /* the name may be from a perf map, which has no times */
         case MAPPING_IMAGE:
+        case MAPPING_MANAGED:
                 return true;
         case MAPPING_LIBRARY:
                 break;

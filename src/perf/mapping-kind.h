@@ -12,6 +12,7 @@ typedef enum MappingKind {
         MAPPING_JITTED,  /* memory that the JIT writes code to: anonymous, or the runtime's memfd */
         MAPPING_IMAGE,   /* a .NET assembly, which may hold precompiled code */
         MAPPING_LIBRARY, /* an ELF library: never managed code */
+        MAPPING_MANAGED, /* perf is not asked: the runtime itself reports a managed frame there */
         MAPPING_OTHER,   /* another file: a single-file program holds assemblies */
 } MappingKind;
 

@@ -68,6 +68,9 @@ Profile *profile_part(const Profile *profile, ProfileWantsFn wants, void *data);
 /* All samples, with those that they count for; at most PROFILE_MAX_COUNT. */
 uint64_t profile_count(const Profile *profile);
 
+/* The event of samples that the runtime's own sampler took: what pictures say of them. */
+#define PROFILE_EVENT_MANAGED "dotnet-sample"
+
 typedef struct ProfileOptions {
         const char *title; /* title of graphs and profiles, or NULL: "Flame graph" */
         /*

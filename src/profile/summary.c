@@ -87,6 +87,10 @@ void summary_append(GString *out, const Summary *summary, const ProfileOptions *
         }
         if (options->event)
                 g_string_append_printf(out, " of %s", options->event);
+        if (!g_strcmp0(options->event, PROFILE_EVENT_MANAGED))
+                g_string_append(out,
+                                " (by the runtime: managed frames only, of every thread, at safe "
+                                "points)");
         if (profile_event_is_clock(options->event)) {
                 g_string_append(out, " (");
                 number_append_duration(out, summary->period);

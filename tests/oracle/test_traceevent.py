@@ -7,8 +7,10 @@ delivers otherwise than the runtime wrote it, is listed here; all else must be t
 
 import collections
 import json
+import lzma
 import os
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
@@ -17,6 +19,7 @@ import recorded  # pylint: disable=wrong-import-position
 import traceevent  # pylint: disable=wrong-import-position
 from layout import LAYOUT  # pylint: disable=wrong-import-position
 
+SAMPLED = pathlib.Path(__file__).resolve().parents[1] / 'nettrace' / 'data' / 'sampled'
 RUNTIME, RUNDOWN = 'Microsoft-Windows-DotNETRuntime', 'Microsoft-Windows-DotNETRuntimeRundown'
 # The manifest's ids. TraceEvent gives the failures the ids of their Ansi forms.
 IDS = {RUNTIME: {
@@ -128,8 +131,36 @@ def check(tap, name, dumped, delivered):
     return n_fields
 
 
+def check_samples(tap, programs, directory, command):
+    """The samples of the runtime's own sampler: stacks, and the names that TraceEvent has too."""
+    path = pathlib.Path(directory) / 'sampled.nettrace'
+    path.write_bytes(lzma.open(SAMPLED / 'trace.nettrace.xz').read())
+    theirs, = traceevent.read(command, [path])
+    done = programs.run([programs.clrsym, 'perf', '-i', path, '--style', 'clr'])
+    ours = collections.Counter()
+    names = {}
+    for sample in done.stdout.strip().split('\n\n'):
+        head, *frames = sample.splitlines()
+        rows = [re.fullmatch(r'\t *([0-9a-f]+) (.*) \(.*\)', frame).groups() for frame in frames]
+        kind = 1 if rows and rows[0][0] == '0' else 2
+        rows = rows[1:] if kind == 1 else rows
+        ours[int(re.match(r'.*? +(\d+) +\d+\.\d{9}: ', head)[1]), kind,
+             tuple(int(address, 16) for address, _ in rows)] += 1
+        names.update((int(address, 16), text) for address, text in rows)
+    tap.equal(ours, collections.Counter((sample['tid'], sample['kind'], tuple(sample['addresses']))
+                                        for sample in theirs),
+              f'sampled: {ours.total()} samples, with the stacks that TraceEvent reads')
+    known = [(address, name) for sample in theirs
+             for address, name in zip(sample['addresses'], sample['names']) if name]
+    wrong = [(hex(address), name, names[address]) for address, name in known
+             if f'{name.split("(")[0]}(' not in names[address].replace('::', '.')]
+    tap.check(len(known) > 500 and not wrong,
+              f'sampled: {len(known)} frames have the names that TraceEvent has', *wrong[:5])
+
+
 def run(tap, programs, directory, names):
     command = traceevent.build(directory)
+    check_samples(tap, programs, directory, command)
     n_fields = 0
     traces = {name: trace for name, trace in recorded.unpack(directory, names).items()
               if name != recorded.REFUSED}

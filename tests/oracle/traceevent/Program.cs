@@ -4,11 +4,13 @@
 //
 //   traceevent ZIP...        every event that it delivers, one JSON object a line, and an empty line
 //                            after those of each ZIP
+//   traceevent FILE.nettrace...  the samples in it with their stacks, in the same way
 //   traceevent --bench ZIP   names and extents of all loaded methods read; prints how many
 
 using System.Text.Encodings.Web;
 using System.Text.Json;
 using Microsoft.Diagnostics.Tracing;
+using Microsoft.Diagnostics.Tracing.Etlx;
 using Microsoft.Diagnostics.Tracing.Parsers;
 using Microsoft.Diagnostics.Tracing.Parsers.Clr;
 
@@ -22,7 +24,10 @@ if (args.Length > 0)
     using var output = new BufferedStream(Console.OpenStandardOutput(), 1 << 20);
     foreach (var path in args)
     {
-        Print(path, output);
+        if (path.EndsWith(".nettrace"))
+            PrintSamples(path, output);
+        else
+            Print(path, output);
         output.WriteByte((byte)'\n');
     }
     return 0;
@@ -74,6 +79,32 @@ static void Print(string path, Stream output)
     source.Clr.All += PrintEvent;
     new ClrRundownTraceEventParser(source).All += PrintEvent;
     source.Process();
+}
+
+static void PrintSamples(string path, Stream output)
+{
+    using var log = new TraceLog(TraceLog.CreateFromEventPipeDataFile(path));
+    using var writer = new StreamWriter(output, leaveOpen: true) { NewLine = "\n" };
+    foreach (var data in log.Events)
+    {
+        if (data.ProviderName != "Microsoft-DotNETCore-SampleProfiler")
+            continue;
+        var addresses = new List<ulong>();
+        var names = new List<string>();
+        for (var stack = data.CallStack(); stack != null; stack = stack.Caller)
+        {
+            addresses.Add(stack.CodeAddress.Address);
+            names.Add(stack.CodeAddress.Method?.FullMethodName ?? "");
+        }
+        writer.WriteLine(JsonSerializer.Serialize(new
+        {
+            pid = data.ProcessID,
+            tid = data.ThreadID,
+            kind = BitConverter.ToInt32(data.EventData()),
+            addresses,
+            names,
+        }));
+    }
 }
 
 // Arrays are no payload of theirs, and MethodDetails' payload list is one off: its typed

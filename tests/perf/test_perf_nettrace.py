@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""`clrsym perf` of a .nettrace file: the samples of the runtime's own sampler, in every form, without
+perf. tests/oracle compares their stacks and names with TraceEvent's."""
+
+import lzma
+import pathlib
+import re
+
+import perftool
+import recorded
+
+DATA = pathlib.Path(__file__).resolve().parents[1] / 'nettrace' / 'data'
+# tests/oracle counts the same.
+N_SAMPLES, N_FRAMES = 1351, 2859
+WHAT = 'by the runtime: managed frames only, of every thread, at safe points'
+
+
+class Files:
+    """Recordings, unpacked; and outputs."""
+
+    def __init__(self, programs, directory):
+        self.programs, self.directory = programs, directory
+        self.sampled = self.unpack('sampled/trace')
+        self.rundown = self.unpack('sampled/rundown')
+        self.other = self.unpack('gen/trace')
+        # Nothing of perf's is needed.
+        self.empty = directory / 'empty'
+        self.empty.mkdir()
+
+    def unpack(self, name):
+        path = self.directory / f'{name.replace("/", "-")}.nettrace'
+        path.write_bytes(lzma.open(DATA / f'{name}.nettrace.xz').read())
+        return path
+
+    def perf(self, *arguments, **options):
+        environment = {**perftool.environment(self.programs), 'PATH': str(self.empty),
+                       'CLRSYM_DLFILTER': '/nowhere.so', **options}
+        return perftool.clrsym_perf(self.programs, *arguments, env=environment)
+
+
+def check_named(tap, files):
+    done = files.perf('-i', files.sampled)
+    tap.check(done.returncode == 0 and f'clrsym: {N_SAMPLES} samples, {N_FRAMES} managed frames: 23.08% named '
+              f'(660 of 660 jitted, 0 of 0 precompiled; 0 marked ~), 2199 unknown' in done.stderr and
+              'has no list of the code that was there before (rundown): give --trace' in done.stderr,
+              'without a rundown: what was loaded since, and what to do', done.stderr)
+    done = files.perf('-i', files.sampled, '--trace', files.rundown)
+    tap.check(done.returncode == 0 and f'{N_FRAMES} managed frames: 100.00% named (2546 of 2546 jitted, 313 of 313 '
+              'precompiled; 0 marked ~)' in done.stderr and 'give --trace' not in done.stderr,
+              'with a rundown of the same process: all', done.stderr)
+    tap.check(re.search(r'^process 18521 18521  5369\.532295005: +1 dotnet-sample: \n'
+                        r'\t +7f7892a93fba W\.HotLoop\(int\)\+0x1a \(\S*\.dll\)\n'
+                        r'\t +7f7892a91c68 W\.Main\(string\[\]\)\+0x\w+ \(\S*\.dll\)\n$', done.stdout, re.M),
+              'text as perf script prints it', done.stdout[:500])
+    tap.equal(done.stdout.count('[native code, or waiting]'),
+              sum('[native code, or waiting]' in text.split('\n')[1]
+                  for text in done.stdout.strip().split('\n\n')),
+              'a thread outside of managed code has that as its leaf')
+
+
+def check_forms(tap, files):
+    names = {ending: files.directory / f'sampled{ending}'
+             for ending in ('.folded', '.html', '.svg', '.speedscope.json', '.pb.gz', '.clrsym')}
+    outputs = [word for path in names.values() for word in ('-o', path)]
+    done = files.perf('-i', files.sampled, '--trace', files.rundown, *outputs)
+    tap.check(done.returncode == 0 and all(path.stat().st_size for path in names.values()),
+              'all forms at once', done.stderr)
+    folded = dict(line.rsplit(' ', 1) for line in names['.folded'].read_text(encoding='utf-8').splitlines())
+    tap.equal(sum(map(int, folded.values())), N_SAMPLES, 'folded stacks have each sample')
+    tap.equal(folded['process_18521;W.Main(string[]);W.HotLoop(int)'], '546', 'the hot loop is hot')
+    for ending in '.svg', '.html':
+        tap.check(WHAT in names[ending].read_text(encoding='utf-8'), f'{ending} shows what they are')
+    again = files.directory / 'again.html'
+    done = files.perf('-i', names['.clrsym'], '-o', again)
+    tap.check(done.returncode == 0 and WHAT in again.read_text(encoding='utf-8'),
+              'kept named samples do, too', done.stderr)
+    change = files.directory / 'diff.html'
+    done = files.perf('--diff', files.sampled, files.sampled, '--trace', files.rundown, '-o', change)
+    tap.check(done.returncode == 0 and change.stat().st_size, 'they can be compared', done.stderr)
+
+
+def check_refused(tap, files):
+    done = files.perf('-i', files.other)
+    tap.check(done.returncode == 1 and not done.stdout and
+              re.fullmatch(r'clrsym: \S+ has no samples of the runtime\'s sampler: record it with .*\n', done.stderr),
+              'a session without samples', done.stderr)
+    done = files.perf('-i', files.sampled, '--event', 'cycles')
+    tap.check(done.returncode == 1 and f'but dotnet-sample ({N_SAMPLES} samples)' in done.stderr, 'another event',
+              done.stderr)
+    cut = files.directory / 'cut.nettrace'
+    whole = files.sampled.read_bytes()
+    cut.write_bytes(whole[:len(whole) * 95 // 100])
+    done = files.perf('-i', cut)
+    found = re.search(r'^clrsym: (\d+) samples', done.stderr, re.M)
+    tap.check(done.returncode == 0 and found and 0 < int(found[1]) < N_SAMPLES,
+              'a file that is cut off has samples up to there', done.stderr)
+    damaged = bytearray(whole)
+    damaged[40:44] = b'\xff' * 4
+    cut.write_bytes(damaged)
+    done = files.perf('-i', cut)
+    tap.check(done.returncode == 1 and re.fullmatch(r'clrsym: \S+cut\.nettrace: .*\n', done.stderr), 'a damaged file',
+              done.stderr)
+    done = files.perf('-i', files.sampled, '-o', '/dev/full')
+    tap.check(done.returncode == 1 and 'No space left on device' in done.stderr, 'a full disk', done.stderr)
+
+
+def run(tap, programs, directory, _):
+    files = Files(programs, pathlib.Path(directory))
+    check_named(tap, files)
+    check_forms(tap, files)
+    check_refused(tap, files)
+
+
+if __name__ == '__main__':
+    recorded.main(run)
