@@ -302,9 +302,15 @@ uint64_t ctf_read_bits(const uint8_t *bytes, unsigned shift, unsigned size, bool
         return value;
 }
 
+/* The byte that has bit AT of the packet. */
+static inline const uint8_t *cursor_byte_at(const CtfCursor *cursor, uint64_t at)
+{
+        return cursor->window + (at / 8 - cursor->window_begin);
+}
+
 static const uint8_t *cursor_byte(const CtfCursor *cursor)
 {
-        return cursor->window + (cursor->at / 8 - cursor->window_begin);
+        return cursor_byte_at(cursor, cursor->at);
 }
 
 /* A clock that is kept in fewer bits than it has is ahead of the last one, by less than a round. */
@@ -330,18 +336,18 @@ static inline void cursor_set_role(CtfCursor *cursor, const CtfStep *step, uint6
         cursor->has_roles |= 1u << step->role;
 }
 
-/* A number at a whole byte, with eight bytes from there on: as mostly. */
-static inline void cursor_number(CtfCursor *cursor, const CtfStep *step, CtfSlot *slots)
+/* A number at a whole byte, bit AT, with eight bytes from there on: as mostly. */
+static inline void cursor_number(CtfCursor *cursor, const CtfStep *step, uint64_t at,
+                                 CtfSlot *slots)
 {
         uint64_t value;
 
-        memcpy(&value, cursor_byte(cursor), sizeof(value));
+        memcpy(&value, cursor_byte_at(cursor, at), sizeof(value));
         value = GUINT64_FROM_LE(value) << step->shift;
         value = step->is_signed ? (uint64_t)((int64_t)value >> step->shift) : value >> step->shift;
         if (step->slot != UINT32_MAX)
                 slots[step->slot].value = value;
         cursor_set_role(cursor, step, value);
-        cursor->at += step->size;
 }
 
 static bool cursor_integer(CtfCursor *cursor, const CtfStep *step, CtfSlot *slots)
@@ -437,65 +443,85 @@ static CtfRunResult program_repeat(const CtfProgram *program, uint32_t i, uint64
         return CTF_RUN_OK;
 }
 
+/* A step that is not among the usual ones. CTF_RUN_OK: *STEP is the next one. */
+static CtfRunResult program_step(const CtfProgram *program, const CtfStep **step, CtfCursor *cursor,
+                                 CtfSlot *slots)
+{
+        const CtfStep *steps = (const CtfStep *)(const void *)program->steps->data, *now = *step;
+        CtfRunResult result = CTF_RUN_OK;
+        bool is_whole = true;
+
+        *step = now + 1;
+        switch (now->code) {
+        case CTF_CODE_NUMBER:
+        case CTF_CODE_INTEGER:
+                is_whole = cursor_integer(cursor, now, slots);
+                break;
+        case CTF_CODE_STRING:
+                is_whole = cursor_string(cursor, now, slots);
+                break;
+        case CTF_CODE_ELEMENTS:
+                is_whole = cursor_elements(cursor, now, step_count(now, slots), slots);
+                break;
+        case CTF_CODE_REPEAT:
+                result = program_repeat(program, (uint32_t)(now - steps), step_count(now, slots),
+                                        cursor, slots);
+                *step = steps + now->target;
+                break;
+        default: /* is in program_run() */
+                g_assert_not_reached();
+        }
+        return is_whole ? result : CTF_RUN_SHORT;
+}
+
+/*
+ * The cursor's position is a variable here: a load of it from memory would have to wait for the
+ * store of the step before.
+ */
 static CtfRunResult program_run(const CtfProgram *program, uint32_t i, uint32_t end,
                                 CtfCursor *cursor, CtfSlot *slots)
 {
         const CtfStep *steps = (const CtfStep *)(const void *)program->steps->data;
         const CtfStep *step = steps + i, *last = steps + end;
-        CtfRunResult result;
-        uint64_t count;
+        CtfRunResult result = CTF_RUN_OK;
+        uint64_t at = cursor->at, size;
 
-        while (step < last) {
+        while (step < last && result == CTF_RUN_OK) {
                 switch (step->code) {
                 case CTF_CODE_ALIGN:
-                        count = -cursor->at & (step->align - 1);
-                        if (cursor->end - cursor->at < count)
-                                return CTF_RUN_SHORT;
-                        cursor->at += count;
-                        break;
                 case CTF_CODE_SKIP:
-                        if (cursor->end - cursor->at < step->size)
+                        size = step->code == CTF_CODE_SKIP ? step->size : -at & (step->align - 1);
+                        if (cursor->end - at < size)
                                 return CTF_RUN_SHORT;
-                        cursor->at += step->size;
+                        at += size;
+                        step++;
                         break;
                 case CTF_CODE_NUMBER:
-                        if (cursor->at % 8 == 0 && cursor->end - cursor->at >= 64) {
-                                cursor_number(cursor, step, slots);
+                        if (at % 8 == 0 && cursor->end - at >= 64) {
+                                cursor_number(cursor, step, at, slots);
+                                at += step->size;
+                                step++;
                                 break;
                         }
                         /* fallthrough */
-                case CTF_CODE_INTEGER:
-                        if (!cursor_integer(cursor, step, slots))
-                                return CTF_RUN_SHORT;
+                default:
+                        cursor->at = at;
+                        result = program_step(program, &step, cursor, slots);
+                        at = cursor->at;
                         break;
-                case CTF_CODE_STRING:
-                        if (!cursor_string(cursor, step, slots))
-                                return CTF_RUN_SHORT;
-                        break;
-                case CTF_CODE_ELEMENTS:
-                        if (!cursor_elements(cursor, step, step_count(step, slots), slots))
-                                return CTF_RUN_SHORT;
-                        break;
-                case CTF_CODE_REPEAT:
-                        result = program_repeat(program, (uint32_t)(step - steps),
-                                                step_count(step, slots), cursor, slots);
-                        if (result != CTF_RUN_OK)
-                                return result;
-                        step = steps + step->target;
-                        continue;
                 case CTF_CODE_SELECT:
                         i = program_select(program, step, slots[step->count_slot].value);
                         if (i == UINT32_MAX)
                                 return CTF_RUN_INVALID;
                         step = steps + i;
-                        continue;
+                        break;
                 case CTF_CODE_JUMP:
                         step = steps + step->target;
-                        continue;
+                        break;
                 }
-                step++;
         }
-        return CTF_RUN_OK;
+        cursor->at = at;
+        return result;
 }
 
 CtfRunResult ctf_program_run(const CtfProgram *program, CtfCursor *cursor, CtfSlot *slots)
