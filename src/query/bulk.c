@@ -30,9 +30,6 @@ struct Bulk {
         QueryWait wait;   /* what the next one waits for */
         BulkAnswer *rows; /* owned: its answers */
         size_t n_rows;    /* that are made */
-        /* All zeros, for each row to begin with: compilers copy a struct of this size much faster
-         * than they clear it. */
-        BulkAnswer no_row;
         unsigned n_restarts;   /* names that rows refer to were replaced meanwhile */
         GHashTable *ambiguous; /* owned: owned Question -> index + 1 of its row */
         size_t n_group;        /* queries that are answered together */
@@ -306,7 +303,7 @@ static void bulk_add_row(Bulk *bulk, const Question *question, const Answer *ans
 {
         BulkAnswer *row = &bulk->rows[bulk->n_rows++];
 
-        *row = bulk->no_row;
+        *row = (BulkAnswer){0};
         bulk_put_answer(bulk, row, question, answer);
         if (answer->status == ANSWER_AMBIGUOUS)
                 g_hash_table_replace(bulk->ambiguous, g_memdup2(question, sizeof(*question)),
@@ -316,11 +313,12 @@ static void bulk_add_row(Bulk *bulk, const Question *question, const Answer *ans
 /* Makes the rows of up to N queries. Fewer if the turn is over, or their names are many bytes. */
 static void bulk_answer_group(Bulk *bulk, const uint8_t *payload, size_t n)
 {
-        Question questions[MAX_GROUP] = {0};
+        Question questions[MAX_GROUP];
         const BulkAnswer *known[MAX_GROUP];
         Answer answers[MAX_GROUP];
         size_t n_asked = 0, n_answered, k = 0, i;
 
+        memset(questions, 0, n * sizeof(*questions));
         for (i = 0; i < n; i++) {
                 questions[n_asked] = question_from_payload(payload, bulk->n_rows + i);
                 known[i] = bulk_find_ambiguous(bulk, &questions[n_asked]);
