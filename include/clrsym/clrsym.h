@@ -281,6 +281,10 @@ typedef struct clrsym_line {
         const char *file; /* as the compiler got it, or as it was mapped; NULL: there is no line.
                              Valid until the next call with the lines. Escape it for terminals. */
         uint32_t line, column; /* from 1 */
+        /* The checksum of the file's bytes as they were compiled: 20 bytes are SHA-1, 32 SHA-256.
+         * Valid as long as the file's name. NULL: not known. */
+        const uint8_t *checksum;
+        uint32_t n_checksum; /* bytes */
 } clrsym_line;
 
 /* -ENOMEM; then *RET is NULL. */

@@ -14,6 +14,14 @@ static void take_line(void *data, uint32_t line, const char *file)
         profile->line = line;
 }
 
+static void take_checksum(void *data, const char *checksum)
+{
+        PerfProfile *profile = data;
+
+        g_free(profile->checksum);
+        profile->checksum = g_strdup(checksum);
+}
+
 static void perf_profile_take_frame(void *data, const StreamFrame *frame, const char *name,
                                     const char *module)
 {
@@ -34,6 +42,7 @@ static void perf_profile_take_frame(void *data, const StreamFrame *frame, const 
                 .is_marked = frame->is_marked,
                 .file = profile->file,
                 .line = profile->file ? profile->line : 0,
+                .checksum = profile->checksum,
         };
         uint32_t number = profile_frame(profile->profile, &row);
         const bool is_jit =
@@ -42,6 +51,7 @@ static void perf_profile_take_frame(void *data, const StreamFrame *frame, const 
         g_array_append_val(profile->frames, number);
         g_array_append_val(profile->jits, is_jit);
         g_clear_pointer(&profile->file, g_free);
+        g_clear_pointer(&profile->checksum, g_free);
 }
 
 /* After the JIT's frames nearest to the leaf; 0: there are none. Those that it calls, in libc say,
@@ -104,7 +114,8 @@ static void perf_profile_take_sample(void *data, const StreamSample *sample, con
         profile_add(profile->profile, &row);
 }
 
-static const StreamCalls CALLS = {perf_profile_take_frame, perf_profile_take_sample, take_line};
+static const StreamCalls CALLS = {perf_profile_take_frame, perf_profile_take_sample, take_line,
+                                  take_checksum};
 
 void perf_profile_init(PerfProfile *profile, PerfCompiling *compiling, Profile *into)
 {
@@ -125,6 +136,7 @@ void perf_profile_deinit(PerfProfile *profile)
                 g_clear_pointer(&profile->profile, profile_free);
         g_clear_pointer(&profile->reader, stream_reader_free);
         g_clear_pointer(&profile->file, g_free);
+        g_clear_pointer(&profile->checksum, g_free);
         g_clear_pointer(&profile->jits, g_array_unref);
         g_clear_pointer(&profile->frames, g_array_unref);
         g_clear_pointer(&profile->stack, g_array_unref);

@@ -25,6 +25,7 @@ typedef struct PerfProfile {
         StreamReader *reader;
         char *file;       /* owned: the source of the frame that comes next; NULL: not known */
         uint32_t line;    /* the same */
+        char *checksum;   /* owned: the same */
         GArray *frames;   /* uint32_t: the profile's numbers, by the stream's */
         GArray *stack;    /* uint32_t: the frames of one sample */
         bool is_before;   /* the samples are of the recording that another is compared with */

@@ -83,6 +83,10 @@ static void saved_put_line(ProfileFile *file, const Frame *frame)
         const StreamLine row = {frame->line};
         const size_t n = strlen(frame->file);
 
+        if (frame->checksum) {
+                saved_put_record(file, STREAM_CHECKSUM, strlen(frame->checksum));
+                saved_put(file, frame->checksum, strlen(frame->checksum));
+        }
         saved_put_record(file, STREAM_LINE, sizeof(row) + n);
         saved_put(file, &row, sizeof(row));
         saved_put(file, frame->file, n);

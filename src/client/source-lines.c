@@ -115,7 +115,11 @@ static LineQuestion question_of(int32_t pid, const clrsym_body *body, int32_t il
 
 static clrsym_line line_of(const SourceLine *line)
 {
-        return (clrsym_line){.file = line->file, .line = line->line, .column = line->column};
+        return (clrsym_line){.file = line->file,
+                             .line = line->line,
+                             .column = line->column,
+                             .checksum = line->checksum,
+                             .n_checksum = line->n_checksum};
 }
 
 clrsym_line_status clrsym_lines_find(clrsym_lines *lines, int32_t pid, clrsym_answer *answer,

@@ -140,6 +140,7 @@ static LineStatus lines_find_method(Lines *lines, const LineQuestion *question, 
                 [PDB_WINDOWS] = LINE_PDB_WINDOWS, [PDB_UNREADABLE] = LINE_PDB_DAMAGED,
         };
         uint32_t method = question->token & ~TOKEN_TABLE;
+        MetadataSpan checksum = {0};
         LineModule *module;
         PdbPoint point;
         bool is_found;
@@ -164,10 +165,14 @@ static LineStatus lines_find_method(Lines *lines, const LineQuestion *question, 
                                              &point);
         if (!is_found)
                 return LINE_NONE;
+        if (!pdb_document_checksum(&module->file->pdb, point.document, &checksum))
+                checksum = (MetadataSpan){0};
         *ret = (SourceLine){.file = pdb_cache_document(&lines->cache, module->file, point.document,
                                                        map_path, &lines->map),
                             .line = point.line,
-                            .column = point.column};
+                            .column = point.column,
+                            .checksum = checksum.at,
+                            .n_checksum = (uint32_t)checksum.n};
         return ret->file ? LINE_FOUND : LINE_PDB_DAMAGED;
 }
 

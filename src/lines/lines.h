@@ -57,6 +57,10 @@ typedef enum LineStatus {
 typedef struct SourceLine {
         const char *file;
         uint32_t line, column; /* from 1 */
+        /* The checksum of the source's bytes as they were compiled: 20 bytes are SHA-1, 32 SHA-256.
+         * Valid as the file. NULL: not known. */
+        const uint8_t *checksum;
+        uint32_t n_checksum;
 } SourceLine;
 
 /* The line that counts at the IL offset. RET is set with LINE_FOUND. */

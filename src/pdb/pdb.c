@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-#define ID_SIZE (PDB_GUID_SIZE + 4u)
+#define ID_SIZE   (PDB_GUID_SIZE + 4u)
+#define SHA1_SIZE 20u
 
 static bool pdb_refuse(const char **ret_reason, const char *reason)
 {
@@ -149,6 +150,15 @@ bool pdb_document_path(const Pdb *pdb, uint32_t document, char *buffer, size_t n
         }
         buffer[n_done] = '\0';
         return !cursor.has_failed && n_done;
+}
+
+bool pdb_document_checksum(const Pdb *pdb, uint32_t document, MetadataSpan *ret)
+{
+        uint32_t index;
+
+        return metadata_cell(&pdb->metadata, METADATA_DOCUMENT, document, DOCUMENT_HASH, &index) &&
+               index && metadata_blob(&pdb->metadata, index, ret) &&
+               (ret->n == SHA1_SIZE || ret->n == SHA256_SIZE);
 }
 
 uint32_t pdb_kickoff_method(const Pdb *pdb, uint32_t method)

@@ -39,6 +39,12 @@ void pdb_deinit(Pdb *pdb);
  */
 bool pdb_document_path(const Pdb *pdb, uint32_t document, char *buffer, size_t n);
 
+/*
+ * The checksum of a document's bytes as they were compiled: of 20 bytes it is SHA-1, of 32 SHA-256.
+ * Borrowed from PDB. False if there is none of these.
+ */
+bool pdb_document_checksum(const Pdb *pdb, uint32_t document, MetadataSpan *ret);
+
 /* The method as the programmer wrote it, of a state machine's MoveNext; 0: METHOD is not a
  * MoveNext. */
 uint32_t pdb_kickoff_method(const Pdb *pdb, uint32_t method);

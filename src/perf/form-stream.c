@@ -79,6 +79,11 @@ static void put_line(const FormContext *context, const NamedFrame *frame)
         const StreamLine row = {frame->line};
         size_t n = strlen(frame->file);
 
+        if (frame->checksum) {
+                put_header(context->out, STREAM_CHECKSUM, strlen(frame->checksum));
+                text_out_text(context->out, frame->checksum);
+        }
+
         put_header(context->out, STREAM_LINE, sizeof(row) + n);
         text_out_bytes(context->out, &row, sizeof(row));
         text_out_bytes(context->out, frame->file, n);

@@ -3,12 +3,16 @@
 
 #include "util/printable.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A limit of the memory for names. A guess; untuned. */
 #define MAX_FRAMES (1u << 18)
 #define MAX_BYTES  (128u << 20)
+
+/* Bytes of a source's checksum. */
+#define MAX_CHECKSUM 32u
 
 /* perf's texts are mostly at the same address again: then they need no hash. */
 #define N_RECENT 8192
@@ -20,7 +24,9 @@ typedef struct BodyKey {
         uint32_t generation, rejit_id;
         bool is_marked;
         bool has_line;
-        uint32_t file, line; /* with a line; FILE is a number of frames_text() */
+        /* With a line. FILE and CHECKSUM are numbers of frames_text(); that of "" if the checksum
+         * is not known. */
+        uint32_t file, line, checksum;
         clrsym_il_kind il_kind;
 } BodyKey;
 
@@ -202,7 +208,8 @@ static bool equal_body(const void *rows, uint32_t number, const void *key)
                one->pid == other->pid && one->pid_ns == other->pid_ns &&
                one->generation == other->generation && one->is_marked == other->is_marked &&
                one->has_line == other->has_line && one->file == other->file &&
-               one->line == other->line && one->il_kind == other->il_kind;
+               one->line == other->line && one->checksum == other->checksum &&
+               one->il_kind == other->il_kind;
 }
 
 static char *symbol_of(const clrsym_body *body, clrsym_style style)
@@ -228,11 +235,17 @@ static char *module_of(const clrsym_body *body, const char *image)
 static bool key_set_line(Frames *frames, BodyKey *key, const clrsym_line *line,
                          clrsym_il_kind il_kind)
 {
+        char checksum[2 * MAX_CHECKSUM + 1] = "";
+        uint32_t i;
+
+        for (i = 0; line->n_checksum <= MAX_CHECKSUM && i < line->n_checksum; i++)
+                snprintf(checksum + (size_t)2 * i, 3, "%02x", line->checksum[i]);
         key->has_line = true;
         key->file = frames_text(frames, line->file);
+        key->checksum = frames_text(frames, checksum);
         key->line = line->line;
         key->il_kind = il_kind;
-        return key->file != INDEX_NONE;
+        return key->file != INDEX_NONE && key->checksum != INDEX_NONE;
 }
 
 static uint64_t key_hash(const BodyKey *key)
@@ -285,6 +298,7 @@ static const char *row_name(const FrameRow *row)
 NamedFrame frames_get(const Frames *frames, uint32_t number)
 {
         const FrameRow *row = &frames->rows[number];
+        const char *checksum = row->key.has_line ? row_name(&frames->rows[row->key.checksum]) : "";
 
         return (NamedFrame){
                 .name = row_name(row),
@@ -294,6 +308,7 @@ NamedFrame frames_get(const Frames *frames, uint32_t number)
                 .is_marked = row->key.is_marked,
                 .file = row->key.has_line ? row_name(&frames->rows[row->key.file]) : NULL,
                 .line = row->key.line,
+                .checksum = *checksum ? checksum : NULL,
                 .il_kind = row->key.il_kind,
         };
 }

@@ -22,6 +22,7 @@ typedef struct NamedFrame {
         bool is_marked;
         const char *file; /* printable: the source; NULL: the line is not known */
         uint32_t line;
+        const char *checksum;   /* of the source, in hexadecimal digits; NULL: not known */
         clrsym_il_kind il_kind; /* with a line: of the code that has it */
 } NamedFrame;
 

@@ -103,6 +103,22 @@ static bool take_line(StreamReader *reader, const char *at, size_t n)
         return true;
 }
 
+static bool take_checksum(StreamReader *reader, const char *at, size_t n)
+{
+        size_t i;
+
+        for (i = 0; i < n; i++)
+                if (!strchr("0123456789abcdef", at[i]) || !at[i])
+                        return false;
+        if (!n || !buffer_grow((void **)&reader->words, &reader->words_size, n + 1))
+                return false;
+        memcpy(reader->words, at, n);
+        reader->words[n] = '\0';
+        if (reader->calls->checksum)
+                reader->calls->checksum(reader->data, reader->words);
+        return true;
+}
+
 static bool stream_take_text(StreamReader *reader, const char *at, size_t n)
 {
         char *text;
@@ -166,6 +182,8 @@ static bool take_record(StreamReader *reader, const StreamHeader *header, const 
                 return stream_take_sample(reader, at, header->size);
         case STREAM_LINE:
                 return take_line(reader, at, header->size);
+        case STREAM_CHECKSUM:
+                return take_checksum(reader, at, header->size);
         case STREAM_END:
                 reader->is_whole = true;
                 return header->size == 0;

@@ -25,7 +25,8 @@ typedef enum StreamType {
         STREAM_TEXT,      /* bytes; texts count from 0 */
         STREAM_SAMPLE,    /* StreamSample, uint32_t numbers of its frames, the leaf first */
         STREAM_END,
-        STREAM_LINE, /* StreamLine and the source's path: of the frame that comes next */
+        STREAM_LINE,     /* StreamLine and the source's path: of the frame that comes next */
+        STREAM_CHECKSUM, /* the source's, in hexadecimal digits: of the frame that comes next */
 } StreamType;
 
 typedef enum StreamKind {
@@ -69,6 +70,8 @@ typedef struct StreamCalls {
                        const uint32_t *frames, size_t n);
         /* The line of the frame that comes next. NULL: lines do not count. */
         void (*line)(void *data, uint32_t line, const char *file);
+        /* The checksum of its source. NULL: checksums do not count. */
+        void (*checksum)(void *data, const char *checksum);
 } StreamCalls;
 
 typedef struct StreamReader StreamReader;

@@ -22,8 +22,9 @@ typedef struct Frame {
         const char *tier;   /* or NULL; equal tiers are the same pointer */
         FrameKind kind;
         bool is_marked;
-        const char *file; /* or NULL; equal ones are the same pointer */
-        uint32_t line;    /* 0 without a file */
+        const char *file;     /* or NULL; equal ones are the same pointer */
+        uint32_t line;        /* 0 without a file */
+        const char *checksum; /* of the file, or NULL; equal ones are the same pointer */
 } Frame;
 
 typedef struct StackNode {
@@ -68,6 +69,8 @@ typedef enum FrameMerge {
         MERGE_TIERS,           /* same name, module, kind, source and line */
         MERGE_TIERS_AND_LINES, /* also those of other lines of the same source */
         MERGE_TIERS_AND_MARKS, /* also the uncertain ones, whatever their source */
+        MERGE_ALL_BUT_LINES,   /* also the uncertain ones, of the same line */
+        MERGE_ALL_BUT_SOURCES, /* also the uncertain ones, of the same source */
 } FrameMerge;
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/calltree.h"
 #include "profile/change.h"
+#include "profile/html-lines.h"
 #include "profile/label.h"
 #include "profile/markup.h"
 #include "profile/palette.h"
@@ -124,6 +125,7 @@ static void append_frames(const HtmlPage *page)
                 profile_file_flush(page->out);
         }
         g_string_append_c(out, ']');
+        html_lines_append(page->out, page->profile, files);
 }
 
 static void append_variants(const HtmlPage *page, const CallTree *tree, const uint32_t *places)

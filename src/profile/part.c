@@ -19,7 +19,8 @@ static uint32_t part_frame(Part *part, uint32_t number)
                                   .tier = frame->tier,
                                   .is_marked = frame->is_marked,
                                   .file = frame->file,
-                                  .line = frame->line};
+                                  .line = frame->line,
+                                  .checksum = frame->checksum};
 
         if (!*known)
                 *known = profile_frame(part->to, &row) + 1;

@@ -23,8 +23,8 @@ static gboolean frame_equal(gconstpointer a, gconstpointer b)
         const Frame *x = a, *y = b;
 
         return x->kind == y->kind && x->is_marked == y->is_marked && x->tier == y->tier &&
-               x->file == y->file && x->line == y->line && g_str_equal(x->name, y->name) &&
-               !g_strcmp0(x->module, y->module);
+               x->file == y->file && x->line == y->line && x->checksum == y->checksum &&
+               g_str_equal(x->name, y->name) && !g_strcmp0(x->module, y->module);
 }
 
 Profile *profile_new(void)
@@ -115,6 +115,7 @@ uint32_t profile_frame(Profile *profile, const ProfileFrame *frame)
                 .is_marked = frame->is_marked,
                 .file = file,
                 .line = file ? frame->line : 0,
+                .checksum = file ? string_keep(profile, frame->checksum) : NULL,
         };
 
         g_assert(frame->kind < _FRAME_KIND_MAX);
@@ -243,11 +244,13 @@ uint32_t *profile_merge_frames(const Profile *profile, FrameMerge merge)
                 gpointer known;
 
                 key.tier = NULL;
-                if (merge != MERGE_TIERS)
+                if (merge != MERGE_TIERS && merge != MERGE_ALL_BUT_LINES)
                         key.line = 0;
-                if (merge == MERGE_TIERS_AND_MARKS) {
+                if (merge >= MERGE_TIERS_AND_MARKS)
                         key.is_marked = false;
+                if (merge == MERGE_TIERS_AND_MARKS) {
                         key.file = NULL;
+                        key.checksum = NULL;
                 }
                 if (g_hash_table_lookup_extended(first, &key, NULL, &known)) {
                         merged[i] = GPOINTER_TO_UINT(known);

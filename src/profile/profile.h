@@ -31,6 +31,9 @@ typedef struct ProfileFrame {
         bool is_marked;   /* the name is not certain: a body in its last moments, or in a gap */
         const char *file; /* the source's path, or NULL: not known */
         uint32_t line;    /* in FILE, from 1 */
+        /* The checksum of FILE as it was compiled, in hexadecimal digits: 40 are SHA-1, 64 SHA-256.
+         * NULL: not known. */
+        const char *checksum;
 } ProfileFrame;
 
 typedef struct ProfileSample {

@@ -38,6 +38,7 @@ static void check_pdb(uint8_t *bytes, size_t n, const PdbCheck *check, PdbId *re
 {
         const char *reason = NULL;
         uint32_t n_methods, i;
+        MetadataSpan checksum;
         char path[256];
         Pdb pdb;
 
@@ -50,6 +51,9 @@ static void check_pdb(uint8_t *bytes, size_t n, const PdbCheck *check, PdbId *re
         n_methods = metadata_n_rows(&pdb.metadata, METADATA_METHOD_DEBUG_INFORMATION);
         for (i = 0; i <= n_methods + 1; i += n_methods / MAX_METHODS + 1)
                 check_points(&pdb, i);
+        for (i = 0; i < 64; i++)
+                if (pdb_document_checksum(&pdb, i, &checksum))
+                        FUZZ_REQUIRE(checksum.at >= pdb.bytes && checksum.n <= pdb.n);
         for (i = 0; i < 64; i++)
                 if (pdb_document_path(&pdb, i, path, sizeof(path)))
                         FUZZ_REQUIRE(*path && strlen(path) < sizeof(path));

@@ -84,9 +84,14 @@ static void see_line(void *data, uint32_t line, const char *file)
         FUZZ_REQUIRE(line > 0 && *file);
 }
 
+static void see_checksum(void *data, const char *checksum)
+{
+        FUZZ_REQUIRE(*checksum && strspn(checksum, "0123456789abcdef") == strlen(checksum));
+}
+
 static void read_stream(FuzzInput *input)
 {
-        static const StreamCalls CALLS = {see_frame, see_sample, see_line};
+        static const StreamCalls CALLS = {see_frame, see_sample, see_line, see_checksum};
         size_t n_piece = fuzz_take(input, 1);
         Seen seen = {0};
         StreamReader *reader = stream_reader_new(&CALLS, &seen);

@@ -108,6 +108,8 @@ def test_command(tap, place, command):
               'what the JIT compiles is shown', errors)
     html = (place.directory / 'a.html').read_text(encoding='utf-8')
     tap.check(re.search(r'"files":\["[^]]*/Program.cs"', html), 'the picture has the sources')
+    tap.check('    static void RunAll(Report report, StreamWriter output, int rounds)' in html,
+              'and the text around their hot lines', html[html.find('"sources":'):][:400])
     tap.check('Live.Program.Main(string[])' in html and
               re.search(r'compiling \S.*Dyn_\d+_\d+', html) and not
               (place.directory / 'clrsym-record.html').exists(), 'the outputs that were named')

@@ -24,6 +24,9 @@ class Frame:
     tier: str = None
     module: str = None
     is_marked: bool = False
+    file: str = ''
+    line: int = 0
+    checksum: str = ''
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +55,8 @@ def text(samples):
                 numbers[frame] = str(len(numbers))
                 lines.append('\t'.join(['F', frame.kind, escape(frame.tier or '-'),
                                         str(int(frame.is_marked)), escape(frame.module or '-'),
-                                        escape(frame.name)]))
+                                        escape(frame.name), escape(frame.file),
+                                        str(frame.line), escape(frame.checksum)]))
         if id(sample.frames) not in stacks:
             stacks[id(sample.frames)] = ','.join(numbers[frame] for frame in sample.frames)
         lines.append('\t'.join(['S', escape(sample.comm), str(sample.pid), str(sample.tid),

@@ -11,7 +11,8 @@
  * [--annotate] FILE...
  *
  * Lines of fields between tabs, with backslashes as in C:
- * F KIND TIER MARK MODULE NAME      the next frame, counted from 0; "-": no tier, no module
+ * F KIND TIER MARK MODULE NAME FILE LINE CHECKSUM
+ *                                   the next frame, counted from 0; "-": no tier, no module
  * S COMM PID TID TIME PERIOD FRAMES numbers of frames between commas, the leaf first
  */
 
@@ -26,12 +27,15 @@ static _Noreturn void die(const char *what, const char *line)
 static void add_frame(Profile *profile, GArray *numbers, char **fields)
 {
         g_autofree char *module = g_strcompress(fields[4]), *name = g_strcompress(fields[5]);
-        g_autofree char *tier = g_strcompress(fields[2]);
+        g_autofree char *tier = g_strcompress(fields[2]), *file = g_strcompress(fields[6]);
         ProfileFrame frame = {
                 .name = name,
                 .module = g_str_equal(module, "-") ? NULL : module,
                 .tier = g_str_equal(tier, "-") ? NULL : tier,
                 .is_marked = g_str_equal(fields[3], "1"),
+                .file = file,
+                .line = (uint32_t)atoi(fields[7]),
+                .checksum = fields[8],
         };
         uint32_t number;
 
@@ -83,7 +87,7 @@ static void read_profile(Profile *profile)
                 line[n - 1] = '\0';
                 fields = g_strsplit(line, "\t", -1);
                 n_fields = g_strv_length(fields);
-                if (n_fields == 6 && g_str_equal(fields[0], "F"))
+                if (n_fields == 9 && g_str_equal(fields[0], "F"))
                         add_frame(profile, numbers, fields);
                 else if (n_fields == 7 && g_str_equal(fields[0], "S"))
                         add_sample(profile, numbers, fields);

@@ -20,6 +20,7 @@ import browser  # pylint: disable=wrong-import-position
 import cases  # pylint: disable=wrong-import-position
 import graphs  # pylint: disable=wrong-import-position
 import readers  # pylint: disable=wrong-import-position
+import sources  # pylint: disable=wrong-import-position
 from recorded import Tap  # pylint: disable=wrong-import-position
 
 ENDINGS = ['.folded', '.speedscope.json', '.pb.gz', '.svg', '.html']
@@ -311,6 +312,7 @@ def main():
         check_files(tap, tool, directory)
         check_full_disk(tap, tool, directory)
         program = browser.find()
+        sources.check(tap, tool, directory, program)
         if program:
             graphs.check(tap, tool, directory, program)
         elif os.environ.get('CI'):

@@ -112,10 +112,17 @@ static uint8_t *data_read(const char *name, size_t *ret_n)
         return (uint8_t *)bytes; /* g_malloc() is malloc() */
 }
 
+/* What sha256sum prints of Emb.cs. */
+static const uint8_t EMB_SHA256[] = {0xc1, 0x60, 0x17, 0xf3, 0x37, 0x54, 0x55, 0x22,
+                                     0xae, 0xfe, 0x74, 0xab, 0x17, 0x90, 0xa3, 0xc8,
+                                     0x7a, 0x4b, 0xae, 0x6b, 0x7e, 0xb1, 0xd4, 0x24,
+                                     0x23, 0x5a, 0x5e, 0x30, 0xe1, 0xa8, 0x43, 0x6c};
+
 START_TEST(test_embedded)
 {
         const char *reason = "";
         DebugDirectory directory;
+        MetadataSpan checksum;
         char path[256];
         PeFile image;
         uint8_t *bytes;
@@ -136,6 +143,10 @@ START_TEST(test_embedded)
         ck_assert(pdb_id_equals(&pdb.id, &directory.id));
         ck_assert(pdb_document_path(&pdb, 1, path, sizeof(path)));
         ck_assert_str_eq(path, "/mnt/src/mini/LibEmb/Emb.cs");
+        ck_assert(pdb_document_checksum(&pdb, 1, &checksum));
+        ck_assert_uint_eq(checksum.n, 32);
+        ck_assert_int_eq(memcmp(checksum.at, EMB_SHA256, 32), 0);
+        ck_assert(!pdb_document_checksum(&pdb, 1000, &checksum));
         pdb_deinit(&pdb);
         close(fd);
 }

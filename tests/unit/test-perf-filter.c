@@ -254,7 +254,7 @@ START_TEST(test_frames)
                          .start = 0x1000,
                          .tier = CLRSYM_TIER_OPTIMIZED},
         };
-        clrsym_line line = {"/src/a.cs", 12, 3};
+        clrsym_line line = {.file = "/src/a.cs", .line = 12, .column = 3};
         Frames frames;
         uint32_t one, other;
         NamedFrame frame;

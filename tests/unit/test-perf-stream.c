@@ -63,7 +63,12 @@ static void take_line(void *data, uint32_t line, const char *file)
         g_string_append_printf(data, "%s:%u ", file, line);
 }
 
-static const StreamCalls CALLS = {take_frame, take_sample, take_line};
+static void take_checksum(void *data, const char *checksum)
+{
+        g_string_append_printf(data, "%s ", checksum);
+}
+
+static const StreamCalls CALLS = {take_frame, take_sample, take_line, take_checksum};
 
 static GByteArray *whole(void)
 {
@@ -73,6 +78,7 @@ static GByteArray *whole(void)
 
         g_byte_array_append(bytes, (const guint8 *)STREAM_MAGIC, STREAM_N_MAGIC);
         put(bytes, STREAM_TEXT, "cpu-clock", 9, "", 0);
+        put(bytes, STREAM_CHECKSUM, "0aff", 4, "", 0);
         put(bytes, STREAM_LINE, &LINE, sizeof(LINE), "/a.cs", 5);
         put_frame(bytes, "N.T.M()", "App.dll", STREAM_MANAGED);
         put_frame(bytes, "", "", STREAM_UNKNOWN);
@@ -83,7 +89,7 @@ static GByteArray *whole(void)
         return bytes;
 }
 
-static const char WHOLE[] = "/a.cs:12 0 N.T.M() (App.dll)\n"
+static const char WHOLE[] = "0aff /a.cs:12 0 N.T.M() (App.dll)\n"
                             "3  ()\n"
                             "cpu-clock cpu-clock 10 -1 12345678901: 1 0 1\n"
                             " cpu-clock 10 -1 12345678901:\n";

@@ -12,13 +12,14 @@
 #include <string.h>
 
 static const ProfileFrame FRAMES[] = {
-        {"A.B.C(int)", "app.dll", FRAME_MANAGED, "OptimizedTier1", false, NULL, 0},
-        {"A.B.C(int)", "app.dll", FRAME_MANAGED, "OptimizedTier1", false, "/src/\xc3\xa9.cs", 12},
-        {"A.B.C(int)", "app.dll", FRAME_MANAGED, "QuickJitted", true, NULL, 0},
-        {NULL, "/usr/lib/libcoreclr.so", FRAME_NATIVE, NULL, false, NULL, 0},
-        {"do_syscall_64", "[kernel.kallsyms]", FRAME_KERNEL, NULL, false, NULL, 0},
-        {NULL, NULL, FRAME_UNKNOWN, NULL, false, NULL, 0},
-        {"\xc3\xa9\x01\"<&;", "\\u{1}", FRAME_MANAGED, NULL, false, NULL, 0},
+        {"A.B.C(int)", "app.dll", FRAME_MANAGED, "OptimizedTier1", false, NULL, 0, NULL},
+        {"A.B.C(int)", "app.dll", FRAME_MANAGED, "OptimizedTier1", false, "/src/\xc3\xa9.cs", 12,
+         "0123456789012345678901234567890123456789"},
+        {"A.B.C(int)", "app.dll", FRAME_MANAGED, "QuickJitted", true, NULL, 0, NULL},
+        {NULL, "/usr/lib/libcoreclr.so", FRAME_NATIVE, NULL, false, NULL, 0, NULL},
+        {"do_syscall_64", "[kernel.kallsyms]", FRAME_KERNEL, NULL, false, NULL, 0, NULL},
+        {NULL, NULL, FRAME_UNKNOWN, NULL, false, NULL, 0, NULL},
+        {"\xc3\xa9\x01\"<&;", "\\u{1}", FRAME_MANAGED, NULL, false, NULL, 0, NULL},
 };
 
 static const ProfileOptions OPTIONS = {
@@ -64,7 +65,7 @@ static char *written(const Profile *profile, const ProfileOptions *options, cons
 
 START_TEST(test_saved)
 {
-        static const char *const NAMES[] = {"a.svg", "a.speedscope.json"};
+        static const char *const NAMES[] = {"a.svg", "a.html", "a.speedscope.json"};
         g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
         g_autofree char *path = g_build_filename(directory, "a.clrsym", NULL);
         g_autoptr(Profile) profile = profile_make();

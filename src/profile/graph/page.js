@@ -3,7 +3,7 @@
   'use strict';
   const $ = (id) => document.getElementById(id);
   const data = JSON.parse($('data').textContent);
-  const ROW = 19, PADDING = 4, CELLS_MIN = 4, WIDTH_MIN = 0.3, ROWS_MAX = 500, LINES_MAX = 8;
+  const ROW = 19, PADDING = 4, CELLS_MIN = 4, WIDTH_MIN = 0.3, ROWS_MAX = 500, LINES_MAX = 8, LINES_AROUND = 4;
   const FONT = '12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace';
   const MATCH = '#ff7ad9';
 
@@ -293,6 +293,62 @@
       : y + 18) + 'px';
   }
 
+  /* The lines of the selected node's method: [{ file, why, texts: line -> text, counts: line -> [self, total] }]. */
+  const keyOf = (frame) => JSON.stringify([frame.method, frame.module, frame.kind]);
+  const hot = new Map();
+  for (const [frame, source, ...counts] of data.hot) {
+    const [file, why, ...pieces] = data.sources[source], key = keyOf(frames[frame]);
+    const lines = new Map();
+    for (let i = 0; i < counts.length; i += 3)
+      lines.set(counts[i], counts.slice(i + 1, i + 3));
+    hot.set(key, [...(hot.get(key) || []), { file: data.files[file], why, pieces, counts: lines }]);
+  }
+  function lineRow(line, text, counts, most) {
+    const row = element('tr', !counts ? '' : counts[1] === most ? 'hottest' : 'hot', '');
+    const shown = (value) => (value ? share(value, total[0]) : '');
+    row.append(element('td', 'number', line ? String(line) : '\u22ee'),
+      element('td', 'number', counts ? shown(counts[0]) : ''),
+      element('td', 'number', counts ? shown(counts[1]) : ''), element('td', 'code', text));
+    return row;
+  }
+  function sourceRows({ pieces, counts }) {
+    const numbers = [...counts.keys()], most = Math.max(...[...counts.values()].map((row) => row[1]));
+    const isNear = (line) => numbers.some((number) => Math.abs(number - line) <= LINES_AROUND);
+    const texts = new Map(), rows = [];
+    for (const [first, ...lines] of pieces)
+      lines.forEach((text, i) => isNear(first + i) && texts.set(first + i, text));
+    let last = 0;
+    for (const line of [...new Set([...texts.keys(), ...numbers])].sort((a, b) => a - b)) {
+      if (last && line > last + 1)
+        rows.push(lineRow(0, '', null, most));
+      rows.push(lineRow(line, texts.get(line) ?? '', counts.get(line), most));
+      last = line;
+    }
+    return rows;
+  }
+  function showSource() {
+    if ($('lines').hidden)
+      return;
+    const found = (selected && hot.get(keyOf(frameOf(selected)))) || [];
+    $('lines').replaceChildren(...found.flatMap((source) => {
+      const table = document.createElement('table');
+      table.append(...sourceRows(source));
+      return [element('p', '', [source.file, source.why].filter(Boolean).join(' \u00b7 ')), table];
+    }));
+    if (!found.length)
+      $('lines').append(element('p', '', selected
+        ? 'No line of ' + frameOf(selected).method + ' is known.'
+        : 'Select a method to see its lines: number, share of samples that ended there, that were there or below.'));
+    $('lines').querySelector('.hottest')?.scrollIntoView({ block: 'center' });
+  }
+  function toggleSource() {
+    if (!hot.size)
+      return;
+    $('lines').hidden = !$('lines').hidden;
+    $('source').setAttribute('aria-pressed', !$('lines').hidden);
+    showSource();
+  }
+
   function scrollToNode(node) {
     const top = rowTop(depth[node]);
     if (top < graph.scrollTop)
@@ -304,6 +360,7 @@
     zoomed = selected = node;
     $('reset').disabled = !node;
     showDetails(node);
+    showSource();
     scrollToNode(node);
     redraw();
   }
@@ -320,6 +377,7 @@
     }
     selected = node;
     showDetails(node);
+    showSource();
     scrollToNode(node);
     redraw();
   }
@@ -577,7 +635,7 @@
     }
   });
   const SHORTCUTS = {
-    '/': () => $('search').focus(), b: toggleBefore, f: flip, t: toggleTheme,
+    '/': () => $('search').focus(), b: toggleBefore, f: flip, s: toggleSource, t: toggleTheme,
     m: () => toggleTable($('methods').hidden), n: () => nextMatch(1), N: () => nextMatch(-1),
   };
   addEventListener('keydown', (event) => {
@@ -610,6 +668,7 @@
   $('reset').addEventListener('click', () => zoom(0));
   $('before').addEventListener('click', toggleBefore);
   $('flip').addEventListener('click', flip);
+  $('source').addEventListener('click', toggleSource);
   $('theme').addEventListener('click', toggleTheme);
   $('table').addEventListener('click', () => toggleTable($('methods').hidden));
   for (const button of document.querySelectorAll('th button'))
@@ -621,6 +680,7 @@
     });
 
   $('subtitle').textContent = data.subtitle;
+  $('source').hidden = !hot.size;
   $('before').hidden = $('change').hidden = !isComparison;
   makeLegend();
   setTheme(matchMedia('(prefers-color-scheme: dark)').matches);
