@@ -9,9 +9,15 @@
 
 #include "codemap/body.h"
 
+/* With the hash, so that other bodies in a probe sequence need not be read: they are far apart. */
+typedef struct MethodSlot {
+        uint32_t body; /* number + 1; 0: free */
+        uint32_t hash;
+} MethodSlot;
+
 typedef struct MethodTable {
         const BodyStore *store; /* borrowed */
-        uint32_t *slots;        /* owned: body number + 1; open addressing, 0: free */
+        MethodSlot *slots;      /* owned: open addressing by hash */
         unsigned n_bits;
         size_t n_used;
 } MethodTable;
