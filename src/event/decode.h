@@ -67,7 +67,7 @@ DecodeResult packed_decode(const Event *event, const uint8_t *bytes, size_t n_by
 size_t utf16le_to_utf8(const uint8_t *in, size_t n_units, uint8_t *out);
 /*
  * Converts as many units at the start of N_UNITS as are ASCII and not NUL, and returns how many.
- * OUT must have room for N_UNITS bytes.
+ * OUT must have room for N_UNITS bytes; what is in it after those is not defined.
  */
 size_t utf16le_ascii_to_utf8(const uint8_t *in, size_t n_units, uint8_t *out);
 

@@ -140,15 +140,17 @@ static DecodeResult packed_read_wstring(PackedSource *packed, const uint8_t *byt
 {
         /* Nearly all names are ASCII. */
         size_t n_ascii = utf16le_ascii_to_utf8(bytes, left / 2, packed_room(packed));
-        size_t n = n_ascii;
-        ssize_t size = wstring_size(bytes + 2 * n_ascii, left - 2 * n_ascii);
+        size_t n = n_ascii, n_done = 2 * n_ascii;
+        ssize_t size = 0;
 
+        if (left - n_done < 2 || bytes[n_done] || bytes[n_done + 1])
+                size = wstring_size(bytes + n_done, left - n_done);
         if (size < 0)
                 return DECODE_TRUNCATED;
         if (size)
-                n += utf16le_to_utf8(bytes + 2 * n_ascii, (size_t)size / 2,
+                n += utf16le_to_utf8(bytes + n_done, (size_t)size / 2,
                                      packed_room(packed) + n_ascii);
-        packed->position += 2 * n_ascii + (size_t)size + 2;
+        packed->position += n_done + (size_t)size + 2;
         packed_set_string(packed, n, ret_value);
         return DECODE_OK;
 }

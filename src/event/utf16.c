@@ -47,22 +47,33 @@ enum { GROUP = 8 };
 typedef uint16_t GroupUnits __attribute__((vector_size(GROUP * sizeof(uint16_t))));
 typedef uint8_t GroupBytes __attribute__((vector_size(GROUP)));
 
+/* How many lanes at the start are 0. */
+static inline size_t group_n_zero(GroupUnits lanes)
+{
+        uint64_t halves[sizeof(lanes) / sizeof(uint64_t)];
+
+        memcpy(halves, &lanes, sizeof(halves));
+        if (halves[0])
+                return (size_t)__builtin_ctzll(halves[0]) / 16;
+        return halves[1] ? GROUP / 2 + (size_t)__builtin_ctzll(halves[1]) / 16 : GROUP;
+}
+
 size_t utf16le_ascii_to_utf8(const uint8_t *in, size_t n_units, uint8_t *out)
 {
         size_t i = 0;
 
         for (; G_BYTE_ORDER == G_LITTLE_ENDIAN && i + GROUP <= n_units; i += GROUP) {
-                GroupUnits units, others;
+                GroupUnits units;
                 GroupBytes bytes;
-                uint64_t any[2];
+                size_t n;
 
                 memcpy(&units, in + 2 * i, sizeof(units));
-                others = (units | (units - 1)) & 0xff80; /* NUL less one has all bits */
-                memcpy(any, &others, sizeof(any));
-                if (any[0] | any[1])
-                        break;
                 bytes = __builtin_convertvector(units, GroupBytes);
                 memcpy(out + i, &bytes, sizeof(bytes));
+                /* NUL less one has all bits. */
+                n = group_n_zero((units | (units - 1)) & 0xff80);
+                if (n < GROUP)
+                        return i + n;
         }
         for (; i < n_units && !in[2 * i + 1] && in[2 * i] && in[2 * i] < 0x80; i++)
                 out[i] = in[2 * i];
