@@ -12,6 +12,11 @@
 /* A session must name a provider; this one does not exist, so it switches nothing on. */
 #define NO_PROVIDER "clrsym"
 
+/* Its keywords are those that dotnet-trace gives it: its one event has none. */
+#define SAMPLER          "Microsoft-DotNETCore-SampleProfiler"
+#define SAMPLER_KEYWORDS UINT64_C(0xf00000000000)
+#define SAMPLER_LEVEL    4
+
 /*
  * Keywords of the provider: loader, JIT, methods at the end of their module, interop (an event for
  * each method that an IL stub is made for), IL maps, precompiled code.
@@ -121,6 +126,25 @@ bool eventpipe_session_open_read(const Target *target, const EventPipeSink *sink
                                  EventPipeSession *ret_session, GError **error)
 {
         return eventpipe_open(target, sink, ret_session, error);
+}
+
+/* Samples need stacks, which the oldest command switches on. */
+bool eventpipe_session_open_samples(const Target *target, const EventPipeSink *sink,
+                                    EventPipeSession *ret_session, GError **error)
+{
+        const IpcCollect collect = {.command = IPC_COLLECT_TRACING_2,
+                                    .provider = SAMPLER,
+                                    .keywords = SAMPLER_KEYWORDS,
+                                    .level = SAMPLER_LEVEL,
+                                    .is_read = true};
+        g_autofree IpcReply *reply = g_new(IpcReply, 1);
+        EventPipeSession session = {.sink = sink};
+        uint32_t code;
+
+        session.fd = eventpipe_collect(target, &collect, reply, &session.id, &code, error);
+        if (session.fd >= 0)
+                *ret_session = session;
+        return session.fd >= 0;
 }
 
 /*

@@ -33,6 +33,12 @@ bool eventpipe_session_open(const Target *target, EventPipeSession *ret_session,
 /* The same, for SINK, which must live as long as the session. */
 bool eventpipe_session_open_read(const Target *target, const EventPipeSink *sink,
                                  EventPipeSession *ret_session, GError **error);
+/*
+ * Switches on the runtime's own sampler instead: it stops all threads about a thousand times a
+ * second. Its samples are for SINK, as above.
+ */
+bool eventpipe_session_open_samples(const Target *target, const EventPipeSink *sink,
+                                    EventPipeSession *ret_session, GError **error);
 /* Takes what has come. False: the session is over. */
 bool eventpipe_session_drain(const EventPipeSession *session);
 /* Switches the events off, unless another session wants them. Closes the session in any case. */

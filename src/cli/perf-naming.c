@@ -331,9 +331,12 @@ static char *mappings_text(const Naming *naming)
 {
         char *text = NULL;
         size_t n = 0;
-        FILE *file = open_memstream(&text, &n);
+        FILE *file;
         guint i;
 
+        if (naming->is_nettrace)
+                return perf_nettrace_mappings(naming->input);
+        file = open_memstream(&text, &n);
         if (!file)
                 return NULL;
         for (i = 0; i < naming->maps->len && naming->has_images; i++)
@@ -401,7 +404,8 @@ static void print_summary(const Naming *naming)
                         "it ends; to list it now, run clrsym attach PID, then this command again\n",
                         (guint64)n_unlisted);
         }
-        if (counts.n[COUNT_MANAGED_UNNAMED] > counts_managed(&counts) / UNLISTED_SHARE)
+        if (counts.n[COUNT_MANAGED_UNNAMED] > counts_managed(&counts) / UNLISTED_SHARE &&
+            !naming->options->socket)
                 fprintf(stderr,
                         "clrsym: %" G_GUINT64_FORMAT
                         " frames have no name: %s has no list of the code that was there before "
@@ -571,7 +575,7 @@ static bool naming_needs_one_event(const PerfNaming *job)
 /* Such a file has its own process's clock and code, so nothing has to be found out. */
 static bool naming_run_nettrace(Naming *naming, GError **error)
 {
-        if (!perf_nettrace_survey(naming->input, naming->recording, error) ||
+        if (!perf_nettrace_survey(naming->input, naming->recording, naming->maps, error) ||
             !choose_event(naming, error))
                 return false;
         return naming_write(naming, error);

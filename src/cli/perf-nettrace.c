@@ -4,6 +4,7 @@
 #include "nettrace/file.h"
 #include "perf/namer.h"
 #include "profile/profile.h"
+#include "record/runtime-sampler.h"
 #include "util/fd.h"
 
 #include <errno.h>
@@ -13,22 +14,61 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The leaf of a thread that is not in managed code: the runtime does not say more. */
-#define NATIVE_CODE "[native code, or waiting]"
 /* The host of programs that are assemblies. */
 #define HOST     "dotnet"
 #define ASSEMBLY ".dll"
 
+#define ENDING ".nettrace"
+
+/* The files at PATH: of a directory those with names of processes; else PATH itself. */
+static GPtrArray *sample_files(const char *path)
+{
+        GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
+        const char *name;
+
+        if (!directory)
+                g_ptr_array_add(files, g_strdup(path));
+        while (directory && (name = g_dir_read_name(directory)))
+                if (g_str_has_suffix(name, ENDING))
+                        g_ptr_array_add(files, g_build_filename(path, name, NULL));
+        return files;
+}
+
+/* HOSTPID-PIDNS-PID.nettrace; false: it has another name. */
+static bool sample_file_process(const char *path, ProcessMap *ret_map)
+{
+        g_autofree char *name = g_path_get_basename(path);
+        uint64_t pid_ns;
+        int32_t host_pid, pid;
+        int n = 0;
+
+        if (sscanf(name, "%" SCNd32 "-%" SCNu64 "-%" SCNd32 ENDING "%n", &host_pid, &pid_ns, &pid,
+                   &n) != 3 ||
+            (size_t)n != strlen(name) || host_pid <= 0 || pid <= 0)
+                return false;
+        *ret_map = (ProcessMap){host_pid, {.pid = pid, .has_pid_ns = true, .pid_ns = pid_ns}};
+        return true;
+}
+
 bool perf_nettrace_is(const char *path)
 {
         FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        g_autoptr(GPtrArray) files = NULL;
+        ProcessMap map;
 
-        return fd >= 0 && nettrace_file_is(fd);
+        if (fd < 0)
+                return false;
+        if (nettrace_file_is(fd))
+                return true;
+        files = sample_files(path);
+        return files->len > 0 && sample_file_process(files->pdata[0], &map);
 }
 
-/* What a pass through a file wants. */
+/* What a pass through all files wants. */
 typedef struct SamplePass {
         const char *path;
+        int32_t pid; /* of the file that is read, if its name has one; else 0 */
         NettraceSampleFn fn;
         void *data;
         bool (*goes_on)(void *data); /* NULL: to the end */
@@ -62,16 +102,19 @@ static bool pass_read(SamplePass *pass, NettraceFile *file, GError **error)
         return result != NETTRACE_FILE_ERROR && !perf_caught_signal();
 }
 
-static bool pass_run(SamplePass *pass, GError **error)
+static bool pass_run_file(SamplePass *pass, const char *path, GError **error)
 {
-        int fd = open(pass->path, O_RDONLY | O_CLOEXEC);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ProcessMap map;
         NettraceFile file;
         bool ok;
 
         if (fd < 0) {
-                g_set_error(error, PERF_ERROR, 0, "%s: %s", pass->path, g_strerror(errno));
+                g_set_error(error, PERF_ERROR, 0, "%s: %s", path, g_strerror(errno));
                 return false;
         }
+        pass->pid = sample_file_process(path, &map) ? map.perf_pid : 0;
+        g_clear_pointer(&pass->reader, nettrace_reader_free);
         pass->reader = nettrace_reader_new(EVENT_USE_NONE);
         nettrace_reader_take_samples(pass->reader, pass->fn, pass->data);
         ok = nettrace_file_init(&file, fd, error);
@@ -80,8 +123,19 @@ static bool pass_run(SamplePass *pass, GError **error)
                 nettrace_file_deinit(&file);
         }
         if (!ok)
-                g_prefix_error(error, "%s: ", pass->path);
+                g_prefix_error(error, "%s: ", path);
         return ok;
+}
+
+static bool pass_run(SamplePass *pass, GError **error)
+{
+        g_autoptr(GPtrArray) files = sample_files(pass->path);
+        guint i;
+
+        for (i = 0; i < files->len && (!pass->goes_on || pass->goes_on(pass->data)); i++)
+                if (!pass_run_file(pass, files->pdata[i], error))
+                        return false;
+        return true;
 }
 
 static void pass_deinit(SamplePass *pass)
@@ -96,7 +150,26 @@ static void count_sample(void *data, const NettraceSample *sample)
         (*n)++;
 }
 
-bool perf_nettrace_survey(const char *path, Recording *recording, GError **error)
+char *perf_nettrace_mappings(const char *path)
+{
+        g_autofree char *file = g_build_filename(path, RUNTIME_SAMPLER_MAPPINGS, NULL);
+        char *text = NULL;
+
+        return g_file_get_contents(file, &text, NULL, NULL) ? text : g_strdup("");
+}
+
+static void files_add_maps(const char *path, GArray *maps)
+{
+        g_autoptr(GPtrArray) files = sample_files(path);
+        ProcessMap map;
+        guint i;
+
+        for (i = 0; i < files->len; i++)
+                if (sample_file_process(files->pdata[i], &map))
+                        g_array_append_val(maps, map);
+}
+
+bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, GError **error)
 {
         RecordingEvent *event = g_new0(RecordingEvent, 1);
         SamplePass pass = {.path = path, .fn = count_sample, .data = &event->n_samples};
@@ -106,7 +179,8 @@ bool perf_nettrace_survey(const char *path, Recording *recording, GError **error
         event->name = g_strdup(PROFILE_EVENT_MANAGED);
         g_ptr_array_add(recording->events, event);
         ok = pass_run(&pass, error);
-        header = ok ? nettrace_reader_header(pass.reader) : NULL;
+        files_add_maps(path, maps);
+        header = ok && pass.reader ? nettrace_reader_header(pass.reader) : NULL;
         if (header) {
                 recording->has_reference = true;
                 recording->reference_clock = header->begin;
@@ -125,6 +199,8 @@ bool perf_nettrace_survey(const char *path, Recording *recording, GError **error
 
 typedef struct SampleNaming {
         const PerfRun *run;
+        int mappings;           /* a file with them; -1: none */
+        const SamplePass *pass; /* borrowed */
         Namer namer;
         GHashTable *programs; /* owned: pid -> owned name of its program */
         int write_error;      /* errno; 0: none */
@@ -171,9 +247,16 @@ static char *program_of_command(const char *command)
 static int naming_take_process(const clrsym_process *process, void *data)
 {
         SampleNaming *naming = data;
+        const Settings *settings = &naming->namer.settings;
+        int32_t pid = process->pid;
+        size_t i;
 
+        for (i = 0; i < settings->n_maps; i++)
+                if (settings->maps[i].pid == process->pid &&
+                    settings->maps[i].pid_ns == process->pid_ns)
+                        pid = settings->maps[i].perf_pid;
         if (process->command && *process->command)
-                g_hash_table_insert(naming->programs, GINT_TO_POINTER(process->pid),
+                g_hash_table_insert(naming->programs, GINT_TO_POINTER(pid),
                                     program_of_command(process->command));
         return 0;
 }
@@ -203,14 +286,15 @@ static bool naming_add_entry(Namer *namer, uint64_t ip, StreamKind kind, const c
 
 static bool naming_add_sample(SampleNaming *naming, const NettraceSample *sample)
 {
-        const char *program = naming_program(naming, sample->pid);
+        const int32_t pid = naming->pass->pid ? naming->pass->pid : sample->pid;
+        const char *program = naming_program(naming, pid);
         Namer *namer = &naming->namer;
         BatchSample *added = batch_add_sample(&namer->batch);
         size_t i;
 
         if (!added)
                 return false;
-        added->pid = sample->pid;
+        added->pid = pid;
         added->tid = sample->tid;
         added->cpu = NO_CPU;
         added->time = sample->time;
@@ -219,12 +303,14 @@ static bool naming_add_sample(SampleNaming *naming, const NettraceSample *sample
         added->comm = frames_text(&namer->frames, program);
         added->event = frames_text(&namer->frames, PROFILE_EVENT_MANAGED);
         if (added->comm == INDEX_NONE || added->event == INDEX_NONE ||
-            (!sample->is_managed && !naming_add_entry(namer, 0, STREAM_NATIVE, NATIVE_CODE)))
+            (!sample->is_managed &&
+             !naming_add_entry(namer, 0, STREAM_NATIVE, PROFILE_NOT_MANAGED)))
                 return false;
         for (i = 0; i < sample->n_addresses; i++) {
                 const uint64_t ip = sample->addresses[i];
                 /* All but where the thread itself stopped are return addresses. */
-                const ImageAddress where = {.address = ip - (i > 0 || !sample->is_managed)};
+                const ImageAddress where = {.address = ip - (i > 0 || !sample->is_managed),
+                                            .dso = IMAGE_IN_ANY};
 
                 namer->resolver.counts.n[COUNT_FRAMES]++;
                 if (!naming_add_entry(namer, ip, STREAM_UNKNOWN, NULL) ||
@@ -253,14 +339,18 @@ static bool naming_goes_on(void *data)
         return !((const SampleNaming *)data)->has_failed;
 }
 
-static bool naming_init(SampleNaming *naming, const PerfRun *run)
+static bool naming_init(SampleNaming *naming, const PerfRun *run, const SamplePass *pass)
 {
         GPtrArray *settings = run->settings;
 
         *naming = (SampleNaming){
                 .run = run,
+                .mappings = *run->mappings ? perf_memory_file(run->mappings) : -1,
+                .pass = pass,
                 .programs = g_hash_table_new_full(NULL, NULL, NULL, g_free),
         };
+        if (naming->mappings >= 0)
+                g_ptr_array_add(settings, g_strdup_printf("mappings=%d", naming->mappings));
         if (!namer_init(&naming->namer, (char **)settings->pdata, (int)settings->len, naming_output,
                         naming))
                 return false;
@@ -293,7 +383,7 @@ bool perf_nettrace_run(const PerfRun *run, PerfResult *ret_result, GError **erro
 
         /* A reader that goes away is an error of a write, so that files can be removed. */
         sigaction(SIGPIPE, &ignore, &before);
-        ok = naming_init(&naming, run) && pass_run(&pass, error) && !naming.has_failed &&
+        ok = naming_init(&naming, run, &pass) && pass_run(&pass, error) && !naming.has_failed &&
              namer_end(&naming.namer);
         sigaction(SIGPIPE, &before, NULL);
         *ret_result = (PerfResult){
@@ -305,6 +395,7 @@ bool perf_nettrace_run(const PerfRun *run, PerfResult *ret_result, GError **erro
                 g_set_error_literal(error, PERF_ERROR, 0, naming.namer.message);
         pass_deinit(&pass);
         namer_deinit(&naming.namer);
+        fd_clear(&naming.mappings);
         g_hash_table_destroy(naming.programs);
         return ok;
 }

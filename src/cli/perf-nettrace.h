@@ -4,13 +4,21 @@
 /*
  * The samples of a .nettrace file: those of the runtime's own sampler, named and printed as perf's
  * filter does it with perf's
+ *
+ * Or of a directory with such files, HOSTPID-PIDNS-PID.nettrace: of several processes, whose names
+ * come from elsewhere, but for precompiled code, which needs the file `mappings` in it.
  */
 
+#include "cli/options.h"
 #include "cli/perf-program.h"
 #include "cli/perf-recording.h"
 
 bool perf_nettrace_is(const char *path);
-/* The recording's clock, its one event, and how many events were lost. */
-bool perf_nettrace_survey(const char *path, Recording *recording, GError **error);
+/* The recording's clock, its one event, and how many events were lost; and in MAPS (of ProcessMap)
+ * the processes of a directory. */
+bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, GError **error);
+/* The mappings of the processes of a directory, as lines for the filter; "": none are known. The
+ * caller frees it. */
+char *perf_nettrace_mappings(const char *path);
 /* As perf_run(), with the same settings. */
 bool perf_nettrace_run(const PerfRun *run, PerfResult *ret_result, GError **error);

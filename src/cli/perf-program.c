@@ -198,8 +198,7 @@ static int wait_child(void)
         return status;
 }
 
-/* A memory file with TEXT; negative on failure. */
-static int memory_of(const char *text)
+int perf_memory_file(const char *text)
 {
         int fd = fd_move_up(memfd_create("mappings", MFD_CLOEXEC));
         size_t n = strlen(text);
@@ -284,7 +283,7 @@ bool perf_run(const PerfPrograms *programs, const PerfRun *run, PerfResult *ret_
                 .output = run->output_fd,
                 .messages = fd_move_up(memfd_create("perf stderr", MFD_CLOEXEC)),
                 .report = fd_move_up(memfd_create("report", MFD_CLOEXEC)),
-                .mappings = run->mappings ? memory_of(run->mappings) : -1,
+                .mappings = run->mappings ? perf_memory_file(run->mappings) : -1,
         };
         int pipe_fds[2] = {-1, -1}, r = 0, status;
         pid_t pid;

@@ -54,6 +54,9 @@ int perf_caught_signal(void);
 /* Ends the program by the signal. */
 void perf_end_by_signal(int number);
 
+/* A memory file with TEXT, at its begin; negative on failure. The caller closes it. */
+int perf_memory_file(const char *text);
+
 #define PERF_ERROR (g_quark_from_static_string("clrsym-perf"))
 /* One of its codes. */
 #define PERF_NO_SAMPLES 1

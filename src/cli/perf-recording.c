@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <strings.h>
 
 /* A file's time of change can be some milliseconds late, and the time of day may be adjusted. */
 #define CHANGE_SLACK_NS NS_PER_SECOND
@@ -146,17 +145,6 @@ static void take_namespaces(Recording *recording, const char *line)
                             g_memdup2(&u, sizeof(u)));
 }
 
-static bool is_assembly(const char *path)
-{
-        static const char DELETED[] = " (deleted)";
-        size_t n = strlen(path);
-
-        if (g_str_has_suffix(path, DELETED))
-                n -= sizeof(DELETED) - 1;
-        return n >= 4 &&
-               (!strncasecmp(path + n - 4, ".dll", 4) || !strncasecmp(path + n - 4, ".exe", 4));
-}
-
 static void recording_add_binary(Recording *recording, const Mapping *mapping)
 {
         Binary binary = {.pid = mapping->pid};
@@ -175,7 +163,7 @@ static void take_mapping(Recording *recording, const char *line)
 
         if (!mapping_take_event(&mapping, line)) {
                 mapping_deinit(&mapping);
-        } else if (is_assembly(mapping.path)) {
+        } else if (mapping_is_assembly(&mapping)) {
                 g_array_append_val(recording->mappings, mapping);
         } else {
                 recording_add_binary(recording, &mapping);

@@ -265,12 +265,20 @@ bool verb_record(const Options *options, GError **error)
                 .progress = is_shown ? record_show_progress : NULL,
                 .note = record_note,
         };
-        bool ok = perf_programs_find(&programs, error);
+        g_autoptr(GError) missing = NULL;
+        bool ok;
 
-        settings.perf = programs.perf;
-        if (ok)
-                ok = options->every ? record_continuously(options, &settings, error)
-                                    : record_once(options, &settings, error);
+        if (perf_programs_find(&programs, &missing)) {
+                settings.perf = programs.perf;
+        } else if (options->every) {
+                perf_programs_deinit(&programs);
+                g_propagate_error(error, g_steal_pointer(&missing));
+                return false;
+        } else {
+                settings.no_perf = missing->message;
+        }
+        ok = options->every ? record_continuously(options, &settings, error)
+                            : record_once(options, &settings, error);
         perf_programs_deinit(&programs);
         return ok;
 }

@@ -134,7 +134,8 @@ bool batch_resolver_add(BatchResolver *resolver, Batch *batch, const ImageAddres
         if ((!map && settings->is_mapped_only) || query.pid <= 0)
                 return true;
         /* Files are compared with times, which perf's own clock does not give exactly enough. */
-        if (kind == MAPPING_IMAGE && (!resolver->images->asks_living || resolver->has_exact_clock))
+        if ((kind == MAPPING_IMAGE || kind == MAPPING_MANAGED) &&
+            (!resolver->images->asks_living || resolver->has_exact_clock))
                 ask->code = images_find(resolver->images, sample->pid, sample->time, where);
         ask->n_queries = add_queries(resolver, batch, &query);
         query.address = ask->code.begin;
@@ -320,6 +321,8 @@ static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask)
                 answer++;
         if (ask->kind == MAPPING_IMAGE)
                 image = frames_get(resolver->frames, entry->frame).module;
+        else
+                image = ask->code.file;
         of_address = *answer;
         known = ask_line(resolver, ask, &of_address, &line);
         entry->frame = frames_body(resolver->frames, &of_address, image, verdict.is_marked, known);

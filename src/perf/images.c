@@ -23,6 +23,8 @@
 /* A limit for all functions: a program may map many large files that claim to have as many. */
 #define MAX_BYTES (256u << 20)
 
+const char IMAGE_IN_ANY[] = "";
+
 /* An assembly's file that was read. */
 struct ImageFile {
         dev_t device;
@@ -384,7 +386,7 @@ static ImageMapping *mapping_at(const Images *images, int32_t pid, uint64_t addr
                 if (address >= mapping->start && address < mapping->end)
                         found = row;
         }
-        return found && !strcmp(found->mapping.path, dso) ? found : NULL;
+        return found && (dso == IMAGE_IN_ANY || !strcmp(found->mapping.path, dso)) ? found : NULL;
 }
 
 /* Each process is asked once; one that cannot be asked has no mappings. */
@@ -410,7 +412,7 @@ ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAdd
         uint64_t position;
         uint32_t distance;
 
-        if (!address->dso)
+        if (!address->dso || (images->asks_living && address->dso == IMAGE_IN_ANY))
                 return (ImageCode){0};
         if (images->asks_living)
                 ask_living(images, pid);
@@ -435,6 +437,7 @@ ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAdd
                 return (ImageCode){0};
         return (ImageCode){
                 .begin = address->address - distance,
+                .file = mapping->path,
                 /* A live process does not report when it mapped a file. */
                 .mapped = images->asks_living ? 0 : mapping->time,
         };

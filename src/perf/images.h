@@ -21,14 +21,18 @@ typedef struct ImageMapping ImageMapping;
 /* An address, and the file that perf found it in. */
 typedef struct ImageAddress {
         uint64_t address;
-        const char *dso; /* borrowed; NULL: in no file */
+        const char *dso; /* borrowed; NULL: in no file; or IMAGE_IN_ANY */
         uint64_t base;   /* the address at which the file's begin would be mapped */
 } ImageAddress;
 
+/* perf was not asked: whatever file was mapped there, by the mappings that were given. */
+extern const char IMAGE_IN_ANY[];
+
 /* What the file shows about an address. */
 typedef struct ImageCode {
-        uint64_t begin;  /* of the function with the address; 0: not known */
-        uint64_t mapped; /* time of the mapping, by perf's clock; 0: before the recording began */
+        uint64_t begin;   /* of the function with the address; 0: not known */
+        uint64_t mapped;  /* time of the mapping, by perf's clock; 0: before the recording began */
+        const char *file; /* borrowed: the path of the file; NULL: not known */
         ImageMapping *missing; /* the mapping whose file is missing; NULL: the file is there */
 } ImageCode;
 

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void mapping_deinit(Mapping *mapping)
 {
@@ -115,28 +116,45 @@ bool mapping_take_map(Mapping *mapping, const char *line)
         return keep_path(mapping, line + strspn(line, " "));
 }
 
+bool mapping_is_assembly(const Mapping *mapping)
+{
+        static const char DELETED[] = " (deleted)";
+        const char *path = mapping->path;
+        size_t n = strlen(path);
+
+        if ((n > sizeof(DELETED) - 1 && !strcmp(path + n - (sizeof(DELETED) - 1), DELETED)))
+                n -= sizeof(DELETED) - 1;
+        return n >= 4 &&
+               (!strncasecmp(path + n - 4, ".dll", 4) || !strncasecmp(path + n - 4, ".exe", 4));
+}
+
 void mapping_write(const Mapping *mapping, FILE *file)
 {
         fprintf(file,
                 "%" PRId32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32
-                " %" PRIu32 " %" PRIu64 " %" PRIu64 " %s\n",
+                " %" PRIu32 " %" PRIu64 " %d %" PRIu64 " %s\n",
                 mapping->pid, mapping->start, mapping->end, mapping->offset, mapping->time,
-                mapping->since, mapping->major, mapping->minor, mapping->inode, mapping->generation,
-                mapping->path);
+                mapping->since, mapping->major, mapping->minor, mapping->inode,
+                mapping->has_generation, mapping->generation, mapping->path);
 }
 
 bool mapping_take_line(Mapping *mapping, const char *line)
 {
-        *mapping = (Mapping){.has_generation = true};
-        return take_pid(&line, " ", &mapping->pid) &&
-               mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->start) &&
-               mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->end) &&
-               mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->offset) &&
-               mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->time) &&
-               mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->since) &&
-               take_u32(&line, 10, " ", &mapping->major) &&
-               take_u32(&line, 10, " ", &mapping->minor) &&
-               mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->inode) &&
-               mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->generation) &&
-               keep_path(mapping, line);
+        uint32_t has_generation;
+
+        *mapping = (Mapping){0};
+        if (!(take_pid(&line, " ", &mapping->pid) &&
+              mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->start) &&
+              mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->end) &&
+              mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->offset) &&
+              mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->time) &&
+              mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->since) &&
+              take_u32(&line, 10, " ", &mapping->major) &&
+              take_u32(&line, 10, " ", &mapping->minor) &&
+              mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->inode) &&
+              take_u32(&line, 10, " ", &has_generation) &&
+              mapping_take_number(&line, 10, " ", UINT64_MAX, &mapping->generation)))
+                return false;
+        mapping->has_generation = has_generation;
+        return keep_path(mapping, line);
 }

@@ -39,6 +39,9 @@ bool mapping_take_event(Mapping *mapping, const char *line);
  */
 bool mapping_take_map(Mapping *mapping, const char *line);
 
+/* True if its file is called as assemblies are, also after its removal. */
+bool mapping_is_assembly(const Mapping *mapping);
+
 /* Writes a line with all members, for the filter. */
 void mapping_write(const Mapping *mapping, FILE *file);
 /* Reads such a line, without its end. False if it is malformed, or there is no memory. */

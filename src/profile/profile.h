@@ -73,6 +73,8 @@ uint64_t profile_count(const Profile *profile);
 
 /* The event of samples that the runtime's own sampler took: what pictures say of them. */
 #define PROFILE_EVENT_MANAGED "dotnet-sample"
+/* The leaf of such a sample of a thread that is not in managed code. */
+#define PROFILE_NOT_MANAGED "[native code, or waiting]"
 
 typedef struct ProfileOptions {
         const char *title; /* title of graphs and profiles, or NULL: "Flame graph" */

@@ -14,6 +14,7 @@ typedef enum Share {
         SHARE_RUNTIME,
         SHARE_NATIVE,
         SHARE_KERNEL,
+        SHARE_NOT_MANAGED,
         SHARE_UNKNOWN,
         _SHARE_MAX,
 } Share;
@@ -25,6 +26,7 @@ static const char *const SHARE_NAMES[_SHARE_MAX] = {
         [SHARE_RUNTIME] = "runtime (libcoreclr.so), its garbage collector included",
         [SHARE_NATIVE] = "other native code",
         [SHARE_KERNEL] = "kernel",
+        [SHARE_NOT_MANAGED] = "native code, or waiting",
         [SHARE_UNKNOWN] = "unknown",
 };
 
@@ -104,7 +106,9 @@ static Share leaf_share(const Frame *leaf)
         case FRAME_MANAGED:
                 return SHARE_MANAGED;
         case FRAME_NATIVE:
-                return frame_is_runtime(leaf) ? SHARE_RUNTIME : SHARE_NATIVE;
+                return frame_is_runtime(leaf)                        ? SHARE_RUNTIME
+                       : !g_strcmp0(leaf->name, PROFILE_NOT_MANAGED) ? SHARE_NOT_MANAGED
+                                                                     : SHARE_NATIVE;
         case FRAME_KERNEL:
                 return SHARE_KERNEL;
         case FRAME_UNKNOWN:

@@ -2,6 +2,7 @@
 #include "record/recorder.h"
 
 #include "attach/holder-client.h"
+#include "record/runtime-sampler.h"
 #include "record/sampler.h"
 #include "record/scratch.h"
 #include "record/search.h"
@@ -29,16 +30,18 @@
 
 struct Recorder {
         RecorderSettings settings;
-        Scratch *scratch;   /* owned */
-        Services *services; /* owned */
-        Sampler *sampler;   /* owned; NULL: none */
+        Scratch *scratch;        /* owned */
+        Services *services;      /* owned */
+        Sampler *sampler;        /* owned; NULL: none */
+        RuntimeSampler *runtime; /* owned: in its place, where perf cannot be used; or NULL */
+        GArray *fds;             /* owned, of struct pollfd: those of the runtimes, and signals */
         SpawnCommand command;
         int command_status; /* as waitpid() has it */
         unsigned n_parts;
         bool is_refused; /* perf did not start again, which was noted */
         Search *search;  /* owned: with the whole machine */
         gint64 begin;    /* us of g_get_monotonic_time() */
-        gint64 next_progress, next_search, next_part;
+        gint64 next_progress, next_search, next_part, next_follow;
         int signal_fd;
         sigset_t old_signals;
 };
@@ -103,13 +106,21 @@ static void recorder_search(Recorder *recorder)
                         /* error= */ NULL);
 }
 
-static unsigned recorder_count_attached(const Recorder *recorder)
+/* What the holder has attached; NULL: it does not answer. The caller frees it. */
+static json_t *recorder_attachments(const Recorder *recorder)
 {
         const Request request = {.verb = REQUEST_LIST};
         int fd = holder_client_ask_in(recorder->services->holder_path, &request, NULL);
         json_auto_t *answer = fd >= 0 ? holder_client_answer(fd, NULL) : NULL;
 
-        return (unsigned)json_array_size(json_object_get(answer, "attachments"));
+        return json_incref(json_object_get(answer, "attachments"));
+}
+
+static unsigned recorder_count_attached(const Recorder *recorder)
+{
+        json_auto_t *attachments = recorder_attachments(recorder);
+
+        return (unsigned)json_array_size(attachments);
 }
 
 /* The command */
@@ -185,6 +196,49 @@ static bool recorder_start_sampler(Recorder *recorder, GError **error)
         return recorder->sampler != NULL;
 }
 
+/* Each attached process is asked to sample itself, once. */
+static void recorder_follow(Recorder *recorder)
+{
+        json_auto_t *attachments = recorder_attachments(recorder);
+        const json_t *attachment;
+        size_t i;
+
+        json_array_foreach(attachments, i, attachment)
+        {
+                const json_t *pid = json_object_get(attachment, "pid");
+                g_autoptr(GError) error = NULL;
+
+                if (!runtime_sampler_add(recorder->runtime, (pid_t)json_integer_value(pid), &error))
+                        recorder_note(recorder, error->message);
+        }
+}
+
+/* perf; or, where it cannot be used, the runtimes themselves. */
+static bool recorder_start_sampling(Recorder *recorder, GError **error)
+{
+        const RecorderSettings *settings = &recorder->settings;
+        g_autoptr(GError) refusal = NULL;
+        g_autofree char *note = NULL;
+
+        if (settings->perf && recorder_start_sampler(recorder, &refusal))
+                return true;
+        if (settings->interval > 0) {
+                g_propagate_error(error, g_steal_pointer(&refusal));
+                return false;
+        }
+        recorder->runtime = runtime_sampler_new(recorder->scratch, error);
+        if (!recorder->runtime)
+                return false;
+        note = g_strdup_printf(
+                "%s. Until then the runtime's own sampler is used: managed frames "
+                "only, at safe points; it takes about 0.16 s of CPU a second of each "
+                "program that computes",
+                refusal ? refusal->message : settings->no_perf);
+        recorder_note(recorder, note);
+        recorder_follow(recorder);
+        return true;
+}
+
 static void recorder_show_progress(Recorder *recorder, gint64 now)
 {
         if (!recorder->settings.progress || now < recorder->next_progress)
@@ -193,7 +247,9 @@ static void recorder_show_progress(Recorder *recorder, gint64 now)
         recorder->settings.progress(
                 &(const RecorderProgress){
                         .seconds = (double)(now - recorder->begin) / G_TIME_SPAN_SECOND,
-                        .n_bytes = recorder->sampler ? sampler_size(recorder->sampler) : 0,
+                        .n_bytes = recorder->runtime   ? runtime_sampler_size(recorder->runtime)
+                                   : recorder->sampler ? sampler_size(recorder->sampler)
+                                                       : 0,
                         .n_processes = recorder_count_attached(recorder),
                 },
                 recorder->settings.data);
@@ -266,13 +322,31 @@ static bool recorder_sampling_is_over(const Recorder *recorder)
 {
         const bool goes_on = recorder->settings.interval > 0 && recorder->settings.is_whole_machine;
 
+        if (recorder->runtime)
+                return !recorder->settings.is_whole_machine && !recorder_has_command(recorder) &&
+                       runtime_sampler_is_over(recorder->runtime);
         return !goes_on && sampler_is_over(recorder->sampler);
+}
+
+/* Waits for a moment, and takes what the runtimes have sampled. True: a signal has come. */
+static bool recorder_look(Recorder *recorder)
+{
+        const struct pollfd signals = {.fd = recorder->signal_fd, .events = POLLIN};
+
+        g_array_set_size(recorder->fds, 0);
+        g_array_append_val(recorder->fds, signals);
+        if (recorder->runtime)
+                runtime_sampler_poll(recorder->runtime, recorder->fds);
+        if (poll((struct pollfd *)(void *)recorder->fds->data, recorder->fds->len, LOOK_MS) <= 0)
+                return false;
+        if (recorder->runtime)
+                runtime_sampler_drain(recorder->runtime);
+        return g_array_index(recorder->fds, struct pollfd, 0).revents != 0;
 }
 
 /* Until it is to end. True: because of a signal. */
 static bool recorder_wait(Recorder *recorder)
 {
-        struct pollfd fd = {.fd = recorder->signal_fd, .events = POLLIN};
         const double seconds = recorder->settings.seconds;
 
         for (;;) {
@@ -290,7 +364,12 @@ static bool recorder_wait(Recorder *recorder)
                 if ((recorder_has_command(recorder) && recorder_command_is_over(recorder)) ||
                     recorder_sampling_is_over(recorder))
                         return false;
-                if (poll(&fd, 1, LOOK_MS) > 0)
+                if (recorder->runtime && now >= recorder->next_follow) {
+                        recorder_follow(recorder);
+                        runtime_sampler_note_mappings(recorder->runtime);
+                        recorder->next_follow = now + LOOK_MS * G_TIME_SPAN_MILLISECOND;
+                }
+                if (recorder_look(recorder))
                         return true;
         }
 }
@@ -327,6 +406,7 @@ Recorder *recorder_new(const RecorderSettings *settings, GError **error)
         recorder->settings = *settings;
         recorder->signal_fd = -1;
         recorder->search = search_new();
+        recorder->fds = g_array_new(FALSE, FALSE, sizeof(struct pollfd));
         /* From here on a signal ends the recording, not the program. */
         recorder_catch_signals(recorder);
         recorder->scratch = scratch_new(error);
@@ -345,6 +425,8 @@ void recorder_free(Recorder *recorder)
         recorder_end_command(recorder, false);
         fd_clear(&recorder->command.go_fd);
         sampler_free(recorder->sampler);
+        runtime_sampler_free(recorder->runtime);
+        g_array_unref(recorder->fds);
         services_free(recorder->services);
         scratch_free(recorder->scratch);
         search_free(recorder->search);
@@ -360,9 +442,40 @@ static bool recorder_begin(Recorder *recorder, GError **error)
                 recorder_search(recorder);
         return recorder_attach(recorder, settings->pids, settings->n_pids, error) &&
                recorder_prepare_command(recorder, error) &&
-               recorder_start_sampler(recorder, error) &&
+               recorder_start_sampling(recorder, error) &&
                (!recorder->command.pid ||
                 spawn_command_go(&recorder->command, *settings->command, error));
+}
+
+static bool recorder_stop_runtime(Recorder *recorder, GError **error)
+{
+        g_autofree char *note = NULL;
+        int r;
+
+        runtime_sampler_stop(recorder->runtime);
+        r = runtime_sampler_write_error(recorder->runtime);
+        if (!runtime_sampler_size(recorder->runtime)) {
+                g_set_error(error, SPAWN_ERROR, 0, "%s",
+                            r ? g_strerror(r) : "no .NET program ran that could sample itself");
+                return false;
+        }
+        if (r) {
+                note = g_strdup_printf("samples are missing, because they cannot be written to %s: "
+                                       "%s",
+                                       runtime_sampler_directory(recorder->runtime), g_strerror(r));
+                recorder_note(recorder, note);
+        }
+        return true;
+}
+
+static bool recorder_end_sampling(Recorder *recorder, GError **error)
+{
+        if (recorder->runtime)
+                return recorder_stop_runtime(recorder, error);
+        if (!recorder->settings.interval)
+                return sampler_stop(recorder->sampler, error);
+        recorder_end_parts(recorder);
+        return true;
 }
 
 bool recorder_run(Recorder *recorder, GError **error)
@@ -375,19 +488,20 @@ bool recorder_run(Recorder *recorder, GError **error)
         recorder->next_search = recorder->begin + SEARCH_INTERVAL;
         recorder->next_part = recorder->begin + recorder_interval(recorder);
         is_interrupted = recorder_wait(recorder);
-        recorder_end_command(recorder, is_interrupted);
-        if (recorder->settings.interval > 0)
-                recorder_end_parts(recorder);
-        else if (!sampler_stop(recorder->sampler, error))
+        if (!recorder_end_sampling(recorder, error))
                 return false;
+        /* Before a command that still runs is ended: what a runtime emitted last would be
+         * uncertain, and it does not end before its sessions are read. */
         services_detach(recorder->services);
+        recorder_end_command(recorder, is_interrupted);
         recorder_release_signals(recorder);
         return true;
 }
 
 const char *recorder_samples(const Recorder *recorder)
 {
-        return recorder->sampler->output;
+        return recorder->runtime ? runtime_sampler_directory(recorder->runtime)
+                                 : recorder->sampler->output;
 }
 
 const char *recorder_socket(const Recorder *recorder)

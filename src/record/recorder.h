@@ -5,8 +5,9 @@
  * Recorder: samples of .NET processes, and everything that is needed to name them
  *
  * A daemon and a holder of its own attach each process by EventPipe; perf samples in the
- * background. When it is over, the sessions are ended first, so that the daemon has every event,
- * and then the daemon is asked. Nothing is left, also if this program is killed.
+ * background, or, where perf cannot, the runtimes sample themselves. When it is over, the sessions
+ * are ended first, so that the daemon has every event, and then the daemon is asked. Nothing is
+ * left, also if this program is killed.
  */
 
 #include <glib.h>
@@ -21,7 +22,8 @@ typedef struct RecorderProgress {
 } RecorderProgress;
 
 typedef struct RecorderSettings {
-        const char *perf; /* its path */
+        const char *perf;    /* its path; NULL: */
+        const char *no_perf; /* why it cannot be used */
         const char *frequency, *call_graph;
         double interval;       /* seconds; 0: all samples are one file */
         double seconds;        /* 0: until something else ends it */
@@ -51,7 +53,8 @@ void recorder_free(Recorder *recorder);
  */
 bool recorder_run(Recorder *recorder, GError **error);
 
-/* Afterwards: perf's file, and the socket of the daemon. Owned by the recorder. */
+/* Afterwards: perf's file, or the directory with those of the runtimes' samples; and the socket of
+ * the daemon. Owned by the recorder. */
 const char *recorder_samples(const Recorder *recorder);
 const char *recorder_socket(const Recorder *recorder);
 /* The same: the directory of what was compiled when, see jit-intervals.h. */

@@ -155,6 +155,41 @@ def test_interrupted(tap, place, command):
     tap.check(True, 'killed: nothing is left')
 
 
+def test_without_perf(tap, place, command):
+    """The runtimes sample themselves where there is no perf, or where it may not be used."""
+    command = [shutil.which('dotnet'), *command[1:]]
+    refusing = place.directory / 'refusing'
+    refusing.mkdir()
+    (refusing / 'perf').write_text('#!/bin/sh\necho You may not do that >&2; exit 1\n', encoding='utf-8')
+    (refusing / 'perf').chmod(0o755)
+    code, output, errors = place.record('-o', 'a.folded', '-o', 'a.svg', '--', *command, '20', PATH='/nowhere')
+    counts = NAMED.search(errors)
+    tap.check(code == 0 and 'DONE' in output and errors.startswith(
+        "clrsym: no perf on PATH: apt install linux-perf. Until then the runtime's own sampler is used: "),
+              'no perf: why, and what is used', code, errors)
+    tap.check(counts and int(counts[1]) > 100 and float(counts[3]) > LEAST_NAMED and
+              re.search(r'[1-9]\d* precompiled', errors), 'the frames are named, those of precompiled code, too', errors)
+    folded = (place.directory / 'a.folded').read_text(encoding='utf-8')
+    tap.check(re.search(r'^\S+;Live\.Program\.Main\(string\[\]\);', folded, re.M) and
+              '[native_code,_or_waiting]' in folded.replace(' ', '_'), 'from the first methods on', folded[:500])
+    tap.check('managed frames only' in (place.directory / 'a.svg').read_text(encoding='utf-8'),
+              'the picture shows what the samples are')
+    with live.child([*command, 'busy'], env={**place.environment, 'DOTNET_LTTng': '0'},
+                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        live.wait_for('the program', lambda: has_port(place, program.pid), program)
+        code, _, errors = place.record('-p', program.pid, '-d', 1, PATH=str(refusing))
+        counts = NAMED.search(errors)
+        tap.check(code == 0 and counts and float(counts[3]) > LEAST_NAMED and
+                  'perf record does not start: You may not do that. Until then' in errors and
+                  'Live.Program.Main(string[])' in errors, 'perf is not permitted: a running process', code, errors)
+        tap.equal((place.left(), program.poll()), (([], []), None), 'which goes on, without a trace')
+    code, _, errors = place.record('--every', 1, '-o', 'parts', '--', *command, PATH='/nowhere')
+    tap.equal((code, errors), (1, 'clrsym: no perf on PATH: apt install linux-perf\n'), 'intervals need perf')
+    code, _, errors = place.record('--', '/bin/true', PATH='/nowhere')
+    tap.check(code == 1 and errors.endswith('\nclrsym: no .NET program ran that could sample itself\n'),
+              'nothing to sample', code, errors)
+
+
 def test_refused(tap, place, command):
     code, _, errors = place.record('--', place.directory / 'nothing')
     tap.check(code == 1 and 'cannot start' in errors and errors.count('\n') == 1,
@@ -162,15 +197,13 @@ def test_refused(tap, place, command):
     code, _, errors = place.record('-p', os.getpid(), '-d', 1)
     tap.check(code == 1 and errors.startswith('clrsym: process ') and errors.count('\n') == 1,
               'a process that is not of .NET', code, errors)
-    code, _, errors = place.record('--', *command, PATH='/nowhere')
-    tap.equal((code, errors), (1, 'clrsym: no perf on PATH: apt install linux-perf\n'), 'no perf')
     tap.equal(place.record()[0], 2, 'nothing to record')
     tap.equal(place.left(), ([], []), 'nothing is left')
 
 
 def test(tap, programs, directory, _):
     command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
-    for part in (test_command, test_process, test_interrupted, test_refused):
+    for part in (test_command, test_process, test_interrupted, test_without_perf, test_refused):
         part(tap, Place(programs, directory, part.__name__), command)
 
 
