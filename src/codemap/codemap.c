@@ -219,12 +219,12 @@ void codemap_begin(CodeMap *map, Body *body, uint64_t time)
 
 Body *codemap_next(const CodeMap *map, const Body *body)
 {
-        g_autoptr(GPtrArray) others = g_ptr_array_new();
+        g_autoptr(GPtrArray) others =
+                pageindex_overlaps(map->index, body->start, body_last(body), body->since);
         Body *next = NULL;
         guint i;
 
-        pageindex_overlaps(map->index, body->start, body_last(body), body->since, others);
-        for (i = 0; i < others->len; i++) {
+        for (i = 0; others && i < others->len; i++) {
                 Body *other = others->pdata[i];
 
                 if (other == body || other->since <= body->since || other->since > body->until)
@@ -243,16 +243,16 @@ Body *codemap_next(const CodeMap *map, const Body *body)
  */
 static void body_claim(CodeMap *map, Body *body, BodySource source, uint64_t time)
 {
-        g_autoptr(GPtrArray) others = g_ptr_array_new();
         bool is_load = source == BODY_SOURCE_LOAD;
         bool is_unload = source == BODY_SOURCE_UNLOAD;
+        /* A load begins now: bodies that ended before do not matter to it. */
+        g_autoptr(GPtrArray) others =
+                pageindex_overlaps(map->index, body->start, body_last(body), is_load ? time : 0);
         guint i;
 
         body->since = is_load ? time : 0;
         body->until = is_unload ? time : BODY_FOREVER;
-        /* A load begins now: bodies that ended before do not matter to it. */
-        pageindex_overlaps(map->index, body->start, body_last(body), is_load ? time : 0, others);
-        for (i = 0; i < others->len; i++) {
+        for (i = 0; others && i < others->len; i++) {
                 Body *other = others->pdata[i], *rest = NULL;
 
                 if (other == body)
@@ -325,11 +325,10 @@ void codemap_resize(CodeMap *map, Body *body, uint32_t size, uint64_t time)
 
 void codemap_evict(CodeMap *map, uint64_t first, uint64_t last, uint64_t time)
 {
-        g_autoptr(GPtrArray) others = g_ptr_array_new();
+        g_autoptr(GPtrArray) others = pageindex_overlaps(map->index, first, last, BODY_NOW);
         guint i;
 
-        pageindex_overlaps(map->index, first, last, BODY_NOW, others);
-        for (i = 0; i < others->len; i++)
+        for (i = 0; others && i < others->len; i++)
                 if (((const Body *)others->pdata[i])->since <= time)
                         codemap_end(map, others->pdata[i], time, BODY_END_EVICTED);
 }

@@ -86,18 +86,18 @@ void pageindex_neighbours(const PageIndex *index, uint64_t address, uint64_t tim
 }
 
 /* A body is in several blocks and pages. Mostly there are few to compare with. */
-static void overlaps_append_once(GPtrArray *out, guint first, GHashTable **seen, Body *body)
+static void overlaps_append_once(GPtrArray *out, GHashTable **seen, Body *body)
 {
         guint i;
 
-        if (out->len - first < 32) {
-                for (i = out->len; i-- > first;)
+        if (out->len < 32) {
+                for (i = out->len; i-- > 0;)
                         if (out->pdata[i] == body)
                                 return;
         } else {
                 if (!*seen) {
                         *seen = g_hash_table_new(NULL, NULL);
-                        for (i = first; i < out->len; i++)
+                        for (i = 0; i < out->len; i++)
                                 g_hash_table_add(*seen, out->pdata[i]);
                 }
                 if (!g_hash_table_add(*seen, body))
@@ -112,13 +112,14 @@ typedef struct Overlaps {
         uint64_t first, last, time;
         bool (*found)(struct Overlaps *overlaps, Body *body); /* false: enough */
         GHashTable *seen;
-        GPtrArray *out;
-        guint n_before; /* in OUT before the search */
+        GPtrArray *out; /* NULL: none was found */
 } Overlaps;
 
 static bool overlaps_collect(Overlaps *overlaps, Body *body)
 {
-        overlaps_append_once(overlaps->out, overlaps->n_before, &overlaps->seen, body);
+        if (!overlaps->out)
+                overlaps->out = g_ptr_array_new();
+        overlaps_append_once(overlaps->out, &overlaps->seen, body);
         return true;
 }
 
@@ -185,19 +186,17 @@ static bool overlaps_find(const PageIndex *index, Overlaps *overlaps)
         return true;
 }
 
-void pageindex_overlaps(const PageIndex *index, uint64_t first, uint64_t last, uint64_t time,
-                        GPtrArray *out)
+GPtrArray *pageindex_overlaps(const PageIndex *index, uint64_t first, uint64_t last, uint64_t time)
 {
         Overlaps overlaps = {.store = index->store,
                              .first = first,
                              .last = last,
                              .time = time,
-                             .found = overlaps_collect,
-                             .out = out,
-                             .n_before = out->len};
+                             .found = overlaps_collect};
 
         overlaps_find(index, &overlaps);
         g_clear_pointer(&overlaps.seen, g_hash_table_unref);
+        return overlaps.out;
 }
 
 bool pageindex_was_used(const PageIndex *index, uint64_t first, uint64_t last)

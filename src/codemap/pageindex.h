@@ -41,9 +41,11 @@ void pageindex_look_up(Lookup *lookups, size_t n);
 void pageindex_neighbours(const PageIndex *index, uint64_t address, uint64_t time,
                           Body **ret_before, Body **ret_after);
 
-/* Appends every body that overlaps [first, last] and was alive after TIME, each once. */
-void pageindex_overlaps(const PageIndex *index, uint64_t first, uint64_t last, uint64_t time,
-                        GPtrArray *out);
+/*
+ * Every body that overlaps [first, last] and was alive after TIME, each once. Owned; NULL: there is
+ * none, as mostly.
+ */
+GPtrArray *pageindex_overlaps(const PageIndex *index, uint64_t first, uint64_t last, uint64_t time);
 
 /* Where a walk through the bodies at an address goes on: at those that began earlier than SINCE, or
  * then and have a lower number. */
