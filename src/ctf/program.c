@@ -483,10 +483,16 @@ static CtfRunResult program_run(const CtfProgram *program, uint32_t i, uint32_t 
 {
         const CtfStep *steps = (const CtfStep *)(const void *)program->steps->data;
         const CtfStep *step = steps + i, *last = steps + end;
-        CtfRunResult result = CTF_RUN_OK;
+        CtfRunResult result;
         uint64_t at = cursor->at, size;
 
-        while (step < last && result == CTF_RUN_OK) {
+        while (step < last) {
+                if (step->code == CTF_CODE_NUMBER && at % 8 == 0 && cursor->end - at >= 64) {
+                        cursor_number(cursor, step, at, slots);
+                        at += step->size;
+                        step++;
+                        continue;
+                }
                 switch (step->code) {
                 case CTF_CODE_ALIGN:
                 case CTF_CODE_SKIP:
@@ -495,19 +501,6 @@ static CtfRunResult program_run(const CtfProgram *program, uint32_t i, uint32_t 
                                 return CTF_RUN_SHORT;
                         at += size;
                         step++;
-                        break;
-                case CTF_CODE_NUMBER:
-                        if (at % 8 == 0 && cursor->end - at >= 64) {
-                                cursor_number(cursor, step, at, slots);
-                                at += step->size;
-                                step++;
-                                break;
-                        }
-                        /* fallthrough */
-                default:
-                        cursor->at = at;
-                        result = program_step(program, &step, cursor, slots);
-                        at = cursor->at;
                         break;
                 case CTF_CODE_SELECT:
                         i = program_select(program, step, slots[step->count_slot].value);
@@ -518,10 +511,17 @@ static CtfRunResult program_run(const CtfProgram *program, uint32_t i, uint32_t 
                 case CTF_CODE_JUMP:
                         step = steps + step->target;
                         break;
+                default:
+                        cursor->at = at;
+                        result = program_step(program, &step, cursor, slots);
+                        if (result != CTF_RUN_OK)
+                                return result;
+                        at = cursor->at;
+                        break;
                 }
         }
         cursor->at = at;
-        return result;
+        return CTF_RUN_OK;
 }
 
 CtfRunResult ctf_program_run(const CtfProgram *program, CtfCursor *cursor, CtfSlot *slots)
