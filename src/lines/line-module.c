@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lines/line-module.h"
 
+#include "lines/bundle.h"
 #include "pdb/debug-directory.h"
 #include "util/fd.h"
 #include "util/rootfs.h"
@@ -98,7 +99,7 @@ static bool search_file(PdbSearch *search, int root, const char *path)
                 search->has_unreadable = true;
                 return false;
         }
-        file = pdb_cache_file(search->cache, &status);
+        file = pdb_cache_file(search->cache, &status, 0);
         if (!file)
                 return false;
         if (file->is_loaded) {
@@ -162,7 +163,7 @@ static bool search_embedded(PdbSearch *search, const PeFile *image, const DebugD
 
         if (!directory->n_embedded || fstat(image->fd, &status) < 0)
                 return false;
-        file = pdb_cache_file(search->cache, &status);
+        file = pdb_cache_file(search->cache, &status, image->begin);
         if (!file)
                 return false;
         if (file->is_loaded)
@@ -174,8 +175,8 @@ static bool search_embedded(PdbSearch *search, const PeFile *image, const DebugD
         return search_take(search, file, bytes, n, NULL) && search_found(search, file);
 }
 
-/* Looks with what the assembly in the file FD has. False: it is not that assembly. */
-static bool search_by_image(PdbSearch *search, int fd, const SymbolDirs *dirs)
+/* Looks with what the assembly at BEGIN of the file FD has. False: it is not that assembly. */
+static bool search_by_image(PdbSearch *search, int fd, uint64_t begin, const SymbolDirs *dirs)
 {
         LineModule *module = search->module;
         char path[MAX_PATH], name[MAX_PATH];
@@ -183,7 +184,7 @@ static bool search_by_image(PdbSearch *search, int fd, const SymbolDirs *dirs)
         const char *reason;
         PeFile image;
 
-        if (pe_file_read(&image, fd, 0, &reason) < 0 ||
+        if (pe_file_read(&image, fd, begin, &reason) < 0 ||
             debug_directory_read(&directory, &image, &reason) < 0)
                 return false;
         if (!directory.has_id) {
@@ -215,25 +216,29 @@ typedef struct PdbImages {
         const SymbolDirs *dirs;
 } PdbImages;
 
-static bool search_take_image(int fd, void *data)
+static bool search_take_image(int fd, uint64_t begin, void *data)
 {
         const PdbImages *images = data;
         LineModule *module = images->search->module;
         const PdbState state = module->state;
 
-        if (search_by_image(images->search, fd, images->dirs))
+        if (search_by_image(images->search, fd, begin, images->dirs))
                 return true;
         /* What another build has says nothing about this one. */
         module->state = state;
         return false;
 }
 
-/* The images in the symbol directories that are called as the module is. */
-static bool search_images(PdbSearch *search, const SymbolDirs *dirs)
+/* The images in the program's own file, and in the symbol directories, that are called as the
+ * module is. HAS_FILE: there is a file where the module was. */
+static bool search_images(PdbSearch *search, const SymbolDirs *dirs, bool has_file)
 {
+        const LineModule *module = search->module;
         PdbImages images = {search, dirs};
 
-        return symbol_dirs_find_image(dirs, search->module->path, search_take_image, &images);
+        return (!has_file && bundle_find_image(module->pid, search->root, module->path,
+                                               search_take_image, &images)) ||
+               symbol_dirs_find_image(dirs, module->path, search_take_image, &images);
 }
 
 /* Looks with the GUID of the event alone: there is no assembly. */
@@ -270,7 +275,8 @@ void line_module_find(LineModule *module, const SymbolDirs *dirs, PdbCache *cach
                 root = rootfs_open_root(0);
         search.root = root;
         fd = root >= 0 ? rootfs_open_file(root, module->path) : -1;
-        if (!(fd >= 0 && search_by_image(&search, fd, dirs)) && !search_images(&search, dirs))
+        if (!(fd >= 0 && search_by_image(&search, fd, 0, dirs)) &&
+            !search_images(&search, dirs, fd >= 0))
                 search_by_guid(&search, dirs);
         if (module->state == PDB_MISSING)
                 module->state = search.has_other        ? PDB_OTHER

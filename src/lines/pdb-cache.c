@@ -34,20 +34,21 @@ void pdb_cache_deinit(PdbCache *cache)
         *cache = (PdbCache){0};
 }
 
-static bool file_is(const PdbFile *file, const struct stat *status)
+static bool file_is(const PdbFile *file, const struct stat *status, uint64_t begin)
 {
-        return file->device == status->st_dev && file->inode == status->st_ino &&
-               file->size == status->st_size && file->changed.tv_sec == status->st_mtim.tv_sec &&
+        return file->begin == begin && file->device == status->st_dev &&
+               file->inode == status->st_ino && file->size == status->st_size &&
+               file->changed.tv_sec == status->st_mtim.tv_sec &&
                file->changed.tv_nsec == status->st_mtim.tv_nsec;
 }
 
-PdbFile *pdb_cache_file(PdbCache *cache, const struct stat *status)
+PdbFile *pdb_cache_file(PdbCache *cache, const struct stat *status, uint64_t begin)
 {
         PdbFile **files, *file;
         size_t i;
 
         for (i = 0; i < cache->n; i++)
-                if (file_is(cache->files[i], status))
+                if (file_is(cache->files[i], status, begin))
                         return cache->files[i];
         files = realloc(cache->files, (cache->n + 1) * sizeof(*files));
         if (!files)
@@ -59,6 +60,7 @@ PdbFile *pdb_cache_file(PdbCache *cache, const struct stat *status)
         *file = (PdbFile){.device = status->st_dev,
                           .inode = status->st_ino,
                           .size = status->st_size,
+                          .begin = begin,
                           .changed = status->st_mtim};
         files[cache->n++] = file;
         return file;

@@ -22,6 +22,8 @@ typedef struct PdbFile {
         dev_t device;
         ino_t inode;
         off_t size;
+        uint64_t
+                begin; /* of the image in the file that has the PDB; 0: the file is it, or has it */
         struct timespec changed;
         uint64_t used; /* the cache's count of uses at the last one */
         bool is_loaded;
@@ -41,8 +43,11 @@ typedef struct PdbCache {
 
 void pdb_cache_deinit(PdbCache *cache);
 
-/* The entry of the file, new if there is none; NULL: no memory. */
-PdbFile *pdb_cache_file(PdbCache *cache, const struct stat *status);
+/*
+ * The entry of the PDB in the file, or of that in the image at BEGIN of the file; new if there is
+ * none. NULL: no memory.
+ */
+PdbFile *pdb_cache_file(PdbCache *cache, const struct stat *status, uint64_t begin);
 /* Takes over PDB; FILE is not loaded. */
 void pdb_cache_load(PdbCache *cache, PdbFile *file, const Pdb *pdb);
 /* FILE is used now. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lines/precompiled.h"
 
+#include "lines/bundle.h"
 #include "metadata/r2r-code.h"
 #include "pdb/debug-directory.h"
 #include "util/fd.h"
@@ -12,11 +13,15 @@
 /* Images in memory; then the one that was read first is forgotten. Each takes a few MiB at most. */
 #define MAX_IMAGES 32u
 
+/* Files are mapped in pages: an image begins in its page where it begins in the file's. */
+#define PAGE 4096u
+
 typedef struct PrecompiledImage {
         pid_t pid;
         char *path; /* owned */
         uint8_t guid[PDB_GUID_SIZE];
-        R2RCode *code; /* owned; NULL: there is none that can be read */
+        R2RCode *code;  /* owned; NULL: there is none that can be read */
+        uint64_t begin; /* of the image in its file */
 } PrecompiledImage;
 
 struct Precompiled {
@@ -51,11 +56,12 @@ void precompiled_free(Precompiled *precompiled)
 /* The image that is looked for. */
 typedef struct CodeSearch {
         const uint8_t *guid;
-        R2RCode *code; /* once it is found */
+        R2RCode *code;  /* once it is found */
+        uint64_t begin; /* the same */
 } CodeSearch;
 
 /* Reads the file, if it is the one that was loaded. */
-static bool image_read(int fd, void *data)
+static bool image_read(int fd, uint64_t begin, void *data)
 {
         CodeSearch *search = data;
         DebugDirectory directory;
@@ -63,24 +69,31 @@ static bool image_read(int fd, void *data)
         PeFile pe;
 
         /* The assembly before it was precompiled has the same GUID: that is not the one. */
-        return pe_file_read(&pe, fd, 0, &reason) == 0 &&
+        search->begin = begin;
+        return pe_file_read(&pe, fd, begin, &reason) == 0 &&
                debug_directory_read(&directory, &pe, &reason) == 0 && directory.has_id &&
                memcmp(directory.id.guid, search->guid, PDB_GUID_SIZE) == 0 &&
                r2r_code_read(&search->code, &pe, &reason) == 0;
 }
 
-static R2RCode *image_search(const PrecompiledQuestion *question, const SymbolDirs *dirs)
+/* Sets the image's code. */
+static void image_search(PrecompiledImage *image, const PrecompiledQuestion *question,
+                         const SymbolDirs *dirs)
 {
         FD_AUTO int process_root = rootfs_open_root(question->pid);
         /* A process that is gone may have had another root. The GUID shows what is its. */
         FD_AUTO int own_root = process_root < 0 ? rootfs_open_root(0) : -1;
         FD_AUTO int fd = -1;
         CodeSearch search = {.guid = question->pdb_guid};
+        const int root = process_root >= 0 ? process_root : own_root;
 
-        fd = rootfs_open_file(process_root >= 0 ? process_root : own_root, question->module_path);
-        if (fd < 0 || !image_read(fd, &search))
+        fd = rootfs_open_file(root, question->module_path);
+        if (!(fd >= 0 && image_read(fd, 0, &search)) &&
+            !(fd < 0 &&
+              bundle_find_image(question->pid, root, question->module_path, image_read, &search)))
                 symbol_dirs_find_image(dirs, question->module_path, image_read, &search);
-        return search.code;
+        image->code = search.code;
+        image->begin = search.begin;
 }
 
 static const PrecompiledImage *precompiled_image(Precompiled *precompiled, const SymbolDirs *dirs,
@@ -108,7 +121,7 @@ static const PrecompiledImage *precompiled_image(Precompiled *precompiled, const
         }
         image->pid = question->pid;
         memcpy(image->guid, question->pdb_guid, PDB_GUID_SIZE);
-        image->code = image_search(question, dirs);
+        image_search(image, question, dirs);
         return image;
 }
 
@@ -126,8 +139,8 @@ static bool precompiled_map(Precompiled *precompiled, const SymbolDirs *dirs,
                 return false;
         image = precompiled_image(precompiled, dirs, question);
         return image && image->code &&
-               r2r_code_find_body(image->code, question->token & 0xffffff, question->start,
-                                  question->size, &method) &&
+               r2r_code_find_body(image->code, question->token & 0xffffff,
+                                  question->start - image->begin % PAGE, question->size, &method) &&
                r2r_code_map(image->code, method.function, ret) == 0;
 }
 

@@ -148,7 +148,7 @@ static bool search_try(const ImageSearch *search, const char *key)
         if (n < 0 || (size_t)n >= sizeof(path))
                 return false;
         fd = rootfs_open_file(search->root, path);
-        return fd >= 0 && search->fn(fd, search->data);
+        return fd >= 0 && search->fn(fd, 0, search->data);
 }
 
 static bool search_keys(const ImageSearch *search)

@@ -39,8 +39,8 @@ typedef enum SymbolLayout {
  */
 bool symbol_dirs_path(const char *dir, const char *name, const uint8_t guid[PDB_GUID_SIZE],
                       SymbolLayout layout, char *buffer, size_t n);
-/* True if the image in the file FD, which is borrowed, is the one. */
-typedef bool (*SymbolImageFn)(int fd, void *data);
+/* True if the image at BEGIN of the file FD, which is borrowed, is the one. */
+typedef bool (*SymbolImageFn)(int fd, uint64_t begin, void *data);
 
 /*
  * Calls FN for each image that is called as the module with that path is, until it is true; then

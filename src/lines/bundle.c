@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+#include "lines/bundle.h"
+
+#include "metadata/byte-cursor.h"
+#include "util/fd.h"
+#include "util/rootfs.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+/* What the program looks for in itself; before it is where the bundle's header is. */
+static const uint8_t MARK[] = {0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93,
+                               0x02, 0x14, 0xd7, 0xa0, 0x32, 0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae,
+                               0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae};
+
+#define POINTER sizeof(uint64_t)
+/* The mark is in the program's own data. That of .NET 10 with its runtime is 12 MiB. */
+#define MAX_PROGRAM  (64u << 20)
+#define PIECE        (1u << 20)
+#define MAX_HEADER   (4u << 20)
+#define MAX_UNPACKED (256u << 20)
+#define MAX_PATH     4096
+/* Assemblies of one name that are looked at: it is one, and one for each language. */
+#define MAX_SAME 64u
+/* Versions of the header that .NET 5 and .NET 6 began with. */
+#define VERSION_WITH_PLACES  2u
+#define VERSION_WITH_PACKING 6u
+#define VERSION_MAX          6u
+#define N_PLACES             40u /* bytes: of two files, and flags */
+
+typedef struct BundleRow {
+        uint64_t offset, size;
+        uint64_t packed; /* bytes in the file; 0: it is not compressed */
+        const char *path;
+        size_t n_path;
+} BundleRow;
+
+/* All N bytes, or as many as the file has. */
+static size_t read_at(int fd, uint64_t offset, void *bytes, size_t n)
+{
+        size_t n_read = 0;
+
+        while (n_read < n) {
+                ssize_t r =
+                        pread(fd, (uint8_t *)bytes + n_read, n - n_read, (off_t)(offset + n_read));
+
+                if (r < 0 && errno == EINTR)
+                        continue;
+                if (r <= 0)
+                        break;
+                n_read += (size_t)r;
+        }
+        return n_read;
+}
+
+/* Where the header is; 0: the file is not a bundle. */
+static uint64_t bundle_header_at(int host)
+{
+        const size_t overlap = POINTER + sizeof(MARK);
+        uint8_t *piece = malloc(PIECE);
+        uint64_t at, header = 0;
+
+        for (at = 0; piece && !header && at < MAX_PROGRAM; at += PIECE - overlap) {
+                size_t n = read_at(host, at, piece, PIECE);
+                const uint8_t *mark = memmem(piece, n, MARK, sizeof(MARK));
+                ByteCursor cursor = {.n = POINTER};
+
+                if (mark && mark >= piece + POINTER) {
+                        cursor.at = mark - POINTER;
+                        header = byte_cursor_u64(&cursor);
+                        break;
+                }
+                if (n < PIECE)
+                        break;
+        }
+        free(piece);
+        return header > INT64_MAX ? 0 : header;
+}
+
+/* A length, seven bits a byte, and the text. */
+static const char *take_text(ByteCursor *cursor, size_t *ret_n)
+{
+        unsigned shift;
+        uint8_t byte = 0x80;
+        size_t n = 0;
+
+        for (shift = 0; byte & 0x80 && shift < 28; shift += 7) {
+                byte = byte_cursor_u8(cursor);
+                n |= (size_t)(byte & 0x7f) << shift;
+        }
+        *ret_n = n;
+        return (const char *)byte_cursor_take(cursor, n);
+}
+
+static bool take_row(ByteCursor *cursor, uint32_t version, BundleRow *ret)
+{
+        ret->offset = byte_cursor_u64(cursor);
+        ret->size = byte_cursor_u64(cursor);
+        ret->packed = version >= VERSION_WITH_PACKING ? byte_cursor_u64(cursor) : 0;
+        byte_cursor_u8(cursor); /* the kind of file */
+        ret->path = take_text(cursor, &ret->n_path);
+        return !cursor->has_failed;
+}
+
+static bool row_is(const BundleRow *row, const char *name)
+{
+        const char *slash = memrchr(row->path, '/', row->n_path);
+        const char *last = slash ? slash + 1 : row->path;
+        size_t n = row->n_path - (size_t)(last - row->path);
+
+        return n == strlen(name) && !memcmp(last, name, n);
+}
+
+static bool inflate_all(const uint8_t *from, size_t n_from, uint8_t *to, size_t n_to)
+{
+        z_stream stream = {.next_in = (Bytef *)from, /* zlib reads it only */
+                           .avail_in = (uInt)n_from,
+                           .next_out = to,
+                           .avail_out = (uInt)n_to};
+        int r;
+
+        if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
+                return false;
+        r = inflate(&stream, Z_FINISH);
+        inflateEnd(&stream);
+        return r == Z_STREAM_END && stream.avail_out == 0;
+}
+
+/* The assembly's bytes in a file in memory; -1: it cannot be unpacked. */
+static int row_unpack(int host, const BundleRow *row)
+{
+        FD_AUTO int fd = memfd_create("clrsym-assembly", MFD_CLOEXEC);
+        uint8_t *packed = NULL, *bytes = MAP_FAILED;
+        bool ok = fd >= 0 && row->size && row->size <= MAX_UNPACKED &&
+                  row->packed <= MAX_UNPACKED && ftruncate(fd, (off_t)row->size) == 0;
+
+        if (ok) {
+                packed = malloc(row->packed);
+                bytes = mmap(NULL, row->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        }
+        ok = ok && packed && bytes != MAP_FAILED &&
+             read_at(host, row->offset, packed, row->packed) == row->packed &&
+             inflate_all(packed, row->packed, bytes, row->size);
+        if (bytes != MAP_FAILED)
+                munmap(bytes, row->size);
+        free(packed);
+        return ok ? fd_steal(&fd) : -1;
+}
+
+static bool row_try(int host, const BundleRow *row, SymbolImageFn fn, void *data)
+{
+        FD_AUTO int unpacked = -1;
+
+        if (!row->packed)
+                return fn(host, row->offset, data);
+        unpacked = row_unpack(host, row);
+        return unpacked >= 0 && fn(unpacked, 0, data);
+}
+
+static bool bundle_search(int host, ByteCursor *header, const char *name, SymbolImageFn fn,
+                          void *data)
+{
+        uint32_t version = byte_cursor_u32(header), n, i;
+        unsigned n_same = 0;
+        BundleRow row;
+        size_t n_id;
+
+        byte_cursor_u32(header);
+        n = byte_cursor_u32(header);
+        take_text(header, &n_id);
+        if (version >= VERSION_WITH_PLACES)
+                byte_cursor_take(header, N_PLACES);
+        if (header->has_failed || version > VERSION_MAX)
+                return false;
+        for (i = 0; i < n && n_same < MAX_SAME && take_row(header, version, &row); i++) {
+                if (row.offset > INT64_MAX || !row_is(&row, name))
+                        continue;
+                n_same++;
+                if (row_try(host, &row, fn, data))
+                        return true;
+        }
+        return false;
+}
+
+bool bundle_find_image_in(int host, const char *module_path, SymbolImageFn fn, void *data)
+{
+        const char *name = symbol_dirs_name(module_path);
+        uint64_t at = bundle_header_at(host);
+        uint8_t *bytes = at ? malloc(MAX_HEADER) : NULL;
+        ByteCursor header = {.at = bytes};
+        bool is_found;
+
+        if (!bytes)
+                return false;
+        header.n = read_at(host, at, bytes, MAX_HEADER);
+        is_found = *name && bundle_search(host, &header, name, fn, data);
+        free(bytes);
+        return is_found;
+}
+
+/* "/a/b/App.dll" -> "/a/b/App". */
+static int open_beside(int root, const char *module_path)
+{
+        const char *dot = strrchr(symbol_dirs_name(module_path), '.');
+        char path[MAX_PATH];
+
+        if (!dot || (size_t)(dot - module_path) >= sizeof(path))
+                return -1;
+        snprintf(path, sizeof(path), "%.*s", (int)(dot - module_path), module_path);
+        return rootfs_open_file(root, path);
+}
+
+bool bundle_find_image(pid_t pid, int root, const char *module_path, SymbolImageFn fn, void *data)
+{
+        FD_AUTO int host = -1;
+        char path[32];
+
+        if (pid > 0) {
+                snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+                host = open(path, O_RDONLY | O_CLOEXEC);
+        }
+        if (host < 0 && root >= 0)
+                host = open_beside(root, module_path);
+        return host >= 0 && bundle_find_image_in(host, module_path, fn, data);
+}

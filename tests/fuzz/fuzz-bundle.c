@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+
+/* A file that claims to be a single-file program. */
+
+#include "fuzz.h"
+#include "lines/bundle.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+static bool see_image(int fd, uint64_t begin, void *data)
+{
+        char byte;
+
+        FUZZ_REQUIRE(fd >= 0);
+        /* Where there is nothing there is no image. */
+        FUZZ_REQUIRE(pread(fd, &byte, 1, (off_t)(begin & INT64_MAX)) <= 1);
+        (*(unsigned *)data)++;
+        return false;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        static int fd = -1;
+        unsigned n = 0;
+
+        if (size > FUZZ_MAX_INPUT)
+                return 0;
+        if (fd < 0)
+                fd = memfd_create("fuzz-bundle", MFD_CLOEXEC);
+        FUZZ_REQUIRE(fd >= 0 && ftruncate(fd, 0) == 0);
+        FUZZ_REQUIRE(pwrite(fd, data, size, 0) == (ssize_t)size);
+        FUZZ_REQUIRE(!bundle_find_image_in(fd, "/a/App.dll", see_image, &n));
+        FUZZ_REQUIRE(n <= size);
+        return 0;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Assemblies in the file of a single-file program, of each version of its header. */
+
+#include "lines/bundle.h"
+
+#include "support/suite.h"
+
+#include <fcntl.h>
+#include <gio/gio.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const uint8_t MARK[] = {0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93,
+                               0x02, 0x14, 0xd7, 0xa0, 0x32, 0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae,
+                               0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae};
+
+static void put_u64(GByteArray *bytes, uint64_t value)
+{
+        const uint64_t little = GUINT64_TO_LE(value);
+
+        g_byte_array_append(bytes, (const guint8 *)&little, sizeof(little));
+}
+
+static void put_u32(GByteArray *bytes, uint32_t value)
+{
+        const uint32_t little = GUINT32_TO_LE(value);
+
+        g_byte_array_append(bytes, (const guint8 *)&little, sizeof(little));
+}
+
+static void put_text(GByteArray *bytes, const char *text)
+{
+        const guint8 n[] = {(guint8)(strlen(text) & 0x7f), (guint8)(strlen(text) >> 7)};
+
+        if (n[1]) {
+                const guint8 low = n[0] | 0x80;
+
+                g_byte_array_append(bytes, &low, 1);
+        }
+        g_byte_array_append(bytes, n[1] ? &n[1] : &n[0], 1);
+        g_byte_array_append(bytes, (const guint8 *)text, (guint)strlen(text));
+}
+
+/* Raw deflate. */
+static GBytes *pack(const char *text)
+{
+        g_autoptr(GZlibCompressor) compressor =
+                g_zlib_compressor_new(G_ZLIB_COMPRESSOR_FORMAT_RAW, 6);
+        char buffer[4096];
+        gsize n_read, n;
+
+        ck_assert_int_eq(g_converter_convert(G_CONVERTER(compressor), text, strlen(text), buffer,
+                                             sizeof(buffer), G_CONVERTER_INPUT_AT_END, &n_read, &n,
+                                             NULL),
+                         G_CONVERTER_FINISHED);
+        return g_bytes_new(buffer, n);
+}
+
+typedef struct TestFile {
+        const char *path, *text;
+        bool is_packed;
+} TestFile;
+
+static const TestFile FILES[] = {
+        {"App.dll", "the program", false},
+        {"de/App.resources.dll", "words", false},
+        {"Lib.dll", "one that is older", false},
+        {"more/Lib.dll", "the library, the library, the library, the library", true},
+};
+
+/* A program that is LEAD bytes long before its mark. */
+static int host_make(uint32_t version, guint lead)
+{
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        g_autoptr(GByteArray) header = g_byte_array_new();
+        g_autofree char *name = g_strnfill(200, 'x');
+        int fd = memfd_create("host", MFD_CLOEXEC);
+        uint64_t at;
+        size_t i;
+
+        g_byte_array_set_size(bytes, lead);
+        memset(bytes->data, 0, lead);
+        put_u64(bytes, 0);
+        g_byte_array_append(bytes, MARK, sizeof(MARK));
+        put_u32(header, version);
+        put_u32(header, 0);
+        put_u32(header, G_N_ELEMENTS(FILES));
+        put_text(header, name);
+        for (i = 0; version >= 2 && i < 5; i++)
+                put_u64(header, 0);
+        for (i = 0; i < G_N_ELEMENTS(FILES); i++) {
+                const TestFile *file = &FILES[i];
+                const bool is_packed = file->is_packed && version >= 6;
+                g_autoptr(GBytes) packed = is_packed ? pack(file->text) : NULL;
+                gsize n = strlen(file->text);
+                const void *data = is_packed ? g_bytes_get_data(packed, &n) : file->text;
+                const guint8 kind = 1;
+
+                put_u64(header, bytes->len);
+                put_u64(header, strlen(file->text));
+                if (version >= 6)
+                        put_u64(header, is_packed ? n : 0);
+                g_byte_array_append(header, &kind, 1);
+                put_text(header, file->path);
+                g_byte_array_append(bytes, data, (guint)n);
+        }
+        at = GUINT64_TO_LE(bytes->len);
+        memcpy(bytes->data + lead, &at, sizeof(at));
+        g_byte_array_append(bytes, header->data, header->len);
+        ck_assert(fd >= 0 && pwrite(fd, bytes->data, bytes->len, 0) == (ssize_t)bytes->len);
+        return fd;
+}
+
+/* What was offered, a word each; the text at the begin of the last one. */
+typedef struct Seen {
+        const char *wanted;
+        unsigned n;
+} Seen;
+
+static bool see(int fd, uint64_t begin, void *data)
+{
+        char text[256] = "";
+        Seen *seen = data;
+
+        ck_assert_int_gt(pread(fd, text, strlen(seen->wanted), (off_t)begin), 0);
+        seen->n++;
+        return !strcmp(text, seen->wanted);
+}
+
+static bool find(int host, const char *path, const char *wanted, unsigned n)
+{
+        Seen seen = {.wanted = wanted};
+        bool is_found = bundle_find_image_in(host, path, see, &seen);
+
+        ck_assert_uint_eq(seen.n, n);
+        return is_found;
+}
+
+/* The mark can be anywhere, also where two pieces that are read meet. */
+START_TEST(test_versions)
+{
+        static const guint LEADS[] = {0, 8, 5000, (1 << 20) - 20, (1 << 20) - 40, 3 << 20};
+        static const uint32_t VERSIONS[] = {1, 2, 6};
+        size_t i, k;
+
+        for (i = 0; i < G_N_ELEMENTS(LEADS); i++)
+                for (k = 0; k < G_N_ELEMENTS(VERSIONS); k++) {
+                        int host = host_make(VERSIONS[k], LEADS[i]);
+
+                        ck_assert(find(host, "/a/App.dll", "the program", 1));
+                        ck_assert(find(host, "/a/b/Lib.dll", FILES[3].text, 2));
+                        ck_assert(!find(host, "/a/Lib.dll", "another", 2));
+                        ck_assert(!find(host, "/a/app.dll", "the program", 0));
+                        ck_assert(!find(host, "/a/", "the program", 0));
+                        close(host);
+                }
+}
+END_TEST
+
+START_TEST(test_others)
+{
+        int host = host_make(7, 0), empty = memfd_create("empty", MFD_CLOEXEC);
+
+        ck_assert(!find(host, "App.dll", "the program", 0));
+        ck_assert(!find(empty, "App.dll", "the program", 0));
+        /* A program with the mark, but nothing bundled with it yet. */
+        ck_assert_int_eq(pwrite(empty, "\0\0\0\0\0\0\0\0", 8, 0), 8);
+        ck_assert_int_eq(pwrite(empty, MARK, sizeof(MARK), 8), sizeof(MARK));
+        ck_assert(!find(empty, "App.dll", "the program", 0));
+        close(host);
+        close(empty);
+}
+END_TEST
+
+static bool write_all(const char *path, int host)
+{
+        char bytes[65536];
+        ssize_t n = pread(host, bytes, sizeof(bytes), 0);
+
+        return n > 0 && g_file_set_contents(path, bytes, n, NULL);
+}
+
+/* The program beside the path, as of a recording. */
+START_TEST(test_beside)
+{
+        g_autofree char *dir = g_dir_make_tmp("bundle-XXXXXX", NULL);
+        g_autofree char *path = g_build_filename(dir, "App", NULL);
+        g_autofree char *module = g_strconcat(path, ".dll", NULL);
+        int host = host_make(6, 100), root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        Seen seen = {.wanted = "the program"};
+
+        ck_assert(write_all(path, host));
+        ck_assert(bundle_find_image(0, root, module, see, &seen));
+        ck_assert(!bundle_find_image(0, root, path, see, &seen));
+        /* This process has no bundle. */
+        ck_assert(!bundle_find_image(getpid(), root, module, see, &seen));
+        close(host);
+        close(root);
+        g_unlink(path);
+        g_rmdir(dir);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("bundle");
+        TCase *tcase = tcase_create("bundle");
+
+        tcase_add_test(tcase, test_versions);
+        tcase_add_test(tcase, test_others);
+        tcase_add_test(tcase, test_beside);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
