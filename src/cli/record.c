@@ -54,10 +54,23 @@ int verb_record_status(void)
 static void record_show_progress(const RecorderProgress *progress, void *data)
 {
         g_autofree char *size = g_format_size(progress->n_bytes);
+        g_autoptr(GString) line = g_string_new("clrsym: ");
 
-        fprintf(stderr, "\rclrsym: %.0f s recorded, %s of samples, %u .NET process%s\033[K",
-                progress->seconds, size, progress->n_processes,
-                progress->n_processes == 1 ? "" : "es");
+        g_string_append_printf(line, "%.0f s, ", progress->seconds);
+        if (progress->is_counted)
+                g_string_append_printf(line, "%" G_GUINT64_FORMAT " samples, ",
+                                       (guint64)progress->n_samples);
+        else
+                g_string_append_printf(line, "%s of samples, ", size);
+        if (progress->n_lost)
+                g_string_append_printf(line, "%" G_GUINT64_FORMAT " lost, ",
+                                       (guint64)progress->n_lost);
+        g_string_append_printf(line, "%u .NET process%s", progress->n_processes,
+                               progress->n_processes == 1 ? "" : "es");
+        if (progress->n_losing)
+                g_string_append_printf(line, ", events of %u are lost", progress->n_losing);
+        terminal_cut(line, terminal_width(STDERR_FILENO) - 1);
+        fprintf(stderr, "\r%s\033[K", line->str);
 }
 
 static void record_end_progress(bool is_shown)

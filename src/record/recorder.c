@@ -8,6 +8,7 @@
 #include "record/search.h"
 #include "record/services.h"
 #include "record/spawn.h"
+#include "record/tally.h"
 #include "util/fd.h"
 
 #include <errno.h>
@@ -33,6 +34,7 @@ struct Recorder {
         Scratch *scratch;        /* owned */
         Services *services;      /* owned */
         Sampler *sampler;        /* owned; NULL: none */
+        Tally *tally;            /* owned; NULL: its samples are not counted */
         RuntimeSampler *runtime; /* owned: in its place, where perf cannot be used; or NULL */
         GArray *fds;             /* owned, of struct pollfd: those of the runtimes, and signals */
         SpawnCommand command;
@@ -116,11 +118,15 @@ static json_t *recorder_attachments(const Recorder *recorder)
         return json_incref(json_object_get(answer, "attachments"));
 }
 
-static unsigned recorder_count_attached(const Recorder *recorder)
+static void recorder_count_attached(const Recorder *recorder, RecorderProgress *progress)
 {
         json_auto_t *attachments = recorder_attachments(recorder);
+        const json_t *attachment;
+        size_t i;
 
-        return (unsigned)json_array_size(attachments);
+        progress->n_processes = (unsigned)json_array_size(attachments);
+        json_array_foreach(attachments, i, attachment) progress->n_losing +=
+                json_is_number(json_object_get(attachment, "lost_since"));
 }
 
 /* The command */
@@ -239,20 +245,34 @@ static bool recorder_start_sampling(Recorder *recorder, GError **error)
         return true;
 }
 
+/* What perf has not written yet is counted the next time. */
+static void recorder_count_samples(Recorder *recorder, RecorderProgress *progress)
+{
+        if (recorder->runtime)
+                progress->n_bytes = runtime_sampler_size(recorder->runtime);
+        if (!recorder->sampler)
+                return;
+        if (!recorder->tally)
+                recorder->tally = tally_new(recorder->sampler->output);
+        tally_update(recorder->tally);
+        sampler_flush(recorder->sampler);
+        progress->is_counted = true;
+        progress->n_samples = tally_samples(recorder->tally);
+        progress->n_lost = tally_lost(recorder->tally);
+}
+
 static void recorder_show_progress(Recorder *recorder, gint64 now)
 {
+        RecorderProgress progress = {
+                .seconds = (double)(now - recorder->begin) / G_TIME_SPAN_SECOND,
+        };
+
         if (!recorder->settings.progress || now < recorder->next_progress)
                 return;
         recorder->next_progress = now + PROGRESS_INTERVAL;
-        recorder->settings.progress(
-                &(const RecorderProgress){
-                        .seconds = (double)(now - recorder->begin) / G_TIME_SPAN_SECOND,
-                        .n_bytes = recorder->runtime   ? runtime_sampler_size(recorder->runtime)
-                                   : recorder->sampler ? sampler_size(recorder->sampler)
-                                                       : 0,
-                        .n_processes = recorder_count_attached(recorder),
-                },
-                recorder->settings.data);
+        recorder_count_samples(recorder, &progress);
+        recorder_count_attached(recorder, &progress);
+        recorder->settings.progress(&progress, recorder->settings.data);
 }
 
 /* Parts */
@@ -425,6 +445,7 @@ void recorder_free(Recorder *recorder)
         recorder_end_command(recorder, false);
         fd_clear(&recorder->command.go_fd);
         sampler_free(recorder->sampler);
+        tally_free(recorder->tally);
         runtime_sampler_free(recorder->runtime);
         g_array_unref(recorder->fds);
         services_free(recorder->services);

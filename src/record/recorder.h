@@ -17,8 +17,11 @@
 
 typedef struct RecorderProgress {
         double seconds;
-        uint64_t n_bytes;     /* of samples */
+        uint64_t n_bytes; /* of samples */
+        bool is_counted;  /* perf takes them: */
+        uint64_t n_samples, n_lost;
         unsigned n_processes; /* attached now */
+        unsigned n_losing;    /* of these: whose events are being lost */
 } RecorderProgress;
 
 typedef struct RecorderSettings {

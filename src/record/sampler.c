@@ -25,6 +25,8 @@
 #define PART    SAMPLES "."
 
 #define ENABLE "enable\n"
+/* Does nothing but wake it, after which it looks for samples. */
+#define PING "ping\n"
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 /* Above that, a user without privileges may not use perf at all (Debian's and Ubuntu's kernels). */
@@ -177,6 +179,15 @@ char *sampler_next_part(const Sampler *sampler)
         return oldest ? g_build_filename(directory, oldest, NULL) : NULL;
 }
 
+void sampler_flush(const Sampler *sampler)
+{
+        char replies[256];
+
+        while (recv(sampler->control, replies, sizeof(replies), MSG_DONTWAIT) > 0)
+                ;
+        (void)send(sampler->control, PING, strlen(PING), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 bool sampler_is_over(Sampler *sampler)
 {
         int status;
@@ -186,6 +197,13 @@ bool sampler_is_over(Sampler *sampler)
         return !sampler->perf;
 }
 
+static uint64_t sampler_size(const Sampler *sampler)
+{
+        struct stat st;
+
+        return stat(sampler->output, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
 bool sampler_stop(Sampler *sampler, GError **error)
 {
         spawn_end(&sampler->perf, SIGINT, STOP_LIMIT);
@@ -193,13 +211,6 @@ bool sampler_stop(Sampler *sampler, GError **error)
                 return true;
         g_set_error(error, SPAWN_ERROR, 0, "perf has recorded nothing: see perf record --help");
         return false;
-}
-
-uint64_t sampler_size(const Sampler *sampler)
-{
-        struct stat st;
-
-        return stat(sampler->output, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
 void sampler_free(Sampler *sampler)

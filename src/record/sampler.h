@@ -37,11 +37,11 @@ Sampler *sampler_start(const Scratch *scratch, const SamplerSettings *settings, 
 void sampler_divide(const Sampler *sampler);
 /* The oldest of these files, in the directory of the samples. The caller removes it. NULL: none. */
 char *sampler_next_part(const Sampler *sampler);
+/* Has perf write what it has taken, in a moment. */
+void sampler_flush(const Sampler *sampler);
 /* Has perf ended by itself? */
 bool sampler_is_over(Sampler *sampler);
 /* Ends it. False with ERROR set: there are no samples. */
 bool sampler_stop(Sampler *sampler, GError **error);
-/* Bytes of its file by now. */
-uint64_t sampler_size(const Sampler *sampler);
 /* NULL is fine. */
 void sampler_free(Sampler *sampler);

@@ -4,6 +4,7 @@
 import contextlib
 import os
 import pathlib
+import pty
 import re
 import shutil
 import signal
@@ -155,6 +156,34 @@ def test_interrupted(tap, place, command):
     tap.check(True, 'killed: nothing is left')
 
 
+PROGRESS = re.compile(r'clrsym: (\d+) s, (\d+) samples, 1 \.NET process\x1b\[K')
+
+
+def test_progress(tap, place, command):
+    """On a terminal, a line has what was recorded so far."""
+    master, slave = pty.openpty()
+    with live.child([place.programs.clrsym, 'record', '-d', '3', '-o', 'a.folded', '--', *map(str, command), 'busy'],
+                    cwd=place.directory, env=place.environment, stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL, stderr=slave) as process:
+        os.close(slave)
+        text = b''
+        with contextlib.suppress(OSError):  # the other end is closed
+            while piece := os.read(master, 65536):
+                text += piece
+        process.wait(120)
+    os.close(master)
+    text = text.decode()
+    lines = [(int(seconds), int(samples)) for seconds, samples in PROGRESS.findall(text)]
+    tap.check(len(lines) > 2 and lines == sorted(lines) and lines[0][1] < lines[-1][1],
+              'its seconds and samples grow', text)
+    # perf also wrote what it had when the last line was shown.
+    whole = NAMED.search(text)
+    tap.check(whole and lines and lines[-1][1] <= int(whole[1]) < 3 * lines[-1][1],
+              'the samples are those that are named at the end', lines, text)
+    tap.check(text.count('\r\x1b[K') == 1 and '\n' not in text[:text.index('\r\x1b[K')],
+              'it is erased at the end', text)
+
+
 def test_without_perf(tap, place, command):
     """The runtimes sample themselves where there is no perf, or where it may not be used."""
     command = [shutil.which('dotnet'), *command[1:]]
@@ -203,7 +232,7 @@ def test_refused(tap, place, command):
 
 def test(tap, programs, directory, _):
     command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
-    for part in (test_command, test_process, test_interrupted, test_without_perf, test_refused):
+    for part in (test_command, test_process, test_interrupted, test_progress, test_without_perf, test_refused):
         part(tap, Place(programs, directory, part.__name__), command)
 
 
