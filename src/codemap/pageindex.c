@@ -346,7 +346,7 @@ Body *pageindex_at(const PageIndex *index, uint64_t address, uint64_t time)
  * has to wait for the one before: the slot of the page, its block, the entry, the body. So lookups
  * are made in groups, step by step, and each step fetches what the next one reads.
  */
-enum { GROUP = 32, LINE = 64 };
+enum { GROUP = 64, LINE = 64 };
 
 typedef struct LookupProbe {
         const IndexPage *page;
@@ -357,11 +357,16 @@ typedef struct LookupProbe {
         const Body *body;
 } LookupProbe;
 
+/* It can be in two lines, like a body. */
 static void prefetch_slot(const PageTier *tier, uint64_t address)
 {
-        if (tier->pages)
-                __builtin_prefetch(
-                        &tier->pages[page_hash(address >> tier->page_shift, tier->n_bits)]);
+        const IndexPage *slot;
+
+        if (!tier->pages)
+                return;
+        slot = &tier->pages[page_hash(address >> tier->page_shift, tier->n_bits)];
+        __builtin_prefetch(slot);
+        __builtin_prefetch((const char *)(slot + 1) - 1);
 }
 
 /* Its head, and the addresses of as many entries as most blocks have. */

@@ -400,7 +400,7 @@ static size_t answer_group(const Tracker *tracker, const Viewer *viewer, const Q
                 }
                 answer->body = lookups[i].body;
                 if (answer->body && body_il_map(answer->body))
-                        __builtin_prefetch(body_il_map(answer->body));
+                        ilmap_prefetch(body_il_map(answer->body));
                 if (question->has_time)
                         answer_at(found, answer->process, question, answer);
                 else
