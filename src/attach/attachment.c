@@ -586,6 +586,12 @@ void attachment_rundown(Attachment *attachment, bool is_explicit)
         attachment->info.state = ATTACHMENT_HELD;
 }
 
+void attachment_want_horizon(const Attachment *attachment)
+{
+        if (attachment_is_held(attachment) && attachment->info.via == ATTACH_VIA_EVENTPIPE)
+                attachment_order(attachment, WORKER_PING);
+}
+
 void attachment_resumed(Attachment *attachment)
 {
         if (attachment->info.state == ATTACHMENT_WAITING)

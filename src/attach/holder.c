@@ -195,19 +195,36 @@ static void caller_refuse(Caller *caller, AttachError code, const char *message)
         caller_answer(caller, reply_error(code, message));
 }
 
-static void caller_list_attachments(Caller *caller)
+static json_t *holder_list(const Holder *holder, const Caller *caller)
 {
-        const GPtrArray *attachments = caller->holder->attachments;
         json_t *all = json_array();
         guint i;
 
-        for (i = 0; i < attachments->len; i++) {
-                const AttachmentInfo *info = attachment_info(attachments->pdata[i]);
+        for (i = 0; i < holder->attachments->len; i++) {
+                const AttachmentInfo *info = attachment_info(holder->attachments->pdata[i]);
 
                 if (caller_may_see(caller, info->uid))
                         json_array_append_new(all, reply_attachment(info, false));
         }
-        caller_answer(caller, json_pack("{so}", "attachments", all));
+        return json_pack("{so}", "attachments", all);
+}
+
+/* The daemon asks for whom it likes, and learns nothing by it. */
+static void caller_want_horizon(Caller *caller, const Request *request)
+{
+        const Holder *holder = caller->holder;
+        guint i;
+
+        for (i = 0; i < holder->attachments->len; i++) {
+                const AttachmentInfo *info = attachment_info(holder->attachments->pdata[i]);
+                bool is_meant = !request->pid ||
+                                (info->vpid == request->pid && info->pid_ns == request->pid_ns);
+
+                if (is_meant &&
+                    (caller_may_see(caller, info->uid) || caller->who.uid == holder->daemon_uid))
+                        attachment_want_horizon(holder->attachments->pdata[i]);
+        }
+        caller_answer(caller, holder_list(holder, caller));
 }
 
 static void caller_give_port(Caller *caller)
@@ -332,7 +349,9 @@ static void caller_feed(Conversation *conversation, const uint8_t *bytes, size_t
         }
         caller->verb = request.verb;
         if (request.verb == REQUEST_LIST)
-                caller_list_attachments(caller);
+                caller_answer(caller, holder_list(caller->holder, caller));
+        else if (request.verb == REQUEST_HORIZON)
+                caller_want_horizon(caller, &request);
         else if (request.verb == REQUEST_PORT)
                 caller_give_port(caller);
         else

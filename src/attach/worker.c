@@ -25,6 +25,8 @@
  */
 #define PING_INTERVAL G_TIME_SPAN_SECOND
 #define MAX_PINGS     10
+/* In us, between two pings for different times. */
+#define PING_PAUSE (200 * G_TIME_SPAN_MILLISECOND)
 
 /* Why a worker stops serving. */
 typedef enum WorkerEnd {
@@ -51,11 +53,11 @@ typedef struct Worker {
         EventPipeFeed *feed; /* owned */
         JitLog *jit_log;     /* owned; NULL: nobody wants one */
         EventPipeSink sink, listing_sink;
-        int orphan;              /* pidfd: a rundown waits for its end; -1: it need not */
-        gint64 orphan_deadline;  /* us of g_get_monotonic_time(): for no longer */
-        uint64_t wanted_horizon; /* ns: somebody waits for it; 0: nobody */
-        unsigned n_pings;        /* for that */
-        gint64 next_ping;        /* us of g_get_monotonic_time() */
+        int orphan;                  /* pidfd: a rundown waits for its end; -1: it need not */
+        gint64 orphan_deadline;      /* us of g_get_monotonic_time(): for no longer */
+        uint64_t wanted_horizon;     /* ns: somebody waits for it; 0: nobody */
+        unsigned n_pings;            /* for that */
+        gint64 last_ping, next_ping; /* us of g_get_monotonic_time() */
 } Worker;
 
 static WorkerReport worker_report_new(const Worker *worker, WorkerEvent event)
@@ -118,6 +120,14 @@ static void worker_want_rundown(Worker *worker, AttachList list)
         worker->wants_rundown = true;
 }
 
+/* The horizon passes TIME soon, also if the target emits nothing. */
+static void worker_want_horizon(Worker *worker, uint64_t time)
+{
+        worker->wanted_horizon = time;
+        worker->n_pings = 0;
+        worker->next_ping = worker->last_ping + PING_PAUSE;
+}
+
 /* Takes the orders that have come. True: what the worker does is to stop. */
 static bool worker_take_orders(void *data)
 {
@@ -128,6 +138,8 @@ static bool worker_take_orders(void *data)
         while ((n = recv(worker->fd, &order, 1, MSG_DONTWAIT)) > 0 || (n < 0 && errno == EINTR)) {
                 if (n > 0 && order == WORKER_QUIT)
                         worker->end = WORKER_MUST_QUIT;
+                else if (n > 0 && order == WORKER_PING)
+                        worker_want_horizon(worker, eventpipe_session_clock());
                 else if (n > 0)
                         worker_want_rundown(worker, order == WORKER_DO_RUNDOWN ? ATTACH_LIST_ALWAYS
                                                                                : worker->rule);
@@ -140,14 +152,6 @@ static bool worker_take_orders(void *data)
         return worker->end == WORKER_MUST_QUIT;
 }
 
-/* The horizon passes TIME soon, also if the target emits nothing. */
-static void worker_want_horizon(Worker *worker, uint64_t time)
-{
-        worker->wanted_horizon = time;
-        worker->n_pings = 0;
-        worker->next_ping = 0;
-}
-
 static bool worker_wants_ping(const Worker *worker)
 {
         return worker->feed && worker->wanted_horizon > eventpipe_feed_horizon(worker->feed) &&
@@ -157,7 +161,8 @@ static bool worker_wants_ping(const Worker *worker)
 static void worker_ping(Worker *worker)
 {
         worker->n_pings++;
-        worker->next_ping = g_get_monotonic_time() + PING_INTERVAL;
+        worker->last_ping = g_get_monotonic_time();
+        worker->next_ping = worker->last_ping + PING_INTERVAL;
         eventpipe_ping(&worker->target, &worker->wait, /* error= */ NULL);
 }
 

@@ -50,6 +50,7 @@ typedef struct WorkerReport {
 typedef enum WorkerOrder {
         WORKER_DO_RUNDOWN = 'l', /* one more */
         WORKER_MAY_LIST = 'm',   /* the same, if the job's rule permits it */
+        WORKER_PING = 'p',       /* somebody waits for later events */
         WORKER_QUIT = 'q',       /* stop the session, and end */
 } WorkerOrder;
 

@@ -302,6 +302,8 @@ static GPtrArray *filter_settings(const Naming *naming)
                 add_setting(settings, "tier");
         if (options_has(options, OPTION_ANNOTATE))
                 add_setting(settings, "annotate");
+        if (naming->job->is_over)
+                add_setting(settings, "wait=0");
         if (naming->event)
                 add_setting(settings, "event=%s", naming->event);
         if (options_has(options, OPTION_LINES))

@@ -204,6 +204,7 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
                 .title = title,
                 .take = options->outputs ? NULL : record_print_top,
                 .compiling = &compiling,
+                .is_over = true,
         };
         bool ok;
 

@@ -66,7 +66,10 @@ static QueryConnection *query_peer_connect(QueryPeer *self, const PeerCredential
 static void query_peer_moved(void *data)
 {
         QueryPeer *self = data;
+        const QueryWait *wait = query_connection_wait(self->connection);
 
+        if (wait)
+                self->options.waits(self->options.data, wait);
         if (!query_connection_is_idle(self->connection))
                 self->last_active = g_get_monotonic_time();
         if (self->options.context.memory->n_bytes > self->options.context.memory->limit)

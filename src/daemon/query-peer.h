@@ -18,7 +18,8 @@ typedef struct QueryPeerOptions {
         PidCache *pids;              /* borrowed */
         gid_t group;                 /* members see every process, as root does; or PEER_NO_GROUP */
         void (*watches)(void *data); /* the client began to watch */
-        void (*filled)(void *data);  /* all clients together take more than the context's memory */
+        void (*waits)(void *data, const QueryWait *wait); /* for events that may come */
+        void (*filled)(void *data); /* all clients together take more than the context's memory */
         void (*gone)(QueryPeer *peer, void *data); /* called once; may free the peer */
         void *data;
 } QueryPeerOptions;

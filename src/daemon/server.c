@@ -5,6 +5,7 @@
 #include "daemon/query-peer.h"
 #include "daemon/ingest-peer.h"
 #include "daemon/epoch.h"
+#include "daemon/horizon-request.h"
 #include "daemon/metrics-file.h"
 #include "daemon/process-watch.h"
 #include "util/listener.h"
@@ -46,6 +47,7 @@ struct Server {
         guint retention_timer;
         MetricsFile *metrics_file;   /* owned or NULL */
         RundownRequester *requester; /* owned */
+        HorizonRequester *horizons;  /* owned */
         void (*done)(void *);        /* of a drain; NULL: none is under way */
         void *done_data;
         guint drain_timer;
@@ -161,6 +163,13 @@ static void server_wake_clients(void *data)
         process_watch_wake(server->processes);
         if (!server->wake && server->clients->len)
                 server->wake = g_timeout_add(1, server_on_wake, server);
+}
+
+static void server_client_waits(void *data, const QueryWait *wait)
+{
+        const Server *server = data;
+
+        horizon_requester_want(server->horizons, wait);
 }
 
 static void server_feeder_gone(IngestPeer *feeder, void *data)
@@ -367,6 +376,7 @@ static void server_accept_client(void *data, int fd)
                                           .pids = server->pids,
                                           .group = server->group,
                                           .watches = server_update_watching,
+                                          .waits = server_client_waits,
                                           .filled = server_reclaim_memory,
                                           .gone = server_client_gone,
                                           .data = server};
@@ -476,6 +486,7 @@ void server_configure(Server *server, const Config *config)
         tracker_set_budget(server->tracker, config->memory_max);
         server_configure_metrics(server, config);
         rundown_requester_configure(server->requester, config->rundown_after_gap, config->holder);
+        horizon_requester_configure(server->horizons, config->holder);
         server_update_accepting(server);
         server_wake_clients(server);
 }
@@ -557,6 +568,7 @@ Server *server_new(const char *ingest_path, const char *query_path, const Config
         tracker_set_host(server->tracker, &host);
         server->pids = pid_cache_new();
         server->requester = rundown_requester_new(server->tracker, &server->stats);
+        server->horizons = horizon_requester_new(server->tracker);
         server->feeders = g_ptr_array_new_with_free_func(ingest_peer_destroy);
         server->clients = g_ptr_array_new_with_free_func(query_peer_destroy);
         if (!server_listen(server, ingest_path, query_path, error) ||
@@ -579,6 +591,7 @@ void server_free(Server *server)
                 return;
         metrics_file_free(server->metrics_file);
         rundown_requester_free(server->requester);
+        horizon_requester_free(server->horizons);
         g_clear_handle_id(&server->wake, g_source_remove);
         g_clear_handle_id(&server->reclaim, g_source_remove);
         g_clear_handle_id(&server->drain_timer, g_source_remove);
@@ -609,6 +622,7 @@ void server_drain(Server *server, void (*done)(void *), void *data)
         guint i;
 
         rundown_requester_configure(server->requester, 0, NULL);
+        horizon_requester_configure(server->horizons, NULL);
         server->done = done;
         server->done_data = data;
         listener_set_accepting(server->ingest, false);

@@ -209,13 +209,18 @@ static bool connection_answer_frame(QueryConnection *connection, int64_t now_ms,
         return true;
 }
 
+const QueryWait *query_connection_wait(const QueryConnection *connection)
+{
+        if (connection->watch || !connection->deadline)
+                return NULL;
+        return connection->bulk ? bulk_wait(connection->bulk) : &connection->progress.wait;
+}
+
 bool query_connection_may_go_on(const QueryConnection *connection)
 {
-        const QueryWait *wait =
-                connection->bulk ? bulk_wait(connection->bulk) : &connection->progress.wait;
+        const QueryWait *wait = query_connection_wait(connection);
 
-        return connection->watch ||
-               (connection->deadline && query_wait_is_over(wait, connection->context.tracker));
+        return connection->watch || (wait && query_wait_is_over(wait, connection->context.tracker));
 }
 
 /* A client that watches makes no more calls; what it sends is ignored. */

@@ -46,6 +46,8 @@ void query_connection_note_epoch(QueryConnection *connection, const Process *pro
 size_t query_connection_size(const QueryConnection *connection);
 /* After the tracker has changed: true if the client watches, or waits for what may have come. */
 bool query_connection_may_go_on(const QueryConnection *connection);
+/* What a call waits for, borrowed; NULL: no call waits. */
+const QueryWait *query_connection_wait(const QueryConnection *connection);
 /* True if nothing is to be answered, watched or sent. */
 bool query_connection_is_idle(const QueryConnection *connection);
 /* True after the client has broken the protocol: the output ends with an error that says how. */

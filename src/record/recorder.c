@@ -26,6 +26,8 @@
 /* In us. */
 #define PROGRESS_INTERVAL (500 * G_TIME_SPAN_MILLISECOND)
 #define SEARCH_INTERVAL   G_TIME_SPAN_SECOND
+/* A process that is killed is known up to its last event: one that is idle is asked for one. */
+#define HORIZON_INTERVAL G_TIME_SPAN_SECOND
 /* For a command that a key on the terminal, or the time's end, is to end. */
 #define COMMAND_LIMIT (5 * G_TIME_SPAN_SECOND)
 
@@ -43,7 +45,7 @@ struct Recorder {
         bool is_refused; /* perf did not start again, which was noted */
         Search *search;  /* owned: with the whole machine */
         gint64 begin;    /* us of g_get_monotonic_time() */
-        gint64 next_progress, next_search, next_part, next_follow;
+        gint64 next_progress, next_search, next_part, next_follow, next_horizon;
         int signal_fd;
         sigset_t old_signals;
 };
@@ -116,6 +118,15 @@ static json_t *recorder_attachments(const Recorder *recorder)
         json_auto_t *answer = fd >= 0 ? holder_client_answer(fd, NULL) : NULL;
 
         return json_incref(json_object_get(answer, "attachments"));
+}
+
+static void recorder_want_horizons(const Recorder *recorder)
+{
+        const Request request = {.verb = REQUEST_HORIZON};
+        int fd = holder_client_ask_in(recorder->services->holder_path, &request, NULL);
+
+        if (fd >= 0)
+                json_decref(holder_client_answer(fd, NULL));
 }
 
 static void recorder_count_attached(const Recorder *recorder, RecorderProgress *progress)
@@ -384,6 +395,10 @@ static bool recorder_wait(Recorder *recorder)
                 if ((recorder_has_command(recorder) && recorder_command_is_over(recorder)) ||
                     recorder_sampling_is_over(recorder))
                         return false;
+                if (now >= recorder->next_horizon) {
+                        recorder_want_horizons(recorder);
+                        recorder->next_horizon = now + HORIZON_INTERVAL;
+                }
                 if (recorder->runtime && now >= recorder->next_follow) {
                         recorder_follow(recorder);
                         runtime_sampler_note_mappings(recorder->runtime);
@@ -507,6 +522,7 @@ bool recorder_run(Recorder *recorder, GError **error)
                 return false;
         recorder->begin = g_get_monotonic_time();
         recorder->next_search = recorder->begin + SEARCH_INTERVAL;
+        recorder->next_horizon = recorder->begin + HORIZON_INTERVAL;
         recorder->next_part = recorder->begin + recorder_interval(recorder);
         is_interrupted = recorder_wait(recorder);
         if (!recorder_end_sampling(recorder, error))

@@ -6,12 +6,13 @@
 /* "again": its name before, which clients and holders of other versions use. */
 static const char *const VERBS[_REQUEST_VERB_MAX] = {
         [REQUEST_ATTACH] = "attach", [REQUEST_RUNDOWN] = "again", [REQUEST_DETACH] = "detach",
-        [REQUEST_LIST] = "list",     [REQUEST_PORT] = "port",
+        [REQUEST_LIST] = "list",     [REQUEST_PORT] = "port",     [REQUEST_HORIZON] = "horizon",
 };
 
-static bool request_has_pid(RequestVerb verb)
+/* May a request have a process, or not? */
+static bool request_takes_pid(RequestVerb verb, bool has_pid)
 {
-        return verb != REQUEST_LIST && verb != REQUEST_PORT;
+        return verb == REQUEST_HORIZON || has_pid == (verb != REQUEST_LIST && verb != REQUEST_PORT);
 }
 
 static const char *const VIAS[_ATTACH_VIA_MAX] = {
@@ -97,13 +98,16 @@ bool request_parse(const char *text, size_t n, Request *ret_request)
         json_auto_t *request = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
         const char *verb = json_string_value(json_object_get(request, "verb"));
         json_int_t pid = json_integer_value(json_object_get(request, "pid"));
+        json_int_t pid_ns = json_integer_value(json_object_get(request, "pid_ns"));
         const json_t *held = json_object_get(request, "held");
         bool is_held_only = json_is_true(held);
-        Request parsed = {.pid = (pid_t)pid, .is_held_only = is_held_only};
+        Request parsed = {
+                .pid = (pid_t)pid, .pid_ns = (uint64_t)pid_ns, .is_held_only = is_held_only};
         unsigned i = verb ? name_index(VERBS, _REQUEST_VERB_MAX, verb) : _REQUEST_VERB_MAX;
 
         if (i == _REQUEST_VERB_MAX || pid < 0 || pid > G_MAXINT32 ||
-            (held && !json_is_boolean(held)) || (pid != 0) != request_has_pid((RequestVerb)i) ||
+            (held && !json_is_boolean(held)) || !request_takes_pid((RequestVerb)i, pid != 0) ||
+            pid_ns < 0 || (pid_ns && (i != REQUEST_HORIZON || !pid)) ||
             (is_held_only && i != REQUEST_RUNDOWN) || !request_parse_manner(request, &parsed) ||
             (request_has_manner(&parsed) && i != REQUEST_RUNDOWN && i != REQUEST_ATTACH))
                 return false;
@@ -121,6 +125,9 @@ char *request_format(const Request *request)
         g_string_append_printf(line, "{\"verb\":\"%s\"", VERBS[request->verb]);
         if (request->pid)
                 g_string_append_printf(line, ",\"pid\":%d", (int)request->pid);
+        if (request->pid_ns)
+                g_string_append_printf(line, ",\"pid_ns\":%" G_GUINT64_FORMAT,
+                                       (guint64)request->pid_ns);
         if (request->is_held_only)
                 g_string_append(line, ",\"held\":true");
         if (request->via)

@@ -12,10 +12,13 @@
  *   {"verb":"attach","pid":123,"list":"auto"}    or "never": whether its code is listed; without
  *                                                it always, with "again" auto
  *   {"verb":"again","pid":123,"held":true}       another rundown
+ *   {"verb":"horizon","pid":1,"pid_ns":4026532} somebody waits for later events of the process,
+ *                                                which is pid 1 of its own namespace
+ *   {"verb":"horizon"}                           the same of all attachments
  *   {"verb":"port"}                              where runtimes connect
  *
  *   {"pid":123,"vpid":1,...}                     an attachment (attach/request.h)
- *   {"attachments":[...]}                        the reply to "list"
+ *   {"attachments":[...]}                        the reply to "list" and "horizon"
  *   {"port":"/path","lasting":true}              the reply to "port"; the service manager listens
  *                                                there, too
  *   {"error":{"kind":"no-process","message":"..."}}
@@ -25,14 +28,16 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 typedef enum RequestVerb {
         REQUEST_ATTACH,  /* unless it is attached */
         REQUEST_RUNDOWN, /* another rundown; attaches the process if it is not attached */
         REQUEST_DETACH,
-        REQUEST_LIST, /* all attachments that the client may see */
-        REQUEST_PORT, /* the path of the socket for runtimes; the holder stays for them */
+        REQUEST_HORIZON, /* of a process, or of all attachments that the client may see */
+        REQUEST_LIST,    /* all attachments that the client may see */
+        REQUEST_PORT,    /* the path of the socket for runtimes; the holder stays for them */
         _REQUEST_VERB_MAX,
 } RequestVerb;
 
@@ -66,6 +71,7 @@ bool attach_list_from_name(const char *name, AttachList *ret_list);
 typedef struct Request {
         RequestVerb verb;
         pid_t pid;         /* in the client's pid namespace; 0 with LIST and PORT */
+        uint64_t pid_ns;   /* with HORIZON: of `pid`, or 0 without one */
         bool is_held_only; /* with RUNDOWN: fail if the process is not attached */
         AttachVia via;     /* this and the next with ATTACH and RUNDOWN */
         AttachList list;

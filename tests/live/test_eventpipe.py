@@ -31,7 +31,9 @@ class DirectFeed(attached.Feed):
 
     def __init__(self, programs, directory):  # pylint: disable=super-init-not-called
         self.programs, self.directory = programs, pathlib.Path(directory)
-        self.next_daemon = recorded.Daemon(programs, directory)
+        config = self.directory / 'clrsymd.conf'
+        config.write_text(f'[Daemon]\nHolder={os.environ["CLRSYM_HOLDER"]}/control\n', encoding='utf-8')
+        self.next_daemon = recorded.Daemon(programs, directory, '--config', str(config))
         self.daemon = None
 
     @contextlib.contextmanager
@@ -56,6 +58,19 @@ class DirectFeed(attached.Feed):
         environment = pathlib.Path(f'/proc/{pid}/environ').read_bytes().split(b'\0')
         variables = dict(entry.split(b'=', 1) for entry in environment if b'=' in entry)
         return variables[b'TMPDIR'].decode()
+
+
+def check_wait(tap, feed, program):
+    """A program that is idle emits nothing; a question that waits has its runtime emit something."""
+    horizons = []
+    for options in (), ('--wait=10',):
+        now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        answer, = (json.loads(line) for line in feed.programs.ask(
+            feed.daemon.source, 'resolve', '--pid', str(program.pid), *options,
+            text=f'0x1 {test_live.seconds(now)}\n'))
+        horizons.append((answer['status'], test_live.ns(answer['horizon']) >= now))
+    tap.equal(horizons, [('pending', False), ('no-method', True)],
+              'an idle program is asked for an event while somebody waits, and only then')
 
 
 def attach(feed, program, *options):
@@ -83,6 +98,8 @@ def test_one(tap, feed, command, directory):
         tap.equal((process['pid'], process['pid_ns'], process['gap_since']),
                   (program.vpid, row['pid_ns'], None), 'its process is that of the kernel')
         program.freeze()
+        run_for(0.5)
+        check_wait(tap, feed, program)
         attached.check_now(tap, feed, program, 'attached')
         attached.check_printed(tap, feed, program, complete(row), 'attached')
         again = attach(feed, program, '--again')

@@ -21,6 +21,9 @@ START_TEST(test_good)
                 {.verb = REQUEST_DETACH, .pid = G_MAXINT32},
                 {.verb = REQUEST_LIST},
                 {.verb = REQUEST_PORT},
+                {.verb = REQUEST_HORIZON},
+                {.verb = REQUEST_HORIZON, .pid = 7},
+                {.verb = REQUEST_HORIZON, .pid = 7, .pid_ns = 4026531836},
         };
         size_t i;
 
@@ -34,6 +37,7 @@ START_TEST(test_good)
                 ck_assert(request_parse(line, n - 1, &request));
                 ck_assert_int_eq(request.verb, REQUESTS[i].verb);
                 ck_assert_int_eq(request.pid, REQUESTS[i].pid);
+                ck_assert_uint_eq(request.pid_ns, REQUESTS[i].pid_ns);
                 ck_assert_int_eq(request.is_held_only, REQUESTS[i].is_held_only);
                 ck_assert_int_eq(request.via, REQUESTS[i].via);
                 ck_assert_int_eq(request.list, REQUESTS[i].list);
@@ -62,6 +66,9 @@ START_TEST(test_bad)
                 "{\"verb\":\"attach\",\"verb\":\"list\",\"pid\":1}",
                 "{\"verb\":\"list\",\"pid\":1}",
                 "{\"verb\":\"port\",\"pid\":1}",
+                "{\"verb\":\"horizon\",\"pid_ns\":1}",
+                "{\"verb\":\"horizon\",\"pid\":1,\"pid_ns\":-1}",
+                "{\"verb\":\"attach\",\"pid\":1,\"pid_ns\":1}",
                 "{\"verb\":\"end\",\"pid\":1}",
                 "{\"verb\":7,\"pid\":1}",
                 "{\"verb\":\"attach\\u0000\",\"pid\":1}",
