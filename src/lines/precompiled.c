@@ -2,6 +2,7 @@
 #include "lines/precompiled.h"
 
 #include "lines/bundle.h"
+#include "metadata/metadata.h"
 #include "metadata/r2r-code.h"
 #include "pdb/debug-directory.h"
 #include "util/fd.h"
@@ -12,6 +13,9 @@
 
 /* Images in memory; then the one that was read first is forgotten. Each takes a few MiB at most. */
 #define MAX_IMAGES 32u
+/* Bytes of the name of a composite image, and of the metadata of an assembly. */
+#define MAX_NAME     256u
+#define MAX_METADATA (256u << 20)
 
 /* Files are mapped in pages: an image begins in its page where it begins in the file's. */
 #define PAGE 4096u
@@ -24,7 +28,16 @@ typedef struct PrecompiledImage {
         uint64_t begin; /* of the image in its file */
 } PrecompiledImage;
 
+/* The composite image that was read last. */
+typedef struct PrecompiledComposite {
+        pid_t pid;
+        char *path;    /* owned: where it would be, beside the assembly; NULL: there is none */
+        R2RCode *code; /* owned; NULL: it cannot be read */
+        uint64_t begin;
+} PrecompiledComposite;
+
 struct Precompiled {
+        PrecompiledComposite composite;
         PrecompiledImage images[MAX_IMAGES];
         unsigned n_images;
         unsigned next; /* of the images: to be replaced, once there are as many */
@@ -42,6 +55,13 @@ static void image_clear(PrecompiledImage *image)
         *image = (PrecompiledImage){0};
 }
 
+static void composite_clear(PrecompiledComposite *composite)
+{
+        r2r_code_free(composite->code);
+        free(composite->path);
+        *composite = (PrecompiledComposite){0};
+}
+
 void precompiled_free(Precompiled *precompiled)
 {
         unsigned i;
@@ -50,17 +70,40 @@ void precompiled_free(Precompiled *precompiled)
                 return;
         for (i = 0; i < precompiled->n_images; i++)
                 image_clear(&precompiled->images[i]);
+        composite_clear(&precompiled->composite);
         free(precompiled);
 }
 
-/* The image that is looked for. */
+/* An image that is looked for. */
 typedef struct CodeSearch {
         const uint8_t *guid;
-        R2RCode *code;  /* once it is found */
-        uint64_t begin; /* the same */
+        R2RCode *code;        /* once it is found, unless its code is in a composite image */
+        char owner[MAX_NAME]; /* the file of that one; "": it has its own code */
+        uint8_t mvid[R2R_MVID_SIZE];
+        uint64_t begin; /* of the image in its file */
 } CodeSearch;
 
-/* Reads the file, if it is the one that was loaded. */
+static bool read_mvid(const PeFile *pe, uint8_t ret[R2R_MVID_SIZE])
+{
+        const uint8_t *mvid = NULL;
+        const char *reason;
+        Metadata metadata;
+        uint8_t *bytes;
+        uint32_t cell;
+        size_t n;
+
+        if (pe_file_read_metadata(pe, MAX_METADATA, &bytes, &n, &reason) < 0)
+                return false;
+        if (metadata_read(&metadata, bytes, n, &reason) &&
+            metadata_cell(&metadata, METADATA_MODULE, 1, MODULE_MVID, &cell))
+                mvid = metadata_guid(&metadata, cell);
+        if (mvid)
+                memcpy(ret, mvid, R2R_MVID_SIZE);
+        free(bytes);
+        return mvid != NULL;
+}
+
+/* Reads the image, if it is the one that was loaded. */
 static bool image_read(int fd, uint64_t begin, void *data)
 {
         CodeSearch *search = data;
@@ -68,32 +111,86 @@ static bool image_read(int fd, uint64_t begin, void *data)
         const char *reason;
         PeFile pe;
 
-        /* The assembly before it was precompiled has the same GUID: that is not the one. */
         search->begin = begin;
+        /* The assembly before it was precompiled has the same GUID: that is not the one. */
+        if (pe_file_read(&pe, fd, begin, &reason) < 0 ||
+            debug_directory_read(&directory, &pe, &reason) < 0 || !directory.has_id ||
+            memcmp(directory.id.guid, search->guid, PDB_GUID_SIZE) != 0)
+                return false;
+        if (r2r_code_owner(&pe, search->owner, sizeof(search->owner)) == 0 &&
+            read_mvid(&pe, search->mvid))
+                return true;
+        *search->owner = '\0';
+        return r2r_code_read(&search->code, &pe, &reason) == 0;
+}
+
+static bool composite_read(int fd, uint64_t begin, void *data)
+{
+        PrecompiledComposite *composite = data;
+        const char *reason;
+        PeFile pe;
+
+        composite->begin = begin;
         return pe_file_read(&pe, fd, begin, &reason) == 0 &&
-               debug_directory_read(&directory, &pe, &reason) == 0 && directory.has_id &&
-               memcmp(directory.id.guid, search->guid, PDB_GUID_SIZE) == 0 &&
-               r2r_code_read(&search->code, &pe, &reason) == 0;
+               r2r_code_read_composite(&composite->code, &pe, &reason) == 0;
+}
+
+/* Where a file was, in the program's own file, and in the symbol directories. */
+static void image_search(pid_t pid, const char *path, const SymbolDirs *dirs, SymbolImageFn fn,
+                         void *data)
+{
+        FD_AUTO int process_root = rootfs_open_root(pid);
+        /* A process that is gone may have had another root. The ids show what is its. */
+        FD_AUTO int own_root = process_root < 0 ? rootfs_open_root(0) : -1;
+        const int root = process_root >= 0 ? process_root : own_root;
+        FD_AUTO int fd = rootfs_open_file(root, path);
+
+        if (!(fd >= 0 && fn(fd, 0, data)) &&
+            !(fd < 0 && bundle_find_image(pid, root, path, fn, data)))
+                symbol_dirs_find_image(dirs, path, fn, data);
+}
+
+/* The composite image OWNER, beside the module. NULL: no memory. */
+static const PrecompiledComposite *precompiled_composite(Precompiled *precompiled,
+                                                         const SymbolDirs *dirs,
+                                                         const PrecompiledQuestion *question,
+                                                         const char *owner)
+{
+        const size_t n = (size_t)(symbol_dirs_name(question->module_path) - question->module_path);
+        PrecompiledComposite *composite = &precompiled->composite;
+        char *path = malloc(n + strlen(owner) + 1);
+
+        if (!path)
+                return NULL;
+        memcpy(path, question->module_path, n);
+        strcpy(path + n, owner);
+        if (composite->path && composite->pid == question->pid && !strcmp(composite->path, path)) {
+                free(path);
+                return composite;
+        }
+        composite_clear(composite);
+        composite->path = path;
+        composite->pid = question->pid;
+        image_search(question->pid, path, dirs, composite_read, composite);
+        return composite;
 }
 
 /* Sets the image's code. */
-static void image_search(PrecompiledImage *image, const PrecompiledQuestion *question,
-                         const SymbolDirs *dirs)
+static void image_load(Precompiled *precompiled, PrecompiledImage *image, const SymbolDirs *dirs,
+                       const PrecompiledQuestion *question)
 {
-        FD_AUTO int process_root = rootfs_open_root(question->pid);
-        /* A process that is gone may have had another root. The GUID shows what is its. */
-        FD_AUTO int own_root = process_root < 0 ? rootfs_open_root(0) : -1;
-        FD_AUTO int fd = -1;
         CodeSearch search = {.guid = question->pdb_guid};
-        const int root = process_root >= 0 ? process_root : own_root;
+        const PrecompiledComposite *composite;
 
-        fd = rootfs_open_file(root, question->module_path);
-        if (!(fd >= 0 && image_read(fd, 0, &search)) &&
-            !(fd < 0 &&
-              bundle_find_image(question->pid, root, question->module_path, image_read, &search)))
-                symbol_dirs_find_image(dirs, question->module_path, image_read, &search);
+        image_search(question->pid, question->module_path, dirs, image_read, &search);
         image->code = search.code;
         image->begin = search.begin;
+        if (!*search.owner || strchr(search.owner, '/'))
+                return;
+        composite = precompiled_composite(precompiled, dirs, question, search.owner);
+        if (composite && composite->code &&
+            r2r_code_component(&image->code, composite->code, search.mvid) == 0)
+                image->begin = composite->begin;
 }
 
 static const PrecompiledImage *precompiled_image(Precompiled *precompiled, const SymbolDirs *dirs,
@@ -121,7 +218,7 @@ static const PrecompiledImage *precompiled_image(Precompiled *precompiled, const
         }
         image->pid = question->pid;
         memcpy(image->guid, question->pdb_guid, PDB_GUID_SIZE);
-        image_search(image, question, dirs);
+        image_load(precompiled, image, dirs, question);
         return image;
 }
 

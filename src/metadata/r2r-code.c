@@ -15,7 +15,8 @@
 /* The CLR header, which has the address of the ReadyToRun header. */
 #define CLR_SIZE         72u
 #define CLR_NATIVE       64u
-#define R2R_HEADER       16u
+#define R2R_HEADER       16u /* 8 bytes, and a core header */
+#define CORE_HEADER      8u
 #define R2R_SECTION      12u
 #define R2R_MAX_SECTIONS 1024u
 #define R2R_SIGNATURE    0x00525452u
@@ -36,8 +37,15 @@ enum {
         SECTION_METHODS = 103,
         SECTION_DEBUG_INFO = 105,
         SECTION_INSTANCES = 109,
+        SECTION_COMPONENTS = 115,
         SECTION_OWNER = 116,
+        SECTION_MVIDS = 118,
 };
+
+/* A row of the components: two addresses with their sizes, the second that of a header. */
+#define COMPONENT_SIZE   16u
+#define COMPONENT_HEADER 8u
+#define MAX_COMPONENTS   4096u
 
 /* A table of the image in memory. */
 typedef struct ImageTable {
@@ -50,12 +58,30 @@ typedef struct InstanceRow {
         uint32_t rid, function;
 } InstanceRow;
 
+/* An assembly with code in a composite image. */
+typedef struct Component {
+        uint8_t mvid[R2R_MVID_SIZE];
+        ImageTable methods;
+} Component;
+
+/* What the assemblies of a composite image share. */
+typedef struct CodeImage {
+        unsigned n_users;
+        ImageTable functions, debug_info;
+        uint32_t n_functions;
+        uint8_t *heads;        /* owned: a bit a function: it is a method's first */
+        Component *components; /* owned; NULL: the image is one assembly */
+        uint32_t n_components;
+} CodeImage;
+
 struct R2RCode {
         unsigned version;
-        ImageTable functions, methods, debug_info, instances;
-        uint32_t n_functions;
-        uint8_t *heads;    /* owned: a bit a function: it is a method's first */
-        InstanceRow *rows; /* owned: of `instances`, sorted */
+        CodeImage *image;    /* shared */
+        NativeTable methods; /* borrowed from own_methods, or from a component */
+        ImageTable own_methods, instances;
+        ImageTable components, mvids; /* of a composite image, while it is read */
+        ImageTable owner;             /* only its place counts */
+        InstanceRow *rows;            /* owned: of `instances`, sorted */
         uint32_t n_rows, n_rows_allocated;
 };
 
@@ -77,23 +103,23 @@ static NativeTable table_of(const ImageTable *table)
 
 static uint32_t function_begin(const R2RCode *code, uint32_t i)
 {
-        return u32_at(code->functions.bytes + (size_t)i * FUNCTION_SIZE);
+        return u32_at(code->image->functions.bytes + (size_t)i * FUNCTION_SIZE);
 }
 
 static uint32_t function_end(const R2RCode *code, uint32_t i)
 {
-        return u32_at(code->functions.bytes + (size_t)i * FUNCTION_SIZE + 4);
+        return u32_at(code->image->functions.bytes + (size_t)i * FUNCTION_SIZE + 4);
 }
 
 static bool code_is_head(const R2RCode *code, uint32_t i)
 {
-        return code->heads[i / 8] >> i % 8 & 1;
+        return code->image->heads[i / 8] >> i % 8 & 1;
 }
 
 static void code_set_head(R2RCode *code, uint32_t i)
 {
-        if (i < code->n_functions)
-                code->heads[i / 8] |= (uint8_t)(1u << i % 8);
+        if (i < code->image->n_functions)
+                code->image->heads[i / 8] |= (uint8_t)(1u << i % 8);
 }
 
 static int table_read(ImageTable *table, const PeFile *pe, const char **ret_reason)
@@ -116,19 +142,26 @@ static int code_take_section(R2RCode *code, const uint8_t *row, const char **ret
 
         switch (u32_at(row)) {
         case SECTION_FUNCTIONS:
-                table = &code->functions;
+                table = &code->image->functions;
                 break;
         case SECTION_METHODS:
-                table = &code->methods;
+                table = &code->own_methods;
                 break;
         case SECTION_DEBUG_INFO:
-                table = &code->debug_info;
+                table = &code->image->debug_info;
                 break;
         case SECTION_INSTANCES:
                 table = &code->instances;
                 break;
+        case SECTION_COMPONENTS:
+                table = &code->components;
+                break;
+        case SECTION_MVIDS:
+                table = &code->mvids;
+                break;
         case SECTION_OWNER:
-                return r2r_code_refuse(ret_reason, "its code is in a composite image");
+                table = &code->owner;
+                break;
         default:
                 return 0;
         }
@@ -138,10 +171,29 @@ static int code_take_section(R2RCode *code, const uint8_t *row, const char **ret
         return 0;
 }
 
+/* The sections of the header at RVA, which has flags first. */
+static int code_read_sections(R2RCode *code, const PeFile *pe, uint32_t rva,
+                              const char **ret_reason)
+{
+        uint8_t header[CORE_HEADER], rows[R2R_MAX_SECTIONS * R2R_SECTION];
+        uint32_t n, i;
+        int r = pe_file_read_rva(pe, rva, header, sizeof(header));
+
+        if (r < 0)
+                return r;
+        n = u32_at(header + 4);
+        if (n > R2R_MAX_SECTIONS || rva > UINT32_MAX - CORE_HEADER)
+                return r2r_code_refuse(ret_reason, CONTRADICTION);
+        r = n ? pe_file_read_rva(pe, rva + CORE_HEADER, rows, n * R2R_SECTION) : 0;
+        for (i = 0; r == 0 && i < n; i++)
+                r = code_take_section(code, rows + i * R2R_SECTION, ret_reason);
+        return r;
+}
+
 static int code_read_header(R2RCode *code, const PeFile *pe, const char **ret_reason)
 {
-        uint8_t clr[CLR_SIZE], header[R2R_HEADER], rows[R2R_MAX_SECTIONS * R2R_SECTION];
-        uint32_t native, n, i;
+        uint8_t clr[CLR_SIZE], header[R2R_HEADER];
+        uint32_t native;
         int r;
 
         if (!pe->directories[PE_CLR].rva)
@@ -160,13 +212,9 @@ static int code_read_header(R2RCode *code, const PeFile *pe, const char **ret_re
         code->version = header[4] | (unsigned)header[5] << 8;
         if (code->version != 9 && code->version != 10 && code->version != 16)
                 return r2r_code_refuse(ret_reason, R2R_OTHER_VERSION);
-        n = u32_at(header + 12);
-        if (n > R2R_MAX_SECTIONS || native > UINT32_MAX - R2R_HEADER)
+        if (native > UINT32_MAX - CORE_HEADER)
                 return r2r_code_refuse(ret_reason, CONTRADICTION);
-        r = n ? pe_file_read_rva(pe, native + R2R_HEADER, rows, n * R2R_SECTION) : 0;
-        for (i = 0; r == 0 && i < n; i++)
-                r = code_take_section(code, rows + i * R2R_SECTION, ret_reason);
-        return r;
+        return code_read_sections(code, pe, native + CORE_HEADER, ret_reason);
 }
 
 /* Functions are sorted, do not overlap, and lie in sections of code. */
@@ -174,7 +222,7 @@ static bool code_functions_are_sound(const R2RCode *code, const PeFile *pe)
 {
         uint32_t end = 0, i;
 
-        for (i = 0; i < code->n_functions; i++) {
+        for (i = 0; i < code->image->n_functions; i++) {
                 uint32_t begin = function_begin(code, i);
                 const PeSection *section;
 
@@ -221,7 +269,7 @@ static int code_add_row(R2RCode *code, InstanceRow row)
         uint32_t n;
 
         /* No two instances have the same code. */
-        if (code->n_rows == code->n_functions)
+        if (code->n_rows == code->image->n_functions)
                 return -EBADMSG;
         if (code->n_rows == code->n_rows_allocated) {
                 n = code->n_rows ? code->n_rows * 2 : 64;
@@ -256,7 +304,7 @@ static int code_take_instances(R2RCode *code)
                 return 0;
         while (r == 0 && walk_instance(&walk, &instance, &function)) {
                 code_set_head(code, function);
-                if (!instance.is_member_ref && function < code->n_functions)
+                if (!instance.is_member_ref && function < code->image->n_functions)
                         r = code_add_row(code, (InstanceRow){instance.rid, function});
         }
         if (code->n_rows)
@@ -264,51 +312,137 @@ static int code_take_instances(R2RCode *code)
         return r;
 }
 
-/*
- * Each first function of a method has an entry point, or is an instance's; and it has debug
- * information, which no handler has.
- */
-static void code_find_heads(R2RCode *code)
+/* Each first function of a method has an entry point, or is an instance's. */
+static void code_set_method_heads(R2RCode *code, const NativeTable *methods)
 {
-        const NativeTable methods = table_of(&code->methods),
-                          debug_info = table_of(&code->debug_info);
-        uint32_t n = native_array_n(&methods), i, function;
+        uint32_t n = native_array_n(methods), i, function;
         size_t offset;
 
         /* No more than there can be in as many bytes. */
-        for (i = 0; i < n && i / 16 < methods.n; i++)
-                if (native_array_find(&methods, i, &offset) &&
-                    entry_function(&methods, offset, &function))
+        for (i = 0; i < n && i / 16 < methods->n; i++)
+                if (native_array_find(methods, i, &offset) &&
+                    entry_function(methods, offset, &function))
                         code_set_head(code, function);
-        for (i = 0; i < code->n_functions; i++)
+}
+
+/* It also has debug information, which no handler has. */
+static void code_set_mapped_heads(R2RCode *code)
+{
+        const NativeTable debug_info = table_of(&code->image->debug_info);
+        size_t offset;
+        uint32_t i;
+
+        for (i = 0; i < code->image->n_functions; i++)
                 if (native_array_find(&debug_info, i, &offset))
                         code_set_head(code, i);
 }
 
-static int code_read_tables(R2RCode *code, const PeFile *pe, const char **ret_reason)
+/* The components with their tables of methods: RVAs and MVIDs are in the same order. */
+static int code_take_components(R2RCode *code, const PeFile *pe, const char **ret_reason)
 {
-        ImageTable *const tables[] = {&code->functions, &code->methods, &code->debug_info,
-                                      &code->instances};
-        size_t i;
+        CodeImage *image = code->image;
+        uint32_t n = code->components.range.size / COMPONENT_SIZE, i;
+        size_t n_bytes = 0;
         int r = 0;
 
-        for (i = 0; r == 0 && i < sizeof(tables) / sizeof(*tables); i++)
-                r = table_read(tables[i], pe, ret_reason);
+        if (n > MAX_COMPONENTS || code->components.range.size % COMPONENT_SIZE ||
+            code->mvids.range.size / R2R_MVID_SIZE < n)
+                return r2r_code_refuse(ret_reason, CONTRADICTION);
+        image->components = calloc(n + 1, sizeof(*image->components));
+        if (!image->components)
+                return -ENOMEM;
+        image->n_components = n;
+        for (i = 0; r == 0 && i < n; i++) {
+                const uint8_t *row = code->components.bytes + (size_t)i * COMPONENT_SIZE;
+                Component *component = &image->components[i];
+                NativeTable methods;
+
+                memcpy(component->mvid, code->mvids.bytes + (size_t)i * R2R_MVID_SIZE,
+                       R2R_MVID_SIZE);
+                code->own_methods = (ImageTable){0};
+                r = code_read_sections(code, pe, u32_at(row + COMPONENT_HEADER), ret_reason);
+                if (r == 0)
+                        r = table_read(&code->own_methods, pe, ret_reason);
+                component->methods = code->own_methods;
+                code->own_methods = (ImageTable){0};
+                methods = table_of(&component->methods);
+                if (r == 0)
+                        code_set_method_heads(code, &methods);
+                /* Tables that overlap would take more memory than the file. */
+                n_bytes += methods.n;
+                if (r == 0 && n_bytes > MAX_TABLE_BYTES)
+                        r = -EBADMSG;
+        }
+        code_set_mapped_heads(code);
+        return r;
+}
+
+static int code_read_functions(R2RCode *code, const PeFile *pe, const char **ret_reason)
+{
+        CodeImage *image = code->image;
+        int r = table_read(&image->functions, pe, ret_reason);
+
+        if (r == 0)
+                r = table_read(&image->debug_info, pe, ret_reason);
         if (r < 0)
                 return r;
-        if (!code->functions.range.size)
+        if (!image->functions.range.size)
                 return r2r_code_refuse(ret_reason, NO_CODE);
-        code->n_functions = code->functions.range.size / FUNCTION_SIZE;
-        if (code->functions.range.size % FUNCTION_SIZE || !code_functions_are_sound(code, pe))
+        image->n_functions = image->functions.range.size / FUNCTION_SIZE;
+        if (image->functions.range.size % FUNCTION_SIZE || !code_functions_are_sound(code, pe))
                 return r2r_code_refuse(ret_reason, CONTRADICTION);
-        code->heads = calloc(code->n_functions / 8 + 1, 1);
-        if (!code->heads)
-                return -ENOMEM;
-        code_find_heads(code);
+        image->heads = calloc(image->n_functions / 8 + 1, 1);
+        return image->heads ? 0 : -ENOMEM;
+}
+
+static int code_read_tables(R2RCode *code, const PeFile *pe, const char **ret_reason)
+{
+        int r = code_read_functions(code, pe, ret_reason);
+
+        if (r == 0)
+                r = table_read(&code->own_methods, pe, ret_reason);
+        if (r == 0)
+                r = table_read(&code->instances, pe, ret_reason);
+        if (r < 0)
+                return r;
+        code->methods = table_of(&code->own_methods);
+        code_set_method_heads(code, &code->methods);
+        code_set_mapped_heads(code);
         return code_take_instances(code);
 }
 
-int r2r_code_read(R2RCode **ret, const PeFile *pe, const char **ret_reason)
+static int code_read_composite(R2RCode *code, const PeFile *pe, const char **ret_reason)
+{
+        int r;
+
+        if (!code->components.range.size)
+                return r2r_code_refuse(ret_reason, "it is not a composite image");
+        r = code_read_functions(code, pe, ret_reason);
+        if (r == 0)
+                r = table_read(&code->components, pe, ret_reason);
+        if (r == 0)
+                r = table_read(&code->mvids, pe, ret_reason);
+        return r < 0 ? r : code_take_components(code, pe, ret_reason);
+}
+
+static R2RCode *code_new(void)
+{
+        R2RCode *code = calloc(1, sizeof(*code));
+
+        if (!code)
+                return NULL;
+        code->image = calloc(1, sizeof(*code->image));
+        if (!code->image) {
+                free(code);
+                return NULL;
+        }
+        code->image->n_users = 1;
+        return code;
+}
+
+/* The header, and what TAKE reads then. */
+static int code_read(R2RCode **ret, const PeFile *pe, const char **ret_reason,
+                     int (*take)(R2RCode *code, const PeFile *pe, const char **ret_reason))
 {
         R2RCode *code;
         int r;
@@ -316,10 +450,12 @@ int r2r_code_read(R2RCode **ret, const PeFile *pe, const char **ret_reason)
         *ret_reason = NULL;
         if (pe->machine != MACHINE_LINUX_AMD64 && pe->machine != MACHINE_AMD64)
                 return r2r_code_refuse(ret_reason, R2R_OTHER_MACHINE);
-        code = calloc(1, sizeof(*code));
+        code = code_new();
         r = code ? code_read_header(code, pe, ret_reason) : -ENOMEM;
+        if (r == 0 && code->owner.range.size)
+                r = r2r_code_refuse(ret_reason, R2R_IN_COMPOSITE);
         if (r == 0)
-                r = code_read_tables(code, pe, ret_reason);
+                r = take(code, pe, ret_reason);
         if (r == 0) {
                 *ret = code;
                 return 0;
@@ -332,22 +468,87 @@ int r2r_code_read(R2RCode **ret, const PeFile *pe, const char **ret_reason)
         return r;
 }
 
+int r2r_code_read(R2RCode **ret, const PeFile *pe, const char **ret_reason)
+{
+        return code_read(ret, pe, ret_reason, code_read_tables);
+}
+
+int r2r_code_read_composite(R2RCode **ret, const PeFile *pe, const char **ret_reason)
+{
+        return code_read(ret, pe, ret_reason, code_read_composite);
+}
+
+int r2r_code_component(R2RCode **ret, const R2RCode *composite, const uint8_t mvid[R2R_MVID_SIZE])
+{
+        CodeImage *image = composite->image;
+        R2RCode *code;
+        uint32_t i;
+
+        for (i = 0; i < image->n_components; i++)
+                if (!memcmp(image->components[i].mvid, mvid, R2R_MVID_SIZE))
+                        break;
+        if (i == image->n_components)
+                return -ENOENT;
+        code = calloc(1, sizeof(*code));
+        if (!code)
+                return -ENOMEM;
+        *code = (R2RCode){.version = composite->version,
+                          .image = image,
+                          .methods = table_of(&image->components[i].methods)};
+        image->n_users++;
+        *ret = code;
+        return 0;
+}
+
+int r2r_code_owner(const PeFile *pe, char *buffer, size_t n)
+{
+        const char *reason;
+        R2RCode *code = code_new();
+        uint32_t n_name;
+        int r = code ? code_read_header(code, pe, &reason) : -ENOMEM;
+
+        n_name = r == 0 ? code->owner.range.size : 0;
+        if (r == 0 && (!n_name || n_name >= n))
+                r = -ENOENT;
+        if (r == 0)
+                r = pe_file_read_rva(pe, code->owner.range.rva, buffer, n_name);
+        if (r == 0)
+                buffer[n_name] = '\0';
+        r2r_code_free(code);
+        return r;
+}
+
+static void image_release(CodeImage *image)
+{
+        uint32_t i;
+
+        if (--image->n_users)
+                return;
+        for (i = 0; i < image->n_components; i++)
+                free(image->components[i].methods.bytes);
+        free(image->components);
+        free(image->functions.bytes);
+        free(image->debug_info.bytes);
+        free(image->heads);
+        free(image);
+}
+
 void r2r_code_free(R2RCode *code)
 {
         if (!code)
                 return;
-        free(code->functions.bytes);
-        free(code->methods.bytes);
-        free(code->debug_info.bytes);
+        image_release(code->image);
+        free(code->own_methods.bytes);
         free(code->instances.bytes);
-        free(code->heads);
+        free(code->components.bytes);
+        free(code->mvids.bytes);
         free(code->rows);
         free(code);
 }
 
 uint32_t r2r_code_n_functions(const R2RCode *code)
 {
-        return code->n_functions;
+        return code->image->n_functions;
 }
 
 unsigned r2r_code_version(const R2RCode *code)
@@ -359,9 +560,9 @@ bool r2r_code_method(const R2RCode *code, uint32_t function, R2RMethod *ret)
 {
         uint32_t last = function;
 
-        if (function >= code->n_functions || !code_is_head(code, function))
+        if (function >= code->image->n_functions || !code_is_head(code, function))
                 return false;
-        while (last + 1 < code->n_functions && !code_is_head(code, last + 1))
+        while (last + 1 < code->image->n_functions && !code_is_head(code, last + 1))
                 last++;
         *ret = (R2RMethod){
                 .function = function,
@@ -373,7 +574,7 @@ bool r2r_code_method(const R2RCode *code, uint32_t function, R2RMethod *ret)
 
 bool r2r_code_find(const R2RCode *code, uint32_t rva, R2RMethod *ret)
 {
-        uint32_t low = 0, high = code->n_functions;
+        uint32_t low = 0, high = code->image->n_functions;
 
         /* The first function that begins after RVA. */
         while (low < high) {
@@ -394,7 +595,7 @@ bool r2r_code_find(const R2RCode *code, uint32_t rva, R2RMethod *ret)
 
 bool r2r_code_find_method(const R2RCode *code, uint32_t rid, R2RMethod *ret)
 {
-        const NativeTable methods = table_of(&code->methods);
+        const NativeTable methods = code->methods;
         uint32_t function;
         size_t offset;
 
@@ -410,11 +611,12 @@ static bool method_fits(const R2RMethod *method, uint64_t start, uint32_t size)
 /* Where the debug information of a function is; functions with equal ones have the same. */
 static int code_debug_info(const R2RCode *code, uint32_t function, size_t *ret_offset)
 {
-        const NativeTable debug_info = table_of(&code->debug_info);
+        const NativeTable debug_info = table_of(&code->image->debug_info);
         size_t begin, offset;
         uint32_t back;
 
-        if (function >= code->n_functions || !native_array_find(&debug_info, function, &begin))
+        if (function >= code->image->n_functions ||
+            !native_array_find(&debug_info, function, &begin))
                 return -ENOENT;
         offset = begin;
         if (!native_number(&debug_info, &offset, &back) || back > begin)
@@ -472,7 +674,7 @@ bool r2r_code_find_body(const R2RCode *code, uint32_t rid, uint64_t start, uint3
 
 int r2r_code_map(const R2RCode *code, uint32_t function, R2RMap *ret)
 {
-        const NativeTable debug_info = table_of(&code->debug_info);
+        const NativeTable debug_info = table_of(&code->image->debug_info);
         size_t offset;
         int r = code_debug_info(code, function, &offset);
 

@@ -17,6 +17,10 @@
 /* Why an image of another version is refused, or of another machine. */
 #define R2R_OTHER_VERSION "clrsym does not know that version of the format of precompiled code"
 #define R2R_OTHER_MACHINE "it is not for x86-64"
+#define R2R_IN_COMPOSITE  "its code is in a composite image"
+
+/* Bytes of the id of a compiled assembly. */
+#define R2R_MVID_SIZE 16u
 
 /* The function of the image that is a method's first piece, and its extent with all its handlers.
  * RVAs. */
@@ -34,6 +38,24 @@ typedef struct R2RCode R2RCode;
  */
 int r2r_code_read(R2RCode **ret, const PeFile *pe, const char **ret_reason);
 void r2r_code_free(R2RCode *code);
+
+/*
+ * The name of the file, beside the assembly, of the composite image that has its code:
+ * NUL-terminated in the N bytes of BUFFER. -ENOENT: it has its own code; -EBADMSG, -ENOMEM or
+ * pread()'s error.
+ */
+int r2r_code_owner(const PeFile *pe, char *buffer, size_t n);
+/*
+ * Reads the tables of a composite image, as r2r_code_read() those of an assembly: no method is
+ * found in what it returns, but in what r2r_code_component() makes of it.
+ */
+int r2r_code_read_composite(R2RCode **ret, const PeFile *pe, const char **ret_reason);
+/*
+ * The code of the assembly with that MVID. It shares the tables, and may be used longer than
+ * COMPOSITE; by the same thread. Instances of generic methods are not found in it. -ENOENT: the
+ * image does not have that assembly; -ENOMEM.
+ */
+int r2r_code_component(R2RCode **ret, const R2RCode *composite, const uint8_t mvid[R2R_MVID_SIZE]);
 
 uint32_t r2r_code_n_functions(const R2RCode *code);
 unsigned r2r_code_version(const R2RCode *code);

@@ -6,6 +6,7 @@
 #include "metadata/r2r-code.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -63,6 +64,28 @@ static void check_code(const R2RCode *code)
         r2r_code_find(code, UINT32_MAX, &method);
 }
 
+/* A composite image, which has the MVIDs of its assemblies somewhere. */
+static void check_composite(const PeFile *pe, const uint8_t *data, size_t size)
+{
+        const char *reason = NULL;
+        R2RCode *composite, *code;
+        char owner[64];
+        size_t i;
+
+        if (r2r_code_owner(pe, owner, sizeof(owner)) == 0)
+                FUZZ_REQUIRE(memchr(owner, 0, sizeof(owner)));
+        if (r2r_code_read_composite(&composite, pe, &reason) < 0) {
+                FUZZ_REQUIRE(reason && *reason);
+                return;
+        }
+        for (i = 0; i + R2R_MVID_SIZE <= size; i += 4)
+                if (r2r_code_component(&code, composite, data + i) == 0) {
+                        check_code(code);
+                        r2r_code_free(code);
+                }
+        r2r_code_free(composite);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         static int fd = -1;
@@ -88,5 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         } else {
                 FUZZ_REQUIRE(reason && *reason);
         }
+        if (pe_file_read(&pe, fd, 0, &reason) == 0)
+                check_composite(&pe, data, size);
         return 0;
 }

@@ -248,6 +248,42 @@ START_TEST(test_image)
 }
 END_TEST
 
+/* An assembly whose code is in a composite image beside it. */
+START_TEST(test_composite)
+{
+        g_autofree char *dir = g_dir_make_tmp("lines-XXXXXX", NULL);
+        g_autofree char *path = place(dir, "One.dll", "../r2r-code/component-one");
+        g_autofree char *composite = NULL;
+        PrecompiledQuestion question = {.module_path = "/nowhere/One.dll",
+                                        .token = 0x06000001,
+                                        .size = 0x58, /* Sum() */
+                                        .start = 0x7f00000108c0};
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        DebugDirectory directory;
+        SymbolDirs dirs = {0};
+        const char *reason;
+        PeFile image;
+
+        ck_assert_int_eq(pe_file_read(&image, fd, 0, &reason), 0);
+        ck_assert_int_eq(debug_directory_read(&directory, &image, &reason), 0);
+        close(fd);
+        question.pdb_guid = directory.id.guid;
+        ck_assert(symbol_dirs_add(&dirs, dir));
+        ck_assert(!ask_image(&dirs, &question));
+        composite = place(dir, "app.r2r.dll", "../r2r-code/own-two");
+        ck_assert(!ask_image(&dirs, &question));
+        g_free(composite);
+        composite = place(dir, "app.r2r.dll", "../r2r-code/composite");
+        ck_assert(ask_image(&dirs, &question));
+        question.token++;
+        ck_assert(!ask_image(&dirs, &question));
+        symbol_dirs_deinit(&dirs);
+        remove_file(composite, dir);
+        remove_file(path, dir);
+        g_rmdir(dir);
+}
+END_TEST
+
 /* The debug directory's mark of a portable PDB is cleared: the PDB is one that only Windows has. */
 static void make_windows(const char *path)
 {
@@ -331,6 +367,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_embedded);
         tcase_add_test(tcase, test_directories);
         tcase_add_test(tcase, test_image);
+        tcase_add_test(tcase, test_composite);
         tcase_add_test(tcase, test_windows);
         tcase_add_loop_test(tcase, test_source_map, 0, G_N_ELEMENTS(MAPPED));
         tcase_add_test(tcase, test_paths);

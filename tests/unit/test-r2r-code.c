@@ -7,12 +7,14 @@
 
 #include "metadata/r2r-code.h"
 
+#include "metadata/metadata.h"
 #include "metadata/native-format.h"
 #include "metadata/r2r-signature.h"
 #include "support/suite.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -293,6 +295,99 @@ START_TEST(test_corelib)
 }
 END_TEST
 
+static void file_open(const char *name, PeFile *ret)
+{
+        char path[512];
+        const char *reason;
+
+        snprintf(path, sizeof(path), "%s/%s", TEST_DATA, name);
+        ck_assert_int_eq(pe_file_read(ret, open(path, O_RDONLY | O_CLOEXEC), 0, &reason), 0);
+}
+
+/* The MVID of an assembly whose code is in the composite image. */
+static void component_mvid(const char *name, uint8_t ret[R2R_MVID_SIZE])
+{
+        const char *reason = "";
+        Metadata metadata;
+        char owner[64];
+        uint8_t *bytes;
+        R2RCode *code;
+        uint32_t cell;
+        PeFile pe;
+        size_t n;
+
+        file_open(name, &pe);
+        ck_assert_int_eq(r2r_code_owner(&pe, owner, sizeof(owner)), 0);
+        ck_assert_str_eq(owner, "app.r2r.dll");
+        ck_assert_int_eq(r2r_code_owner(&pe, owner, 5), -ENOENT);
+        ck_assert_int_eq(r2r_code_read(&code, &pe, &reason), -EBADMSG);
+        ck_assert_str_eq(reason, R2R_IN_COMPOSITE);
+        ck_assert_int_eq(pe_file_read_metadata(&pe, 1 << 20, &bytes, &n, &reason), 0);
+        ck_assert(metadata_read(&metadata, bytes, n, &reason));
+        ck_assert(metadata_cell(&metadata, METADATA_MODULE, 1, MODULE_MVID, &cell));
+        memcpy(ret, metadata_guid(&metadata, cell), R2R_MVID_SIZE);
+        free(bytes);
+        close(pe.fd);
+}
+
+/* Its two methods have the same code as where the assembly was compiled by itself. */
+static void compare_codes(const R2RCode *code, const R2RCode *own)
+{
+        R2RMethod method, expected;
+        R2RMap map, expected_map;
+        uint32_t rid;
+
+        for (rid = 1; rid <= 2; rid++) {
+                ck_assert(r2r_code_find_method(code, rid, &method));
+                ck_assert(r2r_code_find_method(own, rid, &expected));
+                ck_assert_uint_eq(method.end - method.begin, expected.end - expected.begin);
+                ck_assert_int_eq(r2r_code_map(code, method.function, &map), 0);
+                ck_assert_int_eq(r2r_code_map(own, expected.function, &expected_map), 0);
+                ck_assert_uint_gt(map.n, 3);
+                ck_assert_uint_eq(map.n, expected_map.n);
+                ck_assert_int_eq(
+                        memcmp(map.entries, expected_map.entries, map.n * sizeof(*map.entries)), 0);
+                free(map.entries);
+                free(expected_map.entries);
+        }
+        ck_assert(!r2r_code_find_method(code, 3, &method));
+}
+
+START_TEST(test_composite)
+{
+        static const char *const NAMES[][2] = {{"component-one", "own-one"},
+                                               {"component-two", "own-two"}};
+        uint8_t mvid[R2R_MVID_SIZE] = "an unknown one";
+        R2RCode *composite, *codes[2], *own;
+        const char *reason;
+        R2RMethod method;
+        unsigned i;
+        PeFile pe;
+
+        file_open("composite", &pe);
+        ck_assert_int_eq(r2r_code_read_composite(&composite, &pe, &reason), 0);
+        close(pe.fd);
+        ck_assert(!r2r_code_find_method(composite, 1, &method));
+        ck_assert_int_eq(r2r_code_component(&codes[0], composite, mvid), -ENOENT);
+        for (i = 0; i < 2; i++) {
+                component_mvid(NAMES[i][0], mvid);
+                ck_assert_int_eq(r2r_code_component(&codes[i], composite, mvid), 0);
+        }
+        /* What they share stays. */
+        r2r_code_free(composite);
+        for (i = 0; i < 2; i++) {
+                file_open(NAMES[i][1], &pe);
+                ck_assert_int_eq(r2r_code_owner(&pe, (char[8]){0}, 8), -ENOENT);
+                ck_assert_int_eq(r2r_code_read_composite(&composite, &pe, &reason), -EBADMSG);
+                ck_assert_int_eq(r2r_code_read(&own, &pe, &reason), 0);
+                close(pe.fd);
+                compare_codes(codes[i], own);
+                r2r_code_free(codes[i]);
+                r2r_code_free(own);
+        }
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("r2r-code");
@@ -305,6 +400,7 @@ Suite *suite_new(void)
         tcase_add_test(tests, test_deep_signature);
         tcase_add_loop_test(tests, test_map, 0, G_N_ELEMENTS(MAPS));
         tcase_add_test(tests, test_lookup);
+        tcase_add_test(tests, test_composite);
         tcase_add_test(tests, test_corelib);
         suite_add_tcase(suite, tests);
         return suite;
