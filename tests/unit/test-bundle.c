@@ -82,7 +82,8 @@ static int host_make(uint32_t version, guint lead)
         size_t i;
 
         g_byte_array_set_size(bytes, lead);
-        memset(bytes->data, 0, lead);
+        if (lead)
+                memset(bytes->data, 0, lead);
         put_u64(bytes, 0);
         g_byte_array_append(bytes, MARK, sizeof(MARK));
         put_u32(header, version);
