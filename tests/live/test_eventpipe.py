@@ -245,6 +245,27 @@ def test_contexts(tap, feed, command, directory):
         tap.check(row['unlisted'] is None and row['methods'] > 100, 'listed, because that was ordered', row)
 
 
+def test_older(tap, feed, _, directory):
+    """.NET 8 and 9: they do not know the newer commands."""
+    for framework in 'net8.0', 'net9.0':
+        try:
+            command = live.publish(directory / framework, framework)
+        except RuntimeError as error:
+            tap.skip(framework, f'its runtime is not to be had: {str(error).splitlines()[-1]}')
+            continue
+        program = attached.Busy([command], directory / f'run-{framework}')
+        with program.running(DOTNET_LTTng='0'):
+            row = attach(feed, program)
+            tap.check(row['runtime'].startswith(framework.removeprefix('net')) and row['methods'] > 100,
+                      f'{framework}: attached, and complete', row)
+            run_for(1)
+            program.freeze()
+            run_for(0.5)
+            check_wait(tap, feed, program)
+            attached.check_now(tap, feed, program, framework)
+            attached.check_printed(tap, feed, program, complete(row), framework)
+
+
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     os.environ['CLRSYM_HOLDER'] = programs.environment['CLRSYM_HOLDER'] = str(directory / 'holder')
@@ -252,7 +273,7 @@ def test(tap, programs, directory, _):
     feed = DirectFeed(programs, directory)
     with feed.running():
         programs.environment['CLRSYM_INGEST'] = str(feed.daemon.ingest)
-        for part in (test_one, test_deaths, test_stays, test_port, test_contexts):
+        for part in (test_one, test_deaths, test_stays, test_port, test_contexts, test_older):
             def attempt(number, part=part):
                 place = directory / f'{part.__name__}-{number}'
                 place.mkdir()
