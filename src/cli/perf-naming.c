@@ -459,8 +459,10 @@ static bool write_directly(Naming *naming, const char *path, GError **error)
 
         if (r == 0) {
                 run.output_fd = output.fd;
-                if (!run_filter(naming, &run, error))
+                if (!run_filter(naming, &run, error)) {
+                        g_prefix_error(error, "%s was not written: ", path ? path : "the text");
                         return false;
+                }
                 r = atomic_file_commit(&output, /* sync= */ false);
         }
         if (r < 0)
