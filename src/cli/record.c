@@ -13,9 +13,11 @@
 #include "record/jit-intervals.h"
 #include "record/recorder.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEFAULT_OUTPUT     "clrsym-record.html"
@@ -192,6 +194,7 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
 {
         static const char *const DEFAULT[] = {DEFAULT_OUTPUT};
         g_autofree char *title = record_title(options);
+        g_autoptr(GError) failure = NULL;
         Options naming = *options;
         CompilingNames names;
         PerfCompiling compiling = {compiling_names_append, &names, 0, 0};
@@ -212,7 +215,13 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
         /* The names are those of the daemon of this very recording. */
         naming.given |= OPTION_BIT(OPTION_FORCE);
         compiling_names_init(&names, options, recorder);
-        ok = perf_naming_run(&job, error);
+        ok = perf_naming_run(&job, &failure);
+        if (g_error_matches(failure, PERF_ERROR, PERF_NO_SAMPLES))
+                g_set_error_literal(error, PERF_ERROR, PERF_NO_SAMPLES,
+                                    "nothing was sampled: what was recorded used no CPU, or "
+                                    "ended too early");
+        else if (failure)
+                g_propagate_error(error, g_steal_pointer(&failure));
         if (ok && compiling.n_samples)
                 fprintf(stderr,
                         "clrsym: %" G_GUINT64_FORMAT " samples in the JIT, %" G_GUINT64_FORMAT
@@ -220,6 +229,35 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
                         (guint64)compiling.n_samples, (guint64)compiling.n_named);
         compiling_names_clear(&names);
         return ok;
+}
+
+/* Can PATH be made, or written? It is better known before the recording than after. */
+static bool output_check(const char *path, GError **error)
+{
+        g_autofree char *directory = g_path_get_dirname(path);
+        struct stat st;
+        int r;
+
+        if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
+                r = access(directory, W_OK | X_OK) < 0 ? errno : 0;
+        else
+                r = S_ISDIR(st.st_mode) ? EISDIR : access(path, W_OK) < 0 ? errno : 0;
+        if (r)
+                g_set_error(error, PERF_ERROR, 0, "cannot write %s: %s", path, g_strerror(r));
+        return r == 0;
+}
+
+static bool record_check_outputs(const Options *options, GError **error)
+{
+        unsigned i;
+
+        if (!options->outputs)
+                return output_check(DEFAULT_OUTPUT, error);
+        for (i = 0; i < options->outputs->len; i++)
+                if (strcmp(options->outputs->pdata[i], "-") != 0 &&
+                    !output_check(options->outputs->pdata[i], error))
+                        return false;
+        return true;
 }
 
 /* Until it ends, parts are named and passed on. */
@@ -248,7 +286,8 @@ static bool record_continuously(const Options *options, RecorderSettings *settin
 
 static bool record_once(const Options *options, const RecorderSettings *settings, GError **error)
 {
-        Recorder *recorder = recorder_new(settings, error);
+        Recorder *recorder =
+                record_check_outputs(options, error) ? recorder_new(settings, error) : NULL;
         bool ok = recorder && recorder_run(recorder, error);
 
         record_end_progress(settings->progress != NULL);

@@ -230,6 +230,13 @@ static void recorder_follow(Recorder *recorder)
         }
 }
 
+static bool recorder_is_interrupted(const Recorder *recorder)
+{
+        struct pollfd fd = {.fd = recorder->signal_fd, .events = POLLIN};
+
+        return poll(&fd, 1, 0) > 0;
+}
+
 /* perf; or, where it cannot be used, the runtimes themselves. */
 static bool recorder_start_sampling(Recorder *recorder, GError **error)
 {
@@ -239,7 +246,7 @@ static bool recorder_start_sampling(Recorder *recorder, GError **error)
 
         if (settings->perf && recorder_start_sampler(recorder, &refusal))
                 return true;
-        if (settings->interval > 0) {
+        if (settings->interval > 0 || recorder_is_interrupted(recorder)) {
                 g_propagate_error(error, g_steal_pointer(&refusal));
                 return false;
         }
@@ -434,12 +441,22 @@ static void recorder_release_signals(Recorder *recorder)
         sigprocmask(SIG_SETMASK, &recorder->old_signals, NULL);
 }
 
+/* A key on the terminal can also end a helper that has no group of its own yet. */
+static void recorder_explain(const Recorder *recorder, GError **error)
+{
+        if (!recorder_is_interrupted(recorder))
+                return;
+        g_clear_error(error);
+        g_set_error_literal(error, SPAWN_ERROR, 0, "interrupted before anything was recorded");
+}
+
 Recorder *recorder_new(const RecorderSettings *settings, GError **error)
 {
         Recorder *recorder = g_new0(Recorder, 1);
 
         recorder->settings = *settings;
         recorder->signal_fd = -1;
+        recorder->command.go_fd = -1;
         recorder->search = search_new();
         recorder->fds = g_array_new(FALSE, FALSE, sizeof(struct pollfd));
         /* From here on a signal ends the recording, not the program. */
@@ -449,6 +466,7 @@ Recorder *recorder_new(const RecorderSettings *settings, GError **error)
                 recorder->services = services_start(recorder->scratch, !settings->interval, error);
         if (recorder->services)
                 return recorder;
+        recorder_explain(recorder, error);
         recorder_free(recorder);
         return NULL;
 }
@@ -457,8 +475,9 @@ void recorder_free(Recorder *recorder)
 {
         if (!recorder)
                 return;
-        recorder_end_command(recorder, false);
+        /* A command that did not begin yet ends by this, and by no signal. */
         fd_clear(&recorder->command.go_fd);
+        recorder_end_command(recorder, false);
         sampler_free(recorder->sampler);
         tally_free(recorder->tally);
         runtime_sampler_free(recorder->runtime);
@@ -470,6 +489,13 @@ void recorder_free(Recorder *recorder)
         g_free(recorder);
 }
 
+static bool recorder_start_command(Recorder *recorder, GError **error)
+{
+        return !recorder->command.pid ||
+               (!recorder_is_interrupted(recorder) &&
+                spawn_command_go(&recorder->command, *recorder->settings.command, error));
+}
+
 static bool recorder_begin(Recorder *recorder, GError **error)
 {
         const RecorderSettings *settings = &recorder->settings;
@@ -478,9 +504,7 @@ static bool recorder_begin(Recorder *recorder, GError **error)
                 recorder_search(recorder);
         return recorder_attach(recorder, settings->pids, settings->n_pids, error) &&
                recorder_prepare_command(recorder, error) &&
-               recorder_start_sampling(recorder, error) &&
-               (!recorder->command.pid ||
-                spawn_command_go(&recorder->command, *settings->command, error));
+               recorder_start_sampling(recorder, error) && recorder_start_command(recorder, error);
 }
 
 static bool recorder_stop_runtime(Recorder *recorder, GError **error)
@@ -518,8 +542,10 @@ bool recorder_run(Recorder *recorder, GError **error)
 {
         bool is_interrupted;
 
-        if (!recorder_begin(recorder, error))
+        if (!recorder_begin(recorder, error)) {
+                recorder_explain(recorder, error);
                 return false;
+        }
         recorder->begin = g_get_monotonic_time();
         recorder->next_search = recorder->begin + SEARCH_INTERVAL;
         recorder->next_horizon = recorder->begin + HORIZON_INTERVAL;

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* In us: perf opens an event for each thread, and writes what it has at its end. */
@@ -23,6 +24,9 @@
 /* perf adds the time to the name of a part. */
 #define SAMPLES "perf.data"
 #define PART    SAMPLES "."
+
+/* Bytes; with less, perf could not write its samples. */
+#define LEAST_ROOM (64 * 1024)
 
 #define ENABLE "enable\n"
 /* Does nothing but wake it, after which it looks for samples. */
@@ -204,9 +208,26 @@ static uint64_t sampler_size(const Sampler *sampler)
         return stat(sampler->output, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
+/* perf does not say so. */
+static bool sampler_has_room(const char *directory)
+{
+        struct statvfs st;
+
+        return statvfs(directory, &st) < 0 || (uint64_t)st.f_bavail * st.f_frsize >= LEAST_ROOM;
+}
+
 bool sampler_stop(Sampler *sampler, GError **error)
 {
+        g_autofree char *directory = g_path_get_dirname(sampler->output);
+
         spawn_end(&sampler->perf, SIGINT, STOP_LIMIT);
+        if (!sampler_has_room(directory)) {
+                g_set_error(error, SPAWN_ERROR, 0,
+                            "no room for the samples in %s: set TMPDIR to a directory on a disk "
+                            "with more, or record for a shorter time",
+                            g_get_tmp_dir());
+                return false;
+        }
         if (sampler_size(sampler))
                 return true;
         g_set_error(error, SPAWN_ERROR, 0, "perf has recorded nothing: see perf record --help");

@@ -147,6 +147,15 @@ def test_interrupted(tap, place, command):
                   (place.directory / 'a.folded').exists(), 'Ctrl-C: what was recorded is named',
                   process.returncode, errors)
     tap.equal(place.left(), ([], []), 'Ctrl-C: nothing is left')
+    with place.recording('--', 'touch', place.directory / 'ran') as process:
+        live.wait_for('its directory', lambda: any(place.temporary.glob('clrsym-record-*')), process)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+    # It can have begun by then.
+    ran = (place.directory / 'ran').exists()
+    tap.check(ran or (process.returncode, errors) == (1, 'clrsym: interrupted before anything was recorded\n'),
+              'Ctrl-C before the command runs', ran, process.returncode, errors)
+    tap.equal(place.left(), ([], []), 'nothing is left then')
     with place.recording('--', *command, 'busy') as process:
         process.stdout.readline()
         tap.check(len(place.processes()) >= 3, 'there are helpers', place.processes())
@@ -227,6 +236,13 @@ def test_refused(tap, place, command):
     tap.check(code == 1 and errors.startswith('clrsym: process ') and errors.count('\n') == 1,
               'a process that is not of .NET', code, errors)
     tap.equal(place.record()[0], 2, 'nothing to record')
+    code, _, errors = place.record('-o', '/nowhere/a.html', '--', 'touch', place.directory / 'ran')
+    tap.equal((code, errors, (place.directory / 'ran').exists()),
+              (1, 'clrsym: cannot write /nowhere/a.html: No such file or directory\n', False),
+              'an output that cannot be written is known before the command runs')
+    code, _, errors = place.record('--', 'true')
+    tap.check(code in (0, 1) and (code == 0 or errors == 'clrsym: nothing was sampled: what was recorded used no '
+                                  'CPU, or ended too early\n'), 'a command that ends at once', code, errors)
     tap.equal(place.left(), ([], []), 'nothing is left')
 
 
