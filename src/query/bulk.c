@@ -9,9 +9,10 @@
 
 /*
  * Questions that are answered and turned into rows together: the second step finds in the
- * processor's cache what the first has read. Fewer if one of them takes long.
+ * processor's cache what the first has read. Each group looks up its processes, which takes system
+ * calls. Fewer if one of them takes long.
  */
-enum { MAX_GROUP = 64, FIRST_GROUP = 16 };
+enum { MAX_GROUP = 256, FIRST_GROUP = 16 };
 /* us in which a group should be answered. */
 #define GROUP_US 500
 
@@ -26,10 +27,10 @@ struct Bulk {
         int64_t turn_end;        /* as in QueryContext */
         /* The frame that is being answered. */
         bool is_begun;
-        size_t n_due;     /* its queries that need not wait, from the start */
-        QueryWait wait;   /* what the next one waits for */
-        BulkAnswer *rows; /* owned: its answers */
-        size_t n_rows;    /* that are made */
+        size_t n_due;          /* its queries that need not wait, from the start */
+        QueryWait wait;        /* what the next one waits for */
+        BulkAnswer *rows;      /* owned: its answers */
+        size_t n_rows;         /* that are made */
         unsigned n_restarts;   /* names that rows refer to were replaced meanwhile */
         GHashTable *ambiguous; /* owned: owned Question -> index + 1 of its row */
         size_t n_group;        /* queries that are answered together */
