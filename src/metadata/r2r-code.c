@@ -46,6 +46,7 @@ enum {
 #define COMPONENT_SIZE   16u
 #define COMPONENT_HEADER 8u
 #define MAX_COMPONENTS   4096u
+#define FIRST_MODULE     2u
 
 /* A table of the image in memory. */
 typedef struct ImageTable {
@@ -53,9 +54,9 @@ typedef struct ImageTable {
         uint8_t *bytes; /* owned or NULL */
 } ImageTable;
 
-/* The first function of an instance of a generic method of this assembly. */
+/* The first function of an instance of a generic method; COMPONENT: of that assembly. */
 typedef struct InstanceRow {
-        uint32_t rid, function;
+        uint32_t component, rid, function;
 } InstanceRow;
 
 /* An assembly with code in a composite image. */
@@ -72,6 +73,8 @@ typedef struct CodeImage {
         uint8_t *heads;        /* owned: a bit a function: it is a method's first */
         Component *components; /* owned; NULL: the image is one assembly */
         uint32_t n_components;
+        InstanceRow *rows; /* owned: sorted */
+        uint32_t n_rows, n_rows_allocated;
 } CodeImage;
 
 struct R2RCode {
@@ -81,8 +84,8 @@ struct R2RCode {
         ImageTable own_methods, instances;
         ImageTable components, mvids; /* of a composite image, while it is read */
         ImageTable owner;             /* only its place counts */
-        InstanceRow *rows;            /* owned: of `instances`, sorted */
-        uint32_t n_rows, n_rows_allocated;
+        const InstanceRow *rows;      /* borrowed from the image: of this assembly */
+        uint32_t n_rows;
 };
 
 static int r2r_code_refuse(const char **ret_reason, const char *reason)
@@ -263,23 +266,23 @@ static bool walk_instance(NativeWalk *walk, R2RInstance *ret, uint32_t *ret_func
         return false;
 }
 
-static int code_add_row(R2RCode *code, InstanceRow row)
+static int image_add_row(CodeImage *image, InstanceRow row)
 {
         InstanceRow *rows;
         uint32_t n;
 
         /* No two instances have the same code. */
-        if (code->n_rows == code->image->n_functions)
+        if (image->n_rows == image->n_functions)
                 return -EBADMSG;
-        if (code->n_rows == code->n_rows_allocated) {
-                n = code->n_rows ? code->n_rows * 2 : 64;
-                rows = realloc(code->rows, n * sizeof(*rows));
+        if (image->n_rows == image->n_rows_allocated) {
+                n = image->n_rows ? image->n_rows * 2 : 64;
+                rows = realloc(image->rows, n * sizeof(*rows));
                 if (!rows)
                         return -ENOMEM;
-                code->rows = rows;
-                code->n_rows_allocated = n;
+                image->rows = rows;
+                image->n_rows_allocated = n;
         }
-        code->rows[code->n_rows++] = row;
+        image->rows[image->n_rows++] = row;
         return 0;
 }
 
@@ -287,15 +290,30 @@ static int row_compare(const void *a, const void *b)
 {
         const InstanceRow *one = a, *other = b;
 
+        if (one->component != other->component)
+                return one->component < other->component ? -1 : 1;
         if (one->rid != other->rid)
                 return one->rid < other->rid ? -1 : 1;
         return one->function < other->function ? -1 : one->function > other->function;
 }
 
+/*
+ * The assembly that has the instance's method. In a composite image all have numbers, from
+ * FIRST_MODULE on in the order of the components. False: it is not known.
+ */
+static bool instance_component(const CodeImage *image, const R2RInstance *instance, uint32_t *ret)
+{
+        if (instance->is_member_ref)
+                return false;
+        *ret = image->components ? instance->module - FIRST_MODULE : 0;
+        return !image->components || *ret < image->n_components;
+}
+
 static int code_take_instances(R2RCode *code)
 {
         const NativeTable instances = table_of(&code->instances);
-        uint32_t function;
+        CodeImage *image = code->image;
+        uint32_t function, component;
         R2RInstance instance;
         NativeWalk walk;
         int r = 0;
@@ -304,12 +322,27 @@ static int code_take_instances(R2RCode *code)
                 return 0;
         while (r == 0 && walk_instance(&walk, &instance, &function)) {
                 code_set_head(code, function);
-                if (!instance.is_member_ref && function < code->image->n_functions)
-                        r = code_add_row(code, (InstanceRow){instance.rid, function});
+                if (instance_component(image, &instance, &component) &&
+                    function < image->n_functions)
+                        r = image_add_row(image, (InstanceRow){component, instance.rid, function});
         }
-        if (code->n_rows)
-                qsort(code->rows, code->n_rows, sizeof(*code->rows), row_compare);
+        if (image->n_rows)
+                qsort(image->rows, image->n_rows, sizeof(*image->rows), row_compare);
         return r;
+}
+
+/* The instances of one assembly. */
+static void code_use_rows(R2RCode *code, uint32_t component)
+{
+        const CodeImage *image = code->image;
+        uint32_t begin = 0, end;
+
+        while (begin < image->n_rows && image->rows[begin].component < component)
+                begin++;
+        for (end = begin; end < image->n_rows && image->rows[end].component == component;)
+                end++;
+        code->rows = end > begin ? image->rows + begin : NULL;
+        code->n_rows = end - begin;
 }
 
 /* Each first function of a method has an entry point, or is an instance's. */
@@ -408,7 +441,9 @@ static int code_read_tables(R2RCode *code, const PeFile *pe, const char **ret_re
         code->methods = table_of(&code->own_methods);
         code_set_method_heads(code, &code->methods);
         code_set_mapped_heads(code);
-        return code_take_instances(code);
+        r = code_take_instances(code);
+        code_use_rows(code, 0);
+        return r;
 }
 
 static int code_read_composite(R2RCode *code, const PeFile *pe, const char **ret_reason)
@@ -422,7 +457,11 @@ static int code_read_composite(R2RCode *code, const PeFile *pe, const char **ret
                 r = table_read(&code->components, pe, ret_reason);
         if (r == 0)
                 r = table_read(&code->mvids, pe, ret_reason);
-        return r < 0 ? r : code_take_components(code, pe, ret_reason);
+        if (r == 0)
+                r = code_take_components(code, pe, ret_reason);
+        if (r == 0)
+                r = table_read(&code->instances, pe, ret_reason);
+        return r < 0 ? r : code_take_instances(code);
 }
 
 static R2RCode *code_new(void)
@@ -496,6 +535,7 @@ int r2r_code_component(R2RCode **ret, const R2RCode *composite, const uint8_t mv
                           .image = image,
                           .methods = table_of(&image->components[i].methods)};
         image->n_users++;
+        code_use_rows(code, i);
         *ret = code;
         return 0;
 }
@@ -527,6 +567,7 @@ static void image_release(CodeImage *image)
         for (i = 0; i < image->n_components; i++)
                 free(image->components[i].methods.bytes);
         free(image->components);
+        free(image->rows);
         free(image->functions.bytes);
         free(image->debug_info.bytes);
         free(image->heads);
@@ -542,7 +583,6 @@ void r2r_code_free(R2RCode *code)
         free(code->instances.bytes);
         free(code->components.bytes);
         free(code->mvids.bytes);
-        free(code->rows);
         free(code);
 }
 

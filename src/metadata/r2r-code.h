@@ -52,7 +52,7 @@ int r2r_code_owner(const PeFile *pe, char *buffer, size_t n);
 int r2r_code_read_composite(R2RCode **ret, const PeFile *pe, const char **ret_reason);
 /*
  * The code of the assembly with that MVID. It shares the tables, and may be used longer than
- * COMPOSITE; by the same thread. Instances of generic methods are not found in it. -ENOENT: the
+ * COMPOSITE; by the same thread. -ENOENT: the
  * image does not have that assembly; -ENOMEM.
  */
 int r2r_code_component(R2RCode **ret, const R2RCode *composite, const uint8_t mvid[R2R_MVID_SIZE]);

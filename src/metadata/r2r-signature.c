@@ -128,6 +128,12 @@ static bool skip_type(ByteCursor *cursor, unsigned depth)
         }
 }
 
+/* The module of a type that begins with one, or 0. */
+static uint32_t type_module(ByteCursor cursor)
+{
+        return byte_cursor_u8(&cursor) == TYPE_OF_MODULE ? byte_cursor_unsigned(&cursor) : 0;
+}
+
 bool r2r_signature_read(ByteCursor cursor, R2RInstance *ret)
 {
         const uint8_t *begin = cursor.at;
@@ -135,8 +141,9 @@ bool r2r_signature_read(ByteCursor cursor, R2RInstance *ret)
 
         if (flags & (METHOD_SLOT | METHOD_CONSTRAINED))
                 return false;
-        if (flags & METHOD_MODULE)
-                byte_cursor_unsigned(&cursor);
+        ret->module = flags & METHOD_MODULE  ? byte_cursor_unsigned(&cursor)
+                      : flags & METHOD_OWNER ? type_module(cursor)
+                                             : 0;
         if (flags & METHOD_OWNER && !skip_type(&cursor, MAX_DEPTH))
                 return false;
         ret->rid = byte_cursor_unsigned(&cursor);

@@ -88,18 +88,19 @@ static const struct {
         size_t n;
         uint32_t rid; /* 0: refused */
         size_t n_read;
+        uint32_t module;
 } SIGNATURES[] = {
-        {"\x00\x05", 2, 5, 2},
-        {"\x04\x05\x02\x08\x3e", 5, 5, 5},                       /* M<int, __Canon> */
-        {"\x40\x15\x12\x09\x01\x3e\x07", 7, 7, 7},               /* C<__Canon>.M */
-        {"\x44\x15\x11\x09\x01\x0e\x07\x01\x1d\x05", 10, 7, 10}, /* S<string>.M<byte[]> */
-        {"\x40\x3f\x02\x12\x09\x07", 6, 7, 6},                   /* the type is another module's */
-        {"\x40\x14\x08\x02\x00\x00\x07", 7, 7, 7},               /* int[,] */
-        {"\x08\x05", 2, 0, 0},
-        {"\x20\x05", 2, 0, 0},
-        {"\x40\x77\x05", 3, 0, 0},
-        {"\x04\x05\x02\x08", 4, 0, 0},
-        {"", 0, 0, 0},
+        {"\x00\x05", 2, 5, 2, 0},
+        {"\x04\x05\x02\x08\x3e", 5, 5, 5, 0},                       /* M<int, __Canon> */
+        {"\x40\x15\x12\x09\x01\x3e\x07", 7, 7, 7, 0},               /* C<__Canon>.M */
+        {"\x44\x15\x11\x09\x01\x0e\x07\x01\x1d\x05", 10, 7, 10, 0}, /* S<string>.M<byte[]> */
+        {"\x40\x3f\x02\x12\x09\x07", 6, 7, 6, 2},     /* the type is another module's */
+        {"\x40\x14\x08\x02\x00\x00\x07", 7, 7, 7, 0}, /* int[,] */
+        {"\x08\x05", 2, 0, 0, 0},
+        {"\x20\x05", 2, 0, 0, 0},
+        {"\x40\x77\x05", 3, 0, 0, 0},
+        {"\x04\x05\x02\x08", 4, 0, 0, 0},
+        {"", 0, 0, 0, 0},
 };
 
 START_TEST(test_signature)
@@ -114,6 +115,7 @@ START_TEST(test_signature)
                 return;
         ck_assert_uint_eq(instance.rid, SIGNATURES[_i].rid);
         ck_assert_uint_eq(instance.n, SIGNATURES[_i].n_read);
+        ck_assert_uint_eq(instance.module, SIGNATURES[_i].module);
 }
 END_TEST
 
@@ -388,6 +390,44 @@ START_TEST(test_composite)
 }
 END_TEST
 
+/* Three assemblies with six instances each of the first two methods, all in one image. */
+START_TEST(test_composite_instances)
+{
+        static const char *const NAMES[] = {"generic-aaa", "generic-bbb", "generic-ccc"};
+        uint8_t mvid[R2R_MVID_SIZE];
+        R2RCode *composite, *code;
+        unsigned n_found, i, k, rid;
+        bool is_found[256] = {0};
+        R2RMethod method, found;
+        const char *reason;
+        PeFile pe;
+
+        file_open("composite-generic", &pe);
+        ck_assert_int_eq(r2r_code_read_composite(&composite, &pe, &reason), 0);
+        close(pe.fd);
+        ck_assert_uint_lt(r2r_code_n_functions(composite), sizeof(is_found));
+        for (i = 0; i < 3; i++) {
+                component_mvid(NAMES[i], mvid);
+                ck_assert_int_eq(r2r_code_component(&code, composite, mvid), 0);
+                n_found = 0;
+                for (k = 0; k < r2r_code_n_functions(code); k++)
+                        for (rid = 1; rid <= 2; rid++) {
+                                if (!r2r_code_method(code, k, &method) ||
+                                    !r2r_code_find_body(code, rid, 0x7f0000000000 + method.begin,
+                                                        method.end - method.begin, &found) ||
+                                    found.function != k)
+                                        continue;
+                                ck_assert(!is_found[k]);
+                                is_found[k] = true;
+                                n_found++;
+                        }
+                ck_assert_uint_eq(n_found, 6);
+                r2r_code_free(code);
+        }
+        r2r_code_free(composite);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("r2r-code");
@@ -401,6 +441,7 @@ Suite *suite_new(void)
         tcase_add_loop_test(tests, test_map, 0, G_N_ELEMENTS(MAPS));
         tcase_add_test(tests, test_lookup);
         tcase_add_test(tests, test_composite);
+        tcase_add_test(tests, test_composite_instances);
         tcase_add_test(tests, test_corelib);
         suite_add_tcase(suite, tests);
         return suite;
