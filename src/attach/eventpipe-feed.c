@@ -143,9 +143,9 @@ static void feed_check_room(EventPipeFeed *feed, uint64_t end)
 
 static void feed_put_record(EventPipeFeed *feed, Record *record)
 {
-        /* So many of one time that the daemon would refuse the batch: it takes the rest for known.
-         */
-        const bool is_full = ingest_client_batch(feed->client)->len > INGEST_MAX_BATCH / 2;
+        /* So many of one time that they would keep the daemon from others: it takes the rest for
+         * known. */
+        const bool is_full = ingest_client_batch(feed->client)->len > INGEST_CLIENT_MAX_SAME;
 
         if (feed->took)
                 feed->took(feed->took_data, record);

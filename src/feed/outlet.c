@@ -256,6 +256,26 @@ static void outlet_put_program(Outlet *outlet, OutletSource source, FeedStream *
         outlet_put_frame(outlet, source, stream_order(stream, record->time), true);
 }
 
+/* N more bytes of a record of TIME. True: of that time there are too many, which is a gap now. */
+static bool outlet_is_crowded(Outlet *outlet, OutletSource source, FeedStream *stream,
+                              uint64_t time, size_t n)
+{
+        const StreamGap gap = {
+                .kind = GAP_EVENTS, .begin = time, .end = time, .count = GAP_COUNT_UNKNOWN};
+
+        if (time != stream->taken)
+                stream->n_same = 0;
+        if (stream->n_same == SIZE_MAX)
+                return true;
+        stream->n_same += n;
+        if (stream->n_same <= INGEST_CLIENT_MAX_SAME)
+                return false;
+        stream->n_same = SIZE_MAX;
+        g_byte_array_set_size(outlet->frame, 0);
+        outlet_put_gap(outlet, source, stream, &gap);
+        return true;
+}
+
 bool outlet_put_record(Outlet *outlet, OutletSource source, FeedStream *stream,
                        const Record *record)
 {
@@ -267,6 +287,10 @@ bool outlet_put_record(Outlet *outlet, OutletSource source, FeedStream *stream,
                 return true;
         ok = ingest_put_record(outlet->frame, stream->number, record) &&
              outlet_frame_is_valid(outlet);
+        if (ok && outlet_is_crowded(outlet, source, stream, record->time, outlet->frame->len)) {
+                g_byte_array_set_size(outlet->frame, 0);
+                return true;
+        }
         stream->taken = record->time;
         stream->progress = MAX(stream->progress, record->time);
         if (ok) {

@@ -50,6 +50,7 @@ typedef struct FeedStream {
         uint32_t number;    /* on the connection; FEED_STREAM_NO_NUMBER: not open */
         uint64_t watermark; /* the daemon has everything at or below it */
         uint64_t taken;     /* the last record sent, even if it is not acknowledged */
+        size_t n_same;      /* bytes of the records of that time; SIZE_MAX: later ones are a gap */
         uint64_t progress;  /* nothing older will come; 0: nothing was fed yet */
         bool has_begun;     /* its reader continues where it was, and counts what is lost */
         bool is_late;       /* the others do not wait for it: it may have older events */

@@ -39,6 +39,11 @@
  * daemon answers no question while it applies a batch, some 0.3 ms.
  */
 #define INGEST_CLIENT_BATCH_SIZE (32u << 10)
+/*
+ * Bytes of one stream's records of one time. More are a gap: the daemon would answer nobody while
+ * it applies them, because they are one piece. Only a program that forges times has as many.
+ */
+#define INGEST_CLIENT_MAX_SAME (256u << 10)
 /* Batches that the daemon has not acknowledged yet, before the feeder waits for it. */
 #define INGEST_CLIENT_MAX_IN_FLIGHT 8
 

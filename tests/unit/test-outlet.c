@@ -253,6 +253,30 @@ START_TEST(test_equal_times)
 }
 END_TEST
 
+/* Too many records of one time, which would be one piece for the daemon, are a gap. */
+START_TEST(test_crowd)
+{
+        enum { N = 20000 };
+        FeedStream *stream;
+        World world;
+        unsigned i;
+
+        world_init(&world);
+        stream = world_stream(&world, 'a', 1);
+        world_run(&world);
+        stream->state = STREAM_LIVE;
+        for (i = 0; i < N; i++)
+                put_load(&world, OUTLET_LIVE, stream, 10, i);
+        put_load(&world, OUTLET_LIVE, stream, 20, N);
+        outlet_settle_live(world.outlet, 21, 1);
+        world_run(&world);
+        ck_assert_uint_gt(n_loads(&world), 100);
+        ck_assert_uint_lt(n_loads(&world), N / 4);
+        ck_assert_uint_eq(tracker_stats(world.daemon.tracker)->gaps, 1);
+        world_deinit(&world);
+}
+END_TEST
+
 /* What is missing before a stream, or in it, is a gap; nothing else is. */
 START_TEST(test_gaps)
 {
@@ -464,6 +488,7 @@ Suite *suite_new(void)
         tcase_add_loop_test(tcase, test_many_streams, 0, 2);
         tcase_add_test(tcase, test_order);
         tcase_add_test(tcase, test_equal_times);
+        tcase_add_test(tcase, test_crowd);
         tcase_add_test(tcase, test_gaps);
         tcase_add_loop_test(tcase, test_ended, 0, 2);
         tcase_add_test(tcase, test_many_ended);
