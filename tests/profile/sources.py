@@ -76,7 +76,7 @@ def check_page(tap, page, path):
                     "[row.className, ...[...row.children].map((cell) => cell.textContent)])")
     tap.equal([row[:2] for row in rows if row[0]], [['hot', '10'], ['hot', '50'], ['hottest', '51']],
               'sources: the hot lines of the method that is selected are marked')
-    tap.check(rows[4][1:] == ['10', '35.1 %', '35.1 %', '    int line10 = 10; // \\u{1b}]é</script>']
+    tap.check(rows[0][1:] == ['Line', 'Self', 'Total', ''] and rows[5][1:] == ['10', '35.1 %', '35.1 %', '    int line10 = 10; // \\u{1b}]é</script>']
               and ['', '⋮', '', '', ''] in rows, 'sources: with their shares and their text', rows)
     graphs.quiet(tap, page, path, 'sources')
 

@@ -332,7 +332,9 @@
     const found = (selected && hot.get(keyOf(frameOf(selected)))) || [];
     $('lines').replaceChildren(...found.flatMap((source) => {
       const table = document.createElement('table');
-      table.append(...sourceRows(source));
+      const head = document.createElement('tr');
+      head.append(...['Line', 'Self', 'Total', ''].map((text) => element('th', 'number', text)));
+      table.append(head, ...sourceRows(source));
       return [element('p', '', [source.file, source.why].filter(Boolean).join(' \u00b7 ')), table];
     }));
     if (!found.length)
@@ -347,6 +349,8 @@
     $('lines').hidden = !$('lines').hidden;
     $('source').setAttribute('aria-pressed', !$('lines').hidden);
     showSource();
+    /* The graph has its new height after the next frame. */
+    requestAnimationFrame(() => requestAnimationFrame(() => scrollToNode(selected)));
   }
 
   function scrollToNode(node) {
@@ -488,7 +492,7 @@
     }));
     $('more').textContent = shown.length > ROWS_MAX
       ? `${count(ROWS_MAX)} of ${count(shown.length)} methods; search for others.` : '';
-    for (const head of document.querySelectorAll('th'))
+    for (const head of document.querySelectorAll('#methods th'))
       head.setAttribute('aria-sort', head.firstChild.dataset.key !== sortKey ? 'none'
         : isDescending ? 'descending' : 'ascending');
   }
