@@ -23,7 +23,7 @@ static const char *const SHARE_NAMES[_SHARE_MAX] = {
         [SHARE_JIT] = "JIT",
         [SHARE_GC] = "garbage collector",
         [SHARE_MANAGED] = "managed code",
-        [SHARE_RUNTIME] = "runtime (libcoreclr.so), its garbage collector included",
+        [SHARE_RUNTIME] = "runtime (libcoreclr.so), with collections that have no symbols",
         [SHARE_NATIVE] = "other native code",
         [SHARE_KERNEL] = "kernel",
         [SHARE_NOT_MANAGED] = "native code, or waiting",
@@ -40,6 +40,20 @@ static const struct {
         {"libclrjit.so", SHARE_JIT},
         {"libclrgc.so", SHARE_GC},
         {"libclrgcexp.so", SHARE_GC},
+};
+
+/*
+ * What collections are made of, where libcoreclr.so has symbols; WKS:: and SVR:: are the collectors
+ * for workstations and servers. Other functions of theirs also serve allocations.
+ */
+static const char *const GC_SPACES[] = {"WKS::", "SVR::"};
+static const char *const GC_FUNCTIONS[] = {
+        "GCHeap::GarbageCollectGeneration",
+        "gc_heap::garbage_collect",
+        "gc_heap::gc1",
+        "gc_heap::gc_thread_function",
+        "gc_heap::bgc_thread_function",
+        "gc_heap::background_gc",
 };
 
 /* Threads of the runtime that do nothing else. */
@@ -71,6 +85,32 @@ static const Frame *top_frame(const Top *top, uint32_t number)
         return &g_array_index(top->profile->frames, Frame, number);
 }
 
+/* NAME with or without its parameters. */
+static bool function_collects(const char *name)
+{
+        size_t space, i;
+
+        for (space = 0; space < G_N_ELEMENTS(GC_SPACES); space++) {
+                const size_t n_space = strlen(GC_SPACES[space]);
+
+                for (i = 0;
+                     g_str_has_prefix(name, GC_SPACES[space]) && i < G_N_ELEMENTS(GC_FUNCTIONS);
+                     i++)
+                        if (g_str_has_prefix(name + n_space, GC_FUNCTIONS[i]) &&
+                            strchr("(", name[n_space + strlen(GC_FUNCTIONS[i])]))
+                                return true;
+        }
+        return false;
+}
+
+/* The runtime is in nearly every stack: only its own time counts. */
+static bool frame_is_runtime(const Frame *frame)
+{
+        g_autofree char *base = frame->module ? g_path_get_basename(frame->module) : NULL;
+
+        return !g_strcmp0(base, RUNTIME);
+}
+
 /* _SHARE_MAX: FRAME decides nothing by itself. */
 static Share frame_share(const Frame *frame)
 {
@@ -89,15 +129,7 @@ static Share frame_share(const Frame *frame)
         for (i = 0; i < G_N_ELEMENTS(MODULES); i++)
                 if (!strcmp(base, MODULES[i].name))
                         return MODULES[i].share;
-        return _SHARE_MAX;
-}
-
-/* The runtime is in nearly every stack: only its own time counts. */
-static bool frame_is_runtime(const Frame *frame)
-{
-        g_autofree char *base = frame->module ? g_path_get_basename(frame->module) : NULL;
-
-        return !g_strcmp0(base, RUNTIME);
+        return frame_is_runtime(frame) && function_collects(frame->name) ? SHARE_GC : _SHARE_MAX;
 }
 
 static Share leaf_share(const Frame *leaf)

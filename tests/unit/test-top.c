@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Whose time the samples are: by the leaf, by what is in the stack, and by the thread
+ */
+
+#include "profile/top.h"
+#include "support/suite.h"
+
+#include <string.h>
+
+/* The stack, the leaf first; then the share's name. */
+static const struct {
+        const char *comm;
+        struct {
+                const char *name, *module;
+                FrameKind kind;
+        } frames[3];
+        const char *share;
+} ROWS[] = {
+        {"app", {{"Main()", "App.dll", FRAME_MANAGED}}, "managed code"},
+        {"app",
+         {{"memcpy", "/lib/libc.so.6", FRAME_NATIVE},
+          {"[libclrjit.so]", "/x/libclrjit.so", FRAME_NATIVE},
+          {"Main()", "App.dll", FRAME_MANAGED}},
+         "JIT"},
+        {"app", {{"memcpy", "/lib/libc.so.6", FRAME_NATIVE}}, "other native code"},
+        {"app", {{"futex", "[kernel]", FRAME_KERNEL}}, "kernel"},
+        {"app", {{"[unknown]", NULL, FRAME_UNKNOWN}}, "unknown"},
+        {".NET Server GC", {{"futex", "[kernel]", FRAME_KERNEL}}, "garbage collector"},
+        {".NET BGC", {{"[libcoreclr.so]", "/x/libcoreclr.so", FRAME_NATIVE}}, "garbage collector"},
+        {"app", {{"[libclrgc.so]", "/x/libclrgc.so", FRAME_NATIVE}}, "garbage collector"},
+        {"app",
+         {{"madvise", "/lib/libc.so.6", FRAME_NATIVE},
+          {"WKS::gc_heap::garbage_collect", "/x/libcoreclr.so", FRAME_NATIVE},
+          {"Main()", "App.dll", FRAME_MANAGED}},
+         "garbage collector"},
+        {"app",
+         {{"SVR::gc_heap::gc1(int)", "/x/libcoreclr.so", FRAME_NATIVE}},
+         "garbage collector"},
+        {"app", {{"[libcoreclr.so]", "/x/libcoreclr.so", FRAME_NATIVE}}, "runtime"},
+        {"app", {{"WKS::GCHeap::Alloc", "/x/libcoreclr.so", FRAME_NATIVE}}, "runtime"},
+        {"app", {{"WKS::gc_heap::gc100", "/x/libcoreclr.so", FRAME_NATIVE}}, "runtime"},
+        {"app", {{"gc_heap::gc1", "/x/libcoreclr.so", FRAME_NATIVE}}, "runtime"},
+        {"app", {{"WKS::gc_heap::gc1", "/x/libmine.so", FRAME_NATIVE}}, "other native code"},
+        {"app", {{"WKS::gc_heap::gc1", "App.dll", FRAME_MANAGED}}, "managed code"},
+};
+
+START_TEST(test_share)
+{
+        g_autoptr(Profile) profile = profile_new();
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_autofree char *line = g_strdup_printf(" 100.0 %%  %s", ROWS[_i].share);
+        uint32_t frames[G_N_ELEMENTS(ROWS[_i].frames)];
+        size_t n = 0;
+
+        for (; n < G_N_ELEMENTS(frames) && ROWS[_i].frames[n].name; n++)
+                frames[n] =
+                        profile_frame(profile, &(ProfileFrame){.name = ROWS[_i].frames[n].name,
+                                                               .module = ROWS[_i].frames[n].module,
+                                                               .kind = ROWS[_i].frames[n].kind});
+        profile_add(profile, &(ProfileSample){.comm = ROWS[_i].comm,
+                                              .pid = 100,
+                                              .tid = 101,
+                                              .period = 1,
+                                              .frames = frames,
+                                              .n_frames = n});
+        top_append(text, profile, 3, 100);
+        ck_assert_msg(g_str_has_prefix(text->str, line), "%s", text->str);
+        /* No other share. */
+        ck_assert_msg(strchr(text->str, '\n') + 1 == strstr(text->str, "\n    SELF"), "%s",
+                      text->str);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("top");
+        TCase *tcase = tcase_create("top");
+
+        tcase_add_loop_test(tcase, test_share, 0, G_N_ELEMENTS(ROWS));
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
