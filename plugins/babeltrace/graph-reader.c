@@ -72,15 +72,16 @@ static bool graph_reader_find_process(const GraphReader *reader, const EventClas
 
         record->process = (ProcessKey){0};
         record->tid = 0;
-        record->program = (Value){0};
-        if (context && (program = member_read_text(info->procname, context)))
-                record->program =
-                        (Value){.data = (const uint8_t *)program, .n = (uint32_t)strlen(program)};
+        record->program = stream_identity_program(stream->identity);
         if (context && member_read_integer(info->pid_ns, context, &value))
                 record->process.pid_ns = (uint64_t)value;
         if (context && member_read_integer(info->vtid, context, &value) && value > 0 &&
             value <= INT32_MAX)
                 record->tid = (int32_t)value;
+        /* It is the name of a thread, so without a thread it is of no use. */
+        if (record->tid && (program = member_read_text(info->procname, context)))
+                record->program =
+                        (Value){.data = (const uint8_t *)program, .n = (uint32_t)strlen(program)};
         if (context && member_read_integer(info->vpid, context, &value) && value >= INT32_MIN &&
             value <= INT32_MAX) {
                 record->process.pid = (int32_t)value;

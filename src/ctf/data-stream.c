@@ -603,7 +603,7 @@ CtfDecode ctf_data_stream_decode(CtfDataStream *stream, DecodeScratch *scratch, 
                 return CTF_DECODE_NO_CLOCK;
         ret_record->process = (ProcessKey){.pid = stream->pid};
         ret_record->tid = 0;
-        ret_record->program = (Value){0};
+        ret_record->program = stream_identity_program(stream->identity);
         if (layout->pid_ns && layout->pid_ns->kind == CTF_KIND_INTEGER)
                 ret_record->process.pid_ns = slots[layout->pid_ns->slot].value;
         if (layout->vtid && layout->vtid->kind == CTF_KIND_INTEGER) {
@@ -611,7 +611,8 @@ CtfDecode ctf_data_stream_decode(CtfDataStream *stream, DecodeScratch *scratch, 
                 if (value > 0 && value <= INT32_MAX)
                         ret_record->tid = (int32_t)value;
         }
-        if (layout->procname && ctf_class_is_text(layout->procname))
+        /* It is the name of a thread, so without a thread it is of no use. */
+        if (ret_record->tid && layout->procname && ctf_class_is_text(layout->procname))
                 ret_record->program = slot_text(&slots[layout->procname->slot]);
         value = layout->vpid && layout->vpid->kind == CTF_KIND_INTEGER
                         ? (int64_t)slots[layout->vpid->slot].value

@@ -28,7 +28,8 @@ typedef struct Record {
         uint64_t time;
         ProcessKey process;
         int32_t tid;   /* 0: not recorded */
-        Value program; /* text: the name of the thread that emitted it; n 0: not recorded */
+        Value program; /* text: the name of the thread that emitted it, without a thread of the
+                          program; n 0: not recorded */
         Value values[EVENT_MAX_FIELDS];
 } Record;
 

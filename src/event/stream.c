@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define UST_THREAD "-ust"
+
 StreamIdentity *stream_identity_new(void)
 {
         StreamIdentity *stream = g_new0(StreamIdentity, 1);
@@ -13,6 +15,7 @@ StreamIdentity *stream_identity_new(void)
         stream->hostname = g_string_new(NULL);
         stream->boot_id = g_string_new(NULL);
         stream->clock_name = g_string_new(NULL);
+        stream->program = g_string_new(NULL);
         return stream;
 }
 
@@ -23,6 +26,7 @@ void stream_identity_free(StreamIdentity *stream)
         g_string_free(stream->hostname, TRUE);
         g_string_free(stream->boot_id, TRUE);
         g_string_free(stream->clock_name, TRUE);
+        g_string_free(stream->program, TRUE);
         g_free(stream);
 }
 
@@ -32,6 +36,14 @@ static void string_set_valid_utf8(GString *out, const char *text)
 
         g_string_set_size(out, 3 * n);
         g_string_set_size(out, utf8_make_valid((const uint8_t *)text, n, (uint8_t *)out->str));
+}
+
+/* lttng-ust reads the name in a thread of its own, which it has called NAME-ust before. */
+static void stream_set_program(StreamIdentity *stream, const char *name)
+{
+        string_set_valid_utf8(stream->program, name);
+        if (g_str_has_suffix(stream->program->str, UST_THREAD))
+                g_string_truncate(stream->program, stream->program->len - strlen(UST_THREAD));
 }
 
 int32_t stream_identity_read_environment(StreamIdentity *stream,
@@ -53,6 +65,7 @@ int32_t stream_identity_read_environment(StreamIdentity *stream,
         } else if (!strcmp(scheme, "pid")) {
                 stream->scheme = BUFFER_SCHEME_PER_PID;
                 stream->pid = pid;
+                stream_set_program(stream, environment->text(trace, "procname"));
         }
         return pid;
 }

@@ -5,6 +5,7 @@
  * Stream: what identifies one data stream of a trace, what it lost, and what its feeder counted
  */
 
+#include "event/record.h"
 #include "util/process-key.h"
 
 #include <glib.h>
@@ -27,7 +28,8 @@ typedef struct StreamIdentity {
         /* PER_UID: whose buffers. PER_PID: whose process, if the feeder has that from the kernel.
          * UINT32_MAX: unknown. */
         uint32_t uid;
-        int32_t pid; /* PER_PID: the process; else 0 */
+        int32_t pid;      /* PER_PID: the process; else 0 */
+        GString *program; /* PER_PID: the name of its program, where the environment has it */
         GString *hostname;
         GString *boot_id; /* this machine's, if the trace is of its present boot; else empty */
         GString *clock_name;
@@ -48,9 +50,16 @@ typedef struct TraceEnvironment {
         bool (*number)(const void *trace, const char *name, int64_t *ret_number);
 } TraceEnvironment;
 
+/* The name of the stream's one program, as of a context; n 0: not known. Borrowed. */
+static inline Value stream_identity_program(const StreamIdentity *stream)
+{
+        return (Value){.data = (const uint8_t *)stream->program->str,
+                       .n = (uint32_t)stream->program->len};
+}
+
 /*
- * Sets host name, buffering scheme and owner as lttng-ust names them. Returns the process that all
- * events of the trace are of; 0: the environment names none.
+ * Sets host name, buffering scheme, owner and program as lttng-ust names them. Returns the process
+ * that all events of the trace are of; 0: the environment names none.
  */
 int32_t stream_identity_read_environment(StreamIdentity *stream,
                                          const TraceEnvironment *environment);

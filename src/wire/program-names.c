@@ -53,7 +53,8 @@ bool program_names_note(ProgramNames *names, const Record *record)
                 g_hash_table_remove(names->sent, &record->process);
                 names->n_latest = 0;
         }
-        if (!record->program.n || record->tid != record->process.pid ||
+        /* Without a thread, the name is the program's own. */
+        if (!record->program.n || (record->tid && record->tid != record->process.pid) ||
             program_names_is_latest(names, record))
                 return false;
         program_names_set_latest(names, record);

@@ -27,7 +27,7 @@ PROBES_OF_ALL = 1000
 # Recordings that stopped before their program did.
 ENDLESS = ('lateattach', 'perf', 'rejit-tiered')
 # What their main threads are called.
-PROGRAMS = {'hello': ['dotnet'], 'pidns': ['dotnet', 'dotnet'], 'net8.0': ['old']}
+PROGRAMS = {'hello': ['dotnet'], 'net8.0': ['old'], 'perpid': ['dotnet', 'dotnet'], 'pidns': ['dotnet', 'dotnet']}
 
 
 class Proxy:
