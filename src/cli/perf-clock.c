@@ -83,10 +83,12 @@ bool perf_clock_find(clrsym *handle, const Recording *recording, const char *inp
         if (ret_clock->is_exact) {
                 if (is_comparable)
                         return check_boot(recording, in_trace, input, is_forced, notes, error);
-                g_ptr_array_add(notes, g_strdup_printf("%s has no reference time, or the trace's "
-                                                       "clock is not known: whether they are of "
-                                                       "one boot was not checked",
-                                                       input));
+                if (!is_forced)
+                        g_ptr_array_add(notes,
+                                        g_strdup_printf("%s has no reference time, or the trace's "
+                                                        "clock is not known: whether they are of "
+                                                        "one boot was not checked",
+                                                        input));
                 return true;
         }
         ret_clock->slack = OWN_SLACK_NS;

@@ -450,6 +450,24 @@ static bool run_filter(Naming *naming, PerfRun *run, GError **error)
         return ok;
 }
 
+/*
+ * An output that fails does not keep the others from being written: the first error is returned,
+ * and others are printed, unless a signal is the reason. FAILURE is owned; NULL: the reader is
+ * gone.
+ */
+static void keep_failure(GError *failure, GError **error)
+{
+        if (!failure)
+                return;
+        if (!error || !*error) {
+                g_propagate_error(error, failure);
+                return;
+        }
+        if (!perf_caught_signal())
+                fprintf(stderr, "clrsym: %s\n", failure->message);
+        g_error_free(failure);
+}
+
 /* The filter itself writes. PATH NULL: to stdout. */
 static bool write_directly(Naming *naming, const char *path, GError **error)
 {
@@ -494,20 +512,24 @@ static FormType form_of_output(const char *output)
 static bool write_outputs(const PerfNaming *job, const Profile *profile,
                           const ProfileOptions *options, GError **error)
 {
+        bool ok = true;
         unsigned i;
 
         for (i = 0; i < job->n_outputs; i++) {
                 const char *path = job->outputs[i];
+                GError *failure = NULL;
 
                 if (form_of_output(output_path(path)) != FORM_STREAM)
                         continue;
-                if (!(g_str_has_suffix(path, SAVED_ENDING) ? saved_profile_write : profile_write)(
-                            profile, path, options, error))
-                        return false;
+                if ((g_str_has_suffix(path, SAVED_ENDING) ? saved_profile_write : profile_write)(
+                            profile, path, options, &failure))
+                        continue;
+                keep_failure(failure, error);
+                ok = false;
         }
         if (job->take)
                 job->take(profile, options, job->data);
-        return true;
+        return ok;
 }
 
 static bool write_profiles(Naming *naming, const Profile *profile, GError **error)
@@ -550,19 +572,30 @@ static bool run_profile(Naming *naming, GError **error)
 static bool naming_write(Naming *naming, GError **error)
 {
         const PerfNaming *job = naming->job;
-        bool has_profile = job->take || job->into;
+        bool has_profile = job->take || job->into, ok = true;
         unsigned i;
 
         for (i = 0; i < job->n_outputs; i++) {
                 const char *path = output_path(job->outputs[i]);
+                GError *failure = NULL;
 
                 naming->form = form_of_output(path);
                 has_profile |= naming->form == FORM_STREAM;
-                if (naming->form != FORM_STREAM && !write_directly(naming, path, error))
-                        return false;
+                if (naming->form != FORM_STREAM && !write_directly(naming, path, &failure)) {
+                        keep_failure(failure, error);
+                        ok = false;
+                }
         }
         naming->form = FORM_STREAM;
-        return !has_profile || run_profile(naming, error);
+        if (has_profile) {
+                GError *failure = NULL;
+
+                if (!run_profile(naming, &failure)) {
+                        keep_failure(failure, error);
+                        ok = false;
+                }
+        }
+        return ok;
 }
 
 /* Text shows each event; everything else is of one. */

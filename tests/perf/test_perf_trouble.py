@@ -106,6 +106,15 @@ def check_ends(tap, programs, trace, data, directory):
                               stderr=subprocess.PIPE, env=environment, check=False, timeout=60)
     tap.check(done.returncode == 1 and b'No space left on device' in done.stderr,
               'a full disk', done.stderr)
+    outputs = [temporary / name for name in ('a.folded', 'a.svg')]
+    done = subprocess.run([programs.clrsym, 'perf', '-i', data, '--trace', trace, '-o', outputs[0], '-o', '/dev/full',
+                           '-o', '/nowhere/a.html', '-o', outputs[1]], capture_output=True, env=environment,
+                          check=False, timeout=60)
+    tap.check(done.returncode == 1 and b'/dev/full' in done.stderr and b'/nowhere/a.html' in done.stderr and
+              all(path.stat().st_size > 1000 for path in outputs),
+              'the other outputs are written, and each that is not is named', done.stderr)
+    for path in outputs:
+        path.unlink()
 
 
 def run(tap, programs, directory, _):
