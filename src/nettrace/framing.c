@@ -179,7 +179,8 @@ static bool framing_take_size(const NettraceFraming *framing, NettraceCursor *cu
         uint64_t position;
 
         block->n_bytes = nettrace_u32(cursor);
-        position = framing->position + (uint64_t)(cursor->at - framing->input->data);
+        position =
+                framing->position + (uint64_t)(cursor->at - framing->input->data) - framing->begin;
         nettrace_bytes(cursor, (size_t)(-position % ALIGNMENT));
         return block->n_bytes <= NETTRACE_MAX_BLOCK;
 }
@@ -228,9 +229,19 @@ static NettraceFrame framing_next_object(NettraceFraming *framing, NettraceBlock
         if (cursor.is_short)
                 return NETTRACE_FRAME_MORE;
         block.offset = framing->position + (uint64_t)(block.bytes - framing->input->data);
+        framing->has_blocks |= block.kind != NETTRACE_BLOCK_TRACE;
         *ret_block = block;
         framing_use(framing, &cursor);
         return NETTRACE_FRAME_BLOCK;
+}
+
+/* True if the head may come again: at its first byte, before any block. */
+static bool framing_is_at_second_head(const NettraceFraming *framing)
+{
+        NettraceCursor cursor = framing_cursor(framing);
+
+        return framing->version && framing->version <= VERSION_OF_OBJECTS && !framing->has_blocks &&
+               nettrace_left(&cursor) && *cursor.at == *MAGIC;
 }
 
 NettraceFrame nettrace_framing_next(NettraceFraming *framing, NettraceBlock *ret_block,
@@ -238,9 +249,12 @@ NettraceFrame nettrace_framing_next(NettraceFraming *framing, NettraceBlock *ret
 {
         if (framing->has_ended)
                 return NETTRACE_FRAME_END;
-        if (!framing->has_head) {
-                NettraceFrame frame = framing_take_head(framing, error);
+        while (!framing->has_head || framing_is_at_second_head(framing)) {
+                NettraceFrame frame;
 
+                framing->begin = framing->position + framing->n_used;
+                framing->has_head = false;
+                frame = framing_take_head(framing, error);
                 if (frame != NETTRACE_FRAME_BLOCK)
                         return frame;
         }

@@ -8,6 +8,9 @@
  * the blocks among them with a size, and padded so that the content begins at a multiple of 4 of
  * the stream. Version 6: 20 bytes of head, then blocks with 3 bytes of size and one of kind. The
  * layouts are those of NetTraceFormat_v5.md and NetTraceFormat.md in microsoft/perfview.
+ *
+ * If a session is opened while its runtime starts, .NET 10.0.12 can write head and trace's object
+ * twice. The stream begins at the second one then.
  */
 
 #include <glib.h>
@@ -49,8 +52,10 @@ typedef struct NettraceFraming {
         GByteArray *input; /* owned */
         size_t n_used;     /* bytes at its begin that are done */
         uint64_t position; /* in the stream, of the first byte of `input` */
+        uint64_t begin;    /* in the stream, of its head: padding counts from there */
         unsigned version;  /* 4, 5 or 6; 0: not known yet */
         bool has_head;     /* the head was read, and the trace's object is next */
+        bool has_blocks;   /* something came after the trace's object */
         bool has_ended;
 } NettraceFraming;
 

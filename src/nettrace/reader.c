@@ -295,10 +295,14 @@ static bool reader_remove_threads(NettraceReader *reader, const NettraceBlock *b
 
 static bool reader_take_header(NettraceReader *reader, const NettraceBlock *block, GError **error)
 {
-        if (reader->has_header)
-                return reader_fail(error, block->offset, "a second header");
-        if (!nettrace_header_read(block, reader->framing.version, &reader->header))
+        NettraceHeader header;
+
+        if (!nettrace_header_read(block, reader->framing.version, &header))
                 return reader_fail(error, block->offset, "the header makes no sense");
+        if (reader->has_header &&
+            memcmp(header.digest, reader->header.digest, sizeof(header.digest)) != 0)
+                return reader_fail(error, block->offset, "a second header");
+        reader->header = header;
         reader->has_header = true;
         reader->threads.begin = reader->header.begin;
         return true;

@@ -262,6 +262,29 @@ START_TEST(test_sequence_wraps)
 }
 END_TEST
 
+/* A runtime can write head and header twice; the padding of blocks counts from the second one. */
+START_TEST(test_second_head)
+{
+        enum { N_HEAD = 102 };
+        g_autoptr(GByteArray) stream = nettrace_stream_begin(4), twice = g_byte_array_new();
+        static const NettraceTestEvent EVENT = {1, 1, 7, 2000, true};
+        g_autoptr(GError) error = NULL;
+        NettraceReader *reader;
+
+        nettrace_put_one(stream, 4, &EVENT);
+        nettrace_stream_end(stream, 4);
+        nettrace_put_bytes(twice, stream->data, N_HEAD);
+        nettrace_put_bytes(twice, stream->data, stream->len);
+        check_stream(twice, "2000/2000 ");
+        /* That of another session is not taken. */
+        twice->data[2 * N_HEAD - 10] ^= 1;
+        reader = nettrace_reader_new(EVENT_USE_ALL);
+        ck_assert(!nettrace_reader_push(reader, twice->data, twice->len, &error));
+        ck_assert(strstr(error->message, "a second header"));
+        nettrace_reader_free(reader);
+}
+END_TEST
+
 /* Block headers without compression: every field is there. */
 START_TEST(test_whole_headers)
 {
@@ -648,6 +671,7 @@ Suite *suite_new(void)
         tcase_add_loop_test(good, test_header, 0, G_N_ELEMENTS(VERSIONS));
         tcase_add_loop_test(good, test_order, 0, G_N_ELEMENTS(VERSIONS));
         tcase_add_loop_test(good, test_whole_headers, 0, G_N_ELEMENTS(VERSIONS));
+        tcase_add_test(good, test_second_head);
         tcase_add_test(good, test_version_by_size);
         tcase_add_loop_test(good, test_queue, 0, 20);
         suite_add_tcase(suite, good);
