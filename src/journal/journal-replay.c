@@ -249,7 +249,8 @@ static JournalResult replay_part(Replay *replay, const ReplayFile *file, bool is
         while (result == JOURNAL_OK) {
                 replay_report(replay);
                 if (replay_marker_is_poison(replay->marker, replay->number, replay->n_bytes)) {
-                        g_warning("the journal in %s has an entry at which clrsymd ended twice",
+                        g_warning("the journal in %s has an entry at which clrsymd crashed, or was "
+                                  "killed, again and again",
                                   journal->directory.path);
                         is_good = false;
                         break;

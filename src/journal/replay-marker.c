@@ -5,32 +5,110 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define NAME "replaying"
 
-/* Replays that end with the same entry before it is set aside. One could have been killed there by
- * chance. */
-#define MAX_ENDS 2
+/* Replays that crash at the same entry before it is set aside. */
+#define MAX_CRASHES 2
+/* Replays that end at the same entry in any way. A kill, or a lack of memory, can hit the same
+ * entry by chance; but an entry that takes all memory, or all time, is to be set aside too, and
+ * before the service manager gives up (after 5 starts in 10 s). */
+#define MAX_ENDS 4
+
+/* Bytes for the handler, which must run when the daemon's own stack is full. */
+#define STACK_SIZE (64 << 10)
 
 /* The file, as it is in memory. */
 typedef struct MarkerFile {
         char magic[16];
         uint64_t number;
         uint64_t offset;
-        uint64_t n_ends; /* replays in a row that ended there, if this one does too */
+        uint64_t n_ends;    /* replays in a row that ended there, if this one does too */
+        uint64_t n_crashes; /* those of them that crashed */
 } MarkerFile;
 
-static_assert(sizeof(MarkerFile) == 40, "the file changed: change MAGIC");
-static const char MAGIC[16] = "clrsym-replay 1";
+static_assert(sizeof(MarkerFile) == 48, "the file changed: change MAGIC");
+static const char MAGIC[16] = "clrsym-replay 2";
+
+/* What a process gets by its own fault. */
+static const int CRASHES[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
 
 struct ReplayMarker {
         int directory;     /* borrowed */
         MarkerFile before; /* of the replay before; n_ends 0: it did not end early */
         MarkerFile *file;  /* mapped, so that it is kept however the process ends; or NULL */
+        void *stack;       /* owned; NULL if there was one for handlers */
 };
+
+/* For the handler: the file while an entry is applied, and what the handler replaced. */
+static MarkerFile *volatile crash_file;
+static struct sigaction crash_actions[G_N_ELEMENTS(CRASHES)];
+
+/* --- Crashes ---------------------------------------------------------------------------------- */
+
+static void crash_restore(int number)
+{
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(CRASHES); i++)
+                if (CRASHES[i] == number)
+                        sigaction(number, &crash_actions[i], NULL);
+}
+
+/* Marks the crash, and leaves the rest to who would have had it. Only what may be called in a
+ * handler is called here. A signal from another process does not count: the service manager
+ * sends SIGABRT to a daemon that hangs. */
+static void on_crash(int number, siginfo_t *info, void *context)
+{
+        bool is_sent = info->si_code <= 0;
+        MarkerFile *file = crash_file;
+
+        (void)context;
+        if (file && (!is_sent || info->si_pid == getpid())) {
+                crash_file = NULL;
+                file->n_crashes++;
+        }
+        crash_restore(number);
+        /* A faulty instruction is executed again; the others would not come back. */
+        if (is_sent || number == SIGTRAP)
+                raise(number);
+}
+
+static void marker_watch_crashes(ReplayMarker *marker)
+{
+        const struct sigaction action = {.sa_sigaction = on_crash,
+                                         .sa_flags = SA_SIGINFO | SA_ONSTACK};
+        stack_t stack;
+        size_t i;
+
+        if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_DISABLE)) {
+                marker->stack = g_malloc(STACK_SIZE);
+                stack = (stack_t){.ss_sp = marker->stack, .ss_size = STACK_SIZE};
+                sigaltstack(&stack, NULL);
+        }
+        for (i = 0; i < G_N_ELEMENTS(CRASHES); i++)
+                sigaction(CRASHES[i], &action, &crash_actions[i]);
+}
+
+static void marker_unwatch_crashes(ReplayMarker *marker)
+{
+        const stack_t none = {.ss_flags = SS_DISABLE};
+        size_t i;
+
+        crash_file = NULL;
+        for (i = 0; i < G_N_ELEMENTS(CRASHES); i++)
+                crash_restore(CRASHES[i]);
+        if (marker->stack)
+                sigaltstack(&none, NULL);
+        g_free(marker->stack);
+}
+
+/* --- The file --------------------------------------------------------------------------------- */
 
 static MarkerFile marker_read(int directory)
 {
@@ -66,11 +144,13 @@ ReplayMarker *replay_marker_new(const JournalDirectory *directory)
         marker->file = marker_map(directory->fd);
         if (marker->file)
                 *marker->file = marker->before;
+        marker_watch_crashes(marker);
         return marker;
 }
 
 void replay_marker_free(ReplayMarker *marker)
 {
+        marker_unwatch_crashes(marker);
         if (marker->file)
                 munmap(marker->file, sizeof(*marker->file));
         unlinkat(marker->directory, NAME, 0);
@@ -84,7 +164,10 @@ static bool marker_is_at(const MarkerFile *file, uint64_t number, uint64_t offse
 
 bool replay_marker_is_poison(const ReplayMarker *marker, uint64_t number, uint64_t offset)
 {
-        return marker_is_at(&marker->before, number, offset) && marker->before.n_ends >= MAX_ENDS;
+        const MarkerFile *before = &marker->before;
+
+        return marker_is_at(before, number, offset) &&
+               (before->n_crashes >= MAX_CRASHES || before->n_ends >= MAX_ENDS);
 }
 
 void replay_marker_set(ReplayMarker *marker, uint64_t number, uint64_t offset)
@@ -95,6 +178,8 @@ void replay_marker_set(ReplayMarker *marker, uint64_t number, uint64_t offset)
                 return;
         *marker->file = (MarkerFile){.number = number,
                                      .offset = offset,
-                                     .n_ends = is_again ? marker->before.n_ends + 1 : 1};
+                                     .n_ends = is_again ? marker->before.n_ends + 1 : 1,
+                                     .n_crashes = is_again ? marker->before.n_crashes : 0};
         memcpy(marker->file->magic, MAGIC, sizeof(MAGIC));
+        crash_file = marker->file;
 }
