@@ -46,7 +46,7 @@ static const struct {
         {LOAD, PID, PID, NULL, false},
         {LOAD, PID, PID, "", false},
         {LOAD, PID, PID + 1, ".NET Finalizer", false}, /* of another thread */
-        {LOAD, PID, 0, "who knows", false},
+        {LOAD, OTHER, 0, "app", true},                 /* without a thread: of the trace */
         {LOAD, PID, PID, "dotnet", true},
         {LOAD, PID, PID, "dotnet", false},
         {LOAD, OTHER, OTHER, "dotnet", true},
