@@ -173,11 +173,23 @@ def test_stays(tap, feed, command, directory):
         attached.check_printed(tap, feed, program, complete(row), 'the daemon stopped')
         tap.equal(feed.clrsym('attach', program.pid, '--via=lttng').returncode, 1,
                   'one process has one source')
-        program.process.stdin.close()
-        begin = time.monotonic()
-        program.process.wait(30)
-        tap.note(f'ended {time.monotonic() - begin:.2f} s after it was ordered to')
-        tap.equal(program.process.returncode, 0, 'the program ends by itself')
+        check_end(tap, program, 'the program ends by itself')
+    program = attached.Busy(command, directory / 'unread')
+    with program.running(DOTNET_LTTng='0'):
+        attach(feed, program)
+        # It does not end before what its runtime has buffered was read.
+        _, workers = holder_of(program.pid)
+        os.kill(workers[0], signal.SIGSTOP)
+        run_for(2)
+        check_end(tap, program, 'the program ends by itself, though its worker is stopped')
+
+
+def check_end(tap, program, name):
+    program.process.stdin.close()
+    begin = time.monotonic()
+    program.process.wait(60)
+    tap.note(f'ended {time.monotonic() - begin:.2f} s after it was ordered to')
+    tap.equal(program.process.returncode, 0, name)
 
 
 def port_variable(feed):
