@@ -5,6 +5,7 @@
 #include "perf/proc-maps.h"
 #include "record/spawn.h"
 #include "util/fd.h"
+#include "util/proc-stat.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -110,11 +111,20 @@ static bool sampled_begin(SampledProcess *process, pid_t pid, GError **error)
                                               error);
 }
 
+/* False: another process has its pid now. */
+static bool sampled_is_still(const SampledProcess *process, pid_t pid)
+{
+        ProcStat stat;
+
+        return !target_has_ended(&process->target) || !proc_stat_read(pid, &stat) ||
+               stat.start_ticks == process->target.start_ticks;
+}
+
 bool runtime_sampler_add(RuntimeSampler *sampler, pid_t pid, GError **error)
 {
         SampledProcess *process = g_hash_table_lookup(sampler->processes, GINT_TO_POINTER(pid));
 
-        if (process && !target_has_ended(&process->target))
+        if (process && sampled_is_still(process, pid))
                 return true;
         process = g_new0(SampledProcess, 1);
         process->sampler = sampler;

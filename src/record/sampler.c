@@ -20,6 +20,8 @@
 #define START_LIMIT (60 * G_TIME_SPAN_SECOND)
 #define STOP_LIMIT  (120 * G_TIME_SPAN_SECOND)
 #define REPLY_MS    50
+/* Starts of perf, until one is not disturbed by threads that end. */
+#define MAX_ATTEMPTS 8
 
 /* perf adds the time to the name of a part. */
 #define SAMPLES "perf.data"
@@ -45,21 +47,22 @@ static int sampler_paranoid(void)
         return g_file_get_contents(PARANOID, &text, NULL, NULL) ? atoi(text) : 0;
 }
 
-/* What perf printed last that is not about its progress. */
-static char *sampler_last_words(const Sampler *sampler)
+/* What perf printed first, but for its progress and threads that ended meanwhile; NULL: nothing. */
+static char *sampler_words(const Sampler *sampler)
 {
+        static const char IGNORED[] = "WARNING: Ignored open failure";
         g_autofree char *text = NULL;
         g_auto(GStrv) lines = NULL;
-        const char *words = NULL;
         size_t i;
 
         if (!g_file_get_contents(sampler->log, &text, NULL, NULL))
-                return g_strdup("it reports nothing");
+                return NULL;
         lines = g_strsplit(text, "\n", -1);
         for (i = 0; lines[i]; i++)
-                if (*g_strstrip(lines[i]) && *lines[i] != '[' && !words)
-                        words = lines[i];
-        return g_strdup(words ? words : "it reports nothing");
+                if (*g_strstrip(lines[i]) && *lines[i] != '[' &&
+                    !g_str_has_prefix(lines[i], IGNORED))
+                        return g_strdup(lines[i]);
+        return NULL;
 }
 
 static void sampler_set_refused(const Sampler *sampler, const SamplerSettings *settings,
@@ -67,7 +70,7 @@ static void sampler_set_refused(const Sampler *sampler, const SamplerSettings *s
 {
         const int paranoid = sampler_paranoid();
         const int most = settings->is_whole_machine ? MAX_PARANOID_MACHINE : MAX_PARANOID;
-        g_autofree char *words = sampler_last_words(sampler);
+        g_autofree char *words = sampler_words(sampler);
 
         if (geteuid() != 0 && paranoid > most)
                 g_set_error(error, SPAWN_ERROR, 0,
@@ -76,7 +79,8 @@ static void sampler_set_refused(const Sampler *sampler, const SamplerSettings *s
                             settings->is_whole_machine ? " for the whole machine" : "", paranoid,
                             settings->is_whole_machine ? -1 : 1);
         else
-                g_set_error(error, SPAWN_ERROR, 0, "perf record does not start: %s", words);
+                g_set_error(error, SPAWN_ERROR, 0, "perf record does not start: %s",
+                            words ? words : "it reports nothing");
 }
 
 static bool sampler_enable(Sampler *sampler)
@@ -146,16 +150,36 @@ static void sampler_spawn(Sampler *sampler, const Scratch *scratch, const Sample
         sampler->control = fds[0];
 }
 
+static void sampler_end_attempt(Sampler *sampler)
+{
+        spawn_end(&sampler->perf, SIGKILL, 0);
+        fd_clear(&sampler->control);
+}
+
+/* perf ends without a word if a thread that it is about to look at has ended. */
+static bool sampler_may_retry(const Sampler *sampler, const SamplerSettings *settings)
+{
+        g_autofree char *words = sampler_words(sampler);
+
+        return sampler->control >= 0 && !settings->is_whole_machine && !words;
+}
+
 Sampler *sampler_start(const Scratch *scratch, const SamplerSettings *settings, GError **error)
 {
         Sampler *sampler = g_new0(Sampler, 1);
+        unsigned i;
 
         sampler->output = scratch_file(scratch, SAMPLES);
         sampler->log = scratch_file(scratch, "perf.log");
         sampler->control = -1;
-        sampler_spawn(sampler, scratch, settings, error);
-        if (sampler->perf && sampler_enable(sampler))
-                return sampler;
+        for (i = 0; i < MAX_ATTEMPTS; i++) {
+                sampler_end_attempt(sampler);
+                sampler_spawn(sampler, scratch, settings, error);
+                if (sampler->perf && sampler_enable(sampler))
+                        return sampler;
+                if (!sampler_may_retry(sampler, settings))
+                        break;
+        }
         if (sampler->control >= 0 && !*error)
                 sampler_set_refused(sampler, settings, error);
         sampler_free(sampler);
@@ -238,8 +262,7 @@ void sampler_free(Sampler *sampler)
 {
         if (!sampler)
                 return;
-        spawn_end(&sampler->perf, SIGKILL, 0);
-        fd_clear(&sampler->control);
+        sampler_end_attempt(sampler);
         g_free(sampler->output);
         g_free(sampler->log);
         g_free(sampler);
