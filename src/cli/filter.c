@@ -14,15 +14,12 @@
 #include "cli/filter.h"
 
 #include "cli/output.h"
+#include "cli/stdin-reader.h"
 #include "cli/symbol-text.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
-        READ_SIZE = 64 * 1024,
         /* The size of the text that is kept while its addresses are asked about. */
         MAX_TEXT = 1024 * 1024,
         /* 0x and 16 digits; a longer word is not an address. */
@@ -130,8 +127,10 @@ static bool filter_flush(AddressFilter *filter, GError **error)
         return output_flush();
 }
 
-static bool filter_take(AddressFilter *filter, const char *bytes, size_t n, GError **error)
+/* For StdinReader. */
+static bool filter_take(void *data, const char *bytes, size_t n, GError **error)
 {
+        AddressFilter *filter = data;
         size_t at = filter->text->len;
 
         g_string_append_len(filter->text, bytes, (gssize)n);
@@ -150,29 +149,19 @@ static bool filter_take(AddressFilter *filter, const char *bytes, size_t n, GErr
                filter_flush(filter, error);
 }
 
+static bool filter_before_wait(void *data, GError **error)
+{
+        AddressFilter *filter = data;
+
+        return !filter->text->len || filter_flush(filter, error);
+}
+
 static bool filter_copy(AddressFilter *filter, GError **error)
 {
-        g_autofree char *bytes = g_malloc(READ_SIZE);
+        static const StdinReader READER = {.take = filter_take, .flush = filter_before_wait};
 
-        for (;;) {
-                struct pollfd poll_fd = {.fd = STDIN_FILENO, .events = POLLIN};
-                ssize_t n;
-
-                if (filter->text->len && poll(&poll_fd, 1, 0) == 0 && !filter_flush(filter, error))
-                        return false;
-                n = read(STDIN_FILENO, bytes, READ_SIZE);
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0) {
-                        g_set_error(error, ANSWER_SOURCE_ERROR, 0, "cannot read stdin: %s",
-                                    g_strerror(errno));
-                        return false;
-                }
-                if (n == 0)
-                        break;
-                if (!filter_take(filter, bytes, (size_t)n, error))
-                        return false;
-        }
+        if (!stdin_reader_run(&READER, filter, error))
+                return false;
         if (filter->is_in_word)
                 end_word(filter, filter->text->len);
         return filter_flush(filter, error);

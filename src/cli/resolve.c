@@ -13,17 +13,14 @@
 #include "cli/filter.h"
 #include "cli/answer-source.h"
 #include "cli/output.h"
+#include "cli/stdin-reader.h"
 #include "cli/verbs.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
         /* No valid line is longer; the rest of a longer line is dropped. */
         MAX_LINE = 1024,
-        READ_SIZE = 64 * 1024,
 };
 
 typedef struct Resolver {
@@ -117,25 +114,28 @@ static bool flush_if_full(Resolver *resolver, GError **error)
 
 /* Lines of input; the last may be incomplete. */
 typedef struct Input {
-        GString *line; /* owned: the last line, cut to MAX_LINE bytes and one */
-        bool is_open;  /* the last line has begun */
+        Resolver *resolver; /* borrowed */
+        GString *line;      /* owned: the last line, cut to MAX_LINE bytes and one */
+        bool is_open;       /* the last line has begun */
 } Input;
 
-static void end_line(Resolver *resolver, Input *input)
+static void input_end_line(Input *input)
 {
         g_autofree char *text = g_utf8_make_valid(input->line->str, (gssize)input->line->len);
 
         if (input->line->len > MAX_LINE)
-                add_invalid(resolver, text, "the line is too long");
+                add_invalid(input->resolver, text, "the line is too long");
         else
-                add_line(resolver, text);
+                add_line(input->resolver, text);
         g_string_truncate(input->line, 0);
         input->is_open = false;
 }
 
-static bool take_input(Resolver *resolver, Input *input, const char *bytes, size_t n,
-                       GError **error)
+/* For StdinReader. */
+static bool input_take(void *data, const char *bytes, size_t n, GError **error)
 {
+        Input *input = data;
+
         while (n > 0) {
                 const char *end = memchr(bytes, '\n', n);
                 size_t n_line = end ? (size_t)(end - bytes) : n;
@@ -145,8 +145,8 @@ static bool take_input(Resolver *resolver, Input *input, const char *bytes, size
                 input->is_open = true;
                 if (!end)
                         return true;
-                end_line(resolver, input);
-                if (!flush_if_full(resolver, error))
+                input_end_line(input);
+                if (!flush_if_full(input->resolver, error))
                         return false;
                 bytes += n_line + 1;
                 n -= n_line + 1;
@@ -154,35 +154,24 @@ static bool take_input(Resolver *resolver, Input *input, const char *bytes, size
         return true;
 }
 
+/* For StdinReader. */
+static bool input_before_wait(void *data, GError **error)
+{
+        Resolver *resolver = ((Input *)data)->resolver;
+
+        return !resolver->questions->len || resolve_flush(resolver, error);
+}
+
 static bool resolve_input(Resolver *resolver, GError **error)
 {
+        static const StdinReader READER = {.take = input_take, .flush = input_before_wait};
         g_autoptr(GString) line = g_string_new(NULL);
-        g_autofree char *bytes = g_malloc(READ_SIZE);
-        Input input = {.line = line};
+        Input input = {.resolver = resolver, .line = line};
 
-        for (;;) {
-                struct pollfd poll_fd = {.fd = STDIN_FILENO, .events = POLLIN};
-                ssize_t n;
-
-                /* No input at hand: its writer may be waiting for the answers. */
-                if (resolver->questions->len && poll(&poll_fd, 1, 0) == 0 &&
-                    !resolve_flush(resolver, error))
-                        return false;
-                n = read(STDIN_FILENO, bytes, READ_SIZE);
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0) {
-                        g_set_error(error, ANSWER_SOURCE_ERROR, 0, "cannot read stdin: %s",
-                                    g_strerror(errno));
-                        return false;
-                }
-                if (n == 0)
-                        break;
-                if (!take_input(resolver, &input, bytes, (size_t)n, error))
-                        return false;
-        }
+        if (!stdin_reader_run(&READER, &input, error))
+                return false;
         if (input.is_open)
-                end_line(resolver, &input);
+                input_end_line(&input);
         return resolve_flush(resolver, error);
 }
 
