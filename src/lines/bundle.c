@@ -2,6 +2,7 @@
 #include "lines/bundle.h"
 
 #include "metadata/byte-cursor.h"
+#include "pdb/inflate.h"
 #include "util/fd.h"
 #include "util/rootfs.h"
 
@@ -11,7 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <zlib.h>
 
 /* What the program looks for in itself; before it is where the bundle's header is. */
 static const uint8_t MARK[] = {0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93,
@@ -116,21 +116,6 @@ static bool row_is(const BundleRow *row, const char *name)
         return n == strlen(name) && !memcmp(last, name, n);
 }
 
-static bool inflate_all(const uint8_t *from, size_t n_from, uint8_t *to, size_t n_to)
-{
-        z_stream stream = {.next_in = (Bytef *)from, /* zlib reads it only */
-                           .avail_in = (uInt)n_from,
-                           .next_out = to,
-                           .avail_out = (uInt)n_to};
-        int r;
-
-        if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
-                return false;
-        r = inflate(&stream, Z_FINISH);
-        inflateEnd(&stream);
-        return r == Z_STREAM_END && stream.avail_out == 0;
-}
-
 /* The assembly's bytes in a file in memory; -1: it cannot be unpacked. */
 static int row_unpack(int host, const BundleRow *row)
 {
@@ -145,7 +130,7 @@ static int row_unpack(int host, const BundleRow *row)
         }
         ok = ok && packed && bytes != MAP_FAILED &&
              read_at(host, row->offset, packed, row->packed) == row->packed &&
-             inflate_all(packed, row->packed, bytes, row->size);
+             inflate_exactly(packed, row->packed, bytes, row->size) == 0;
         if (bytes != MAP_FAILED)
                 munmap(bytes, row->size);
         free(packed);

@@ -2,10 +2,10 @@
 #include "pdb/debug-directory.h"
 
 #include "metadata/byte-cursor.h"
+#include "pdb/inflate.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 #define ENTRY_SIZE         28u
 #define MAX_ENTRIES        64u
@@ -144,22 +144,6 @@ int debug_directory_read(DebugDirectory *ret, const PeFile *file, const char **r
         return r;
 }
 
-/* Exactly N_TO bytes have to come out. */
-static int inflate_all(const uint8_t *from, size_t n_from, uint8_t *to, size_t n_to)
-{
-        z_stream stream = {.next_in = (Bytef *)from, /* zlib reads it only */
-                           .avail_in = (uInt)n_from,
-                           .next_out = to,
-                           .avail_out = (uInt)n_to};
-        int r;
-
-        if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
-                return -ENOMEM;
-        r = inflate(&stream, Z_FINISH);
-        inflateEnd(&stream);
-        return r == Z_STREAM_END && stream.avail_out == 0 ? 0 : -EBADMSG;
-}
-
 int debug_directory_unpack(const DebugDirectory *directory, const PeFile *file, size_t max,
                            uint8_t **ret_bytes, size_t *ret_n, const char **ret_reason)
 {
@@ -187,7 +171,7 @@ int debug_directory_unpack(const DebugDirectory *directory, const PeFile *file, 
         }
         if (r == 0) {
                 bytes = malloc(n);
-                r = bytes ? inflate_all(cursor.at, cursor.n, bytes, n) : -ENOMEM;
+                r = bytes ? inflate_exactly(cursor.at, cursor.n, bytes, n) : -ENOMEM;
         }
         free(packed);
         if (r < 0) {
