@@ -69,12 +69,15 @@ static int compare_children(gconstpointer a, gconstpointer b, gpointer data)
         const CallTree *tree = data;
         const CallNode *x = call_node(tree, *(const uint32_t *)a);
         const CallNode *y = call_node(tree, *(const uint32_t *)b);
+        uint64_t x_before, y_before;
         int r;
 
         if (x->total != y->total)
                 return x->total > y->total ? -1 : 1;
-        if (x->total_before != y->total_before)
-                return x->total_before > y->total_before ? -1 : 1;
+        x_before = call_node_before(tree, *(const uint32_t *)a).total;
+        y_before = call_node_before(tree, *(const uint32_t *)b).total;
+        if (x_before != y_before)
+                return x_before > y_before ? -1 : 1;
         r = strcmp(g_array_index(tree->profile->frames, Frame, x->merged).name,
                    g_array_index(tree->profile->frames, Frame, y->merged).name);
         return r ? r : x->merged < y->merged ? -1 : 1;
@@ -108,17 +111,48 @@ static void link_children(CallTree *tree)
         }
 }
 
-/* Samples of one stack. */
-typedef struct StackCount {
-        uint64_t self, total;
-        uint64_t self_before, total_before;
-} StackCount;
+/* Samples of each stack; the caller frees it. */
+static CallCount *count_stacks(const Profile *profile, bool is_before)
+{
+        const StackNode *stacks = (const StackNode *)(gconstpointer)profile->nodes->data;
+        uint32_t i, n_stacks = profile->nodes->len;
+        CallCount *counts = g_new0(CallCount, n_stacks);
+
+        for (i = 0; i < profile->samples->len; i++) {
+                const Sample *sample = &g_array_index(profile->samples, Sample, i);
+
+                if (sample->is_before == is_before)
+                        counts[sample->node].self += sample->count;
+        }
+        /* Children have larger numbers. */
+        for (i = n_stacks; i-- > 0;) {
+                counts[i].total += counts[i].self;
+                if (i != PROFILE_ROOT)
+                        counts[stacks[i].parent].total += counts[i].total;
+        }
+        return counts;
+}
+
+static void tree_add_before(CallTree *tree, const uint32_t *node_of)
+{
+        g_autofree CallCount *counts = count_stacks(tree->profile, true);
+        uint32_t i;
+
+        tree->before = g_array_new(FALSE, TRUE, sizeof(CallCount));
+        g_array_set_size(tree->before, tree->nodes->len);
+        for (i = 0; i < tree->profile->nodes->len; i++) {
+                CallCount *before = &g_array_index(tree->before, CallCount, node_of[i]);
+
+                before->self += counts[i].self;
+                before->total += counts[i].total;
+        }
+}
 
 CallTree *call_tree_new(const Profile *profile, const uint32_t *merged)
 {
         CallTree *tree = g_new(CallTree, 1);
         uint32_t i, n_stacks = profile->nodes->len;
-        g_autofree StackCount *counts = g_new0(StackCount, n_stacks);
+        g_autofree CallCount *counts = count_stacks(profile, false);
         g_autofree uint32_t *node_of = g_new(uint32_t, n_stacks);
         PairIndex index;
         const StackNode *stacks = (const StackNode *)(gconstpointer)profile->nodes->data;
@@ -128,27 +162,9 @@ CallTree *call_tree_new(const Profile *profile, const uint32_t *merged)
                 .nodes = g_array_new(FALSE, FALSE, sizeof(CallNode)),
                 .variants = g_array_new(FALSE, FALSE, sizeof(CallVariant)),
         };
-        for (i = 0; i < profile->samples->len; i++) {
-                const Sample *sample = &g_array_index(profile->samples, Sample, i);
-
-                if (sample->is_before)
-                        counts[sample->node].self_before += sample->count;
-                else
-                        counts[sample->node].self += sample->count;
-        }
-        for (i = 0; i < n_stacks; i++) {
-                counts[i].total = counts[i].self;
-                counts[i].total_before = counts[i].self_before;
-        }
-        for (i = n_stacks - 1; i > 0; i--) {
-                counts[stacks[i].parent].total += counts[i].total;
-                counts[stacks[i].parent].total_before += counts[i].total_before;
-        }
-
         pair_index_init(&index);
         node_of[PROFILE_ROOT] = node_new(tree, 0, 0);
         node_at(tree, 0)->total = counts[PROFILE_ROOT].total;
-        node_at(tree, 0)->total_before = counts[PROFILE_ROOT].total_before;
         for (i = 1; i < n_stacks; i++) {
                 uint32_t parent = node_of[stacks[i].parent], frame = merged[stacks[i].frame];
                 CallNode *node;
@@ -159,13 +175,13 @@ CallTree *call_tree_new(const Profile *profile, const uint32_t *merged)
                 node = node_at(tree, node_of[i]);
                 node->self += counts[i].self;
                 node->total += counts[i].total;
-                node->self_before += counts[i].self_before;
-                node->total_before += counts[i].total_before;
                 variant_add(tree, node_of[i], stacks[i].frame, counts[i].total);
         }
+        pair_index_deinit(&index);
+        if (profile->has_before)
+                tree_add_before(tree, node_of);
         for (i = 1; i < tree->nodes->len; i++)
                 variants_order(tree, node_at(tree, i));
-        pair_index_deinit(&index);
         link_children(tree);
         return tree;
 }
@@ -174,6 +190,7 @@ void call_tree_free(CallTree *tree)
 {
         if (!tree)
                 return;
+        g_clear_pointer(&tree->before, g_array_unref);
         g_array_unref(tree->variants);
         g_array_unref(tree->nodes);
         g_free(tree);

@@ -26,14 +26,17 @@ typedef struct CallNode {
         uint32_t depth;    /* the root's is 0, a thread name's 1 */
         uint64_t self;     /* samples that ended here */
         uint64_t total;    /* samples that were here or below */
-        /* The same of the samples before. */
-        uint64_t self_before, total_before;
 } CallNode;
+
+typedef struct CallCount {
+        uint64_t self, total; /* as in CallNode */
+} CallCount;
 
 typedef struct CallTree {
         const Profile *profile; /* borrowed */
         GArray *nodes;          /* of CallNode; the first is the root */
         GArray *variants;       /* of CallVariant */
+        GArray *before;         /* of CallCount, by node: the samples before; NULL: no comparison */
         uint32_t depth;         /* of the deepest node */
 } CallTree;
 
@@ -45,6 +48,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CallTree, call_tree_free)
 static inline const CallNode *call_node(const CallTree *tree, uint32_t number)
 {
         return &g_array_index(tree->nodes, CallNode, number);
+}
+
+static inline CallCount call_node_before(const CallTree *tree, uint32_t number)
+{
+        return tree->before ? g_array_index(tree->before, CallCount, number) : (CallCount){0};
 }
 
 /* The frame that most samples of the node were in. Not for the root. */

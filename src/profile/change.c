@@ -24,7 +24,7 @@ static double change_of_total(const CallTree *tree, uint32_t number)
         const CallNode *node = call_node(tree, number), *all = call_node(tree, 0);
 
         return change_share(node->total, all->total) -
-               change_share(node->total_before, all->total_before);
+               change_share(call_node_before(tree, number).total, call_node_before(tree, 0).total);
 }
 
 /* Agresti and Caffo: a sample more of each kind keeps the errors of small numbers from being too
@@ -43,7 +43,8 @@ static bool is_certain(const CallTree *tree, uint32_t number)
         double variance = 0, change;
 
         change = adjusted_share(node->total, all->total, &variance);
-        change -= adjusted_share(node->total_before, all->total_before, &variance);
+        change -= adjusted_share(call_node_before(tree, number).total,
+                                 call_node_before(tree, 0).total, &variance);
         return fabs(change) > 2 * sqrt(variance);
 }
 
@@ -52,17 +53,18 @@ void changes_init(Changes *changes, const CallTree *tree)
         uint32_t i;
 
         *changes = (Changes){.tree = tree};
-        for (i = 1; i < tree->nodes->len; i++)
+        for (i = 1; tree->before && i < tree->nodes->len; i++)
                 changes->largest = MAX(changes->largest, fabs(change_of_total(tree, i)));
 }
 
 int change_step(const Changes *changes, uint32_t number)
 {
-        double change = change_of_total(changes->tree, number);
+        double change;
         int step;
 
         if (!number || changes->largest == 0 || !is_certain(changes->tree, number))
                 return 0;
+        change = change_of_total(changes->tree, number);
         /* By the root, or only the largest change of all would be seen. */
         step = (int)ceil(sqrt(fabs(change) / changes->largest) * CHANGE_STEPS);
         step = CLAMP(step, 1, CHANGE_STEPS);
@@ -97,15 +99,16 @@ static void append_count(GString *out, uint64_t n, uint64_t whole)
 void change_append(GString *out, const Changes *changes, uint32_t number)
 {
         const CallTree *tree = changes->tree;
-        const CallNode *node = call_node(tree, number), *all = call_node(tree, 0);
+        const CallCount before = call_node_before(tree, number);
+        const uint64_t all_before = call_node_before(tree, 0).total;
 
         g_string_append(out, "before ");
-        append_count(out, node->total_before, all->total_before);
+        append_count(out, before.total, all_before);
         g_string_append(out, ", itself ");
-        append_count(out, node->self_before, all->total_before);
+        append_count(out, before.self, all_before);
         g_string_append(out, ": ");
         append_points(out, change_of_total(tree, number));
         g_string_append(out, " points, itself ");
-        append_points(out, change_share(node->self, all->total) -
-                                   change_share(node->self_before, all->total_before));
+        append_points(out, change_share(call_node(tree, number)->self, call_node(tree, 0)->total) -
+                                   change_share(before.self, all_before));
 }

@@ -181,7 +181,7 @@ static void append_tree(const HtmlPage *page)
                                 [FRAME] = g_array_index(tree->variants, CallVariant, variant).frame,
                                 [UP] = call_node(tree, before)->depth + 1 - node->depth,
                                 [SELF] = node->self,
-                                [BEFORE] = node->self_before,
+                                [BEFORE] = call_node_before(tree, i).self,
                                 [CHANGE] = (uint64_t)(change_step(&changes, i) + CHANGE_STEPS),
                         };
 
