@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How long `clrsym attach` takes until the map is complete, and what it costs the target: the CPU time
 of a unit of work that compiles nothing, and of one that compiles without a pause; of a start; and of
-the listing itself. Against nothing, DOTNET_PerfMapEnabled=1, and an EventPipe session with a rundown
-such as dotnet-trace opens. Runs alternate. Asserts no time."""
+the listing itself; by LTTng and by EventPipe. Against nothing, DOTNET_PerfMapEnabled=1, and an
+EventPipe session with a rundown such as dotnet-trace opens. Runs alternate. Asserts no time."""
 
 import contextlib
 import os
@@ -20,6 +20,7 @@ import attached  # pylint: disable=wrong-import-position
 import diagport  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import test_eventpipe  # pylint: disable=wrong-import-position
 import test_live  # pylint: disable=wrong-import-position
 
 N_RUNS = 10
@@ -84,7 +85,14 @@ def nothing(feed, target):
 
 @contextlib.contextmanager
 def attach(feed, target):
-    feed.rows('attach', target.pid)
+    feed.rows('attach', '--via=lttng', target.pid)
+    yield
+    feed.rows('detach', target.pid)
+
+
+@contextlib.contextmanager
+def attach_eventpipe(feed, target):
+    feed.rows('attach', test_eventpipe.VIA, target.pid)
     yield
     feed.rows('detach', target.pid)
 
@@ -100,7 +108,8 @@ def event_pipe(feed, target):
 # attached, nothing goes to LTTng.
 MODES = {
     'nothing': (nothing, NO_LTTNG),
-    'attach': (attach, {}),
+    'attach by LTTng': (attach, {}),
+    'attach by EventPipe': (attach_eventpipe, NO_LTTNG),
     'perf map': (nothing, {**PERF_MAP, **NO_LTTNG}),
     'EventPipe': (event_pipe, NO_LTTNG),
 }
@@ -149,31 +158,54 @@ def measure_start(tap, command, directory):
     table(tap, 'a start', 'ms', figures)
 
 
+# How a process is attached: name -> (option, what it is started with).
+WAYS = {
+    'LTTng': ('--via=lttng', {}),
+    'EventPipe': (test_eventpipe.VIA, NO_LTTNG),
+}
+
+
+class Attached:
+    """One process is attached that has run for a while, and compiled much."""
+
+    def __init__(self, feed, target, option):
+        target.work('compile')
+        begin, cpu = time.monotonic(), target.cpu()
+        row, = feed.rows('attach', option, target.pid)
+        self.took = (time.monotonic() - begin) * 1000
+        self.cost = target.cpu() - cpu
+        begin_ns, end_ns = (test_live.ns(row['rundown'][name]) for name in ('begin', 'end'))
+        self.listed = (end_ns - begin_ns) / 1e6
+        self.methods = row['methods']
+        feed.rows('detach', target.pid)
+
+
 def measure_attach(tap, feed, command, directory):
-    """The times for a process that has run for a while, and compiled much."""
-    took, listed, methods, cost, cost_pipe = [], [], [], [], []
+    runs = {name: [] for name in WAYS}
+    pipe, sizes = [], []
     for _ in range(N_RUNS):
-        with Target(command, directory) as target:
-            target.work('compile')
-            begin, cpu = time.monotonic(), target.cpu()
-            row, = feed.rows('attach', target.pid)
-            took.append((time.monotonic() - begin) * 1000)
-            cost.append(target.cpu() - cpu)
-            begin_ns, end_ns = (test_live.ns(row['rundown'][name]) for name in ('begin', 'end'))
-            listed.append((end_ns - begin_ns) / 1e6)
-            methods.append(row['methods'])
-            feed.rows('detach', target.pid)
+        for name, (option, variables) in WAYS.items():
+            with Target(command, directory, **variables) as target:
+                runs[name].append(Attached(feed, target, option))
         with Target(command, directory, **NO_LTTNG) as target:
             target.work('compile')
             cpu = target.cpu()
-            diagport.Session(target.port(), KEYWORDS, VERBOSE, True).stop()
-            cost_pipe.append(target.cpu() - cpu)
-    tap.check(min(methods) > 500, f'attach to complete map (median of {N_RUNS}): '
-              f'{statistics.median(took):.0f} ms at a live timer of '
-              f'{attached.LIVE_TIMER_US / 1000:.0f} ms, of which the runtime lists for '
-              f'{statistics.median(listed):.0f} ms; {statistics.median(methods):.0f} methods')
-    table(tap, "the target's CPU for it", 'ms', {'EventPipe with rundown': cost_pipe,
-                                                 'attach': cost})
+            session = diagport.Session(target.port(), KEYWORDS, VERBOSE, True)
+            session.stop()
+            pipe.append(target.cpu() - cpu)
+            sizes.append(session.n_bytes)
+    for name, attachments in runs.items():
+        tap.check(min(each.methods for each in attachments) > 500,
+                  f'attach by {name} to a complete map (median of {N_RUNS}): '
+                  f'{statistics.median(each.took for each in attachments):.0f} ms, of which the runtime '
+                  f'lists for {statistics.median(each.listed for each in attachments):.0f} ms; '
+                  f'{statistics.median(each.methods for each in attachments):.0f} methods')
+    tap.note(f'the live timer is {attached.LIVE_TIMER_US / 1000:.0f} ms; EventPipe\'s rundown has '
+             f'{statistics.median(sizes) / 1024:.0f} KiB')
+    table(tap, "the target's CPU for it", 'ms', {
+        'EventPipe with rundown': pipe,
+        **{f'attach by {name}': [each.cost for each in attachments]
+           for name, attachments in runs.items()}})
 
 
 def run(tap, programs, directory, _):
@@ -182,6 +214,7 @@ def run(tap, programs, directory, _):
     command = ['dotnet', live.build(directory / 'app')]
     feed = attached.Feed(programs, directory)
     with feed.running():
+        programs.environment['CLRSYM_INGEST'] = str(feed.daemon.ingest)
         measure_attach(tap, feed, command, directory)
         measure_work(tap, feed, command, directory)
         measure_start(tap, command, directory)

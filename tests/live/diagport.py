@@ -68,14 +68,15 @@ class Session:
         self.connection, body = port.call(EVENTPIPE, COLLECT_TRACING_2,
                                           collect_tracing_2(keywords, level, has_rundown))
         self.id, = struct.unpack('<Q', body)
+        self.n_bytes = 0
         self.connection.settimeout(None)
         self.reader = threading.Thread(target=self.drain)
         self.reader.start()
 
     def drain(self):
         buffer = bytearray(1 << 16)
-        while self.connection.recv_into(buffer):
-            pass
+        while n := self.connection.recv_into(buffer):
+            self.n_bytes += n
 
     def stop(self):
         self.port.command(EVENTPIPE, STOP_TRACING, struct.pack('<Q', self.id))

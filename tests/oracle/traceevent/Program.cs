@@ -5,7 +5,7 @@
 //   traceevent ZIP...        every event that it delivers, one JSON object a line, and an empty line
 //                            after those of each ZIP
 //   traceevent FILE.nettrace...  the samples in it with their stacks, in the same way
-//   traceevent --bench ZIP   names and extents of all loaded methods read; prints how many
+//   traceevent --bench FILE  names and extents of all loaded methods read; prints how many
 
 using System.Text.Encodings.Web;
 using System.Text.Json;
@@ -37,7 +37,8 @@ return 2;
 
 static void Bench(string path)
 {
-    using var source = new CtfTraceEventSource(path);
+    using TraceEventDispatcher source =
+        path.EndsWith(".nettrace") ? new EventPipeEventSource(path) : new CtfTraceEventSource(path);
     long events = 0, loads = 0, bytes = 0, characters = 0;
     source.Clr.All += _ => events++;
     source.Clr.MethodLoadVerbose += load =>
