@@ -73,6 +73,26 @@ static bool mapping_take_seconds(const char *begin, const char *end, uint64_t *r
         return end - at > 10 && end[-10] == '.' && seconds_parse(at, ret_ns) == end;
 }
 
+/* "fe:00 350922 0]: ", or "<0a8e9e6786b3>]: ": of an ELF file, perf can record the build id
+ * instead. */
+static bool mapping_take_file(Mapping *mapping, const char **text)
+{
+        static const char END[] = ">]: ";
+
+        if (**text == '<') {
+                *text += 1 + strspn(*text + 1, "0123456789abcdef");
+                if (strncmp(*text, END, sizeof(END) - 1) != 0)
+                        return false;
+                *text += sizeof(END) - 1;
+                return true;
+        }
+        mapping->has_generation = true;
+        return take_u32(text, 16, ":", &mapping->major) &&
+               take_u32(text, 16, " ", &mapping->minor) &&
+               mapping_take_number(text, 10, " ", UINT64_MAX, &mapping->inode) &&
+               mapping_take_number(text, 10, "]: ", UINT64_MAX, &mapping->generation);
+}
+
 /* "PERF_RECORD_MMAP2 7/7: [0x7f10c7680000(0xb4c000) @ 0 fe:00 350922 0]: r-xp /a.dll" */
 bool mapping_take_event(Mapping *mapping, const char *line)
 {
@@ -89,13 +109,9 @@ bool mapping_take_event(Mapping *mapping, const char *line)
             !mapping_take_number(&at, 0, "(", UINT64_MAX, &mapping->start) ||
             !mapping_take_number(&at, 0, ") @ ", UINT64_MAX - mapping->start, &n) ||
             !mapping_take_number(&at, 0, " ", UINT64_MAX, &mapping->offset) ||
-            !take_u32(&at, 16, ":", &mapping->major) || !take_u32(&at, 16, " ", &mapping->minor) ||
-            !mapping_take_number(&at, 10, " ", UINT64_MAX, &mapping->inode) ||
-            !mapping_take_number(&at, 10, "]: ", UINT64_MAX, &mapping->generation) ||
-            strlen(at) < 6 || at[2] != 'x' || at[4] != ' ')
+            !mapping_take_file(mapping, &at) || strlen(at) < 6 || at[2] != 'x' || at[4] != ' ')
                 return false;
         mapping->end = mapping->start + n;
-        mapping->has_generation = true;
         return keep_path(mapping, at + 5);
 }
 

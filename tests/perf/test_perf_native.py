@@ -39,8 +39,9 @@ class Program:
                                           f'-Wl,-rpath,{directory}')):
             subprocess.run([*compiler, '-o', output, *options], input=source, text=True, check=True)
         self.data = directory / 'native.data'
-        subprocess.run(['perf', 'record', '-q', '-e', 'cpu-clock', '-k', 'mono', '-B', '-N', '-g', '-F', '499', '-o',
-                        self.data, self.program], check=True)
+        # perf 7 records build ids without being asked.
+        subprocess.run(['perf', 'record', '-q', '-e', 'cpu-clock', '-k', 'mono', '-B', '-N', '--buildid-mmap', '-g',
+                        '-F', '499', '-o', self.data, self.program], check=True)
         text = subprocess.run(['perf', 'script', '-i', self.data, '-F', 'ip,sym'], check=True,
                               capture_output=True, text=True).stdout
         self.names = {line.split()[1] for line in text.splitlines() if line.strip()}

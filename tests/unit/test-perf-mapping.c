@@ -64,6 +64,23 @@ END_TEST
 
 #define HEAD "x 32 1.000000000: " EVENT
 
+/* perf 7 does it without being asked, perf 6 with --buildid-mmap. */
+START_TEST(test_build_id)
+{
+        Mapping mapping;
+
+        ck_assert(mapping_take_event(&mapping, HEAD
+                                     "[0x7f10c7680000(0xb4c000) @ 0x3000 <0a8e9e67>]: r-xp /a.so"));
+        ck_assert_uint_eq(mapping.start, WANTED.start);
+        ck_assert_uint_eq(mapping.end, WANTED.end);
+        ck_assert_uint_eq(mapping.offset, WANTED.offset);
+        ck_assert_uint_eq(mapping.inode, 0);
+        ck_assert(!mapping.has_generation);
+        ck_assert_str_eq(mapping.path, "/a.so");
+        mapping_deinit(&mapping);
+}
+END_TEST
+
 static const char *const NO_EVENTS[] = {
         "",
         "x 32 1.000000000: PERF_RECORD_MMAP2 ",
@@ -76,8 +93,9 @@ static const char *const NO_EVENTS[] = {
         HEAD WHERE "r-xp a.dll",
         HEAD WHERE "r-xp",
         HEAD WHERE "",
-        /* With a build id instead of the inode. */
-        HEAD "[0x7f10c7680000(0xb4c000) @ 0 <1234abcd>]: r-xp /a.dll",
+        HEAD "[0x7f10c7680000(0xb4c000) @ 0 <1234abcd]: r-xp /a.dll",
+        HEAD "[0x7f10c7680000(0xb4c000) @ 0 <1234 5678>]: r-xp /a.dll",
+        HEAD "[0x7f10c7680000(0xb4c000) @ 0 <1234abcd>",
         HEAD "[0x7f10c7680000(0) @ 0 fe:00 350922 0]: r-xp /a.dll",
         HEAD "[0xffffffffffff0000(0x10000) @ 0 fe:00 350922 0]: r-xp /a.dll",
         HEAD "[0x7f10c7680000(-1) @ 0 fe:00 350922 0]: r-xp /a.dll",
@@ -157,6 +175,7 @@ Suite *suite_new(void)
         TCase *tests = tcase_create("lines");
 
         tcase_add_test(tests, test_event);
+        tcase_add_test(tests, test_build_id);
         tcase_add_loop_test(tests, test_no_event, 0, G_N_ELEMENTS(NO_EVENTS));
         tcase_add_test(tests, test_map);
         tcase_add_test(tests, test_line);
