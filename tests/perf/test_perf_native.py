@@ -18,8 +18,8 @@ void spin(int n) { while (n--) spin_outer(); }
 '''
 PROGRAM = '''
 void spin(int n);
-__attribute__((noinline)) static void own(int n) { for (volatile int i = 0; i < n; i++) ; }
-int main(void) { for (int i = 0; i < 1000; i++) { own(100000); spin(1); } return 0; }
+__attribute__((noinline)) static void spin_own(int n) { for (volatile int i = 0; i < n; i++) ; }
+int main(void) { for (int i = 0; i < 1000; i++) { spin_own(100000); spin(1); } return 0; }
 '''
 
 
@@ -66,7 +66,7 @@ def run(tap, programs, directory, _):
         return
     directory = pathlib.Path(directory)
     native = Program(directory)
-    tap.check({'spin_inner', 'own', 'main'} <= native.names, 'perf knew the names',
+    tap.check({'spin_inner', 'spin_own', 'main'} <= native.names, 'perf knew the names',
               native.names)
     home = directory / 'home'
     home.mkdir()
@@ -80,7 +80,7 @@ def run(tap, programs, directory, _):
 
         def named(name, *options, **variables):
             done, text = stacks(*options, **variables)
-            tap.check('own' in text and 'spin_inner' in text and '[libcoreclr.so]' not in text and
+            tap.check('spin_own' in text and 'spin_inner' in text and '[libcoreclr.so]' not in text and
                       '[native]' not in text and 'dotnet-symbol' not in done.stderr, name,
                       done.stderr, text[:500])
 
@@ -116,7 +116,7 @@ def run(tap, programs, directory, _):
         native.put(native.program, other, 'libcoreclr.so.dbg')
         (other / 'native.dbg').write_bytes(native.debug[native.program].read_bytes()[:5000])
         _, text = stacks('--symbols', other)
-        tap.check('spin_inner' not in text and 'own' not in text and '[libcoreclr.so]' in text,
+        tap.check('spin_inner' not in text and 'spin_own' not in text and '[libcoreclr.so]' in text,
                   'another build, and a truncated file: none', text[:500])
 
 
