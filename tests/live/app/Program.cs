@@ -15,6 +15,7 @@ namespace Live;
 ///     clrsym-live [ROUNDS]
 ///     clrsym-live churn SECONDS BODIES
 ///     clrsym-live stacks
+///     clrsym-live reuse SECONDS
 ///
 /// With "churn" it makes so many dynamic methods, and takes so long for it, if it can. With "stacks"
 /// it calls methods of every kind of name, and prints the stack in each, and native code.
@@ -33,6 +34,11 @@ public static class Program
         if (arguments.Length == 1 && arguments[0] == "rate")
         {
             Rate.Run(output);
+            return 0;
+        }
+        if (arguments.Length == 2 && arguments[0] == "reuse")
+        {
+            Reuse.Run(report, output, double.Parse(arguments[1]));
             return 0;
         }
         if (arguments.Length == 3 && arguments[0] == "churn")

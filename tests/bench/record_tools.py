@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: MIT
+"""Tools that record where a program spends its time: how each is started and ended, and what is in its
+files. `samples` yields (ns of CLOCK_MONOTONIC, names of the frames, the leaf first) of the main thread."""
+
+import bisect
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import time
+
+TIMEOUT = 240
+# What of it is of interest.
+METHOD = re.compile(r'Reuse_\d+_\d+')
+MANAGED = re.compile(r'([\d.]+)% named')
+
+
+@dataclasses.dataclass
+class Recording:
+    wait: float = 0  # seconds from the signal to the end
+    cpu: float = 0  # seconds of the tool and of its children
+
+
+@contextlib.contextmanager
+def recording(command, is_ready, directory, environment=None):
+    """The tool, from when it records until it has ended at SIGINT."""
+    result = Recording()
+    log = directory / 'tool.log'
+    with open(log, 'wb') as stream:
+        process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=stream,
+                                   stderr=stream, env=environment, cwd=directory, start_new_session=True)
+    deadline = time.monotonic() + TIMEOUT
+    while not is_ready():
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise RuntimeError(f'{command}: {log.read_text()}')
+        time.sleep(0.05)
+    time.sleep(0.5)
+    yield result
+    begin = time.monotonic()
+    os.kill(process.pid, signal.SIGINT)
+    _, status, usage = os.wait4(process.pid, 0)
+    result.wait = time.monotonic() - begin
+    result.cpu = usage.ru_utime + usage.ru_stime
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f'{command}: exit {process.returncode}: {log.read_text()}')
+
+
+def judge(samples, spans):
+    """(right, wrong, missing): the method of each sample in one of the SPANS, sorted by their begin."""
+    begins = [begin for begin, _, _ in spans]
+    right = wrong = missing = 0
+    for at, frames in samples:
+        i = bisect.bisect_right(begins, at) - 1
+        if i < 0 or at > spans[i][1]:
+            continue
+        shown = METHOD.search(' '.join(frames))
+        if not shown:
+            missing += 1
+        elif shown[0] == spans[i][2]:
+            right += 1
+        else:
+            wrong += 1
+    return right, wrong, missing
+
+
+HEADER = re.compile(r'^\S.*?\s(\d+)(?:/(\d+))?\s+(?:\[\d+\]\s+)?(\d+)\.(\d{9}):')
+FRAME = re.compile(r'^\s+([0-9a-f]+) (.*)$')
+LIBRARY = re.compile(r'\((?!\[unknown\])[^()]+\)$')
+
+
+def script_samples(path, tid=None):
+    """Reads text as `perf script --ns` prints it. TID: default: of the first sample."""
+    at, frames = None, []
+    with open(path, encoding='utf-8', errors='replace') as lines:
+        for line in [*lines, '']:
+            if header := HEADER.match(line):
+                number = int(header[2] or header[1])
+                tid = tid or number
+                at, frames = (int(header[3] + header[4]), []) if number == tid else (None, [])
+            elif frame := FRAME.match(line):
+                frames.append(frame[2])
+            elif at is not None:
+                yield at, frames
+                at = None
+
+
+def script_shares(path, tid):
+    """Percent: of the leaves with the name of a function; of those with that or a library's; of all frames
+    with the name of a function."""
+    leaves = frames = named_leaves = placed_leaves = named = 0
+    for _, stack in script_samples(path, tid):
+        has_name = [not frame.startswith(('[unknown]', '??')) for frame in stack]
+        if has_name:
+            leaves += 1
+            named_leaves += has_name[0]
+            placed_leaves += has_name[0] or bool(LIBRARY.search(stack[0]))
+            frames += len(has_name)
+            named += sum(has_name)
+    return named_leaves * 100 / max(leaves, 1), placed_leaves * 100 / max(leaves, 1), named * 100 / max(frames, 1)
+
+
+class Nothing:
+    name = 'nothing'
+
+    def recording(self, _pid, _directory):
+        return contextlib.nullcontext()
+
+
+class Clrsym:
+    name = 'clrsym record'
+
+    def __init__(self, programs, directory):
+        self.program = programs.clrsym
+        self.environment = {**programs.environment, 'TMPDIR': str(directory)}
+        self.machine_named = '-'
+
+    def command(self, *arguments):
+        return [self.program, 'record', *map(str, arguments)]
+
+    def recording(self, pid, directory):
+        # perf has written its head.
+        return recording(self.command('-p', pid, '-o', 'a.html', '-o', 'a.txt'),
+                         lambda: any(directory.glob('clrsym-record-*/perf.data')), directory, self.environment)
+
+    def run(self, command, directory, output):
+        subprocess.run(self.command('-o', 'a.txt', '--', *command), cwd=directory, env=self.environment,
+                       stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, check=True, timeout=TIMEOUT)
+
+    def samples(self, directory):
+        return script_samples(directory / 'a.txt')
+
+    def shares(self, pid, directory):
+        named = MANAGED.search((directory / 'tool.log').read_text(encoding='utf-8'))
+        return *script_shares(directory / 'a.txt', pid), float(named[1]) if named else None
+
+    @contextlib.contextmanager
+    def machine(self, directory, frequency):
+        """The process that records it."""
+        log = directory / 'machine.log'
+        with open(log, 'wb') as stream:
+            process = subprocess.Popen(self.command('-a', '-F', frequency), env=self.environment, cwd=directory,
+                                       stdin=subprocess.DEVNULL, stderr=stream)
+        yield process
+        process.send_signal(signal.SIGINT)
+        process.wait(TIMEOUT)
+        text = log.read_text(encoding='utf-8')
+        named = MANAGED.search(text)
+        if process.returncode or not named:
+            raise RuntimeError(text)
+        self.machine_named = named[1]
+
+
+class PerfMap:
+    """perf with the runtime's perf map, which has a name for an address, but no time for it."""
+    name = 'perf, perf map'
+
+    def run(self, command, directory, output):
+        variables = {'DOTNET_PerfMapEnabled': '3', 'DOTNET_EnableWriteXorExecute': '0'}
+        subprocess.run(['perf', 'record', '-k', 'mono', '-g', '-F', '499', '-o', 'map.data', '--', *map(str, command)],
+                       cwd=directory, env={**os.environ, **variables}, stdin=subprocess.DEVNULL, stdout=output,
+                       stderr=subprocess.DEVNULL, check=True, timeout=TIMEOUT)
+
+    def samples(self, directory):
+        with open(directory / 'map.txt', 'wb') as output:
+            subprocess.run(['perf', 'script', '--ns', '-i', 'map.data'], cwd=directory, stdout=output,
+                           stderr=subprocess.DEVNULL, check=True, timeout=TIMEOUT)
+        return script_samples(directory / 'map.txt')
+
+
+# In its pictures, but not a function.
+PSEUDO = re.compile(r'Process\d* |Process\d*\(|\(Non-Activities\)|Threads$|Thread \(')
+PSEUDO_LEAVES = {'CPU_TIME': True, 'UNMANAGED_CODE_TIME': False}
+
+
+class DotnetTrace:
+    name = 'dotnet-trace'
+
+    def __init__(self, program):
+        self.program = program
+
+    @classmethod
+    def install(cls, directory):
+        """(tool or None, why it is None)"""
+        path = directory / 'tools'
+        home = {'DOTNET_CLI_HOME': str(directory / 'tool-home'), 'NUGET_PACKAGES': str(directory / 'tool-packages')}
+        try:
+            done = subprocess.run(['dotnet', 'tool', 'install', '--tool-path', path, 'dotnet-trace'], check=False,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT,
+                                  env={**os.environ, **home})
+        except subprocess.TimeoutExpired as error:
+            return None, str(error)
+        if done.returncode:
+            return None, (done.stdout + done.stderr).strip().splitlines()[-1]
+        return cls(path / 'dotnet-trace'), None
+
+    def command(self, *arguments):
+        return [self.program, 'collect', '--format', 'Speedscope', '-o', 'b.nettrace', *map(str, arguments)]
+
+    def recording(self, pid, directory):
+        for old in directory.glob('b.*'):
+            old.unlink()
+        # The session is there when its first bytes are.
+        return recording(self.command('-p', pid), lambda: any(
+            path.stat().st_size for path in directory.glob('b.nettrace')), directory,
+            {**os.environ, 'TMPDIR': str(directory)})
+
+    def run(self, command, directory, output):
+        for old in directory.glob('b.*'):
+            old.unlink()
+        command = [shutil.which('dotnet'), *command[1:]]
+        subprocess.run(self.command('--show-child-io', '--', *command), cwd=directory, stdin=subprocess.DEVNULL,
+                       stdout=output, stderr=subprocess.PIPE, check=True, timeout=TIMEOUT)
+
+    def stacks(self, directory, pid=None):
+        """(begin, end, frames, the leaf first), ms, of the main thread, without what is not a function."""
+        picture = json.loads((directory / 'b.speedscope.json').read_text(encoding='utf-8'))
+        names = [frame['name'] for frame in picture['shared']['frames']]
+        threads = {profile['name']: profile for profile in picture['profiles']}
+        thread = threads[f'Thread ({pid})'] if pid else picture['profiles'][0]
+        stack, since = [], 0
+        for event in thread['events']:
+            # Times are rounded in more than one way.
+            if event['at'] > since + 0.001 and stack:
+                yield since, event['at'], [names[frame] for frame in reversed(stack)
+                                           if not PSEUDO.match(names[frame])]
+            since = event['at']
+            if event['type'] == 'O':
+                stack.append(event['frame'])
+            else:
+                stack.pop()
+
+    def samples(self, directory):
+        """Each time at which the stack changes is that of a sample."""
+        origin = self.origin(directory)
+        for begin, _, frames in self.stacks(directory):
+            yield origin + int(begin * 1e6), frames
+
+    @staticmethod
+    def origin(directory):
+        """What the times of the picture count from, in ns: the clock in the trace object of the file."""
+        head = (directory / 'b.nettrace').read_bytes()[:4096]
+        place = head.index(b'\5\0\0\0Trace\6') + len(b'\5\0\0\0Trace\6')
+        clock, frequency = struct.unpack_from('<qq', head, place + 16)
+        if frequency != 10**9:
+            raise ValueError('no nanosecond clock')
+        return clock
+
+    def shares(self, pid, directory):
+        """By time: its samples are at an even pace."""
+        leaves = named_leaves = frames = named = 0
+        for begin, end, stack in self.stacks(directory, pid):
+            took = end - begin
+            is_named = PSEUDO_LEAVES.get(stack[0], True) if stack else False
+            functions = [frame for frame in stack if frame not in PSEUDO_LEAVES]
+            n_named = sum('?!?' not in frame for frame in functions)
+            leaves += took
+            named_leaves += took * (is_named and n_named == len(functions))
+            frames += took * (len(functions) + (not is_named))
+            named += took * n_named
+        share = named_leaves * 100 / leaves
+        return share, share, named * 100 / frames, None
