@@ -328,16 +328,31 @@ static DecodeResult event_layout_decode_plain(const CtfEventLayout *layout, cons
                 .slots = slots,
                 .scratch = scratch,
         };
+
+        decode_scratch_reserve(scratch, ctf_layout_decode_size(layout, slots));
+        return decode_walk(layout->event, &source.source, ctf_source_read, ctf_source_finish,
+                           record);
+}
+
+size_t ctf_layout_decode_size(const CtfEventLayout *layout, const CtfSlot *slots)
+{
         size_t size = 0;
         unsigned i;
 
-        /* The most that texts (3 bytes a byte) and arrays (8 an element) can take. */
-        for (i = 0; i < layout->event->n_fields; i++)
-                if (layout->fields[i]->kind != CTF_KIND_INTEGER)
-                        size += 8 * slots[layout->fields[i]->slot].n;
-        decode_scratch_reserve(scratch, size);
-        return decode_walk(layout->event, &source.source, ctf_source_read, ctf_source_finish,
-                           record);
+        switch (layout->encoding) {
+        case CTF_ENCODING_PLAIN:
+                /* The most that texts (3 bytes a byte) and arrays (8 an element) can take. */
+                for (i = 0; i < layout->event->n_fields; i++)
+                        if (layout->fields[i]->kind != CTF_KIND_INTEGER)
+                                size += 8 * slots[layout->fields[i]->slot].n;
+                break;
+        case CTF_ENCODING_PACKED:
+                size = packed_decode_size(slots[layout->data->slot].n);
+                break;
+        case CTF_ENCODING_MISMATCH:
+                break;
+        }
+        return size;
 }
 
 DecodeResult ctf_layout_decode(const CtfEventLayout *layout, const CtfSlot *slots,

@@ -66,3 +66,6 @@ static inline CtfEventLayout *ctf_layout_event(const CtfLayout *layout, uint64_t
  */
 DecodeResult ctf_layout_decode(const CtfEventLayout *layout, const CtfSlot *slots,
                                DecodeScratch *scratch, Record *record);
+
+/* The most bytes that ctf_layout_decode() reserves from its scratch. */
+size_t ctf_layout_decode_size(const CtfEventLayout *layout, const CtfSlot *slots);

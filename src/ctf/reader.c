@@ -531,12 +531,17 @@ GHashTable *ctf_reader_counts(const CtfReader *reader)
         return reader->counts;
 }
 
-void ctf_reader_progress(const CtfReader *reader, uint64_t *ret_read, uint64_t *ret_total)
+uint64_t ctf_reader_n_read(const CtfReader *reader)
 {
+        uint64_t n_read = 0;
         guint i;
 
-        *ret_read = 0;
-        *ret_total = reader->n_bytes;
         for (i = 0; i < reader->streams->len; i++)
-                *ret_read += ctf_data_stream_n_read(reader->streams->pdata[i]);
+                n_read += ctf_data_stream_n_read(reader->streams->pdata[i]);
+        return n_read;
+}
+
+uint64_t ctf_reader_n_bytes(const CtfReader *reader)
+{
+        return reader->n_bytes;
 }

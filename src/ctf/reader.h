@@ -52,4 +52,5 @@ void ctf_reader_report(const CtfReader *reader, FeederReport *ret_report);
 /* A table of event_counts_new(), of all .NET events seen; borrowed. */
 GHashTable *ctf_reader_counts(const CtfReader *reader);
 /* Bytes of the stream files: read so far, and all. */
-void ctf_reader_progress(const CtfReader *reader, uint64_t *ret_read, uint64_t *ret_total);
+uint64_t ctf_reader_n_read(const CtfReader *reader);
+uint64_t ctf_reader_n_bytes(const CtfReader *reader);

@@ -62,6 +62,12 @@ DecodeResult decode_record(const Event *event, Source *source, Record *record);
 DecodeResult packed_decode(const Event *event, const uint8_t *bytes, size_t n_bytes,
                            DecodeScratch *scratch, Record *record);
 
+/* The most bytes that packed_decode() reserves: a byte of text can become a character of three. */
+static inline size_t packed_decode_size(size_t n_bytes)
+{
+        return 3 * n_bytes;
+}
+
 /* UTF-16LE of N_UNITS code units to UTF-8: unpaired surrogates become U+FFFD. Returns bytes
  * written; OUT must have room for 3 bytes a unit. */
 size_t utf16le_to_utf8(const uint8_t *in, size_t n_units, uint8_t *out);

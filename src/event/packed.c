@@ -122,7 +122,7 @@ static bool packed_rest_fits(const PackedSource *packed, unsigned index, bool ha
         return position == packed->n_bytes;
 }
 
-/* At most 3 bytes for each byte of the blob, reserved at the start. */
+/* What packed_decode_size() says was reserved at the start. */
 static uint8_t *packed_room(const PackedSource *packed)
 {
         return packed->scratch->bytes + packed->scratch->n_bytes;
@@ -256,6 +256,6 @@ DecodeResult packed_decode(const Event *event, const uint8_t *bytes, size_t n_by
 
         if (n_bytes > PACKED_MAX_BYTES)
                 return DECODE_MISMATCH;
-        decode_scratch_reserve(scratch, 3 * n_bytes);
+        decode_scratch_reserve(scratch, packed_decode_size(n_bytes));
         return decode_walk(event, &packed.source, packed_read, packed_finish, record);
 }

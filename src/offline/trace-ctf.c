@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "offline/trace-ctf.h"
 
-#include "ctf/reader.h"
+#include "ctf/read-ahead.h"
+
 #include <gio/gio.h>
 
 /* Items that are read before others have their turn. */
 #define ITEMS_A_PIECE 8192
-/* Bytes of a packet that take as long as one item, if none of its events is wanted. */
-#define BYTES_AN_ITEM 64
 
 /* A stream of the trace, as the sink has it. */
 typedef struct TraceStream {
@@ -19,6 +18,8 @@ typedef struct TraceStream {
 struct TraceCtf {
         char *directory;      /* owned */
         CtfReader *reader;    /* owned */
+        CtfReadAhead *ahead;  /* owned */
+        uint64_t n_read;      /* bytes of the files */
         TraceSink *sink;      /* borrowed */
         TraceStream *streams; /* owned: one for each of the reader's */
 };
@@ -56,6 +57,7 @@ static bool trace_ctf_open(TraceCtf *ctf, bool jit_events, GError **error)
                 if (stream->has_clock)
                         own->sunk = trace_sink_open(ctf->sink, stream->identity);
         }
+        ctf->ahead = ctf_read_ahead_new(ctf->reader);
         return true;
 }
 
@@ -78,6 +80,7 @@ void trace_ctf_free(TraceCtf *ctf)
 {
         if (!ctf)
                 return;
+        ctf_read_ahead_free(ctf->ahead);
         ctf_reader_free(ctf->reader);
         g_free(ctf->streams);
         g_free(ctf->directory);
@@ -99,50 +102,46 @@ static void trace_ctf_end_stream(TraceCtf *ctf, TraceStream *own)
         trace_sink_close(ctf->sink, own->sunk);
 }
 
-static bool trace_ctf_refuse(const TraceCtf *ctf, const CtfDataStream *stream, CtfDecode outcome,
-                             GError **error)
+static bool trace_ctf_refuse(const TraceCtf *ctf, const CtfReadItem *item, GError **error)
 {
-        const char *session = ctf_reader_trace_name(ctf->reader, stream);
-        g_autofree char *what = outcome == CTF_DECODE_NO_CLOCK
+        const char *session = ctf_reader_trace_name(ctf->reader, item->stream);
+        g_autofree char *what = item->outcome == CTF_DECODE_NO_CLOCK
                                         ? stream_clockless_reason(session)
                                         : stream_unattributed_reason(session, session);
 
         return trace_ctf_fail(ctf, error, g_strdelimit(what, "\n", ' '));
 }
 
-static bool trace_ctf_take_event(TraceCtf *ctf, CtfDataStream *stream, GError **error)
+static bool trace_ctf_take_event(TraceCtf *ctf, const CtfReadItem *item, GError **error)
 {
-        TraceStream *own = stream->user;
-        CtfDecode outcome;
-        Record record;
+        TraceStream *own = item->user;
 
-        trace_ctf_begin_stream(ctf, own, stream->time);
-        outcome = ctf_reader_decode(ctf->reader, stream, &record);
-        if (outcome == CTF_DECODE_SKIPPED)
+        trace_ctf_begin_stream(ctf, own, item->time);
+        if (item->outcome == CTF_DECODE_SKIPPED)
                 return true;
-        if (outcome != CTF_DECODE_RECORD)
-                return trace_ctf_refuse(ctf, stream, outcome, error);
-        return trace_sink_record(ctf->sink, own->sunk, &record, stream->order, error);
+        if (item->outcome != CTF_DECODE_RECORD)
+                return trace_ctf_refuse(ctf, item, error);
+        return trace_sink_record(ctf->sink, own->sunk, &item->record, item->order, error);
 }
 
-static bool trace_ctf_take(TraceCtf *ctf, CtfDataStream *stream, GError **error)
+static bool trace_ctf_take(TraceCtf *ctf, const CtfReadItem *item, GError **error)
 {
-        TraceStream *own = stream->user;
+        TraceStream *own = item->user;
 
-        switch (stream->item) {
+        switch (item->type) {
         case CTF_ITEM_EVENT:
-                return trace_ctf_take_event(ctf, stream, error);
+                return trace_ctf_take_event(ctf, item, error);
         case CTF_ITEM_DISCARDED_EVENTS:
         case CTF_ITEM_DISCARDED_PACKETS:
-                trace_sink_gap(ctf->sink, own->sunk, &stream->gap);
+                trace_sink_gap(ctf->sink, own->sunk, &item->gap);
                 break;
         case CTF_ITEM_PACKET_BEGIN:
-                if (stream->packet.has_begin)
-                        trace_ctf_begin_stream(ctf, own, stream->time);
+                if (item->has_time)
+                        trace_ctf_begin_stream(ctf, own, item->time);
                 break;
         case CTF_ITEM_PACKET_END:
-                if (stream->packet.has_end)
-                        own->end = MAX(own->end, stream->time);
+                if (item->has_time)
+                        own->end = MAX(own->end, item->time);
                 break;
         case CTF_ITEM_END:
                 trace_ctf_end_stream(ctf, own);
@@ -166,20 +165,22 @@ bool trace_ctf_run(TraceCtf *ctf, GError **error)
         uint64_t n_items = 0;
 
         while (n_items < ITEMS_A_PIECE) {
-                CtfDataStream *stream;
+                CtfReadBatch *batch = ctf_read_ahead_next(ctf->ahead);
+                size_t i;
 
-                switch (ctf_reader_next(ctf->reader, &stream, error)) {
-                case CTF_READ_ITEM:
-                        n_items += stream->item == CTF_ITEM_PACKET_END
-                                           ? stream->packet.content_size / 8 / BYTES_AN_ITEM
-                                           : 1;
-                        if (!trace_ctf_take(ctf, stream, error))
+                for (i = 0; i < batch->n_items; i++)
+                        if (!trace_ctf_take(ctf, &batch->items[i], error))
                                 return false;
+                ctf->n_read = batch->n_read;
+                n_items += batch->weight;
+                switch (batch->result) {
+                case CTF_READ_ITEM:
                         break;
                 case CTF_READ_END:
                         trace_ctf_end(ctf, error);
                         return false;
                 case CTF_READ_ERROR:
+                        g_propagate_error(error, g_steal_pointer(&batch->error));
                         return trace_ctf_fail_reader(ctf, error);
                 }
         }
@@ -194,5 +195,6 @@ void trace_ctf_report(const TraceCtf *ctf, FeederReport *ret_report)
 
 void trace_ctf_progress(const TraceCtf *ctf, uint64_t *ret_read, uint64_t *ret_total)
 {
-        ctf_reader_progress(ctf->reader, ret_read, ret_total);
+        *ret_read = ctf->n_read;
+        *ret_total = ctf_reader_n_bytes(ctf->reader);
 }
