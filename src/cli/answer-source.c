@@ -178,7 +178,7 @@ bool answer_source_resolve(AnswerSource *source, const char *parameters, unsigne
                            AnswerRowFn fn, void *data, GError **error)
 {
         Rows rows = {.member = "answers", .fn = fn, .data = data};
-        bool ok = answer_source_send_text(source, "Resolve", parameters, 0, wait_ms,
+        bool ok = answer_source_send_text(source, "Resolve", parameters, CLRSYM_MORE, wait_ms,
                                           answer_source_take_rows, &rows, error);
 
         return rows_end(&rows, ok, error);

@@ -28,6 +28,7 @@ struct QueryConnection {
         int64_t deadline; /* when the call at the head is answered in any case, in ms; 0: it is not
                              waiting */
         bool is_broken;   /* no further input is taken */
+        bool has_part;    /* of a reply: it is sent before the next one is made */
         Bulk *bulk;       /* owned or NULL: binary frames from now on */
         Watch *watch;     /* owned or NULL: events from now on */
 };
@@ -172,7 +173,8 @@ static bool connection_answer_call(QueryConnection *connection, int64_t now_ms, 
         if (next == QUERY_AGAIN)
                 return true;
         connection->deadline = 0;
-        if (next == QUERY_MORE)
+        connection->has_part = next == QUERY_MORE;
+        if (connection->has_part)
                 return true;
         if (next == QUERY_BULK)
                 connection->bulk =
@@ -236,7 +238,8 @@ int query_connection_run(QueryConnection *connection, int64_t now_ms)
         gint64 end = g_get_monotonic_time() + TURN_US;
         bool goes_on = true, is_turn_over = false;
 
-        while (goes_on && !is_turn_over && !connection->is_broken &&
+        connection->has_part = false;
+        while (goes_on && !is_turn_over && !connection->is_broken && !connection->has_part &&
                connection->output->len <= QUERY_MAX_OUTPUT && connection_has_memory(connection)) {
                 goes_on = connection->watch  ? connection_append_events(connection)
                           : connection->bulk ? connection_answer_frame(connection, now_ms, end)
@@ -251,8 +254,9 @@ int query_connection_run(QueryConnection *connection, int64_t now_ms)
                 connection->n_taken = 0;
         }
         connection_book(connection, query_connection_size(connection));
-        /* Also without memory: there will be some soon. */
-        if (goes_on && !connection->is_broken && connection->output->len <= QUERY_MAX_OUTPUT)
+        /* Also without memory: there will be some soon. A part goes first. */
+        if (goes_on && !connection->is_broken && (!connection->has_part || is_turn_over) &&
+            connection->output->len <= QUERY_MAX_OUTPUT)
                 return 0;
         return connection->deadline ? (int)MAX(0, connection->deadline - now_ms) : -1;
 }

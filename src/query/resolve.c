@@ -5,8 +5,8 @@
  *
  * A call can have 4096 questions and wait for events meanwhile. They are parsed once, one after the
  * other, until the turn is over, and then answered in groups; a call that waits looks at one
- * question alone, the first whose time is past the horizon. Equal questions of a call are answered
- * once.
+ * question alone, the first whose time is past the horizon. Equal questions of a part of the reply
+ * are answered once.
  */
 
 #include "query/answer-json.h"
@@ -22,6 +22,8 @@
 enum { MAX_GROUP = 64, FIRST_GROUP = 16 };
 /* us in which a group should be answered. */
 #define GROUP_US 500
+/* Bytes after which a part of a reply ends: the caller reads it while the next one is made. */
+#define MAX_PART_BYTES (64u << 10)
 
 /* The JSON of an answer, in the reply so far. */
 typedef struct AnswerSpan {
@@ -40,8 +42,9 @@ struct Resolve {
         unsigned wait_ms; /* 0: answer now */
         size_t n_due;     /* questions at the start that need not wait */
         size_t n_answered;
+        size_t part_begin; /* the first question of the part of the reply that is being made */
         unsigned n_group;
-        bool is_begun;      /* the reply is */
+        bool is_begun;      /* that part is */
         AnswerSpan *spans;  /* owned: of the questions that are answered */
         GHashTable *first;  /* owned: Question * -> index + 1 of the first that is equal */
         GString *processes; /* owned: the processes that the answers are about, each once */
@@ -225,7 +228,7 @@ static bool question_is_due(const Call *call, const Question *question)
 /* False if the call has to wait, or if its turn is over: `next` is set then. */
 static bool resolve_is_due(Resolve *resolve, Call *call)
 {
-        if (!resolve->wait_ms || call->context->is_final)
+        if (!resolve->wait_ms || call->context->is_final || resolve->n_answered)
                 return true;
         while (resolve->n_due < resolve->n) {
                 if (!resolve->wrong[resolve->n_due] &&
@@ -262,7 +265,7 @@ static void resolve_add_answer(Resolve *resolve, GString *out, size_t i, const A
 {
         AnswerSpan *span = &resolve->spans[i];
 
-        if (i)
+        if (i > resolve->part_begin)
                 g_string_append_c(out, ',');
         *span = (AnswerSpan){.begin = out->len, .status = ANSWER_INVALID};
         if (resolve->wrong[i]) {
@@ -288,7 +291,7 @@ static bool resolve_is_first(const Resolve *resolve, const GString *out, size_t 
         size_t i = GPOINTER_TO_SIZE(first) - 1;
 
         /* One that was answered in this group has no span yet. */
-        return !first || i == number ||
+        return !first || i == number || i < resolve->part_begin ||
                (i < resolve->n_answered && resolve->spans[i].status == ANSWER_AMBIGUOUS &&
                 resolve->spans[i].begin < ANSWER_JSON_CANDIDATE_BYTES &&
                 out->len >= ANSWER_JSON_CANDIDATE_BYTES);
@@ -343,13 +346,20 @@ static bool resolve_answer_group(Resolve *resolve, Call *call)
         return !call_is_too_long(call, "16 MiB a reply: ask for less at once");
 }
 
-/* False if the reply is not complete: `next` or `error` is set then. */
+/* True if the part that is being made is as long as parts are. */
+static bool resolve_has_part(const Resolve *resolve, const Call *call)
+{
+        return resolve->n_answered == resolve->n ||
+               (call->is_more && call->out->len > MAX_PART_BYTES);
+}
+
+/* False if the part is not complete: `next` or `error` is set then. */
 static bool resolve_answer(Resolve *resolve, Call *call)
 {
         if (!resolve->is_begun)
                 g_string_append(call->out, "{\"answers\":[");
         resolve->is_begun = true;
-        while (resolve->n_answered < resolve->n) {
+        while (!resolve_has_part(resolve, call)) {
                 gint64 begin = g_get_monotonic_time();
 
                 if (!resolve_answer_group(resolve, call))
@@ -357,12 +367,24 @@ static bool resolve_answer(Resolve *resolve, Call *call)
                 resolve->n_group = g_get_monotonic_time() - begin > GROUP_US
                                            ? MAX(resolve->n_group / 2, 1)
                                            : MIN(resolve->n_group * 2, MAX_GROUP);
-                if (resolve->n_answered < resolve->n && call_is_turn_over(call)) {
+                if (!resolve_has_part(resolve, call) && call_is_turn_over(call)) {
                         call->next = QUERY_AGAIN;
                         return false;
                 }
         }
         return true;
+}
+
+static void resolve_end_part(Resolve *resolve, Call *call)
+{
+        g_string_append(call->out, "],\"processes\":[");
+        g_string_append_len(call->out, resolve->processes->str, (gssize)resolve->processes->len);
+        g_string_append(call->out, "]}");
+        g_string_truncate(resolve->processes, 0);
+        resolve->part_begin = resolve->n_answered;
+        resolve->is_begun = false;
+        if (resolve->n_answered < resolve->n)
+                call->next = QUERY_MORE;
 }
 
 void call_resolve(Call *call)
@@ -375,9 +397,8 @@ void call_resolve(Call *call)
         if (!resolve || !resolve_parse(resolve, call) || !resolve_is_due(resolve, call) ||
             !resolve_answer(resolve, call))
                 return;
-        g_string_append(call->out, "],\"processes\":[");
-        g_string_append_len(call->out, resolve->processes->str, (gssize)resolve->processes->len);
-        g_string_append(call->out, "]}");
-        for (i = 0; call->context->stats && i < resolve->n; i++)
+        i = resolve->part_begin;
+        resolve_end_part(resolve, call);
+        for (; call->context->stats && i < resolve->n_answered; i++)
                 call->context->stats->answers[resolve->spans[i].status]++;
 }

@@ -387,6 +387,7 @@ static int peer_run_conversation(Peer *peer)
 
 void peer_run(Peer *peer)
 {
+        gint64 end = g_get_monotonic_time() + TURN_US;
         size_t n_before, n_ready, n_after;
         int wait_ms;
 
@@ -402,6 +403,8 @@ void peer_run(Peer *peer)
                         return;
                 }
                 peer_output(peer, &n_after);
+                if (n_ready && !n_after && g_get_monotonic_time() >= end)
+                        wait_ms = 0;
         } while (n_ready && !n_after && wait_ms != 0); /* 0: it is others' turn */
         peer->again = wait_ms >= 0 ? now_ms() + wait_ms + 1 : 0;
         peer_update(peer);

@@ -363,6 +363,75 @@ START_TEST(test_bounds)
 }
 END_TEST
 
+/* Adds the rows of each part of the reply, which begins when the call may no longer wait. */
+static unsigned read_parts(const char *text, QueryContext context, json_t *answers,
+                           json_t *processes)
+{
+        QueryProgress progress = {0};
+        unsigned n_parts = 0;
+        QueryNext next;
+
+        context.is_final = false;
+        do {
+                g_autoptr(GString) out = g_string_new(NULL);
+                json_auto_t *reply = NULL;
+                const json_t *parameters;
+
+                next = query_call(&context, text, strlen(text), &progress, out);
+                if (next == QUERY_WAIT) {
+                        ck_assert(!context.is_final);
+                        context.is_final = true;
+                        next = query_call(&context, text, strlen(text), &progress, out);
+                        context.is_final = false;
+                }
+                reply = json_loadb(out->str, out->len, 0, NULL);
+                parameters = json_object_get(reply, "parameters");
+                ck_assert(json_is_true(json_object_get(reply, "continues")) ==
+                          (next == QUERY_MORE));
+                ck_assert(!json_array_extend(answers, json_object_get(parameters, "answers")));
+                ck_assert(!json_array_extend(processes, json_object_get(parameters, "processes")));
+                n_parts++;
+        } while (next == QUERY_MORE);
+        ck_assert_int_eq(next, QUERY_DONE);
+        return n_parts;
+}
+
+/* With "more" the answers come in parts; together they are what one reply has. */
+START_TEST(test_parts)
+{
+        static const char QUERIES[] = "{\"pid\":100,\"addr\":\"0x1008\",\"time\":\"9999\"},"
+                                      "{\"pid\":100,\"addr\":\"0x9000\"},{\"pid\":0},"
+                                      "{\"pid\":100,\"addr\":\"0x1008\",\"time\":\"2.5\"}";
+        g_autofree char *name = g_strnfill(30000, 'N');
+        g_autoptr(GString) script = g_string_new(HISTORY);
+        json_auto_t *answers = json_array(), *processes = json_array(), *reply = NULL;
+        const json_t *whole;
+        Tracker *tracker;
+        QueryContext context = {.viewer = {.sees_all = true}};
+        g_autoptr(GString) all = NULL;
+        g_autofree char *text = many_queries(QUERIES, 200), *more = NULL;
+        unsigned wait;
+
+        g_string_append_printf(script,
+                               "4500000000 MethodLoadVerbose_V1 id=5 start=0x9000 size=16 "
+                               "name=%s\n",
+                               name);
+        tracker = script_tracker(script->str);
+        context.tracker = tracker;
+        all = call(text, &context, &wait);
+        reply = json_loads(all->str, 0, NULL);
+        whole = json_object_get(reply, "parameters");
+        ck_assert_uint_eq(json_array_size(json_object_get(whole, "answers")), 800);
+
+        more = g_strdup_printf("%.*s,\"wait_ms\":1000},\"more\":true}", (int)strlen(text) - 2,
+                               text);
+        ck_assert_uint_gt(read_parts(more, context, answers, processes), 10);
+        ck_assert(json_equal(answers, json_object_get(whole, "answers")));
+        ck_assert(json_equal(processes, json_object_get(whole, "processes")));
+        tracker_free(tracker);
+}
+END_TEST
+
 /* A daemon takes the day from its events: it does not go through all processes for that. */
 START_TEST(test_time_of_day)
 {
@@ -484,6 +553,7 @@ Suite *suite_new(void)
         tcase_add_loop_test(tcase, test_call, 0, G_N_ELEMENTS(ROWS));
         tcase_add_test(tcase, test_wait);
         tcase_add_test(tcase, test_bounds);
+        tcase_add_test(tcase, test_parts);
         tcase_add_test(tcase, test_time_of_day);
         tcase_add_test(tcase, test_parsed_by_turns);
         tcase_add_test(tcase, test_pieces);
