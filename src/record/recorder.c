@@ -370,12 +370,16 @@ static bool recorder_sampling_is_over(const Recorder *recorder)
 static bool recorder_look(Recorder *recorder)
 {
         const struct pollfd signals = {.fd = recorder->signal_fd, .events = POLLIN};
+        const unsigned pace = recorder->sampler
+                                      ? sampler_pace(recorder->sampler, g_get_monotonic_time())
+                                      : LOOK_MS;
 
         g_array_set_size(recorder->fds, 0);
         g_array_append_val(recorder->fds, signals);
         if (recorder->runtime)
                 runtime_sampler_poll(recorder->runtime, recorder->fds);
-        if (poll((struct pollfd *)(void *)recorder->fds->data, recorder->fds->len, LOOK_MS) <= 0)
+        if (poll((struct pollfd *)(void *)recorder->fds->data, recorder->fds->len,
+                 (int)MIN(pace, LOOK_MS)) <= 0)
                 return false;
         if (recorder->runtime)
                 runtime_sampler_drain(recorder->runtime);

@@ -29,6 +29,9 @@
 
 /* Bytes; with less, perf could not write its samples. */
 #define LEAST_ROOM (64 * 1024)
+/* Bytes of a sample: 127 frames, or as much of the stack as perf copies. */
+#define MAX_FRAMES 1200
+#define MAX_STACK  10000
 
 #define ENABLE "enable\n"
 /* Does nothing but wake it, after which it looks for samples. */
@@ -101,8 +104,10 @@ static GPtrArray *sampler_command(const Sampler *sampler, const SamplerSettings 
                                   int control)
 {
         GPtrArray *argv = g_ptr_array_new_with_free_func(g_free);
-        /* -B, -N: it copies nothing into the home directory. */
-        static const char *const FIXED[] = {"record", "-k", "mono", "-B", "-N", "-D", "-1"};
+        /* -B, -N: it copies nothing into the home directory. The events of BPF programs have a
+         * thread of perf's own, which takes a core when a thread that is recorded ends. */
+        static const char *const FIXED[] = {"record", "-k", "mono", "-B",
+                                            "-N",     "-D", "-1",   "--no-bpf-event"};
         unsigned i;
 
         g_ptr_array_add(argv, g_strdup(settings->perf));
@@ -150,6 +155,28 @@ static void sampler_spawn(Sampler *sampler, const Scratch *scratch, const Sample
         sampler->control = fds[0];
 }
 
+static Pace *sampler_new_pace(const SamplerSettings *settings)
+{
+        const bool has_frames = strcmp(settings->call_graph, "fp") == 0;
+
+        return settings->is_whole_machine
+                       ? NULL
+                       : pace_new(g_ascii_strtoull(settings->frequency, NULL, 10) *
+                                  (has_frames ? MAX_FRAMES : MAX_STACK));
+}
+
+static void sampler_note_threads(const Sampler *sampler, const SamplerSettings *settings)
+{
+        if (sampler->pace)
+                pace_note_threads(sampler->pace, settings->pids, settings->n_pids);
+}
+
+unsigned sampler_pace(const Sampler *sampler, gint64 now)
+{
+        return sampler->pace && sampler->perf ? pace_step(sampler->pace, sampler->perf, now)
+                                              : G_MAXUINT;
+}
+
 static void sampler_end_attempt(Sampler *sampler)
 {
         spawn_end(&sampler->perf, SIGKILL, 0);
@@ -172,11 +199,15 @@ Sampler *sampler_start(const Scratch *scratch, const SamplerSettings *settings, 
         sampler->output = scratch_file(scratch, SAMPLES);
         sampler->log = scratch_file(scratch, "perf.log");
         sampler->control = -1;
+        sampler->pace = sampler_new_pace(settings);
         for (i = 0; i < MAX_ATTEMPTS; i++) {
                 sampler_end_attempt(sampler);
+                sampler_note_threads(sampler, settings);
                 sampler_spawn(sampler, scratch, settings, error);
-                if (sampler->perf && sampler_enable(sampler))
+                if (sampler->perf && sampler_enable(sampler)) {
+                        sampler_note_threads(sampler, settings);
                         return sampler;
+                }
                 if (!sampler_may_retry(sampler, settings))
                         break;
         }
@@ -244,6 +275,8 @@ bool sampler_stop(Sampler *sampler, GError **error)
 {
         g_autofree char *directory = g_path_get_dirname(sampler->output);
 
+        if (sampler->perf)
+                kill(sampler->perf, SIGCONT); /* see sampler_pace() */
         spawn_end(&sampler->perf, SIGINT, STOP_LIMIT);
         if (!sampler_has_room(directory)) {
                 g_set_error(error, SPAWN_ERROR, 0,
@@ -263,6 +296,7 @@ void sampler_free(Sampler *sampler)
         if (!sampler)
                 return;
         sampler_end_attempt(sampler);
+        pace_free(sampler->pace);
         g_free(sampler->output);
         g_free(sampler->log);
         g_free(sampler);

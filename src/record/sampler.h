@@ -5,6 +5,7 @@
  * Sampler: perf record in the background
  */
 
+#include "record/pace.h"
 #include "record/scratch.h"
 
 #include <stdbool.h>
@@ -26,6 +27,7 @@ typedef struct Sampler {
         char *output; /* owned: its file */
         char *log;    /* owned: the file with its messages */
         int control;  /* orders and replies */
+        Pace *pace;   /* owned; NULL: it records no single threads */
 } Sampler;
 
 /* Samples are taken from now on. NULL with ERROR set: why perf cannot, and what helps. */
@@ -41,6 +43,9 @@ char *sampler_next_part(const Sampler *sampler);
 void sampler_flush(const Sampler *sampler);
 /* Has perf ended by itself? */
 bool sampler_is_over(Sampler *sampler);
+/* Keeps it from taking more CPU than it needs. To be called again after the returned ms, or
+ * earlier. */
+unsigned sampler_pace(const Sampler *sampler, gint64 now);
 /* Ends it. False with ERROR set: there are no samples. */
 bool sampler_stop(Sampler *sampler, GError **error);
 /* NULL is fine. */
