@@ -171,7 +171,8 @@ def run(tap, programs, directory, _):
     measure_machine(tap, clrsym, command, directory)
     measure_reuse(tap, [clrsym, *others, record_tools.PerfMap()], command, directory)
     measure_picture(tap, [clrsym, *others], command, directory)
-    measure_overhead(tap, [nothing, clrsym, *others], command, directory)
+    attached = [record_tools.Attached(programs, directory, tool) for tool in (None, clrsym)]
+    measure_overhead(tap, [nothing, clrsym, *others, *attached], command, directory)
 
 
 if __name__ == '__main__':

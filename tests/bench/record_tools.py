@@ -27,6 +27,14 @@ class Recording:
     cpu: float = 0  # seconds of the tool and of its children
 
 
+def wait_until(is_so):
+    deadline = time.monotonic() + TIMEOUT
+    while not is_so():
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        time.sleep(0.05)
+
+
 @contextlib.contextmanager
 def recording(command, is_ready, directory, environment=None):
     """The tool, from when it records until it has ended at SIGINT."""
@@ -152,9 +160,43 @@ class Clrsym:
         process.wait(TIMEOUT)
         text = log.read_text(encoding='utf-8')
         named = MANAGED.search(text)
-        if process.returncode or not named:
+        if process.returncode:
             raise RuntimeError(text)
-        self.machine_named = named[1]
+        self.machine_named = named[1] if named else '-'
+
+
+class Attached:
+    """A daemon of the machine that has attached the program already (EventPipe); and with that, TOOL."""
+
+    def __init__(self, programs, directory, tool=None):
+        self.name = f'attached, {tool.name}' if tool else 'attached'
+        self.tool = tool
+        self.programs = programs
+        self.directory = directory / self.name.replace(' ', '')
+        self.environment = {**programs.environment, 'TMPDIR': str(directory)}
+
+    def start(self, *command):
+        return subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, env=self.environment,
+                                stderr=subprocess.DEVNULL)
+
+    @contextlib.contextmanager
+    def recording(self, pid, directory):
+        shutil.rmtree(self.directory, ignore_errors=True)
+        self.directory.mkdir()
+        ingest, query, holder = (self.directory / name for name in ('ingest', 'query', 'holder'))
+        programs = [self.start(self.programs.clrsymd, '--ingest', ingest, '--query', query)]
+        wait_until(query.exists)
+        program = pathlib.Path(self.programs.clrsym).parent.parent / 'attach' / 'clrsym-holder'
+        programs.append(self.start(program, '--directory', holder, '--ingest', ingest))
+        wait_until((holder / 'port').exists)
+        subprocess.run([self.programs.clrsym, 'attach', '--via', 'eventpipe', '--socket', query, str(pid)],
+                       env={**self.environment, 'CLRSYM_HOLDER': str(holder)}, stdin=subprocess.DEVNULL,
+                       check=True, stdout=subprocess.DEVNULL, timeout=TIMEOUT)
+        with self.tool.recording(pid, directory) if self.tool else contextlib.nullcontext() as result:
+            yield result
+        for process in reversed(programs):
+            process.terminate()
+            process.wait(TIMEOUT)
 
 
 class PerfMap:
