@@ -34,14 +34,15 @@ struct EventPipeFeed {
         uint64_t gap_end;   /* ns: of the last gap */
         uint64_t drop_time; /* ns: since when records are dropped; 0: they are not */
         uint64_t n_dropped;
-        FeederReport report;                            /* as it was sent last */
+        uint64_t committed;  /* ns: of the last record in a batch that was kept */
+        uint64_t n_in_batch; /* records */
+        FeederReport report; /* as it was sent last */
         void (*took)(void *data, const Record *record); /* NULL: nobody watches */
         void *took_data;
 
         IngestClient *client; /* owned */
         IngestStream *stream; /* borrowed */
-        GQueue sizes;         /* of the batches that are not acknowledged */
-        size_t n_kept;        /* the sum */
+        Backlog *backlog;     /* owned */
 
         int fd;                /* to the daemon; -1: none */
         GByteArray *out;       /* owned */
@@ -101,15 +102,24 @@ static void feed_source_push(FeedSource *source, const uint8_t *bytes, size_t n)
 
 /* Batches */
 
+static void feed_drop_since(EventPipeFeed *feed, uint64_t time)
+{
+        if (!feed->drop_time)
+                feed->n_dropped = 0;
+        feed->drop_time = feed->drop_time ? feed->drop_time : time;
+}
+
 static void feed_commit(EventPipeFeed *feed)
 {
-        const size_t n = ingest_client_batch(feed->client)->len;
-
-        if (!n)
+        if (!ingest_client_batch(feed->client)->len)
                 return;
-        ingest_client_commit(feed->client, n, /* last= */ NULL);
-        g_queue_push_tail(&feed->sizes, GSIZE_TO_POINTER(n));
-        feed->n_kept += n;
+        if (backlog_commit(feed->backlog, feed->last)) {
+                feed->committed = feed->last;
+        } else {
+                feed_drop_since(feed, feed->committed);
+                feed->n_dropped += feed->n_in_batch;
+        }
+        feed->n_in_batch = 0;
 }
 
 static void feed_put_gap(EventPipeFeed *feed, const StreamGap *gap)
@@ -132,10 +142,9 @@ static void feed_lose(EventPipeFeed *feed, uint64_t begin, uint64_t end, uint64_
 /* Drops from now on, or no longer: then the daemon learns what is missing up to END. */
 static void feed_check_room(EventPipeFeed *feed, uint64_t end)
 {
-        if (!feed->drop_time && feed->n_kept > FEED_MAX_KEPT) {
-                feed->drop_time = MAX(feed->last, feed->horizon);
-                feed->n_dropped = 0;
-        } else if (feed->drop_time && feed->n_kept <= FEED_MAX_KEPT / 2) {
+        if (!feed->drop_time && backlog_is_full(feed->backlog)) {
+                feed_drop_since(feed, MAX(feed->last, feed->horizon));
+        } else if (feed->drop_time && backlog_has_room(feed->backlog)) {
                 feed_lose(feed, feed->drop_time, MAX(end, feed->drop_time), feed->n_dropped);
                 feed->drop_time = 0;
         }
@@ -161,6 +170,7 @@ static void feed_put_record(EventPipeFeed *feed, Record *record)
         }
         record->process = feed->target.process;
         feed->last = record->time;
+        feed->n_in_batch++;
         if (ingest_client_put_record(feed->client, feed->stream, record, (int64_t)record->time) ==
             INGEST_PUT_TOO_LARGE)
                 feed_lose(feed, record->time, record->time, 1);
@@ -248,7 +258,8 @@ static void feed_take(EventPipeFeed *feed)
         feed_commit(feed);
 }
 
-EventPipeFeed *eventpipe_feed_new(const char *ingest, const FeedTarget *target, uint64_t since)
+EventPipeFeed *eventpipe_feed_new(const char *ingest, const FeedTarget *target,
+                                  const BacklogLimits *limits, uint64_t since)
 {
         g_autoptr(StreamIdentity) identity = feed_identity_new(target, since);
         EventPipeFeed *feed = g_new0(EventPipeFeed, 1);
@@ -258,11 +269,11 @@ EventPipeFeed *eventpipe_feed_new(const char *ingest, const FeedTarget *target, 
         feed->session.reader = nettrace_reader_new(EVENT_USE_CODE_MAPS);
         feed->fd = -1;
         feed->out = g_byte_array_new();
-        g_queue_init(&feed->sizes);
         feed->client =
                 ingest_client_new("clrsym-holder " CLRSYM_VERSION, /* keeps_batches= */ true);
         feed->stream = ingest_client_open(feed->client, identity, /* data= */ NULL);
-        feed->horizon = since;
+        feed->backlog = backlog_new(feed->client, limits);
+        feed->horizon = feed->last = feed->committed = since;
         feed_put_progress(feed, since);
         feed_commit(feed);
         return feed;
@@ -291,8 +302,8 @@ void eventpipe_feed_free(EventPipeFeed *feed)
         feed_hang_up(feed);
         feed_source_clear(&feed->session);
         feed_source_clear(&feed->listing);
+        backlog_free(feed->backlog);
         ingest_client_free(feed->client);
-        g_queue_clear(&feed->sizes);
         g_byte_array_unref(feed->out);
         g_free(feed->ingest);
         g_free(feed);
@@ -407,7 +418,7 @@ static bool feed_take_events(EventPipeFeed *feed)
                         feed_take_watermark(feed, stream->watermark);
                 if (event != INGEST_CLIENT_COMMITTED)
                         continue;
-                feed->n_kept -= GPOINTER_TO_SIZE(g_queue_pop_head(&feed->sizes));
+                backlog_acknowledged(feed->backlog);
                 backoff_reset(&feed->backoff);
         }
         return true;
@@ -430,6 +441,27 @@ static bool feed_receive(EventPipeFeed *feed)
         return n < 0 && errno == EAGAIN;
 }
 
+/* At once: with what follows, the daemon takes the time in between for complete. */
+static void feed_report_lost(EventPipeFeed *feed, uint64_t begin, uint64_t end)
+{
+        const StreamGap gap = {GAP_EVENTS, begin, MAX(end, begin + 1), GAP_COUNT_UNKNOWN};
+        g_autoptr(GByteArray) frames = g_byte_array_new();
+
+        ingest_put_gap(frames, feed->stream->number, &gap);
+        backlog_commit_frames(feed->backlog, frames, end);
+}
+
+/* What waits in the file follows what the daemon has acknowledged. */
+static void feed_move(EventPipeFeed *feed)
+{
+        uint64_t begin, end;
+        BacklogMove move;
+
+        while ((move = backlog_move(feed->backlog, &begin, &end)) != BACKLOG_MOVE_NONE)
+                if (move == BACKLOG_MOVE_LOST)
+                        feed_report_lost(feed, begin, end);
+}
+
 int eventpipe_feed_poll(const EventPipeFeed *feed, struct pollfd *ret_fd)
 {
         gint64 left;
@@ -448,7 +480,14 @@ void eventpipe_feed_run(EventPipeFeed *feed)
 {
         if (feed->fd < 0 && g_get_monotonic_time() >= feed->next_try)
                 feed_connect(feed);
-        if (feed->fd >= 0 && (!feed_receive(feed) || !feed_send(feed)))
+        if (feed->fd < 0)
+                return;
+        if (!feed_receive(feed)) {
+                feed_hang_up(feed);
+                return;
+        }
+        feed_move(feed);
+        if (!feed_send(feed))
                 feed_hang_up(feed);
 }
 
@@ -468,7 +507,7 @@ void eventpipe_feed_finish(EventPipeFeed *feed, gint64 limit)
         feed->drop_time = 0;
         ingest_put_stream_close(ingest_client_batch(feed->client), feed->stream->number);
         feed_commit(feed);
-        while (ingest_client_n_in_flight(feed->client) > 0 &&
+        while ((ingest_client_n_in_flight(feed->client) > 0 || !backlog_is_sent(feed->backlog)) &&
                (left = deadline - g_get_monotonic_time()) > 0) {
                 struct pollfd fd;
                 int ms = eventpipe_feed_poll(feed, &fd);

@@ -9,13 +9,15 @@
  * the target, whatever the streams say.
  *
  * Nothing here waits for the daemon, but eventpipe_feed_finish(): what is pushed is taken at once.
- * What the daemon has not acknowledged is kept, FEED_MAX_KEPT bytes at most; while there is more,
- * events are dropped, and the daemon gets a gap. A daemon that is not there is looked for again.
+ * What the daemon has not acknowledged is kept, in memory and then in a file (FEED_MAX_MEMORY,
+ * FEED_MAX_FILE); while there is more, events are dropped, and the daemon gets a gap. A daemon that
+ * is not there is looked for again.
  *
  * The workers of one target feed one trace, one stream each: so the daemon knows that nothing more
  * comes from a worker that died.
  */
 
+#include "attach/backlog.h"
 #include "event/record.h"
 #include "util/process-key.h"
 
@@ -24,8 +26,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes that the daemon has not acknowledged. */
-#define FEED_MAX_KEPT (64u << 20)
+/* What is kept of one process, unless there is a reason for other limits. */
+#define FEED_LIMITS ((BacklogLimits){.memory = 4u << 20, .file = 256u << 20})
 
 typedef struct EventPipeFeed EventPipeFeed;
 
@@ -40,7 +42,8 @@ typedef struct FeedTarget {
  * SINCE, in ns of CLOCK_MONOTONIC: when the session was open; no other worker of the target has the
  * same. INGEST is the path of the daemon's socket; copied.
  */
-EventPipeFeed *eventpipe_feed_new(const char *ingest, const FeedTarget *target, uint64_t since);
+EventPipeFeed *eventpipe_feed_new(const char *ingest, const FeedTarget *target,
+                                  const BacklogLimits *limits, uint64_t since);
 /* What was not sent is lost. NULL is fine. */
 void eventpipe_feed_free(EventPipeFeed *feed);
 

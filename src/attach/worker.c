@@ -275,7 +275,7 @@ static void worker_begin_feed(const WorkerJob *job, Worker *worker, uint64_t sin
                                    .start_ticks = worker->target.start_ticks,
                                    .clock_offset = job->clock_offset};
 
-        worker->feed = eventpipe_feed_new(job->ingest, &target, since);
+        worker->feed = eventpipe_feed_new(job->ingest, &target, &FEED_LIMITS, since);
         worker->jit_log = jit_log_open(job->path, target_key(&worker->target)->pid);
         if (worker->jit_log)
                 eventpipe_feed_watch(worker->feed, worker_log_jit, worker->jit_log);

@@ -507,6 +507,13 @@ void ingest_client_commit(IngestClient *client, size_t n, const GByteArray *last
         client->has_records = client->batch->len > 0;
 }
 
+void ingest_client_drop_batch(IngestClient *client)
+{
+        g_byte_array_set_size(client->batch, 0);
+        client->group_begin = 0;
+        client->has_records = false;
+}
+
 void ingest_client_commit_frames(IngestClient *client, const uint8_t *frames, size_t n)
 {
         client_commit(client, frames, n, NULL);

@@ -141,6 +141,9 @@ size_t ingest_client_settled(const IngestClient *client, int64_t now);
  * frames of LAST if that is not NULL, and a COMMIT. The rest begins the next batch.
  */
 void ingest_client_commit(IngestClient *client, size_t n, const GByteArray *last);
+/* Empties the batch: its frames are not sent, unless the host does it later, as frames of its own.
+ */
+void ingest_client_drop_batch(IngestClient *client);
 /* Sends N bytes of whole frames of the host's own as a batch; the client's own batch stays. */
 void ingest_client_commit_frames(IngestClient *client, const uint8_t *frames, size_t n);
 

@@ -15,6 +15,8 @@
 #include "wire/ingest-connection.h"
 
 #include <glib/gstdio.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #define SINCE 1500
@@ -145,7 +147,7 @@ START_TEST(test_pieces)
         FakeDaemon fake;
 
         fake_init(&fake);
-        feed = eventpipe_feed_new(fake.path, &TARGET, SINCE);
+        feed = eventpipe_feed_new(fake.path, &TARGET, &FEED_LIMITS, SINCE);
         eventpipe_feed_run(feed);
         push(feed, session, 0, STEPS[_i]);
         ck_assert_msg(!eventpipe_feed_error(feed), "%s", eventpipe_feed_error(feed)->message);
@@ -182,7 +184,7 @@ START_TEST(test_listing)
 
         fake_init(&fake);
         fake_listen(&fake);
-        feed = eventpipe_feed_new(fake.path, &TARGET, SINCE);
+        feed = eventpipe_feed_new(fake.path, &TARGET, &FEED_LIMITS, SINCE);
         nettrace_stream_end(listing, 4);
         if (_i == 1) /* the mark of its end is missing */
                 g_byte_array_set_size(listing, listing->len - 1);
@@ -210,7 +212,7 @@ START_TEST(test_damaged)
 
         fake_init(&fake);
         fake_listen(&fake);
-        feed = eventpipe_feed_new(fake.path, &TARGET, SINCE);
+        feed = eventpipe_feed_new(fake.path, &TARGET, &FEED_LIMITS, SINCE);
         push(feed, session, 0, 7);
         eventpipe_feed_push(feed, (const uint8_t *)"garbage, and more of it", 23);
         ck_assert_ptr_nonnull(eventpipe_feed_error(feed));
@@ -230,9 +232,104 @@ START_TEST(test_no_daemon)
         FakeDaemon fake;
 
         fake_init(&fake);
-        feed = eventpipe_feed_new(fake.path, &TARGET, SINCE);
+        feed = eventpipe_feed_new(fake.path, &TARGET, &FEED_LIMITS, SINCE);
         push(feed, session, 0, 100);
         eventpipe_feed_finish(feed, G_TIME_SPAN_MILLISECOND);
+        eventpipe_feed_free(feed);
+        fake_deinit(&fake);
+}
+END_TEST
+
+/* What a feed of these limits does with N_WAITING events before the daemon comes. */
+enum { N_WAITING = 500, FIRST_TIME = 10000, STEP = 10 };
+
+typedef struct Spilling {
+        BacklogLimits limits;
+        rlim_t disk; /* bytes */
+        bool has_gap;
+} Spilling;
+
+static const Spilling SPILLINGS[] = {
+        {{.memory = 1 << 20, .file = 0}, RLIM_INFINITY, false},
+        {{.memory = 200, .file = 4 << 20}, RLIM_INFINITY, false},
+        {{.memory = 0, .file = 4 << 20}, RLIM_INFINITY, false},
+        {{.memory = 200, .file = 0}, RLIM_INFINITY, true},
+        {{.memory = 200, .file = 1000}, RLIM_INFINITY, true},
+        {{.memory = 200, .file = (1 << 20) + 1000}, RLIM_INFINITY, true},
+        {{.memory = 200, .file = 4 << 20}, 0, true},
+        {{.memory = 200, .file = 4 << 20}, 1000, true},
+};
+
+static uint64_t time_of(unsigned i)
+{
+        return FIRST_TIME + STEP * (uint64_t)i;
+}
+
+static void push_promise(EventPipeFeed *feed, GByteArray *session, unsigned i)
+{
+        const size_t n_before = session->len;
+
+        put_promise(session, time_of(i), 2 + i);
+        push(feed, session, n_before, 1000);
+}
+
+/* The same while the disk has so many bytes. Nothing else writes meanwhile. */
+static void push_on_disk(EventPipeFeed *feed, GByteArray *session, unsigned i, rlim_t n_bytes)
+{
+        const struct rlimit full = {.rlim_cur = n_bytes, .rlim_max = RLIM_INFINITY};
+        const struct rlimit empty = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+
+        setrlimit(RLIMIT_FSIZE, &full);
+        push_promise(feed, session, i);
+        setrlimit(RLIMIT_FSIZE, &empty);
+}
+
+/* Pushes now and then, until the daemon has everything. Returns the number of the next event. */
+static unsigned catch_up(FakeDaemon *fake, EventPipeFeed *feed, GByteArray *session, unsigned i)
+{
+        const gint64 deadline = g_get_monotonic_time() + 60 * G_TIME_SPAN_SECOND;
+        unsigned k;
+
+        for (k = 1; !fake->connection || find_stream(fake)->progress < time_of(i - 1); k++) {
+                eventpipe_feed_run(feed);
+                fake_run(fake);
+                ck_assert_int_lt(g_get_monotonic_time(), deadline);
+                if (k % 64 == 0)
+                        push_promise(feed, session, i++);
+                g_usleep(100);
+        }
+        return i;
+}
+
+/* All of it comes in the end, or there is a gap; and once the daemon is there, nothing is lost. */
+START_TEST(test_spilled)
+{
+        const Spilling *spilling = &SPILLINGS[_i];
+        g_autoptr(GByteArray) session = session_new(2000);
+        const TrackerStream *stream;
+        EventPipeFeed *feed;
+        uint64_t caught_up;
+        FakeDaemon fake;
+        unsigned i;
+
+        signal(SIGXFSZ, SIG_IGN);
+        fake_init(&fake);
+        feed = eventpipe_feed_new(fake.path, &TARGET, &spilling->limits, SINCE);
+        push(feed, session, 0, 1000);
+        for (i = 0; i < N_WAITING; i++)
+                push_on_disk(feed, session, i, spilling->disk);
+        fake_listen(&fake);
+        run_until(&fake, feed, 1);
+        i = catch_up(&fake, feed, session, i);
+        caught_up = time_of(i - 1);
+        while (i < 2 * N_WAITING) {
+                push_promise(feed, session, i);
+                i = catch_up(&fake, feed, session, i + 1);
+        }
+        stream = find_stream(&fake);
+        ck_assert_int_eq(trace_has_gap(stream->trace, 0, UINT64_MAX), spilling->has_gap);
+        ck_assert(!trace_has_gap(stream->trace, 0, SINCE - 1));
+        ck_assert(!trace_has_gap(stream->trace, caught_up + STEP, UINT64_MAX));
         eventpipe_feed_free(feed);
         fake_deinit(&fake);
 }
@@ -247,6 +344,7 @@ Suite *suite_new(void)
         tcase_add_loop_test(tcase, test_listing, 0, 3);
         tcase_add_test(tcase, test_damaged);
         tcase_add_test(tcase, test_no_daemon);
+        tcase_add_loop_test(tcase, test_spilled, 0, G_N_ELEMENTS(SPILLINGS));
         suite_add_tcase(suite, tcase);
         return suite;
 }

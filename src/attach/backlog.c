@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "attach/backlog.h"
+
+#include "util/spill.h"
+
+#include <errno.h>
+
+/* Most batches are far smaller. */
+#define LARGE_BATCH (1u << 20)
+
+struct Backlog {
+        IngestClient *client; /* borrowed */
+        BacklogLimits limits;
+        GQueue sizes;       /* of the batches that the client has */
+        size_t n_in_memory; /* the sum */
+        Spill *spill;       /* owned: the batches after those, each with its time */
+        bool is_broken;     /* the last one could not be written */
+        uint64_t time;      /* of the last batch that the client got */
+};
+
+Backlog *backlog_new(IngestClient *client, const BacklogLimits *limits)
+{
+        Backlog *backlog = g_new0(Backlog, 1);
+
+        backlog->client = client;
+        backlog->limits = *limits;
+        backlog->spill = spill_new(limits->file);
+        g_queue_init(&backlog->sizes);
+        return backlog;
+}
+
+void backlog_free(Backlog *backlog)
+{
+        g_queue_clear(&backlog->sizes);
+        spill_free(backlog->spill);
+        g_free(backlog);
+}
+
+static bool backlog_must_wait(const Backlog *backlog)
+{
+        return !spill_is_empty(backlog->spill) || backlog->n_in_memory > backlog->limits.memory;
+}
+
+/* N bytes were committed: events up to TIME. */
+static void backlog_note(Backlog *backlog, size_t n, uint64_t time)
+{
+        g_queue_push_tail(&backlog->sizes, GSIZE_TO_POINTER(n));
+        backlog->n_in_memory += n;
+        backlog->time = time;
+}
+
+void backlog_commit_frames(Backlog *backlog, const GByteArray *frames, uint64_t time)
+{
+        ingest_client_commit_frames(backlog->client, frames->data, frames->len);
+        backlog_note(backlog, frames->len, time);
+}
+
+bool backlog_commit(Backlog *backlog, uint64_t time)
+{
+        GByteArray *batch = ingest_client_batch(backlog->client);
+        const size_t n = batch->len;
+        int r;
+
+        backlog->is_broken = false;
+        if (!backlog_must_wait(backlog)) {
+                ingest_client_commit(backlog->client, n, /* last= */ NULL);
+                backlog_note(backlog, n, time);
+                return true;
+        }
+        r = spill_put(backlog->spill, batch->data, n, time);
+        backlog->is_broken = r < 0 && r != -ENOBUFS;
+        ingest_client_drop_batch(backlog->client);
+        return r == 0;
+}
+
+void backlog_acknowledged(Backlog *backlog)
+{
+        backlog->n_in_memory -= GPOINTER_TO_SIZE(g_queue_pop_head(&backlog->sizes));
+}
+
+BacklogMove backlog_move(Backlog *backlog, uint64_t *ret_begin, uint64_t *ret_end)
+{
+        g_autoptr(GByteArray) batch = NULL;
+        uint64_t time;
+
+        if (spill_is_empty(backlog->spill) || backlog->n_in_memory > backlog->limits.memory / 2)
+                return BACKLOG_MOVE_NONE;
+        batch = g_byte_array_new();
+        if (spill_take(backlog->spill, batch, &time) < 0) {
+                *ret_begin = backlog->time;
+                *ret_end = time;
+                return BACKLOG_MOVE_LOST;
+        }
+        backlog_commit_frames(backlog, batch, time);
+        return BACKLOG_MOVE_DONE;
+}
+
+/* Bytes in the file from which on the next batch may not fit. */
+static uint64_t backlog_file_room(const Backlog *backlog)
+{
+        return backlog->limits.file > LARGE_BATCH ? backlog->limits.file - LARGE_BATCH : 0;
+}
+
+bool backlog_is_full(const Backlog *backlog)
+{
+        return backlog_must_wait(backlog) &&
+               (backlog->is_broken || spill_n_bytes(backlog->spill) > backlog_file_room(backlog));
+}
+
+bool backlog_has_room(const Backlog *backlog)
+{
+        if (!backlog_must_wait(backlog))
+                return backlog->n_in_memory <= backlog->limits.memory / 2;
+        return !backlog->is_broken &&
+               spill_n_bytes(backlog->spill) <= backlog_file_room(backlog) / 2;
+}
+
+bool backlog_is_sent(const Backlog *backlog)
+{
+        return spill_is_empty(backlog->spill);
+}
