@@ -19,6 +19,8 @@
 
 /* Descriptor of the child's end of the first connection; the others follow. */
 #define CHILD_FD 3
+/* Settings of the C library's malloc. */
+#define TUNABLES "GLIBC_TUNABLES"
 /* Bytes at the end of the child's stderr that are read. */
 #define MAX_STDERR 4096
 /* ms for the child to end by itself, and to clean up. */
@@ -124,7 +126,30 @@ static int set_attributes(posix_spawnattr_t *attributes)
         return -r;
 }
 
-static int trace_child_spawn(TraceChild *child, const int *theirs, char *const *arguments)
+/*
+ * The environment for the child, to be freed, without its texts; NULL: no memory. It fills new
+ * memory all the time: with huge pages there are half as many page faults.
+ */
+static char **make_environment(void)
+{
+        static const char HUGE_PAGES[] = TUNABLES "=glibc.malloc.hugetlb=1";
+        char **environment;
+        size_t n = 0;
+
+        while (environ && environ[n])
+                n++;
+        environment = calloc(n + 2, sizeof(*environment));
+        if (!environment)
+                return NULL;
+        if (n)
+                memcpy(environment, environ, n * sizeof(*environment));
+        if (!getenv(TUNABLES))
+                environment[n] = (char *)HUGE_PAGES; /* nobody writes to it */
+        return environment;
+}
+
+static int trace_child_spawn(TraceChild *child, const int *theirs, char *const *arguments,
+                             char *const *environment)
 {
         posix_spawn_file_actions_t actions;
         posix_spawnattr_t attributes;
@@ -141,7 +166,7 @@ static int trace_child_spawn(TraceChild *child, const int *theirs, char *const *
         if (r == 0)
                 r = set_attributes(&attributes);
         if (r == 0)
-                r = -posix_spawn(&pid, arguments[0], &actions, &attributes, arguments, environ);
+                r = -posix_spawn(&pid, arguments[0], &actions, &attributes, arguments, environment);
         posix_spawnattr_destroy(&attributes);
         posix_spawn_file_actions_destroy(&actions);
         if (r < 0)
@@ -203,6 +228,7 @@ int trace_child_start(TraceChild *child, const clrsym_options *options,
                       int ret_fds[TRACE_CHILD_FDS], Message *message)
 {
         int theirs[TRACE_CHILD_FDS] = {-1, -1};
+        char **environment = make_environment();
         Arguments arguments = {0};
         size_t i;
         int r;
@@ -210,11 +236,12 @@ int trace_child_start(TraceChild *child, const clrsym_options *options,
         *child = TRACE_CHILD_NONE;
         for (i = 0; i < TRACE_CHILD_FDS; i++)
                 ret_fds[i] = -1;
-        r = make_arguments(&arguments, options);
+        r = environment ? make_arguments(&arguments, options) : -ENOMEM;
         if (r == 0)
                 r = make_files(child, ret_fds, theirs);
         if (r == 0)
-                r = trace_child_spawn(child, theirs, arguments.words);
+                r = trace_child_spawn(child, theirs, arguments.words, environment);
+        free(environment);
         close_fds(theirs, TRACE_CHILD_FDS);
         if (r < 0) {
                 close_fds(ret_fds, TRACE_CHILD_FDS);
