@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FLUSH_SIZE (64u << 10)
@@ -49,6 +50,14 @@ bool output_commit(void)
         return r == 0;
 }
 
+/* True of what does not wait for a reader. */
+static bool output_is_file(void)
+{
+        struct stat st;
+
+        return fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || (S_ISCHR(st.st_mode) && !isatty(fd)));
+}
+
 /* A pipe that is ready takes PIPE_BUF bytes without blocking. */
 static bool output_is_ready(void)
 {
@@ -79,7 +88,7 @@ static void output_flush_if_full(void)
 {
         if (kept->len < full)
                 return;
-        output_write(false);
+        output_write(output_is_file());
         /* Where much is kept, not after each line again. */
         full = kept->len + FLUSH_SIZE;
 }
