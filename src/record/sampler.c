@@ -53,7 +53,7 @@ static int sampler_paranoid(void)
 /* What perf printed first, but for its progress and threads that ended meanwhile; NULL: nothing. */
 static char *sampler_words(const Sampler *sampler)
 {
-        static const char IGNORED[] = "WARNING: Ignored open failure";
+        static const char IGNORED[] = "WARNING: Ignored open failure", TITLE[] = "Error:";
         g_autofree char *text = NULL;
         g_auto(GStrv) lines = NULL;
         size_t i;
@@ -63,9 +63,25 @@ static char *sampler_words(const Sampler *sampler)
         lines = g_strsplit(text, "\n", -1);
         for (i = 0; lines[i]; i++)
                 if (*g_strstrip(lines[i]) && *lines[i] != '[' &&
-                    !g_str_has_prefix(lines[i], IGNORED))
+                    !g_str_has_prefix(lines[i], IGNORED) && strcmp(lines[i], TITLE) != 0)
                         return g_strdup(lines[i]);
         return NULL;
+}
+
+/* Did the kernel, or a container's filter of system calls, not let it? */
+static bool sampler_is_forbidden(const Sampler *sampler)
+{
+        static const char *const PHRASES[] = {"Access to performance monitoring",
+                                              "Operation not permitted", "Permission denied"};
+        g_autofree char *text = NULL;
+        size_t i;
+
+        if (!g_file_get_contents(sampler->log, &text, NULL, NULL))
+                return false;
+        for (i = 0; i < G_N_ELEMENTS(PHRASES); i++)
+                if (strstr(text, PHRASES[i]))
+                        return true;
+        return false;
 }
 
 static void sampler_set_refused(const Sampler *sampler, const SamplerSettings *settings,
@@ -81,6 +97,12 @@ static void sampler_set_refused(const Sampler *sampler, const SamplerSettings *s
                             "sysctl kernel.perf_event_paranoid=%d, or clrsym as root",
                             settings->is_whole_machine ? " for the whole machine" : "", paranoid,
                             settings->is_whole_machine ? -1 : 1);
+        else if (sampler_is_forbidden(sampler))
+                g_set_error(error, SPAWN_ERROR, 0,
+                            "perf is not permitted, though kernel.perf_event_paranoid is %d: if "
+                            "this is a container, start it with --cap-add=PERFMON; or run clrsym "
+                            "outside, as root",
+                            paranoid);
         else
                 g_set_error(error, SPAWN_ERROR, 0, "perf record does not start: %s",
                             words ? words : "it reports nothing");

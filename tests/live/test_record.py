@@ -221,6 +221,12 @@ def test_without_perf(tap, place, command):
                   'perf record does not start: You may not do that. Until then' in errors and
                   'Live.Program.Main(string[])' in errors, 'perf is not permitted: a running process', code, errors)
         tap.equal((place.left(), program.poll()), (([], []), None), 'which goes on, without a trace')
+    done = subprocess.run([sys.executable, '-B', HERE / 'refuse_perf.py', place.programs.clrsym, 'record', '--', 'true'],
+                          cwd=place.directory, env=place.environment, check=False, capture_output=True, text=True,
+                          timeout=120)
+    tap.check(done.returncode == 1 and done.stderr.startswith('clrsym: perf is not permitted') and
+              'Error' not in done.stderr and
+              (os.geteuid() or '--cap-add=PERFMON' in done.stderr), 'a container refuses perf', done)
     code, _, errors = place.record('--every', 1, '-o', 'parts', '--', *command, PATH='/nowhere')
     tap.equal((code, errors), (1, 'clrsym: no perf on PATH: apt install linux-perf\n'), 'intervals need perf')
     code, _, errors = place.record('--', '/bin/true', PATH='/nowhere')
