@@ -2,10 +2,10 @@
 
 /*
  * A trace in a directory: u16 size and the metadata, then u16 size and bytes of each stream file.
- * Read two times, it has the same items.
+ * Read two times, and once more by a thread, it has the same items.
  */
 
-#include "ctf/reader.h"
+#include "ctf/read-ahead.h"
 #include "fuzz.h"
 #include "values.h"
 
@@ -56,23 +56,98 @@ static void put_files(FuzzInput *input)
         }
 }
 
-/* The number of items up to the end, or to the error. */
-static unsigned read_all(CtfReader *reader, unsigned max_items)
+/* What was read, up to the end or to the error. */
+typedef struct Items {
+        unsigned n;
+        uint64_t digest; /* of their order, their times and the values of the records */
+        bool is_broken;
+} Items;
+
+static void items_add(Items *items, uint64_t value)
+{
+        items->digest = (items->digest ^ value) * UINT64_C(0x100000001b3);
+}
+
+static void items_add_value(Items *items, const Value *value, size_t size)
+{
+        size_t i;
+
+        items_add(items, value->u);
+        for (i = 0; i < value->n * size; i++)
+                items_add(items, value->data[i]);
+}
+
+static void items_add_record(Items *items, const Record *record)
+{
+        unsigned i;
+
+        fuzz_check_record(record);
+        items_add(items, record->time);
+        items_add(items, (uint32_t)record->process.pid);
+        items_add_value(items, &record->program, 1);
+        for (i = 0; i < record->event->n_fields; i++)
+                items_add_value(items, &record->values[i],
+                                MAX(field_type_element_size(record->event->fields[i].type), 1));
+}
+
+static void items_add_item(Items *items, CtfItemType type, uint64_t time, unsigned max_items)
+{
+        FUZZ_REQUIRE(++items->n <= max_items);
+        items_add(items, type);
+        items_add(items, time);
+}
+
+static Items read_all(CtfReader *reader, unsigned max_items)
 {
         g_autoptr(GError) error = NULL;
         CtfDataStream *stream;
         CtfReadResult result;
-        unsigned n = 0;
+        Items items = {0};
         Record record;
 
         while ((result = ctf_reader_next(reader, &stream, &error)) == CTF_READ_ITEM) {
-                FUZZ_REQUIRE(++n <= max_items);
+                items_add_item(&items, stream->item, stream->time, max_items);
                 if (stream->item == CTF_ITEM_EVENT && stream->event->event &&
                     ctf_reader_decode(reader, stream, &record) == CTF_DECODE_RECORD)
-                        fuzz_check_record(&record);
+                        items_add_record(&items, &record);
         }
         FUZZ_REQUIRE((result == CTF_READ_ERROR) == (error != NULL));
-        return n;
+        items.is_broken = error != NULL;
+        return items;
+}
+
+static Items read_all_ahead(CtfReader *reader, unsigned max_items)
+{
+        CtfReadAhead *ahead = ctf_read_ahead_new(reader);
+        const CtfReadBatch *batch;
+        Items items = {0};
+        size_t i;
+
+        do {
+                batch = ctf_read_ahead_next(ahead);
+                for (i = 0; i < batch->n_items; i++) {
+                        const CtfReadItem *item = &batch->items[i];
+
+                        items_add_item(&items, item->type, item->time, max_items);
+                        if (item->type == CTF_ITEM_EVENT && item->outcome == CTF_DECODE_RECORD)
+                                items_add_record(&items, &item->record);
+                }
+        } while (batch->result == CTF_READ_ITEM);
+        items.is_broken = batch->result == CTF_READ_ERROR;
+        FUZZ_REQUIRE(items.is_broken == (batch->error != NULL));
+        ctf_read_ahead_free(ahead);
+        return items;
+}
+
+static bool items_are_equal(const Items *a, const Items *b)
+{
+        return a->n == b->n && a->digest == b->digest && a->is_broken == b->is_broken;
+}
+
+/* Ends a thread that has hardly begun. */
+static void read_no_more(CtfReader *reader)
+{
+        ctf_read_ahead_free(ctf_read_ahead_new(reader));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -82,7 +157,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CtfReader *reader;
         /* An event has a bit, and a packet a byte; beside them are its begin, its end and losses.
          */
-        unsigned max_items = (unsigned)size * 16 + 16, n;
+        unsigned max_items = (unsigned)size * 16 + 16;
+        Items items, again;
 
         if (size > FUZZ_MAX_INPUT)
                 return 0;
@@ -97,9 +173,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_REQUIRE((reader == NULL) == (error != NULL));
         if (!reader)
                 return 0;
-        n = read_all(reader, max_items);
+        items = read_all(reader, max_items);
+        if (ctf_reader_rewind(reader, NULL)) {
+                again = read_all(reader, max_items);
+                FUZZ_REQUIRE(items_are_equal(&items, &again));
+        }
+        if (ctf_reader_rewind(reader, NULL)) {
+                again = read_all_ahead(reader, max_items);
+                FUZZ_REQUIRE(items_are_equal(&items, &again));
+        }
         if (ctf_reader_rewind(reader, NULL))
-                FUZZ_REQUIRE(read_all(reader, max_items) == n);
+                read_no_more(reader);
         ctf_reader_free(reader);
         return 0;
 }
