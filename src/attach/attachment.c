@@ -3,6 +3,7 @@
 
 #include "attach/attachment-file.h"
 #include "attach/eventpipe-session.h"
+#include "attach/watchdog.h"
 #include "attach/worker.h"
 #include "util/fd.h"
 #include "util/proc-stat.h"
@@ -55,7 +56,9 @@ struct Attachment {
         pid_t orphan;          /* worker of an earlier holder, which may still hold it; 0: none */
         uint64_t orphan_start; /* in clock ticks since boot */
         guint heartbeat;
-        guint deadline; /* then the worker is killed; 0: it may take its time */
+        Watchdog *watchdog; /* owned or NULL: of the worker */
+        guint watch;        /* its timer */
+        guint deadline;     /* then the worker is killed; 0: it may take its time */
         unsigned backoff_ms;
         bool has_lttng;       /* see AttachmentTarget */
         int64_t clock_offset; /* EVENTPIPE: of all its workers, see FeedTarget */
@@ -184,6 +187,7 @@ static G_NORETURN void attachment_be_worker(const Attachment *attachment, int fd
                 .ingest = gap_log_ingest(attachment->gaps),
                 .clock_offset = attachment->clock_offset,
                 .orphan = attachment->orphan,
+                .n_taken = attachment->watchdog ? watchdog_counter(attachment->watchdog) : NULL,
         };
         sigset_t none;
 
@@ -191,6 +195,7 @@ static G_NORETURN void attachment_be_worker(const Attachment *attachment, int fd
         sigprocmask(SIG_SETMASK, &none, NULL);
         signal(SIGINT, SIG_IGN); /* from a terminal: the holder ends, and with it the worker */
         signal(SIGTERM, SIG_DFL);
+        signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is like a disk that is full */
         prctl(PR_SET_NAME, "clrsym-worker");
         if (fd > STDERR_FILENO + 1)
                 close_range(STDERR_FILENO + 1, (unsigned)fd - 1, 0);
@@ -287,8 +292,10 @@ static bool attachment_reap_worker(Attachment *attachment, gint64 deadline)
 
         g_clear_handle_id(&attachment->source, g_source_remove);
         g_clear_handle_id(&attachment->heartbeat, g_source_remove);
+        g_clear_handle_id(&attachment->watch, g_source_remove);
         attachment_set_deadline(attachment, 0);
         fd_clear(&attachment->fd);
+        g_clear_pointer(&attachment->watchdog, watchdog_free);
         attachment->worker = 0;
         while ((pid = waitpid(worker, &status, WNOHANG)) == 0 || (pid < 0 && errno == EINTR)) {
                 if (g_get_monotonic_time() >= deadline + END_LIMIT) {
@@ -378,6 +385,42 @@ static gboolean on_heartbeat(gpointer data)
         return G_SOURCE_CONTINUE;
 }
 
+/* A target that is stopped itself neither answers its worker nor ends. */
+static bool attachment_is_target_stopped(const Attachment *attachment)
+{
+        ProcStat stat;
+
+        return proc_stat_read(attachment->info.pid, &stat) &&
+               (stat.state == 'T' || stat.state == 't');
+}
+
+static gboolean on_watch(gpointer data)
+{
+        Attachment *attachment = data;
+
+        if (!watchdog_check(attachment->watchdog) || attachment_is_target_stopped(attachment))
+                return G_SOURCE_CONTINUE;
+        g_warning("the worker of process %d does not read what the runtime writes, and is killed",
+                  (int)attachment->info.pid);
+        watchdog_shut(attachment->watchdog);
+        kill(attachment->worker, SIGKILL);
+        attachment->watch = 0;
+        return G_SOURCE_REMOVE;
+}
+
+/* STREAM is taken over; -1: the session is not read. */
+static void attachment_watch(Attachment *attachment, int stream)
+{
+        if (stream < 0 || !attachment->watchdog) {
+                fd_clear(&stream);
+                return;
+        }
+        watchdog_watch(attachment->watchdog, stream);
+        if (!attachment->watch)
+                attachment->watch =
+                        g_timeout_add_seconds(WATCHDOG_INTERVAL_S, on_watch, attachment);
+}
+
 /* It is held from TIME on. An orphan that still runs has held it up to now. */
 static void attachment_end_gap(Attachment *attachment, uint64_t time)
 {
@@ -464,7 +507,8 @@ static gboolean on_report(gint fd, GIOCondition condition, gpointer data)
 {
         Attachment *attachment = data;
         WorkerReport report;
-        ssize_t n = recv(fd, &report, sizeof(report), MSG_DONTWAIT);
+        int stream = -1;
+        ssize_t n = worker_report_receive(fd, &report, &stream);
 
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return G_SOURCE_CONTINUE;
@@ -473,6 +517,7 @@ static gboolean on_report(gint fd, GIOCondition condition, gpointer data)
                 attachment_on_worker_gone(attachment);
                 return G_SOURCE_CONTINUE;
         }
+        attachment_watch(attachment, stream);
         report.version[sizeof(report.version) - 1] = '\0';
         report.message[sizeof(report.message) - 1] = '\0';
         attachment_take_report(attachment, &report);
@@ -484,6 +529,7 @@ static void attachment_start_worker(Attachment *attachment)
         int fds[2] = {-1, -1};
 
         attachment->worker = -1;
+        attachment->watchdog = watchdog_new();
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0)
                 attachment->worker = fork();
         if (attachment->worker == 0)
@@ -491,6 +537,7 @@ static void attachment_start_worker(Attachment *attachment)
         fd_clear(&fds[1]);
         if (attachment->worker < 0) {
                 fd_clear(&fds[0]);
+                g_clear_pointer(&attachment->watchdog, watchdog_free);
                 attachment->worker = 0;
                 g_warning("no worker for process %d: %s", (int)attachment->info.pid,
                           g_strerror(errno));
@@ -562,6 +609,7 @@ void attachment_free(Attachment *attachment)
                 attachment_stop_worker(attachment);
         g_clear_handle_id(&attachment->source, g_source_remove);
         g_clear_handle_id(&attachment->heartbeat, g_source_remove);
+        g_clear_handle_id(&attachment->watch, g_source_remove);
         g_clear_handle_id(&attachment->deadline, g_source_remove);
         g_free(attachment->info.version);
         g_free(attachment->info.message);

@@ -151,18 +151,20 @@ bool eventpipe_session_open_samples(const Target *target, const EventPipeSink *s
  * Reads what has come, but not for ever if the target writes as fast as we read, and adds its size
  * to N_BYTES. False: that was the end.
  */
-static bool eventpipe_drain(int fd, const EventPipeSink *sink, uint64_t *n_bytes)
+static bool eventpipe_drain(const EventPipeSession *session, uint64_t *n_bytes)
 {
         uint8_t bytes[DRAIN_SIZE];
         uint64_t n_drained = 0;
         ssize_t n;
 
         do {
-                n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+                n = recv(session->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
                 if (n > 0)
                         n_drained += (uint64_t)n;
-                if (n > 0 && sink)
-                        sink->take(sink->data, bytes, (size_t)n);
+                if (n > 0 && session->n_taken)
+                        atomic_fetch_add(session->n_taken, (uint64_t)n);
+                if (n > 0 && session->sink)
+                        session->sink->take(session->sink->data, bytes, (size_t)n);
         } while ((n > 0 && n_drained < MAX_DRAIN) || (n < 0 && errno == EINTR));
         *n_bytes += n_drained;
         return n > 0 || (n < 0 && errno == EAGAIN);
@@ -172,7 +174,7 @@ bool eventpipe_session_drain(const EventPipeSession *session)
 {
         uint64_t n_bytes = 0;
 
-        return eventpipe_drain(session->fd, session->sink, &n_bytes);
+        return eventpipe_drain(session, &n_bytes);
 }
 
 bool eventpipe_session_stop_id(const Target *target, uint64_t id, GError **error)
@@ -187,14 +189,14 @@ bool eventpipe_session_stop_id(const Target *target, uint64_t id, GError **error
 
 /* A session that was asked to end. */
 typedef struct EventPipeStop {
-        int fd;                    /* of the session */
-        const EventPipeSink *sink; /* borrowed or NULL: takes its stream */
-        int reply_fd;              /* of the request */
-        int other_fd;              /* of a session that continues; -1: none */
-        const EventPipeWait *wait; /* borrowed or NULL */
-        gint64 deadline;           /* us of g_get_monotonic_time() */
-        bool has_ended;            /* the session's stream has */
-        bool has_reply;            /* the whole reply has come */
+        const EventPipeSession *session; /* borrowed */
+        int fd;                          /* of the session */
+        int reply_fd;                    /* of the request */
+        int other_fd;                    /* of a session that continues; -1: none */
+        const EventPipeWait *wait;       /* borrowed or NULL */
+        gint64 deadline;                 /* us of g_get_monotonic_time() */
+        bool has_ended;                  /* the session's stream has */
+        bool has_reply;                  /* the whole reply has come */
         uint64_t n_bytes;
 } EventPipeStop;
 
@@ -242,7 +244,6 @@ static bool eventpipe_stop_wait(const Target *target, EventPipeStop *stop, IpcRe
                         {.fd = stop->wait ? stop->wait->interrupt_fd : -1, .events = POLLIN},
                 };
                 const int left = eventpipe_stop_left(stop);
-                uint64_t n_other = 0;
                 int r = poll(fds, G_N_ELEMENTS(fds), left);
 
                 if (r < 0 && errno == EINTR)
@@ -252,11 +253,10 @@ static bool eventpipe_stop_wait(const Target *target, EventPipeStop *stop, IpcRe
                 if (fds[3].revents && eventpipe_stop_is_interrupted(stop, error))
                         return false;
                 if (fds[0].revents)
-                        stop->has_ended = !eventpipe_drain(stop->fd, stop->sink, &stop->n_bytes);
+                        stop->has_ended = !eventpipe_drain(stop->session, &stop->n_bytes);
                 if (fds[1].revents && !eventpipe_stop_take_reply(stop, reply))
                         return port_set_hang_up(target, 0, error);
-                if (fds[2].revents &&
-                    !eventpipe_drain(stop->other_fd, stop->wait->other->sink, &n_other))
+                if (fds[2].revents && !eventpipe_session_drain(stop->wait->other))
                         stop->other_fd = -1;
         }
         return true;
@@ -271,8 +271,8 @@ static bool eventpipe_stop(const Target *target, const EventPipeSession *session
         g_autofree IpcReply *reply = g_new(IpcReply, 1);
         g_autoptr(GByteArray) request = ipc_stop_new(session->id);
         FD_AUTO int fd = port_connect(target, deadline, error);
-        EventPipeStop stop = {.fd = session->fd,
-                              .sink = session->sink,
+        EventPipeStop stop = {.session = session,
+                              .fd = session->fd,
                               .reply_fd = fd,
                               .other_fd = wait && wait->other ? wait->other->fd : -1,
                               .wait = wait,
@@ -291,13 +291,20 @@ static bool eventpipe_stop(const Target *target, const EventPipeSession *session
                port_set_refusal(reply, target, error);
 }
 
+void eventpipe_session_close(EventPipeSession *session)
+{
+        if (session->fd >= 0)
+                shutdown(session->fd, SHUT_RDWR);
+        fd_clear(&session->fd);
+}
+
 bool eventpipe_session_stop(const Target *target, EventPipeSession *session, GError **error)
 {
         uint64_t n_bytes;
         bool is_stopped =
                 eventpipe_stop(target, session, /* wait= */ NULL, STOP_LIMIT, &n_bytes, error);
 
-        fd_clear(&session->fd);
+        eventpipe_session_close(session);
         return is_stopped;
 }
 
@@ -311,16 +318,14 @@ static bool eventpipe_stop_pass(EventPipeStop *stop, gint64 duration, GError **e
                 struct pollfd fds[] = {{.fd = stop->fd, .events = POLLIN},
                                        {.fd = stop->other_fd, .events = POLLIN},
                                        {.fd = stop->wait->interrupt_fd, .events = POLLIN}};
-                uint64_t n_other = 0;
 
                 if (poll(fds, G_N_ELEMENTS(fds), (int)((left + 999) / 1000)) <= 0)
                         continue;
                 if (fds[2].revents && eventpipe_stop_is_interrupted(stop, error))
                         return false;
                 if (fds[0].revents)
-                        stop->has_ended = !eventpipe_drain(stop->fd, stop->sink, &stop->n_bytes);
-                if (fds[1].revents &&
-                    !eventpipe_drain(stop->other_fd, stop->wait->other->sink, &n_other))
+                        stop->has_ended = !eventpipe_drain(stop->session, &stop->n_bytes);
+                if (fds[1].revents && !eventpipe_session_drain(stop->wait->other))
                         stop->other_fd = -1;
         }
         return true;
@@ -341,8 +346,8 @@ bool eventpipe_watch_loads(const Target *target, const EventPipeWait *wait, gint
         uint64_t n_bytes;
         uint32_t code;
         FD_AUTO int fd = eventpipe_collect(target, &collect, reply, &session.id, &code, &refusal);
-        EventPipeStop watch = {.fd = fd,
-                               .sink = wait->sink,
+        EventPipeStop watch = {.session = &session,
+                               .fd = fd,
                                .reply_fd = -1,
                                .other_fd = wait->other ? wait->other->fd : -1,
                                .wait = wait};

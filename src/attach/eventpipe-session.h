@@ -15,6 +15,8 @@
 
 #include "attach/port.h"
 
+#include <stdatomic.h>
+
 /* Takes the bytes of a stream, as they come. */
 typedef struct EventPipeSink {
         void (*take)(void *data, const uint8_t *bytes, size_t n);
@@ -26,6 +28,7 @@ typedef struct EventPipeSession {
         uint64_t id;
         bool is_persistent;        /* nothing is written into it: it outlives its reader */
         const EventPipeSink *sink; /* borrowed; NULL: the stream is discarded */
+        _Atomic uint64_t *n_taken; /* borrowed; NULL: nobody counts the bytes that were read */
 } EventPipeSession;
 
 /* Switches on the events of loads, unloads, modules, IL maps and precompiled entry points. */
@@ -41,6 +44,8 @@ bool eventpipe_session_open_samples(const Target *target, const EventPipeSink *s
                                     EventPipeSession *ret_session, GError **error);
 /* Takes what has come. False: the session is over. */
 bool eventpipe_session_drain(const EventPipeSession *session);
+/* Hangs up, for all who have a copy of the socket. */
+void eventpipe_session_close(EventPipeSession *session);
 /* Switches the events off, unless another session wants them. Closes the session in any case. */
 bool eventpipe_session_stop(const Target *target, EventPipeSession *session, GError **error);
 /* Stops the session of that id; a session that is over is not an error. */

@@ -10,6 +10,7 @@
 #include "util/fd.h"
 
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/pidfd.h>
 
@@ -84,6 +85,52 @@ static void worker_take_listing(void *data, const uint8_t *bytes, size_t n)
         eventpipe_feed_push_listing(((const Worker *)data)->feed, bytes, n);
 }
 
+typedef union WorkerControl {
+        struct cmsghdr header; /* for its alignment */
+        char bytes[CMSG_SPACE(sizeof(int))];
+} WorkerControl;
+
+ssize_t worker_report_receive(int fd, WorkerReport *ret_report, int *ret_stream)
+{
+        WorkerControl control;
+        struct iovec part = {ret_report, sizeof(*ret_report)};
+        struct msghdr message = {.msg_iov = &part,
+                                 .msg_iovlen = 1,
+                                 .msg_control = control.bytes,
+                                 .msg_controllen = sizeof(control.bytes)};
+        ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+        const struct cmsghdr *header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+
+        *ret_stream = -1;
+        if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
+                memcpy(ret_stream, CMSG_DATA(header), sizeof(*ret_stream));
+        return n;
+}
+
+/* With a copy of STREAM, unless that is -1. */
+static ssize_t worker_report_send(int fd, const WorkerReport *report, int stream)
+{
+        WorkerControl control = {.header = {.cmsg_len = CMSG_LEN(sizeof(stream)),
+                                            .cmsg_level = SOL_SOCKET,
+                                            .cmsg_type = SCM_RIGHTS}};
+        struct iovec part = {(void *)report, sizeof(*report)};
+        struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+        if (stream >= 0) {
+                message.msg_control = control.bytes;
+                message.msg_controllen = sizeof(control.bytes);
+                memcpy(CMSG_DATA(&control.header), &stream, sizeof(stream));
+        }
+        return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+/* The holder watches the socket of a session that must be read all the time. */
+static int worker_stream(const Worker *worker, const WorkerReport *report)
+{
+        return report->event == WORKER_HELD && !worker->session.is_persistent ? worker->session.fd
+                                                                              : -1;
+}
+
 /*
  * If the holder has died, that shows when orders are read. If it lives and does not get the report,
  * it would wait for one: the worker ends, and the holder starts another.
@@ -93,7 +140,7 @@ static void worker_send(Worker *worker, const WorkerReport *report)
         ssize_t n;
 
         do
-                n = send(worker->fd, report, sizeof(*report), MSG_NOSIGNAL);
+                n = worker_report_send(worker->fd, report, worker_stream(worker, report));
         while (n < 0 && errno == EINTR);
         if (n >= 0 || errno == EPIPE || errno == ECONNRESET || worker->end != WORKER_GOES_ON)
                 return;
@@ -303,6 +350,7 @@ static bool worker_hold(const WorkerJob *job, Worker *worker, GError **error)
         worker->version = eventpipe_runtime_version(&worker->target, error);
         if ((!worker->version && *error) || !worker_open(worker, error))
                 return false;
+        worker->session.n_taken = job->n_taken;
         report = worker_report_new(worker, WORKER_HELD);
         report.time = eventpipe_session_clock();
         if (worker->via == ATTACH_VIA_EVENTPIPE)
@@ -466,6 +514,7 @@ void worker_run(const WorkerJob *job, int fd)
         case WORKER_GOES_ON: /* it never held a session */
                 break;
         case WORKER_IS_DONE:
+                eventpipe_session_close(&worker.session);
                 worker_finish_feed(&worker);
                 worker_send_ended(&worker);
                 break;
@@ -482,7 +531,7 @@ void worker_run(const WorkerJob *job, int fd)
         eventpipe_feed_free(worker.feed);
         jit_log_close(worker.jit_log);
         fd_clear(&worker.orphan);
-        fd_clear(&worker.session.fd);
+        eventpipe_session_close(&worker.session);
         target_close(&worker.target);
         g_free(worker.version);
 }

@@ -16,6 +16,7 @@
 
 #include "wire/hold-request.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -46,6 +47,12 @@ typedef struct WorkerReport {
         char message[WORKER_MAX_MESSAGE];
 } WorkerReport;
 
+/*
+ * Takes a report without waiting. RET_STREAM is a copy of the socket of a session that must be read
+ * all the time, which comes with WORKER_HELD, or -1. Returns what recvmsg() does.
+ */
+ssize_t worker_report_receive(int fd, WorkerReport *ret_report, int *ret_stream);
+
 /* One packet of one byte. */
 typedef enum WorkerOrder {
         WORKER_DO_RUNDOWN = 'l', /* one more */
@@ -67,6 +74,7 @@ typedef struct WorkerJob {
         /* EVENTPIPE: a worker of an earlier holder, which ends once this one holds a session; 0:
          * none. A listing is made only then, so that what the other has to feed comes before it. */
         pid_t orphan;
+        _Atomic uint64_t *n_taken; /* counts the bytes that were read of the session; or NULL */
 } WorkerJob;
 
 /* To be called in a process of its own. FD is a SOCK_SEQPACKET socket. Returns when the worker has

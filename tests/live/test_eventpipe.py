@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import time
 
@@ -24,6 +25,18 @@ import test_live  # pylint: disable=wrong-import-position
 from test_attach import complete, holder_of, in_gap, nothing, run_for  # pylint: disable=wrong-import-position
 
 VIA = '--via=eventpipe'
+
+# Stops the process that is its argument as a debugger does, until that has ended.
+TRACER = '''
+import ctypes, os, sys
+PTRACE_ATTACH = 16
+pid = int(sys.argv[1])
+if ctypes.CDLL(None, use_errno=True).ptrace(PTRACE_ATTACH, pid, None, None):
+    sys.exit(os.strerror(ctypes.get_errno()))
+os.waitpid(pid, 0)
+print('READY', flush=True)
+os.waitpid(pid, 0)
+'''
 
 
 class DirectFeed(attached.Feed):
@@ -174,14 +187,23 @@ def test_stays(tap, feed, command, directory):
         tap.equal(feed.clrsym('attach', program.pid, '--via=lttng').returncode, 1,
                   'one process has one source')
         check_end(tap, program, 'the program ends by itself')
-    program = attached.Busy(command, directory / 'unread')
-    with program.running(DOTNET_LTTng='0'):
+    for how in 'stopped', 'traced':
+        test_unread(tap, feed, attached.Busy(command, directory / how), how)
+
+
+def test_unread(tap, feed, program, how):
+    """Its worker does not read: it does not end before what its runtime has buffered was read."""
+    with program.running(DOTNET_LTTng='0'), contextlib.ExitStack() as stack:
         attach(feed, program)
-        # It does not end before what its runtime has buffered was read.
-        _, workers = holder_of(program.pid)
-        os.kill(workers[0], signal.SIGSTOP)
-        run_for(2)
-        check_end(tap, program, 'the program ends by itself, though its worker is stopped')
+        _, (worker, *_) = holder_of(program.pid)
+        if how == 'stopped':
+            os.kill(worker, signal.SIGSTOP)
+        else:
+            tracer = stack.enter_context(live.child([sys.executable, '-c', TRACER, str(worker)],
+                                                    stdout=subprocess.PIPE))
+            tap.equal(tracer.stdout.readline(), b'READY\n', 'its worker is traced')
+        run_for(1)
+        check_end(tap, program, f'the program ends by itself, though its worker is {how}')
 
 
 def check_end(tap, program, name):
