@@ -111,7 +111,8 @@ bool backlog_has_room(const Backlog *backlog)
 {
         if (!backlog_must_wait(backlog))
                 return backlog->n_in_memory <= backlog->limits.memory / 2;
-        return !backlog->is_broken &&
+        /* A file that may not have a large batch is of no use to begin again with. */
+        return !backlog->is_broken && backlog_file_room(backlog) > 0 &&
                spill_n_bytes(backlog->spill) <= backlog_file_room(backlog) / 2;
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "attach/eventpipe-feed.h"
 
+#include "attach/error.h"
 #include "event/boot-id.h"
 #include "nettrace/reader.h"
 #include "util/backoff.h"
 #include "util/fd.h"
+#include "util/size-text.h"
 #include "util/unix-socket.h"
 #include "wire/ingest-client.h"
 
@@ -256,6 +258,24 @@ static void feed_take(EventPipeFeed *feed)
         feed_put_report(feed);
         feed_put_progress(feed, horizon);
         feed_commit(feed);
+}
+
+bool eventpipe_feed_find_limits(BacklogLimits *ret_limits, GError **error)
+{
+        const char *text = g_getenv(FEED_LIMIT_VARIABLE);
+
+        *ret_limits = FEED_LIMITS;
+        if (!text || size_from_text(text, &ret_limits->file))
+                return true;
+        if (g_str_equal(text, "0")) {
+                ret_limits->file = 0;
+                return true;
+        }
+        g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
+                    FEED_LIMIT_VARIABLE "=%s is not a size: give bytes, or a number with K, M or "
+                                        "G, such as 256M",
+                    text);
+        return false;
 }
 
 EventPipeFeed *eventpipe_feed_new(const char *ingest, const FeedTarget *target,

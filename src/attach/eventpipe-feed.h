@@ -28,6 +28,8 @@
 
 /* What is kept of one process, unless there is a reason for other limits. */
 #define FEED_LIMITS ((BacklogLimits){.memory = 4u << 20, .file = 256u << 20})
+/* The most that the file has instead: a size such as 1G, or 0. */
+#define FEED_LIMIT_VARIABLE "CLRSYM_SPILL_LIMIT"
 
 typedef struct EventPipeFeed EventPipeFeed;
 
@@ -44,6 +46,9 @@ typedef struct FeedTarget {
  */
 EventPipeFeed *eventpipe_feed_new(const char *ingest, const FeedTarget *target,
                                   const BacklogLimits *limits, uint64_t since);
+/* False: what the environment has is not a size. Then RET_LIMITS is FEED_LIMITS. */
+bool eventpipe_feed_find_limits(BacklogLimits *ret_limits, GError **error);
+
 /* What was not sent is lost. NULL is fine. */
 void eventpipe_feed_free(EventPipeFeed *feed);
 

@@ -4,6 +4,7 @@
  * clrsym-holder: holds the EventPipe sessions that `clrsym attach` opens
  */
 
+#include "attach/eventpipe-feed.h"
 #include "attach/holder-path.h"
 #include "attach/holder.h"
 #include "util/runtime-path.h"
@@ -74,6 +75,7 @@ int main(int argc, char **argv)
         g_autofree char *directory = NULL, *ingest = NULL;
         g_autoptr(GError) error = NULL;
         int fds[_HOLDER_SOCKET_MAX];
+        BacklogLimits limits;
         Holder *holder;
 
         g_option_context_set_summary(
@@ -87,6 +89,10 @@ int main(int argc, char **argv)
         if (arg_version) {
                 printf("clrsym-holder " CLRSYM_VERSION "\n");
                 return 0;
+        }
+        if (!eventpipe_feed_find_limits(&limits, &error)) {
+                holder_main_fail(error->message);
+                return 2;
         }
         directory = arg_directory ? g_canonicalize_filename(arg_directory, NULL)
                                   : holder_path_own(&error);

@@ -321,8 +321,11 @@ static void worker_begin_feed(const WorkerJob *job, Worker *worker, uint64_t sin
                                    .uid = worker->target.info.uid,
                                    .start_ticks = worker->target.start_ticks,
                                    .clock_offset = job->clock_offset};
+        BacklogLimits limits;
 
-        worker->feed = eventpipe_feed_new(job->ingest, &target, &FEED_LIMITS, since);
+        /* A holder does not start with limits that are wrong. */
+        eventpipe_feed_find_limits(&limits, /* error= */ NULL);
+        worker->feed = eventpipe_feed_new(job->ingest, &target, &limits, since);
         worker->jit_log = jit_log_open(job->path, target_key(&worker->target)->pid);
         if (worker->jit_log)
                 eventpipe_feed_watch(worker->feed, worker_log_jit, worker->jit_log);

@@ -335,6 +335,31 @@ START_TEST(test_spilled)
 }
 END_TEST
 
+static const struct {
+        const char *text; /* NULL: not set */
+        uint64_t limit;   /* 0 also if that is no size */
+        bool is_size;
+} LIMITS[] = {
+        {NULL, 256u << 20, true}, {"0", 0, true},   {"1G", 1u << 30, true}, {"4096", 4096, true},
+        {"much", 0, false},       {"-1", 0, false}, {"", 0, false},
+};
+
+START_TEST(test_limits)
+{
+        g_autoptr(GError) error = NULL;
+        BacklogLimits limits;
+
+        if (LIMITS[_i].text)
+                g_setenv(FEED_LIMIT_VARIABLE, LIMITS[_i].text, true);
+        else
+                g_unsetenv(FEED_LIMIT_VARIABLE);
+        ck_assert_int_eq(eventpipe_feed_find_limits(&limits, &error), LIMITS[_i].is_size);
+        ck_assert_int_eq(error == NULL, LIMITS[_i].is_size);
+        if (LIMITS[_i].is_size)
+                ck_assert_uint_eq(limits.file, LIMITS[_i].limit);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("attach-feed");
@@ -345,6 +370,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_damaged);
         tcase_add_test(tcase, test_no_daemon);
         tcase_add_loop_test(tcase, test_spilled, 0, G_N_ELEMENTS(SPILLINGS));
+        tcase_add_loop_test(tcase, test_limits, 0, G_N_ELEMENTS(LIMITS));
         suite_add_tcase(suite, tcase);
         return suite;
 }
