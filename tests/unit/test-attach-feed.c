@@ -337,7 +337,7 @@ END_TEST
 
 static const struct {
         const char *text; /* NULL: not set */
-        uint64_t limit;   /* 0 also if that is no size */
+        uint64_t limit;   /* bytes; unused where IS_SIZE is false */
         bool is_size;
 } LIMITS[] = {
         {NULL, 256u << 20, true}, {"0", 0, true},   {"1G", 1u << 30, true}, {"4096", 4096, true},
