@@ -117,6 +117,7 @@ static bool member_kind_fits(MemberKind kind, FieldType type)
         case FIELD_TYPE_U64_ARRAY:
         case FIELD_TYPE_IL_OFFSETS:
         case FIELD_TYPE_U32_ARRAY:
+        case FIELD_TYPE_U8_ARRAY:
                 return kind == MEMBER_UNSIGNED_ARRAY || kind == MEMBER_SIGNED_ARRAY;
         case _FIELD_TYPE_MAX:
                 break;
@@ -288,6 +289,7 @@ static DecodeResult plain_read(Source *source, unsigned index, FieldType type, u
                 break;
         case FIELD_TYPE_U64_ARRAY:
         case FIELD_TYPE_U32_ARRAY:
+        case FIELD_TYPE_U8_ARRAY:
                 is_ok = plain_read_array(plain, member, field, count, field_type_element_size(type),
                                          false, ret_value);
                 break;

@@ -388,6 +388,7 @@ static bt_field_class *row_field(uint64_t mip, bt_trace_class *trace_class, cons
         case FIELD_TYPE_U64_ARRAY:
         case FIELD_TYPE_IL_OFFSETS:
         case FIELD_TYPE_U32_ARRAY:
+        case FIELD_TYPE_U8_ARRAY:
         case _FIELD_TYPE_MAX:
                 break;
         }

@@ -267,6 +267,7 @@ bool record_write(const Record *record, bt_field *payload)
                 case FIELD_TYPE_U64_ARRAY:
                 case FIELD_TYPE_IL_OFFSETS:
                 case FIELD_TYPE_U32_ARRAY:
+                case FIELD_TYPE_U8_ARRAY:
                         is_ok = write_array(event->fields[i].type, value, field);
                         break;
                 case _FIELD_TYPE_MAX:

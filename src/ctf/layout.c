@@ -51,6 +51,7 @@ static bool class_fits(const CtfClass *class, FieldType type)
         case FIELD_TYPE_U64_ARRAY:
         case FIELD_TYPE_IL_OFFSETS:
         case FIELD_TYPE_U32_ARRAY:
+        case FIELD_TYPE_U8_ARRAY:
                 return class_is_array(class) && !class->element->is_text;
         case _FIELD_TYPE_MAX:
                 break;
@@ -306,6 +307,7 @@ static inline DecodeResult ctf_source_read(Source *base, unsigned index, FieldTy
                 break;
         case FIELD_TYPE_U64_ARRAY:
         case FIELD_TYPE_U32_ARRAY:
+        case FIELD_TYPE_U8_ARRAY:
                 is_ok = ctf_source_array(source, class, count, field_type_element_size(type), false,
                                          ret_value);
                 break;

@@ -7,6 +7,7 @@
 static const char *const PROVIDER_NAMES[_PROVIDER_MAX] = {
         [PROVIDER_RUNTIME] = "DotNETRuntime",
         [PROVIDER_RUNDOWN] = "DotNETRuntimeRundown",
+        [PROVIDER_PRIVATE] = "DotNETRuntimePrivate",
 };
 
 static const char *const FIELD_NAMES[_FIELD_NAME_MAX] = {
@@ -111,6 +112,16 @@ static const Field tail_call_failed_ansi[] = {TAIL_CALL_FAILED(ASTRING)};
                 A(NativeOffsets, U32_ARRAY, CountOfMapEntries), F(ClrInstanceID, U16)
 static const Field il_map_v0[] = {IL_MAP_V0};
 static const Field il_map_v1[] = {IL_MAP_V0, F(ILVersionID, U64)};
+
+/*
+ * The methods that were inlined into one body, and where: in chunks, which are numbered. The last
+ * one has bit 31 of its number.
+ */
+static const Field rich_debug_info[] = {
+        F(ClrInstanceID, U16),       F(MethodID, U64),   F(ReJITID, U64),
+        F(ILVersionID, U64),         F(ChunkFlags, U32), F(DataSize, U32),
+        A(Data, U8_ARRAY, DataSize),
+};
 
 #define MODULE_V0                                                                                  \
         F(ModuleID, U64), F(AssemblyID, U64), F(ModuleFlags, U32), F(Reserved1, U32),              \
@@ -325,6 +336,7 @@ const Event event_table[] = {
         E(RUNDOWN, 161, 0, SHOWN, "ModuleRangeDCEnd", module_range),
         E(RUNDOWN, 187, 0, RUNTIME_RUNDOWN, "RuntimeInformationDCStart", runtime_information),
         E(RUNDOWN, 280, 0, TIERED_SETTINGS, "TieredCompilationSettingsDCStart", tiered_settings),
+        E(PRIVATE, 189, 0, SHOWN, "JittedMethodRichDebugInfo", rich_debug_info),
 };
 
 const size_t n_event_table = G_N_ELEMENTS(event_table);

@@ -23,6 +23,7 @@
 typedef enum Provider {
         PROVIDER_RUNTIME, /* LTTng provider "DotNETRuntime" */
         PROVIDER_RUNDOWN, /* LTTng provider "DotNETRuntimeRundown" */
+        PROVIDER_PRIVATE, /* LTTng provider "DotNETRuntimePrivate" */
         _PROVIDER_MAX,
 } Provider;
 
@@ -38,6 +39,7 @@ typedef enum FieldType {
         FIELD_TYPE_U64_ARRAY,
         FIELD_TYPE_IL_OFFSETS, /* i32 array: IL offset, or one of IL_OFFSET_* */
         FIELD_TYPE_U32_ARRAY,
+        FIELD_TYPE_U8_ARRAY,
         _FIELD_TYPE_MAX,
 } FieldType;
 
@@ -179,6 +181,8 @@ static inline unsigned field_type_element_size(FieldType type)
         case FIELD_TYPE_IL_OFFSETS:
         case FIELD_TYPE_U32_ARRAY:
                 return 4;
+        case FIELD_TYPE_U8_ARRAY:
+                return 1;
         default:
                 return 0;
         }

@@ -79,6 +79,7 @@ static void json_append_value(GString *out, FieldType type, const Value *value)
         case FIELD_TYPE_U64_ARRAY:
         case FIELD_TYPE_IL_OFFSETS:
         case FIELD_TYPE_U32_ARRAY:
+        case FIELD_TYPE_U8_ARRAY:
                 json_append_array(out, type, value);
                 break;
         case _FIELD_TYPE_MAX:

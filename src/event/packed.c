@@ -90,6 +90,7 @@ static ssize_t field_size(FieldType type, uint32_t count, const uint8_t *bytes, 
         case FIELD_TYPE_U64_ARRAY:
         case FIELD_TYPE_IL_OFFSETS:
         case FIELD_TYPE_U32_ARRAY:
+        case FIELD_TYPE_U8_ARRAY:
                 size = (uint64_t)count * field_type_element_size(type);
                 break;
         default: /* a number */

@@ -41,7 +41,8 @@ IDS = {RUNTIME: {
     158: 'AppDomainDCEnd', 187: 'RuntimeInformationDCStart'}}
 # What TraceEvent 4.0.0 has no row for in its CTF table; all of them are in test_bt2.py.
 NOT_DELIVERED = ('DotNETRuntime:R2RGetEntryPoint', 'DotNETRuntime:R2RGetEntryPointStart',
-                 'DotNETRuntime:MethodJitMemoryAllocatedForCode', 'DotNETRuntimeRundown:')
+                 'DotNETRuntime:MethodJitMemoryAllocatedForCode', 'DotNETRuntimeRundown:',
+                 'DotNETRuntimePrivate:')
 # It knows processes from contexts only, not from the environment of a per-PID trace.
 WITHOUT_PROCESS = ('perpid',)
 # It takes the tier's bits out of the flags, into a property with numbers of its own.

@@ -7,9 +7,9 @@ with other CTF fields. The test reads the same lists as the generator of the pro
 
 import struct
 
-from events import (ALL_EVENTS, ELEMENTS, ERROR, FLAG_JIT_HELPER, FOREIGN_EVENTS, IGNORED, INTEGERS,
-                    OTHER, READ_EVENTS, RUNDOWN, RUNTIME, SKIPPED, UNREAD_EVENTS, Emission,
-                    blob_of, plain_ctf, values_make)
+from events import (ALL_EVENTS, COUNTS, ELEMENTS, ERROR, FLAG_JIT_HELPER, FOREIGN_EVENTS, IGNORED,
+                    INTEGERS, OTHER, READ_EVENTS, RUNDOWN, RUNTIME, SKIPPED, UNREAD_EVENTS,
+                    Emission, blob_of, plain_ctf, values_make)
 
 # UTF-16 as the runtime may have it, also what is not well-formed.
 STRINGS = (
@@ -57,9 +57,9 @@ def all_ones(emitted):
     values = values_make(emitted, n_elements=1)
     for name, kind in emitted.fields:
         if kind in ELEMENTS:
-            values[name] = [struct.unpack(ELEMENTS[kind], b'\xff' * 8
-                                          if kind == 'u64[]' else b'\xff' * 4)[0]]
-        elif kind in INTEGERS and 'Count' not in name:
+            ones = b'\xff' * struct.calcsize(ELEMENTS[kind])
+            values[name] = [struct.unpack(ELEMENTS[kind], ones)[0]]
+        elif kind in INTEGERS and name not in COUNTS:
             values[name] = (1 << 8 * struct.calcsize(INTEGERS[kind])) - 1
         elif kind == 'guid':
             values[name] = 'ffffffff-ffff-ffff-ffff-ffffffffffff'

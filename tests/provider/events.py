@@ -15,14 +15,15 @@ from dataclasses import dataclass
 
 RUNTIME = 'DotNETRuntime'
 RUNDOWN = 'DotNETRuntimeRundown'
+PRIVATE = 'DotNETRuntimePrivate'
 OTHER = 'clrsym_test_other'
 
 MAX_PLAIN_FIELDS = 9
 FLAG_JIT_HELPER = 0x10
 
 INTEGERS = {'u8': '<B', 'u16': '<H', 'u32': '<I', 'u64': '<Q', 'bool': '<I'}
-ELEMENTS = {'u64[]': '<Q', 'u32[]': '<I', 'il[]': '<i'}
-COUNTS = ('TypeParameterCount', 'CountOfMapEntries')
+ELEMENTS = {'u64[]': '<Q', 'u32[]': '<I', 'u8[]': '<B', 'il[]': '<i'}
+COUNTS = ('TypeParameterCount', 'CountOfMapEntries', 'DataSize')
 
 # Field types: numbers; bool (4 bytes); guid; w (UTF-16 in a blob), a (8-bit), both CTF strings when
 # plain; arrays, counted by the nearest of COUNTS before them; il[] is signed.
@@ -179,6 +180,10 @@ LAYOUTS = {
         'ModuleRangeDCEnd': RANGE,
         'RuntimeInformationDCStart': INFORMATION,
         'TieredCompilationSettingsDCStart': f'{CLR} Flags:u32',
+    },
+    PRIVATE: {
+        'JittedMethodRichDebugInfo': f'{CLR} MethodID:u64 ReJITID:u64 ILVersionID:u64 '
+                                     'ChunkFlags:u32 DataSize:u32 Data:u8[]',
     },
 }
 

@@ -118,6 +118,13 @@ DOTNET_RUNTIME_RUNDOWN = {
 }
 
 
+DOTNET_RUNTIME_PRIVATE = {
+    'JittedMethodRichDebugInfo':
+        'ClrInstanceID u16, MethodID u64, ReJITID u64, ILVersionID u64, ChunkFlags u32,'
+        'DataSize u32, Data u8[DataSize]',
+}
+
+
 def parse_fields(text):
     return [tuple(field.split()) for field in text.split(',') if field.strip()]
 
@@ -125,7 +132,8 @@ def parse_fields(text):
 # LTTng event name -> [(field name, type)]: every event that clrsym has a row for, and no other.
 LAYOUT = {f'{provider}:{name}': parse_fields(fields)
           for provider, rows in (('DotNETRuntime', DOTNET_RUNTIME),
-                                 ('DotNETRuntimeRundown', DOTNET_RUNTIME_RUNDOWN))
+                                 ('DotNETRuntimeRundown', DOTNET_RUNTIME_RUNDOWN),
+                                 ('DotNETRuntimePrivate', DOTNET_RUNTIME_PRIVATE))
           for name, fields in rows.items()}
 
 SCALARS = {'u8': '<B', 'u16': '<H', 'u32': '<I', 'u64': '<Q', 'i32': '<i'}

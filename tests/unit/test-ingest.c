@@ -56,7 +56,8 @@ static Value value_of(const Event *event, unsigned i)
                 value.data = ELEMENTS;
                 value.n = N_ELEMENTS;
         }
-        if (field->name == FIELD_CountOfMapEntries || field->name == FIELD_TypeParameterCount)
+        if (field->name == FIELD_CountOfMapEntries || field->name == FIELD_TypeParameterCount ||
+            field->name == FIELD_DataSize)
                 value.u = N_ELEMENTS;
         return value;
 }

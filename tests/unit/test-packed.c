@@ -40,7 +40,8 @@ static uint64_t number_of(unsigned index, FieldName name)
 {
         if (name == FIELD_MethodFlags)
                 return 0x188;
-        if (name == FIELD_CountOfMapEntries || name == FIELD_TypeParameterCount)
+        if (name == FIELD_CountOfMapEntries || name == FIELD_TypeParameterCount ||
+            name == FIELD_DataSize)
                 return N_ELEMENTS;
         return UINT64_C(0xf1e2d3c4b5a69700) + index;
 }
@@ -89,6 +90,7 @@ static void put_field(GByteArray *blob, const Field *field, unsigned index)
         case FIELD_TYPE_U64_ARRAY:
         case FIELD_TYPE_IL_OFFSETS:
         case FIELD_TYPE_U32_ARRAY:
+        case FIELD_TYPE_U8_ARRAY:
                 for (i = 0; i < N_ELEMENTS; i++)
                         put_le(blob, element_of(index, i), field_type_element_size(field->type));
                 break;
@@ -146,6 +148,7 @@ static void check_value(const Field *field, unsigned index, const Value *value)
         case FIELD_TYPE_U64_ARRAY:
         case FIELD_TYPE_IL_OFFSETS:
         case FIELD_TYPE_U32_ARRAY:
+        case FIELD_TYPE_U8_ARRAY:
                 ck_assert_uint_eq(value->n, N_ELEMENTS);
                 for (i = 0; i < N_ELEMENTS * size; i++)
                         ck_assert_uint_eq(value->data[i],
@@ -252,6 +255,10 @@ static const struct {
         {"DotNETRuntime:MethodDetails", 20, 4, 4, DECODE_TRUNCATED},
         {"DotNETRuntime:MethodDetails", 20, 4, 2, DECODE_LEFTOVER},
         {"DotNETRuntime:MethodDetails", 20, 4, 3, DECODE_OK},
+        {"DotNETRuntimePrivate:JittedMethodRichDebugInfo", 30, 4, UINT32_MAX, DECODE_TRUNCATED},
+        {"DotNETRuntimePrivate:JittedMethodRichDebugInfo", 30, 4, 4, DECODE_TRUNCATED},
+        {"DotNETRuntimePrivate:JittedMethodRichDebugInfo", 30, 4, 2, DECODE_LEFTOVER},
+        {"DotNETRuntimePrivate:JittedMethodRichDebugInfo", 30, 4, 3, DECODE_OK},
 };
 
 START_TEST(test_count)
