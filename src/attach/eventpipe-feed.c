@@ -511,9 +511,26 @@ void eventpipe_feed_run(EventPipeFeed *feed)
                 feed_hang_up(feed);
 }
 
+/* The last batch: it needs no room, because nothing waits in the file any more. */
+static void feed_close(EventPipeFeed *feed)
+{
+        GByteArray *batch = ingest_client_batch(feed->client);
+        g_autoptr(GByteArray) frames = g_byte_array_new();
+
+        if (feed->drop_time)
+                feed_lose(feed, feed->drop_time, MAX(feed->horizon, feed->drop_time),
+                          feed->n_dropped);
+        feed->drop_time = 0;
+        ingest_put_stream_close(batch, feed->stream->number);
+        g_byte_array_append(frames, batch->data, batch->len);
+        ingest_client_drop_batch(feed->client);
+        backlog_commit_frames(feed->backlog, frames, feed->last);
+}
+
 void eventpipe_feed_finish(EventPipeFeed *feed, gint64 limit)
 {
         const gint64 deadline = g_get_monotonic_time() + limit;
+        bool is_closed = false;
         gint64 left;
 
         if (feed->is_listing)
@@ -521,17 +538,19 @@ void eventpipe_feed_finish(EventPipeFeed *feed, gint64 limit)
         nettrace_reader_finish(feed->session.reader);
         feed_take(feed);
         feed_take_listed(feed, UINT64_MAX);
-        if (feed->drop_time)
-                feed_lose(feed, feed->drop_time, MAX(feed->horizon, feed->drop_time),
-                          feed->n_dropped);
-        feed->drop_time = 0;
-        ingest_put_stream_close(ingest_client_batch(feed->client), feed->stream->number);
         feed_commit(feed);
-        while ((ingest_client_n_in_flight(feed->client) > 0 || !backlog_is_sent(feed->backlog)) &&
-               (left = deadline - g_get_monotonic_time()) > 0) {
+        while ((left = deadline - g_get_monotonic_time()) > 0) {
                 struct pollfd fd;
-                int ms = eventpipe_feed_poll(feed, &fd);
+                int ms;
 
+                if (!is_closed && backlog_is_sent(feed->backlog)) {
+                        feed_close(feed);
+                        is_closed = true;
+                        eventpipe_feed_run(feed);
+                }
+                if (is_closed && ingest_client_n_in_flight(feed->client) == 0)
+                        break;
+                ms = eventpipe_feed_poll(feed, &fd);
                 left = (left + 999) / 1000;
                 poll(&fd, 1, ms < 0 ? (int)left : (int)MIN(left, ms));
                 eventpipe_feed_run(feed);

@@ -13,9 +13,11 @@
 #include "util/fd.h"
 #include "util/unix-socket.h"
 #include "wire/ingest-connection.h"
+#include "wire/ingest.h"
 
 #include <glib/gstdio.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -30,6 +32,11 @@ typedef struct FakeDaemon {
         int listener, fd;
         Tracker *tracker;
         IngestConnection *connection;
+        GByteArray *seen;   /* owned: frames that are not counted yet */
+        uint64_t n_records; /* of rising times */
+        uint64_t n_missing; /* that gaps report */
+        uint64_t last;      /* ns: of the last record */
+        bool is_closed;     /* the stream is */
 } FakeDaemon;
 
 static void fake_listen(FakeDaemon *fake)
@@ -45,6 +52,9 @@ static void fake_init(FakeDaemon *fake)
         fake->listener = fake->fd = -1;
         fake->tracker = tracker_new();
         fake->connection = NULL;
+        fake->seen = g_byte_array_new();
+        fake->n_records = fake->n_missing = fake->last = 0;
+        fake->is_closed = false;
 }
 
 static void fake_hang_up(FakeDaemon *fake)
@@ -63,6 +73,41 @@ static void fake_deinit(FakeDaemon *fake)
         g_rmdir(fake->directory);
         g_free(fake->path);
         g_free(fake->directory);
+        g_byte_array_unref(fake->seen);
+}
+
+static void fake_count_frame(FakeDaemon *fake, const IngestFrame *frame)
+{
+        uint32_t number;
+        StreamGap gap;
+        Record record;
+
+        if (frame->type == INGEST_RECORD) {
+                ck_assert_int_ge(ingest_get_record(frame, &number, &record), 0);
+                ck_assert_uint_gt(record.time, fake->last);
+                fake->last = record.time;
+                fake->n_records++;
+        } else if (frame->type == INGEST_GAP) {
+                ck_assert_int_ge(ingest_get_gap(frame, &number, &gap), 0);
+                ck_assert_uint_ge(gap.begin, fake->last);
+                fake->n_missing += gap.count;
+        } else if (frame->type == INGEST_STREAM_CLOSE) {
+                fake->is_closed = true;
+        }
+}
+
+static void fake_count(FakeDaemon *fake, const uint8_t *bytes, size_t n)
+{
+        IngestFrame frame;
+        size_t at = 0;
+
+        g_byte_array_append(fake->seen, bytes, (guint)n);
+        while ((n = (size_t)ingest_frame_next(fake->seen->data + at, fake->seen->len - at,
+                                              &frame)) > 0) {
+                fake_count_frame(fake, &frame);
+                at += n;
+        }
+        g_byte_array_remove_range(fake->seen, 0, (guint)at);
 }
 
 /* Takes what has come, and answers. */
@@ -78,8 +123,10 @@ static void fake_run(FakeDaemon *fake)
                         return;
                 fake->connection = ingest_connection_new(fake->tracker, false);
         }
-        while ((n = recv(fake->fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0)
+        while ((n = recv(fake->fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0) {
+                fake_count(fake, bytes, (size_t)n);
                 ck_assert(ingest_connection_feed(fake->connection, bytes, (size_t)n));
+        }
         out = ingest_connection_output(fake->connection);
         n = send(fake->fd, out->data, out->len, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n > 0)
@@ -335,6 +382,105 @@ START_TEST(test_spilled)
 }
 END_TEST
 
+/* The session's first event is MethodUnload instead. */
+static GByteArray *unloads_begin(void)
+{
+        GByteArray *out = nettrace_stream_begin(4);
+        uint8_t *id = memmem(out->data, out->len, (const uint8_t[]){160, 0, 0, 0}, 4);
+
+        ck_assert_ptr_nonnull(id);
+        *id = 142;
+        return out;
+}
+
+/* One in a block of events. */
+static void put_unload(GByteArray *block, uint32_t sequence_step, uint64_t time_step)
+{
+        enum { SIZE = 36, SORTED = 0x40, THREAD = 7 };
+
+        nettrace_put(block, NETTRACE_TEST_FLAGS | SORTED, 1);
+        nettrace_put_varint(block, 1);
+        nettrace_put_varint(block, sequence_step);
+        nettrace_put_varint(block, THREAD);
+        nettrace_put_varint(block, UINT32_MAX); /* processor */
+        nettrace_put_varint(block, THREAD);
+        nettrace_put_varint(block, time_step);
+        nettrace_put_varint(block, SIZE);
+        nettrace_put(block, 0x1111, 8);
+        nettrace_put(block, 0x2222, 8);
+        nettrace_put(block, 0x7f0000001000, 8);
+        nettrace_put(block, 64, 4);
+        nettrace_put(block, 0x06000001, 4);
+        nettrace_put(block, 0, 4);
+}
+
+/*
+ * 1,000 events, 10 ns apart, each the promise that nothing older comes. Of SESSION there is only as
+ * much as padding needs.
+ */
+static void push_thousand(EventPipeFeed *feed, GByteArray *session, unsigned *sequence,
+                          uint64_t *time)
+{
+        const size_t n_before = session->len % 4;
+        GByteArray *block = nettrace_block_new(true);
+        unsigned i;
+
+        put_unload(block, *sequence, *time);
+        for (i = 1; i < 1000; i++)
+                put_unload(block, 0, 10);
+        *sequence += 1000;
+        *time += 10000;
+        g_byte_array_set_size(session, (guint)n_before);
+        nettrace_put_block(session, 4, NETTRACE_BLOCK_EVENT, block);
+        push(feed, session, n_before, 100000);
+        ck_assert(!eventpipe_feed_error(feed));
+}
+
+/* The daemon, until the last batch has come. */
+static void *fake_thread(void *data)
+{
+        FakeDaemon *fake = data;
+
+        while (!fake->is_closed) {
+                fake_run(fake);
+                g_usleep(100);
+        }
+        return NULL;
+}
+
+/* Bytes: what waits for the daemon of each event, at least. */
+#define EVENT_SIZE 32
+
+/* There is no daemon for a while: then it gets each event once and in order, or counted in a gap.
+ */
+START_TEST(test_backlog)
+{
+        static const BacklogLimits limits[] = {
+                {1u << 20, 256u << 20}, {1u << 20, 2u << 20}, {1u << 20, 1000}, {1u << 20, 0}};
+        const unsigned n_events = (4u << 20) / EVENT_SIZE;
+        g_autoptr(GByteArray) session = unloads_begin();
+        uint64_t time = 2000;
+        unsigned sequence = 0;
+        EventPipeFeed *feed;
+        GThread *daemon;
+        FakeDaemon fake;
+
+        fake_init(&fake);
+        feed = eventpipe_feed_new(fake.path, &TARGET, &limits[_i], SINCE);
+        push(feed, session, 0, 100);
+        while (sequence < n_events)
+                push_thousand(feed, session, &sequence, &time);
+        fake_listen(&fake);
+        daemon = g_thread_new("daemon", fake_thread, &fake);
+        eventpipe_feed_finish(feed, LIMIT);
+        g_thread_join(daemon);
+        ck_assert_uint_eq(fake.n_records + fake.n_missing, sequence);
+        ck_assert_int_eq(fake.n_missing == 0, _i == 0);
+        eventpipe_feed_free(feed);
+        fake_deinit(&fake);
+}
+END_TEST
+
 static const struct {
         const char *text; /* NULL: not set */
         uint64_t limit;   /* bytes; unused where IS_SIZE is false */
@@ -370,6 +516,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_damaged);
         tcase_add_test(tcase, test_no_daemon);
         tcase_add_loop_test(tcase, test_spilled, 0, G_N_ELEMENTS(SPILLINGS));
+        tcase_add_loop_test(tcase, test_backlog, 0, 4);
         tcase_add_loop_test(tcase, test_limits, 0, G_N_ELEMENTS(LIMITS));
         suite_add_tcase(suite, tcase);
         return suite;
