@@ -191,6 +191,31 @@ def test_stays(tap, feed, command, directory):
         test_unread(tap, feed, attached.Busy(command, directory / how), how)
 
 
+def spilled(worker):
+    """Bytes in the worker's file without a name."""
+    targets = {path: os.readlink(path) for path in pathlib.Path(f'/proc/{worker}/fd').iterdir()}
+    return sum(path.stat().st_size for path, target in targets.items()
+               if target.endswith(' (deleted)') and not target.startswith('/memfd:'))
+
+
+def test_spilled(tap, feed, command, directory):
+    """The daemon is away for so long that what waits for it does not fit into the worker's memory."""
+    program = attached.Busy(command, directory / 'spilled')
+    program.command = [*map(str, command), 'churn', '8', '40000']
+    with program.running(DOTNET_LTTng='0'):
+        row = attach(feed, program)
+        _, (worker, *_) = holder_of(program.pid)
+        os.kill(feed.daemon.process.pid, signal.SIGSTOP)
+        try:
+            live.wait_for('the file', lambda: spilled(worker) > 1 << 20, program.process)
+        finally:
+            os.kill(feed.daemon.process.pid, signal.SIGCONT)
+        live.wait_for('the program', lambda: 'READY' in program.text(), program.process)
+        feed.settle(program.pid)
+        attached.check_printed(tap, feed, program, complete(row), 'more than fits into memory waited')
+        tap.equal(spilled(worker), 0, 'more than fits into memory waited: the file is empty again')
+
+
 def test_unread(tap, feed, program, how):
     """Its worker does not read: it does not end before what its runtime has buffered was read."""
     with program.running(DOTNET_LTTng='0'), contextlib.ExitStack() as stack:
@@ -307,7 +332,7 @@ def test(tap, programs, directory, _):
     feed = DirectFeed(programs, directory)
     with feed.running():
         programs.environment['CLRSYM_INGEST'] = str(feed.daemon.ingest)
-        for part in (test_one, test_deaths, test_stays, test_port, test_contexts, test_older):
+        for part in (test_one, test_deaths, test_stays, test_spilled, test_port, test_contexts, test_older):
             def attempt(number, part=part):
                 place = directory / f'{part.__name__}-{number}'
                 place.mkdir()
