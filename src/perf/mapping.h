@@ -19,7 +19,7 @@ typedef struct Mapping {
         uint64_t since; /* ns of the time of day: a file that changed later is not the one that was
                            mapped */
         uint32_t major, minor;
-        uint64_t inode; /* 0: perf recorded the build id of an ELF file instead */
+        uint64_t inode;      /* 0: perf recorded the build id of an ELF file instead */
         bool has_generation; /* generation of the inode: which of the files that used it */
         uint64_t generation;
         char *path; /* owned: in the process's mount namespace */
