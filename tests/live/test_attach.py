@@ -236,22 +236,23 @@ def test_many(tap, feed, command, directory):
                   'detach --all: all that were attached', done.stdout, done.stderr)
 
 
-def test_namespaces(tap, feed, command, directory):
+def test_namespaces(tap, feed, command, directory, options=(), run_as=(), **variables):
     """Both are process 1, and each has sockets of its own with the same path."""
     programs = [attached.Busy(command, directory / f'ns-{i}') for i in range(2)]
     with contextlib.ExitStack() as stack:
         for program in programs:
             # A directory of the same path, in each mount namespace another one.
-            script = f'mount -t tmpfs tmpfs {programs[0].directory} && exec "$@"'
+            script = f'mount -t tmpfs -o mode=1777 tmpfs {programs[0].directory} && exec "$@"'
             program.directory = programs[0].directory
             stack.enter_context(program.running(
-                ['unshare', '-p', '-m', '-f', '--mount-proc', 'sh', '-c', script, 'sh']))
+                ['unshare', '-p', '-m', '-f', '--mount-proc', 'sh', '-c', script, 'sh', *run_as],
+                **variables))
         tap.equal([program.vpid for program in programs], [1, 1], 'two processes 1')
         run_for(2)
-        rows = feed.rows('attach', *[program.pid for program in programs])
+        rows = feed.rows('attach', *options, *[program.pid for program in programs])
         tap.check([row['vpid'] for row in rows] == [1, 1] and
                   rows[0]['pid_ns'] != rows[1]['pid_ns'], 'attached, each in its namespace', rows)
-        done = feed.clrsym('attach', programs[0].pid)
+        done = feed.clrsym('attach', *options, programs[0].pid)
         tap.check(f'{programs[0].pid} (1 in pid namespace {rows[0]["pid_ns"]}): ' in done.stdout,
                   'the namespace is printed', done.stdout, done.stderr)
         run_for(1)

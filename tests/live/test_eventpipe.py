@@ -21,6 +21,7 @@ import attached  # pylint: disable=wrong-import-position
 import diagport  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import test_attach  # pylint: disable=wrong-import-position
 import test_live  # pylint: disable=wrong-import-position
 from test_attach import complete, holder_of, in_gap, nothing, run_for  # pylint: disable=wrong-import-position
 
@@ -70,7 +71,7 @@ class DirectFeed(attached.Feed):
     def port_directory(pid):
         environment = pathlib.Path(f'/proc/{pid}/environ').read_bytes().split(b'\0')
         variables = dict(entry.split(b'=', 1) for entry in environment if b'=' in entry)
-        return variables[b'TMPDIR'].decode()
+        return f"/proc/{pid}/root{variables[b'TMPDIR'].decode()}"
 
 
 def check_wait(tap, feed, program):
@@ -216,6 +217,13 @@ def test_spilled(tap, feed, command, directory):
         tap.equal(spilled(worker), 0, 'more than fits into memory waited: the file is empty again')
 
 
+def test_namespaces(tap, feed, command, directory):
+    """Of another user, and without LTTng."""
+    test_attach.test_namespaces(tap, feed, command, directory, [VIA],
+                                ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'],
+                                DOTNET_LTTng='0')
+
+
 def test_unread(tap, feed, program, how):
     """Its worker does not read: it does not end before what its runtime has buffered was read."""
     with program.running(DOTNET_LTTng='0'), contextlib.ExitStack() as stack:
@@ -332,7 +340,8 @@ def test(tap, programs, directory, _):
     feed = DirectFeed(programs, directory)
     with feed.running():
         programs.environment['CLRSYM_INGEST'] = str(feed.daemon.ingest)
-        for part in (test_one, test_deaths, test_stays, test_spilled, test_port, test_contexts, test_older):
+        for part in (test_one, test_deaths, test_stays, test_spilled, test_namespaces, test_port, test_contexts,
+                     test_older):
             def attempt(number, part=part):
                 place = directory / f'{part.__name__}-{number}'
                 place.mkdir()
