@@ -218,7 +218,7 @@ def test_spilled(tap, feed, command, directory):
 
 
 def test_namespaces(tap, feed, command, directory):
-    """Of another user, and without LTTng."""
+    """Programs of another user, without LTTng."""
     test_attach.test_namespaces(tap, feed, command, directory, [VIA],
                                 ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'],
                                 DOTNET_LTTng='0')
