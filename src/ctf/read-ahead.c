@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctf/read-ahead.h"
 
+#include "util/ahead.h"
+
 #include <string.h>
 
 /* Batches are small enough to stay in the caches of the processors on their way. */
@@ -15,14 +17,7 @@ struct CtfReadAhead {
         CtfReader *reader;      /* borrowed */
         CtfDataStream *pending; /* borrowed: its item did not fit into the batch before */
         CtfReadBatch batches[N_BATCHES];
-        bool holds_batch; /* the caller has the oldest one that is filled */
-        GThread *thread;  /* owned; NULL: there is none */
-
-        GMutex lock; /* of the members below */
-        GCond changed;
-        guint n_taken;  /* batches that the caller had, and is done with */
-        guint n_filled; /* batches that were read */
-        bool is_over;   /* nobody wants more */
+        Ahead *ahead; /* owned */
 };
 
 /* The most bytes that the values of the event of STREAM take. */
@@ -59,17 +54,11 @@ static void batch_keep(CtfReadBatch *batch, Value *value, size_t size)
 
 static void batch_keep_record(CtfReadBatch *batch, Record *record)
 {
-        const Event *event = record->event;
         unsigned i;
 
         batch_keep(batch, &record->program, record->program.n);
-        for (i = 0; i < event->n_fields; i++) {
-                Value *value = &record->values[i];
-                unsigned size = field_type_element_size(event->fields[i].type);
-
-                if (value->n)
-                        batch_keep(batch, value, (size_t)value->n * MAX(size, 1));
-        }
+        for (i = 0; i < record->event->n_fields; i++)
+                batch_keep(batch, &record->values[i], record_value_size(record, i));
 }
 
 /* False if there is no room left. */
@@ -131,8 +120,12 @@ static bool batch_add(CtfReadBatch *batch, CtfDataStream *stream)
         return true;
 }
 
-static void read_ahead_fill(CtfReadAhead *ahead, CtfReadBatch *batch)
+/* For Ahead. */
+static bool read_ahead_fill(void *data, unsigned number)
 {
+        CtfReadAhead *ahead = data;
+        CtfReadBatch *batch = &ahead->batches[number];
+
         batch->result = CTF_READ_ITEM;
         batch->n_items = batch->n_bytes = batch->weight = 0;
         while (batch->n_items < ITEMS_A_BATCH && batch->weight < ITEMS_A_BATCH) {
@@ -148,42 +141,7 @@ static void read_ahead_fill(CtfReadAhead *ahead, CtfReadBatch *batch)
                 }
         }
         batch->n_read = ctf_reader_n_read(ahead->reader);
-}
-
-/* Waits until a batch can be filled; NULL: nobody wants more. */
-static CtfReadBatch *read_ahead_empty_batch(CtfReadAhead *ahead)
-{
-        CtfReadBatch *batch = NULL;
-
-        g_mutex_lock(&ahead->lock);
-        while (!ahead->is_over && ahead->n_filled - ahead->n_taken == N_BATCHES)
-                g_cond_wait(&ahead->changed, &ahead->lock);
-        if (!ahead->is_over)
-                batch = &ahead->batches[ahead->n_filled % N_BATCHES];
-        g_mutex_unlock(&ahead->lock);
-        return batch;
-}
-
-static void read_ahead_hand_over(CtfReadAhead *ahead)
-{
-        g_mutex_lock(&ahead->lock);
-        ahead->n_filled++;
-        g_cond_signal(&ahead->changed);
-        g_mutex_unlock(&ahead->lock);
-}
-
-static gpointer read_ahead_run(gpointer data)
-{
-        CtfReadAhead *ahead = data;
-        CtfReadBatch *batch;
-        CtfReadResult result = CTF_READ_ITEM;
-
-        while (result == CTF_READ_ITEM && (batch = read_ahead_empty_batch(ahead))) {
-                read_ahead_fill(ahead, batch);
-                result = batch->result;
-                read_ahead_hand_over(ahead);
-        }
-        return NULL;
+        return batch->result == CTF_READ_ITEM;
 }
 
 CtfReadAhead *ctf_read_ahead_new(CtfReader *reader)
@@ -192,12 +150,9 @@ CtfReadAhead *ctf_read_ahead_new(CtfReader *reader)
         size_t i;
 
         ahead->reader = reader;
-        g_mutex_init(&ahead->lock);
-        g_cond_init(&ahead->changed);
         for (i = 0; i < N_BATCHES; i++)
                 ahead->batches[i].items = g_new(CtfReadItem, ITEMS_A_BATCH);
-        if (g_get_num_processors() > 1)
-                ahead->thread = g_thread_try_new("read", read_ahead_run, ahead, NULL);
+        ahead->ahead = ahead_new("read", N_BATCHES, read_ahead_fill, ahead);
         return ahead;
 }
 
@@ -207,39 +162,16 @@ void ctf_read_ahead_free(CtfReadAhead *ahead)
 
         if (!ahead)
                 return;
-        g_mutex_lock(&ahead->lock);
-        ahead->is_over = true;
-        g_cond_signal(&ahead->changed);
-        g_mutex_unlock(&ahead->lock);
-        if (ahead->thread)
-                g_thread_join(ahead->thread);
+        ahead_free(ahead->ahead);
         for (i = 0; i < N_BATCHES; i++) {
                 g_clear_error(&ahead->batches[i].error);
                 g_free(ahead->batches[i].items);
                 g_free(ahead->batches[i].bytes);
         }
-        g_mutex_clear(&ahead->lock);
-        g_cond_clear(&ahead->changed);
         g_free(ahead);
 }
 
 CtfReadBatch *ctf_read_ahead_next(CtfReadAhead *ahead)
 {
-        CtfReadBatch *batch;
-
-        g_mutex_lock(&ahead->lock);
-        if (ahead->holds_batch) {
-                ahead->n_taken++;
-                g_cond_signal(&ahead->changed);
-        }
-        while (ahead->thread && ahead->n_filled == ahead->n_taken)
-                g_cond_wait(&ahead->changed, &ahead->lock);
-        batch = &ahead->batches[ahead->n_taken % N_BATCHES];
-        g_mutex_unlock(&ahead->lock);
-        if (!ahead->thread) {
-                read_ahead_fill(ahead, batch);
-                ahead->n_filled++;
-        }
-        ahead->holds_batch = true;
-        return batch;
+        return &ahead->batches[ahead_next(ahead->ahead)];
 }

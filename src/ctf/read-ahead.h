@@ -4,8 +4,7 @@
 /*
  * Read-ahead: a thread that reads and decodes a trace while its caller works on what was read
  *
- * The items are the reader's, in its order, handed over in batches. Where there is one processor,
- * or no thread is to be had, the caller's own thread reads the next batch when it is asked for.
+ * The items are the reader's, in its order, handed over in batches (util/ahead.h).
  */
 
 #include "ctf/reader.h"

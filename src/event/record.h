@@ -33,6 +33,14 @@ typedef struct Record {
         Value values[EVENT_MAX_FIELDS];
 } Record;
 
+/* Bytes that the data of field I takes; 0 for a number. */
+static inline size_t record_value_size(const Record *record, unsigned i)
+{
+        unsigned size = field_type_element_size(record->event->fields[i].type);
+
+        return (size_t)record->values[i].n * MAX(size, 1);
+}
+
 /* The value of a named field, or NULL if the event's row has none. */
 static inline const Value *record_value(const Record *record, FieldName name)
 {

@@ -59,7 +59,7 @@ typedef enum NettraceItem {
 
 /*
  * The next record, or gap: one of the two is set. Times are ns of the stream's clock. The ends of
- * gaps rise. A record's views are valid until the next call of any function of the reader.
+ * gaps rise. A record's views are valid until the reader is changed.
  */
 NettraceItem nettrace_reader_next(NettraceReader *reader, Record *ret_record, StreamGap *ret_gap);
 

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "offline/trace-nettrace.h"
 
-#include "nettrace/file.h"
+#include "nettrace/read-ahead.h"
 
 #include <gio/gio.h>
+
+/* Items that are read before others have their turn. */
+#define ITEMS_A_PIECE 4096
 
 struct TraceNettrace {
         char *path; /* owned */
         NettraceFile file;
         NettraceReader *reader;   /* owned */
+        NettraceReadAhead *ahead; /* owned */
+        uint64_t n_read;          /* bytes of the file */
+        uint64_t size;            /* of the file, when it was opened */
+        FeederReport report;      /* of what was read */
         TraceSink *sink;          /* borrowed */
         StreamIdentity *identity; /* owned; NULL: the header has not come yet */
         TraceSinkStream stream;
@@ -28,6 +35,8 @@ TraceNettrace *trace_nettrace_new(int fd, const char *path, bool jit_events, Tra
                 trace_nettrace_free(trace);
                 return NULL;
         }
+        trace->size = trace->file.size;
+        trace->ahead = nettrace_read_ahead_new(&trace->file, trace->reader);
         return trace;
 }
 
@@ -35,6 +44,7 @@ void trace_nettrace_free(TraceNettrace *trace)
 {
         if (!trace)
                 return;
+        nettrace_read_ahead_free(trace->ahead);
         nettrace_file_deinit(&trace->file);
         nettrace_reader_free(trace->reader);
         stream_identity_free(trace->identity);
@@ -43,10 +53,8 @@ void trace_nettrace_free(TraceNettrace *trace)
 }
 
 /* The stream begins with the session. */
-static void trace_nettrace_begin(TraceNettrace *trace)
+static void trace_nettrace_begin(TraceNettrace *trace, const NettraceHeader *header)
 {
-        const NettraceHeader *header = nettrace_reader_header(trace->reader);
-
         if (trace->identity || !header)
                 return;
         trace->identity = nettrace_header_identity(header);
@@ -54,30 +62,33 @@ static void trace_nettrace_begin(TraceNettrace *trace)
         trace_sink_progress(trace->sink, trace->stream, header->begin);
 }
 
-/* Empties the reader. */
-static bool trace_nettrace_take(TraceNettrace *trace, GError **error)
+static bool trace_nettrace_take(TraceNettrace *trace, const NettraceReadBatch *batch,
+                                GError **error)
 {
-        NettraceItem item;
-        Record record;
-        StreamGap gap;
+        size_t i;
 
-        while ((item = nettrace_reader_next(trace->reader, &record, &gap)) != NETTRACE_ITEM_NONE)
-                if (item == NETTRACE_ITEM_GAP)
-                        trace_sink_gap(trace->sink, trace->stream, &gap);
-                else if (!trace_sink_record(trace->sink, trace->stream, &record,
-                                            (int64_t)record.time, error))
+        trace->n_read = batch->n_read;
+        trace->report = batch->report;
+        trace_nettrace_begin(trace, batch->header);
+        for (i = 0; i < batch->n_items; i++) {
+                const NettraceReadItem *item = &batch->items[i];
+
+                if (item->type == NETTRACE_ITEM_GAP)
+                        trace_sink_gap(trace->sink, trace->stream, &item->gap);
+                else if (!trace_sink_record(trace->sink, trace->stream, &item->record,
+                                            (int64_t)item->record.time, error))
                         return false;
+        }
         return true;
 }
 
 /* It is known up to its last promise, not to the end of its process. */
-static void trace_nettrace_end(TraceNettrace *trace, GError **error)
+static void trace_nettrace_end(TraceNettrace *trace, uint64_t horizon, GError **error)
 {
         FeederReport report;
 
         if (trace->identity) {
-                trace_sink_progress(trace->sink, trace->stream,
-                                    nettrace_reader_horizon(trace->reader));
+                trace_sink_progress(trace->sink, trace->stream, horizon);
                 trace_sink_close(trace->sink, trace->stream);
         }
         trace_nettrace_report(trace, &report);
@@ -86,28 +97,38 @@ static void trace_nettrace_end(TraceNettrace *trace, GError **error)
 
 bool trace_nettrace_run(TraceNettrace *trace, GError **error)
 {
-        NettraceFileResult result = nettrace_file_push(&trace->file, trace->reader, error);
+        size_t n_items = 0;
 
-        if (result == NETTRACE_FILE_ERROR) {
-                g_prefix_error(error, "%s: ", trace->path);
-                return false;
+        while (n_items < ITEMS_A_PIECE) {
+                NettraceReadBatch *batch = nettrace_read_ahead_next(trace->ahead);
+
+                if (!trace_nettrace_take(trace, batch, error))
+                        return false;
+                /* One without items took as long as another. */
+                n_items += MAX(batch->n_items, ITEMS_A_PIECE / 16);
+                switch (batch->result) {
+                case NETTRACE_FILE_MORE:
+                        break;
+                case NETTRACE_FILE_END:
+                        trace_nettrace_end(trace, batch->horizon, error);
+                        return false;
+                case NETTRACE_FILE_ERROR:
+                        g_propagate_prefixed_error(error, g_steal_pointer(&batch->error),
+                                                   "%s: ", trace->path);
+                        return false;
+                }
         }
-        trace_nettrace_begin(trace);
-        if (!trace_nettrace_take(trace, error))
-                return false;
-        if (result == NETTRACE_FILE_END)
-                trace_nettrace_end(trace, error);
-        return result == NETTRACE_FILE_MORE;
+        return true;
 }
 
 void trace_nettrace_report(const TraceNettrace *trace, FeederReport *ret_report)
 {
-        nettrace_reader_report(trace->reader, ret_report);
+        *ret_report = trace->report;
         trace_sink_report(trace->sink, ret_report);
 }
 
 void trace_nettrace_progress(const TraceNettrace *trace, uint64_t *ret_read, uint64_t *ret_total)
 {
-        *ret_read = trace->file.n_read;
-        *ret_total = MAX(trace->file.size, trace->file.n_read);
+        *ret_read = trace->n_read;
+        *ret_total = MAX(trace->size, trace->n_read);
 }

@@ -63,38 +63,11 @@ typedef struct Items {
         bool is_broken;
 } Items;
 
-static void items_add(Items *items, uint64_t value)
-{
-        items->digest = (items->digest ^ value) * UINT64_C(0x100000001b3);
-}
-
-static void items_add_value(Items *items, const Value *value, size_t size)
-{
-        size_t i;
-
-        items_add(items, value->u);
-        for (i = 0; i < value->n * size; i++)
-                items_add(items, value->data[i]);
-}
-
-static void items_add_record(Items *items, const Record *record)
-{
-        unsigned i;
-
-        fuzz_check_record(record);
-        items_add(items, record->time);
-        items_add(items, (uint32_t)record->process.pid);
-        items_add_value(items, &record->program, 1);
-        for (i = 0; i < record->event->n_fields; i++)
-                items_add_value(items, &record->values[i],
-                                MAX(field_type_element_size(record->event->fields[i].type), 1));
-}
-
 static void items_add_item(Items *items, CtfItemType type, uint64_t time, unsigned max_items)
 {
         FUZZ_REQUIRE(++items->n <= max_items);
-        items_add(items, type);
-        items_add(items, time);
+        fuzz_digest(&items->digest, type);
+        fuzz_digest(&items->digest, time);
 }
 
 static Items read_all(CtfReader *reader, unsigned max_items)
@@ -109,7 +82,7 @@ static Items read_all(CtfReader *reader, unsigned max_items)
                 items_add_item(&items, stream->item, stream->time, max_items);
                 if (stream->item == CTF_ITEM_EVENT && stream->event->event &&
                     ctf_reader_decode(reader, stream, &record) == CTF_DECODE_RECORD)
-                        items_add_record(&items, &record);
+                        fuzz_digest_record(&items.digest, &record);
         }
         FUZZ_REQUIRE((result == CTF_READ_ERROR) == (error != NULL));
         items.is_broken = error != NULL;
@@ -130,7 +103,7 @@ static Items read_all_ahead(CtfReader *reader, unsigned max_items)
 
                         items_add_item(&items, item->type, item->time, max_items);
                         if (item->type == CTF_ITEM_EVENT && item->outcome == CTF_DECODE_RECORD)
-                                items_add_record(&items, &item->record);
+                                fuzz_digest_record(&items.digest, &item->record);
                 }
         } while (batch->result == CTF_READ_ITEM);
         items.is_broken = batch->result == CTF_READ_ERROR;

@@ -2,14 +2,17 @@
 
 /*
  * A nettrace stream: u8 how it is made, u8 bytes that are pushed at a time; then the stream itself,
- * or its blocks, each as u8 kind, u16 size and content.
+ * or its blocks, each as u8 kind, u16 size and content. Read from a file by a thread, it has the
+ * same items.
  */
 
 #include "fuzz.h"
-#include "nettrace/reader.h"
+#include "nettrace/read-ahead.h"
 #include "values.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum {
         MADE_RAW,
@@ -50,24 +53,61 @@ static GByteArray *make_stream(FuzzInput *input, uint64_t how)
         return out;
 }
 
-static unsigned take_items(NettraceReader *reader, uint64_t *last_end)
+typedef struct Items {
+        unsigned n;
+        uint64_t digest;
+        uint64_t last_end; /* of a gap */
+} Items;
+
+static void items_add(Items *items, NettraceItem type, const Record *record, const StreamGap *gap)
+{
+        items->n++;
+        if (type == NETTRACE_ITEM_RECORD) {
+                FUZZ_REQUIRE(record->process.pid > 0);
+                fuzz_digest_record(&items->digest, record);
+        } else {
+                FUZZ_REQUIRE(gap->begin <= gap->end && gap->end > items->last_end);
+                items->last_end = gap->end;
+                fuzz_digest(&items->digest, gap->begin);
+                fuzz_digest(&items->digest, gap->end);
+                fuzz_digest(&items->digest, gap->count);
+        }
+}
+
+static void take_items(NettraceReader *reader, Items *items)
 {
         NettraceItem item;
-        unsigned n = 0;
         Record record;
         StreamGap gap;
 
-        while ((item = nettrace_reader_next(reader, &record, &gap)) != NETTRACE_ITEM_NONE) {
-                n++;
-                if (item == NETTRACE_ITEM_RECORD) {
-                        fuzz_check_record(&record);
-                        FUZZ_REQUIRE(record.process.pid > 0);
-                } else {
-                        FUZZ_REQUIRE(gap.begin <= gap.end && gap.end > *last_end);
-                        *last_end = gap.end;
-                }
-        }
-        return n;
+        while ((item = nettrace_reader_next(reader, &record, &gap)) != NETTRACE_ITEM_NONE)
+                items_add(items, item, &record, &gap);
+}
+
+static Items read_file_ahead(const GByteArray *stream)
+{
+        int fd = memfd_create("fuzz", MFD_CLOEXEC);
+        NettraceReader *reader = nettrace_reader_new(EVENT_USE_ALL);
+        NettraceReadAhead *ahead;
+        NettraceReadBatch *batch;
+        Items items = {0};
+        NettraceFile file;
+        size_t i;
+
+        FUZZ_REQUIRE(fd >= 0 && write(fd, stream->data, stream->len) == (ssize_t)stream->len &&
+                     lseek(fd, 0, SEEK_SET) == 0 && nettrace_file_init(&file, fd, NULL));
+        ahead = nettrace_read_ahead_new(&file, reader);
+        do {
+                batch = nettrace_read_ahead_next(ahead);
+                for (i = 0; i < batch->n_items; i++)
+                        items_add(&items, batch->items[i].type, &batch->items[i].record,
+                                  &batch->items[i].gap);
+        } while (batch->result == NETTRACE_FILE_MORE);
+        FUZZ_REQUIRE((batch->result == NETTRACE_FILE_ERROR) == (batch->error != NULL));
+        nettrace_read_ahead_free(ahead);
+        nettrace_file_deinit(&file);
+        nettrace_reader_free(reader);
+        return items;
 }
 
 static void take_sample(void *data, const NettraceSample *sample)
@@ -84,11 +124,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         NettraceReader *reader = nettrace_reader_new(EVENT_USE_ALL);
         FuzzInput input = {data, size};
-        uint64_t how = fuzz_take(&input, 1), step = fuzz_take(&input, 1), last_end = 0;
+        uint64_t how = fuzz_take(&input, 1), step = fuzz_take(&input, 1);
         g_autoptr(GByteArray) stream = make_stream(&input, how);
         g_autoptr(GError) error = NULL;
+        Items items = {0}, ahead;
         uint64_t sum = 0;
-        unsigned n = 0;
         size_t at;
 
         nettrace_reader_take_samples(reader, take_sample, &sum);
@@ -100,12 +140,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 bool ok = nettrace_reader_push(reader, part, MIN(step, stream->len - at), &error);
 
                 FUZZ_REQUIRE(ok == !error);
-                n += take_items(reader, &last_end);
+                take_items(reader, &items);
         }
-        nettrace_reader_finish(reader);
-        n += take_items(reader, &last_end);
+        /* A file that cannot be read to its end has no end. */
+        if (!error)
+                nettrace_reader_finish(reader);
+        take_items(reader, &items);
+        ahead = read_file_ahead(stream);
+        FUZZ_REQUIRE(ahead.n == items.n && ahead.digest == items.digest);
+        /* A session can be ended all the same. */
+        if (error)
+                nettrace_reader_finish(reader);
+        take_items(reader, &items);
         /* An event, which has two bytes, is a record or a gap, and ends a gap. */
-        FUZZ_REQUIRE(n <= size + 1);
+        FUZZ_REQUIRE(items.n <= size + 1);
         nettrace_reader_free(reader);
         return 0;
 }

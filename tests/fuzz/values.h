@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* What every decoded record must be: its texts are UTF-8, and all of its bytes can be read. */
+/*
+ * What every decoded record must be: its texts are UTF-8, and all of its bytes can be read. And a
+ * digest of records, to compare two ways of reading.
+ */
 
 #include "event/decode.h"
 #include "fuzz.h"
@@ -25,4 +28,31 @@ static inline void fuzz_check_record(const Record *record)
 
         for (i = 0; i < record->event->n_fields; i++)
                 fuzz_check_value(record->event->fields[i].type, &record->values[i]);
+}
+
+static inline void fuzz_digest(uint64_t *digest, uint64_t value)
+{
+        *digest = (*digest ^ value) * UINT64_C(0x100000001b3);
+}
+
+static inline void fuzz_digest_value(uint64_t *digest, const Value *value, size_t size)
+{
+        size_t i;
+
+        fuzz_digest(digest, value->u);
+        for (i = 0; i < size; i++)
+                fuzz_digest(digest, value->data[i]);
+}
+
+/* Checks the record, too. */
+static inline void fuzz_digest_record(uint64_t *digest, const Record *record)
+{
+        unsigned i;
+
+        fuzz_check_record(record);
+        fuzz_digest(digest, record->time);
+        fuzz_digest(digest, (uint32_t)record->process.pid);
+        fuzz_digest_value(digest, &record->program, record->program.n);
+        for (i = 0; i < record->event->n_fields; i++)
+                fuzz_digest_value(digest, &record->values[i], record_value_size(record, i));
 }
