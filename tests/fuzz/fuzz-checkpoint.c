@@ -12,7 +12,11 @@
 
 #include <string.h>
 
-enum { N_WHOLE = 4, N_STEPS = 120 };
+/*
+ * Mostly short ones, because inputs are to be fast; together they have every kind of entry. The
+ * long ones have numbers that a fuzzer seldom tries.
+ */
+enum { N_SHORT = 32, FIRST_LONG = 0xa0, N_LONG = 4, N_STEPS = 5, N_LONG_STEPS = 120 };
 
 typedef enum ChangeKind {
         CHANGE_XOR,
@@ -26,7 +30,7 @@ typedef enum ChangeKind {
 
 static Tracker *fed_tracker(unsigned i)
 {
-        g_autoptr(GPtrArray) steps = feeding_new(i, N_STEPS);
+        g_autoptr(GPtrArray) steps = feeding_new(i, i < FIRST_LONG ? N_STEPS : N_LONG_STEPS);
         Tracker *tracker = tracker_new();
         Fed fed;
         guint j;
@@ -39,9 +43,11 @@ static Tracker *fed_tracker(unsigned i)
 }
 
 /* Owned for good. */
-static const GByteArray *whole_checkpoint(unsigned i)
+static const GByteArray *whole_checkpoint(unsigned number)
 {
-        static GByteArray *wholes[N_WHOLE];
+        static GByteArray *wholes[FIRST_LONG + N_LONG];
+        bool is_long = number >= FIRST_LONG && number < FIRST_LONG + N_LONG;
+        unsigned i = is_long ? number : number % N_SHORT;
 
         if (!wholes[i]) {
                 Tracker *tracker = fed_tracker(i);
@@ -50,6 +56,15 @@ static const GByteArray *whole_checkpoint(unsigned i)
                 tracker_free(tracker);
         }
         return wholes[i];
+}
+
+/* Doubles N bytes from AT on. */
+static void insert_again(GByteArray *bytes, guint at, guint n)
+{
+        guint n_rest = bytes->len - at;
+
+        g_byte_array_set_size(bytes, bytes->len + n);
+        memmove(bytes->data + at + n, bytes->data + at, n_rest);
 }
 
 static void change(GByteArray *bytes, FuzzInput *input)
@@ -77,7 +92,7 @@ static void change(GByteArray *bytes, FuzzInput *input)
                 g_byte_array_remove_range(bytes, at, n);
                 break;
         case CHANGE_INSERT:
-                g_byte_array_append(bytes, bytes->data + at, n);
+                insert_again(bytes, at, n);
                 break;
         case CHANGE_CUT:
                 g_byte_array_set_size(bytes, at);
@@ -90,7 +105,7 @@ static void change(GByteArray *bytes, FuzzInput *input)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         FuzzInput input = {data, size};
-        const GByteArray *whole = whole_checkpoint((unsigned)fuzz_take(&input, 1) % N_WHOLE);
+        const GByteArray *whole = whole_checkpoint((unsigned)fuzz_take(&input, 1));
         g_autoptr(GByteArray) bytes = g_byte_array_new();
         g_autofree uint8_t *copy = NULL;
         CheckpointReader *reader;

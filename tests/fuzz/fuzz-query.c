@@ -30,12 +30,19 @@ enum {
         MAX_TURN_MS = 200,
         MAX_TURNS = 5000,
         MAX_ROWS = 4096,
+        /* Mostly as many as it takes to cross a group that is answered at once. */
+        USUAL_ROWS = 80,
+        USUAL_BINARY_ROWS = 320,
+        MANY_ROWS = 0xa5, /* the upper byte: more; a value that a fuzzer seldom tries */
         MAX_GIVEN_ROWS = 16,
-        N_STORM = 2000, /* bodies that were at one address */
+        /* Bodies that were at one address: more than are shown, and more than a part of a list. */
+        N_LARGE = 100,
+        N_STORM = 2000,
         SEES_ALL = 1,
         IS_LIVE = 2,
         FINDS_PIDS = 4,
         IS_LARGE = 8,
+        IS_STORM = 0xf0,
 };
 
 typedef struct Client {
@@ -118,17 +125,13 @@ static Tracker *small_tracker(TrackerStream **ret_stream)
         return tracker;
 }
 
-/* Many bodies at one address, and many processes; made once, and never changed. */
-static Tracker *large_tracker(void)
+static Tracker *new_large_tracker(uint32_t n)
 {
-        static Tracker *tracker;
         TrackerStream *stream;
+        Tracker *tracker = small_tracker(&stream);
         uint32_t i;
 
-        if (tracker)
-                return tracker;
-        tracker = small_tracker(&stream);
-        for (i = 0; i < N_STORM; i++) {
+        for (i = 0; i < n; i++) {
                 g_autofree char *name = g_strdup_printf("Storm%u", i);
                 Load load = {100 + i, 100, 0, 0x1000, 16, name};
 
@@ -140,6 +143,16 @@ static Tracker *large_tracker(void)
         }
         tracker_commit(tracker);
         return tracker;
+}
+
+/* Many bodies at one address, and many processes; made once, and never changed. */
+static Tracker *large_tracker(bool is_storm)
+{
+        static Tracker *trackers[2];
+
+        if (!trackers[is_storm])
+                trackers[is_storm] = new_large_tracker(is_storm ? N_STORM : N_LARGE);
+        return trackers[is_storm];
 }
 
 static void note_body(void *data, const Process *process, const Body *body, bool is_end)
@@ -240,59 +253,86 @@ static void feed(Client *client, const void *bytes, size_t n)
         query_connection_feed(client->connection, bytes, n);
 }
 
-/* u16 rows in all, u8 rows given, which come again and again: pid, flags, u16 address, u16 time. */
-static size_t take_rows(FuzzInput *input, BulkQuery *rows)
+/* u16: mostly few, because inputs are to be fast. */
+static size_t take_n_rows(FuzzInput *input, size_t usual)
 {
-        size_t n = 1 + fuzz_take(input, 2) % MAX_ROWS, i;
-        size_t n_given = 1 + fuzz_take(input, 1) % MAX_GIVEN_ROWS;
+        size_t n = (size_t)fuzz_take(input, 2);
 
-        for (i = 0; i < n; i++) {
-                if (i >= n_given) {
-                        rows[i] = rows[i % n_given];
-                        continue;
-                }
-                rows[i].pid = 98 + (int32_t)(fuzz_take(input, 1) % 8);
-                rows[i].flags = (uint32_t)fuzz_take(input, 1) % 8;
-                rows[i].pid_ns = rows[i].flags / 4;
-                rows[i].address = fuzz_take(input, 2);
-                rows[i].time = fuzz_take(input, 2);
-        }
-        return n;
+        return n >> 8 == MANY_ROWS ? MAX_ROWS / 256 * (n % 256 + 1) : 1 + n % usual;
+}
+
+static BulkQuery take_row(FuzzInput *input)
+{
+        BulkQuery row = {.pid = 98 + (int32_t)(fuzz_take(input, 1) % 8),
+                         .flags = (uint32_t)fuzz_take(input, 1) % 8};
+
+        row.pid_ns = row.flags / 4;
+        row.address = fuzz_take(input, 2);
+        row.time = fuzz_take(input, 2);
+        return row;
+}
+
+/* The rows that come again and again, of which there are N in all: u8 how many, then pid, flags,
+ * u16 address, u16 time. Returns how many. */
+static size_t take_rows(FuzzInput *input, BulkQuery *rows, size_t n)
+{
+        size_t n_given = 1 + fuzz_take(input, 1) % MAX_GIVEN_ROWS, i;
+
+        n_given = MIN(n_given, n);
+        for (i = 0; i < n_given; i++)
+                rows[i] = take_row(input);
+        return n_given;
 }
 
 static void feed_queries(Client *client, FuzzInput *input)
 {
         g_autofree BulkQuery *rows = g_new0(BulkQuery, MAX_ROWS);
         uint32_t wait_ms = (uint32_t)fuzz_take(input, 2);
-        size_t n = take_rows(input, rows);
+        size_t n = take_n_rows(input, USUAL_BINARY_ROWS), n_given = take_rows(input, rows, n), i;
         const BulkHeader header = {.size = (uint32_t)(n * sizeof(BulkQuery)),
                                    .type = BULK_QUERIES,
                                    .tag = 7,
                                    .wait_ms = wait_ms};
 
+        for (i = n_given; i < n; i++)
+                rows[i] = rows[i - n_given];
         feed(client, &header, sizeof(header));
         feed(client, rows, header.size);
 }
 
+static char *row_text(const BulkQuery *row)
+{
+        GString *text = g_string_new(NULL);
+
+        g_string_append_printf(text, "{\"pid\":%d,\"addr\":\"%#x\"", row->pid,
+                               (unsigned)row->address);
+        if (row->flags & BULK_QUERY_PID_NS)
+                g_string_append_printf(text, ",\"pid_ns\":%" G_GUINT64_FORMAT, row->pid_ns);
+        if (row->flags & BULK_QUERY_TIME)
+                g_string_append_printf(text, ",\"time\":%" G_GUINT64_FORMAT, row->time);
+        g_string_append_c(text, '}');
+        return g_string_free(text, FALSE);
+}
+
 static void feed_resolve(Client *client, FuzzInput *input)
 {
-        g_autofree BulkQuery *rows = g_new0(BulkQuery, MAX_ROWS);
+        BulkQuery rows[MAX_GIVEN_ROWS];
+        char *texts[MAX_GIVEN_ROWS];
         g_autoptr(GString) call = g_string_new("{\"method\":\"org.clrsym.Symbolizer.Resolve\",");
         uint32_t wait_ms = (uint32_t)fuzz_take(input, 2);
-        size_t n = take_rows(input, rows), i;
+        size_t n = take_n_rows(input, USUAL_ROWS), n_given = take_rows(input, rows, n), i;
 
+        for (i = 0; i < n_given; i++)
+                texts[i] = row_text(&rows[i]);
         g_string_append_printf(call, "\"parameters\":{\"wait_ms\":%u,\"queries\":[", wait_ms);
         for (i = 0; i < n; i++) {
-                g_string_append_printf(call, "%s{\"pid\":%d,\"addr\":\"%#x\"", i ? "," : "",
-                                       rows[i].pid, (unsigned)rows[i].address);
-                if (rows[i].flags & BULK_QUERY_PID_NS)
-                        g_string_append_printf(call, ",\"pid_ns\":%" G_GUINT64_FORMAT,
-                                               rows[i].pid_ns);
-                if (rows[i].flags & BULK_QUERY_TIME)
-                        g_string_append_printf(call, ",\"time\":%" G_GUINT64_FORMAT, rows[i].time);
-                g_string_append_c(call, '}');
+                if (i)
+                        g_string_append_c(call, ',');
+                g_string_append(call, texts[i % n_given]);
         }
         g_string_append(call, "]}}");
+        for (i = 0; i < n_given; i++)
+                g_free(texts[i]);
         feed(client, call->str, call->len + 1);
 }
 
@@ -372,7 +412,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         if (size > FUZZ_MAX_INPUT)
                 return 0;
-        client.tracker = flags & IS_LARGE ? large_tracker() : small_tracker(&client.stream);
+        client.tracker = flags & IS_LARGE ? large_tracker((flags & IS_STORM) == IS_STORM)
+                                          : small_tracker(&client.stream);
         if (flags & FINDS_PIDS)
                 context.viewer.find = find_pid;
         context.tracker = client.tracker;
