@@ -11,7 +11,7 @@ struct CheckpointReader {
         CheckpointIo io;
         Tracker *tracker; /* borrowed */
         Trace *trace;     /* borrowed or NULL: that items belong to now */
-        Process *process; /* borrowed or NULL: that items belong to now */
+        Process *process; /* borrowed or NULL: that items belong to now, its code map is the last */
         bool is_over;
 };
 
@@ -367,6 +367,13 @@ static void checkpoint_get_name(CheckpointReader *reader)
         g_array_append_val(io->strs, str);
 }
 
+/* The bodies of a process are linked, and checked, with its code map. */
+static void checkpoint_refuse_unfinished(CheckpointReader *reader)
+{
+        if (reader->process)
+                checkpoint_refuse(&reader->io);
+}
+
 static void checkpoint_get_item(CheckpointReader *reader)
 {
         uint8_t tag;
@@ -392,6 +399,7 @@ static void checkpoint_get_item(CheckpointReader *reader)
                         checkpoint_get_gap(reader);
                 break;
         case CHECKPOINT_PROCESS:
+                checkpoint_refuse_unfinished(reader);
                 checkpoint_get_process_head(reader);
                 break;
         case CHECKPOINT_DROPPED:
@@ -401,6 +409,7 @@ static void checkpoint_get_item(CheckpointReader *reader)
                 checkpoint_get_pending_gap(reader);
                 break;
         case CHECKPOINT_TRACKER:
+                checkpoint_refuse_unfinished(reader);
                 checkpoint_get_tracker(reader);
                 break;
         default:
@@ -410,6 +419,8 @@ static void checkpoint_get_item(CheckpointReader *reader)
                         checkpoint_get_process_trace(reader);
                 else
                         checkpoint_get_process(&reader->io, (CheckpointTag)tag, reader->process);
+                if (tag == CHECKPOINT_CODE_MAP)
+                        reader->process = NULL;
         }
 }
 
