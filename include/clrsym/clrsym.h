@@ -212,6 +212,13 @@ typedef struct clrsym_body {
         const char *stub_name_space;
         const char *stub_name;
         const char *stub_signature;
+        /*
+         * The type arguments of a generic method. The events have types by the tokens of their
+         * modules (clrsym-protocol(7)); NULL: none, or not known. clrsym_lines_name_types() makes
+         * names of them, which clrsym_symbol() writes; NULL until then.
+         */
+        const char *type_args;
+        const char *type_arg_names;
 } clrsym_body;
 
 typedef struct clrsym_answer {
@@ -314,6 +321,13 @@ clrsym_line_status clrsym_lines_find(clrsym_lines *lines, int32_t pid, clrsym_an
 /* The first line of the body's method. */
 clrsym_line_status clrsym_lines_find_first(clrsym_lines *lines, int32_t pid,
                                            const clrsym_body *body, clrsym_line *ret);
+
+/*
+ * Sets type_arg_names of a body, if it has type_args and the metadata of all their modules is
+ * found, as images are by clrsym_lines_find(). Valid until the next call with the lines. PID as
+ * there. True if it is set.
+ */
+bool clrsym_lines_name_types(clrsym_lines *lines, int32_t pid, clrsym_body *body);
 
 /* How a method's name is written. */
 typedef enum clrsym_style {

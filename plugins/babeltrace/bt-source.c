@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bt-source.h"
+#include "event/type-list.h"
 #include "util/guid-text.h"
 
 #include <string.h>
@@ -118,6 +119,7 @@ static bool member_kind_fits(MemberKind kind, FieldType type)
         case FIELD_TYPE_IL_OFFSETS:
         case FIELD_TYPE_U32_ARRAY:
         case FIELD_TYPE_U8_ARRAY:
+        case FIELD_TYPE_TYPE_LIST:
                 return kind == MEMBER_UNSIGNED_ARRAY || kind == MEMBER_SIGNED_ARRAY;
         case _FIELD_TYPE_MAX:
                 break;
@@ -292,6 +294,11 @@ static DecodeResult plain_read(Source *source, unsigned index, FieldType type, u
         case FIELD_TYPE_U8_ARRAY:
                 is_ok = plain_read_array(plain, member, field, count, field_type_element_size(type),
                                          false, ret_value);
+                break;
+        case FIELD_TYPE_TYPE_LIST:
+                is_ok = plain_read_array(plain, member, field, bt_field_array_get_length(field), 1,
+                                         true, ret_value) &&
+                        type_list_size(ret_value->data, ret_value->n, count) == ret_value->n;
                 break;
         case _FIELD_TYPE_MAX:
                 g_assert_not_reached();

@@ -389,8 +389,15 @@ static bt_field_class *row_field(uint64_t mip, bt_trace_class *trace_class, cons
         case FIELD_TYPE_IL_OFFSETS:
         case FIELD_TYPE_U32_ARRAY:
         case FIELD_TYPE_U8_ARRAY:
+        case FIELD_TYPE_TYPE_LIST:
         case _FIELD_TYPE_MAX:
                 break;
+        }
+        if (type == FIELD_TYPE_TYPE_LIST) { /* bytes, which no other field counts */
+                element = row_integer(trace_class, 8, false);
+                out = graph_mip_array_new(mip, trace_class, element, CTF_SCOPE_PAYLOAD, NULL, NULL);
+                bt_field_class_put_ref(element);
+                return out;
         }
         count_name = field_name(event->fields[i].count);
         element = row_element(trace_class, type);

@@ -217,7 +217,7 @@ static uint64_t get_le(const uint8_t *bytes, unsigned n)
 
 static bool write_array(FieldType type, const Value *value, bt_field *field)
 {
-        unsigned size = field_type_element_size(type);
+        unsigned size = MAX(field_type_element_size(type), 1);
         uint32_t i;
 
         if (bt_field_array_dynamic_set_length(field, value->n) !=
@@ -268,6 +268,7 @@ bool record_write(const Record *record, bt_field *payload)
                 case FIELD_TYPE_IL_OFFSETS:
                 case FIELD_TYPE_U32_ARRAY:
                 case FIELD_TYPE_U8_ARRAY:
+                case FIELD_TYPE_TYPE_LIST:
                         is_ok = write_array(event->fields[i].type, value, field);
                         break;
                 case _FIELD_TYPE_MAX:

@@ -211,7 +211,9 @@ static void take_fields(Row *row, const AnswerField *fields, clrsym_body *ret)
                                 take_fields(&part, members, ret);
                         set_wrong(row, part.wrong);
                 } else if (field->type == ANSWER_TEXT) {
-                        const char *text = json_take_text(row, field->name);
+                        /* An older daemon lacks what came after the first rows. */
+                        bool is_read = field->row < BULK_ANSWER_MIN || is_given(row, field->name);
+                        const char *text = is_read ? json_take_text(row, field->name) : NULL;
 
                         memcpy((char *)ret + field->api, &text, sizeof(text));
                 } else if (field->type == ANSWER_GUID) {

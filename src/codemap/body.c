@@ -100,37 +100,39 @@ static void body_drop_extra(BodyStore *store, Body *body)
 }
 
 /* With its entry in the table. */
-#define STUB_SIZE (sizeof(StubTarget) + 48)
+#define DETAIL_SIZE (sizeof(BodyDetail) + 48)
 
-static void body_drop_stub_target(BodyStore *store, Body *body, Strtab *names)
+static void body_drop_detail(BodyStore *store, Body *body, Strtab *names)
 {
-        const StubTarget *target = body_stub_target(store, body);
+        const BodyDetail *detail = body_detail(store, body);
 
-        if (!target)
+        if (!detail)
                 return;
-        strtab_unref(names, target->name_space);
-        strtab_unref(names, target->name);
-        strtab_unref(names, target->signature);
-        g_hash_table_remove(store->stubs, GUINT_TO_POINTER(body->number));
-        account_remove(store->account, STUB_SIZE);
-        body->is_stub = false;
+        strtab_unref(names, detail->stub.name_space);
+        strtab_unref(names, detail->stub.name);
+        strtab_unref(names, detail->stub.signature);
+        strtab_unref(names, detail->type_args);
+        g_hash_table_remove(store->details, GUINT_TO_POINTER(body->number));
+        account_remove(store->account, DETAIL_SIZE);
+        body->has_detail = false;
 }
 
-void body_set_stub_target(BodyStore *store, Body *body, Strtab *names, const StubTarget *target)
+void body_set_detail(BodyStore *store, Body *body, Strtab *names, const BodyDetail *detail)
 {
-        body_drop_stub_target(store, body, names);
-        if (!store->stubs)
-                store->stubs = g_hash_table_new_full(hash_number_key, NULL, NULL, g_free);
-        g_hash_table_insert(store->stubs, GUINT_TO_POINTER(body->number),
-                            g_memdup2(target, sizeof(*target)));
-        account_add(store->account, STUB_SIZE);
-        body->is_stub = true;
+        body_drop_detail(store, body, names);
+        if (!store->details)
+                store->details = g_hash_table_new_full(hash_number_key, NULL, NULL, g_free);
+        g_hash_table_insert(store->details, GUINT_TO_POINTER(body->number),
+                            g_memdup2(detail, sizeof(*detail)));
+        account_add(store->account, DETAIL_SIZE);
+        body->has_detail = true;
 }
 
-const StubTarget *body_stub_target(const BodyStore *store, const Body *body)
+const BodyDetail *body_detail(const BodyStore *store, const Body *body)
 {
-        return body->is_stub ? g_hash_table_lookup(store->stubs, GUINT_TO_POINTER(body->number))
-                             : NULL;
+        return body->has_detail
+                       ? g_hash_table_lookup(store->details, GUINT_TO_POINTER(body->number))
+                       : NULL;
 }
 
 static void body_store_grow(BodyStore *store)
@@ -147,7 +149,7 @@ static void body_deinit(BodyStore *store, Body *body, Strtab *names)
         strtab_unref(names, body->name_space);
         strtab_unref(names, body->name);
         strtab_unref(names, body->signature);
-        body_drop_stub_target(store, body, names);
+        body_drop_detail(store, body, names);
         body_drop_extra(store, body);
         memset(body, 0, sizeof(*body));
         body->end = BODY_END_FREE;
@@ -186,7 +188,7 @@ void body_store_deinit(BodyStore *store, Strtab *names)
         account_remove(store->account, store->n_allocated * INDEX_SIZE);
         g_free(store->chunks);
         g_array_unref(store->freed);
-        g_clear_pointer(&store->stubs, g_hash_table_unref);
+        g_clear_pointer(&store->details, g_hash_table_unref);
         *store = (BodyStore){0};
 }
 

@@ -48,6 +48,12 @@ typedef struct StubTarget {
         Str signature;
 } StubTarget;
 
+/* What few bodies have. The holder owns the names. */
+typedef struct BodyDetail {
+        StubTarget stub; /* name 0: no target is known */
+        Str type_args;   /* of a generic method, as clrsym-protocol(7) has it; 0: not known */
+} BodyDetail;
+
 /* What only some bodies have; owned by the body. */
 typedef struct BodyExtra {
         uint64_t seen;         /* time of the event that made it known, unless that is `since` */
@@ -77,7 +83,7 @@ typedef struct Body {
         uint32_t il_size; /* bytes of its method's IL; 0: not known */
         uint8_t source;   /* BodySource */
         uint8_t end;      /* BodyEnd */
-        bool is_stub;     /* the store has its StubTarget */
+        bool has_detail;  /* the store has its BodyDetail */
 } Body;
 
 /* ns. 32 bits of this unit are more than an hour. */
@@ -157,7 +163,7 @@ typedef struct BodyStore {
         uint32_t n_bodies;
         uint32_t first_open; /* a chunk that has room, or BODY_NONE */
         GArray *freed;       /* owned, of uint32_t: indexes in chunks to be used again */
-        GHashTable *stubs;   /* owned or NULL: number -> owned StubTarget, of few bodies */
+        GHashTable *details; /* owned or NULL: number -> owned BodyDetail, of few bodies */
 } BodyStore;
 
 void body_store_init(BodyStore *store, Account *account);
@@ -183,10 +189,10 @@ void body_confirm(BodyStore *store, Body *body, uint64_t time);
 void body_hand_over(BodyStore *store, Body *body, Body *rest, uint64_t time);
 /* Takes over MAP, which may be NULL, and frees an earlier one. */
 void body_set_il_map(BodyStore *store, Body *body, IlMap *map);
-/* Takes over the references of TARGET, and releases those of an earlier one. */
-void body_set_stub_target(BodyStore *store, Body *body, Strtab *names, const StubTarget *target);
-/* NULL if none is known. */
-const StubTarget *body_stub_target(const BodyStore *store, const Body *body);
+/* NULL if nothing is known. */
+const BodyDetail *body_detail(const BodyStore *store, const Body *body);
+/* Takes over the references of DETAIL, and releases those of an earlier one. */
+void body_set_detail(BodyStore *store, Body *body, Strtab *names, const BodyDetail *detail);
 /* Frees the body and everything that it owns. */
 void body_store_remove(BodyStore *store, Body *body, Strtab *names);
 /*

@@ -130,19 +130,30 @@ static void body_set_since(CodeMap *map, Body *body, uint64_t since)
         codemap_next_epoch(map);
 }
 
-/* REST is a stub with the same target as BODY. */
-static void body_share_stub_target(CodeMap *map, const Body *body, Body *rest)
+static BodyDetail codemap_copy_detail(CodeMap *map, const Body *body)
 {
-        const StubTarget *target = body_stub_target(&map->store, body);
-        StubTarget copy;
+        const BodyDetail *detail = body_detail(&map->store, body);
 
-        rest->is_stub = false;
-        if (!target)
+        if (!detail)
+                return (BodyDetail){0};
+        return (BodyDetail){
+                .stub = {strtab_ref(map->names, detail->stub.name_space),
+                         strtab_ref(map->names, detail->stub.name),
+                         strtab_ref(map->names, detail->stub.signature)},
+                .type_args = strtab_ref(map->names, detail->type_args),
+        };
+}
+
+/* REST is the same code as BODY. */
+static void body_share_detail(CodeMap *map, const Body *body, Body *rest)
+{
+        BodyDetail copy;
+
+        rest->has_detail = false;
+        if (!body->has_detail)
                 return;
-        copy = (StubTarget){strtab_ref(map->names, target->name_space),
-                            strtab_ref(map->names, target->name),
-                            strtab_ref(map->names, target->signature)};
-        body_set_stub_target(&map->store, rest, map->names, &copy);
+        copy = codemap_copy_detail(map, body);
+        body_set_detail(&map->store, rest, map->names, &copy);
 }
 
 /* Ends BODY at TIME. Returns a new body for the rest of its life, from SINCE on. */
@@ -165,7 +176,7 @@ static Body *body_split(CodeMap *map, Body *body, uint64_t time, BodyEnd end, ui
         rest->name = strtab_ref(map->names, body->name);
         rest->signature = strtab_ref(map->names, body->signature);
         rest->jit_time = 0;
-        body_share_stub_target(map, body, rest);
+        body_share_detail(map, body, rest);
         body_hand_over(&map->store, body, rest, time);
         map->il_map_cursor = MIN(map->il_map_cursor, number);
         body->until = time;
@@ -543,12 +554,36 @@ void codemap_rename(CodeMap *map, Body *body, Str name_space, Str name, Str sign
 
 void codemap_set_stub_target(CodeMap *map, Body *body, const StubTarget *target)
 {
-        body_set_stub_target(&map->store, body, map->names, target);
+        BodyDetail detail = codemap_copy_detail(map, body);
+
+        strtab_unref(map->names, detail.stub.name_space);
+        strtab_unref(map->names, detail.stub.name);
+        strtab_unref(map->names, detail.stub.signature);
+        detail.stub = *target;
+        body_set_detail(&map->store, body, map->names, &detail);
 }
 
 const StubTarget *codemap_stub_target(const CodeMap *map, const Body *body)
 {
-        return body_stub_target(&map->store, body);
+        const BodyDetail *detail = body_detail(&map->store, body);
+
+        return detail && detail->stub.name ? &detail->stub : NULL;
+}
+
+void codemap_set_type_args(CodeMap *map, Body *body, Str type_args)
+{
+        BodyDetail detail = codemap_copy_detail(map, body);
+
+        strtab_unref(map->names, detail.type_args);
+        detail.type_args = type_args;
+        body_set_detail(&map->store, body, map->names, &detail);
+}
+
+Str codemap_type_args(const CodeMap *map, const Body *body)
+{
+        const BodyDetail *detail = body_detail(&map->store, body);
+
+        return detail ? detail->type_args : 0;
 }
 
 void codemap_set_changes(CodeMap *map, GArray *changes)

@@ -58,6 +58,10 @@ void codemap_rename(CodeMap *map, Body *body, Str name_space, Str name, Str sign
 void codemap_set_stub_target(CodeMap *map, Body *body, const StubTarget *target);
 /* NULL if the body is not a stub, or its event did not come. */
 const StubTarget *codemap_stub_target(const CodeMap *map, const Body *body);
+/* What the type arguments of BODY's method are. Takes over the reference. */
+void codemap_set_type_args(CodeMap *map, Body *body, Str type_args);
+/* 0: not known. */
+Str codemap_type_args(const CodeMap *map, const Body *body);
 
 /* The body belongs to a module, given by number (from 1). */
 void codemap_set_module(CodeMap *map, Body *body, uint32_t module);

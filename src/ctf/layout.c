@@ -2,6 +2,7 @@
 #include "ctf/layout.h"
 
 #include "event/decode-walk.h"
+#include "event/type-list.h"
 #include "util/utf8.h"
 
 #include <string.h>
@@ -52,6 +53,7 @@ static bool class_fits(const CtfClass *class, FieldType type)
         case FIELD_TYPE_IL_OFFSETS:
         case FIELD_TYPE_U32_ARRAY:
         case FIELD_TYPE_U8_ARRAY:
+        case FIELD_TYPE_TYPE_LIST:
                 return class_is_array(class) && !class->element->is_text;
         case _FIELD_TYPE_MAX:
                 break;
@@ -310,6 +312,11 @@ static inline DecodeResult ctf_source_read(Source *base, unsigned index, FieldTy
         case FIELD_TYPE_U8_ARRAY:
                 is_ok = ctf_source_array(source, class, count, field_type_element_size(type), false,
                                          ret_value);
+                break;
+        case FIELD_TYPE_TYPE_LIST:
+                is_ok = ctf_source_array(source, class, source->slots[class->slot].n, 1, true,
+                                         ret_value) &&
+                        type_list_size(ret_value->data, ret_value->n, count) == ret_value->n;
                 break;
         case _FIELD_TYPE_MAX:
                 g_assert_not_reached();

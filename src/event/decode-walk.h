@@ -23,7 +23,7 @@ static inline DecodeResult decode_walk(const Event *event, Source *source, Sourc
                 uint32_t count = 0;
                 DecodeResult result;
 
-                if (field_type_element_size(type)) {
+                if (event->fields[i].count != _FIELD_NAME_MAX) {
                         int count_field = event_count_field(event, i);
 
                         g_assert(count_field >= 0);

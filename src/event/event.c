@@ -72,6 +72,12 @@ static const Field jit_memory[] = {
         F(ClrInstanceID, U16),
 };
 
+static const Field bulk_type[] = {
+        F(Count, U32),
+        F(ClrInstanceID, U16),
+        A(Values, TYPE_LIST, Count),
+};
+
 static const Field method_details[] = {
         F(MethodID, U64),       F(TypeID, U64),
         F(MethodToken, U32),    F(TypeParameterCount, U32),
@@ -230,7 +236,8 @@ static const Field instance_v1[] = {
 
 /* Sorted by (provider, id, version): event_by_id() searches it. */
 const Event event_table[] = {
-        E(RUNTIME, 72, 0, SHOWN, "MethodDetails", method_details),
+        E(RUNTIME, 15, 0, TYPES, "BulkType", bulk_type),
+        E(RUNTIME, 72, 0, METHOD_DETAILS, "MethodDetails", method_details),
         E(RUNTIME, 88, 0, STUB, "ILStubGenerated", il_stub_generated),
         E0(RUNTIME, 135, 0, SHOWN, "DCStartCompleteV2"),
         E0(RUNTIME, 136, 0, RUNDOWN_COMPLETE, "DCEndCompleteV2"),

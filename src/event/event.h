@@ -40,6 +40,7 @@ typedef enum FieldType {
         FIELD_TYPE_IL_OFFSETS, /* i32 array: IL offset, or one of IL_OFFSET_* */
         FIELD_TYPE_U32_ARRAY,
         FIELD_TYPE_U8_ARRAY,
+        FIELD_TYPE_TYPE_LIST, /* n bytes: see type-list.h */
         _FIELD_TYPE_MAX,
 } FieldType;
 
@@ -82,6 +83,8 @@ typedef enum EventKind {
         EVENT_KIND_RUNDOWN_INIT,
         EVENT_KIND_RUNDOWN_COMPLETE,
         EVENT_KIND_STUB,
+        EVENT_KIND_TYPES,          /* what the types of the next event are */
+        EVENT_KIND_METHOD_DETAILS, /* of the method whose load follows on the same thread */
         EVENT_KIND_TIERED_SETTINGS,
         EVENT_KIND_JIT_INLINED, /* this kind and later: sent to the daemon only on request */
         EVENT_KIND_JIT_NOT_INLINED,
@@ -105,7 +108,8 @@ typedef enum FieldRole {
 typedef struct Field {
         FieldName name;
         FieldType type;
-        FieldName count; /* of an array: the field before it that counts its elements */
+        FieldName count; /* of an array or a list: the field before it that counts its elements;
+                            else _FIELD_NAME_MAX */
         FieldRole role;
 } Field;
 
@@ -163,7 +167,7 @@ static inline int event_field(const Event *event, FieldName name)
                                    : event_field_of_other(event, name);
 }
 
-/* Index of the field that counts the elements of array field I, -1 if the row has none. */
+/* Index of the field that counts the elements of field I, -1 if the row has none. */
 int event_count_field(const Event *event, unsigned i);
 
 /* True for WSTRING and ASTRING. */

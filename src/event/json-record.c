@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "event/json-record.h"
 
+#include "event/decode.h"
+#include "event/type-list.h"
 #include "util/guid-text.h"
 #include "util/json-text.h"
 
@@ -55,6 +57,44 @@ static void json_append_array(GString *out, FieldType type, const Value *value)
         g_string_append_c(out, ']');
 }
 
+static void json_append_utf16(GString *out, const uint8_t *units, size_t n)
+{
+        g_autofree uint8_t *text = g_malloc(3 * n + 1);
+
+        json_append_text(out, (const char *)text, utf16le_to_utf8(units, n, text));
+}
+
+static void json_append_types(GString *out, const Value *value)
+{
+        const uint8_t *at = value->data;
+        const char *comma = "";
+        size_t n = value->n;
+        TypeRow row;
+
+        g_string_append_c(out, '[');
+        for (; type_list_next(&at, &n, &row); comma = ",") {
+                const Value arguments = {.data = row.arguments, .n = row.n_arguments};
+
+                g_string_append(out, comma);
+                APPEND_LITERAL(out, "{\"TypeID\":");
+                json_append_hex(out, row.type_id);
+                APPEND_LITERAL(out, ",\"ModuleID\":");
+                json_append_hex(out, row.module_id);
+                APPEND_LITERAL(out, ",\"TypeNameID\":");
+                json_append_u64(out, row.token);
+                APPEND_LITERAL(out, ",\"Flags\":");
+                json_append_u64(out, row.flags);
+                APPEND_LITERAL(out, ",\"CorElementType\":");
+                json_append_u64(out, row.element_type);
+                APPEND_LITERAL(out, ",\"Name\":");
+                json_append_utf16(out, row.name, row.n_name);
+                APPEND_LITERAL(out, ",\"TypeParameters\":");
+                json_append_array(out, FIELD_TYPE_U64_ARRAY, &arguments);
+                g_string_append_c(out, '}');
+        }
+        g_string_append_c(out, ']');
+}
+
 static void json_append_value(GString *out, FieldType type, const Value *value)
 {
         switch (type) {
@@ -81,6 +121,9 @@ static void json_append_value(GString *out, FieldType type, const Value *value)
         case FIELD_TYPE_U32_ARRAY:
         case FIELD_TYPE_U8_ARRAY:
                 json_append_array(out, type, value);
+                break;
+        case FIELD_TYPE_TYPE_LIST:
+                json_append_types(out, value);
                 break;
         case _FIELD_TYPE_MAX:
                 g_assert_not_reached();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "event/decode-walk.h"
 #include "event/method-flags.h"
+#include "event/type-list.h"
 
 #include <string.h>
 
@@ -87,6 +88,8 @@ static ssize_t field_size(FieldType type, uint32_t count, const uint8_t *bytes, 
         case FIELD_TYPE_ASTRING:
                 length = astring_size(bytes, n);
                 return length < 0 ? -1 : length + 1;
+        case FIELD_TYPE_TYPE_LIST:
+                return type_list_size(bytes, n, count);
         case FIELD_TYPE_U64_ARRAY:
         case FIELD_TYPE_IL_OFFSETS:
         case FIELD_TYPE_U32_ARRAY:
@@ -184,7 +187,7 @@ static inline DecodeResult packed_read_number(PackedSource *packed, size_t size,
         return DECODE_OK;
 }
 
-/* A GUID, or an array of COUNT elements: N elements or bytes. */
+/* A GUID, an array of COUNT elements or a list of COUNT types: N elements or bytes. */
 static DecodeResult packed_read_elements(PackedSource *packed, FieldType type, uint32_t count,
                                          Value *ret_value)
 {
@@ -195,7 +198,7 @@ static DecodeResult packed_read_elements(PackedSource *packed, FieldType type, u
                 return DECODE_TRUNCATED;
         packed->position += (size_t)size;
         ret_value->data = bytes;
-        ret_value->n = type == FIELD_TYPE_GUID ? GUID_SIZE : count;
+        ret_value->n = field_type_element_size(type) ? count : (uint32_t)size;
         return DECODE_OK;
 }
 

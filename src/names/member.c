@@ -231,6 +231,20 @@ static void dynamic_append(Writer *writer, Span name)
         text_add_span(&writer->text, name);
 }
 
+/* "<int, string>", or "<?>". */
+static void type_args_append(Writer *writer, Span args)
+{
+        const Writer before = *writer;
+
+        text_add(&writer->text, "<");
+        if (span_first(args) && type_list_append(writer, args, path_type_append)) {
+                text_add(&writer->text, ">");
+                return;
+        }
+        *writer = before;
+        text_add(&writer->text, "<?>");
+}
+
 /* Everything but the arguments. */
 static void full_name_append(Writer *writer, const RawName *raw, const Signature *signature)
 {
@@ -248,7 +262,7 @@ static void full_name_append(Writer *writer, const RawName *raw, const Signature
                 if (target && span_first(span_of_text(target->name))) {
                         /* A stub is not made for a stub. */
                         const RawName only = {target->name_space, target->name, target->signature,
-                                              NULL};
+                                              NULL, NULL};
                         Signature its;
 
                         signature_parse(target->signature, &its);
@@ -261,7 +275,7 @@ static void full_name_append(Writer *writer, const RawName *raw, const Signature
                 apart_append(writer, type, name, signature);
         }
         if (signature->is_generic)
-                text_add(&writer->text, "<?>");
+                type_args_append(writer, span_of_text(raw->type_args));
 }
 
 void member_append(Writer *writer, const RawName *raw)

@@ -12,6 +12,9 @@ typedef struct RawName {
          * The method that an IL stub is made for; NULL if it is not known, and for all other code.
          */
         const struct RawName *stub_target;
+        /* Those of a generic method, as reflection writes types, with commas between them; NULL:
+         * not known. */
+        const char *type_args;
 } RawName;
 
 typedef enum NameStyle {

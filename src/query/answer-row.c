@@ -84,6 +84,7 @@ void answer_row_fill(BulkAnswer *row, const Process *process, const Body *body,
         row->name_space = body->name_space;
         row->name = body->name;
         row->signature = body->signature;
+        row->type_args = codemap_type_args(process->map, body);
         row->start = body->start;
         row->method_id = body->method_id;
         row->loaded = body->source == BODY_SOURCE_LOAD ? body->since : CLRSYM_NO_TIME;

@@ -100,15 +100,30 @@ static void checkpoint_body(CheckpointIo *io, Body *body, bool *has_extra, bool 
         checkpoint_u8(io, &body->end);
         checkpoint_bool(io, has_extra);
         checkpoint_bool(io, is_method);
-        checkpoint_bool(io, &body->is_stub);
+        checkpoint_bool(io, &body->has_detail);
         checkpoint_names(io, body);
 }
 
-static void checkpoint_put_stub_target(CheckpointIo *io, const CodeMap *map, const Body *body)
+/* A stub's target may be missing here, other than in the table of stubs. */
+static void checkpoint_detail(CheckpointIo *io, BodyDetail *detail)
 {
-        StubTarget target = *body_stub_target(&map->store, body);
+        checkpoint_str(io, &detail->stub.name_space);
+        checkpoint_str(io, &detail->stub.name);
+        checkpoint_str(io, &detail->stub.signature);
+        checkpoint_str(io, &detail->type_args);
+}
 
-        checkpoint_stub_target(io, &target);
+static void checkpoint_put_detail(CheckpointIo *io, const CodeMap *map, const Body *body)
+{
+        BodyDetail detail = *body_detail(&map->store, body);
+
+        checkpoint_detail(io, &detail);
+}
+
+static void checkpoint_put_detail_names(CheckpointIo *io, const BodyDetail *detail)
+{
+        checkpoint_put_target_names(io, &detail->stub);
+        checkpoint_put_name(io, detail->type_args);
 }
 
 static void checkpoint_put_body(CheckpointIo *io, CodeMap *map, uint32_t number)
@@ -121,15 +136,15 @@ static void checkpoint_put_body(CheckpointIo *io, CodeMap *map, uint32_t number)
         checkpoint_put_name(io, body->name_space);
         checkpoint_put_name(io, body->name);
         checkpoint_put_name(io, body->signature);
-        if (body->is_stub)
-                checkpoint_put_target_names(io, body_stub_target(&map->store, body));
+        if (body->has_detail)
+                checkpoint_put_detail_names(io, body_detail(&map->store, body));
         checkpoint_begin(io, CHECKPOINT_BODY);
         checkpoint_u32(io, &number);
         checkpoint_body(io, body, &has_extra, &is_method);
         if (has_extra)
                 checkpoint_extra(io, map, body);
-        if (body->is_stub)
-                checkpoint_put_stub_target(io, map, body);
+        if (body->has_detail)
+                checkpoint_put_detail(io, map, body);
 }
 
 static bool body_is_sound(const Body *body, uint32_t n_modules)
@@ -138,17 +153,17 @@ static bool body_is_sound(const Body *body, uint32_t n_modules)
                body_extent(body) - 1 <= UINT64_MAX - body->start && body->module <= n_modules;
 }
 
-static void checkpoint_get_stub_target(CheckpointIo *io, CodeMap *map, Body *body)
+static void checkpoint_get_detail(CheckpointIo *io, CodeMap *map, Body *body)
 {
-        StubTarget target = {0};
+        BodyDetail detail = {0};
 
-        checkpoint_stub_target(io, &target);
-        codemap_set_stub_target(map, body, &target);
+        checkpoint_detail(io, &detail);
+        body_set_detail(&map->store, body, map->names, &detail);
 }
 
 static void checkpoint_get_body(CheckpointIo *io, CodeMap *map, uint32_t n_modules)
 {
-        bool has_extra, is_method, is_stub;
+        bool has_extra, is_method, has_detail;
         uint32_t number;
         Body *body, read = {0};
 
@@ -164,14 +179,14 @@ static void checkpoint_get_body(CheckpointIo *io, CodeMap *map, uint32_t n_modul
                 checkpoint_refuse(io);
                 return;
         }
-        is_stub = read.is_stub;
+        has_detail = read.has_detail;
         *body = read;
         body->number = number;
-        body->is_stub = false;
+        body->has_detail = false;
         if (has_extra)
                 checkpoint_extra(io, map, body);
-        if (is_stub)
-                checkpoint_get_stub_target(io, map, body);
+        if (has_detail)
+                checkpoint_get_detail(io, map, body);
         pageindex_add(map->index, number);
         map->n_live += body->until == BODY_FOREVER;
         if (is_method)

@@ -38,6 +38,7 @@ typedef enum CheckpointTag {
         CHECKPOINT_PENDING_GAP, /* of the tracker */
         CHECKPOINT_OWNER,       /* of the latest trace */
         CHECKPOINT_ASSEMBLY,    /* of the latest process, before its modules */
+        CHECKPOINT_DETAILS,     /* of the latest process, as the stubs */
         _CHECKPOINT_TAG_MAX,
 } CheckpointTag;
 

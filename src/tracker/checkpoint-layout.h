@@ -11,7 +11,7 @@
  */
 
 /* The journal's format contains it. */
-#define CHECKPOINT_VERSION 11
+#define CHECKPOINT_VERSION 12
 
 /* PIN(version of the last change, value, what it has to be) */
 #define CHECKPOINT_PINS(PIN)                                                                       \
@@ -22,25 +22,27 @@
         PIN(6, sizeof(ProcessGap), 32)                                                             \
         PIN(6, sizeof(PendingGap), 40)                                                             \
         PIN(6, sizeof(OwnedKey), 24)                                                               \
-        PIN(9, sizeof(TrackerStats), 288)                                                          \
+        PIN(12, sizeof(TrackerStats), 304)                                                         \
         PIN(6, sizeof(Trace), 96)                                                                  \
         PIN(3, sizeof(TrackerStream), 72)                                                          \
-        PIN(9, sizeof(Process), 376)                                                               \
+        PIN(12, sizeof(Process), 400)                                                              \
         PIN(7, sizeof(Module), 80)                                                                 \
         PIN(7, sizeof(Assembly), 56)                                                               \
         PIN(3, sizeof(Jitting), 32)                                                                \
         PIN(3, sizeof(MethodKey), 16)                                                              \
         PIN(3, sizeof(Stub), 40)                                                                   \
         PIN(3, sizeof(StubTarget), 12)                                                             \
+        PIN(12, sizeof(ThreadDetails), 32)                                                         \
+        PIN(12, sizeof(BodyDetail), 16)                                                            \
         PIN(9, sizeof(JitBackground), 64)                                                          \
         PIN(3, sizeof(Body), 96)                                                                   \
         PIN(3, sizeof(BodyExtra), 24)                                                              \
         PIN(3, sizeof(CodeMap), 160)                                                               \
-        PIN(9, _EVENT_KIND_MAX, 29)                                                                \
+        PIN(12, _EVENT_KIND_MAX, 31)                                                               \
         PIN(3, _GAP_KIND_MAX, 2)                                                                   \
         PIN(3, _BUFFER_SCHEME_MAX, 3)                                                              \
         PIN(3, _BODY_SOURCE_MAX, 4)                                                                \
         PIN(3, BODY_END_FREE, 5)                                                                   \
         PIN(3, _JIT_ATTEMPT_MAX, 2)                                                                \
         PIN(4, _STREAM_STATE_MAX, 5)                                                               \
-        PIN(7, _CHECKPOINT_TAG_MAX, 26)
+        PIN(12, _CHECKPOINT_TAG_MAX, 27)

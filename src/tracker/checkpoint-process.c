@@ -254,6 +254,43 @@ static void checkpoint_put_stubs(CheckpointIo *io, const Process *process)
         free(pairs);
 }
 
+static void checkpoint_details(CheckpointIo *io, int32_t *tid, ThreadDetails *details)
+{
+        checkpoint_i32(io, tid);
+        checkpoint_u64(io, &details->time);
+        checkpoint_u64(io, &details->method_id);
+        checkpoint_str(io, &details->type_args);
+        checkpoint_count(io, &details->n_types, 1);
+        if (!io->is_writing && details->n_types)
+                details->types = g_malloc0(details->n_types);
+        checkpoint_raw(io, details->types, details->n_types);
+}
+
+static void checkpoint_put_all_details(CheckpointIo *io, const Process *process)
+{
+        size_t n, i;
+        TablePair *pairs = checkpoint_sort_table(io, process->details.threads, key_of_tid, &n);
+
+        for (i = 0; i < n; i++) {
+                ThreadDetails *details = pairs[i].value;
+                int32_t tid = (int32_t)pairs[i].key[0];
+
+                checkpoint_put_name(io, details->type_args);
+                checkpoint_begin(io, CHECKPOINT_DETAILS);
+                checkpoint_details(io, &tid, details);
+        }
+        free(pairs);
+}
+
+static void checkpoint_get_details(CheckpointIo *io, Process *process)
+{
+        ThreadDetails details = {0};
+        int32_t tid;
+
+        checkpoint_details(io, &tid, &details);
+        detail_table_restore(&process->details, tid, &details);
+}
+
 static void checkpoint_get_stub(CheckpointIo *io, Process *process)
 {
         Stub stub = {0};
@@ -380,6 +417,7 @@ void checkpoint_put_process(CheckpointIo *io, Process *process)
         checkpoint_put_jittings(io, process);
         checkpoint_put_kept_maps(io, process);
         checkpoint_put_stubs(io, process);
+        checkpoint_put_all_details(io, process);
         if (process->jit_stats)
                 checkpoint_put_jit_stats(io, process->jit_stats);
         checkpoint_put_code_map(io, process->map);
@@ -426,6 +464,7 @@ static void (*const GETTERS[_CHECKPOINT_TAG_MAX])(CheckpointIo *, Process *) = {
         [CHECKPOINT_UNANNOUNCED] = checkpoint_get_unannounced_item,
         [CHECKPOINT_REPORTED_GAP] = checkpoint_get_reported_gap,
         [CHECKPOINT_STUB] = checkpoint_get_stub,
+        [CHECKPOINT_DETAILS] = checkpoint_get_details,
 };
 
 void checkpoint_get_process(CheckpointIo *io, CheckpointTag tag, Process *process)

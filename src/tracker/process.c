@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tracker/process.h"
 
+#include "util/guid-text.h"
 #include "util/hash.h"
 
 #include <string.h>
@@ -65,6 +66,7 @@ Process *process_new(Strtab *names, Account *account, ProcessKey key, unsigned g
         assembly_table_init(&process->assemblies, names, account);
         process->jitting = g_hash_table_new(hash_number_key, g_direct_equal);
         stub_table_init(&process->stubs, names, account);
+        detail_table_init(&process->details, names, account);
         process->rundown_maps =
                 g_hash_table_new_full(method_key_hash, method_key_equal, g_free, ilmap_destroy);
         process->rundowns = g_array_new(FALSE, FALSE, sizeof(Rundown));
@@ -155,6 +157,7 @@ void process_free(Process *process)
         account_remove_exact(process->account, process->text_size);
         process_drop_il_maps(process);
         stub_table_deinit(&process->stubs);
+        detail_table_deinit(&process->details);
         assembly_table_deinit(&process->assemblies);
         g_hash_table_unref(process->modules);
         g_hash_table_unref(process->jitting);
@@ -310,7 +313,35 @@ void process_add_rundown(Process *process, const Rundown *rundown)
         g_array_append_val(rundowns, *rundown);
 }
 
-bool process_load_stub(Process *process, const Record *record)
+/* "GUID@PATH" */
+static bool process_append_module(GString *out, uint64_t module_id, const void *data)
+{
+        static const uint8_t NONE[GUID_SIZE];
+        const Process *process = data;
+        const Module *module = g_hash_table_lookup(process->modules, &module_id);
+        const char *at = module ? strtab_text(process->names, module->path) : NULL;
+        char guid[GUID_TEXT_SIZE] = "-";
+
+        if (!at || !*at)
+                return false;
+        if (memcmp(module->pdb_guid, NONE, GUID_SIZE) != 0)
+                guid_to_text(module->pdb_guid, guid);
+        g_string_append(out, guid);
+        g_string_append_c(out, '@');
+        for (; *at; at++) {
+                if (strchr(DETAILS_ESCAPED, *at))
+                        g_string_append_c(out, '\\');
+                g_string_append_c(out, *at);
+        }
+        return true;
+}
+
+void process_take_method_details(Process *process, const Record *record)
+{
+        detail_table_take_method(&process->details, record, process_append_module, process);
+}
+
+static bool process_load_stub(Process *process, const Record *record)
 {
         const Stub *stub = stub_table_find(&process->stubs, record);
         StubTarget target;
@@ -319,7 +350,8 @@ bool process_load_stub(Process *process, const Record *record)
         if (!stub)
                 return false;
         body = codemap_at(process->map, record_u64(record, FIELD_MethodStartAddress), record->time);
-        if (!body || !stub_is_of(&process->stubs, stub, body, record) ||
+        if (!body || codemap_stub_target(process->map, body) ||
+            !stub_is_of(&process->stubs, stub, body, record) ||
             process_has_gap(process, stub->time, record->time)) {
                 stub_table_remove(&process->stubs, stub);
                 return false;
@@ -327,6 +359,30 @@ bool process_load_stub(Process *process, const Record *record)
         target = stub_table_take(&process->stubs, stub);
         codemap_set_stub_target(process->map, body, &target);
         return true;
+}
+
+static bool process_load_type_args(Process *process, const Record *record)
+{
+        uint64_t since;
+        Str type_args = detail_table_type_args(&process->details, record, &since);
+        Body *body;
+
+        if (!type_args)
+                return false;
+        body = codemap_at(process->map, record_u64(record, FIELD_MethodStartAddress), record->time);
+        if (!body || body->method_id != record_u64(record, FIELD_MethodID) ||
+            codemap_type_args(process->map, body) ||
+            process_has_gap(process, since, record->time)) {
+                strtab_unref(process->names, type_args);
+                return false;
+        }
+        codemap_set_type_args(process->map, body, type_args);
+        return true;
+}
+
+bool process_load_detail(Process *process, const Record *record)
+{
+        return process_load_stub(process, record) || process_load_type_args(process, record);
 }
 
 void process_end(Process *process, uint64_t time)

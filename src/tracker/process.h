@@ -11,6 +11,7 @@
 #include "codemap/codemap.h"
 #include "event/record.h"
 #include "tracker/assembly.h"
+#include "tracker/details.h"
 #include "tracker/jitstats.h"
 #include "tracker/process-gaps.h"
 #include "tracker/stub.h"
@@ -75,6 +76,7 @@ typedef struct Process {
         AssemblyTable assemblies;
         GHashTable *jitting; /* tid -> owned Jitting */
         StubTable stubs;
+        DetailTable details;
         GHashTable *rundown_maps; /* owned MethodKey -> owned IlMap, until their method's row */
         GArray *rundowns;         /* owned, of Rundown: the complete ones in order of arrival */
         ProcessGaps gaps;
@@ -139,11 +141,13 @@ Jitting *process_jitting(const Process *process, int32_t tid);
 /* Copies JITTING, and takes over its names. */
 void process_begin_jitting(Process *process, int32_t tid, const Jitting *jitting);
 
+/* Takes a MethodDetails. */
+void process_take_method_details(Process *process, const Record *record);
 /*
- * RECORD, a load, has been applied: if it is of a stub that was made before, its body gets the
- * stub's target. True if it does. The stub is not kept any longer.
+ * RECORD, a load, has been applied: its body gets what earlier events know of it: the target of
+ * a stub, or the type arguments of a generic method. True if that changes its name.
  */
-bool process_load_stub(Process *process, const Record *record);
+bool process_load_detail(Process *process, const Record *record);
 
 /*
  * Adds a complete rundown. A bounded number is kept, the first and the last ones in any case.

@@ -142,7 +142,7 @@ static bool is_called(const StubTable *stubs, Str str, const char *name)
 
 bool stub_is_of(const StubTable *stubs, const Stub *stub, const Body *body, const Record *record)
 {
-        return body->method_id == stub->method_id && !body->is_stub &&
+        return body->method_id == stub->method_id &&
                record_u64(record, FIELD_ModuleID) == stub->module_id &&
                is_called(stubs, body->name_space, "dynamicClass") &&
                is_called(stubs, body->name,

@@ -9,7 +9,7 @@ void symbol_append(GString *out, const Process *process, const Body *body)
 {
         const RawName raw = {strtab_text(process->names, body->name_space),
                              strtab_text(process->names, body->name),
-                             strtab_text(process->names, body->signature), NULL};
+                             strtab_text(process->names, body->signature), NULL, NULL};
         gsize begin = out->len;
         size_t n;
 

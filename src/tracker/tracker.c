@@ -354,14 +354,14 @@ static void on_method_load(Tracker *tracker, Process *process, const Record *rec
                         codemap_confirm(process->map, body, record->time);
                 rundown_note_load(process, body, record->time);
                 body_complete(process, body, &incoming, module_id, record->time);
-                if (process_load_stub(process, record)) /* its name changes */
+                if (process_load_detail(process, record))
                         codemap_change_epoch(process->map);
                 return;
         }
         body = process_insert(process, &incoming, module_id, record->time);
         if (body->until != BODY_FOREVER)
                 body_join_next(process, body, module_id);
-        process_load_stub(process, record);
+        process_load_detail(process, record);
 }
 
 /* True if the unload is known: from a second session, or its body was evicted by another. */
@@ -556,6 +556,16 @@ static void on_stub(Tracker *tracker, Process *process, const Record *record)
         stub_table_keep(&process->stubs, record, process->last);
 }
 
+static void on_types(Tracker *tracker, Process *process, const Record *record)
+{
+        detail_table_take_types(&process->details, record);
+}
+
+static void on_method_details(Tracker *tracker, Process *process, const Record *record)
+{
+        process_take_method_details(process, record);
+}
+
 static void on_tiered_settings(Tracker *tracker, Process *process, const Record *record)
 {
         process->has_tiering = true;
@@ -619,6 +629,8 @@ static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Recor
         [EVENT_KIND_RUNDOWN_INIT] = on_rundown_init,
         [EVENT_KIND_RUNDOWN_COMPLETE] = on_rundown_complete,
         [EVENT_KIND_STUB] = on_stub,
+        [EVENT_KIND_TYPES] = on_types,
+        [EVENT_KIND_METHOD_DETAILS] = on_method_details,
         [EVENT_KIND_TIERED_SETTINGS] = on_tiered_settings,
         [EVENT_KIND_JIT_INLINED] = on_jit,
         [EVENT_KIND_JIT_NOT_INLINED] = on_jit,

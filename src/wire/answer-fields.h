@@ -69,7 +69,8 @@ typedef enum AnswerNull {
         FIELD("signature", TEXT, IF_ZERO, signature, signature)                                    \
         FIELD("token", TOKEN, IF_R2R_ENTRY, token, token)                                          \
         OTHER("stub_for", STUB, IF_NONE)                                                           \
-        FIELD("il_size", NUMBER, IF_ZERO, il_size, il_size)
+        FIELD("il_size", NUMBER, IF_ZERO, il_size, il_size)                                        \
+        FIELD("type_args", TEXT, IF_ZERO, type_args, type_args)
 
 /* FIELD(name in JSON, type, null, member of BulkStub, member of clrsym_body) */
 #define ANSWER_STUB_FIELDS(FIELD)                                                                  \

@@ -122,6 +122,8 @@ typedef struct BulkAnswer {
         uint32_t il_size;       /* bytes of the method's IL; 0: not known */
         int32_t line_il;        /* the IL offset whose source line counts; -1: not known */
         uint8_t module_pdb[16]; /* the GUID of its PDB; all 0: not known */
+        uint32_t type_args;     /* id of NAMES; 0: none, or not known */
+        uint32_t reserved;
 } BulkAnswer;
 
 /* Bytes of a row that the daemon sends. */
@@ -134,7 +136,7 @@ static_assert(sizeof(BulkHeader) == 16, "as clrsym-protocol(7) has it");
 static_assert(sizeof(BulkQuery) == 32, "as clrsym-protocol(7) has it");
 static_assert(sizeof(BulkProcess) == 32, "as clrsym-protocol(7) has it");
 static_assert(sizeof(BulkStub) == 16, "as clrsym-protocol(7) has it");
-static_assert(sizeof(BulkAnswer) == 136, "as clrsym-protocol(7) has it");
+static_assert(sizeof(BulkAnswer) == 144, "as clrsym-protocol(7) has it");
 static_assert(sizeof(BulkAnswer) <= BULK_ANSWER_MAX, "clients take no longer rows");
 /* Rows are sent as they lie in memory. */
 static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "the rows need swapping on this machine");

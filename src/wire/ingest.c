@@ -129,9 +129,7 @@ static size_t value_size(FieldType type, const Value *value)
                 return size;
         if (type == FIELD_TYPE_GUID)
                 return 16;
-        if (field_type_is_string(type))
-                return 4 + (size_t)value->n;
-        return 4 + (size_t)value->n * field_type_element_size(type);
+        return 4 + (size_t)value->n * MAX(field_type_element_size(type), 1);
 }
 
 static uint8_t *put_value(uint8_t *at, FieldType type, const Value *value)
@@ -144,7 +142,7 @@ static uint8_t *put_value(uint8_t *at, FieldType type, const Value *value)
                 return put_uint(at, value->u, size);
         if (type == FIELD_TYPE_GUID)
                 return put_bytes(at, value->data, 16);
-        size = field_type_is_string(type) ? 1 : field_type_element_size(type);
+        size = MAX(field_type_element_size(type), 1);
         at = put_uint(at, value->n, 4);
         return put_bytes(at, value->data, (size_t)value->n * size);
 }
@@ -492,8 +490,8 @@ static void payload_read_value(PayloadReader *reader, FieldType type, Value *ret
         default:
                 n = (uint32_t)payload_read_uint(reader, 4);
                 /* 64 bits: a count that lies must not wrap to one that fits. */
-                ret_value->data =
-                        payload_read_bytes(reader, (size_t)n * field_type_element_size(type));
+                ret_value->data = payload_read_bytes(
+                        reader, (size_t)n * MAX(field_type_element_size(type), 1));
                 ret_value->n = ret_value->data ? n : 0;
         }
 }

@@ -139,6 +139,9 @@ def arrays():
     for n in (0, 1, 300):
         yield emit(RUNTIME, 'MethodDetails', TypeParameterCount=n,
                    TypeParameters=[(i * 0x9e3779b97f4a7c15) & (2**64 - 1) for i in range(n)])
+    bulk = event(RUNTIME, 'BulkType')
+    for n in (0, 1, 300):
+        yield Emission(bulk, values_make(bulk, n_elements=n))
     yield emit(RUNDOWN, 'MethodDCEndILToNativeMap_V1', CountOfMapEntries=7, ILOffsets=list(
         SPECIAL_OFFSETS), NativeOffsets=[0xffffffff, 0, 1, 2, 3, 4, 0x80000000])
 
@@ -166,6 +169,7 @@ def lying():
         yield Emission(emitted, values, ERROR, length=length)
     for name, field, counts in (
             ('MethodILToNativeMap_V1', 'CountOfMapEntries', (0, 1, 2, 4, 0xffff)),
+            ('BulkType', 'Count', (0, 2, 4, 2**31, 2**32 - 1)),
             ('MethodDetails', 'TypeParameterCount', (0, 2, 4, 0x20000000, 2**31, 2**32 - 1))):
         emitted = event(RUNTIME, name)
         values = values_make(emitted, n_elements=3)

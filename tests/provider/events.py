@@ -23,10 +23,13 @@ FLAG_JIT_HELPER = 0x10
 
 INTEGERS = {'u8': '<B', 'u16': '<H', 'u32': '<I', 'u64': '<Q', 'bool': '<I'}
 ELEMENTS = {'u64[]': '<Q', 'u32[]': '<I', 'u8[]': '<B', 'il[]': '<i'}
-COUNTS = ('TypeParameterCount', 'CountOfMapEntries', 'DataSize')
+COUNTS = ('TypeParameterCount', 'CountOfMapEntries', 'DataSize', 'Count')
+TYPE_NUMBERS = {'TypeID': 'u64', 'ModuleID': 'u64', 'TypeNameID': 'u32', 'Flags': 'u32',
+                'CorElementType': 'u8'}
 
 # Field types: numbers; bool (4 bytes); guid; w (UTF-16 in a blob), a (8-bit), both CTF strings when
-# plain; arrays, counted by the nearest of COUNTS before them; il[] is signed.
+# plain; arrays, counted by the nearest of COUNTS before them; il[] is signed; types[] are the rows
+# of BulkType, with the numbers above, a name and u64[].
 ID = 'MethodID:u64 ModuleID:u64'
 EXTENT = 'MethodStartAddress:u64 MethodSize:u32 MethodToken:u32 MethodFlags:u32'
 NAMES = 'MethodNamespace:w MethodName:w MethodSignature:w'
@@ -70,6 +73,7 @@ STUB = (f'{CLR} ModuleID:u64 StubMethodID:u64 StubFlags:u32 ManagedInteropMethod
 
 LAYOUTS = {
     RUNTIME: {
+        'BulkType': f'Count:u32 {CLR} Values:types[]',
         'MethodDetails': 'MethodID:u64 TypeID:u64 MethodToken:u32 TypeParameterCount:u32 '
                          'LoaderModuleID:u64 TypeParameters:u64[]',
         'ILStubGenerated': STUB,
@@ -223,7 +227,7 @@ class Event:
 
 def event_make(provider, name, layout):
     fields = tuple(tuple(item.split(':')) for item in layout.split())
-    has_array = any(kind in ELEMENTS for _, kind in fields)
+    has_array = any(kind.endswith('[]') for _, kind in fields)
     return Event(provider, name, fields, len(fields) > MAX_PLAIN_FIELDS or has_array)
 
 
@@ -275,12 +279,22 @@ def plain_ctf(event, values):
                  for name, kind in event.fields)
 
 
+def type_packed(row):
+    numbers = b''.join(struct.pack(INTEGERS[kind], row[name])
+                       for name, kind in TYPE_NUMBERS.items())
+    arguments = row['TypeParameters']
+    return (numbers + value_packed('w', row['Name']) + struct.pack('<I', len(arguments)) +
+            value_packed('u64[]', arguments))
+
+
 def value_packed(kind, value):
     """None is the NULL string of the runtime's helper events: not one byte."""
     if kind in INTEGERS:
         return struct.pack(INTEGERS[kind], value)
     if kind in ELEMENTS:
         return b''.join(struct.pack(ELEMENTS[kind], element) for element in value)
+    if kind == 'types[]':
+        return b''.join(map(type_packed, value))
     if kind == 'guid':
         return uuid.UUID(value).bytes_le
     if value is None:
@@ -300,6 +314,10 @@ def value_shown(kind, value):
         return hex(value)
     if kind == 'u64[]':
         return [hex(element) for element in value]
+    if kind == 'types[]':
+        kinds = {**TYPE_NUMBERS, 'Name': 'w', 'TypeParameters': 'u64[]'}
+        return [{name: value_shown(kinds[name], number) for name, number in row.items()}
+                for row in value]
     if kind == 'bool':
         return value != 0
     if kind in ('w', 'a'):
@@ -313,6 +331,14 @@ def digest(*parts):
     return hashlib.sha256(':'.join(map(str, parts)).encode()).digest()
 
 
+def type_make(event, i):
+    bits = digest(event.name, 'type', i)
+    return {**{name: struct.unpack_from(INTEGERS[kind], bits, 8 * at)[0] & (2**63 - 1)
+               for at, (name, kind) in enumerate(list(TYPE_NUMBERS.items())[:-1])},
+            'CorElementType': 0x12, 'Name': 'größer 日本 𝄞' if i % 3 == 2 else '',
+            'TypeParameters': [i * 0x123456789abcd] * min(i, 5)}
+
+
 def value_make(event, name, kind, n_elements):
     """A value of its own for each field of each event."""
     bits = digest(event.provider, event.name, name)
@@ -324,6 +350,8 @@ def value_make(event, name, kind, n_elements):
         value = struct.unpack_from(INTEGERS[kind], bits)[0]
         # A helper's event is another case.
         return value & ~FLAG_JIT_HELPER if name == 'MethodFlags' else value
+    if kind == 'types[]':
+        return [type_make(event, i) for i in range(n_elements)]
     if kind in ELEMENTS:
         return [struct.unpack_from(ELEMENTS[kind], digest(event.name, name, i))[0]
                 for i in range(n_elements)]

@@ -4,7 +4,8 @@
 A second transcription of the runtime's manifest, made apart from the table in src/core/event.c and
 read by nothing but tests: the two must agree on every byte of the recorded traces. Fields stand in
 manifest order. Types: u8 .. u64, bool (4 bytes), guid, W (UTF-16LE up to NUL), A (8 bit up to NUL),
-i32[COUNT], u32[COUNT], u64[COUNT] with the name of the field that counts.
+i32[COUNT], u32[COUNT], u64[COUNT] with the name of the field that counts; type[COUNT]: rows of
+TYPE, each with its name and its type arguments.
 """
 
 import struct
@@ -62,6 +63,7 @@ DOTNET_RUNTIME = {
     'MethodJitMemoryAllocatedForCode':
         'MethodID u64, ModuleID u64, JitHotCodeRequestSize u64, JitRODataRequestSize u64,'
         'AllocatedSizeForJitCode u64, JitAllocFlag u32, ClrInstanceID u16',
+    'BulkType': 'Count u32, ClrInstanceID u16, Values type[Count]',
     'MethodDetails':
         'MethodID u64, TypeID u64, MethodToken u32, TypeParameterCount u32, LoaderModuleID u64,'
         'TypeParameters u64[TypeParameterCount]',
@@ -136,6 +138,9 @@ LAYOUT = {f'{provider}:{name}': parse_fields(fields)
                                  ('DotNETRuntimePrivate', DOTNET_RUNTIME_PRIVATE))
           for name, fields in rows.items()}
 
+TYPE = struct.Struct('<QQIIB')
+TYPE_FIELDS = {'TypeID': 'u64', 'ModuleID': 'u64', 'TypeNameID': 'u32', 'Flags': 'u32',
+               'CorElementType': 'u8'}
 SCALARS = {'u8': '<B', 'u16': '<H', 'u32': '<I', 'u64': '<Q', 'i32': '<i'}
 
 
@@ -157,6 +162,15 @@ def wide_text(data):
     return ''.join('\N{REPLACEMENT CHARACTER}' if '\ud800' <= c <= '\udfff' else c for c in text)
 
 
+def unpack_type(take, take_wide):
+    fields = {name: shown(kind, number)
+              for (name, kind), number in zip(TYPE_FIELDS.items(), TYPE.unpack(take(TYPE.size)))}
+    fields['Name'] = take_wide()
+    count, = struct.unpack('<I', take(4))
+    arguments = struct.unpack(f'<{count}Q', take(8 * count))
+    return {**fields, 'TypeParameters': [hexadecimal(argument) for argument in arguments]}
+
+
 def unpack_blob(event_name, blob):
     """All fields of a packed event. Raises ValueError if the bytes are not exactly used up."""
     fields, position = {}, 0
@@ -168,6 +182,16 @@ def unpack_blob(event_name, blob):
         position += size
         return blob[position - size:position]
 
+    def take_wide():
+        end = blob.find(b'\0\0', position)
+        while end >= 0 and (end - position) % 2:  # of two units
+            end = blob.find(b'\0\0', end + 1)
+        if end < 0:
+            end = len(blob) - (len(blob) - position) % 2
+        value = wide_text(take(end - position))
+        take(2)
+        return value
+
     for name, kind in LAYOUT[event_name]:
         if kind in SCALARS:
             value = shown(kind, struct.unpack(SCALARS[kind], take(int(kind[1:]) // 8))[0])
@@ -176,16 +200,12 @@ def unpack_blob(event_name, blob):
         elif kind == 'guid':
             value = str(uuid.UUID(bytes_le=bytes(take(16))))
         elif kind == 'W':
-            end = blob.find(b'\0\0', position)
-            while end >= 0 and (end - position) % 2:  # of two units
-                end = blob.find(b'\0\0', end + 1)
-            if end < 0:
-                end = len(blob) - (len(blob) - position) % 2
-            value = wide_text(take(end - position))
-            take(2)
+            value = take_wide()
         elif kind == 'A':
             value = take(blob.index(0, position) - position).decode('utf-8', 'replace')
             take(1)
+        elif kind.startswith('type['):
+            value = [unpack_type(take, take_wide) for _ in range(fields[kind[5:-1]])]
         else:
             element, count = kind.rstrip(']').split('[')
             size = int(element[1:]) // 8

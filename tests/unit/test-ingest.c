@@ -79,6 +79,7 @@ static void make_record(const Event *event, Record *ret_record)
 static size_t value_bytes(FieldType type, const Value *value)
 {
         return type == FIELD_TYPE_GUID             ? 16
+               : type == FIELD_TYPE_TYPE_LIST      ? value->n
                : field_type_is_string(type)        ? value->n
                : field_type_element_size(type) > 0 ? value->n * field_type_element_size(type)
                                                    : 0;
@@ -192,7 +193,8 @@ START_TEST(test_record_lying)
                 FieldType type = event->fields[i].type;
                 size_t n = value_bytes(type, &record.values[i]);
 
-                if (field_type_is_string(type) || field_type_element_size(type)) {
+                if (field_type_is_string(type) || field_type_element_size(type) ||
+                    type == FIELD_TYPE_TYPE_LIST) {
                         uint32_t truth;
 
                         memcpy(&truth, bytes->data + at, sizeof(truth));

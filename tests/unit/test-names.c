@@ -243,7 +243,7 @@ static char *formatted(const RawName *raw, NameStyle style)
 
 START_TEST(test_row)
 {
-        const RawName raw = {ROWS[_i].name_space, ROWS[_i].name, ROWS[_i].signature, NULL};
+        const RawName raw = {ROWS[_i].name_space, ROWS[_i].name, ROWS[_i].signature, NULL, NULL};
         g_autofree char *clr = formatted(&raw, NAME_STYLE_CLR);
         g_autofree char *csharp = formatted(&raw, NAME_STYLE_CSHARP);
         g_autofree char *simple = formatted(&raw, NAME_STYLE_SHORT);
@@ -256,10 +256,11 @@ END_TEST
 
 START_TEST(test_stub_target)
 {
-        const RawName target = {"Interop+Sys", "Read", "int32  (int,unsigned int8*)", NULL};
-        const RawName raw = {"dynamicClass", "IL_STUB_PInvoke", "int32  (int32)", &target};
-        const RawName nameless = {"A", NULL, NULL, NULL};
-        const RawName untold = {"dynamicClass", "IL_STUB_PInvoke", "int32  (int32)", &nameless};
+        const RawName target = {"Interop+Sys", "Read", "int32  (int,unsigned int8*)", NULL, NULL};
+        const RawName raw = {"dynamicClass", "IL_STUB_PInvoke", "int32  (int32)", &target, NULL};
+        const RawName nameless = {"A", NULL, NULL, NULL, NULL};
+        const RawName untold = {"dynamicClass", "IL_STUB_PInvoke", "int32  (int32)", &nameless,
+                                NULL};
         g_autofree char *clr = formatted(&raw, NAME_STYLE_CLR);
         g_autofree char *csharp = formatted(&raw, NAME_STYLE_CSHARP);
         g_autofree char *simple = formatted(&raw, NAME_STYLE_SHORT);
@@ -275,7 +276,7 @@ END_TEST
 /* At every size: a whole number of characters and escapes of the full name, and the same length. */
 START_TEST(test_cut)
 {
-        const RawName raw = {"é", "漢😀\x01", "void  (int32)", NULL};
+        const RawName raw = {"é", "漢😀\x01", "void  (int32)", NULL, NULL};
         static const char FULL[] = "é.漢😀\\u{1}(int32)";
         static const size_t ENDS[] = {0, 2, 3, 6, 10, 15, 16, 17, 18, 19, 20, 21, 22};
         char buffer[64];
@@ -302,7 +303,7 @@ START_TEST(test_printable)
         for (c = 1; c <= 0x10ffff; c++) {
                 char name[8] = {0}, buffer[32];
                 GUnicodeType type = g_unichar_type(c);
-                RawName raw = {NULL, name, "void  ()", NULL};
+                RawName raw = {NULL, name, "void  ()", NULL, NULL};
                 gboolean is_noncharacter = (c & 0xfffe) == 0xfffe || (c >= 0xfdd0 && c <= 0xfdef);
                 gboolean is_escaped;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "event/decode.h"
 #include "event/method-flags.h"
+#include "event/type-list.h"
 
 #include "support/suite.h"
 
@@ -41,7 +42,7 @@ static uint64_t number_of(unsigned index, FieldName name)
         if (name == FIELD_MethodFlags)
                 return 0x188;
         if (name == FIELD_CountOfMapEntries || name == FIELD_TypeParameterCount ||
-            name == FIELD_DataSize)
+            name == FIELD_DataSize || name == FIELD_Count)
                 return N_ELEMENTS;
         return UINT64_C(0xf1e2d3c4b5a69700) + index;
 }
@@ -54,6 +55,44 @@ static uint64_t element_of(unsigned index, unsigned element)
 static char *text_of(unsigned index)
 {
         return g_strdup_printf("field %u: é日😀", index);
+}
+
+/* Type ELEMENT of a list: it has as many arguments, and a name if it has any. */
+static void put_type(GByteArray *blob, unsigned index, unsigned element)
+{
+        unsigned i;
+
+        put_le(blob, element_of(index, element), 8);
+        put_le(blob, element_of(index + 1, element), 8);
+        put_le(blob, 0x02000001 + element, 4);
+        put_le(blob, 0x308, 4);
+        put_le(blob, 0x11 + element, 1);
+        put_wstring(blob, element ? "日😀" : "");
+        put_le(blob, element, 4);
+        for (i = 0; i < element; i++)
+                put_le(blob, element_of(index, i), 8);
+}
+
+static void check_types(const Value *value, unsigned index)
+{
+        const uint8_t *at = value->data;
+        size_t n = value->n;
+        unsigned element, i;
+        TypeRow row;
+
+        for (element = 0; element < N_ELEMENTS; element++) {
+                ck_assert(type_list_next(&at, &n, &row));
+                ck_assert_uint_eq(row.type_id, element_of(index, element));
+                ck_assert_uint_eq(row.module_id, element_of(index + 1, element));
+                ck_assert_uint_eq(row.token, 0x02000001 + element);
+                ck_assert_uint_eq(row.flags, 0x308);
+                ck_assert_uint_eq(row.element_type, 0x11 + element);
+                ck_assert_uint_eq(row.n_arguments, element);
+                for (i = 0; i < element; i++)
+                        ck_assert_uint_eq(type_row_argument(&row, i), element_of(index, i));
+        }
+        ck_assert_uint_eq(n, 0);
+        ck_assert(!type_list_next(&at, &n, &row));
 }
 
 static void put_field(GByteArray *blob, const Field *field, unsigned index)
@@ -93,6 +132,10 @@ static void put_field(GByteArray *blob, const Field *field, unsigned index)
         case FIELD_TYPE_U8_ARRAY:
                 for (i = 0; i < N_ELEMENTS; i++)
                         put_le(blob, element_of(index, i), field_type_element_size(field->type));
+                break;
+        case FIELD_TYPE_TYPE_LIST:
+                for (i = 0; i < N_ELEMENTS; i++)
+                        put_type(blob, index, i);
                 break;
         case _FIELD_TYPE_MAX:
                 ck_abort();
@@ -153,6 +196,9 @@ static void check_value(const Field *field, unsigned index, const Value *value)
                 for (i = 0; i < N_ELEMENTS * size; i++)
                         ck_assert_uint_eq(value->data[i],
                                           (uint8_t)(element_of(index, i / size) >> 8 * (i % size)));
+                break;
+        case FIELD_TYPE_TYPE_LIST:
+                check_types(value, index);
                 break;
         case _FIELD_TYPE_MAX:
                 ck_abort();
@@ -255,6 +301,10 @@ static const struct {
         {"DotNETRuntime:MethodDetails", 20, 4, 4, DECODE_TRUNCATED},
         {"DotNETRuntime:MethodDetails", 20, 4, 2, DECODE_LEFTOVER},
         {"DotNETRuntime:MethodDetails", 20, 4, 3, DECODE_OK},
+        {"DotNETRuntime:BulkType", 0, 4, UINT32_MAX, DECODE_TRUNCATED},
+        {"DotNETRuntime:BulkType", 0, 4, 4, DECODE_TRUNCATED},
+        {"DotNETRuntime:BulkType", 0, 4, 2, DECODE_LEFTOVER},
+        {"DotNETRuntime:BulkType", 0, 4, 0, DECODE_LEFTOVER},
         {"DotNETRuntimePrivate:JittedMethodRichDebugInfo", 30, 4, UINT32_MAX, DECODE_TRUNCATED},
         {"DotNETRuntimePrivate:JittedMethodRichDebugInfo", 30, 4, 4, DECODE_TRUNCATED},
         {"DotNETRuntimePrivate:JittedMethodRichDebugInfo", 30, 4, 2, DECODE_LEFTOVER},

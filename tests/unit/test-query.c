@@ -29,7 +29,8 @@ static const char HISTORY[] =
 
 #define A_FIELDS                                                                                   \
         "\"symbol\":\"N.T.A()\",\"method\":{\"id\":\"0x1\",\"namespace\":\"N.T\",\"name\":\"A\","  \
-        "\"signature\":\"()\",\"token\":\"0x06000001\",\"stub_for\":null,\"il_size\":24},"         \
+        "\"signature\":\"()\",\"token\":\"0x06000001\",\"stub_for\":null,\"il_size\":24,\"type_"   \
+        "args\":null},"                                                                            \
         "\"start\":\"0x1000\","                                                                    \
         "\"size\":16,"
 #define A_VERSION                                                                                  \
@@ -112,7 +113,7 @@ static const struct {
          "{\"parameters\":{\"answers\":[{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x9000\","
          "\"time\":null,\"status\":\"ok\",\"symbol\":\"P()\",\"method\":{\"id\":\"0x9\","
          "\"namespace\":\"\",\"name\":\"P\",\"signature\":\"\",\"token\":null,\"stub_for\":null,"
-         "\"il_size\":null},"
+         "\"il_size\":null,\"type_args\":null},"
          "\"start\":\"0x9000\",\"size\":null,\"offset\":0,\"flags\":null,\"flag_names\":null,"
          "\"version\":{"
          "\"rejit_id\":0,\"il_version\":null,\"tier\":\"ReadyToRun\"},\"module\":null,"

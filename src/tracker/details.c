@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "tracker/details.h"
+
+#include "event/type-list.h"
+#include "util/hash.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* With its entry in the table. */
+#define THREAD_SIZE (sizeof(ThreadDetails) + 48)
+/* Types in types, and bytes of a text: no program has more. */
+#define MAX_DEPTH 16u
+#define MAX_TEXT  4096u
+
+/* CorElementType: ECMA-335, II.23.1.16. */
+enum {
+        ELEMENT_FIRST_NUMBER = 0x02, /* bool */
+        ELEMENT_STRING = 0x0e,
+        ELEMENT_VALUE_TYPE = 0x11,
+        ELEMENT_CLASS = 0x12,
+        ELEMENT_NATIVE_INT = 0x18,
+        ELEMENT_NATIVE_UINT = 0x19,
+        ELEMENT_OBJECT = 0x1c,
+};
+
+/* The table of a token is its first byte. */
+#define TOKEN_TYPE_DEF 2u
+
+void detail_table_init(DetailTable *table, Strtab *names, Account *account)
+{
+        *table = (DetailTable){
+                .names = names,
+                .account = account,
+                .threads = g_hash_table_new(hash_number_key, g_direct_equal),
+        };
+}
+
+static void thread_drop_types(DetailTable *table, ThreadDetails *thread)
+{
+        account_remove_exact(table->account, thread->n_types);
+        g_clear_pointer(&thread->types, g_free);
+        thread->n_types = 0;
+}
+
+static void thread_drop_method(DetailTable *table, ThreadDetails *thread)
+{
+        strtab_unref(table->names, thread->type_args);
+        thread->type_args = 0;
+        thread->method_id = 0;
+}
+
+static void thread_free(DetailTable *table, ThreadDetails *thread)
+{
+        thread_drop_types(table, thread);
+        thread_drop_method(table, thread);
+        account_remove(table->account, THREAD_SIZE);
+        g_free(thread);
+}
+
+static void detail_table_clear(DetailTable *table)
+{
+        GHashTableIter iter;
+        gpointer value;
+
+        g_hash_table_iter_init(&iter, table->threads);
+        while (g_hash_table_iter_next(&iter, NULL, &value))
+                thread_free(table, value);
+        g_hash_table_remove_all(table->threads);
+}
+
+void detail_table_deinit(DetailTable *table)
+{
+        detail_table_clear(table);
+        g_clear_pointer(&table->threads, g_hash_table_unref);
+}
+
+static ThreadDetails *detail_table_get(const DetailTable *table, int32_t tid)
+{
+        return g_hash_table_lookup(table->threads, GINT_TO_POINTER(tid));
+}
+
+static ThreadDetails *detail_table_add(DetailTable *table, int32_t tid)
+{
+        ThreadDetails *thread = detail_table_get(table, tid);
+
+        if (thread)
+                return thread;
+        if (g_hash_table_size(table->threads) >= DETAILS_MAX_THREADS)
+                detail_table_clear(table);
+        thread = g_new0(ThreadDetails, 1);
+        account_add(table->account, THREAD_SIZE);
+        g_hash_table_insert(table->threads, GINT_TO_POINTER(tid), thread);
+        return thread;
+}
+
+void detail_table_take_types(DetailTable *table, const Record *record)
+{
+        const Value *types = record_value(record, FIELD_Values);
+        ThreadDetails *thread;
+
+        if (!record->tid) /* it is not known whose */
+                return;
+        thread = detail_table_add(table, record->tid);
+        thread_drop_method(table, thread);
+        thread_drop_types(table, thread);
+        thread->time = record->time;
+        if (types->n > DETAILS_MAX_TYPES)
+                return;
+        thread->types = g_memdup2(types->data, types->n);
+        thread->n_types = types->n;
+        account_add_exact(table->account, thread->n_types);
+}
+
+static bool thread_find_type(const ThreadDetails *thread, uint64_t type_id, TypeRow *ret)
+{
+        const uint8_t *at = thread->types;
+        size_t n = thread->n_types;
+
+        while (type_list_next(&at, &n, ret))
+                if (ret->type_id == type_id)
+                        return true;
+        return false;
+}
+
+/* A text that is being made of types. */
+typedef struct TypeText {
+        GString *out;
+        const ThreadDetails *thread;
+        DetailModule *module;
+        const void *data;
+} TypeText;
+
+static bool element_has_token(uint8_t element)
+{
+        return (element >= ELEMENT_FIRST_NUMBER && element <= ELEMENT_STRING) ||
+               element == ELEMENT_VALUE_TYPE || element == ELEMENT_CLASS ||
+               element == ELEMENT_NATIVE_INT || element == ELEMENT_NATIVE_UINT ||
+               element == ELEMENT_OBJECT;
+}
+
+static bool type_text_append(const TypeText *text, uint64_t type_id, unsigned depth);
+
+static bool type_text_append_array(const TypeText *text, const TypeRow *row, unsigned depth)
+{
+        unsigned rank = row->flags >> TYPE_FLAG_RANK_SHIFT & TYPE_FLAG_RANK_MASK;
+
+        if (row->n_arguments != 1 || !type_text_append(text, type_row_argument(row, 0), depth + 1))
+                return false;
+        g_string_append_c(text->out, '[');
+        for (; rank > 1; rank--)
+                g_string_append_c(text->out, ',');
+        g_string_append_c(text->out, ']');
+        return true;
+}
+
+static bool type_text_append(const TypeText *text, uint64_t type_id, unsigned depth)
+{
+        TypeRow row;
+        uint32_t i;
+
+        if (depth > MAX_DEPTH || text->out->len > MAX_TEXT ||
+            !thread_find_type(text->thread, type_id, &row))
+                return false;
+        if (row.flags & TYPE_FLAG_ARRAY)
+                return type_text_append_array(text, &row, depth);
+        if (row.token >> 24 != TOKEN_TYPE_DEF || !element_has_token(row.element_type))
+                return false;
+        g_string_append_printf(text->out, "%08" PRIx32 "@", row.token);
+        if (!text->module(text->out, row.module_id, text->data))
+                return false;
+        for (i = 0; i < row.n_arguments; i++) {
+                g_string_append_c(text->out, i ? ',' : '[');
+                if (!type_text_append(text, type_row_argument(&row, i), depth + 1))
+                        return false;
+        }
+        if (row.n_arguments)
+                g_string_append_c(text->out, ']');
+        return text->out->len <= MAX_TEXT;
+}
+
+/* The type arguments of a MethodDetails, or 0. */
+static Str detail_table_text(DetailTable *table, const ThreadDetails *thread, const Record *record,
+                             DetailModule *module, const void *data)
+{
+        const Value *ids = record_value(record, FIELD_TypeParameters);
+        g_autoptr(GString) out = g_string_new(NULL);
+        const TypeText text = {out, thread, module, data};
+        uint32_t i;
+
+        for (i = 0; i < ids->n; i++) {
+                uint64_t id;
+
+                memcpy(&id, ids->data + (size_t)i * sizeof(id), sizeof(id));
+                if (i)
+                        g_string_append_c(out, ',');
+                if (!type_text_append(&text, GUINT64_FROM_LE(id), 0))
+                        return 0;
+        }
+        return ids->n ? strtab_add_for(table->names, table->account, out->str, out->len) : 0;
+}
+
+void detail_table_take_method(DetailTable *table, const Record *record, DetailModule *module,
+                              const void *data)
+{
+        ThreadDetails *thread = detail_table_get(table, record->tid);
+
+        /* Without a BulkType nothing is known of its types. */
+        if (!thread)
+                return;
+        thread_drop_method(table, thread);
+        thread->time = record->time;
+        thread->type_args = detail_table_text(table, thread, record, module, data);
+        if (thread->type_args)
+                thread->method_id = record_u64(record, FIELD_MethodID);
+        thread_drop_types(table, thread);
+}
+
+void detail_table_restore(DetailTable *table, int32_t tid, const ThreadDetails *details)
+{
+        ThreadDetails *thread = detail_table_add(table, tid);
+
+        thread_drop_types(table, thread);
+        thread_drop_method(table, thread);
+        *thread = *details;
+        account_add_exact(table->account, thread->n_types);
+}
+
+Str detail_table_type_args(const DetailTable *table, const Record *record, uint64_t *ret_time)
+{
+        const ThreadDetails *thread = detail_table_get(table, record->tid);
+
+        if (!thread || !thread->method_id || thread->time > record->time ||
+            thread->method_id != record_u64(record, FIELD_MethodID))
+                return 0;
+        *ret_time = thread->time;
+        return strtab_ref(table->names, thread->type_args);
+}

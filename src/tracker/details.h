@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Details: the type arguments of generic methods
+ *
+ * A thread that has compiled a method emits BulkType with all types that the method's details have,
+ * then MethodDetails with the method and its type arguments, then the method's load. So what a
+ * thread has emitted last is kept until its next event of the kind, and ids that the runtime uses
+ * again later cannot be mistaken. A rundown has no such events.
+ *
+ * Types are named by the tokens of their modules: the tracker reads no files. A type is written as
+ *     TOKEN@GUID@PATH[ARGUMENT,...]
+ * with the token in 8 hexadecimal digits, the GUID of the module's PDB ("-" if it has none), and
+ * the module's path, in which a backslash stands before a comma, a bracket or a backslash. The
+ * arguments are missing where there are none. An array is its element's type and "[]" or "[,]".
+ */
+
+#include "codemap/strtab.h"
+#include "event/record.h"
+
+/* Bytes of a BulkType that are kept; a longer one names no type. */
+#define DETAILS_MAX_TYPES 4096u
+/* Characters of a path with a backslash before them. */
+#define DETAILS_ESCAPED ",[]\\"
+/* Threads of a process whose events are kept. */
+#define DETAILS_MAX_THREADS 1024u
+
+/* What a thread has emitted last. */
+typedef struct ThreadDetails {
+        uint64_t time;      /* of its last event of the kind */
+        uint64_t method_id; /* of the MethodDetails; 0: there was none since */
+        Str type_args;      /* owned reference: of that method; 0: none, or not known */
+        uint32_t n_types;   /* bytes */
+        uint8_t *types;     /* owned or NULL: the rows of the BulkType, see event/type-list.h */
+} ThreadDetails;
+
+/* The threads of one process. */
+typedef struct DetailTable {
+        Strtab *names;       /* borrowed */
+        Account *account;    /* borrowed */
+        GHashTable *threads; /* owned: tid -> owned ThreadDetails */
+} DetailTable;
+
+/* Writes the module with that id as TOKEN@GUID@PATH has it. False: it is not known. */
+typedef bool DetailModule(GString *out, uint64_t module_id, const void *data);
+
+void detail_table_init(DetailTable *table, Strtab *names, Account *account);
+void detail_table_deinit(DetailTable *table);
+/* Takes a BulkType. */
+void detail_table_take_types(DetailTable *table, const Record *record);
+/* Takes a MethodDetails. */
+void detail_table_take_method(DetailTable *table, const Record *record, DetailModule *module,
+                              const void *data);
+/* Takes over the reference and the bytes of DETAILS, of a checkpoint. */
+void detail_table_restore(DetailTable *table, int32_t tid, const ThreadDetails *details);
+/*
+ * The type arguments of the method that RECORD, a load, has compiled, or 0. The caller owns the
+ * reference. *RET_TIME: when they were emitted.
+ */
+Str detail_table_type_args(const DetailTable *table, const Record *record, uint64_t *ret_time);
