@@ -66,9 +66,9 @@ static void append_duration(GString *out, int64_t ns)
 }
 
 /* "Foo.Bar()+0x10" */
-static void append_place(GString *out, const clrsym_answer *answer)
+static void append_place(GString *out, const clrsym_query *query, const clrsym_answer *answer)
 {
-        symbol_text_append(out, &answer->body);
+        symbol_text_append(out, query->has_pid_ns ? 0 : query->pid, &answer->body);
         g_string_append_printf(out, "+" HEX, (guint64)answer->offset);
 }
 
@@ -79,7 +79,7 @@ static void append_ok(GString *out, LineSource *lines, const clrsym_query *query
         const char *slash = path ? strrchr(path, '/') : NULL;
         const char *file = slash ? slash + 1 : path;
 
-        append_place(out, answer);
+        append_place(out, query, answer);
         if (file && *file) {
                 g_string_append(out, " (");
                 printable_append(out, file);
@@ -117,7 +117,7 @@ static void append_nearest(GString *out, const clrsym_query *query, const clrsym
                 g_string_append_printf(out, " %s", HOW[answer->status]);
         }
         g_string_append(out, ": ");
-        append_place(out, answer);
+        append_place(out, query, answer);
 }
 
 /* False if the answer does not name the process: several have the pid. */

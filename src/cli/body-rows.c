@@ -70,9 +70,10 @@ static const char *shown_name(BodyRows *list, const json_t *object)
                 .stub_name_space = field_text(target, "namespace"),
                 .stub_name = field_text(target, "name"),
                 .stub_signature = field_text(target, "signature"),
+                .type_args = field_text(method, "type_args"),
         };
 
-        symbol_text_append(text, &body);
+        symbol_text_append(text, (int32_t)field_number(object, "pid"), &body);
         return body_rows_keep_text(list, text->str);
 }
 

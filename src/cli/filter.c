@@ -111,7 +111,7 @@ static bool filter_flush(AddressFilter *filter, GError **error)
                         continue;
                 output_bytes(text->str + at, candidate->at - at);
                 g_string_truncate(filter->symbol, 0);
-                symbol_text_append(filter->symbol, &answer->body);
+                symbol_text_append(filter->symbol, answer->pid, &answer->body);
                 output_bytes(filter->symbol->str, filter->symbol->len);
                 output_print("+0x%" G_GINT64_MODIFIER "x%s", (guint64)answer->offset,
                              answer->confidence == CLRSYM_EXACT ? "" : "~");

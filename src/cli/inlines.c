@@ -232,7 +232,7 @@ static clrsym_style inlines_style(const Options *options)
 {
         if (options_has(options, OPTION_JSON))
                 return CLRSYM_STYLE_CLR;
-        return options_has(options, OPTION_STYLE) ? options->style : CLRSYM_STYLE_CSHARP;
+        return options->style;
 }
 
 bool verb_inlines(const Options *options, GError **error)

@@ -122,8 +122,9 @@ static ExitCode verb_call(const Verb *verb, const char *path, int argc, char **a
         reason = usage_check(verb, &options);
         if (reason)
                 return usage_fail(path, reason);
-        if (options_has(&options, OPTION_STYLE))
-                symbol_text_set_style(options.style);
+        if (!options_has(&options, OPTION_STYLE))
+                options.style = CLRSYM_STYLE_CSHARP;
+        symbol_text_set_options(&options);
         return verb_run(verb, &options);
 }
 

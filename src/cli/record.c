@@ -175,7 +175,7 @@ static void compiling_names_init(CompilingNames *names, const Options *options,
         *names = (CompilingNames){
                 .intervals = jit_intervals_new(recorder_jit_logs(recorder)),
                 .names = g_hash_table_new_full(NULL, NULL, NULL, g_free),
-                .style = options_has(options, OPTION_STYLE) ? options->style : CLRSYM_STYLE_CSHARP,
+                .style = options->style,
         };
         if (clrsym_open(&names->handle, &how, &message) < 0)
                 names->handle = NULL;

@@ -5,12 +5,16 @@
  * Symbols of any length
  */
 
+#include "cli/options.h"
 #include "clrsym/clrsym.h"
 
 #include <glib.h>
 
-/* Sets the style of names. The default is C#. */
-void symbol_text_set_style(clrsym_style style);
+/* The style of names, and where the names of types are looked for. OPTIONS is borrowed. */
+void symbol_text_set_options(const Options *options);
 
-/* Appends clrsym_symbol()'s name of BODY. */
-void symbol_text_append(GString *out, const clrsym_body *body);
+/*
+ * Appends clrsym_symbol()'s name of BODY. PID: the process whose files have the names of its types;
+ * 0: files are those that we see.
+ */
+void symbol_text_append(GString *out, int32_t pid, const clrsym_body *body);

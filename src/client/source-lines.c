@@ -2,6 +2,7 @@
 #include "clrsym/clrsym.h"
 #include "lines/lines.h"
 #include "lines/precompiled.h"
+#include "lines/type-names.h"
 #include "metadata/r2r-map.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 struct clrsym_lines {
         Lines *lines;             /* owned */
         Precompiled *precompiled; /* owned */
+        TypeNames *types;         /* owned */
 };
 
 int clrsym_lines_new(clrsym_lines **ret)
@@ -19,8 +21,9 @@ int clrsym_lines_new(clrsym_lines **ret)
         *ret = NULL;
         if (!lines)
                 return -ENOMEM;
-        *lines = (clrsym_lines){.lines = lines_new(), .precompiled = precompiled_new()};
-        if (!lines->lines || !lines->precompiled) {
+        *lines = (clrsym_lines){
+                .lines = lines_new(), .precompiled = precompiled_new(), .types = type_names_new()};
+        if (!lines->lines || !lines->precompiled || !lines->types) {
                 clrsym_lines_free(lines);
                 return -ENOMEM;
         }
@@ -34,6 +37,7 @@ void clrsym_lines_free(clrsym_lines *lines)
                 return;
         lines_free(lines->lines);
         precompiled_free(lines->precompiled);
+        type_names_free(lines->types);
         free(lines);
 }
 
@@ -148,4 +152,13 @@ clrsym_line_status clrsym_lines_find_first(clrsym_lines *lines, int32_t pid,
 
         *ret = line_of(&line);
         return status_of(status);
+}
+
+bool clrsym_lines_name_types(clrsym_lines *lines, int32_t pid, clrsym_body *body)
+{
+        body->type_arg_names =
+                body->type_args ? type_names_find(lines->types, lines_directories(lines->lines),
+                                                  pid, body->type_args)
+                                : NULL;
+        return body->type_arg_names != NULL;
 }

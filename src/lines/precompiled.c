@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "lines/precompiled.h"
 
-#include "lines/bundle.h"
+#include "lines/image-search.h"
 #include "metadata/metadata.h"
 #include "metadata/r2r-code.h"
 #include "pdb/debug-directory.h"
-#include "util/fd.h"
-#include "util/rootfs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,21 +131,6 @@ static bool composite_read(int fd, uint64_t begin, void *data)
         composite->begin = begin;
         return pe_file_read(&pe, fd, begin, &reason) == 0 &&
                r2r_code_read_composite(&composite->code, &pe, &reason) == 0;
-}
-
-/* Where a file was, in the program's own file, and in the symbol directories. */
-static void image_search(pid_t pid, const char *path, const SymbolDirs *dirs, SymbolImageFn fn,
-                         void *data)
-{
-        FD_AUTO int process_root = rootfs_open_root(pid);
-        /* A process that is gone may have had another root. The ids show what is its. */
-        FD_AUTO int own_root = process_root < 0 ? rootfs_open_root(0) : -1;
-        const int root = process_root >= 0 ? process_root : own_root;
-        FD_AUTO int fd = rootfs_open_file(root, path);
-
-        if (!(fd >= 0 && fn(fd, 0, data)) &&
-            !(fd < 0 && bundle_find_image(pid, root, path, fn, data)))
-                symbol_dirs_find_image(dirs, path, fn, data);
 }
 
 /* The composite image OWNER, beside the module. NULL: no memory. */

@@ -42,8 +42,6 @@ static bool resolver_init_lines(BatchResolver *resolver, const Settings *setting
 {
         size_t i;
 
-        if (!settings->has_lines)
-                return true;
         if (clrsym_lines_new(&resolver->lines) < 0)
                 return false;
         for (i = 0; i < settings->symbols.n; i++)
@@ -279,7 +277,7 @@ static pid_t files_of(const BatchResolver *resolver, int32_t pid)
 static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrsym_answer *answer,
                                    clrsym_line *ret)
 {
-        if (!resolver->lines)
+        if (!resolver->settings->has_lines)
                 return NULL;
         /* The answer may be that of the begin of the function. */
         if (answer->offset != ask->address - answer->body.start) {
@@ -325,6 +323,7 @@ static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask)
                 image = ask->code.file;
         of_address = *answer;
         known = ask_line(resolver, ask, &of_address, &line);
+        clrsym_lines_name_types(resolver->lines, files_of(resolver, ask->pid), &of_address.body);
         entry->frame = frames_body(resolver->frames, &of_address, image, verdict.is_marked, known);
         entry->offset = (uint32_t)(entry->ip - answer->body.start);
         return entry->frame == INDEX_NONE ? -ENOMEM : 0;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Image search: the files that may be the image of a module
+ *
+ * They are looked for where the module was, in the program's own file, and in the symbol
+ * directories.
+ */
+
+#include "lines/symbol-dirs.h"
+
+#include <sys/types.h>
+
+/*
+ * Calls FN for each candidate until it is true. PID: paths are those that this process sees; 0:
+ * those that we see.
+ */
+void image_search(pid_t pid, const char *path, const SymbolDirs *dirs, SymbolImageFn fn,
+                  void *data);

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include "lines/type-names.h"
+
+#include "lines/image-search.h"
+#include "metadata/metadata-names.h"
+#include "metadata/pe-file.h"
+#include "pdb/debug-directory.h"
+#include "util/guid-text.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Metadata in memory; then the one that was read first is forgotten. */
+#define MAX_IMAGES 16u
+/* Bytes of metadata: the largest assembly of a framework has 10 MiB. */
+#define MAX_METADATA (64u << 20)
+/* Bytes of a path, of one name, and of all names of a text. */
+#define MAX_PATH  4096u
+#define MAX_NAME  1024u
+#define MAX_NAMES 16384u
+/* Types in types. */
+#define MAX_DEPTH 32u
+
+typedef struct TypeImage {
+        pid_t pid;
+        char *path; /* owned */
+        uint8_t guid[PDB_GUID_SIZE];
+        uint8_t *bytes; /* owned; NULL: it was not found */
+        Metadata metadata;
+} TypeImage;
+
+struct TypeNames {
+        TypeImage images[MAX_IMAGES];
+        unsigned n_images;
+        unsigned next; /* of the images: to be replaced, once there are as many */
+        char names[MAX_NAMES];
+};
+
+/* A text that is being read, and what is written of it. */
+typedef struct TypeParser {
+        TypeNames *names;
+        const SymbolDirs *dirs;
+        pid_t pid;
+        const char *at;
+        size_t n; /* bytes written */
+} TypeParser;
+
+TypeNames *type_names_new(void)
+{
+        return calloc(1, sizeof(TypeNames));
+}
+
+static void type_image_clear(TypeImage *image)
+{
+        free(image->bytes);
+        free(image->path);
+        *image = (TypeImage){0};
+}
+
+void type_names_free(TypeNames *names)
+{
+        unsigned i;
+
+        for (i = 0; names && i < names->n_images; i++)
+                type_image_clear(&names->images[i]);
+        free(names);
+}
+
+/* Reads the metadata, if the image is the one that was loaded. */
+static bool type_image_read(int fd, uint64_t begin, void *data)
+{
+        TypeImage *image = data;
+        DebugDirectory directory;
+        const char *reason;
+        PeFile pe;
+        size_t n;
+
+        if (pe_file_read(&pe, fd, begin, &reason) < 0 ||
+            debug_directory_read(&directory, &pe, &reason) < 0 || !directory.has_id ||
+            memcmp(directory.id.guid, image->guid, PDB_GUID_SIZE) != 0 ||
+            pe_file_read_metadata(&pe, MAX_METADATA, &image->bytes, &n, &reason) < 0)
+                return false;
+        if (metadata_read(&image->metadata, image->bytes, n, &reason))
+                return true;
+        free(image->bytes);
+        image->bytes = NULL;
+        return false;
+}
+
+/* NULL: it is not there. */
+static const Metadata *type_names_metadata(TypeNames *names, const SymbolDirs *dirs, pid_t pid,
+                                           const char *path, const uint8_t guid[PDB_GUID_SIZE])
+{
+        TypeImage *image;
+        unsigned i;
+
+        for (i = 0; i < names->n_images; i++) {
+                image = &names->images[i];
+                if (image->pid == pid && !strcmp(image->path, path) &&
+                    !memcmp(image->guid, guid, PDB_GUID_SIZE))
+                        return image->bytes ? &image->metadata : NULL;
+        }
+        image = &names->images[names->next];
+        type_image_clear(image);
+        image->path = strdup(path);
+        if (!image->path) {
+                /* It matches no module. */
+                image->path = calloc(1, 1);
+                return NULL;
+        }
+        names->next = (names->next + 1) % MAX_IMAGES;
+        if (names->n_images < MAX_IMAGES)
+                names->n_images++;
+        image->pid = pid;
+        memcpy(image->guid, guid, PDB_GUID_SIZE);
+        image_search(pid, path, dirs, type_image_read, image);
+        return image->bytes ? &image->metadata : NULL;
+}
+
+static bool type_parser_put(TypeParser *parser, char c)
+{
+        if (parser->n + 1 >= MAX_NAMES)
+                return false;
+        parser->names->names[parser->n++] = c;
+        return true;
+}
+
+/* What has a meaning in the names of reflection gets a backslash. */
+static bool type_parser_put_name(TypeParser *parser, const char *name)
+{
+        for (; *name; name++)
+                if ((strchr(",[]*&\\", *name) && !type_parser_put(parser, '\\')) ||
+                    !type_parser_put(parser, *name))
+                        return false;
+        return true;
+}
+
+static bool type_parser_skip(TypeParser *parser, char c)
+{
+        if (*parser->at != c)
+                return false;
+        parser->at++;
+        return true;
+}
+
+/* Eight digits. */
+static bool type_parser_token(TypeParser *parser, uint32_t *ret)
+{
+        unsigned i;
+
+        for (*ret = 0, i = 0; i < 8; i++, parser->at++) {
+                const char *digits = "0123456789abcdef";
+                const char *digit = *parser->at ? strchr(digits, *parser->at) : NULL;
+
+                if (!digit)
+                        return false;
+                *ret = *ret << 4 | (uint32_t)(digit - digits);
+        }
+        return true;
+}
+
+static bool type_parser_guid(TypeParser *parser, uint8_t ret[PDB_GUID_SIZE])
+{
+        const char *end = strchr(parser->at, '@');
+
+        if (!end || !guid_from_text(parser->at, (size_t)(end - parser->at), ret))
+                return false;
+        parser->at = end;
+        return true;
+}
+
+static bool type_parser_path(TypeParser *parser, char ret[MAX_PATH])
+{
+        size_t n = 0;
+
+        for (; *parser->at && !strchr(",[]", *parser->at); parser->at++) {
+                if (*parser->at == '\\' && !*++parser->at)
+                        return false;
+                if (n + 1 >= MAX_PATH)
+                        return false;
+                ret[n++] = *parser->at;
+        }
+        ret[n] = '\0';
+        return n > 0;
+}
+
+static bool type_parser_name(TypeParser *parser)
+{
+        uint8_t guid[PDB_GUID_SIZE];
+        char path[MAX_PATH], name[MAX_NAME];
+        const Metadata *metadata;
+        uint32_t token;
+
+        if (!type_parser_token(parser, &token) || !type_parser_skip(parser, '@') ||
+            !type_parser_guid(parser, guid) || !type_parser_skip(parser, '@') ||
+            !type_parser_path(parser, path) || token >> 24 != METADATA_TYPE_DEF)
+                return false;
+        metadata = type_names_metadata(parser->names, parser->dirs, parser->pid, path, guid);
+        return metadata &&
+               metadata_type_name(metadata, METADATA_TYPE_DEF, token & 0xffffff, name,
+                                  sizeof(name)) &&
+               type_parser_put_name(parser, name);
+}
+
+/* "[]" and "[,]" */
+static bool type_parser_arrays(TypeParser *parser)
+{
+        while (parser->at[0] == '[' && (parser->at[1] == ']' || parser->at[1] == ','))
+                do {
+                        if (!*parser->at || !strchr("[,]", *parser->at) ||
+                            !type_parser_put(parser, *parser->at))
+                                return false;
+                } while (*parser->at++ != ']');
+        return true;
+}
+
+/* Types with commas between them. */
+static bool type_parser_list(TypeParser *parser, unsigned depth)
+{
+        if (depth > MAX_DEPTH)
+                return false;
+        do {
+                if (!type_parser_name(parser))
+                        return false;
+                if (parser->at[0] == '[' && parser->at[1] != ']' && parser->at[1] != ',') {
+                        parser->at++;
+                        if (!type_parser_put(parser, '[') || !type_parser_list(parser, depth + 1) ||
+                            !type_parser_skip(parser, ']') || !type_parser_put(parser, ']'))
+                                return false;
+                }
+                if (!type_parser_arrays(parser))
+                        return false;
+        } while (type_parser_skip(parser, ',') && type_parser_put(parser, ','));
+        return true;
+}
+
+const char *type_names_find(TypeNames *names, const SymbolDirs *dirs, pid_t pid, const char *text)
+{
+        TypeParser parser = {.names = names, .dirs = dirs, .pid = pid, .at = text};
+
+        if (!type_parser_list(&parser, 0) || *parser.at)
+                return NULL;
+        names->names[parser.n] = '\0';
+        return names->names;
+}
