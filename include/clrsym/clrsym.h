@@ -214,11 +214,18 @@ typedef struct clrsym_body {
         const char *stub_signature;
         /*
          * The type arguments of a generic method. The events have types by the tokens of their
-         * modules (clrsym-protocol(7)); NULL: none, or not known. clrsym_lines_name_types() makes
-         * names of them, which clrsym_symbol() writes; NULL until then.
+         * modules (clrsym-protocol(7)); NULL: none, or not known.
          */
         const char *type_args;
+        /*
+         * What clrsym_lines_name_types() makes of that, and clrsym_symbol() writes; NULL until
+         * then, and where it is not known: the names of the type arguments, as reflection writes
+         * types, and what the source calls the type parameters of the type and of the method. With
+         * commas between them.
+         */
         const char *type_arg_names;
+        const char *type_param_names;
+        const char *method_param_names;
 } clrsym_body;
 
 typedef struct clrsym_answer {
@@ -323,11 +330,11 @@ clrsym_line_status clrsym_lines_find_first(clrsym_lines *lines, int32_t pid,
                                            const clrsym_body *body, clrsym_line *ret);
 
 /*
- * Sets type_arg_names of a body, if it has type_args and the metadata of all their modules is
- * found, as images are by clrsym_lines_find(). Valid until the next call with the lines. PID as
- * there. True if it is set.
+ * Sets type_arg_names, type_param_names and method_param_names of a body that is generic, as far as
+ * the metadata of their modules is found, as images are by clrsym_lines_find(). Valid until the
+ * next call with the lines. PID as there.
  */
-bool clrsym_lines_name_types(clrsym_lines *lines, int32_t pid, clrsym_body *body);
+void clrsym_lines_name_types(clrsym_lines *lines, int32_t pid, clrsym_body *body);
 
 /* How a method's name is written. */
 typedef enum clrsym_style {

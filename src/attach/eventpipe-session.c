@@ -19,9 +19,9 @@
 
 /*
  * Keywords of the provider: loader, JIT, methods at the end of their module, interop (an event for
- * each method that an IL stub is made for), IL maps, precompiled code.
+ * each method that an IL stub is made for), IL maps, types, precompiled code, details of methods.
  */
-#define KEYWORDS       UINT64_C(0x2000022098)
+#define KEYWORDS       UINT64_C(0x60000a2098)
 #define KEYWORD_LOADER 0x8
 /* Loads of jitted code are verbose. */
 #define LEVEL 5

@@ -3,6 +3,7 @@
 
 #include "cli/json-field.h"
 #include "cli/symbol-text.h"
+#include "util/guid-text.h"
 
 #include <string.h>
 
@@ -62,7 +63,11 @@ static const char *shown_name(BodyRows *list, const json_t *object)
         g_autoptr(GString) text = g_string_new(NULL);
         const json_t *method = field_object(object, "method");
         const json_t *target = field_object(method, "stub_for");
-        const clrsym_body body = {
+        const json_t *module = field_object(object, "module");
+        const char *token = field_text(method, "token"), *guid = field_text(module, "pdb_guid");
+        clrsym_body body = {
+                .module_path = field_text(module, "path"),
+                .token = token ? (uint32_t)field_hex(method, "token") : 0,
                 .name_space = field_text(method, "namespace"),
                 .name = field_text(method, "name"),
                 .signature = field_text(method, "signature"),
@@ -73,6 +78,8 @@ static const char *shown_name(BodyRows *list, const json_t *object)
                 .type_args = field_text(method, "type_args"),
         };
 
+        if (guid)
+                guid_from_text(guid, strlen(guid), body.module_pdb_guid);
         symbol_text_append(text, (int32_t)field_number(object, "pid"), &body);
         return body_rows_keep_text(list, text->str);
 }

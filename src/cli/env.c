@@ -19,8 +19,9 @@ static const Variable LTTNG_VARIABLES[] = {
         {"DOTNET_EnableEventLog", "1"},
         /* Matches no event source: else the runtime's own listener switches every event on. */
         {"DOTNET_EventSourceFilter", "none"},
-        /* Loader, JIT, NGEN, methods at the end of their module, IL maps, precompiled code. */
-        {"DOTNET_LTTngConfig", "Microsoft-Windows-DotNETRuntime:20000220B8:5"},
+        /* Loader, JIT, NGEN, methods at the end of their module, interop, IL maps, types, precompiled
+         * code, details of methods. */
+        {"DOTNET_LTTngConfig", "Microsoft-Windows-DotNETRuntime:60000A20B8:5"},
 };
 
 #define PORT_VARIABLE "DOTNET_DiagnosticPorts"

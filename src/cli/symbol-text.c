@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/symbol-text.h"
 
+#include <string.h>
+
 static const Options *the_options;
 static clrsym_lines *the_lines; /* NULL: no type was named yet */
 
@@ -33,7 +35,7 @@ void symbol_text_append(GString *out, int32_t pid, const clrsym_body *body)
         gsize begin = out->len, n;
         clrsym_body named = *body;
 
-        if (named.type_args)
+        if (named.type_args || (named.signature && strchr(named.signature, '!')))
                 clrsym_lines_name_types(symbol_text_lines(), the_options->trace ? 0 : pid, &named);
         g_string_set_size(out, begin + ROOM);
         n = clrsym_symbol(&named, the_options->style, out->str + begin, ROOM);

@@ -9,6 +9,7 @@
 /* What every verb takes that asks a daemon or a trace. */
 #define COMMON         (BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(JSON))
 #define COMMON_PROCESS (COMMON | BIT(PID))
+#define NAME_OPTIONS   (BIT(STYLE) | BIT(SYMBOLS))
 #define LINE_OPTIONS   (BIT(LINES) | BIT(SYMBOLS) | BIT(SOURCE_MAP))
 
 static const char *check_resolve(const Options *options)
@@ -143,7 +144,7 @@ static const Verb VERBS[] = {
         {.name = "methods",
          .run = verb_methods,
          .use = {.allowed = COMMON_PROCESS | BIT(AT) | BIT(ALL) | BIT(TIER) | BIT(MIN_VERSIONS) |
-                            BIT(REJITTED) | BIT(OLDER) | BIT(FLAG) | BIT(SORT) | BIT(STYLE)},
+                            BIT(REJITTED) | BIT(OLDER) | BIT(FLAG) | BIT(SORT) | NAME_OPTIONS},
          .arguments = "[GLOB]",
          .max_arguments = 1,
          .check = check_time,
@@ -214,7 +215,7 @@ static const Verb VERBS[] = {
          .help = "show which calls of a method were inlined or became tail calls, and why not"},
         {.name = "jit",
          .run = verb_jit,
-         .use = {.allowed = COMMON_PROCESS | BIT(STYLE)},
+         .use = {.allowed = COMMON_PROCESS | NAME_OPTIONS},
          .help = "show what was compiled when, what took long, and what was not inlined"},
         {.name = "status",
          .run = verb_status,

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct clrsym_lines {
         Lines *lines;             /* owned */
@@ -154,11 +155,19 @@ clrsym_line_status clrsym_lines_find_first(clrsym_lines *lines, int32_t pid,
         return status_of(status);
 }
 
-bool clrsym_lines_name_types(clrsym_lines *lines, int32_t pid, clrsym_body *body)
+void clrsym_lines_name_types(clrsym_lines *lines, int32_t pid, clrsym_body *body)
 {
+        const SymbolDirs *dirs = lines_directories(lines->lines);
+        const TypeNamesMethod method = {.module_path = body->module_path,
+                                        .pdb_guid = body->module_pdb_guid,
+                                        .token = body->token};
+
         body->type_arg_names =
-                body->type_args ? type_names_find(lines->types, lines_directories(lines->lines),
-                                                  pid, body->type_args)
-                                : NULL;
-        return body->type_arg_names != NULL;
+                body->type_args ? type_names_find(lines->types, dirs, pid, body->type_args) : NULL;
+        body->type_param_names = NULL;
+        body->method_param_names = NULL;
+        /* Only a signature has type parameters. */
+        if (body->signature && strchr(body->signature, '!'))
+                type_names_find_params(lines->types, dirs, pid, &method, &body->type_param_names,
+                                       &body->method_param_names);
 }

@@ -16,10 +16,16 @@ enum { N_STYLES = sizeof(STYLES) / sizeof(*STYLES) };
 
 size_t clrsym_symbol(const clrsym_body *body, clrsym_style style, char *buffer, size_t n)
 {
-        const RawName target = {body->stub_name_space, body->stub_name, body->stub_signature, NULL,
-                                NULL};
-        const RawName raw = {body->name_space, body->name, body->signature,
-                             body->stub_name ? &target : NULL, body->type_arg_names};
+        const RawName target = {.name_space = body->stub_name_space,
+                                .name = body->stub_name,
+                                .signature = body->stub_signature};
+        const RawName raw = {.name_space = body->name_space,
+                             .name = body->name,
+                             .signature = body->signature,
+                             .stub_target = body->stub_name ? &target : NULL,
+                             .type_args = body->type_arg_names,
+                             .type_params = body->type_param_names,
+                             .method_params = body->method_param_names};
 
         if (!body->name || !*body->name)
                 return (size_t)snprintf(buffer, n, "method 0x%" PRIx64, body->method_id);

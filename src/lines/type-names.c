@@ -7,7 +7,6 @@
 #include "pdb/debug-directory.h"
 #include "util/guid-text.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,10 +14,11 @@
 #define MAX_IMAGES 16u
 /* Bytes of metadata: the largest assembly of a framework has 10 MiB. */
 #define MAX_METADATA (64u << 20)
-/* Bytes of a path, of one name, and of all names of a text. */
-#define MAX_PATH  4096u
-#define MAX_NAME  1024u
-#define MAX_NAMES 16384u
+/* Bytes of a path, of one name, of all names of a text, and of the names of type parameters. */
+#define MAX_PATH   4096u
+#define MAX_NAME   1024u
+#define MAX_NAMES  16384u
+#define MAX_PARAMS 1024u
 /* Types in types. */
 #define MAX_DEPTH 32u
 
@@ -35,6 +35,7 @@ struct TypeNames {
         unsigned n_images;
         unsigned next; /* of the images: to be replaced, once there are as many */
         char names[MAX_NAMES];
+        char type_params[MAX_PARAMS], method_params[MAX_PARAMS];
 };
 
 /* A text that is being read, and what is written of it. */
@@ -243,4 +244,47 @@ const char *type_names_find(TypeNames *names, const SymbolDirs *dirs, pid_t pid,
                 return NULL;
         names->names[parser.n] = '\0';
         return names->names;
+}
+
+/* NULL: there are none, or they are not known. */
+static const char *params_write(const Metadata *metadata, MetadataTable table, uint32_t rid,
+                                char buffer[MAX_PARAMS])
+{
+        uint32_t n = metadata_n_generic_params(metadata, table, rid), i;
+        size_t used = 0;
+
+        for (i = 0; i < n; i++) {
+                const char *name = metadata_generic_param(metadata, table, rid, i);
+                size_t length = name ? strlen(name) : 0;
+
+                if (!length || strchr(name, ',') || MAX_PARAMS - used < length + 2)
+                        return NULL;
+                if (i)
+                        buffer[used++] = ',';
+                memcpy(buffer + used, name, length);
+                used += length;
+        }
+        buffer[used] = '\0';
+        return n ? buffer : NULL;
+}
+
+void type_names_find_params(TypeNames *names, const SymbolDirs *dirs, pid_t pid,
+                            const TypeNamesMethod *method, const char **ret_of_type,
+                            const char **ret_of_method)
+{
+        static const uint8_t NONE[PDB_GUID_SIZE];
+        const uint32_t rid = method->token & 0xffffff;
+        const Metadata *metadata = NULL;
+
+        *ret_of_type = NULL;
+        *ret_of_method = NULL;
+        if (method->module_path && *method->module_path && method->token >> 24 == 6 &&
+            memcmp(method->pdb_guid, NONE, PDB_GUID_SIZE) != 0)
+                metadata = type_names_metadata(names, dirs, pid, method->module_path,
+                                               method->pdb_guid);
+        if (!metadata)
+                return;
+        *ret_of_type = params_write(metadata, METADATA_TYPE_DEF,
+                                    metadata_method_type(metadata, rid), names->type_params);
+        *ret_of_method = params_write(metadata, METADATA_METHOD_DEF, rid, names->method_params);
 }

@@ -11,7 +11,7 @@
 
 #include "lines/symbol-dirs.h"
 
-#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 typedef struct TypeNames TypeNames;
@@ -21,9 +21,25 @@ TypeNames *type_names_new(void);
 /* NULL is fine. */
 void type_names_free(TypeNames *names);
 
+/* A method of the metadata. */
+typedef struct TypeNamesMethod {
+        const char *module_path; /* NULL or "": not known */
+        const uint8_t *pdb_guid; /* 16 bytes, as its load event had it; all 0: not known */
+        uint32_t token;
+} TypeNamesMethod;
+
+/*
+ * What the source calls the type parameters of the method's type, and of the method, with commas
+ * between them. Each is NULL if it has none, or they are not found. Valid until the next call of
+ * this function.
+ */
+void type_names_find_params(TypeNames *names, const SymbolDirs *dirs, pid_t pid,
+                            const TypeNamesMethod *method, const char **ret_of_type,
+                            const char **ret_of_method);
+
 /*
  * The names of TEXT, types with commas between them; NULL if one of them is not found, or TEXT is
- * not of that form. Valid until the next call. PID: files are those that this process sees; 0:
- * those that we see.
+ * not of that form. Valid until the next call of this function. PID: files are those that this
+ * process sees; 0: those that we see.
  */
 const char *type_names_find(TypeNames *names, const SymbolDirs *dirs, pid_t pid, const char *text);

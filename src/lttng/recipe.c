@@ -14,6 +14,7 @@ const RecipeEvent RECIPE_EVENTS[] = {
         {"DotNETRuntime:Assembly*", false},
         {"DotNETRuntime:Tiered*", false},
         {"DotNETRuntime:ILStubGenerated", false},
+        {"DotNETRuntime:BulkType", false},
 };
 const size_t RECIPE_N_EVENTS = G_N_ELEMENTS(RECIPE_EVENTS);
 

@@ -261,8 +261,9 @@ static void full_name_append(Writer *writer, const RawName *raw, const Signature
                 text_add(&writer->text, stub);
                 if (target && span_first(span_of_text(target->name))) {
                         /* A stub is not made for a stub. */
-                        const RawName only = {target->name_space, target->name, target->signature,
-                                              NULL, NULL};
+                        const RawName only = {.name_space = target->name_space,
+                                              .name = target->name,
+                                              .signature = target->signature};
                         Signature its;
 
                         signature_parse(target->signature, &its);
@@ -283,6 +284,8 @@ void member_append(Writer *writer, const RawName *raw)
         Signature signature;
 
         signature_parse(raw->signature, &signature);
+        writer->type_params = span_of_text(raw->type_params);
+        writer->method_params = span_of_text(raw->method_params);
         full_name_append(writer, raw, &signature);
         if (writer->is_short)
                 return;

@@ -24,8 +24,9 @@
  *   closure#15_0  anonymous#0<int>      a class that the compiler made
  *   <Main>$                             other names that a compiler made, as they are
  *   Type..ctor  Type..cctor             constructors, as every stack trace of .NET has them
- *   T1, M1, Method<?>                   the first type parameter of the type, of the method; a
- *                                       generic method, whose type arguments are in no event
+ *   Method<int>, Method<?>              a generic method, whose type arguments are known or not
+ *   TKey, T1, M1                        a type parameter by its name, and if that is not known, the
+ *                                       first one of the type, of the method
  *   __Canon                             code shared by all reference types
  *   Type<,>                             a generic type that is not instantiated
  *   ?<T1>.Enumerator                    an argument's type that is nested in a generic type, whose

@@ -15,6 +15,9 @@ typedef struct RawName {
         /* Those of a generic method, as reflection writes types, with commas between them; NULL:
          * not known. */
         const char *type_args;
+        /* What the source calls the type parameters of its type, and its own, with commas between
+         * them; NULL: not known. */
+        const char *type_params, *method_params;
 } RawName;
 
 typedef enum NameStyle {

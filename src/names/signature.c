@@ -185,15 +185,33 @@ static bool class_append(Writer *writer, Span *rest)
         return generic_append(writer, &generic);
 }
 
-/* "T1" of "!0", "M1" of "!!0" */
+/* Name NUMBER, from 0, of a list; empty: there is none, or not a plain one. */
+static Span parameter_name(Span list, unsigned number)
+{
+        Span name = {0};
+
+        if (!list.at || number >= WRITER_ARITY_MAX)
+                return name;
+        for (number++; number > 0; number--)
+                name = list_next(&list);
+        return name_is_plain(name) ? name : span_of(name.at, name.at);
+}
+
+/* "T1" of "!0", "M1" of "!!0", or what the source calls them. */
 static bool parameter_append(Writer *writer, Span *rest)
 {
-        const char *letter = span_skip(rest, "!!") ? "M" : span_skip(rest, "!") ? "T" : NULL;
+        bool is_of_method = span_skip(rest, "!!");
         unsigned number;
+        Span name;
 
-        if (!letter || !span_skip_number(rest, &number))
+        if ((!is_of_method && !span_skip(rest, "!")) || !span_skip_number(rest, &number))
                 return false;
-        text_add(&writer->text, letter);
+        name = parameter_name(is_of_method ? writer->method_params : writer->type_params, number);
+        if (name.at < name.end) {
+                name_append(writer, name, KEYWORD_TYPE);
+                return true;
+        }
+        text_add(&writer->text, is_of_method ? "M" : "T");
         text_add_number(&writer->text, number + 1);
         return true;
 }

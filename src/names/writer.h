@@ -16,6 +16,7 @@ typedef struct Writer {
         bool is_short;
         unsigned depth;      /* depth of types in types */
         unsigned n_pointers; /* depth of pointers to functions in each other */
+        Span type_params, method_params; /* their names, with commas; at NULL: not known */
 } Writer;
 
 /* Reads one type off REST, in its own grammar. */

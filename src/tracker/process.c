@@ -341,6 +341,15 @@ void process_take_method_details(Process *process, const Record *record)
         detail_table_take_method(&process->details, record, process_append_module, process);
 }
 
+/* The code that a load, or R2RGetEntryPoint, is about, or NULL. */
+static Body *process_loaded_body(const Process *process, const Record *record)
+{
+        FieldName field = record->event->kind == EVENT_KIND_R2R_ENTRY ? FIELD_EntryPoint
+                                                                      : FIELD_MethodStartAddress;
+
+        return codemap_at(process->map, record_u64(record, field), record->time);
+}
+
 static bool process_load_stub(Process *process, const Record *record)
 {
         const Stub *stub = stub_table_find(&process->stubs, record);
@@ -349,7 +358,7 @@ static bool process_load_stub(Process *process, const Record *record)
 
         if (!stub)
                 return false;
-        body = codemap_at(process->map, record_u64(record, FIELD_MethodStartAddress), record->time);
+        body = process_loaded_body(process, record);
         if (!body || codemap_stub_target(process->map, body) ||
             !stub_is_of(&process->stubs, stub, body, record) ||
             process_has_gap(process, stub->time, record->time)) {
@@ -369,7 +378,7 @@ static bool process_load_type_args(Process *process, const Record *record)
 
         if (!type_args)
                 return false;
-        body = codemap_at(process->map, record_u64(record, FIELD_MethodStartAddress), record->time);
+        body = process_loaded_body(process, record);
         if (!body || body->method_id != record_u64(record, FIELD_MethodID) ||
             codemap_type_args(process->map, body) ||
             process_has_gap(process, since, record->time)) {

@@ -7,9 +7,9 @@
 
 void symbol_append(GString *out, const Process *process, const Body *body)
 {
-        const RawName raw = {strtab_text(process->names, body->name_space),
-                             strtab_text(process->names, body->name),
-                             strtab_text(process->names, body->signature), NULL, NULL};
+        const RawName raw = {.name_space = strtab_text(process->names, body->name_space),
+                             .name = strtab_text(process->names, body->name),
+                             .signature = strtab_text(process->names, body->signature)};
         gsize begin = out->len;
         size_t n;
 

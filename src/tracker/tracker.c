@@ -498,6 +498,8 @@ static void on_r2r_entry(Tracker *tracker, Process *process, const Record *recor
         } else {
                 process_insert(process, &incoming, 0, record->time);
         }
+        if (process_load_detail(process, record) && body)
+                codemap_change_epoch(process->map);
 }
 
 static void on_module(Tracker *tracker, Process *process, const Record *record)

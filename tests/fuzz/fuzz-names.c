@@ -52,8 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 fuzz_take(&input, 1);
                 texts[i] = g_strndup(part.n ? (const char *)part.at : "", part.n);
         }
-        raw = (RawName){texts[0], texts[1], texts[2], NULL, NULL};
-        target = (RawName){texts[3], texts[4], texts[5], NULL, NULL};
+        raw = (RawName){.name_space = texts[0], .name = texts[1], .signature = texts[2]};
+        target = (RawName){.name_space = texts[3], .name = texts[4], .signature = texts[5]};
         if (*target.name)
                 raw.stub_target = &target;
         for (style = 0; style < _NAME_STYLE_MAX; style++)

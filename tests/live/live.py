@@ -21,15 +21,15 @@ TIMEOUT = 300
 INSIDE = 'CLRSYM_TEST_LIVE'
 
 RUNTIME_EVENTS = ('Method*', 'Module*', 'RuntimeInformation*', 'AppDomain*', 'Assembly*', 'Tiered*',
-                  'R2RGetEntryPoint*', 'ILStubGenerated')
-# Loader, JIT, NGEN, end enumeration, IL maps, R2R entry points,
+                  'R2RGetEntryPoint*', 'ILStubGenerated', 'BulkType')
+# Loader, JIT, NGEN, end enumeration, IL maps, R2R entry points, types, details of methods,
 # interop. A filter that matches no event
 # source keeps the runtime from turning everything on for its own listener.
 ENVIRONMENT = {
     'DOTNET_LTTng': '1',
     'DOTNET_EnableEventLog': '1',
     'DOTNET_EventSourceFilter': 'ZZZ',
-    'DOTNET_LTTngConfig': 'Microsoft-Windows-DotNETRuntime:20000220B8:5',
+    'DOTNET_LTTngConfig': 'Microsoft-Windows-DotNETRuntime:60000A20B8:5',
 }
 
 # One method body as the runtime's perf map, and the daemon, name it.

@@ -190,6 +190,32 @@ def names_by_token(programs, bodies):
     return names
 
 
+def check_generics(tap, programs, trace, frames, bodies):
+    """The table's names: with the type arguments, and with the parameters as the source calls them."""
+    table = programs.run([programs.clrsym, 'methods', '--trace', trace, '--all']).stdout.splitlines()
+    at = table[0].index('METHOD')
+    shown = collections.defaultdict(set)
+    for line in table[1:]:
+        shown[line.split()[0]].add(line[at:])
+    compared, wrong, unknown = 0, [], []
+    own = {frame.token: frame for frame in frames if frame.module == PROGRAM and
+           (frame.type_parameters or frame.method_parameters)}
+    for body in bodies:
+        token = int(body['method']['token'] or '0', 16)
+        path = body['module']['path'] if body['module'] else ''
+        if pathlib.Path(path or '').name != PROGRAM or token not in own or len(shown[body['start']]) > 1:
+            continue
+        frame, name = own[token], min(shown[body['start']])
+        wanted, got = runtime_method(frame), our_method(name, frame)
+        compared += 1
+        if not same(wanted, got) or re.search(r'\b[TM][1-9]\b', name):
+            wrong.append(f'{frame.line}: {name}: {got} instead of {wanted}')
+        if '<?>' in name:
+            unknown.append(name)
+    tap.check(compared > 10 and not wrong, f'{compared} names of generic code are those of the source', *wrong[:5])
+    tap.check(not unknown, 'all have their type arguments', *unknown[:5])
+
+
 def check_stubs(tap, program, bodies):
     """What the program's IL stubs are made for, against the methods that it called by them."""
     reported = [line.split('\t')[1:] for line in program.lines() if line.startswith('STUB\t')]
@@ -241,6 +267,7 @@ def test(tap, programs, directory, _):
     mine = [frame for frame in unknown if frame.module in (PROGRAM, '')]
     tap.check(not mine, "all of the program's own frames have a body", *mine[:5])
     tap.note(f'{len(unknown)} frames of precompiled code, of which no event has a token')
+    check_generics(tap, programs, directory / 'trace', frames, bodies)
     missing = [kind for kind in KINDS if not any(kind in name for name in compared)]
     tap.check(not missing, f'{len(KINDS)} kinds of names were there', *missing)
 

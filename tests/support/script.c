@@ -61,19 +61,48 @@ static uint8_t *keep(const Script *script, gpointer bytes)
         return bytes;
 }
 
-/* "1,2,3" as packed 32-bit numbers. */
-static void set_array(const Script *script, Value *value, const char *text)
+/* "1,2,3" as packed numbers of SIZE bytes. */
+static void set_array(const Script *script, Value *value, unsigned size, const char *text)
 {
         g_auto(GStrv) parts = g_strsplit(text, ",", -1);
         guint i;
 
         value->n = g_strv_length(parts);
-        value->data = keep(script, g_malloc0(4 * MAX(value->n, 1)));
+        value->data = keep(script, g_malloc0((gsize)size * MAX(value->n, 1)));
         for (i = 0; i < value->n; i++) {
-                int32_t element = (int32_t)g_ascii_strtoll(parts[i], NULL, 0);
+                int64_t element = g_ascii_strtoll(parts[i], NULL, 0);
 
-                memcpy((uint8_t *)value->data + 4 * i, &element, 4);
+                memcpy((uint8_t *)value->data + (gsize)size * i, &element, size);
         }
+}
+
+/* "ID/MODULE/TOKEN/FLAGS/ELEMENT[/ARGUMENT...],..." as a BulkType has them. */
+static void set_types(const Script *script, Value *value, const char *text)
+{
+        static const uint8_t SIZES[] = {8, 8, 4, 4, 1};
+        g_auto(GStrv) rows = g_strsplit(text, ",", -1);
+        GByteArray *bytes = g_byte_array_new();
+        guint i, k;
+
+        for (i = 0; rows[i]; i++) {
+                g_auto(GStrv) parts = g_strsplit(rows[i], "/", -1);
+                uint32_t n = g_strv_length(parts) - G_N_ELEMENTS(SIZES);
+
+                for (k = 0; parts[k]; k++) {
+                        uint64_t part = number(script, parts[k]);
+
+                        if (k == G_N_ELEMENTS(SIZES)) {
+                                g_byte_array_append(bytes, (const uint8_t *)"\0", 2);
+                                g_byte_array_append(bytes, (const uint8_t *)&n, sizeof(n));
+                        }
+                        g_byte_array_append(bytes, (const uint8_t *)&part,
+                                            k < G_N_ELEMENTS(SIZES) ? SIZES[k] : 8);
+                }
+                if (!n)
+                        g_byte_array_append(bytes, (const uint8_t *)"\0\0\0\0\0", 6);
+        }
+        value->n = bytes->len;
+        value->data = keep(script, g_byte_array_free(bytes, FALSE));
 }
 
 static void set_field(const Script *script, Record *record, const char *name, const char *text)
@@ -89,8 +118,10 @@ static void set_field(const Script *script, Record *record, const char *name, co
 
                 if (strcmp(name, field_name(field->name)))
                         continue;
-                if (field_type_element_size(field->type)) {
-                        set_array(script, value, text);
+                if (field->type == FIELD_TYPE_TYPE_LIST) {
+                        set_types(script, value, text);
+                } else if (field_type_element_size(field->type)) {
+                        set_array(script, value, field_type_element_size(field->type), text);
                 } else if (field_type_is_string(field->type)) {
                         value->data = keep(script, g_strdup(text));
                         value->n = (uint32_t)strlen(text);

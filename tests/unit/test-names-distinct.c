@@ -28,7 +28,8 @@ static char *formatted(const RawName *raw, NameStyle style)
 static char *excepted(const RawName *raw)
 {
         g_autofree char *name_space = g_strdelimit(g_strdup(raw->name_space), "+", '.');
-        const RawName with = {name_space, raw->name, raw->signature, NULL, NULL};
+        const RawName with = {
+                .name_space = name_space, .name = raw->name, .signature = raw->signature};
         char *name = formatted(&with, NAME_STYLE_CLR), *at = name;
 
         while ((at = strstr(at, "value class ")))
@@ -45,7 +46,7 @@ static void names_add(Names *names, const char *name_space, const char *name, co
                       const char *arguments)
 {
         g_autofree char *signature = g_strdup_printf("%s  (%s)", result, arguments);
-        const RawName raw = {name_space, name, signature, NULL, NULL};
+        const RawName raw = {.name_space = name_space, .name = name, .signature = signature};
         g_autofree char *csharp = formatted(&raw, NAME_STYLE_CSHARP), *clr = excepted(&raw);
         const char *other = g_hash_table_lookup(names, csharp);
 

@@ -40,7 +40,7 @@ static char *formatted(const RawName *raw, NameStyle style)
 
 static void format_all(const char *name_space, const char *name, const char *signature)
 {
-        const RawName raw = {name_space, name, signature, NULL, NULL};
+        const RawName raw = {.name_space = name_space, .name = name, .signature = signature};
         unsigned style;
 
         for (style = 0; style < _NAME_STYLE_MAX; style++)

@@ -243,7 +243,9 @@ static char *formatted(const RawName *raw, NameStyle style)
 
 START_TEST(test_row)
 {
-        const RawName raw = {ROWS[_i].name_space, ROWS[_i].name, ROWS[_i].signature, NULL, NULL};
+        const RawName raw = {.name_space = ROWS[_i].name_space,
+                             .name = ROWS[_i].name,
+                             .signature = ROWS[_i].signature};
         g_autofree char *clr = formatted(&raw, NAME_STYLE_CLR);
         g_autofree char *csharp = formatted(&raw, NAME_STYLE_CSHARP);
         g_autofree char *simple = formatted(&raw, NAME_STYLE_SHORT);
@@ -256,11 +258,18 @@ END_TEST
 
 START_TEST(test_stub_target)
 {
-        const RawName target = {"Interop+Sys", "Read", "int32  (int,unsigned int8*)", NULL, NULL};
-        const RawName raw = {"dynamicClass", "IL_STUB_PInvoke", "int32  (int32)", &target, NULL};
-        const RawName nameless = {"A", NULL, NULL, NULL, NULL};
-        const RawName untold = {"dynamicClass", "IL_STUB_PInvoke", "int32  (int32)", &nameless,
-                                NULL};
+        const RawName target = {.name_space = "Interop+Sys",
+                                .name = "Read",
+                                .signature = "int32  (int,unsigned int8*)"};
+        const RawName raw = {.name_space = "dynamicClass",
+                             .name = "IL_STUB_PInvoke",
+                             .signature = "int32  (int32)",
+                             .stub_target = &target};
+        const RawName nameless = {.name_space = "A"};
+        const RawName untold = {.name_space = "dynamicClass",
+                                .name = "IL_STUB_PInvoke",
+                                .signature = "int32  (int32)",
+                                .stub_target = &nameless};
         g_autofree char *clr = formatted(&raw, NAME_STYLE_CLR);
         g_autofree char *csharp = formatted(&raw, NAME_STYLE_CSHARP);
         g_autofree char *simple = formatted(&raw, NAME_STYLE_SHORT);
@@ -276,7 +285,7 @@ END_TEST
 /* At every size: a whole number of characters and escapes of the full name, and the same length. */
 START_TEST(test_cut)
 {
-        const RawName raw = {"é", "漢😀\x01", "void  (int32)", NULL, NULL};
+        const RawName raw = {.name_space = "é", .name = "漢😀\x01", .signature = "void  (int32)"};
         static const char FULL[] = "é.漢😀\\u{1}(int32)";
         static const size_t ENDS[] = {0, 2, 3, 6, 10, 15, 16, 17, 18, 19, 20, 21, 22};
         char buffer[64];
@@ -303,7 +312,7 @@ START_TEST(test_printable)
         for (c = 1; c <= 0x10ffff; c++) {
                 char name[8] = {0}, buffer[32];
                 GUnicodeType type = g_unichar_type(c);
-                RawName raw = {NULL, name, "void  ()", NULL, NULL};
+                RawName raw = {.name = name, .signature = "void  ()"};
                 gboolean is_noncharacter = (c & 0xfffe) == 0xfffe || (c >= 0xfdd0 && c <= 0xfdef);
                 gboolean is_escaped;
 
