@@ -70,6 +70,7 @@ void trace_restore_stream(Trace *trace, TrackerStream *stream)
 {
         stream->trace = trace;
         g_ptr_array_add(trace->streams, stream);
+        trace->n_quiet += stream->state == STREAM_QUIET;
         account_add(trace->account, STREAM_SIZE);
 }
 
@@ -90,6 +91,13 @@ TrackerStream *trace_stream(Trace *trace, uint64_t class_id, uint64_t stream_id)
         return stream;
 }
 
+static void stream_enter(TrackerStream *stream, StreamState state)
+{
+        stream->trace->n_quiet -= stream->state == STREAM_QUIET;
+        stream->trace->n_quiet += state == STREAM_QUIET;
+        stream->state = state;
+}
+
 bool stream_change(TrackerStream *stream, StreamChange change)
 {
         StreamState before = stream->state;
@@ -98,33 +106,33 @@ bool stream_change(TrackerStream *stream, StreamChange change)
         case STREAM_OPENED:
                 stream->n_feeders++;
                 if (before == STREAM_UNFED && (stream->progress || stream->trace->has_unknown_past))
-                        stream->state = STREAM_RESUMED;
+                        stream_enter(stream, STREAM_RESUMED);
                 else if (before != STREAM_RESUMED)
-                        stream->state = STREAM_FED;
+                        stream_enter(stream, STREAM_FED);
                 return false;
         case STREAM_CLOSED:
                 if (stream->n_feeders && !--stream->n_feeders)
-                        stream->state = STREAM_ENDED;
+                        stream_enter(stream, STREAM_ENDED);
                 return false;
         case STREAM_DETACHED:
                 if (stream->n_feeders && !--stream->n_feeders)
-                        stream->state = STREAM_UNFED;
+                        stream_enter(stream, STREAM_UNFED);
                 return false;
         case STREAM_RECEIVED:
                 if (before == STREAM_RESUMED)
-                        stream->state = STREAM_FED;
+                        stream_enter(stream, STREAM_FED);
                 return before == STREAM_RESUMED;
         case STREAM_REPORTED_QUIET:
                 if (before == STREAM_UNFED)
-                        stream->state = STREAM_QUIET;
+                        stream_enter(stream, STREAM_QUIET);
                 return before == STREAM_UNFED;
         case STREAM_REPORTER_LEFT:
                 if (before == STREAM_QUIET)
-                        stream->state = STREAM_UNFED;
+                        stream_enter(stream, STREAM_UNFED);
                 return false;
         case STREAM_TRACE_CLOSED:
                 if (before == STREAM_QUIET)
-                        stream->state = STREAM_ENDED;
+                        stream_enter(stream, STREAM_ENDED);
                 return false;
         }
         g_assert_not_reached();

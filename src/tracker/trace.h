@@ -71,6 +71,7 @@ struct Trace {
         bool is_visited;       /* scratch of tracker_apply_quiet() */
         guint n_processes;     /* that have events in it */
         int32_t pid;           /* PER_PID: the process as itself sees it; 0: not known */
+        guint n_quiet;         /* streams */
         /* Owned or NULL: OwnedKeys (owned), by key alone: the owners of processes that the host
          * knew. */
         GHashTable *owners;

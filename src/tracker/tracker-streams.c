@@ -75,11 +75,12 @@ TrackerStream *tracker_stream_open(Tracker *tracker, const StreamIdentity *ident
         return stream;
 }
 
-static void trace_change_streams(Trace *trace, StreamChange change)
+/* A change that only quiet streams notice. A feeder may leave thousands of streams. */
+static void trace_change_quiet(Trace *trace, StreamChange change)
 {
         guint i;
 
-        for (i = 0; i < trace->streams->len; i++)
+        for (i = 0; trace->n_quiet && i < trace->streams->len; i++)
                 stream_change(trace->streams->pdata[i], change);
 }
 
@@ -87,13 +88,13 @@ void tracker_stream_close(Tracker *tracker, TrackerStream *stream)
 {
         stream_change(stream, STREAM_CLOSED);
         if (stream->state == STREAM_ENDED && trace_is_unfed(stream->trace))
-                trace_change_streams(stream->trace, STREAM_TRACE_CLOSED);
+                trace_change_quiet(stream->trace, STREAM_TRACE_CLOSED);
 }
 
 void tracker_stream_detach(Tracker *tracker, TrackerStream *stream)
 {
         stream_change(stream, STREAM_DETACHED);
-        trace_change_streams(stream->trace, STREAM_REPORTER_LEFT);
+        trace_change_quiet(stream->trace, STREAM_REPORTER_LEFT);
 }
 
 uint64_t tracker_stream_watermark(const TrackerStream *stream)
