@@ -43,6 +43,7 @@ static const PeerRole INGEST_ROLE = {
         /* A few hundred records: a question waits as long as they take. */
         .read_size = 16 << 10,
         .gives_way = true,
+        .finishes = true,
 };
 
 IngestPeer *ingest_peer_new(int fd, const IngestPeerOptions *options)
@@ -64,7 +65,6 @@ void ingest_peer_free(IngestPeer *self)
         if (!self)
                 return;
         peer_free(self->peer);
-        ingest_connection_finish(self->connection);
         if (self->record)
                 journal_disconnect(self->record);
         ingest_connection_free(self->connection);

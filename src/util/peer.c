@@ -135,14 +135,19 @@ static bool deadline_is_over(int64_t deadline, int64_t now)
         return deadline && now >= deadline;
 }
 
+/* A peer that is not watched for input can still go away: then no reply is of use. */
+static bool peer_is_left(const Peer *peer, GIOCondition events)
+{
+        return events & (G_IO_HUP | G_IO_ERR) && !(peer->role->finishes && peer->again);
+}
+
 /* Does what the peer is ready for. EVENTS are those of its socket. */
 static void peer_serve(Peer *peer, GIOCondition events)
 {
         int64_t now = now_ms();
 
-        /* A peer that is not watched for input can still go away: then no reply is of use. */
         if (events & peer->source->condition & G_IO_IN ? !peer_receive(peer)
-                                                       : events & (G_IO_HUP | G_IO_ERR)) {
+                                                       : peer_is_left(peer, events)) {
                 peer_end(peer);
         } else if (deadline_is_over(peer->reading, now) || deadline_is_over(peer->writing, now)) {
                 peer_log(peer, G_LOG_LEVEL_MESSAGE,

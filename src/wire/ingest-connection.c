@@ -4,11 +4,17 @@
 #include "wire/ingest.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* Bytes of acknowledgements that a feeder may leave unread. */
 #define MAX_UNREAD_ACKS (1u << 20)
-/* Bytes of a batch that are applied at once, about, where turns have an end. */
-#define PIECE_SIZE (128u << 10)
+/* The cost of a piece of a batch, where turns have an end, in bytes of usual records (5 ns each):
+ * what it costs about, and at most, which records of one time can make necessary. */
+#define PIECE_COST     (32u << 10)
+#define MAX_PIECE_COST (1u << 20)
+/* More than their bytes: these look at all bodies of a process, or at all processes of a pid. */
+#define RUNDOWN_COST     (128u << 10)
+#define PROCESS_GAP_COST (3u << 10)
 
 typedef enum State {
         STATE_HELLO,     /* nothing but HELLO is understood yet */
@@ -16,11 +22,19 @@ typedef enum State {
         STATE_CLOSED,    /* the protocol was broken: bytes are ignored */
 } State;
 
-/* Where a batch can be divided: all records that follow are later than all before. */
+/* Where a batch can be divided. */
 typedef struct BatchCut {
         size_t at;
-        uint64_t last; /* the time of the latest record before */
+        uint64_t cost; /* of what is before */
 } BatchCut;
+
+/* The records of one time that a stream has at the moment. */
+typedef struct StreamGroup {
+        uint64_t batch; /* that it is in: n_commits, counted from 1; 0: there is none */
+        uint64_t time;
+        size_t begin;    /* of its first record in the batch */
+        bool is_crowded; /* it has a gap: further records do not fit */
+} StreamGroup;
 
 /* The frames since the last COMMIT, which are the begin of the input. */
 typedef struct IngestBatch {
@@ -28,8 +42,7 @@ typedef struct IngestBatch {
         size_t n_commit;      /* bytes of the COMMIT that ended it; 0: it has not come */
         size_t n_applied;     /* bytes */
         bool is_bad;          /* a frame makes it invalid */
-        bool is_divisible;    /* further on: no frame has come that concerns the end of the batch */
-        uint64_t last;        /* the time of the latest record */
+        uint64_t cost;        /* of its frames */
         GArray *cuts;         /* owned, of BatchCut, in order */
         guint n_cuts_applied; /* of them */
 } IngestBatch;
@@ -40,12 +53,15 @@ struct IngestConnection {
         const IngestSink *sink; /* borrowed or NULL */
         State state;
         bool is_held;
-        int64_t turn_us;   /* 0: a batch is applied at once */
+        int64_t turn_us;   /* 0: everything is done at once */
+        int64_t turn_end;  /* us of the steady clock */
+        bool is_late;      /* the turn was over before the input was */
         GByteArray *input; /* owned */
         IngestBatch batch;
         GByteArray *output; /* owned */
         GPtrArray *streams; /* borrowed TrackerStreams by number; NULL: closed */
         GArray *acked;      /* uint64_t by number: the watermark last acknowledged */
+        GArray *groups;     /* StreamGroup by number */
         uint64_t now;       /* of INGEST_ALL_STREAMS, in the batch that is applied; 0: none */
         FeederReport report;
         uint64_t n_commits, n_pieces;
@@ -59,7 +75,7 @@ static void connection_begin_batch(IngestConnection *connection)
         GArray *cuts = connection->batch.cuts;
 
         g_array_set_size(cuts, 0);
-        connection->batch = (IngestBatch){.is_divisible = true, .cuts = cuts};
+        connection->batch = (IngestBatch){.cuts = cuts};
 }
 
 IngestConnection *ingest_connection_new(Tracker *tracker, bool hold)
@@ -73,6 +89,7 @@ IngestConnection *ingest_connection_new(Tracker *tracker, bool hold)
         connection->output = g_byte_array_new();
         connection->streams = g_ptr_array_new();
         connection->acked = g_array_new(FALSE, TRUE, sizeof(uint64_t));
+        connection->groups = g_array_new(FALSE, TRUE, sizeof(StreamGroup));
         connection->batch.cuts = g_array_new(FALSE, FALSE, sizeof(BatchCut));
         connection_begin_batch(connection);
         return connection;
@@ -91,6 +108,7 @@ void ingest_connection_free(IngestConnection *connection)
         g_byte_array_unref(connection->output);
         g_ptr_array_unref(connection->streams);
         g_array_unref(connection->acked);
+        g_array_unref(connection->groups);
         g_array_unref(connection->batch.cuts);
         g_free(connection->error);
         g_free(connection);
@@ -261,34 +279,105 @@ static void connection_apply(IngestConnection *connection, const BatchItem *item
         }
 }
 
-/* A batch is applied as a whole or not at all: each frame is decoded when it comes, and again when
- * it is applied. */
-static void connection_check_frame(IngestConnection *connection, const IngestFrame *frame)
+static size_t batch_item_cost(const BatchItem *item, size_t n)
+{
+        if (item->type == INGEST_PROCESS_GAP)
+                return n + PROCESS_GAP_COST;
+        if (item->type == INGEST_RECORD && item->record.event &&
+            item->record.event->kind == EVENT_KIND_RUNDOWN_COMPLETE)
+                return n + RUNDOWN_COST;
+        return n;
+}
+
+/* The last of the first N cuts. */
+static BatchCut batch_cut(const IngestBatch *batch, guint n)
+{
+        return n ? g_array_index(batch->cuts, BatchCut, n - 1) : (BatchCut){0};
+}
+
+static StreamGroup *connection_group(IngestConnection *connection, uint32_t number)
+{
+        if (number >= connection->groups->len)
+                g_array_set_size(connection->groups, number + 1);
+        return &g_array_index(connection->groups, StreamGroup, number);
+}
+
+/*
+ * A record of that cost is next. The batch is not divided between two of a stream that have one
+ * time: the daemon would drop the second one, as the stream's watermark has that time. False: there
+ * are too many of them already.
+ */
+static bool connection_join_group(IngestConnection *connection, uint32_t number, uint64_t time,
+                                  size_t cost)
+{
+        StreamGroup *group = connection_group(connection, number);
+        IngestBatch *batch = &connection->batch;
+        guint n_cuts = batch->cuts->len;
+
+        if (group->batch != connection->n_commits + 1 || group->time != time) {
+                *group = (StreamGroup){connection->n_commits + 1, time, batch->n, false};
+                return true;
+        }
+        while (batch_cut(batch, n_cuts).at > group->begin)
+                n_cuts--;
+        if (group->is_crowded ||
+            batch->cost + cost - batch_cut(batch, n_cuts).cost > MAX_PIECE_COST)
+                return false;
+        g_array_set_size(batch->cuts, n_cuts);
+        return true;
+}
+
+/* The record of N bytes that is next does not fit: there is a gap instead. Bytes that are left. */
+static size_t connection_drop_record(IngestConnection *connection, const BatchItem *item, size_t n)
+{
+        const StreamGap gap = {.kind = GAP_EVENTS,
+                               .begin = item->record.time,
+                               .end = item->record.time,
+                               .count = GAP_COUNT_UNKNOWN};
+        StreamGroup *group = connection_group(connection, item->number);
+        g_autoptr(GByteArray) frame = g_byte_array_new();
+
+        if (!group->is_crowded)
+                ingest_put_gap(frame, item->number, &gap);
+        group->is_crowded = true;
+        g_assert(frame->len <= n); /* a record's head alone is longer */
+        if (frame->len)
+                memcpy(connection->input->data + connection->batch.n, frame->data, frame->len);
+        g_byte_array_remove_range(connection->input, (guint)connection->batch.n + frame->len,
+                                  (guint)n - frame->len);
+        return frame->len;
+}
+
+/*
+ * A batch is applied as a whole or not at all: each frame is decoded when it comes, and again when
+ * it is applied. Of the N bytes of the frame, returns how many belong to the batch.
+ */
+static size_t connection_check_frame(IngestConnection *connection, const IngestFrame *frame,
+                                     size_t n)
 {
         IngestBatch *batch = &connection->batch;
-        BatchCut cut = {batch->n, batch->last};
-        const BatchCut *before;
+        const BatchCut here = {batch->n, batch->cost};
         BatchItem item;
         int r = batch_item_decode(frame, &item);
+        size_t cost;
 
         if (r == -ENOENT) /* an event that a newer feeder knows */
-                return;
-        if (r < 0 || (batch_item_has_stream(&item) && !connection_stream(connection, item.number)))
+                return n;
+        if (r < 0 ||
+            (batch_item_has_stream(&item) && !connection_stream(connection, item.number))) {
                 batch->is_bad = true;
-        if (item.type == INGEST_STREAM_CLOSE ||
-            (item.type == INGEST_PROGRESS && !batch_item_has_stream(&item)))
-                batch->is_divisible = false;
-        if (r < 0 || item.type != INGEST_RECORD)
-                return;
-        while (batch->cuts->len &&
-               g_array_index(batch->cuts, BatchCut, batch->cuts->len - 1).last >= item.record.time)
-                g_array_set_size(batch->cuts, batch->cuts->len - 1);
-        before = batch->cuts->len ? &g_array_index(batch->cuts, BatchCut, batch->cuts->len - 1)
-                                  : &(BatchCut){0};
-        if (batch->is_divisible && item.record.time > batch->last &&
-            cut.at - before->at >= PIECE_SIZE)
-                g_array_append_val(batch->cuts, cut);
-        batch->last = MAX(batch->last, item.record.time);
+                return n;
+        }
+        if (!connection->turn_us)
+                return n;
+        cost = batch_item_cost(&item, n);
+        if (here.cost - batch_cut(batch, batch->cuts->len).cost >= PIECE_COST)
+                g_array_append_val(batch->cuts, here);
+        if (item.type == INGEST_RECORD &&
+            !connection_join_group(connection, item.number, item.record.time, cost))
+                cost = n = connection_drop_record(connection, &item, n);
+        batch->cost += cost;
+        return n;
 }
 
 static void connection_apply_frames(IngestConnection *connection, size_t at, size_t end)
@@ -329,8 +418,8 @@ static void connection_apply_piece(IngestConnection *connection)
         IngestBatch *batch = &connection->batch;
         size_t begin = batch->n_applied, end = batch->n;
 
-        if (connection->turn_us && batch->n_cuts_applied < batch->cuts->len)
-                end = g_array_index(batch->cuts, BatchCut, batch->n_cuts_applied++).at;
+        if (batch->n_cuts_applied < batch->cuts->len)
+                end = batch_cut(batch, ++batch->n_cuts_applied).at;
         if (sink && end > begin)
                 sink->batch(sink->data, connection->input->data + begin, end - begin);
         connection_apply_frames(connection, begin, end);
@@ -345,15 +434,19 @@ static void connection_apply_piece(IngestConnection *connection)
         connection->n_pieces++;
 }
 
-/* Applies what is left of the batch, until the turn is over. False if it is. */
+static bool connection_turn_is_over(const IngestConnection *connection)
+{
+        return connection->turn_us && g_get_monotonic_time() >= connection->turn_end;
+}
+
+/* Applies what is left of the batch, until the turn is over. False if it is before the batch is. */
 static bool connection_go_on(IngestConnection *connection)
 {
-        gint64 end = connection->turn_us ? g_get_monotonic_time() + connection->turn_us : 0;
         IngestBatch *batch = &connection->batch;
 
         do
                 connection_apply_piece(connection);
-        while (batch->n_applied < batch->n && (!end || g_get_monotonic_time() < end));
+        while (batch->n_applied < batch->n && !connection_turn_is_over(connection));
         if (batch->n_applied < batch->n)
                 return false;
         g_byte_array_remove_range(connection->input, 0, (guint)(batch->n + batch->n_commit));
@@ -378,6 +471,14 @@ static bool connection_on_commit(IngestConnection *connection, size_t n_frame)
         return connection_go_on(connection);
 }
 
+/* For frames that take longer than others to come. */
+static bool connection_has_time(IngestConnection *connection)
+{
+        connection->is_late =
+                connection->input->len > connection->batch.n && connection_turn_is_over(connection);
+        return !connection->is_late;
+}
+
 /* The next frame after the batch so far. False if it has not come, or its turn has not, or it ends
  * the conversation. */
 static bool connection_next_frame(IngestConnection *connection)
@@ -396,28 +497,45 @@ static bool connection_next_frame(IngestConnection *connection)
         if (n == 0)
                 return false;
         if (connection->state == STATE_STREAMING && frame.type == INGEST_COMMIT)
-                return connection_on_commit(connection, (size_t)n);
+                return connection_on_commit(connection, (size_t)n) &&
+                       connection_has_time(connection);
         if (connection->state == STATE_HELLO || frame.type == INGEST_STREAM_OPEN) {
                 ok = connection->state == STATE_HELLO
                              ? connection_on_hello(connection, &frame)
                              : connection_on_stream_open(connection, &frame);
                 if (ok)
                         g_byte_array_remove_range(connection->input, (guint)batch->n, (guint)n);
-                return ok;
+                return ok && connection_has_time(connection);
         }
-        connection_check_frame(connection, &frame);
-        batch->n += (size_t)n;
+        batch->n += connection_check_frame(connection, &frame, (size_t)n);
         if (batch->n > INGEST_MAX_BATCH)
                 return connection_fail(connection, "a batch without an end");
         return true;
+}
+
+/* True while it has something to do that needs no more input. */
+static bool connection_is_busy(const IngestConnection *connection)
+{
+        return connection_is_committing(connection) || connection->is_late;
+}
+
+static void connection_take_turn(IngestConnection *connection)
+{
+        connection->is_late = false;
+        connection->turn_end = g_get_monotonic_time() + connection->turn_us;
+        if (connection_is_committing(connection) &&
+            !(connection_go_on(connection) && connection_has_time(connection)))
+                return;
+        while (connection_next_frame(connection))
+                ;
 }
 
 bool ingest_connection_feed(IngestConnection *connection, const uint8_t *bytes, size_t n)
 {
         if (connection->state != STATE_CLOSED) {
                 g_byte_array_append(connection->input, bytes, (guint)n);
-                while (connection_next_frame(connection))
-                        ;
+                if (!connection_is_busy(connection))
+                        connection_take_turn(connection);
         }
         return connection->state != STATE_CLOSED;
 }
@@ -425,12 +543,6 @@ bool ingest_connection_feed(IngestConnection *connection, const uint8_t *bytes, 
 void ingest_connection_set_turn(IngestConnection *connection, int64_t turn_us)
 {
         connection->turn_us = turn_us;
-}
-
-void ingest_connection_finish(IngestConnection *connection)
-{
-        while (connection_is_committing(connection))
-                connection_go_on(connection);
 }
 
 void ingest_connection_set_sink(IngestConnection *connection, const IngestSink *sink)
@@ -496,10 +608,9 @@ static void conversation_feed(Conversation *conversation, const uint8_t *bytes, 
 
 bool ingest_connection_run(IngestConnection *connection)
 {
-        if (connection_is_committing(connection) && connection_go_on(connection))
-                while (connection_next_frame(connection))
-                        ;
-        return !connection_is_committing(connection);
+        if (connection_is_busy(connection))
+                connection_take_turn(connection);
+        return !connection_is_busy(connection);
 }
 
 static int conversation_run(Conversation *conversation, int64_t now_ms)
@@ -511,7 +622,7 @@ static bool conversation_wants_input(const Conversation *conversation)
 {
         const IngestConnection *connection = (const IngestConnection *)conversation;
 
-        return !connection_is_committing(connection) && connection->output->len <= MAX_UNREAD_ACKS;
+        return !connection_is_busy(connection) && connection->output->len <= MAX_UNREAD_ACKS;
 }
 
 static bool conversation_is_over(const Conversation *conversation)

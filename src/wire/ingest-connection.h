@@ -7,7 +7,7 @@
  * Bytes in, bytes out. A batch is applied when its COMMIT has come, after all of it was decoded
  * once without an error; until then nothing of it is. A long one can be applied in pieces, as if
  * the feeder had sent several batches, with one acknowledgement at the end. No piece ends between
- * two records of equal time.
+ * two records of a stream that have one time; those that would make it too long are a gap.
  *
  *            HELLO               a frame that breaks the protocol
  *    HELLO --------> STREAMING -----------------------------------> CLOSED
@@ -22,7 +22,7 @@ typedef struct IngestConnection IngestConnection;
 
 /* TRACKER is borrowed. With HOLD the feeder is asked to wait until ingest_connection_go(). */
 IngestConnection *ingest_connection_new(Tracker *tracker, bool hold);
-/* Drops what was not committed, and detaches streams that were not closed. */
+/* Drops what was not acknowledged, and detaches streams that were not closed. */
 void ingest_connection_free(IngestConnection *connection);
 
 /*
@@ -32,13 +32,11 @@ void ingest_connection_free(IngestConnection *connection);
 bool ingest_connection_feed(IngestConnection *connection, const uint8_t *bytes, size_t n);
 void ingest_connection_go(IngestConnection *connection);
 
-/* From now on a batch is applied for so many us, about, and goes on with ingest_connection_run();
- * 0: at once, the default. */
+/* From now on batches are applied for so many us, about, and ingest_connection_run() goes on with
+ * them; 0: at once, the default. */
 void ingest_connection_set_turn(IngestConnection *connection, int64_t turn_us);
-/* Goes on. False while a batch is not applied completely. */
+/* Goes on. False while something is left to do that needs no further bytes. */
 bool ingest_connection_run(IngestConnection *connection);
-/* Applies the rest of a batch whose COMMIT has come. */
-void ingest_connection_finish(IngestConnection *connection);
 
 /* For a peer. A feeder that does not read its acknowledgements is not read from either. */
 Conversation *ingest_connection_conversation(IngestConnection *connection);

@@ -6,93 +6,32 @@
 
 #include "wire/ingest-connection.h"
 
-#include "query/query.h"
+#include "support/ingest-script.h"
 #include "support/suite.h"
 #include "wire/ingest.h"
 
 #include <string.h>
-
-/* What the tracker knows, as a client sees it. */
-static char *knowledge(const Tracker *tracker)
-{
-        static const char *const CALLS[] = {
-                "{\"method\":\"org.clrsym.Symbolizer.ListProcesses\"}",
-                "{\"method\":\"org.clrsym.Symbolizer.ListMethods\",\"parameters\":{\"all\":true}}",
-                "{\"method\":\"org.clrsym.Symbolizer.Status\"}",
-        };
-        const QueryContext context = {
-                .tracker = tracker, .is_final = true, .viewer = {.sees_all = true}};
-        GString *text = g_string_new(NULL);
-        size_t i;
-
-        for (i = 0; i < G_N_ELEMENTS(CALLS); i++) {
-                QueryProgress progress = {0};
-
-                query_call(&context, CALLS[i], strlen(CALLS[i]), &progress, text);
-        }
-        return g_string_free(text, FALSE);
-}
-
-static void put_stream_open_as(GByteArray *out, uint32_t number, uint64_t stream_id)
-{
-        StreamIdentity *stream = stream_identity_new();
-
-        memcpy(stream->trace_uuid, "0123456789abcdef", 16);
-        stream->stream_id = stream_id;
-        stream->scheme = BUFFER_SCHEME_PER_UID;
-        g_string_assign(stream->clock_name, "monotonic");
-        ingest_put_stream_open(out, number, stream);
-        stream_identity_free(stream);
-}
-
-static void put_stream_open(GByteArray *out, uint32_t number)
-{
-        put_stream_open_as(out, number, number);
-}
-
-static void put_load(GByteArray *out, uint32_t stream, uint64_t time, uint64_t start)
-{
-        const Event *event = event_by_id(PROVIDER_RUNTIME, 143, 1);
-        Record record = {.event = event, .time = time, .process = {0, 100}, .tid = 100};
-        const Value name = {.data = (const uint8_t *)"Main", .n = 4};
-
-        record.values[event_field(event, FIELD_MethodID)].u = start + 1;
-        record.values[event_field(event, FIELD_MethodStartAddress)].u = start;
-        record.values[event_field(event, FIELD_MethodSize)].u = 16;
-        record.values[event_field(event, FIELD_MethodName)] = name;
-        ck_assert(ingest_put_record(out, stream, &record));
-}
-
-static void put_hello(GByteArray *out)
-{
-        ingest_put_hello(out, INGEST_VERSION, "test");
-}
-
-static void put_commit(GByteArray *out)
-{
-        ingest_put_empty(out, INGEST_COMMIT);
-}
 
 /* A conversation without a fault: three batches, two streams, of which one is closed. */
 static GByteArray *good_script(void)
 {
         GByteArray *out = g_byte_array_new();
 
-        put_hello(out);
-        put_stream_open(out, 0);
-        put_load(out, 0, 10, 0x1000);
-        put_stream_open(out, 1);
-        put_load(out, 1, 11, 0x2000);
-        put_commit(out);
-        put_load(out, 0, 20, 0x3000);
+        script_hello(out);
+        script_stream_open(out, 0);
+        script_load(out, 0, 10, 0x1000);
+        script_stream_open(out, 1);
+        script_load(out, 1, 11, 0x2000);
+        script_commit(out);
+        script_load(out, 0, 20, 0x3000);
         ingest_put_gap(out, 0, &(StreamGap){GAP_EVENTS, 21, 22, 5});
         ingest_put_progress(out, 1, 25);
-        put_commit(out);
+        script_commit(out);
         ingest_put_stream_close(out, 1);
         ingest_put_report(out, &(FeederReport){9, 8, 7, 6});
-        put_load(out, 0, 30, 0x4000);
+        script_load(out, 0, 30, 0x4000);
         ingest_put_process_gap(out, &(ProcessGap){{0, 100}, 12, UINT64_MAX});
-        put_commit(out);
+        script_commit(out);
         return out;
 }
 
@@ -133,7 +72,7 @@ static void converse(Tracker *tracker, const uint8_t *bytes, size_t n, size_t cu
                 .n_commits = ingest_connection_n_commits(session),
         };
         ingest_connection_free(session);
-        ret_outcome->knowledge = knowledge(tracker);
+        ret_outcome->knowledge = tracker_knowledge(tracker);
 }
 
 static void check_same(const Outcome *got, const Outcome *want)
@@ -290,71 +229,71 @@ static void put_type(GByteArray *out, uint8_t type)
 static void put_unknown_type(GByteArray *out)
 {
         put_type(out, 63);
-        put_commit(out);
+        script_commit(out);
 }
 
 static void put_daemons_frame(GByteArray *out)
 {
         ingest_put_empty(out, INGEST_COMMITTED);
-        put_commit(out);
+        script_commit(out);
 }
 
 static void put_second_hello(GByteArray *out)
 {
-        put_hello(out);
-        put_commit(out);
+        script_hello(out);
+        script_commit(out);
 }
 
 static void put_empty_record(GByteArray *out)
 {
         put_type(out, INGEST_RECORD);
-        put_commit(out);
+        script_commit(out);
 }
 
 static void put_backward_gap(GByteArray *out)
 {
         ingest_put_process_gap(out, &(ProcessGap){{0, 100}, 12, 11});
-        put_commit(out);
+        script_commit(out);
 }
 
 static void put_short_gap(GByteArray *out)
 {
         put_type(out, INGEST_PROCESS_GAP);
-        put_commit(out);
+        script_commit(out);
 }
 
 static void put_unknown_stream(GByteArray *out)
 {
-        put_load(out, 1, 50, 0x6000);
-        put_commit(out);
+        script_load(out, 1, 50, 0x6000);
+        script_commit(out);
 }
 
 static void put_skipped_number(GByteArray *out)
 {
-        put_stream_open(out, 2);
+        script_stream_open(out, 2);
 }
 
 static void put_used_number(GByteArray *out)
 {
-        put_stream_open(out, 0);
+        script_stream_open(out, 0);
 }
 
 static void put_closed_stream(GByteArray *out)
 {
         ingest_put_stream_close(out, 0);
-        put_commit(out);
-        put_load(out, 0, 60, 0x7000);
-        put_commit(out);
+        script_commit(out);
+        script_load(out, 0, 60, 0x7000);
+        script_commit(out);
 }
 
 static void put_broken_record(GByteArray *out)
 {
         guint begin = out->len;
 
-        put_load(out, 0, 50, 0x6000);
+        script_load(out, 0, 50, 0x6000);
         /* A byte of the event's version. */
         out->data[begin + INGEST_HEADER_SIZE + 4 + 8 + 8 + 4 + 4 + 1] = 0;
-        put_commit(out);
+        script_commit(out);
 }
 
 static const PutFault FAULTS[] = {
@@ -370,14 +309,14 @@ START_TEST(test_fault)
         g_autofree char *replies = NULL;
         Outcome outcome;
 
-        put_hello(script);
-        put_stream_open(script, 0);
-        put_load(script, 0, 10, 0x1000);
-        put_commit(script);
-        put_load(script, 0, 40, 0x5000); /* in one batch with the fault */
+        script_hello(script);
+        script_stream_open(script, 0);
+        script_load(script, 0, 10, 0x1000);
+        script_commit(script);
+        script_load(script, 0, 40, 0x5000); /* in one batch with the fault */
         FAULTS[_i](script);
-        put_load(script, 0, 70, 0x8000);
-        put_commit(script);
+        script_load(script, 0, 70, 0x8000);
+        script_commit(script);
 
         converse(tracker, script->data, script->len, script->len, 1, &outcome);
         replies = frames(outcome.output);
@@ -458,11 +397,11 @@ START_TEST(test_endless_batch)
         g_autoptr(GByteArray) piece = g_byte_array_new();
         size_t n_sent = 0;
 
-        put_hello(script);
-        put_stream_open(script, 0);
+        script_hello(script);
+        script_stream_open(script, 0);
         ck_assert(ingest_connection_feed(session, script->data, script->len));
         while (piece->len < (1u << 20))
-                put_load(piece, 0, 10, 0x1000);
+                script_load(piece, 0, 10, 0x1000);
         while (ingest_connection_feed(session, piece->data, piece->len)) {
                 n_sent += piece->len;
                 ck_assert_uint_le(n_sent, INGEST_MAX_BATCH);
@@ -483,13 +422,13 @@ START_TEST(test_newer_event)
         Outcome outcome;
         guint begin;
 
-        put_hello(script);
-        put_stream_open(script, 0);
+        script_hello(script);
+        script_stream_open(script, 0);
         begin = script->len;
-        put_load(script, 0, 10, 0x1000);
+        script_load(script, 0, 10, 0x1000);
         script->data[begin + INGEST_HEADER_SIZE + 4 + 8 + 8 + 4 + 4 + 1] = 200;
-        put_load(script, 0, 11, 0x2000);
-        put_commit(script);
+        script_load(script, 0, 11, 0x2000);
+        script_commit(script);
         converse(tracker, script->data, script->len, script->len, 1, &outcome);
         ck_assert_ptr_null(outcome.error);
         ck_assert_ptr_null(strstr(outcome.knowledge, "\"0x1000\""));
@@ -506,12 +445,12 @@ START_TEST(test_many_streams)
         IngestConnection *session = ingest_connection_new(tracker, false);
         uint32_t i;
 
-        put_hello(script);
+        script_hello(script);
         for (i = 0; i < INGEST_MAX_STREAMS; i++)
-                put_stream_open(script, i);
+                script_stream_open(script, i);
         ck_assert(ingest_connection_feed(session, script->data, script->len));
         g_byte_array_set_size(script, 0);
-        put_stream_open(script, INGEST_MAX_STREAMS);
+        script_stream_open(script, INGEST_MAX_STREAMS);
         ck_assert(!ingest_connection_feed(session, script->data, script->len));
         ingest_connection_free(session);
         tracker_free(tracker);
@@ -529,18 +468,19 @@ START_TEST(test_reused_numbers)
                 g_autoptr(GByteArray) script = g_byte_array_new();
 
                 if (round == 0)
-                        put_hello(script);
+                        script_hello(script);
                 for (i = 0; i < INGEST_MAX_STREAMS; i++) {
                         /* Not in the order of their numbers, once those are in use. */
                         uint32_t number = round ? INGEST_MAX_STREAMS - 1 - i : i;
 
-                        put_stream_open_as(script, number, round * INGEST_MAX_STREAMS + i);
-                        put_load(script, number, 10, 0x1000 * (1 + round * INGEST_MAX_STREAMS + i));
+                        script_stream_open_as(script, number, round * INGEST_MAX_STREAMS + i);
+                        script_load(script, number, 10,
+                                    0x1000 * (1 + round * INGEST_MAX_STREAMS + i));
                 }
-                put_commit(script);
+                script_commit(script);
                 for (i = 0; i < INGEST_MAX_STREAMS; i++)
                         ingest_put_stream_close(script, i);
-                put_commit(script);
+                script_commit(script);
                 ck_assert_msg(ingest_connection_feed(connection, script->data, script->len),
                               "round %u: %s", round, ingest_connection_error(connection));
         }
@@ -560,204 +500,23 @@ START_TEST(test_reused_at_once)
         Tracker *tracker = tracker_new();
         Outcome outcome;
 
-        put_hello(script);
-        put_stream_open(script, 0);
-        put_load(script, 0, 10, 0x1000);
+        script_hello(script);
+        script_stream_open(script, 0);
+        script_load(script, 0, 10, 0x1000);
         ingest_put_stream_close(script, 0);
-        put_commit(script);
-        put_stream_open_as(script, 0, 1);
-        put_load(script, 0, 5, 0x2000);
-        put_commit(script);
+        script_commit(script);
+        script_stream_open_as(script, 0, 1);
+        script_load(script, 0, 5, 0x2000);
+        script_commit(script);
         ingest_put_stream_close(script, 0);
-        put_stream_open_as(script, 0, 2);
-        put_commit(script);
+        script_stream_open_as(script, 0, 2);
+        script_commit(script);
         converse(tracker, script->data, script->len, script->len, 1, &outcome);
         replies = frames(outcome.output);
         ck_assert_str_eq(replies, "hello go ack:0:0 committed ack:0:0 ack:0:5 committed error");
         outcome_clear(&outcome);
         tracker_free(tracker);
         check_every_cut(script);
-}
-END_TEST
-
-/* Long batches, and the least and the most pieces that each is applied in. */
-typedef enum BatchShape {
-        SHAPE_SORTED,
-        SHAPE_EQUAL_PAIRS,
-        SHAPE_ONE_TIME,
-        SHAPE_ONE_STREAM_AFTER_THE_OTHER,
-        SHAPE_EARLY_AT_THE_END,
-        SHAPE_CLOSE_FIRST,
-        SHAPE_QUIET_FIRST,
-        _SHAPE_MAX,
-} BatchShape;
-
-enum { N_LONG = 5000 };
-
-static const struct {
-        unsigned least, most;
-} SHAPES[_SHAPE_MAX] = {
-        [SHAPE_SORTED] = {3, 8},           [SHAPE_EQUAL_PAIRS] = {3, 8},
-        [SHAPE_ONE_TIME] = {1, 1},         [SHAPE_ONE_STREAM_AFTER_THE_OTHER] = {1, 1},
-        [SHAPE_EARLY_AT_THE_END] = {1, 1}, [SHAPE_CLOSE_FIRST] = {1, 1},
-        [SHAPE_QUIET_FIRST] = {1, 1},
-};
-
-static uint64_t shape_time(BatchShape shape, unsigned i)
-{
-        switch (shape) {
-        case SHAPE_EQUAL_PAIRS:
-                return 100 + i / 2;
-        case SHAPE_ONE_TIME:
-                return 100;
-        case SHAPE_ONE_STREAM_AFTER_THE_OTHER:
-                return 100 + i % (N_LONG / 2);
-        case SHAPE_EARLY_AT_THE_END:
-                return i + 1 < N_LONG ? 100 + i : 100;
-        default:
-                return 100 + i;
-        }
-}
-
-static void put_long_batch(GByteArray *out, BatchShape shape)
-{
-        unsigned i;
-
-        if (shape == SHAPE_CLOSE_FIRST)
-                ingest_put_stream_close(out, 2);
-        if (shape == SHAPE_QUIET_FIRST)
-                ingest_put_progress(out, INGEST_ALL_STREAMS, 50);
-        for (i = 0; i < N_LONG; i++)
-                put_load(out, shape == SHAPE_ONE_STREAM_AFTER_THE_OTHER ? i / (N_LONG / 2) : i % 2,
-                         shape_time(shape, i), 0x1000 + 16 * (i % 1000));
-}
-
-static void put_long_head(GByteArray *out)
-{
-        uint32_t i;
-
-        put_hello(out);
-        for (i = 0; i < 3; i++)
-                put_stream_open(out, i);
-}
-
-/* The pieces of a batch. */
-static void keep_piece(void *data, const uint8_t *frames, size_t n)
-{
-        g_ptr_array_add(data, g_byte_array_append(g_byte_array_new(), frames, (guint)n));
-}
-
-static void keep_nothing(void *data, const uint8_t *frame, size_t n)
-{
-}
-
-static void ignore_applied(void *data)
-{
-}
-
-static void byte_array_destroy(gpointer data)
-{
-        g_byte_array_unref(data);
-}
-
-/* The lists, without the counters. */
-static char *methods(const Tracker *tracker)
-{
-        char *all = knowledge(tracker), *status = strstr(all, "{\"parameters\":{\"version\"");
-
-        ck_assert_ptr_nonnull(status);
-        *status = '\0';
-        return all;
-}
-
-/* Applies a long batch in pieces, a run for each. */
-static Tracker *apply_pieces(const GByteArray *head, const GByteArray *batch, GPtrArray *pieces,
-                             GByteArray *replies)
-{
-        const IngestSink sink = {keep_nothing, keep_piece, ignore_applied, pieces};
-        Tracker *tracker = tracker_new();
-        IngestConnection *connection = ingest_connection_new(tracker, false);
-        const Conversation *conversation = ingest_connection_conversation(connection);
-        unsigned n_runs = 1;
-
-        ingest_connection_set_turn(connection, 1);
-        ck_assert(ingest_connection_feed(connection, head->data, head->len));
-        ingest_connection_set_sink(connection, &sink);
-        ck_assert(ingest_connection_feed(connection, batch->data, batch->len));
-        while (!ingest_connection_run(connection)) {
-                ck_assert(!conversation->type->wants_input(conversation));
-                ck_assert_uint_eq(ingest_connection_n_commits(connection), 0);
-                n_runs++;
-        }
-        ck_assert_uint_eq(ingest_connection_n_pieces(connection), pieces->len);
-        ck_assert_uint_le(n_runs, pieces->len);
-        ck_assert_uint_eq(ingest_connection_n_commits(connection), 1);
-        g_byte_array_append(replies, ingest_connection_output(connection)->data,
-                            ingest_connection_output(connection)->len);
-        ingest_connection_free(connection);
-        return tracker;
-}
-
-/* The daemon ends after N pieces; they are replayed, and the feeder sends everything again. */
-static void check_restart(const GByteArray *head, const GByteArray *batch, const GPtrArray *pieces,
-                          guint n, const char *want)
-{
-        Tracker *tracker = tracker_new();
-        IngestConnection *connection = ingest_connection_new(tracker, false);
-        g_autoptr(GByteArray) commit = g_byte_array_new();
-        g_autofree char *got = NULL;
-        guint i;
-
-        put_commit(commit);
-        ck_assert(ingest_connection_feed(connection, head->data, head->len));
-        for (i = 0; i < n; i++) {
-                const GByteArray *piece = pieces->pdata[i];
-
-                ck_assert(ingest_connection_feed(connection, piece->data, piece->len));
-                ck_assert(ingest_connection_feed(connection, commit->data, commit->len));
-        }
-        ingest_connection_free(connection);
-        connection = ingest_connection_new(tracker, false);
-        ck_assert(ingest_connection_feed(connection, head->data, head->len));
-        ck_assert(ingest_connection_feed(connection, batch->data, batch->len));
-        ingest_connection_free(connection);
-        got = methods(tracker);
-        ck_assert_str_eq(got, want);
-        tracker_free(tracker);
-}
-
-/* In pieces or at once, the result is the same, also if the daemon ends in between. */
-START_TEST(test_pieces)
-{
-        g_autoptr(GPtrArray) pieces = g_ptr_array_new_with_free_func(byte_array_destroy);
-        g_autoptr(GByteArray) head = g_byte_array_new(), batch = g_byte_array_new(),
-                              whole = g_byte_array_new(), replies = g_byte_array_new();
-        g_autofree char *got = NULL, *want = NULL;
-        Tracker *tracker;
-        Outcome outcome;
-        guint i;
-
-        put_long_head(head);
-        put_long_batch(batch, (BatchShape)_i);
-        put_commit(batch);
-        g_byte_array_append(whole, head->data, head->len);
-        g_byte_array_append(whole, batch->data, batch->len);
-        tracker = tracker_new();
-        converse(tracker, whole->data, whole->len, whole->len, 1, &outcome);
-        want = methods(tracker);
-        tracker_free(tracker);
-
-        tracker = apply_pieces(head, batch, pieces, replies);
-        got = knowledge(tracker);
-        ck_assert_str_eq(got, outcome.knowledge);
-        ck_assert_uint_eq(replies->len, outcome.output->len);
-        ck_assert_mem_eq(replies->data, outcome.output->data, replies->len);
-        ck_assert_uint_ge(pieces->len, SHAPES[_i].least);
-        ck_assert_uint_le(pieces->len, SHAPES[_i].most);
-        tracker_free(tracker);
-        for (i = 1; i <= pieces->len; i++)
-                check_restart(head, batch, pieces, i, want);
-        outcome_clear(&outcome);
 }
 END_TEST
 
@@ -769,7 +528,6 @@ Suite *suite_new(void)
         tcase_set_timeout(tcase, 60);
         tcase_add_loop_test(tcase, test_fault, 0, G_N_ELEMENTS(FAULTS));
         tcase_add_loop_test(tcase, test_opening, 0, G_N_ELEMENTS(OPENINGS));
-        tcase_add_loop_test(tcase, test_pieces, 0, _SHAPE_MAX);
         tcase_add_test(tcase, test_vanished);
         tcase_add_test(tcase, test_endless_batch);
         tcase_add_test(tcase, test_many_streams);

@@ -2,7 +2,8 @@
 
 /*
  * Peers share the time: one that gives way, and always has something to do, leaves most of it to
- * those that ask one thing after the other.
+ * those that ask one thing after the other. When the other side has gone, one that finishes does
+ * what is left, turn by turn.
  */
 
 #include "util/peer.h"
@@ -102,6 +103,75 @@ START_TEST(test_gives_way)
 }
 END_TEST
 
+/* Its one message takes N_TURNS. */
+enum { N_TURNS = 50 };
+
+typedef struct Slow {
+        Conversation conversation;
+        unsigned n_left;
+        bool is_gone;
+} Slow;
+
+static void slow_feed(Conversation *conversation, const uint8_t *bytes, size_t n)
+{
+        ((Slow *)conversation)->n_left = N_TURNS;
+}
+
+static int slow_run(Conversation *conversation, int64_t now_ms)
+{
+        Slow *slow = (Slow *)conversation;
+
+        if (slow->n_left)
+                slow->n_left--;
+        return slow->n_left ? 0 : -1;
+}
+
+static bool slow_wants_input(const Conversation *conversation)
+{
+        return !((const Slow *)conversation)->n_left;
+}
+
+static const ConversationType SLOW = {.feed = slow_feed,
+                                      .run = slow_run,
+                                      .wants_input = slow_wants_input,
+                                      .is_over = busy_is_over,
+                                      .output = busy_output,
+                                      .sent = busy_sent};
+
+static void slow_gone(Peer *peer, void *data)
+{
+        ((Slow *)data)->is_gone = true;
+}
+
+/* Turns that are left when the peer ends, if the other side goes during the message. */
+static unsigned turns_left(const PeerRole *role)
+{
+        Slow slow = {.conversation = {&SLOW}};
+        Peer *peer;
+        int fds[2];
+
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
+        peer = peer_new(fds[0], role, &slow.conversation, &slow);
+        ck_assert_int_eq(write(fds[1], "", 1), 1);
+        while (!slow.n_left)
+                g_main_context_iteration(NULL, TRUE);
+        close(fds[1]);
+        while (!slow.is_gone)
+                g_main_context_iteration(NULL, TRUE);
+        peer_free(peer);
+        return slow.n_left;
+}
+
+START_TEST(test_finishes)
+{
+        static const PeerRole FEEDER = {.name = "feeder", .gone = slow_gone, .finishes = true},
+                              CLIENT = {.name = "client", .gone = slow_gone};
+
+        ck_assert_uint_eq(turns_left(&FEEDER), 0);
+        ck_assert_uint_gt(turns_left(&CLIENT), 0);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("peer");
@@ -109,6 +179,7 @@ Suite *suite_new(void)
 
         tcase_set_timeout(tcase, 60);
         tcase_add_test(tcase, test_gives_way);
+        tcase_add_test(tcase, test_finishes);
         suite_add_tcase(suite, tcase);
         return suite;
 }
