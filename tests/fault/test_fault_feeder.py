@@ -6,8 +6,9 @@ in the end the daemon has all bodies, or knows where some are missing.
 A stand-in for lttng-relayd has the first half of each stream on disk, and hands out the second half; it
 is on disk too once the viewer has gone.
 
-`test_fault_feeder.py CLRSYM CLRSYMD PLUGINS fault.so --all` tries every n; the test tries all of the
-kinds with few calls, and some of the others, by a seed that it prints. `--seed N` repeats it."""
+`test_fault_feeder.py CLRSYM CLRSYMD PLUGINS fault.so --all` tries every n, which takes hours: `--begin`
+and `--end` divide it. The test tries all of the kinds with few calls, and some of the others, by a seed
+that it prints. `--seed N` repeats it."""
 
 import concurrent.futures
 import contextlib
@@ -32,7 +33,7 @@ from test_fault import KINDS, Fault, is_good_end, main  # pylint: disable=wrong-
 TRACE = 'pidns'
 # s. How long a feeder has for everything, on whatever machine.
 TIMEOUT = 120
-# Lives of kinds with more calls than FEW; how many at a time: most of it they wait.
+# Lives of kinds with more calls than FEW; how many at a time: they mostly wait.
 N_LIVES, N_AT_ONCE = 3, 4
 FEW = 30
 # s. Longer than the feeder waits between looks at the files.
@@ -174,11 +175,11 @@ def run(tap, arguments, programs, directory):
         fault = Fault(arguments.library, kind, 0, directory)
         problems, total = life(fault), fault.count()
         tap.check(not problems, f'clrsym feed without a fault: {total} calls: {kind}', *problems)
-        numbers = list(range(1, total + 1))
+        numbers = list(range(arguments.begin, min(total + 1, arguments.end)))
         if not arguments.all and total > FEW:
             chance.shuffle(numbers)
             numbers = numbers[:arguments.lives]
-        with concurrent.futures.ThreadPoolExecutor(N_AT_ONCE) as pool:
+        with concurrent.futures.ThreadPoolExecutor(arguments.at_once) as pool:
             wrong = [problem for found in pool.map(life, [
                 Fault(arguments.library, kind, n, directory) for n in numbers]) for problem in found]
         tap.check(not wrong, f'clrsym feed: {len(numbers)} of {total} {kind}', *wrong[:20])
@@ -186,4 +187,7 @@ def run(tap, arguments, programs, directory):
 
 if __name__ == '__main__':
     main(run, lives={'type': int, 'default': N_LIVES, 'help': 'of kinds with many calls'},
-         kinds={'nargs': '*', 'choices': KINDS})
+         kinds={'nargs': '*', 'choices': KINDS},
+         begin={'type': int, 'default': 1, 'help': 'the first n'},
+         end={'type': int, 'default': sys.maxsize, 'help': 'before this n'},
+         at_once={'type': int, 'default': N_AT_ONCE, 'help': 'lives at a time'})
