@@ -179,7 +179,7 @@ static bool budget_forget_il_maps(Budget *budget, const Eviction *eviction)
 {
         guint i;
 
-        for (i = 0; i < budget->processes->len; i++) {
+        for (i = 0; eviction->account->n_il_maps && i < budget->processes->len; i++) {
                 Process *process = budget->processes->pdata[i];
                 size_t before = budget->account->n_il_maps;
 
