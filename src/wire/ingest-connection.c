@@ -10,7 +10,7 @@
 #define MAX_UNREAD_ACKS (1u << 20)
 /* The cost of a piece of a batch, where turns have an end, in bytes of usual records (5 ns each):
  * what it costs about, and at most, which records of one time can make necessary. */
-#define PIECE_COST     (32u << 10)
+#define PIECE_COST     (48u << 10)
 #define MAX_PIECE_COST (1u << 20)
 /* More than their bytes: these look at all bodies of a process, or at all processes of a pid. */
 #define RUNDOWN_COST     (128u << 10)
