@@ -228,6 +228,17 @@ typedef struct clrsym_body {
         const char *method_param_names;
 } clrsym_body;
 
+/* A method that the JIT inlined into another one. */
+typedef struct clrsym_inlined {
+        /*
+         * The method by the token of its module (clrsym-protocol(7)); NULL: not known.
+         * clrsym_lines_find_inlined() makes a name of it.
+         */
+        const char *method;
+        int32_t il_offset; /* of the innermost one where the address is, else of the call; -1: not
+                              known */
+} clrsym_inlined;
+
 typedef struct clrsym_answer {
         clrsym_status status;
         clrsym_confidence confidence;
@@ -252,6 +263,13 @@ typedef struct clrsym_answer {
          * an epilog the highest of the map, as in the runtime's own stack traces. -1: not known.
          */
         int32_t line_il_offset;
+        /*
+         * OK, if the runtime reports what it inlines (clrsym-env(1)): the methods inlined there,
+         * from the innermost one on. They are approximate: where an inlined method returns, the JIT
+         * often does not say so.
+         */
+        const clrsym_inlined *inlined;
+        uint32_t n_inlined;
         uint32_t n_candidates; /* AMBIGUOUS: how many; see clrsym_history(), clrsym_processes() */
 } clrsym_answer;
 
@@ -328,6 +346,16 @@ clrsym_line_status clrsym_lines_find(clrsym_lines *lines, int32_t pid, clrsym_an
 /* The first line of the body's method. */
 clrsym_line_status clrsym_lines_find_first(clrsym_lines *lines, int32_t pid,
                                            const clrsym_body *body, clrsym_line *ret);
+
+/*
+ * Inlined method I of an answer: its name, in RET_BODY, for clrsym_symbol(), and its line. PID as
+ * above. Without a name, RET_BODY->name is NULL: its assembly was not found, or the events do not
+ * have it. Valid until the next call with the lines. A call's line is not known where the runtime
+ * does not report the call.
+ */
+clrsym_line_status clrsym_lines_find_inlined(clrsym_lines *lines, int32_t pid,
+                                             const clrsym_answer *answer, uint32_t i,
+                                             clrsym_body *ret_body, clrsym_line *ret);
 
 /*
  * Sets type_arg_names, type_param_names and method_param_names of a body that is generic, as far as

@@ -88,6 +88,7 @@ static void append_ok(GString *out, LineSource *lines, const clrsym_query *query
         g_string_append_printf(out, " [%s]", clrsym_tier_name(answer->body.tier));
         if (lines)
                 line_source_append_text(lines, out, query->has_pid_ns ? 0 : query->pid, answer);
+        symbol_text_append_inlined(out, query->has_pid_ns ? 0 : query->pid, answer, lines != NULL);
 }
 
 static void append_bodies(GString *out, const clrsym_query *query, const clrsym_answer *answer)

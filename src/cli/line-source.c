@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/line-source.h"
 
+#include "cli/inlined-frames.h"
 #include "cli/json-field.h"
+#include "cli/line-json.h"
 #include "util/guid-text.h"
 #include "util/json-text.h"
 #include "util/printable-string.h"
@@ -120,6 +122,7 @@ enum {
         MEMBER_METHOD,
         MEMBER_MODULE,
         MEMBER_VERSION,
+        MEMBER_INLINED,
         _MEMBER_MAX,
 };
 
@@ -130,7 +133,7 @@ static void members_of(JsonSpan object, JsonSpan ret_members[_MEMBER_MAX])
                 [MEMBER_START] = "start",     [MEMBER_SIZE] = "size",
                 [MEMBER_OFFSET] = "offset",   [MEMBER_LINE_IL] = "line_il_offset",
                 [MEMBER_METHOD] = "method",   [MEMBER_MODULE] = "module",
-                [MEMBER_VERSION] = "version",
+                [MEMBER_VERSION] = "version", [MEMBER_INLINED] = "inlined",
         };
 
         json_span_members(object, NAMES, _MEMBER_MAX, ret_members);
@@ -181,28 +184,12 @@ static void json_complete(GString *out, const clrsym_answer *answer)
         g_string_replace(out, NO_IL_OFFSET, known->str, 1);
 }
 
-/* LINE counts if it was FOUND. */
-static void append_members(GString *out, clrsym_line_status found, const clrsym_line *line)
-{
-        g_autofree char *file = NULL;
-
-        g_string_append(out, ",\"file\":");
-        if (found == CLRSYM_LINE_FOUND) {
-                file = g_utf8_make_valid(line->file, -1);
-                json_append_string(out, file);
-                g_string_append_printf(
-                        out, ",\"line\":%" G_GUINT32_FORMAT ",\"column\":%" G_GUINT32_FORMAT,
-                        line->line, line->column);
-        } else {
-                g_string_append(out, "null,\"line\":null,\"column\":null");
-        }
-        g_string_append_printf(out, ",\"line_status\":\"%s\"", clrsym_line_status_name(found));
-}
-
 void line_source_append_json(LineSource *source, GString *out, int32_t pid, JsonSpan json)
 {
         JsonSpan members[_MEMBER_MAX];
         clrsym_answer answer;
+        const InlinedFrames frames = {source->lines, source->is_recording ? 0 : pid,
+                                      CLRSYM_STYLE_CSHARP};
         clrsym_line_status found;
         clrsym_line line;
 
@@ -212,7 +199,9 @@ void line_source_append_json(LineSource *source, GString *out, int32_t pid, Json
         answer_take(source, members, &answer);
         found = source_find(source, pid, &answer, &line);
         json_complete(out, &answer);
-        append_members(out, found, &line);
+        line_json_append(out, found, &line);
+        if (members[MEMBER_INLINED].n && *members[MEMBER_INLINED].at == '[')
+                inlined_frames_append_json(&frames, out, members[MEMBER_INLINED]);
 }
 
 clrsym_line_status line_source_find_first(LineSource *source, JsonSpan body, clrsym_line *ret)
@@ -232,5 +221,5 @@ void line_source_append_first_json(LineSource *source, GString *out, JsonSpan bo
         clrsym_line line;
         clrsym_line_status found = line_source_find_first(source, body, &line);
 
-        append_members(out, found, &line);
+        line_json_append(out, found, &line);
 }

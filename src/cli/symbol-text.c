@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/symbol-text.h"
 
+#include "cli/inlined-frames.h"
+
 #include <string.h>
 
 static const Options *the_options;
@@ -42,4 +44,15 @@ void symbol_text_append(GString *out, int32_t pid, const clrsym_body *body)
         g_string_set_size(out, begin + n);
         if (n >= ROOM)
                 clrsym_symbol(&named, the_options->style, out->str + begin, n + 1);
+}
+
+void symbol_text_append_inlined(GString *out, int32_t pid, const clrsym_answer *answer,
+                                bool has_lines)
+{
+        InlinedFrames frames = {.pid = the_options->trace ? 0 : pid, .style = the_options->style};
+
+        if (!answer->n_inlined)
+                return;
+        frames.lines = symbol_text_lines();
+        inlined_frames_append_text(&frames, out, answer, has_lines);
 }

@@ -18,3 +18,7 @@ void symbol_text_set_options(const Options *options);
  * 0: files are those that we see.
  */
 void symbol_text_append(GString *out, int32_t pid, const clrsym_body *body);
+
+/* Appends the methods that were inlined where ANSWER is, with their lines if HAS_LINES. */
+void symbol_text_append_inlined(GString *out, int32_t pid, const clrsym_answer *answer,
+                                bool has_lines);

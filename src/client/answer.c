@@ -55,6 +55,19 @@ static const char *set_body(const AnswerContext *context, const BulkAnswer *row,
         return set_stub(context, row->stub_for, body);
 }
 
+static const char *set_inlined(const AnswerContext *context, const BulkAnswer *row,
+                               clrsym_answer *ret)
+{
+        if (!row->n_inlined)
+                return NULL;
+        if (!row->inlined || row->inlined > context->n_inlined ||
+            row->n_inlined > context->n_inlined - (row->inlined - 1))
+                return "an inlined method that was not sent";
+        ret->inlined = context->inlined + row->inlined - 1;
+        ret->n_inlined = row->n_inlined;
+        return NULL;
+}
+
 /* True if an answer with that status can have a body: the one at the address, or the nearest. */
 static bool may_have_body(clrsym_status status, bool is_nearest)
 {
@@ -107,6 +120,8 @@ const char *answer_from_row(const AnswerContext *context, const BulkAnswer *row,
         if (!may_have_body(ret->status, is_nearest) || !ret->has_process)
                 return "an answer with a body that it cannot have";
         wrong = set_body(context, row, &ret->body);
+        if (!wrong)
+                wrong = set_inlined(context, row, ret);
         if (wrong)
                 return wrong;
         ret->offset = query->address - row->start;

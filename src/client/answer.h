@@ -16,6 +16,8 @@ typedef struct AnswerContext {
         uint32_t n_processes;
         const BulkStub *stubs;
         uint32_t n_stubs;
+        const clrsym_inlined *inlined; /* of the last INLINED */
+        uint32_t n_inlined;
 } AnswerContext;
 
 /*

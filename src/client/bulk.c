@@ -200,6 +200,47 @@ static int take_stubs(Bulk *bulk, const char *at, size_t n)
         return 0;
 }
 
+/* Names come before what refers to them. */
+static int take_inlined(Bulk *bulk, const char *at, size_t n)
+{
+        const uint32_t n_rows = (uint32_t)(n / sizeof(BulkInlined));
+        InlinedRows *inlined;
+        uint32_t i;
+
+        if (n % sizeof(BulkInlined) || bulk->has_inlined)
+                return bulk_refuse(bulk, "half an inlined method, or such methods twice");
+        inlined = calloc(1, sizeof(*inlined) + n_rows * sizeof(*inlined->rows));
+        if (!inlined)
+                return -ENOMEM;
+        inlined->next = bulk->inlined;
+        inlined->n = n_rows;
+        bulk->inlined = inlined;
+        bulk->has_inlined = true;
+        for (i = 0; i < n_rows; i++) {
+                BulkInlined row;
+
+                memcpy(&row, at + i * sizeof(row), sizeof(row));
+                inlined->rows[i] = (clrsym_inlined){
+                        .method = row.method ? name_cache_find(&bulk->names, row.method) : NULL,
+                        .il_offset = row.il_offset < 0 ? -1 : row.il_offset,
+                };
+                if (row.method && !inlined->rows[i].method)
+                        return bulk_refuse(bulk, "a name that was not sent");
+        }
+        return 0;
+}
+
+static void bulk_forget_inlined(Bulk *bulk)
+{
+        while (bulk->inlined) {
+                InlinedRows *next = bulk->inlined->next;
+
+                free(bulk->inlined);
+                bulk->inlined = next;
+        }
+        bulk->has_inlined = false;
+}
+
 static int take_answers(Bulk *bulk, Exchange *exchange, const BulkHeader *header, const char *at)
 {
         Flight flight = exchange->flights[0];
@@ -211,8 +252,14 @@ static int take_answers(Bulk *bulk, Exchange *exchange, const BulkHeader *header
         if (header->size != flight.n * bulk->answer_size)
                 return bulk_refuse(bulk, "not one answer a question");
         for (i = 0; i < flight.n; i++, at += bulk->answer_size) {
-                const AnswerContext context = {&bulk->names, bulk->processes, bulk->n_processes,
-                                               bulk->stubs, bulk->n_stubs};
+                const InlinedRows *inlined = bulk->has_inlined ? bulk->inlined : NULL;
+                const AnswerContext context = {&bulk->names,
+                                               bulk->processes,
+                                               bulk->n_processes,
+                                               bulk->stubs,
+                                               bulk->n_stubs,
+                                               inlined ? inlined->rows : NULL,
+                                               inlined ? inlined->n : 0};
                 size_t j = exchange->n_answered + i;
                 const char *wrong;
                 BulkAnswer row = {0}; /* an older daemon does not send all of it */
@@ -231,6 +278,7 @@ static int take_answers(Bulk *bulk, Exchange *exchange, const BulkHeader *header
         exchange->deadline = 0;
         bulk->n_name_bytes = 0;
         bulk->n_stubs = 0;
+        bulk->has_inlined = false;
         return 0;
 }
 
@@ -244,6 +292,8 @@ static size_t max_size(const Bulk *bulk, uint16_t type)
                 return BULK_MAX_QUERIES * sizeof(BulkProcess);
         case BULK_STUBS:
                 return BULK_MAX_QUERIES * sizeof(BulkStub);
+        case BULK_INLINED:
+                return (size_t)BULK_MAX_QUERIES * BULK_MAX_INLINED * sizeof(BulkInlined);
         case BULK_ANSWERS:
                 return (size_t)BULK_MAX_QUERIES * bulk->answer_size;
         case BULK_ERROR:
@@ -265,6 +315,8 @@ static int take_payload(Bulk *bulk, Exchange *exchange, const BulkHeader *header
                 return take_processes(bulk, at, header->size);
         case BULK_STUBS:
                 return take_stubs(bulk, at, header->size);
+        case BULK_INLINED:
+                return take_inlined(bulk, at, header->size);
         case BULK_ANSWERS:
                 return take_answers(bulk, exchange, header, at);
         case BULK_ERROR:
@@ -345,6 +397,7 @@ int bulk_resolve(Bulk *bulk, const clrsym_query *queries, size_t n, int64_t wait
 void bulk_release(Bulk *bulk)
 {
         name_cache_release(&bulk->names);
+        bulk_forget_inlined(bulk);
 }
 
 bool bulk_is_bloated(const Bulk *bulk)
@@ -359,6 +412,7 @@ void bulk_close(Bulk *bulk)
         bulk->is_upgraded = false;
         bulk->n_processes = 0;
         bulk->n_stubs = 0;
+        bulk->has_inlined = false;
         bulk->n_output = bulk->n_sent = 0;
         bulk->n_name_bytes = 0;
 }
@@ -366,7 +420,7 @@ void bulk_close(Bulk *bulk)
 void bulk_deinit(Bulk *bulk)
 {
         bulk_close(bulk);
-        name_cache_release(&bulk->names);
+        bulk_release(bulk);
         free(bulk->processes);
         free(bulk->stubs);
         free(bulk->output);

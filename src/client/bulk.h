@@ -10,6 +10,13 @@
 #include "clrsym/clrsym.h"
 #include "wire/bulk.h"
 
+/* Inlined methods that answers refer to. */
+typedef struct InlinedRows {
+        struct InlinedRows *next; /* owned: older ones */
+        uint32_t n;
+        clrsym_inlined rows[];
+} InlinedRows;
+
 typedef struct Bulk {
         Connection connection;
         bool is_upgraded;
@@ -21,7 +28,9 @@ typedef struct Bulk {
         uint32_t n_processes;
         BulkStub *stubs; /* owned: the next answers refer to them */
         uint32_t n_stubs;
-        char *output; /* owned: the frame that is being sent */
+        InlinedRows *inlined; /* owned: of all answers that are used, the next ones' first */
+        bool has_inlined;     /* the next answers refer to them */
+        char *output;         /* owned: the frame that is being sent */
         size_t n_output, n_sent;
         size_t n_name_bytes; /* received since the last answers */
         char detail[256];    /* with -EBADMSG and -EREMOTEIO: what is wrong */

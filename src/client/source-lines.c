@@ -171,3 +171,31 @@ void clrsym_lines_name_types(clrsym_lines *lines, int32_t pid, clrsym_body *body
                 type_names_find_params(lines->types, dirs, pid, &method, &body->type_param_names,
                                        &body->method_param_names);
 }
+
+clrsym_line_status clrsym_lines_find_inlined(clrsym_lines *lines, int32_t pid,
+                                             const clrsym_answer *answer, uint32_t i,
+                                             clrsym_body *ret_body, clrsym_line *ret)
+{
+        const clrsym_inlined *inlined = &answer->inlined[i];
+        TypeNamesInlined method;
+        LineQuestion question;
+        SourceLine line = {0};
+        LineStatus status;
+
+        *ret_body = (clrsym_body){.tier = answer->body.tier};
+        *ret = (clrsym_line){0};
+        if (!inlined->method ||
+            !type_names_find_inlined(lines->types, lines_directories(lines->lines), pid,
+                                     inlined->method, &method))
+                return CLRSYM_LINE_NO_MODULE;
+        ret_body->name_space = method.name_space;
+        ret_body->name = method.name;
+        ret_body->type_arg_names = method.type_args;
+        ret_body->module_path = method.module_path;
+        ret_body->token = method.token;
+        memcpy(ret_body->module_pdb_guid, method.pdb_guid, sizeof(method.pdb_guid));
+        question = question_of(pid, ret_body, inlined->il_offset);
+        status = lines_find(lines->lines, &question, &line);
+        *ret = line_of(&line);
+        return status_of(status);
+}

@@ -112,6 +112,9 @@ static void body_drop_detail(BodyStore *store, Body *body, Strtab *names)
         strtab_unref(names, detail->stub.name);
         strtab_unref(names, detail->stub.signature);
         strtab_unref(names, detail->type_args);
+        if (detail->inlining)
+                account_remove(store->account, inlining_size(detail->inlining));
+        inlining_unref(detail->inlining, names);
         g_hash_table_remove(store->details, GUINT_TO_POINTER(body->number));
         account_remove(store->account, DETAIL_SIZE);
         body->has_detail = false;
@@ -125,6 +128,8 @@ void body_set_detail(BodyStore *store, Body *body, Strtab *names, const BodyDeta
         g_hash_table_insert(store->details, GUINT_TO_POINTER(body->number),
                             g_memdup2(detail, sizeof(*detail)));
         account_add(store->account, DETAIL_SIZE);
+        if (detail->inlining)
+                account_add(store->account, inlining_size(detail->inlining));
         body->has_detail = true;
 }
 

@@ -10,6 +10,7 @@
 
 #include "codemap/account.h"
 #include "codemap/ilmap.h"
+#include "codemap/inlining.h"
 #include "codemap/strtab.h"
 
 #include <glib.h>
@@ -50,8 +51,9 @@ typedef struct StubTarget {
 
 /* What few bodies have. The holder owns the names. */
 typedef struct BodyDetail {
-        StubTarget stub; /* name 0: no target is known */
-        Str type_args;   /* of a generic method, as clrsym-protocol(7) has it; 0: not known */
+        StubTarget stub;    /* name 0: no target is known */
+        Str type_args;      /* of a generic method, as clrsym-protocol(7) has it; 0: not known */
+        Inlining *inlining; /* owned reference; NULL: nothing is inlined, or it is not known */
 } BodyDetail;
 
 /* What only some bodies have; owned by the body. */

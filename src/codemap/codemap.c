@@ -141,6 +141,7 @@ static BodyDetail codemap_copy_detail(CodeMap *map, const Body *body)
                          strtab_ref(map->names, detail->stub.name),
                          strtab_ref(map->names, detail->stub.signature)},
                 .type_args = strtab_ref(map->names, detail->type_args),
+                .inlining = inlining_ref(detail->inlining),
         };
 }
 
@@ -584,6 +585,22 @@ Str codemap_type_args(const CodeMap *map, const Body *body)
         const BodyDetail *detail = body_detail(&map->store, body);
 
         return detail ? detail->type_args : 0;
+}
+
+void codemap_set_inlining(CodeMap *map, Body *body, Inlining *inlining)
+{
+        BodyDetail detail = codemap_copy_detail(map, body);
+
+        inlining_unref(detail.inlining, map->names);
+        detail.inlining = inlining;
+        body_set_detail(&map->store, body, map->names, &detail);
+}
+
+Inlining *codemap_inlining(const CodeMap *map, const Body *body)
+{
+        const BodyDetail *detail = body_detail(&map->store, body);
+
+        return detail ? detail->inlining : NULL;
 }
 
 void codemap_set_changes(CodeMap *map, GArray *changes)

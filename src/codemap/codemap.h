@@ -62,6 +62,10 @@ const StubTarget *codemap_stub_target(const CodeMap *map, const Body *body);
 void codemap_set_type_args(CodeMap *map, Body *body, Str type_args);
 /* 0: not known. */
 Str codemap_type_args(const CodeMap *map, const Body *body);
+/* What is inlined into BODY. Takes over the reference. */
+void codemap_set_inlining(CodeMap *map, Body *body, Inlining *inlining);
+/* Borrowed; NULL: nothing, or it is not known. */
+Inlining *codemap_inlining(const CodeMap *map, const Body *body);
 
 /* The body belongs to a module, given by number (from 1). */
 void codemap_set_module(CodeMap *map, Body *body, uint32_t module);

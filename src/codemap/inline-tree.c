@@ -158,3 +158,44 @@ size_t inline_tree_size(const InlineTree *tree)
         return sizeof(*tree) + tree->n_nodes * sizeof(InlineNode) +
                tree->n_mappings * sizeof(InlineMapping);
 }
+
+static void write_u32(uint8_t *p, uint32_t u)
+{
+        u = GUINT32_TO_LE(u);
+        memcpy(p, &u, sizeof(u));
+}
+
+/* A node's children become a list; a child is added at its begin. */
+static void inline_tree_write_node(const InlineTree *tree, uint8_t *nodes, uint32_t i)
+{
+        uint8_t *node = nodes + (size_t)i * NODE_SIZE;
+        uint8_t *first = nodes + (size_t)tree->nodes[i].parent * NODE_SIZE + 12;
+
+        write_u32(node, (uint32_t)tree->nodes[i].method_id);
+        write_u32(node + 4, (uint32_t)(tree->nodes[i].method_id >> 32));
+        write_u32(node + 8, tree->nodes[i].call_il_offset);
+        if (i == 0)
+                return;
+        write_u32(node + 16, read_u32(first));
+        write_u32(first, i);
+}
+
+uint8_t *inline_tree_block(const InlineTree *tree, size_t *ret_n)
+{
+        size_t n_nodes = (size_t)tree->n_nodes * NODE_SIZE;
+        size_t n = HEAD_SIZE + n_nodes + (size_t)tree->n_mappings * MAPPING_SIZE;
+        uint8_t *block = g_malloc0(n), *mapping = block + HEAD_SIZE + n_nodes;
+        uint32_t i;
+
+        write_u32(block, tree->n_nodes);
+        write_u32(block + 4, tree->n_mappings);
+        for (i = tree->n_nodes; i-- > 0;)
+                inline_tree_write_node(tree, block + HEAD_SIZE, i);
+        for (i = 0; i < tree->n_mappings; i++, mapping += MAPPING_SIZE) {
+                write_u32(mapping, (uint32_t)tree->mappings[i].il);
+                write_u32(mapping + 4, tree->mappings[i].node);
+                write_u32(mapping + 8, tree->mappings[i].native);
+        }
+        *ret_n = n;
+        return block;
+}

@@ -48,5 +48,7 @@ InlineNode inline_tree_node(const InlineTree *tree, uint32_t node);
 bool inline_tree_lookup(const InlineTree *tree, uint32_t native_offset, uint32_t *ret_node,
                         int32_t *ret_il_offset);
 
+/* A block that the same tree can be made of again. Free it with g_free(). */
+uint8_t *inline_tree_block(const InlineTree *tree, size_t *ret_n);
 /* Bytes allocated. */
 size_t inline_tree_size(const InlineTree *tree);

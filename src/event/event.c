@@ -343,7 +343,7 @@ const Event event_table[] = {
         E(RUNDOWN, 161, 0, SHOWN, "ModuleRangeDCEnd", module_range),
         E(RUNDOWN, 187, 0, RUNTIME_RUNDOWN, "RuntimeInformationDCStart", runtime_information),
         E(RUNDOWN, 280, 0, TIERED_SETTINGS, "TieredCompilationSettingsDCStart", tiered_settings),
-        E(PRIVATE, 189, 0, SHOWN, "JittedMethodRichDebugInfo", rich_debug_info),
+        E(PRIVATE, 189, 0, INLINE_TREE, "JittedMethodRichDebugInfo", rich_debug_info),
 };
 
 const size_t n_event_table = G_N_ELEMENTS(event_table);

@@ -85,6 +85,7 @@ typedef enum EventKind {
         EVENT_KIND_STUB,
         EVENT_KIND_TYPES,          /* what the types of the next event are */
         EVENT_KIND_METHOD_DETAILS, /* of the method whose load follows on the same thread */
+        EVENT_KIND_INLINE_TREE,
         EVENT_KIND_TIERED_SETTINGS,
         EVENT_KIND_JIT_INLINED, /* this kind and later: sent to the daemon only on request */
         EVENT_KIND_JIT_NOT_INLINED,

@@ -35,6 +35,7 @@ struct TypeNames {
         unsigned n_images;
         unsigned next; /* of the images: to be replaced, once there are as many */
         char names[MAX_NAMES];
+        char path[MAX_PATH]; /* of the method that was found last */
         char type_params[MAX_PARAMS], method_params[MAX_PARAMS];
 };
 
@@ -186,6 +187,19 @@ static bool type_parser_path(TypeParser *parser, char ret[MAX_PATH])
         return n > 0;
 }
 
+/* TOKEN@GUID@PATH, and the metadata of that module. */
+static bool type_parser_reference(TypeParser *parser, uint32_t *ret_token,
+                                  uint8_t ret_guid[PDB_GUID_SIZE], char ret_path[MAX_PATH],
+                                  const Metadata **ret)
+{
+        if (!type_parser_token(parser, ret_token) || !type_parser_skip(parser, '@') ||
+            !type_parser_guid(parser, ret_guid) || !type_parser_skip(parser, '@') ||
+            !type_parser_path(parser, ret_path))
+                return false;
+        *ret = type_names_metadata(parser->names, parser->dirs, parser->pid, ret_path, ret_guid);
+        return *ret != NULL;
+}
+
 static bool type_parser_name(TypeParser *parser)
 {
         uint8_t guid[PDB_GUID_SIZE];
@@ -193,12 +207,8 @@ static bool type_parser_name(TypeParser *parser)
         const Metadata *metadata;
         uint32_t token;
 
-        if (!type_parser_token(parser, &token) || !type_parser_skip(parser, '@') ||
-            !type_parser_guid(parser, guid) || !type_parser_skip(parser, '@') ||
-            !type_parser_path(parser, path) || token >> 24 != METADATA_TYPE_DEF)
-                return false;
-        metadata = type_names_metadata(parser->names, parser->dirs, parser->pid, path, guid);
-        return metadata &&
+        return type_parser_reference(parser, &token, guid, path, &metadata) &&
+               token >> 24 == METADATA_TYPE_DEF &&
                metadata_type_name(metadata, METADATA_TYPE_DEF, token & 0xffffff, name,
                                   sizeof(name)) &&
                type_parser_put_name(parser, name);
@@ -244,6 +254,52 @@ const char *type_names_find(TypeNames *names, const SymbolDirs *dirs, pid_t pid,
                 return NULL;
         names->names[parser.n] = '\0';
         return names->names;
+}
+
+/* "[...]", if it follows: written with its brackets, unless it is empty. */
+static bool type_parser_brackets(TypeParser *parser, size_t *ret_n)
+{
+        *ret_n = 0;
+        if (!type_parser_skip(parser, '['))
+                return true;
+        if (type_parser_skip(parser, ']'))
+                return true;
+        *ret_n = parser->n;
+        if (!type_parser_put(parser, '[') || !type_parser_list(parser, 0) ||
+            !type_parser_skip(parser, ']') || !type_parser_put(parser, ']'))
+                return false;
+        *ret_n = parser->n - *ret_n;
+        return true;
+}
+
+bool type_names_find_inlined(TypeNames *names, const SymbolDirs *dirs, pid_t pid, const char *text,
+                             TypeNamesInlined *ret)
+{
+        TypeParser parser = {.names = names, .dirs = dirs, .pid = pid, .at = text};
+        char type[MAX_NAME];
+        const Metadata *metadata;
+        size_t n, begin;
+
+        *ret = (TypeNamesInlined){.name_space = names->names, .module_path = names->path};
+        if (!type_parser_reference(&parser, &ret->token, ret->pdb_guid, names->path, &metadata) ||
+            ret->token >> 24 != METADATA_METHOD_DEF ||
+            !metadata_type_name(metadata, METADATA_TYPE_DEF,
+                                metadata_method_type(metadata, ret->token & 0xffffff), type,
+                                sizeof(type)))
+                return false;
+        ret->name = metadata_method_name(metadata, ret->token & 0xffffff);
+        if (!ret->name || !type_parser_put_name(&parser, type) ||
+            !type_parser_brackets(&parser, &n) || !type_parser_put(&parser, '\0'))
+                return false;
+        begin = parser.n;
+        if (!type_parser_brackets(&parser, &n) || *parser.at)
+                return false;
+        /* Without the brackets. */
+        if (n) {
+                names->names[parser.n - 1] = '\0';
+                ret->type_args = names->names + begin + 1;
+        }
+        return true;
 }
 
 /* NULL: there are none, or they are not known. */

@@ -21,6 +21,24 @@ TypeNames *type_names_new(void);
 /* NULL is fine. */
 void type_names_free(TypeNames *names);
 
+/* What a method's text says. Texts are valid until the next call with the names. */
+typedef struct TypeNamesInlined {
+        const char
+                *name_space; /* with the type and its arguments, as the runtime's events have it */
+        const char *name;
+        const char *type_args; /* as reflection writes types; NULL: it has none */
+        const char *module_path;
+        uint8_t pdb_guid[PDB_GUID_SIZE];
+        uint32_t token;
+} TypeNamesInlined;
+
+/*
+ * The method of TEXT, TOKEN@GUID@PATH[ARGUMENT,...][ARGUMENT,...], with the arguments of its type
+ * in the first brackets, which may be empty. False if it is not found, or not of that form.
+ */
+bool type_names_find_inlined(TypeNames *names, const SymbolDirs *dirs, pid_t pid, const char *text,
+                             TypeNamesInlined *ret);
+
 /* A method of the metadata. */
 typedef struct TypeNamesMethod {
         const char *module_path; /* NULL or "": not known */

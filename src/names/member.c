@@ -275,7 +275,8 @@ static void full_name_append(Writer *writer, const RawName *raw, const Signature
                 *writer = before;
                 apart_append(writer, type, name, signature);
         }
-        if (signature->is_generic)
+        /* The type arguments of an inlined method can be known where its signature is not. */
+        if (signature->is_generic || raw->type_args)
                 type_args_append(writer, span_of_text(raw->type_args));
 }
 

@@ -93,6 +93,8 @@ typedef struct BodyJson {
         BulkAnswer row;
         BulkStub stub;
         bool is_stub;
+        uint32_t n_inlined;
+        InlinedMethod inlined[INLINING_MAX_DEPTH];
 } BodyJson;
 
 static const char *il_kind_name(uint8_t il_kind)
@@ -122,7 +124,9 @@ static bool body_json_is_null(const BodyJson *json, const AnswerField *field, ui
                 return field->type == ANSWER_NUMBER ? !(json->row.flags & BULK_ANSWER_IL_VERSION)
                                                     : json->row.il_kind == CLRSYM_IL_UNKNOWN;
         case ANSWER_IF_NONE:
-                return field->type == ANSWER_STUB ? !json->is_stub : !json->row.module_id;
+                return field->type == ANSWER_STUB      ? !json->is_stub
+                       : field->type == ANSWER_INLINED ? !json->n_inlined
+                                                       : !json->row.module_id;
         }
         g_assert_not_reached();
 }
@@ -141,6 +145,26 @@ static void json_put_symbol(const BodyJson *json)
 
         symbol_append(symbol, json->process, json->body);
         json_append_text(json->out, symbol->str, symbol->len);
+}
+
+static void json_put_inlined(const BodyJson *json)
+{
+        GString *out = json->out;
+        uint32_t i;
+
+        g_string_append_c(out, '[');
+        for (i = 0; i < json->n_inlined; i++) {
+                const InlinedMethod *inlined = &json->inlined[i];
+
+                g_string_append(out, i ? ",{" : "{");
+                json_put_string(out, "method", strtab_text(json->process->names, inlined->method));
+                if (inlined->il_offset < 0)
+                        json_put_null(out, "il_offset");
+                else
+                        json_put_u64(out, "il_offset", (uint64_t)inlined->il_offset);
+                g_string_append_c(out, '}');
+        }
+        g_string_append_c(out, ']');
 }
 
 static void json_put_fields(const BodyJson *json, const AnswerField *fields, const void *row);
@@ -206,6 +230,9 @@ static void json_put_value(const BodyJson *json, const AnswerField *field, uint6
         case ANSWER_LINE_IL_OFFSET:
                 json_append_u64(out, (uint64_t)json->row.line_il);
                 return;
+        case ANSWER_INLINED:
+                json_put_inlined(json);
+                return;
         }
 }
 
@@ -235,10 +262,19 @@ static void json_put_fields(const BodyJson *json, const AnswerField *fields, con
 static void json_put_body(GString *out, const Process *process, const Body *body,
                           const uint64_t *address)
 {
-        BodyJson json = {.out = out, .process = process, .body = body, .address = address};
+        BodyJson json;
+
+        json.out = out;
+        json.process = process;
+        json.body = body;
+        json.address = address;
+        json.n_inlined = 0;
+        json.row = (BulkAnswer){0};
 
         answer_row_fill(&json.row, process, body, address);
         json.is_stub = answer_row_stub(&json.stub, process, body);
+        if (address)
+                json.n_inlined = answer_row_inlined(json.inlined, process, body, *address);
         json_put_members(&json, answer_body_fields, &json.row);
 }
 

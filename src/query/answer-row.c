@@ -3,6 +3,7 @@
 
 #include "event/method-flags.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The binary form has the numbers of clrsym.h, and the tracker's numbers are sent. */
@@ -42,6 +43,7 @@ SAME(CLRSYM_TIER_INSTRUMENTED_OPTIMIZED, METHOD_TIER_INSTRUMENTED_OPTIMIZED);
 SAME(CLRSYM_TIER_READY_TO_RUN, _METHOD_TIER_MAX);
 
 SAME(CLRSYM_NO_TIME, 0);
+static_assert(BULK_MAX_INLINED == INLINING_MAX_DEPTH, "rows of the binary form");
 static_assert(CLRSYM_ALIVE == BODY_FOREVER, "times of the binary form");
 
 static void row_fill_il(BulkAnswer *row, const Body *body, const uint64_t *address)
@@ -109,4 +111,21 @@ bool answer_row_stub(BulkStub *ret_row, const Process *process, const Body *body
                 .signature = target->signature,
         };
         return true;
+}
+
+/* The runtime says where an inlined method is called. .NET 10 writes what happened to be in memory.
+ */
+static bool process_knows_calls(const Process *process)
+{
+        return process->runtime_version && atoi(process->runtime_version) < 10;
+}
+
+uint32_t answer_row_inlined(InlinedMethod ret[INLINING_MAX_DEPTH], const Process *process,
+                            const Body *body, uint64_t address)
+{
+        const Inlining *inlining = codemap_inlining(process->map, body);
+
+        return inlining ? inlining_chain(inlining, (uint32_t)(address - body->start),
+                                         process_knows_calls(process), ret)
+                        : 0;
 }

@@ -37,6 +37,7 @@ struct Bulk {
         GArray *serials;       /* owned: serial numbers of the processes, as in `processes` */
         GArray *processes;     /* owned: of BulkProcess, for the answers being made */
         GArray *stubs;         /* owned: of BulkStub, for the answers being made */
+        GArray *inlined;       /* owned: of BulkInlined, for the same */
 };
 
 Bulk *bulk_new(const QueryContext *context, unsigned version)
@@ -52,6 +53,7 @@ Bulk *bulk_new(const QueryContext *context, unsigned version)
         bulk->serials = g_array_new(FALSE, FALSE, sizeof(uint64_t));
         bulk->processes = g_array_new(FALSE, FALSE, sizeof(BulkProcess));
         bulk->stubs = g_array_new(FALSE, FALSE, sizeof(BulkStub));
+        bulk->inlined = g_array_new(FALSE, FALSE, sizeof(BulkInlined));
         bulk->n_reuses = strtab_n_reuses(tracker_budget(context->tracker)->names);
         return bulk;
 }
@@ -67,6 +69,7 @@ void bulk_free(Bulk *bulk)
         g_array_unref(bulk->serials);
         g_array_unref(bulk->processes);
         g_array_unref(bulk->stubs);
+        g_array_unref(bulk->inlined);
         g_free(bulk);
 }
 
@@ -133,6 +136,11 @@ static uint8_t *bulk_names_of_rows(const Bulk *bulk)
                 const BulkStub *row = &g_array_index(bulk->stubs, BulkStub, i);
 
                 ANSWER_STUB_FIELDS(MARK_NAME)
+        }
+        for (i = 0; i < bulk->inlined->len; i++) {
+                Str str = g_array_index(bulk->inlined, BulkInlined, i).method;
+
+                bits[str / 8] |= (uint8_t)(1u << str % 8);
         }
         return bits;
 }
@@ -236,12 +244,32 @@ static uint32_t bulk_stub_index(Bulk *bulk, const Process *process, const Body *
         return bulk->stubs->len;
 }
 
+static void bulk_put_inlined(Bulk *bulk, BulkAnswer *row, const Process *process, const Body *body,
+                             uint64_t address)
+{
+        InlinedMethod inlined[INLINING_MAX_DEPTH];
+        uint32_t n = answer_row_inlined(inlined, process, body, address), i;
+
+        if (!n || bulk->version < 4)
+                return;
+        row->n_inlined = n;
+        row->inlined = bulk->inlined->len + 1;
+        for (i = 0; i < n; i++) {
+                const BulkInlined added = {inlined[i].method, inlined[i].il_offset};
+
+                if (!bulk_has_sent(bulk, added.method))
+                        bulk_add_name(bulk, process->names, added.method);
+                g_array_append_val(bulk->inlined, added);
+        }
+}
+
 static void bulk_put_body(Bulk *bulk, BulkAnswer *row, const Process *process, const Body *body,
                           uint64_t address)
 {
         row->flags |= BULK_ANSWER_BODY;
         answer_row_fill(row, process, body, &address);
         row->stub_for = bulk_stub_index(bulk, process, body);
+        bulk_put_inlined(bulk, row, process, body, address);
         ANSWER_ROW_FIELDS(GIVE_NAME, NOTHING)
 }
 
@@ -392,7 +420,8 @@ static void bulk_begin(Bulk *bulk, size_t n, GString *out)
                 return;
         if (bulk->is_begun)
                 bulk->n_restarts++;
-        else if (bulk->n_names + 7 * n > BULK_MAX_NAMES || bulk->n_bytes > BULK_MAX_NAME_BYTES / 2)
+        else if (bulk->n_names + (8 + BULK_MAX_INLINED) * n > BULK_MAX_NAMES ||
+                 bulk->n_bytes > BULK_MAX_NAME_BYTES / 2)
                 bulk_forget(bulk, out);
         bulk->is_begun = true;
         bulk->n_rows = 0;
@@ -401,6 +430,7 @@ static void bulk_begin(Bulk *bulk, size_t n, GString *out)
         g_array_set_size(bulk->serials, 0);
         g_array_set_size(bulk->processes, 0);
         g_array_set_size(bulk->stubs, 0);
+        g_array_set_size(bulk->inlined, 0);
 }
 
 /* True if the frame goes on in another turn: time is over, or enough waits to be sent. */
@@ -441,6 +471,11 @@ static void bulk_append_answers(Bulk *bulk, uint32_t tag, GString *out)
                 frame_append_header(out, BULK_STUBS, bulk->stubs->len * sizeof(BulkStub), 0);
                 g_string_append_len(out, bulk->stubs->data,
                                     (gssize)(bulk->stubs->len * sizeof(BulkStub)));
+        }
+        if (bulk->inlined->len) {
+                frame_append_header(out, BULK_INLINED, bulk->inlined->len * sizeof(BulkInlined), 0);
+                g_string_append_len(out, bulk->inlined->data,
+                                    (gssize)(bulk->inlined->len * sizeof(BulkInlined)));
         }
         for (i = 0; bulk->context.stats && i < n; i++)
                 bulk->context.stats->answers[rows[i].status]++;

@@ -27,6 +27,9 @@ static const char SYMBOLIZER[] =
         "# stub_for: of an IL stub, the method that the runtime made it for.\n"
         "type Method (@method)\n"
         "\n"
+        "# A method that was inlined; method: as in type_args of Method.\n"
+        "type Inlined (method: ?string, il_offset: ?int)\n"
+        "\n"
         "type Version (@version)\n"
         "\n"
         "type ModuleName (@module)\n"
@@ -150,7 +153,7 @@ static const char *const TYPE_NAMES[] = {
         [ANSWER_SYMBOL] = "string",       [ANSWER_OFFSET] = "int",
         [ANSWER_IL_OFFSET] = "int",       [ANSWER_IL_KIND] = "string",
         [ANSWER_FLAG_NAMES] = "[]string", [ANSWER_LINE_IL_OFFSET] = "int",
-        [ANSWER_GUID] = "string",
+        [ANSWER_GUID] = "string",         [ANSWER_INLINED] = "[]Inlined",
 };
 
 /* What "@NAME" stands for: the members of an object, or of the body itself. */

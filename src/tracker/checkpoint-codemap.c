@@ -113,17 +113,72 @@ static void checkpoint_detail(CheckpointIo *io, BodyDetail *detail)
         checkpoint_str(io, &detail->type_args);
 }
 
+/* The names of an inlining follow its tree. */
+static void checkpoint_inlining_names(CheckpointIo *io, Inlining *inlining)
+{
+        uint32_t n = inline_tree_n_nodes(inlining_tree(inlining)), i;
+
+        for (i = 0; i < n; i++) {
+                Str name = inlining_name(inlining, i);
+
+                checkpoint_str(io, &name);
+                if (!io->is_writing)
+                        inlining_set_name(inlining, i, name);
+        }
+}
+
+static void checkpoint_put_inlining(CheckpointIo *io, Inlining *inlining)
+{
+        g_autofree uint8_t *block = NULL;
+        size_t n_block = 0;
+        uint32_t n;
+
+        if (inlining)
+                block = inline_tree_block(inlining_tree(inlining), &n_block);
+        n = (uint32_t)n_block;
+        checkpoint_count(io, &n, 1);
+        checkpoint_raw(io, block, n);
+        if (inlining)
+                checkpoint_inlining_names(io, inlining);
+}
+
+/* NULL: there is none. */
+static Inlining *checkpoint_get_inlining(CheckpointIo *io)
+{
+        InlineTree *tree;
+        Inlining *inlining;
+        uint32_t n;
+
+        checkpoint_count(io, &n, 1);
+        if (!n)
+                return NULL;
+        tree = inline_tree_new(io->at, n);
+        io->at += n;
+        if (!tree) {
+                checkpoint_refuse(io);
+                return NULL;
+        }
+        inlining = inlining_new(tree);
+        checkpoint_inlining_names(io, inlining);
+        return inlining;
+}
+
 static void checkpoint_put_detail(CheckpointIo *io, const CodeMap *map, const Body *body)
 {
         BodyDetail detail = *body_detail(&map->store, body);
 
         checkpoint_detail(io, &detail);
+        checkpoint_put_inlining(io, detail.inlining);
 }
 
 static void checkpoint_put_detail_names(CheckpointIo *io, const BodyDetail *detail)
 {
+        uint32_t n = detail->inlining ? inline_tree_n_nodes(inlining_tree(detail->inlining)) : 0, i;
+
         checkpoint_put_target_names(io, &detail->stub);
         checkpoint_put_name(io, detail->type_args);
+        for (i = 0; i < n; i++)
+                checkpoint_put_name(io, inlining_name(detail->inlining, i));
 }
 
 static void checkpoint_put_body(CheckpointIo *io, CodeMap *map, uint32_t number)
@@ -158,6 +213,7 @@ static void checkpoint_get_detail(CheckpointIo *io, CodeMap *map, Body *body)
         BodyDetail detail = {0};
 
         checkpoint_detail(io, &detail);
+        detail.inlining = checkpoint_get_inlining(io);
         body_set_detail(&map->store, body, map->names, &detail);
 }
 

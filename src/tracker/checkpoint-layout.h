@@ -22,7 +22,7 @@
         PIN(6, sizeof(ProcessGap), 32)                                                             \
         PIN(6, sizeof(PendingGap), 40)                                                             \
         PIN(6, sizeof(OwnedKey), 24)                                                               \
-        PIN(12, sizeof(TrackerStats), 304)                                                         \
+        PIN(12, sizeof(TrackerStats), 312)                                                         \
         PIN(6, sizeof(Trace), 96)                                                                  \
         PIN(3, sizeof(TrackerStream), 72)                                                          \
         PIN(12, sizeof(Process), 400)                                                              \
@@ -32,13 +32,13 @@
         PIN(3, sizeof(MethodKey), 16)                                                              \
         PIN(3, sizeof(Stub), 40)                                                                   \
         PIN(3, sizeof(StubTarget), 12)                                                             \
-        PIN(12, sizeof(ThreadDetails), 32)                                                         \
-        PIN(12, sizeof(BodyDetail), 16)                                                            \
+        PIN(12, sizeof(ThreadDetails), 64)                                                         \
+        PIN(12, sizeof(BodyDetail), 24)                                                            \
         PIN(9, sizeof(JitBackground), 64)                                                          \
         PIN(3, sizeof(Body), 96)                                                                   \
         PIN(3, sizeof(BodyExtra), 24)                                                              \
         PIN(3, sizeof(CodeMap), 160)                                                               \
-        PIN(12, _EVENT_KIND_MAX, 31)                                                               \
+        PIN(12, _EVENT_KIND_MAX, 32)                                                               \
         PIN(3, _GAP_KIND_MAX, 2)                                                                   \
         PIN(3, _BUFFER_SCHEME_MAX, 3)                                                              \
         PIN(3, _BODY_SOURCE_MAX, 4)                                                                \

@@ -254,16 +254,26 @@ static void checkpoint_put_stubs(CheckpointIo *io, const Process *process)
         free(pairs);
 }
 
+/* When reading, newly allocated. */
+static void checkpoint_bytes(CheckpointIo *io, uint8_t **bytes, uint32_t *n)
+{
+        checkpoint_count(io, n, 1);
+        if (!io->is_writing && *n)
+                *bytes = g_malloc0(*n);
+        checkpoint_raw(io, *bytes, *n);
+}
+
 static void checkpoint_details(CheckpointIo *io, int32_t *tid, ThreadDetails *details)
 {
         checkpoint_i32(io, tid);
         checkpoint_u64(io, &details->time);
         checkpoint_u64(io, &details->method_id);
         checkpoint_str(io, &details->type_args);
-        checkpoint_count(io, &details->n_types, 1);
-        if (!io->is_writing && details->n_types)
-                details->types = g_malloc0(details->n_types);
-        checkpoint_raw(io, details->types, details->n_types);
+        checkpoint_bytes(io, &details->types, &details->n_types);
+        checkpoint_u64(io, &details->tree_method_id);
+        checkpoint_u64(io, &details->tree_rejit_id);
+        checkpoint_u32(io, &details->n_pieces);
+        checkpoint_bytes(io, &details->tree, &details->n_tree);
 }
 
 static void checkpoint_put_all_details(CheckpointIo *io, const Process *process)

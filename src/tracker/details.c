@@ -50,8 +50,17 @@ static void thread_drop_method(DetailTable *table, ThreadDetails *thread)
         thread->method_id = 0;
 }
 
+static void thread_drop_tree(DetailTable *table, ThreadDetails *thread)
+{
+        account_remove_exact(table->account, thread->n_tree);
+        g_clear_pointer(&thread->tree, g_free);
+        thread->n_tree = 0;
+        thread->n_pieces = 0;
+}
+
 static void thread_free(DetailTable *table, ThreadDetails *thread)
 {
+        thread_drop_tree(table, thread);
         thread_drop_types(table, thread);
         thread_drop_method(table, thread);
         account_remove(table->account, THREAD_SIZE);
@@ -141,6 +150,26 @@ static bool element_has_token(uint8_t element)
 
 static bool type_text_append(const TypeText *text, uint64_t type_id, unsigned depth);
 
+/* N of them, in brackets; IDS as in an event. */
+static bool type_text_append_arguments(const TypeText *text, const uint8_t *ids, uint32_t n,
+                                       unsigned depth)
+{
+        uint32_t i;
+
+        g_string_append_c(text->out, '[');
+        for (i = 0; i < n; i++) {
+                uint64_t id;
+
+                memcpy(&id, ids + (size_t)i * sizeof(id), sizeof(id));
+                if (i)
+                        g_string_append_c(text->out, ',');
+                if (!type_text_append(text, GUINT64_FROM_LE(id), depth + 1))
+                        return false;
+        }
+        g_string_append_c(text->out, ']');
+        return true;
+}
+
 static bool type_text_append_array(const TypeText *text, const TypeRow *row, unsigned depth)
 {
         unsigned rank = row->flags >> TYPE_FLAG_RANK_SHIFT & TYPE_FLAG_RANK_MASK;
@@ -157,7 +186,6 @@ static bool type_text_append_array(const TypeText *text, const TypeRow *row, uns
 static bool type_text_append(const TypeText *text, uint64_t type_id, unsigned depth)
 {
         TypeRow row;
-        uint32_t i;
 
         if (depth > MAX_DEPTH || text->out->len > MAX_TEXT ||
             !thread_find_type(text->thread, type_id, &row))
@@ -167,16 +195,15 @@ static bool type_text_append(const TypeText *text, uint64_t type_id, unsigned de
         if (row.token >> 24 != TOKEN_TYPE_DEF || !element_has_token(row.element_type))
                 return false;
         g_string_append_printf(text->out, "%08" PRIx32 "@", row.token);
-        if (!text->module(text->out, row.module_id, text->data))
-                return false;
-        for (i = 0; i < row.n_arguments; i++) {
-                g_string_append_c(text->out, i ? ',' : '[');
-                if (!type_text_append(text, type_row_argument(&row, i), depth + 1))
-                        return false;
-        }
-        if (row.n_arguments)
-                g_string_append_c(text->out, ']');
-        return text->out->len <= MAX_TEXT;
+        return text->module(text->out, row.module_id, text->data) &&
+               (!row.n_arguments ||
+                type_text_append_arguments(text, row.arguments, row.n_arguments, depth)) &&
+               text->out->len <= MAX_TEXT;
+}
+
+static Str detail_table_intern(DetailTable *table, const GString *text, size_t from)
+{
+        return strtab_add_for(table->names, table->account, text->str + from, text->len - from);
 }
 
 /* The type arguments of a MethodDetails, or 0. */
@@ -184,20 +211,44 @@ static Str detail_table_text(DetailTable *table, const ThreadDetails *thread, co
                              DetailModule *module, const void *data)
 {
         const Value *ids = record_value(record, FIELD_TypeParameters);
-        g_autoptr(GString) out = g_string_new(NULL);
-        const TypeText text = {out, thread, module, data};
-        uint32_t i;
+        g_autoptr(GString) out = NULL;
+        TypeText text;
 
-        for (i = 0; i < ids->n; i++) {
-                uint64_t id;
+        if (!ids->n)
+                return 0;
+        out = g_string_new(NULL);
+        text = (TypeText){out, thread, module, data};
+        if (!type_text_append_arguments(&text, ids->data, ids->n, 0))
+                return 0;
+        /* Without the brackets. */
+        g_string_truncate(out, out->len - 1);
+        return detail_table_intern(table, out, 1);
+}
 
-                memcpy(&id, ids->data + (size_t)i * sizeof(id), sizeof(id));
-                if (i)
-                        g_string_append_c(out, ',');
-                if (!type_text_append(&text, GUINT64_FROM_LE(id), 0))
-                        return 0;
-        }
-        return ids->n ? strtab_add_for(table->names, table->account, out->str, out->len) : 0;
+Str detail_table_inlined(DetailTable *table, const Record *record, DetailModule *module,
+                         const void *data, uint64_t *ret_method_id, uint64_t *ret_rejit_id)
+{
+        const ThreadDetails *thread = detail_table_get(table, record->tid);
+        const Value *ids = record_value(record, FIELD_TypeParameters);
+        g_autoptr(GString) out = NULL;
+        TypeText text;
+        TypeRow row;
+
+        if (!thread || !thread->tree_method_id || thread->n_pieces ||
+            !thread_find_type(thread, record_u64(record, FIELD_TypeID), &row))
+                return 0;
+        out = g_string_new(NULL);
+        text = (TypeText){out, thread, module, data};
+        g_string_append_printf(out, "%08" PRIx32 "@",
+                               (uint32_t)record_u64(record, FIELD_MethodToken));
+        if (!module(out, row.module_id, data) ||
+            ((row.n_arguments || ids->n) &&
+             !type_text_append_arguments(&text, row.arguments, row.n_arguments, 0)) ||
+            (ids->n && !type_text_append_arguments(&text, ids->data, ids->n, 0)))
+                return 0;
+        *ret_method_id = thread->tree_method_id;
+        *ret_rejit_id = thread->tree_rejit_id;
+        return detail_table_intern(table, out, 0);
 }
 
 void detail_table_take_method(DetailTable *table, const Record *record, DetailModule *module,
@@ -216,14 +267,54 @@ void detail_table_take_method(DetailTable *table, const Record *record, DetailMo
         thread_drop_types(table, thread);
 }
 
+/* The number of a piece, and a bit for the last one. */
+#define PIECE_LAST   (UINT32_C(1) << 31)
+#define PIECE_NUMBER (PIECE_LAST - 1)
+
+uint8_t *detail_table_take_tree(DetailTable *table, const Record *record, size_t *ret_n)
+{
+        uint32_t piece = (uint32_t)record_u64(record, FIELD_ChunkFlags);
+        uint64_t method_id = record_u64(record, FIELD_MethodID);
+        uint64_t rejit_id = record_u64(record, FIELD_ReJITID);
+        const Value *data = record_value(record, FIELD_Data);
+        ThreadDetails *thread;
+        uint8_t *block;
+
+        if (!record->tid)
+                return NULL;
+        thread = detail_table_add(table, record->tid);
+        if (!(piece & PIECE_NUMBER) || thread->tree_method_id != method_id ||
+            thread->tree_rejit_id != rejit_id || thread->n_pieces != (piece & PIECE_NUMBER) ||
+            data->n > DETAILS_MAX_TREE - thread->n_tree) {
+                thread_drop_tree(table, thread);
+                thread->tree_method_id = 0;
+                if (piece & PIECE_NUMBER || data->n > DETAILS_MAX_TREE)
+                        return NULL; /* the first ones are missing */
+        }
+        thread->tree_method_id = method_id;
+        thread->tree_rejit_id = rejit_id;
+        thread->tree = g_realloc(thread->tree, MAX(thread->n_tree + data->n, 1));
+        memcpy(thread->tree + thread->n_tree, data->data, data->n);
+        thread->n_tree += data->n;
+        thread->n_pieces++;
+        account_add_exact(table->account, data->n);
+        if (!(piece & PIECE_LAST))
+                return NULL;
+        *ret_n = thread->n_tree;
+        block = g_steal_pointer(&thread->tree);
+        thread_drop_tree(table, thread);
+        return block;
+}
+
 void detail_table_restore(DetailTable *table, int32_t tid, const ThreadDetails *details)
 {
         ThreadDetails *thread = detail_table_add(table, tid);
 
         thread_drop_types(table, thread);
         thread_drop_method(table, thread);
+        thread_drop_tree(table, thread);
         *thread = *details;
-        account_add_exact(table->account, thread->n_types);
+        account_add_exact(table->account, (size_t)thread->n_types + thread->n_tree);
 }
 
 Str detail_table_type_args(const DetailTable *table, const Record *record, uint64_t *ret_time)

@@ -2,23 +2,30 @@
 #pragma once
 
 /*
- * Details: the type arguments of generic methods
+ * Details: the type arguments of generic methods, and what is inlined into methods
  *
  * A thread that has compiled a method emits BulkType with all types that the method's details have,
  * then MethodDetails with the method and its type arguments, then the method's load. So what a
  * thread has emitted last is kept until its next event of the kind, and ids that the runtime uses
  * again later cannot be mistaken. A rundown has no such events.
  *
+ * JittedMethodRichDebugInfo, if the runtime emits it, follows the load, in one piece or more; and
+ * after it come the details of the methods that were inlined.
+ *
  * Types are named by the tokens of their modules: the tracker reads no files. A type is written as
  *     TOKEN@GUID@PATH[ARGUMENT,...]
  * with the token in 8 hexadecimal digits, the GUID of the module's PDB ("-" if it has none), and
  * the module's path, in which a backslash stands before a comma, a bracket or a backslash. The
  * arguments are missing where there are none. An array is its element's type and "[]" or "[,]".
+ * A method is written the same, with the arguments of its type in the first brackets, which can be
+ * empty, and its own in the second.
  */
 
 #include "codemap/strtab.h"
 #include "event/record.h"
 
+/* Bytes of a JittedMethodRichDebugInfo; a longer one is not kept. */
+#define DETAILS_MAX_TREE (1u << 20)
 /* Bytes of a BulkType that are kept; a longer one names no type. */
 #define DETAILS_MAX_TYPES 4096u
 /* Characters of a path with a backslash before them. */
@@ -33,6 +40,12 @@ typedef struct ThreadDetails {
         Str type_args;      /* owned reference: of that method; 0: none, or not known */
         uint32_t n_types;   /* bytes */
         uint8_t *types;     /* owned or NULL: the rows of the BulkType, see event/type-list.h */
+        /* The version whose inline tree came last, or is coming. */
+        uint64_t tree_method_id; /* 0: none */
+        uint64_t tree_rejit_id;
+        uint8_t *tree;     /* owned or NULL: its pieces, as long as one is missing */
+        uint32_t n_tree;   /* bytes */
+        uint32_t n_pieces; /* in TREE */
 } ThreadDetails;
 
 /* The threads of one process. */
@@ -52,6 +65,17 @@ void detail_table_take_types(DetailTable *table, const Record *record);
 /* Takes a MethodDetails. */
 void detail_table_take_method(DetailTable *table, const Record *record, DetailModule *module,
                               const void *data);
+/*
+ * Takes a JittedMethodRichDebugInfo. Returns the whole block, for inline_tree_new(), which the
+ * caller frees with g_free(); NULL if pieces are missing.
+ */
+uint8_t *detail_table_take_tree(DetailTable *table, const Record *record, size_t *ret_n);
+/*
+ * RECORD is a MethodDetails, which was not taken yet. If it may be of a method that was inlined:
+ * the name of the method, a reference that the caller owns, and the version into which. Else 0.
+ */
+Str detail_table_inlined(DetailTable *table, const Record *record, DetailModule *module,
+                         const void *data, uint64_t *ret_method_id, uint64_t *ret_rejit_id);
 /* Takes over the reference and the bytes of DETAILS, of a checkpoint. */
 void detail_table_restore(DetailTable *table, int32_t tid, const ThreadDetails *details);
 /*

@@ -338,7 +338,66 @@ static bool process_append_module(GString *out, uint64_t module_id, const void *
 
 void process_take_method_details(Process *process, const Record *record)
 {
+        uint64_t method_id, rejit_id;
+        Str name = detail_table_inlined(&process->details, record, process_append_module, process,
+                                        &method_id, &rejit_id);
+        const Body *body =
+                name ? codemap_method(process->map, method_id, (uint32_t)rejit_id) : NULL;
+        Inlining *inlining = body ? codemap_inlining(process->map, body) : NULL;
+
+        if (inlining)
+                inlining_name_method(inlining, process->names, record_u64(record, FIELD_MethodID),
+                                     name);
+        strtab_unref(process->names, name);
         detail_table_take_method(&process->details, record, process_append_module, process);
+}
+
+/*
+ * A method that is inlined into itself: no details follow, because those of the method came before
+ * its load. The arguments of a generic type are not known here.
+ */
+static void process_name_recursion(const Process *process, const Body *body, Inlining *inlining)
+{
+        const Module *module = process_body_module(process, body);
+        const char *type = strtab_text(process->names, body->name_space);
+        Str args = codemap_type_args(process->map, body), name;
+        g_autoptr(GString) text = NULL;
+
+        if (!module || !body->token || !type || strchr(type, '['))
+                return;
+        text = g_string_new(NULL);
+        g_string_append_printf(text, "%08x@", body->token);
+        if (!process_append_module(text, module->id, process))
+                return;
+        if (args)
+                g_string_append_printf(text, "[][%s]", strtab_text(process->names, args));
+        name = strtab_add_for(process->names, process->account, text->str, text->len);
+        inlining_name_method(inlining, process->names, body->method_id, name);
+        strtab_unref(process->names, name);
+}
+
+void process_take_inline_tree(Process *process, const Record *record)
+{
+        uint64_t rejit_id = record_u64(record, FIELD_ReJITID);
+        g_autofree uint8_t *block = NULL;
+        size_t n;
+        InlineTree *tree;
+        Body *body;
+
+        block = detail_table_take_tree(&process->details, record, &n);
+        body = block && rejit_id <= UINT32_MAX
+                       ? codemap_method(process->map, record_u64(record, FIELD_MethodID),
+                                        (uint32_t)rejit_id)
+                       : NULL;
+        if (!body || body->since > record->time || codemap_inlining(process->map, body))
+                return;
+        tree = inline_tree_new(block, n);
+        if (!tree || inline_tree_n_nodes(tree) == 1) {
+                inline_tree_free(tree); /* damaged, or nothing is inlined */
+                return;
+        }
+        codemap_set_inlining(process->map, body, inlining_new(tree));
+        process_name_recursion(process, body, codemap_inlining(process->map, body));
 }
 
 /* The code that a load, or R2RGetEntryPoint, is about, or NULL. */

@@ -141,6 +141,8 @@ Jitting *process_jitting(const Process *process, int32_t tid);
 /* Copies JITTING, and takes over its names. */
 void process_begin_jitting(Process *process, int32_t tid, const Jitting *jitting);
 
+/* Takes a JittedMethodRichDebugInfo. */
+void process_take_inline_tree(Process *process, const Record *record);
 /* Takes a MethodDetails. */
 void process_take_method_details(Process *process, const Record *record);
 /*

@@ -568,6 +568,11 @@ static void on_method_details(Tracker *tracker, Process *process, const Record *
         process_take_method_details(process, record);
 }
 
+static void on_inline_tree(Tracker *tracker, Process *process, const Record *record)
+{
+        process_take_inline_tree(process, record);
+}
+
 static void on_tiered_settings(Tracker *tracker, Process *process, const Record *record)
 {
         process->has_tiering = true;
@@ -633,6 +638,7 @@ static void (*const HANDLERS[_EVENT_KIND_MAX])(Tracker *, Process *, const Recor
         [EVENT_KIND_STUB] = on_stub,
         [EVENT_KIND_TYPES] = on_types,
         [EVENT_KIND_METHOD_DETAILS] = on_method_details,
+        [EVENT_KIND_INLINE_TREE] = on_inline_tree,
         [EVENT_KIND_TIERED_SETTINGS] = on_tiered_settings,
         [EVENT_KIND_JIT_INLINED] = on_jit,
         [EVENT_KIND_JIT_NOT_INLINED] = on_jit,

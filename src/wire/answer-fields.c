@@ -63,7 +63,7 @@ const AnswerField *answer_type_fields(AnswerType type)
 bool answer_type_needs_address(AnswerType type)
 {
         return type == ANSWER_OFFSET || type == ANSWER_IL_OFFSET || type == ANSWER_IL_KIND ||
-               type == ANSWER_LINE_IL_OFFSET;
+               type == ANSWER_LINE_IL_OFFSET || type == ANSWER_INLINED;
 }
 
 uint64_t answer_field_load(const void *base, uint16_t offset, uint16_t size)

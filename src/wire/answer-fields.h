@@ -46,6 +46,7 @@ typedef enum AnswerType {
         ANSWER_IL_OFFSET,
         ANSWER_IL_KIND,
         ANSWER_LINE_IL_OFFSET,
+        ANSWER_INLINED, /* array of objects */
 } AnswerType;
 
 /* When the JSON has null. In rows and in clrsym.h the field is 0 then, except for a life's end. */
@@ -101,6 +102,7 @@ typedef enum AnswerNull {
         OTHER("il_offset", IL_OFFSET, IF_NO_IL_MAP)                                                \
         OTHER("il_kind", IL_KIND, IF_NO_IL_MAP)                                                    \
         OTHER("line_il_offset", LINE_IL_OFFSET, IF_NO_IL_MAP)                                      \
+        OTHER("inlined", INLINED, IF_NONE)                                                         \
         FIELD("jit_ms", JIT_MS, IF_ZERO, jit_us, jit_ns)                                           \
         FIELD("loaded", TIME, IF_ZERO, loaded, loaded)                                             \
         FIELD("unloaded", TIME, IF_ALIVE, unloaded, unloaded)                                      \

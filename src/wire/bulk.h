@@ -18,13 +18,16 @@
 #include <stdint.h>
 
 /*
+ * 4: there are INLINED.
  * 3: rows of ANSWERS have as many bytes as the reply to the call says ("answer_size"). New members
  *    come at their end, and a client skips what it does not know: that needs no other version.
  * 2: they have BULK_ANSWER_MIN bytes.
  * 1: the same, and there are no STUBS.
  */
-#define BULK_VERSION     3
+#define BULK_VERSION     4
 #define BULK_MAX_QUERIES 4096
+/* Rows of INLINED for one answer. */
+#define BULK_MAX_INLINED 20
 /* What a client must be ready to keep: more than that is sent after a FORGET only. */
 #define BULK_MAX_NAMES      262144
 #define BULK_MAX_NAME_BYTES (64u << 20)
@@ -38,6 +41,7 @@ typedef enum BulkType {
         BULK_ERROR = 20,     /* a text: why the daemon hangs up */
         BULK_STUBS =
                 21, /* BulkStub[]: what `stub_for` in the next ANSWERS counts in, if anything */
+        BULK_INLINED = 22, /* BulkInlined[]: the same for `inlined` */
 } BulkType;
 
 typedef struct BulkHeader {
@@ -79,6 +83,12 @@ typedef struct BulkStub {
         uint32_t signature;
         uint32_t reserved;
 } BulkStub;
+
+/* A method inlined where the address is. */
+typedef struct BulkInlined {
+        uint32_t method;   /* id of NAMES; 0: not known */
+        int32_t il_offset; /* negative: not known */
+} BulkInlined;
 
 /* The body's fields below are filled: with status OK those of the body, else of the nearest. */
 #define BULK_ANSWER_BODY       1u
@@ -123,6 +133,8 @@ typedef struct BulkAnswer {
         int32_t line_il;        /* the IL offset whose source line counts; -1: not known */
         uint8_t module_pdb[16]; /* the GUID of its PDB; all 0: not known */
         uint32_t type_args;     /* id of NAMES; 0: none, or not known */
+        uint32_t n_inlined;     /* rows of INLINED, from the innermost method on. Version 3: 0 */
+        uint32_t inlined;       /* the first of them, from 1; 0: none */
         uint32_t reserved;
 } BulkAnswer;
 
@@ -136,7 +148,8 @@ static_assert(sizeof(BulkHeader) == 16, "as clrsym-protocol(7) has it");
 static_assert(sizeof(BulkQuery) == 32, "as clrsym-protocol(7) has it");
 static_assert(sizeof(BulkProcess) == 32, "as clrsym-protocol(7) has it");
 static_assert(sizeof(BulkStub) == 16, "as clrsym-protocol(7) has it");
-static_assert(sizeof(BulkAnswer) == 144, "as clrsym-protocol(7) has it");
+static_assert(sizeof(BulkAnswer) == 152, "as clrsym-protocol(7) has it");
+static_assert(sizeof(BulkInlined) == 8, "as clrsym-protocol(7) has it");
 static_assert(sizeof(BulkAnswer) <= BULK_ANSWER_MAX, "clients take no longer rows");
 /* Rows are sent as they lie in memory. */
 static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "the rows need swapping on this machine");

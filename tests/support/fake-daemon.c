@@ -168,13 +168,13 @@ void fake_reply(FakeDaemon *fake, const char *text)
 void fake_accept_bulk(FakeDaemon *fake)
 {
         g_autofree char *reply = g_strdup_printf(
-                "{\"parameters\":{\"version\":3,\"max_queries\":4096,\"max_names\":262144,"
+                "{\"parameters\":{\"version\":4,\"max_queries\":4096,\"max_names\":262144,"
                 "\"max_name_bytes\":67108864,\"answer_size\":%zu}}",
                 sizeof(BulkAnswer));
 
         fake_accept(fake);
         fake_expect_call(fake, "{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":"
-                               "{\"version\":3},\"upgrade\":true}");
+                               "{\"version\":4},\"upgrade\":true}");
         fake_reply(fake, reply);
 }
 

@@ -41,7 +41,7 @@ typedef struct Client {
         Bulk *bulk;
         unsigned version;
         GHashTable *names; /* owned: id -> owned text */
-        GArray *processes, *answers, *stubs;
+        GArray *processes, *answers, *stubs, *inlined;
         unsigned n_forgets, n_named;
         uint32_t tag;
         char *error; /* owned */
@@ -56,6 +56,7 @@ static void client_init(Client *client, const QueryContext *context, unsigned ve
                 .processes = g_array_new(FALSE, FALSE, sizeof(BulkProcess)),
                 .answers = g_array_new(FALSE, FALSE, sizeof(BulkAnswer)),
                 .stubs = g_array_new(FALSE, FALSE, sizeof(BulkStub)),
+                .inlined = g_array_new(FALSE, FALSE, sizeof(BulkInlined)),
         };
 }
 
@@ -66,6 +67,7 @@ static void client_deinit(Client *client)
         g_array_unref(client->processes);
         g_array_unref(client->answers);
         g_array_unref(client->stubs);
+        g_array_unref(client->inlined);
         g_free(client->error);
 }
 
@@ -134,6 +136,11 @@ static void take(Client *client, const GString *out)
                         ck_assert_uint_eq(header.size % sizeof(BulkStub), 0);
                         g_array_append_vals(client->stubs, payload, header.size / sizeof(BulkStub));
                         break;
+                case BULK_INLINED:
+                        ck_assert_uint_eq(header.size % sizeof(BulkInlined), 0);
+                        g_array_append_vals(client->inlined, payload,
+                                            header.size / sizeof(BulkInlined));
+                        break;
                 case BULK_ANSWERS:
                         take_answers(client, payload, header.size);
                         client->tag = header.tag;
@@ -169,6 +176,7 @@ static void ask(Client *client, const BulkQuery *queries, size_t n)
         unsigned wait_ms;
 
         g_array_set_size(client->stubs, 0);
+        g_array_set_size(client->inlined, 0);
         ck_assert_int_eq(bulk_run(client->bulk, bytes->data, bytes->len, false, &wait_ms, out),
                          bytes->len);
         ck_assert_uint_eq(wait_ms, 0);
@@ -385,6 +393,47 @@ START_TEST(test_stubs)
                 ck_assert_uint_eq(g_array_index(client.answers, BulkAnswer, i).stub_for, 0);
         ck_assert_uint_eq(client.stubs->len, 0);
         client_deinit(&client);
+        tracker_free(tracker);
+}
+END_TEST
+
+/* Method 8 is inlined into method 1, from byte 16 on, where method 1 calls it at IL offset 5. */
+#define TREE                                                                                       \
+        "Data=2,0,0,0,2,0,0,0,1,0,0,0,0,0,0,0,255,255,255,255,1,0,0,0,0,0,0,0,8,0,0,0,0,0,0,0,5,"  \
+        "0,0,"                                                                                     \
+        "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,3,0,0,0,1,0,0,0,16,0,0,0,0"
+
+START_TEST(test_inlined)
+{
+        const BulkQuery queries[] = {PID(0x1000), PID(0x1010), PID(0x1011)};
+        Tracker *tracker = script_tracker(
+                "1 ModuleLoad_V2 module=5 path=/a.dll\n"
+                "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=64 ns=N name=A\n"
+                "11 DotNETRuntimePrivate:JittedMethodRichDebugInfo id=1 ChunkFlags=0x80000000 " TREE
+                "\n12 BulkType Values=0x10/5/0x02000007/0/0x12\n"
+                "13 MethodDetails id=8 TypeID=0x10 token=0x06000008\n");
+        const QueryContext context = {.tracker = tracker, .viewer = {.sees_all = true}};
+        const BulkAnswer *rows;
+        Client client;
+        unsigned version;
+
+        for (version = 3; version <= BULK_VERSION; version++) {
+                client_init(&client, &context, version);
+                ask(&client, queries, G_N_ELEMENTS(queries));
+                rows = &g_array_index(client.answers, BulkAnswer, 0);
+                ck_assert_uint_eq(rows[0].n_inlined, 0);
+                ck_assert_uint_eq(rows[1].n_inlined, version > 3);
+                ck_assert_uint_eq(rows[2].inlined, version > 3 ? 2 : 0);
+                ck_assert_uint_eq(client.inlined->len, version > 3 ? 2 : 0);
+                if (version > 3) {
+                        const BulkInlined *inlined =
+                                &g_array_index(client.inlined, BulkInlined, rows[1].inlined - 1);
+
+                        ck_assert_str_eq(name(&client, inlined->method), "06000008@-@/a.dll");
+                        ck_assert_int_eq(inlined->il_offset, 3);
+                }
+                client_deinit(&client);
+        }
         tracker_free(tracker);
 }
 END_TEST
@@ -758,6 +807,7 @@ Suite *suite_new(void)
         tcase_set_timeout(tcase, 120);
         tcase_add_loop_test(tcase, test_row, 0, G_N_ELEMENTS(ROWS));
         tcase_add_test(tcase, test_stubs);
+        tcase_add_test(tcase, test_inlined);
         tcase_add_test(tcase, test_batch);
         tcase_add_test(tcase, test_ambiguous);
         tcase_add_test(tcase, test_names_once);

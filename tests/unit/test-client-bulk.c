@@ -51,6 +51,8 @@ static BulkAnswer good_answer(void)
                 .signature = 0,
                 .module_path = 8,
                 .stub_for = 2,
+                .n_inlined = 2,
+                .inlined = 2,
                 .start = 0x1000,
                 .method_id = 0xabc,
                 .module_id = 0xdef,
@@ -72,7 +74,9 @@ static const BulkStub STUBS[] = {
         {.name_space = 7},
 };
 
-/* NameCache, processes and stubs that good_answer() counts in. */
+static const BulkInlined INLINED[] = {{8, 3}, {7, 5}, {0, -9}};
+
+/* Names, processes, stubs and inlined methods that good_answer() counts in. */
 static GByteArray *good_frames(void)
 {
         GByteArray *out = g_byte_array_new();
@@ -82,6 +86,7 @@ static GByteArray *good_frames(void)
         frame_append_name(out, 8, "", 0);
         frame_append(out, BULK_PROCESSES, 0, PROCESSES, sizeof(PROCESSES));
         frame_append(out, BULK_STUBS, 0, STUBS, sizeof(STUBS));
+        frame_append(out, BULK_INLINED, 0, INLINED, sizeof(INLINED));
         return out;
 }
 
@@ -119,6 +124,11 @@ static void check_good(const clrsym_answer *answer)
         ck_assert_int_eq(answer->distance, 0);
         ck_assert_int_eq(answer->il_kind, CLRSYM_IL_EXACT);
         ck_assert_int_eq(answer->il_offset, 12);
+        ck_assert_uint_eq(answer->n_inlined, 2);
+        ck_assert_str_eq(answer->inlined[0].method, "N.T");
+        ck_assert_int_eq(answer->inlined[0].il_offset, 5);
+        ck_assert_ptr_null(answer->inlined[1].method);
+        ck_assert_int_eq(answer->inlined[1].il_offset, -1);
 }
 
 static size_t n_good(void)
@@ -213,6 +223,11 @@ static const Change CHANGES[] = {
         CHANGE(stub_for, 3, "for no method"),
         CHANGE(stub_for, 4, "stub that was not sent"),
         CHANGE(stub_for, UINT32_MAX, "stub that was not sent"),
+        CHANGE(n_inlined, 3, "inlined method that was not sent"),
+        CHANGE(n_inlined, UINT32_MAX, "inlined method that was not sent"),
+        CHANGE(inlined, 0, "inlined method that was not sent"),
+        CHANGE(inlined, 4, "inlined method that was not sent"),
+        CHANGE(inlined, UINT32_MAX, "inlined method that was not sent"),
         CHANGE(il_version, 4, NULL),
 };
 
@@ -276,6 +291,9 @@ static const Hostile HOSTILES[] = {
         {BULK_PROCESSES, 4097 * 32, PAYLOAD("x"), -EBADMSG, "too long"},
         {BULK_STUBS, 15, PAYLOAD("x"), -EBADMSG, "half a stub"},
         {BULK_STUBS, 4097 * 16, PAYLOAD("x"), -EBADMSG, "too long"},
+        {BULK_INLINED, 7, PAYLOAD("x"), -EBADMSG, "half an inlined method"},
+        {BULK_INLINED, 8, PAYLOAD("\7\0\0\0\0\0\0\0"), -EBADMSG, "a name that was not sent"},
+        {BULK_INLINED, 4097 * 20 * 8, PAYLOAD("x"), -EBADMSG, "too long"},
         {BULK_NAMES, 7, PAYLOAD("\1\0\0\0\0\0\0"), -EBADMSG, "half a name"},
         {BULK_NAMES, 9, PAYLOAD("\1\0\0\0\2\0\0\0a"), -EBADMSG, "without an id"},
         {BULK_NAMES, 9,
@@ -336,16 +354,16 @@ static const struct {
 } UPGRADES[] = {
         {"{\"error\":\"org.varlink.service.MethodNotFound\"}", -EREMOTEIO, "MethodNotFound"},
         {"{\"parameters\":{\"version\":1,\"max_queries\":4096}}", -EBADMSG, "another version"},
-        {"{\"parameters\":{\"version\":3,\"max_queries\":4096}}", -EBADMSG, "another version"},
-        {"{\"parameters\":{\"version\":3,\"max_queries\":4096,\"answer_size\":111}}", -EBADMSG,
+        {"{\"parameters\":{\"version\":4,\"max_queries\":4096}}", -EBADMSG, "another version"},
+        {"{\"parameters\":{\"version\":4,\"max_queries\":4096,\"answer_size\":111}}", -EBADMSG,
          "another version"},
-        {"{\"parameters\":{\"version\":3,\"max_queries\":4096,\"answer_size\":1025}}", -EBADMSG,
+        {"{\"parameters\":{\"version\":4,\"max_queries\":4096,\"answer_size\":1025}}", -EBADMSG,
          "another version"},
-        {"{\"parameters\":{\"version\":3,\"answer_size\":112,\"max_queries\":0}}", -EBADMSG,
+        {"{\"parameters\":{\"version\":4,\"answer_size\":112,\"max_queries\":0}}", -EBADMSG,
          "another version"},
-        {"{\"parameters\":{\"version\":3,\"answer_size\":112,\"max_queries\":-4}}", -EBADMSG,
+        {"{\"parameters\":{\"version\":4,\"answer_size\":112,\"max_queries\":-4}}", -EBADMSG,
          "another version"},
-        {"{\"parameters\":{\"version\":3,\"answer_size\":112}}", -EBADMSG, "another version"},
+        {"{\"parameters\":{\"version\":4,\"answer_size\":112}}", -EBADMSG, "another version"},
         {"{}", -EBADMSG, "another version"},
         {"no", -EBADMSG, "not a reply"},
 };
@@ -382,6 +400,9 @@ static void play_version_1(FakeDaemon *fake)
 
         accept_handle(fake);
         fake_accept(fake);
+        fake_expect_call(fake, "{\"version\":4}");
+        fake_reply(fake, "{\"error\":\"org.varlink.service.InvalidParameter\","
+                         "\"parameters\":{\"parameter\":\"version\"}}");
         fake_expect_call(fake, "{\"version\":3}");
         fake_reply(fake, "{\"error\":\"org.varlink.service.InvalidParameter\","
                          "\"parameters\":{\"parameter\":\"version\"}}");
@@ -392,6 +413,7 @@ static void play_version_1(FakeDaemon *fake)
         fake_reply(fake, fake->data);
         fake_read_queries(fake, &header, queries);
         answer.name_space = answer.name = answer.module_path = answer.stub_for = 0;
+        answer.n_inlined = answer.inlined = 0;
         frame_append(out, BULK_PROCESSES, 0, PROCESSES, sizeof(PROCESSES));
         frame_append(out, BULK_ANSWERS, header.tag, &answer, BULK_ANSWER_MIN);
         fake_send(fake, out->data, out->len);
@@ -416,7 +438,7 @@ END_TEST
 static void play_row_size(FakeDaemon *fake)
 {
         const size_t *size = fake->data;
-        g_autofree char *reply = g_strdup_printf("{\"parameters\":{\"version\":3,"
+        g_autofree char *reply = g_strdup_printf("{\"parameters\":{\"version\":4,"
                                                  "\"max_queries\":4096,\"answer_size\":%zu}}",
                                                  *size);
         g_autoptr(GByteArray) out = g_byte_array_new(), rows = g_byte_array_new();
@@ -427,10 +449,11 @@ static void play_row_size(FakeDaemon *fake)
 
         accept_handle(fake);
         fake_accept(fake);
-        fake_expect_call(fake, "{\"version\":3}");
+        fake_expect_call(fake, "{\"version\":4}");
         fake_reply(fake, reply);
         fake_read_queries(fake, &header, queries);
         answer.name_space = answer.name = answer.module_path = answer.stub_for = 0;
+        answer.n_inlined = answer.inlined = 0;
         for (i = 0; i < 2; i++) {
                 answer.rejit_id = i;
                 g_byte_array_append(rows, (const guint8 *)&answer, MIN(*size, sizeof(answer)));
@@ -509,6 +532,7 @@ static void answer_named(FakeDaemon *fake, unsigned frame, const BulkHeader *hea
                 answers[i].start = queries[i].address;
                 answers[i].name = 1 + (uint32_t)i % 100;
                 answers[i].name_space = answers[i].module_path = answers[i].stub_for = 0;
+                answers[i].n_inlined = answers[i].inlined = 0;
         }
         frame_append(out, BULK_ANSWERS, header->tag, answers, n * sizeof(*answers));
         fake_send(fake, out->data, out->len);

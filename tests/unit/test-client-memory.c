@@ -96,7 +96,7 @@ static const struct {
         {"Watch", "{\"parameters\":{\"events\":[{\"event\":\"resync\"}]},\"continues\":true}"},
         {"Refused", "{\"error\":\"a.B\"}"},
         /* Rows of sizeof(BulkAnswer). */
-        {"Bulk", "{\"parameters\":{\"version\":3,\"answer_size\":144,\"max_queries\":4096}}"},
+        {"Bulk", "{\"parameters\":{\"version\":4,\"answer_size\":152,\"max_queries\":4096}}"},
 };
 
 /* Answers frames with names and processes, until the client hangs up. */

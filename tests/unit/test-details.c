@@ -185,6 +185,146 @@ START_TEST(test_restart_between)
 }
 END_TEST
 
+/*
+ * Method 7 with two methods in it: 8, which it calls at IL offset 5, and in that 9, which 8 calls
+ * at 3. Bytes 16 to 31 are code of 9.
+ */
+static const uint8_t TREE[] = {
+        3,  0, 0, 0, 3, 0, 0, 0,                                             /* counts */
+        7,  0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 1, 0, 0, 0, 0, 0, 0, 0, /* node 0 */
+        8,  0, 0, 0, 0, 0, 0, 0, 5,   0,   0,   0,   2, 0, 0, 0, 0, 0, 0, 0, /* node 1 */
+        9,  0, 0, 0, 0, 0, 0, 0, 3,   0,   0,   0,   0, 0, 0, 0, 0, 0, 0, 0, /* node 2 */
+        0,  0, 0, 0, 0, 0, 0, 0, 0,   0,   0,   0,   0,                      /* 0: node 0 */
+        1,  0, 0, 0, 2, 0, 0, 0, 16,  0,   0,   0,   0,                      /* 16: node 2 */
+        11, 0, 0, 0, 0, 0, 0, 0, 32,  0,   0,   0,   0,                      /* 32: node 0 */
+};
+
+/* Bytes [BEGIN, END) of the tree, as piece number PIECE; the bit of the last piece included. */
+static void take_piece(Tracker *tracker, uint64_t time, uint32_t piece, size_t begin, size_t end)
+{
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        g_string_printf(line,
+                        "%" G_GUINT64_FORMAT " DotNETRuntimePrivate:JittedMethodRichDebugInfo id=7 "
+                        "ChunkFlags=%u Data=%u",
+                        time, piece, TREE[begin]);
+        for (begin++; begin < end; begin++)
+                g_string_append_printf(line, ",%u", TREE[begin]);
+        g_string_append_c(line, '\n');
+        script_go_on(tracker, line->str);
+}
+
+#define LAST_PIECE (UINT32_C(1) << 31)
+/* Method 8 is one of type 0x10; 9 is a generic one of List<0x10>. */
+#define INLINED_DETAILS                                                                            \
+        TYPES(30)                                                                                  \
+        "31 MethodDetails id=8 TypeID=0x10 token=0x06000008\n" TYPES(                              \
+                32) "33 MethodDetails id=9 TypeID=0x20 token=0x06000009 TypeParameters=0x10\n"
+
+/* "METHOD+IL < METHOD+IL" at an offset of the body at 0x1000; "" if nothing is inlined. */
+static char *inlined_at(const Tracker *tracker, uint32_t offset)
+{
+        const Viewer viewer = {.sees_all = true};
+        const Question question = {
+                .pid = 100, .address = 0x1000 + offset, .has_time = true, .time = 100};
+        GString *text = g_string_new(NULL);
+        InlinedMethod methods[INLINING_MAX_DEPTH];
+        const Inlining *inlining;
+        Answer answer;
+        uint32_t n, i;
+
+        answer_question(tracker, &viewer, &question, &answer);
+        inlining = codemap_inlining(answer.process->map, answer.body);
+        n = inlining ? inlining_chain(inlining, offset, true, methods) : 0;
+        for (i = 0; i < n; i++)
+                g_string_append_printf(
+                        text, "%s%s+%d", i ? " < " : "",
+                        methods[i].method ? strtab_text(answer.process->names, methods[i].method)
+                                          : "?",
+                        methods[i].il_offset);
+        answer_clear(&answer);
+        return g_string_free(text, FALSE);
+}
+
+static void check_inlined(const Tracker *tracker, const char *at_16)
+{
+        static const uint32_t OFFSETS[] = {0, 15, 16, 31, 32, 63};
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(OFFSETS); i++) {
+                g_autofree char *got = inlined_at(tracker, OFFSETS[i]);
+
+                ck_assert_str_eq(got, OFFSETS[i] == 16 || OFFSETS[i] == 31 ? at_16 : "");
+        }
+}
+
+/* In one piece and in three, with restarts between all events. */
+START_TEST(test_inlined)
+{
+        Tracker *tracker = script_tracker(START LOAD(12, 7, 0x1000));
+
+        if (_i == 0) {
+                take_piece(tracker, 13, LAST_PIECE, 0, sizeof(TREE));
+        } else {
+                take_piece(tracker, 13, 0, 0, 10);
+                tracker = restart(tracker);
+                take_piece(tracker, 14, 1, 10, 70);
+                tracker = restart(tracker);
+                take_piece(tracker, 15, LAST_PIECE | 2, 70, sizeof(TREE));
+        }
+        check_inlined(tracker, "?+1 < ?+3");
+        tracker = restart(tracker);
+        script_go_on(tracker, INLINED_DETAILS);
+        check_inlined(tracker, "06000009@-@/a\\[1\\]\\,b.dll[" NUMBER "][" NUMBER
+                               "]+1 < 06000008@-@/lib/core.dll+3");
+        tracker = restart(tracker);
+        check_inlined(tracker, "06000009@-@/a\\[1\\]\\,b.dll[" NUMBER "][" NUMBER
+                               "]+1 < 06000008@-@/lib/core.dll+3");
+        tracker_free(tracker);
+}
+END_TEST
+
+/* A piece is missing, comes twice, or belongs to code that is not known: no tree. */
+START_TEST(test_inlined_pieces)
+{
+        Tracker *tracker = script_tracker(START LOAD(12, 7, 0x1000));
+
+        take_piece(tracker, 13, 0, 0, 10);
+        take_piece(tracker, 14, LAST_PIECE | 2, 70, sizeof(TREE));
+        check_inlined(tracker, "");
+        take_piece(tracker, 15, LAST_PIECE | 1, 10, sizeof(TREE));
+        check_inlined(tracker, "");
+        take_piece(tracker, 16, 0, 0, 10);
+        take_piece(tracker, 17, 1, 10, 70);
+        take_piece(tracker, 18, 1, 10, 70);
+        take_piece(tracker, 19, LAST_PIECE | 2, 70, sizeof(TREE));
+        check_inlined(tracker, "");
+        take_piece(tracker, 20, LAST_PIECE, 0, sizeof(TREE) - 1);
+        check_inlined(tracker, "");
+        script_go_on(tracker, INLINED_DETAILS);
+        check_inlined(tracker, "");
+        tracker_free(tracker);
+}
+END_TEST
+
+/* A method that is inlined into itself has no details of its own. */
+START_TEST(test_inlined_recursion)
+{
+        Tracker *tracker = script_tracker(
+                START
+                "12 MethodLoadVerbose_V1 id=8 start=0x1000 size=64 module=5 ns=N.T name=M "
+                "token=0x06000077\n"
+                "13 DotNETRuntimePrivate:JittedMethodRichDebugInfo id=8 "
+                "ChunkFlags=0x80000000 Data=2,0,0,0,1,0,0,0,8,0,0,0,0,0,0,0,255,255,255,255,1,"
+                "0,0,0,0,0,0,0,8,0,0,0,0,0,0,0,5,0,0,0,0,0,0,0,0,0,0,0,4,0,0,0,1,0,0,0,16,0,0,"
+                "0,0\n");
+        g_autofree char *got = inlined_at(tracker, 20);
+
+        ck_assert_str_eq(got, "06000077@-@/lib/core.dll+4");
+        tracker_free(tracker);
+}
+END_TEST
+
 /* The epoch shows whether an earlier answer has changed. */
 START_TEST(test_epoch)
 {
@@ -264,6 +404,9 @@ Suite *suite_new(void)
 
         tcase_add_loop_test(tcase, test_rule, 0, G_N_ELEMENTS(RULES));
         tcase_add_test(tcase, test_restart_between);
+        tcase_add_loop_test(tcase, test_inlined, 0, 2);
+        tcase_add_test(tcase, test_inlined_pieces);
+        tcase_add_test(tcase, test_inlined_recursion);
         tcase_add_test(tcase, test_epoch);
         tcase_add_test(tcase, test_account);
         tcase_add_test(tcase, test_flood);

@@ -96,7 +96,7 @@ static const struct {
         {RESOLVE("{\"pid\":100,\"addr\":\"0x1005\",\"time\":\"2.5\"}"),
          "{\"parameters\":{\"answers\":[{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x1005\","
          "\"time\":\"2.500000000\",\"status\":\"ok\"," A_FIELDS "\"offset\":5," A_VERSION
-         "\"il_offset\":0,\"il_kind\":\"exact\",\"line_il_offset\":0," A_LIFE
+         "\"il_offset\":0,\"il_kind\":\"exact\",\"line_il_offset\":0,\"inlined\":null," A_LIFE
          ",\"confidence\":\"exact\",\"horizon\":\"4.000000000\",\"epoch\":2}],\"processes\":[{"
          "\"pid\":100,"
          "\"pid_ns\":0,\"generation\":1,\"epoch\":2,\"horizon\":\"4.000000000\"}]}}"},
@@ -104,7 +104,7 @@ static const struct {
          "{\"parameters\":{\"answers\":[{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x1008\","
          "\"time\":\"3.500000000\",\"status\":\"unloaded\",\"nearest\":{" A_FIELDS
          "\"offset\":8," A_VERSION
-         "\"il_offset\":null,\"il_kind\":\"no-mapping\",\"line_il_offset\":0," A_LIFE
+         "\"il_offset\":null,\"il_kind\":\"no-mapping\",\"line_il_offset\":0,\"inlined\":null," A_LIFE
          ",\"distance\":-0.500000000},\"confidence\":\"exact\",\"horizon\":\"4.000000000\","
          "\"epoch\":2}],"
          "\"processes\":[{\"pid\":100,"
@@ -117,7 +117,7 @@ static const struct {
          "\"start\":\"0x9000\",\"size\":null,\"offset\":0,\"flags\":null,\"flag_names\":null,"
          "\"version\":{"
          "\"rejit_id\":0,\"il_version\":null,\"tier\":\"ReadyToRun\"},\"module\":null,"
-         "\"il_offset\":null,\"il_kind\":null,\"line_il_offset\":null,\"jit_ms\":null,\"loaded\":"
+         "\"il_offset\":null,\"il_kind\":null,\"line_il_offset\":null,\"inlined\":null,\"jit_ms\":null,\"loaded\":"
          "null,\"unloaded\":null,"
          "\"source\":\"r2r-entry\",\"confidence\":\"exact\",\"horizon\":\"4.000000000\",\"epoch\":"
          "2}],"
@@ -206,7 +206,7 @@ static const struct {
          "{\"error\":\"org.varlink.service.InvalidParameter\",..."},
         {"{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":1}}",
          "{\"error\":\"org.clrsym.Symbolizer.UpgradeExpected\",\"parameters\":{}}"},
-        {"{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":4},"
+        {"{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":5},"
          "\"upgrade\":true}",
          "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":"
          "\"version\"}}"},
@@ -221,6 +221,10 @@ static const struct {
         {"{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":3},"
          "\"upgrade\":true}",
          "{\"parameters\":{\"version\":3,\"max_queries\":4096,\"max_names\":262144,"
+         "\"max_name_bytes\":67108864,\"answer_size\":..."},
+        {"{\"method\":\"org.clrsym.Symbolizer.Bulk\",\"parameters\":{\"version\":4},"
+         "\"upgrade\":true}",
+         "{\"parameters\":{\"version\":4,\"max_queries\":4096,\"max_names\":262144,"
          "\"max_name_bytes\":67108864,\"answer_size\":..."},
         {"{\"method\":\"org.varlink.service.GetInfo\"}",
          "{\"parameters\":{\"vendor\":\"clrsym\",\"product\":\"clrsymd\",\"version\":\"..."},
