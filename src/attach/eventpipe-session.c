@@ -9,6 +9,10 @@
 #include <time.h>
 
 #define PROVIDER "Microsoft-Windows-DotNETRuntime"
+/* Its one event that is wanted has a keyword of its own: what was inlined into a method. A runtime
+ * emits it only if the program was started with DOTNET_RichDebugInfo=1. */
+#define PRIVATE          "Microsoft-Windows-DotNETRuntimePrivate"
+#define PRIVATE_KEYWORDS UINT64_C(0x40000)
 /* A session must name a provider; this one does not exist, so it switches nothing on. */
 #define NO_PROVIDER "clrsym"
 
@@ -93,9 +97,8 @@ static bool eventpipe_open(const Target *target, const EventPipeSink *sink,
 
         for (i = 0; i < G_N_ELEMENTS(COMMANDS); i++) {
                 const IpcCollect collect = {.command = COMMANDS[i].command,
-                                            .provider = PROVIDER,
-                                            .keywords = KEYWORDS,
-                                            .level = LEVEL,
+                                            .provider = {PROVIDER, KEYWORDS, LEVEL},
+                                            .other = {PRIVATE, PRIVATE_KEYWORDS, LEVEL},
                                             .is_read = sink != NULL};
                 EventPipeSession session = {.is_persistent = COMMANDS[i].is_persistent && !sink,
                                             .sink = sink};
@@ -133,9 +136,7 @@ bool eventpipe_session_open_samples(const Target *target, const EventPipeSink *s
                                     EventPipeSession *ret_session, GError **error)
 {
         const IpcCollect collect = {.command = IPC_COLLECT_TRACING_2,
-                                    .provider = SAMPLER,
-                                    .keywords = SAMPLER_KEYWORDS,
-                                    .level = SAMPLER_LEVEL,
+                                    .provider = {SAMPLER, SAMPLER_KEYWORDS, SAMPLER_LEVEL},
                                     .is_read = true};
         g_autofree IpcReply *reply = g_new(IpcReply, 1);
         EventPipeSession session = {.sink = sink};
@@ -335,9 +336,7 @@ bool eventpipe_watch_loads(const Target *target, const EventPipeWait *wait, gint
                            bool *ret_is_able, GError **error)
 {
         const IpcCollect collect = {.command = IPC_COLLECT_TRACING_4,
-                                    .provider = PROVIDER,
-                                    .keywords = KEYWORD_LOADER,
-                                    .level = LEVEL,
+                                    .provider = {PROVIDER, KEYWORD_LOADER, LEVEL},
                                     .rundown_keywords = KEYWORD_LOADER,
                                     .is_read = true};
         g_autofree IpcReply *reply = g_new(IpcReply, 1);
@@ -383,7 +382,7 @@ bool eventpipe_rundown(const Target *target, const EventPipeWait *wait,
                        EventPipeRundown *ret_rundown, GError **error)
 {
         const IpcCollect collect = {.command = IPC_COLLECT_TRACING_2,
-                                    .provider = NO_PROVIDER,
+                                    .provider = {.name = NO_PROVIDER},
                                     .has_rundown = true,
                                     .is_read = wait->sink != NULL};
         uint64_t begin = eventpipe_session_clock(), n_bytes;
@@ -399,7 +398,8 @@ bool eventpipe_rundown(const Target *target, const EventPipeWait *wait,
 
 bool eventpipe_ping(const Target *target, const EventPipeWait *wait, GError **error)
 {
-        const IpcCollect collect = {.command = IPC_COLLECT_TRACING_2, .provider = NO_PROVIDER};
+        const IpcCollect collect = {.command = IPC_COLLECT_TRACING_2,
+                                    .provider = {.name = NO_PROVIDER}};
         EventPipeWait ping = *wait;
         uint64_t n_bytes;
 

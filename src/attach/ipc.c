@@ -82,15 +82,26 @@ static GByteArray *ipc_message_finish(GByteArray *out)
 
 /* Either all events but those of a list are written, or only those of an empty list. In both cases
  * the runtime switches all of them on. */
-static void ipc_put_filter(GByteArray *out, bool is_read)
+static void ipc_put_filter(GByteArray *out, bool is_read, size_t n)
 {
-        const size_t n = is_read ? G_N_ELEMENTS(USELESS) : 0;
         size_t i;
 
         ipc_put(out, !is_read, 1);
         ipc_put(out, n, 4);
         for (i = 0; i < n; i++)
                 ipc_put(out, USELESS[i], 4);
+}
+
+/* N_USELESS: of its events, how many are known to be of no use. */
+static void ipc_put_provider(GByteArray *out, const IpcCollect *collect,
+                             const IpcProvider *provider, unsigned parts, size_t n_useless)
+{
+        ipc_put(out, provider->keywords, 8);
+        ipc_put(out, provider->level, 4);
+        ipc_put_string(out, provider->name);
+        ipc_put(out, 0, 4);
+        if (parts & PART_FILTER)
+                ipc_put_filter(out, collect->is_read, collect->is_read ? n_useless : 0);
 }
 
 GByteArray *ipc_collect_new(const IpcCollect *collect)
@@ -112,13 +123,10 @@ GByteArray *ipc_collect_new(const IpcCollect *collect)
                 ipc_put(out, collect->rundown_keywords, 8);
         if (parts & PART_STACKS)
                 ipc_put(out, false, 1);
-        ipc_put(out, 1, 4);
-        ipc_put(out, collect->keywords, 8);
-        ipc_put(out, collect->level, 4);
-        ipc_put_string(out, collect->provider);
-        ipc_put(out, 0, 4);
-        if (parts & PART_FILTER)
-                ipc_put_filter(out, collect->is_read);
+        ipc_put(out, collect->other.name ? 2 : 1, 4);
+        ipc_put_provider(out, collect, &collect->provider, parts, G_N_ELEMENTS(USELESS));
+        if (collect->other.name)
+                ipc_put_provider(out, collect, &collect->other, parts, 0);
         return ipc_message_finish(out);
 }
 

@@ -30,12 +30,17 @@ typedef enum IpcCommand {
         IPC_PROCESS_INFO_2 = 0x0404,    /* .NET 6 */
 } IpcCommand;
 
-/* One EventPipe session with one provider. */
-typedef struct IpcCollect {
-        IpcCommand command; /* one of IPC_COLLECT_TRACING_* */
-        const char *provider;
+typedef struct IpcProvider {
+        const char *name;
         uint64_t keywords;
         uint32_t level;
+} IpcProvider;
+
+/* One EventPipe session. */
+typedef struct IpcCollect {
+        IpcCommand command; /* one of IPC_COLLECT_TRACING_* */
+        IpcProvider provider;
+        IpcProvider other; /* name NULL: there is none */
         /* Make a rundown at the end. With IPC_COLLECT_TRACING_2 only: others need keywords for it.
          */
         bool has_rundown;

@@ -14,17 +14,20 @@ typedef struct Variable {
         const char *value;
 } Variable;
 
-static const Variable LTTNG_VARIABLES[] = {
-        {"DOTNET_LTTng", "1"},
-        {"DOTNET_EnableEventLog", "1"},
-        /* Matches no event source: else the runtime's own listener switches every event on. */
-        {"DOTNET_EventSourceFilter", "none"},
-        /* Loader, JIT, NGEN, methods at the end of their module, interop, IL maps, types, precompiled
-         * code, details of methods. */
-        {"DOTNET_LTTngConfig", "Microsoft-Windows-DotNETRuntime:60000A20B8:5"},
-};
+/* Matches no event source: else the runtime's own listener switches every event on. */
+#define NO_EVENT_SOURCE "none"
+/* Loader, JIT, NGEN, methods at the end of their module, interop, IL maps, types, precompiled code,
+ * details of methods. */
+#define LTTNG_CONFIG "Microsoft-Windows-DotNETRuntime:60000A20B8:5"
+/* Inline trees have a provider and a keyword of their own. */
+#define LTTNG_INLINES ",Microsoft-Windows-DotNETRuntimePrivate:40000:5"
 
 #define PORT_VARIABLE "DOTNET_DiagnosticPorts"
+/* The runtime reads it once, when it starts. */
+#define INLINES_VARIABLE                                                                           \
+        {                                                                                          \
+                "DOTNET_RichDebugInfo", "1"                                                        \
+        }
 
 typedef struct EnvForm {
         const char *name;
@@ -49,10 +52,12 @@ static void env_print(const EnvForm *form, const Variable *variables, size_t n)
 }
 
 /* Without the holder, a program that is started with the variable would wait for one. */
-static bool env_print_port(const EnvForm *form, bool starts_at_once, GError **error)
+static bool env_print_port(const EnvForm *form, bool starts_at_once, bool has_inlines,
+                           GError **error)
 {
         const Request request = {.verb = REQUEST_PORT};
         g_autofree char *value = NULL;
+        Variable variables[2] = {{PORT_VARIABLE, NULL}, INLINES_VARIABLE};
         json_auto_t *answer = NULL;
         const char *path;
         int fd = holder_client_ask(&request, true, error);
@@ -71,8 +76,22 @@ static bool env_print_port(const EnvForm *form, bool starts_at_once, GError **er
                 return false;
         }
         value = g_strdup_printf("%s,%s", path, starts_at_once ? "nosuspend" : "suspend");
-        env_print(form, &(const Variable){PORT_VARIABLE, value}, 1);
+        variables[0].value = value;
+        env_print(form, variables, has_inlines ? 2 : 1);
         return true;
+}
+
+static void env_print_lttng(const EnvForm *form, bool has_inlines)
+{
+        const Variable variables[] = {
+                {"DOTNET_LTTng", "1"},
+                {"DOTNET_EnableEventLog", "1"},
+                {"DOTNET_EventSourceFilter", NO_EVENT_SOURCE},
+                {"DOTNET_LTTngConfig", has_inlines ? LTTNG_CONFIG LTTNG_INLINES : LTTNG_CONFIG},
+                INLINES_VARIABLE,
+        };
+
+        env_print(form, variables, G_N_ELEMENTS(variables) - !has_inlines);
 }
 
 bool verb_env(const Options *options, GError **error)
@@ -88,7 +107,8 @@ bool verb_env(const Options *options, GError **error)
                 return false;
         }
         if (options_has(options, OPTION_PORT))
-                return env_print_port(&FORMS[form], options->starts_at_once, error);
-        env_print(&FORMS[form], LTTNG_VARIABLES, G_N_ELEMENTS(LTTNG_VARIABLES));
+                return env_print_port(&FORMS[form], options->starts_at_once,
+                                      options_has(options, OPTION_INLINES), error);
+        env_print_lttng(&FORMS[form], options_has(options, OPTION_INLINES));
         return true;
 }

@@ -383,6 +383,8 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                            "sh, env, systemd or docker (default: sh)"},
         [OPTION_PORT] = {0, "port", "HOW", true, to_port, MEMBER(starts_at_once),
                          "print what has it connect to the holder: suspend or nosuspend"},
+        [OPTION_INLINES] = {0, "inlines", NULL, false, NULL, 0,
+                            "and have the runtime report what it inlines"},
         [OPTION_LIVE] = {0, "live", NULL, false, NULL, 0,
                          "through lttng-relayd, for clrsym feed (the default)"},
         [OPTION_OUTPUT] = {'o', "output", "FILE", false, to_output, MEMBER(outputs),

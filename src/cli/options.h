@@ -48,6 +48,7 @@ typedef enum Option {
         OPTION_EXCLUDE,
         OPTION_FORMAT,
         OPTION_PORT,
+        OPTION_INLINES,
         OPTION_LIVE,
         OPTION_OUTPUT,
         OPTION_TRACK,

@@ -248,7 +248,7 @@ static const Verb VERBS[] = {
          .help = "stop what attach began"},
         {.name = "env",
          .run = verb_env,
-         .use = {.allowed = BIT(FORMAT) | BIT(PORT)},
+         .use = {.allowed = BIT(FORMAT) | BIT(PORT) | BIT(INLINES)},
          .help = "print the environment variables that trace a program from its start"},
         {.name = "session",
          .verbs = SESSION_VERBS,

@@ -15,6 +15,7 @@ const RecipeEvent RECIPE_EVENTS[] = {
         {"DotNETRuntime:Tiered*", false},
         {"DotNETRuntime:ILStubGenerated", false},
         {"DotNETRuntime:BulkType", false},
+        {"DotNETRuntimePrivate:JittedMethodRichDebugInfo", false},
 };
 const size_t RECIPE_N_EVENTS = G_N_ELEMENTS(RECIPE_EVENTS);
 

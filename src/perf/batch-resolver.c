@@ -291,6 +291,33 @@ static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrs
                        : NULL;
 }
 
+/* Adds what was inlined at the address that was asked for. */
+static int ask_inlined(BatchResolver *resolver, Batch *batch, const Ask *ask,
+                       const clrsym_answer *answer)
+{
+        uint32_t i;
+
+        if (answer->offset != ask->address - answer->body.start)
+                return 0;
+        for (i = 0; i < answer->n_inlined; i++) {
+                clrsym_body inlined;
+                clrsym_line line;
+                bool has_line =
+                        clrsym_lines_find_inlined(resolver->lines, files_of(resolver, ask->pid),
+                                                  answer, i, &inlined, &line) == CLRSYM_LINE_FOUND;
+                uint32_t frame;
+
+                if (!inlined.name)
+                        continue;
+                frame = frames_inlined(resolver->frames, &inlined, answer->body.tier,
+                                       has_line && resolver->settings->has_lines ? &line : NULL);
+                if (frame == INDEX_NONE ||
+                    !batch_add_inlined(batch, &batch->entries[ask->entry], frame))
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
 static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask)
 {
         const clrsym_answer *answer = batch->answers + ask->query;
@@ -326,7 +353,7 @@ static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask)
         clrsym_lines_name_types(resolver->lines, files_of(resolver, ask->pid), &of_address.body);
         entry->frame = frames_body(resolver->frames, &of_address, image, verdict.is_marked, known);
         entry->offset = (uint32_t)(entry->ip - answer->body.start);
-        return entry->frame == INDEX_NONE ? -ENOMEM : 0;
+        return entry->frame == INDEX_NONE ? -ENOMEM : ask_inlined(resolver, batch, ask, answer);
 }
 
 int batch_resolver_run(BatchResolver *resolver, Batch *batch)
@@ -347,6 +374,8 @@ int batch_resolver_run(BatchResolver *resolver, Batch *batch)
         }
         for (i = 0; r == 0 && i < batch->n_asks; i++)
                 r = ask_name(resolver, batch, &batch->asks[i]);
+        if (r == 0 && !batch_expand(batch))
+                r = -ENOMEM;
         for (i = 0; i < batch->n_queries; i++)
                 is_late |= answers[i].status == CLRSYM_PENDING ||
                            answers[i].status == CLRSYM_NO_PROCESS ||

@@ -36,12 +36,14 @@ void batch_deinit(Batch *batch)
         free(batch->asks);
         free(batch->queries);
         free(batch->answers);
+        free(batch->inlined);
         *batch = (Batch){0};
 }
 
 void batch_clear(Batch *batch)
 {
         batch->n_samples = batch->n_entries = batch->n_asks = batch->n_queries = 0;
+        batch->n_inlined = 0;
 }
 
 bool batch_is_full(const Batch *batch)
@@ -96,4 +98,53 @@ clrsym_answer *batch_answers(Batch *batch)
                 batch->n_answers_size = batch->n_queries_size;
         }
         return batch->answers;
+}
+
+bool batch_add_inlined(Batch *batch, Entry *entry, uint32_t frame)
+{
+        uint32_t *added = ADD(batch, inlined);
+
+        if (!added)
+                return false;
+        *added = frame;
+        if (!entry->n_inlined++)
+                entry->inlined = batch->n_inlined - 1;
+        return true;
+}
+
+/* Copies the entries of a sample to the end of OUT, each after what is inlined there. */
+static void batch_expand_sample(const Batch *batch, BatchSample *sample, Entry *out, size_t *n)
+{
+        size_t first = *n, i;
+        uint32_t k;
+
+        for (i = sample->first; i < sample->first + sample->n; i++) {
+                const Entry *entry = &batch->entries[i];
+
+                for (k = 0; k < entry->n_inlined; k++)
+                        out[(*n)++] = (Entry){.ip = entry->ip,
+                                              .frame = batch->inlined[entry->inlined + k]};
+                out[(*n)++] = *entry;
+        }
+        sample->first = first;
+        sample->n = *n - first;
+}
+
+bool batch_expand(Batch *batch)
+{
+        size_t n = 0, n_all = batch->n_entries + batch->n_inlined, i;
+        Entry *entries;
+
+        if (!batch->n_inlined)
+                return true;
+        entries = malloc(n_all * sizeof(*entries));
+        if (!entries)
+                return false;
+        for (i = 0; i < batch->n_samples; i++)
+                batch_expand_sample(batch, &batch->samples[i], entries, &n);
+        free(batch->entries);
+        batch->entries = entries;
+        batch->n_entries = n;
+        batch->n_entries_size = n_all;
+        return true;
 }

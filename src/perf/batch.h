@@ -21,6 +21,9 @@ typedef struct Entry {
         uint64_t ip;
         uint32_t frame;  /* perf's name for it, until the batch is resolved */
         uint32_t offset; /* of the ip in the body; 0 without a name */
+        /* The methods inlined there, from the innermost one on, once it is resolved. */
+        uint32_t n_inlined;
+        size_t inlined; /* the first of them in the batch */
 } Entry;
 
 typedef struct BatchSample {
@@ -50,11 +53,13 @@ typedef struct Batch {
         Ask *asks;
         clrsym_query *queries;
         clrsym_answer *answers; /* as many as queries, while they are resolved */
+        uint32_t *inlined;      /* frames */
         size_t n_samples, n_samples_size;
         size_t n_entries, n_entries_size;
         size_t n_asks, n_asks_size;
         size_t n_queries, n_queries_size;
         size_t n_answers_size;
+        size_t n_inlined, n_inlined_size;
 } Batch;
 
 void batch_deinit(Batch *batch);
@@ -71,6 +76,11 @@ Entry *batch_add_entry(Batch *batch);
 Ask *batch_add_ask(Batch *batch);
 /* For the ask that was added last, which counts its queries. */
 clrsym_query *batch_add_query(Batch *batch);
+
+/* For an entry, after those of its own that were added. */
+bool batch_add_inlined(Batch *batch, Entry *entry, uint32_t frame);
+/* Makes entries of the inlined methods. False if there is no memory. */
+bool batch_expand(Batch *batch);
 
 /* Room for an answer to each query; NULL if there is no memory. */
 clrsym_answer *batch_answers(Batch *batch);

@@ -290,6 +290,63 @@ uint32_t frames_body(Frames *frames, const clrsym_answer *answer, const char *im
         return add_row(frames, &frames->by_body, hash, &row);
 }
 
+/* What the reader of a picture sees: such frames are approximate. */
+#define INLINED " [inlined]"
+
+/* False: no memory. */
+static bool row_set_inlined(FrameRow *row, const clrsym_body *inlined, clrsym_style style)
+{
+        char *symbol = symbol_of(inlined, style);
+        size_t n = symbol ? strlen(symbol) + sizeof(INLINED) : 0;
+
+        row->name = symbol ? malloc(n) : NULL;
+        if (row->name)
+                snprintf(row->name, n, "%s" INLINED, symbol);
+        free(symbol);
+        row->module = module_of(inlined, NULL);
+        return row->name != NULL;
+}
+
+/* Its text is no method's of the program: a line's end follows the name. */
+static char *inlined_key(const FrameRow *row)
+{
+        size_t n = strlen(row->name) + 64;
+        char *key = malloc(n);
+
+        if (key)
+                snprintf(key, n, "%s\n%u %u %u %u", row->name, (unsigned)row->tier, row->key.file,
+                         row->key.line, row->key.checksum);
+        return key;
+}
+
+uint32_t frames_inlined(Frames *frames, const clrsym_body *inlined, clrsym_tier tier,
+                        const clrsym_line *line)
+{
+        FrameRow row = {.kind = STREAM_MANAGED, .tier = tier};
+        SymbolKey key = {.kind = STREAM_MANAGED};
+        uint64_t hash;
+        uint32_t number;
+
+        if ((line && !key_set_line(frames, &row.key, line, CLRSYM_IL_EXACT)) ||
+            !row_set_inlined(&row, inlined, frames->style)) {
+                row_deinit(&row);
+                return INDEX_NONE;
+        }
+        row.symbol = inlined_key(&row);
+        row.dso = row.module ? strdup(row.module) : NULL;
+        if (!row.symbol || (row.module && !row.dso)) {
+                row_deinit(&row);
+                return INDEX_NONE;
+        }
+        key = (SymbolKey){STREAM_MANAGED, row.symbol, row.dso};
+        hash = hash_text(hash_text(STREAM_MANAGED + 1, row.symbol), row.dso ? row.dso : "");
+        number = hash_index_find(&frames->by_symbol, hash, equal_symbol, frames->rows, &key);
+        if (number == INDEX_NONE)
+                return add_row(frames, &frames->by_symbol, hash, &row);
+        row_deinit(&row);
+        return number;
+}
+
 static const char *row_name(const FrameRow *row)
 {
         return row->name ? row->name : row->symbol;

@@ -51,6 +51,12 @@ uint32_t frames_text(Frames *frames, const char *text);
 uint32_t frames_body(Frames *frames, const clrsym_answer *answer, const char *image, bool is_marked,
                      const clrsym_line *line);
 
+/*
+ * The frame of a method that was inlined into a body of TIER: its name is marked. LINE as above.
+ */
+uint32_t frames_inlined(Frames *frames, const clrsym_body *inlined, clrsym_tier tier,
+                        const clrsym_line *line);
+
 /* Valid until the next frame is made. */
 NamedFrame frames_get(const Frames *frames, uint32_t number);
 

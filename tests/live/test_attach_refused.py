@@ -216,6 +216,10 @@ def environment(cases):
     cases.tap.check(set(wanted) == set(live.ENVIRONMENT) and all(
         wanted[name] == value for name, value in live.ENVIRONMENT.items()
         if name != 'DOTNET_EventSourceFilter'), 'env has the variables', wanted)
+    more = names(cases.clrsym('env', '--inlines', '--format', 'env').stdout, '')
+    config = wanted['DOTNET_LTTngConfig'] + ',Microsoft-Windows-DotNETRuntimePrivate:40000:5'
+    cases.tap.equal(more, {**wanted, 'DOTNET_LTTngConfig': config, 'DOTNET_RichDebugInfo': '1'},
+                    'with --inlines, the runtime reports what it inlines, too')
     script = cases.clrsym('env').stdout + '\nenv'
     done = cases.programs.run(['sh', '-c', script], env={'PATH': os.environ['PATH']})
     cases.tap.equal(names(done.stdout, 'DOTNET_'),

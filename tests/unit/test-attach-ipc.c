@@ -101,8 +101,20 @@ START_TEST(test_requests)
                                         "\x98\x00\x02\x00\x20\0\0\0\x05\0\0\0"
                                         "\x02\0\0\0P\0\0\0\0\0\0\0\0\x02\0\0\0"
                                         "\x92\0\0\0\xa0\0\0";
-        IpcCollect collect = {
-                .provider = "P", .keywords = 0x2000020098, .level = 5, .has_rundown = true};
+        static const uint8_t TWO_4[] = "DOTNET_IPC_V1\0\x59\x00\x02\x05\x00\x00"
+                                       "\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0"
+                                       "\x98\x00\x02\x00\x20\0\0\0\x05\0\0\0"
+                                       "\x02\0\0\0P\0\0\0\0\0\0\0"
+                                       "\x00\x00\x04\0\0\0\0\0\x05\0\0\0"
+                                       "\x02\0\0\0Q\0\0\0\0\0\0";
+        static const uint8_t TWO_5[] = "DOTNET_IPC_V1\0\x6f\x00\x02\x06\x00\x00\0\0\0\0"
+                                       "\0\x01\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0"
+                                       "\x98\x00\x02\x00\x20\0\0\0\x05\0\0\0"
+                                       "\x02\0\0\0P\0\0\0\0\0\0\0\0\x02\0\0\0"
+                                       "\x92\0\0\0\xa0\0\0\0"
+                                       "\x00\x00\x04\0\0\0\0\0\x05\0\0\0"
+                                       "\x02\0\0\0Q\0\0\0\0\0\0\0\0\0\0\0";
+        IpcCollect collect = {.provider = {"P", 0x2000020098, 5}, .has_rundown = true};
         g_autoptr(GByteArray) stop = ipc_stop_new(0x0102030405060708);
         g_autoptr(GByteArray) info = ipc_process_info_new();
         static const uint8_t RESUME[] = "DOTNET_IPC_V1\0\x14\x00\x04\x01\x00";
@@ -113,14 +125,17 @@ START_TEST(test_requests)
                 size_t n;
                 bool is_read;
                 uint64_t rundown_keywords;
+                const char *other;
         } rows[] = {
-                {IPC_COLLECT_TRACING_2, COLLECT_2, sizeof(COLLECT_2), false, 0},
-                {IPC_COLLECT_TRACING_4, COLLECT_4, sizeof(COLLECT_4), false, 0},
-                {IPC_COLLECT_TRACING_5, COLLECT_5, sizeof(COLLECT_5), false, 0},
-                {IPC_COLLECT_TRACING_2, READ_2, sizeof(READ_2), true, 0},
-                {IPC_COLLECT_TRACING_4, READ_4, sizeof(READ_4), true, 0},
-                {IPC_COLLECT_TRACING_5, READ_5, sizeof(READ_5), true, 0},
-                {IPC_COLLECT_TRACING_4, MODULES_4, sizeof(MODULES_4), true, 8},
+                {IPC_COLLECT_TRACING_2, COLLECT_2, sizeof(COLLECT_2), false, 0, NULL},
+                {IPC_COLLECT_TRACING_4, COLLECT_4, sizeof(COLLECT_4), false, 0, NULL},
+                {IPC_COLLECT_TRACING_5, COLLECT_5, sizeof(COLLECT_5), false, 0, NULL},
+                {IPC_COLLECT_TRACING_2, READ_2, sizeof(READ_2), true, 0, NULL},
+                {IPC_COLLECT_TRACING_4, READ_4, sizeof(READ_4), true, 0, NULL},
+                {IPC_COLLECT_TRACING_5, READ_5, sizeof(READ_5), true, 0, NULL},
+                {IPC_COLLECT_TRACING_4, MODULES_4, sizeof(MODULES_4), true, 8, NULL},
+                {IPC_COLLECT_TRACING_4, TWO_4, sizeof(TWO_4), true, 0, "Q"},
+                {IPC_COLLECT_TRACING_5, TWO_5, sizeof(TWO_5), true, 0, "Q"},
         };
         size_t i;
 
@@ -136,6 +151,7 @@ START_TEST(test_requests)
                 collect.command = rows[i].command;
                 collect.is_read = rows[i].is_read;
                 collect.rundown_keywords = rows[i].rundown_keywords;
+                collect.other = (IpcProvider){rows[i].other, 0x40000, 5};
                 bytes = ipc_collect_new(&collect);
                 ck_assert_uint_eq(bytes->len, rows[i].n);
                 ck_assert_mem_eq(bytes->data, rows[i].bytes, rows[i].n);
