@@ -264,9 +264,9 @@ typedef struct clrsym_answer {
          */
         int32_t line_il_offset;
         /*
-         * OK, if the runtime reports what it inlines (clrsym-env(1)): the methods inlined there,
-         * from the innermost one on. They are approximate: where an inlined method returns, the JIT
-         * often does not say so.
+         * OK, if the runtime reports what it inlines (clrsym-answers(7)): the methods inlined
+         * there, from the innermost one on. They are approximate: where an inlined method returns,
+         * the JIT often does not say so.
          */
         const clrsym_inlined *inlined;
         uint32_t n_inlined;

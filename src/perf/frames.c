@@ -307,7 +307,7 @@ static bool row_set_inlined(FrameRow *row, const clrsym_body *inlined, clrsym_st
         return row->name != NULL;
 }
 
-/* Its text is no method's of the program: a line's end follows the name. */
+/* No symbol of a method has a line feed in it. */
 static char *inlined_key(const FrameRow *row)
 {
         size_t n = strlen(row->name) + 64;

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Inlined methods of a running program, against the JIT's own reports of what it inlined into what.
+
+MethodJitInliningSucceeded names, as texts, the method that was inlined and the one that was compiled; the
+inline trees have ids, which our names are made from by way of MethodDetails, BulkType and the metadata of the
+assemblies. The program and the framework are compiled by the JIT, and optimised, from the first call on.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / 'traces')]
+
+import live  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+
+RUNTIME = 'Microsoft-Windows-DotNETRuntime'
+# As `clrsym attach` has them, with the JIT's reports.
+CONFIG = f'{RUNTIME}:0x60000A3098:5,{RUNTIME}Private:0x40000:5'
+ROUNDS = 1
+# Addresses of one body that are asked about, at most.
+N_PLACES = 40
+
+
+def without_arguments(name):
+    """'A.B`1.M' of 'A.B`1[System.Int32].M(int32)'."""
+    return re.sub(r'\[.*?\]+', '', re.sub(r'\(.*', '', name))
+
+
+def run_program(directory, name, inlines):
+    path = directory / name
+    environment = {key: value for key, value in os.environ.items() if not key.startswith('DOTNET_')}
+    subprocess.run(['dotnet', live.build(directory / f'app-{inlines}'), str(ROUNDS)], check=True, timeout=240,
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=directory,
+                   env={**environment, 'DOTNET_EnableEventPipe': '1', 'DOTNET_EventPipeConfig': CONFIG,
+                        'DOTNET_EventPipeOutputPath': str(path), 'DOTNET_RichDebugInfo': str(inlines),
+                        'DOTNET_EventPipeCircularMB': '256', 'DOTNET_LTTng': '0',
+                        'DOTNET_TieredCompilation': '0', 'DOTNET_ReadyToRun': '0'})
+    return path
+
+
+def read_pairs(programs, path):
+    """The (inlined, compiled) that the JIT reports."""
+    done = programs.run([programs.clrsym, 'dump', '--event', 'MethodJitInliningSucceeded', path])
+    pairs = set()
+    for line in done.stdout.splitlines():
+        fields = json.loads(line)['fields']
+        pairs.add(tuple(without_arguments(f'{fields[end + "Namespace"]}.{fields[end + "Name"]}')
+                        for end in ('Inlinee', 'Inliner')))  # the method that is compiled, always
+    return pairs
+
+
+def questions(bodies):
+    for body in bodies:
+        if body['size'] and body['loaded'] and body['version']['tier'].startswith('Optimized'):
+            start, size = int(body['start'], 16), body['size']
+            for offset in range(0, size, max(1, size // N_PLACES)):
+                yield f'{body["pid"]} {start + offset:#x} {body["loaded"]}\n'
+
+
+def read_edges(lines):
+    """The (inlined, compiled) that the answers have; how many names are not known; the longest chain."""
+    edges, unknown, depth = set(), 0, 0
+    for line in lines:
+        own = re.match(r'\S+ (.*?)\+0x[0-9a-f]+ ', line)
+        inlined = re.search(r', inlined ~(.*)$', line)
+        if not own or not inlined:
+            continue
+        chain = inlined[1].removesuffix(' ~').split(' in ~')
+        unknown += chain.count('?')
+        depth = max(depth, len(chain))
+        edges |= {(without_arguments(name), without_arguments(own[1])) for name in chain if name != '?'}
+    return edges, unknown, depth
+
+
+def ask(programs, path):
+    bodies = programs.bodies(['--trace', str(path)])
+    text = ''.join(questions(bodies))
+    return programs.run([programs.clrsym, 'resolve', '--names', 'clr', '--trace', path],
+                        text=text).stdout.splitlines()
+
+
+def test(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
+    path = run_program(directory, 'with.nettrace', 1)
+    pairs = read_pairs(programs, path)
+    lines = ask(programs, path)
+    edges, unknown, depth = read_edges(lines)
+    wrong = sorted(edges - pairs)
+    tap.check(len(pairs) > 500, f'the JIT reports {len(pairs)} pairs of methods')
+    tap.check(len(edges) > 100 and depth > 2, f'{len(lines)} addresses have {len(edges)} of them, {depth} deep',
+              len(edges), depth)
+    tap.equal(wrong[:5], [], 'none of them is another than those that the JIT reports')
+    tap.equal(unknown, 0, 'all have names')
+    without = ask(programs, run_program(directory, 'without.nettrace', 0))
+    tap.equal([line for line in without if ', inlined' in line], [], 'without the setting nothing changes')
+
+
+if __name__ == '__main__':
+    live.in_sandbox(lambda: recorded.main(test))
