@@ -359,21 +359,20 @@ static size_t connection_check_frame(IngestConnection *connection, const IngestF
         const BatchCut here = {batch->n, batch->cost};
         BatchItem item;
         int r = batch_item_decode(frame, &item);
+        bool is_unknown = r == -ENOENT; /* an event that a newer feeder knows */
         size_t cost;
 
-        if (r == -ENOENT) /* an event that a newer feeder knows */
-                return n;
-        if (r < 0 ||
-            (batch_item_has_stream(&item) && !connection_stream(connection, item.number))) {
+        if ((r < 0 && !is_unknown) || (!is_unknown && batch_item_has_stream(&item) &&
+                                       !connection_stream(connection, item.number))) {
                 batch->is_bad = true;
                 return n;
         }
         if (!connection->turn_us)
                 return n;
-        cost = batch_item_cost(&item, n);
+        cost = is_unknown ? n : batch_item_cost(&item, n);
         if (here.cost - batch_cut(batch, batch->cuts->len).cost >= PIECE_COST)
                 g_array_append_val(batch->cuts, here);
-        if (item.type == INGEST_RECORD &&
+        if (!is_unknown && item.type == INGEST_RECORD &&
             !connection_join_group(connection, item.number, item.record.time, cost))
                 cost = n = connection_drop_record(connection, &item, n);
         batch->cost += cost;

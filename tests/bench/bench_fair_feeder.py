@@ -60,6 +60,7 @@ BATCHES = {
         lambda i: body(i, LATER + i)),
     HANGS_UP: lambda: filled(lambda i: body(i, LATER + i)),
     'gaps': lambda: filled(lambda i: ingest.gap(LATER + 2 * i, LATER + 2 * i, i % N_STREAMS)),
+    'unknown events': lambda: filled(lambda i: ingest.record(LATER + i, 9999, b'')),
     'process gaps': lambda: filled(lambda i: ingest.process_gap(LATER + 2 * i, LATER + 2 * i + 1)),
     'progress': lambda: filled(lambda i: ingest.progress(LATER + i, i % N_STREAMS)),
     'empty batches': lambda: ingest.commit() * (1 << 20),

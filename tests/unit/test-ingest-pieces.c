@@ -22,6 +22,7 @@ typedef enum BatchShape {
         SHAPE_CLOSE_FIRST,
         SHAPE_QUIET_FIRST,
         SHAPE_RUNDOWNS,
+        SHAPE_UNKNOWN_EVENTS,
         _SHAPE_MAX,
 } BatchShape;
 
@@ -34,6 +35,7 @@ static const struct {
         [SHAPE_ONE_TIME] = {1, 1},          [SHAPE_ONE_STREAM_AFTER_THE_OTHER] = {8, 20},
         [SHAPE_EARLY_AT_THE_END] = {8, 20}, [SHAPE_CLOSE_FIRST] = {8, 20},
         [SHAPE_QUIET_FIRST] = {8, 20},      [SHAPE_RUNDOWNS] = {200, 250},
+        [SHAPE_UNKNOWN_EVENTS] = {8, 20},
 };
 
 static uint64_t shape_time(BatchShape shape, unsigned i)
@@ -52,6 +54,16 @@ static uint64_t shape_time(BatchShape shape, unsigned i)
         }
 }
 
+/* A load, as an event that only a newer feeder knows. */
+static void put_unknown(GByteArray *out, uint64_t time)
+{
+        const uint16_t id = UINT16_MAX;
+        guint at = out->len;
+
+        script_load(out, 0, time, 0x1000);
+        memcpy(out->data + at + INGEST_HEADER_SIZE + 30, &id, sizeof(id));
+}
+
 static void put_long_batch(GByteArray *out, BatchShape shape)
 {
         unsigned i;
@@ -61,6 +73,10 @@ static void put_long_batch(GByteArray *out, BatchShape shape)
         if (shape == SHAPE_QUIET_FIRST)
                 ingest_put_progress(out, INGEST_ALL_STREAMS, 50);
         for (i = 0; i < N_LONG; i++) {
+                if (shape == SHAPE_UNKNOWN_EVENTS && i % 100) {
+                        put_unknown(out, shape_time(shape, i));
+                        continue;
+                }
                 script_load(out,
                             shape == SHAPE_ONE_STREAM_AFTER_THE_OTHER ? i / (N_LONG / 2) : i % 2,
                             shape_time(shape, i), 0x1000 + 16 * (i % 1000));
