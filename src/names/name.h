@@ -58,6 +58,6 @@ const char *name_style_text(NameStyle style);
  * Writes the name, NUL-terminated, and returns the bytes that the whole of it has without the NUL,
  * like snprintf: if that is not below N, the name was cut, before a character. N 0 only measures,
  * BUFFER may then be NULL. Without a name it writes "" and returns 0. Takes time in proportion to
- * the length of the texts. What is written is UTF-8, at most 16 times as long as the texts.
+ * the length of the texts. What is written is UTF-8, at most 64 times as long as the texts.
  */
 size_t name_format(const RawName *raw, NameStyle style, char *buffer, size_t n);

@@ -185,7 +185,10 @@ static bool class_append(Writer *writer, Span *rest)
         return generic_append(writer, &generic);
 }
 
-/* Name NUMBER, from 0, of a list; empty: there is none, or not a plain one. */
+/* Bytes of a name: longer ones are not written in the place of "T1". */
+#define MAX_PARAMETER 48u
+
+/* Name NUMBER, from 0, of a list; empty: there is none, or not a plain and short one. */
 static Span parameter_name(Span list, unsigned number)
 {
         Span name = {0};
@@ -194,7 +197,9 @@ static Span parameter_name(Span list, unsigned number)
                 return name;
         for (number++; number > 0; number--)
                 name = list_next(&list);
-        return name_is_plain(name) ? name : span_of(name.at, name.at);
+        return span_length(name) <= MAX_PARAMETER && name_is_plain(name)
+                       ? name
+                       : span_of(name.at, name.at);
 }
 
 /* "T1" of "!0", "M1" of "!!0", or what the source calls them. */

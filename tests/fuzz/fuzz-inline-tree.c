@@ -5,6 +5,9 @@
 #include "codemap/inline-tree.h"
 #include "fuzz.h"
 
+#include <glib.h>
+#include <string.h>
+
 static void check_node(const InlineTree *tree, uint32_t i)
 {
         InlineNode node = inline_tree_node(tree, i);
@@ -21,6 +24,21 @@ static void check_lookup(const InlineTree *tree, uint32_t native)
                 FUZZ_REQUIRE(node < inline_tree_n_nodes(tree));
 }
 
+/* A tree's own block makes the same tree. */
+static void check_block(const InlineTree *tree)
+{
+        size_t n, n_again;
+        uint8_t *block = inline_tree_block(tree, &n), *block_again;
+        InlineTree *again = inline_tree_new(block, n);
+
+        FUZZ_REQUIRE(again);
+        block_again = inline_tree_block(again, &n_again);
+        FUZZ_REQUIRE(n == n_again && memcmp(block, block_again, n) == 0);
+        inline_tree_free(again);
+        g_free(block);
+        g_free(block_again);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         InlineTree *tree = inline_tree_new(data, size);
@@ -35,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_lookup(tree, UINT32_MAX);
         /* In memory it is not much larger than what was sent. */
         FUZZ_REQUIRE(inline_tree_size(tree) <= size + 64);
+        check_block(tree);
         inline_tree_free(tree);
         return 0;
 }

@@ -2,7 +2,8 @@
 
 /*
  * A method's name from the texts of an event: namespace, name and signature of the method, then
- * those of the method that it is a stub for, if any; each ends with a NUL.
+ * those of the method that it is a stub for, if any; then its type arguments and the names of type
+ * parameters. Each ends with a NUL.
  */
 
 #include "fuzz.h"
@@ -12,7 +13,7 @@
 #include <glib.h>
 #include <string.h>
 
-enum { N_TEXTS = 6 };
+enum { N_TEXTS = 9 };
 
 static void check_text(const char *text)
 {
@@ -26,7 +27,7 @@ static void check_name(const RawName *raw, NameStyle style, size_t n_raw, size_t
         size_t n = name_format(raw, style, NULL, 0);
         g_autofree char *name = g_malloc(n + 1), *cut = NULL;
 
-        FUZZ_REQUIRE(n <= 16 * n_raw + 64);
+        FUZZ_REQUIRE(n <= 64 * n_raw + 64);
         FUZZ_REQUIRE(name_format(raw, style, name, n + 1) == n && strlen(name) == n);
         FUZZ_REQUIRE(g_utf8_validate(name, (gssize)n, NULL));
         check_text(name);
@@ -53,6 +54,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 texts[i] = g_strndup(part.n ? (const char *)part.at : "", part.n);
         }
         raw = (RawName){.name_space = texts[0], .name = texts[1], .signature = texts[2]};
+        if (*texts[6])
+                raw.type_args = texts[6];
+        raw.type_params = texts[7];
+        raw.method_params = texts[8];
         target = (RawName){.name_space = texts[3], .name = texts[4], .signature = texts[5]};
         if (*target.name)
                 raw.stub_target = &target;
