@@ -7,7 +7,9 @@ have no part in, against the 20 ms that the daemon promises. Asserts no time."""
 import os
 import pathlib
 import statistics
+import struct
 import sys
+import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -54,7 +56,7 @@ BATCHES = {
     'one time, one stream': lambda: filled(body),
     'one time, 4096 streams': lambda: filled(lambda i: body(i, stream=i % N_STREAMS)),
     'one early record at the end': lambda: filled(lambda i: body(i, LATER + i), body(0, 1, 1)),
-    'a stream that is closed first': lambda: ingest.frame(6, b'\1\0\0\0') + filled(
+    'a stream that is closed first': lambda: ingest.frame(6, struct.pack('<I', 1)) + filled(
         lambda i: body(i, LATER + i)),
     'progress of all streams first': lambda: ingest.progress(1, ALL_STREAMS) + filled(
         lambda i: body(i, LATER + i)),
@@ -63,6 +65,8 @@ BATCHES = {
     'unknown events': lambda: filled(lambda i: ingest.record(LATER + i, 9999, b'')),
     'process gaps': lambda: filled(lambda i: ingest.process_gap(LATER + 2 * i, LATER + 2 * i + 1)),
     'progress': lambda: filled(lambda i: ingest.progress(LATER + i, i % N_STREAMS)),
+    'all streams are closed': lambda: b''.join(
+        ingest.frame(6, struct.pack('<I', i)) for i in range(N_STREAMS)) + ingest.commit(),
     'empty batches': lambda: ingest.commit() * (1 << 20),
     'empty batches with progress': lambda: (ingest.progress(10**18, ALL_STREAMS) +
                                             ingest.commit()) * (1 << 18),
@@ -132,7 +136,8 @@ def run(tap, programs, directory, wanted):
     """WANTED: some of BATCHES; any other argument stands for all."""
     for name in [name for name in BATCHES if name in wanted] or BATCHES:
         batch = BATCHES[name]()
-        with recorded.Daemon(programs, directory) as daemon:
+        with tempfile.TemporaryDirectory(dir=directory) as state, \
+             recorded.Daemon(programs, directory, '--state', state) as daemon:
             fill(daemon)
             rows, is_refused = waits(daemon, batch, name == HANGS_UP)
             longest, most = max(wait for wait, _ in rows), max(used for _, used in rows)
