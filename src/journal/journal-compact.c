@@ -130,7 +130,11 @@ static void journal_install_checkpoint(Journal *journal, uint64_t number, uint64
 
                 if (part.name.number >= number)
                         continue;
-                journal_directory_remove(&journal->directory, part.name);
+                /* A journal that has failed may need the room now. */
+                if (journal->is_failed)
+                        journal_directory_remove(&journal->directory, part.name);
+                else
+                        journal_trash_remove(&journal->trash, &journal->directory, part.name);
                 g_array_remove_index(journal->parts, i);
         }
         journal->n_checkpoint = n_bytes;

@@ -11,6 +11,7 @@
 
 #include "journal/journal-directory.h"
 #include "journal/journal-file.h"
+#include "journal/journal-trash.h"
 #include "journal/journal.h"
 
 #include <sys/types.h>
@@ -23,6 +24,7 @@ typedef struct JournalPart {
 
 struct Journal {
         JournalDirectory directory;
+        JournalTrash trash;
         char boot_id[64];
         Tracker *tracker;  /* borrowed */
         QueryStats *stats; /* borrowed */

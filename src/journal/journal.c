@@ -247,6 +247,7 @@ Journal *journal_new(const char *path, Tracker *tracker, const TrackerHost *host
         int r;
 
         journal->fd = -1;
+        journal_trash_init(&journal->trash);
         journal->tracker = tracker;
         journal->stats = stats;
         journal->limit = DEFAULT_LIMIT;
@@ -288,6 +289,7 @@ void journal_free(Journal *journal)
         tracker_set_host(journal->tracker, &journal->host);
         if (journal->fd >= 0)
                 close(journal->fd);
+        journal_trash_deinit(&journal->trash);
         journal_directory_close(&journal->directory);
         g_array_unref(journal->parts);
         g_ptr_array_unref(journal->connections);
