@@ -3,9 +3,14 @@
 
 #include <string.h>
 
+static bool is_blank(char c)
+{
+        return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static size_t skip_blanks(JsonSpan text, size_t at)
 {
-        while (at < text.n && strchr(" \t\r\n", text.at[at]) && text.at[at])
+        while (at < text.n && is_blank(text.at[at]))
                 at++;
         return at;
 }
@@ -85,7 +90,7 @@ static JsonSpan value_at(JsonSpan text, size_t *at)
         size_t begin = *at, end = skip_value(text, begin);
 
         *at = end;
-        while (end > begin && strchr(" \t\r\n", text.at[end - 1]))
+        while (end > begin && is_blank(text.at[end - 1]))
                 end--;
         return (JsonSpan){text.at + begin, end - begin};
 }
@@ -138,7 +143,7 @@ void json_span_members(JsonSpan object, const char *const *names, size_t n, Json
         memset(ret_values, 0, n * sizeof(*ret_values));
         while (next_member(object, &at, &key, &value))
                 for (i = 0; i < n; i++)
-                        if (key_is(key, names[i]))
+                        if (key.n > 1 && key.at[1] == names[i][0] && key_is(key, names[i]))
                                 ret_values[i] = value;
 }
 
