@@ -2,6 +2,7 @@
 #include "cli/attach-follow.h"
 
 #include "attach/holder-client.h"
+#include "attach/port-watch.h"
 #include "attach/processes.h"
 #include "cli/json-field.h"
 #include "util/fd.h"
@@ -53,6 +54,7 @@ typedef struct Follow {
         gint64 next_look;     /* at the holder */
         gint64 next_sessions; /* at LTTng's */
         pid_t holder;         /* whoever listens for it; 0: not known */
+        PortWatch *ports;     /* owned; NULL: they cannot be watched */
 } Follow;
 
 static void followed_free(void *data)
@@ -215,13 +217,13 @@ static void follow_take_answer(Follow *follow, Followed *followed)
                 follow->settings->attached(answer, follow->settings->data);
 }
 
-/* Waits for answers until END. */
+/* Waits for answers until END, or until a runtime starts. */
 static void follow_wait(Follow *follow, gint64 end)
 {
         gint64 left;
 
         while ((left = (end - g_get_monotonic_time() + 999) / 1000) > 0) {
-                struct pollfd fds[MAX_ASKED];
+                struct pollfd fds[MAX_ASKED + 1];
                 Followed *asked[MAX_ASKED];
                 GHashTableIter iter;
                 gpointer value;
@@ -233,8 +235,11 @@ static void follow_wait(Follow *follow, gint64 end)
                         fds[n] = (struct pollfd){.fd = asked[n]->fd, .events = POLLIN};
                         n += asked[n]->fd >= 0;
                 }
-                if (poll(fds, n, (int)left) <= 0)
+                fds[n] = (struct pollfd){.fd = port_watch_fd(follow->ports), .events = POLLIN};
+                if (poll(fds, n + 1, (int)left) <= 0)
                         continue;
+                if (fds[n].revents && port_watch_take(follow->ports))
+                        end = 0;
                 for (i = 0; i < n; i++)
                         if (fds[i].revents)
                                 follow_take_answer(follow, asked[i]);
@@ -290,6 +295,7 @@ static void follow_look_at_holder(Follow *follow, gint64 now)
 void attach_follow(const FollowSettings *settings)
 {
         Follow follow = {.settings = settings,
+                         .ports = port_watch_new(),
                          .processes = g_hash_table_new_full(NULL, NULL, NULL, followed_free)};
 
         for (;;) {

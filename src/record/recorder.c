@@ -2,6 +2,7 @@
 #include "record/recorder.h"
 
 #include "attach/holder-client.h"
+#include "attach/port-watch.h"
 #include "record/runtime-sampler.h"
 #include "record/sampler.h"
 #include "record/scratch.h"
@@ -42,9 +43,11 @@ struct Recorder {
         SpawnCommand command;
         int command_status; /* as waitpid() has it */
         unsigned n_parts;
-        bool is_refused; /* perf did not start again, which was noted */
-        Search *search;  /* owned: with the whole machine */
-        gint64 begin;    /* us of g_get_monotonic_time() */
+        bool is_refused;  /* perf did not start again, which was noted */
+        Search *search;   /* owned: with the whole machine */
+        PortWatch *ports; /* owned: the same; NULL: they cannot be watched */
+        GArray *asked;    /* owned, of Asked: the answers have not come yet */
+        gint64 begin;     /* us of g_get_monotonic_time() */
         gint64 next_progress, next_search, next_part, next_follow, next_horizon;
         int signal_fd;
         sigset_t old_signals;
@@ -63,24 +66,27 @@ typedef struct Asked {
         int fd;
 } Asked;
 
+static Asked recorder_ask(const Recorder *recorder, pid_t pid)
+{
+        const Request request = {.verb = REQUEST_ATTACH,
+                                 .pid = pid,
+                                 .via = ATTACH_VIA_EVENTPIPE,
+                                 .list = recorder->settings.is_whole_machine ? ATTACH_LIST_AUTO
+                                                                             : ATTACH_LIST_ALWAYS};
+        g_autoptr(GError) refusal = NULL;
+
+        return (Asked){pid,
+                       holder_client_ask_in(recorder->services->holder_path, &request, &refusal)};
+}
+
 static bool recorder_attach(const Recorder *recorder, const pid_t *pids, size_t n, GError **error)
 {
         g_autofree Asked *asked = g_new0(Asked, n);
         unsigned n_attached = 0;
         size_t i;
 
-        for (i = 0; i < n; i++) {
-                const Request request = {.verb = REQUEST_ATTACH,
-                                         .pid = pids[i],
-                                         .via = ATTACH_VIA_EVENTPIPE,
-                                         .list = recorder->settings.is_whole_machine
-                                                         ? ATTACH_LIST_AUTO
-                                                         : ATTACH_LIST_ALWAYS};
-                g_autoptr(GError) refusal = NULL;
-
-                asked[i] = (Asked){pids[i], holder_client_ask_in(recorder->services->holder_path,
-                                                                 &request, &refusal)};
-        }
+        for (i = 0; i < n; i++)
+                asked[i] = recorder_ask(recorder, pids[i]);
         for (i = 0; i < n; i++) {
                 g_autoptr(GError) refusal = NULL;
                 json_auto_t *answer =
@@ -101,13 +107,45 @@ static bool recorder_attach(const Recorder *recorder, const pid_t *pids, size_t 
         return true;
 }
 
-/* Every .NET process that was not found before. */
+/* Every .NET process that was not found before. Nobody waits for the answers. */
 static void recorder_search(Recorder *recorder)
+{
+        g_autoptr(GArray) added = search_look(recorder->search);
+        guint i;
+
+        for (i = 0; i < added->len; i++) {
+                const Asked asked = recorder_ask(recorder, g_array_index(added, pid_t, i));
+
+                if (asked.fd >= 0)
+                        g_array_append_val(recorder->asked, asked);
+        }
+}
+
+/* Those that run already. */
+static void recorder_search_first(Recorder *recorder)
 {
         g_autoptr(GArray) added = search_look(recorder->search);
 
         recorder_attach(recorder, (const pid_t *)(const void *)added->data, added->len,
                         /* error= */ NULL);
+}
+
+/* FDS: those of the asked, as they were polled. */
+static void recorder_take_answers(Recorder *recorder, const struct pollfd *fds, guint n)
+{
+        guint i;
+
+        for (i = n; i-- > 0;) {
+                const Asked asked = g_array_index(recorder->asked, Asked, i);
+                g_autoptr(GError) refusal = NULL;
+
+                if (!fds[i].revents)
+                        continue;
+                json_decref(holder_client_answer(asked.fd, &refusal));
+                if (refusal)
+                        recorder_note(recorder, refusal->message);
+                g_array_remove_index_fast(recorder->asked, i);
+        }
 }
 
 /* What the holder has attached; NULL: it does not answer. The caller frees it. */
@@ -374,13 +412,28 @@ static bool recorder_look(Recorder *recorder)
                                       ? sampler_pace(recorder->sampler, g_get_monotonic_time())
                                       : LOOK_MS;
 
+        const struct pollfd ports = {.fd = port_watch_fd(recorder->ports), .events = POLLIN};
+        const guint n_asked = recorder->asked->len;
+        guint i;
+
         g_array_set_size(recorder->fds, 0);
         g_array_append_val(recorder->fds, signals);
+        g_array_append_val(recorder->fds, ports);
+        for (i = 0; i < n_asked; i++) {
+                const struct pollfd asked = {.fd = g_array_index(recorder->asked, Asked, i).fd,
+                                             .events = POLLIN};
+
+                g_array_append_val(recorder->fds, asked);
+        }
         if (recorder->runtime)
                 runtime_sampler_poll(recorder->runtime, recorder->fds);
         if (poll((struct pollfd *)(void *)recorder->fds->data, recorder->fds->len,
                  (int)MIN(pace, LOOK_MS)) <= 0)
                 return false;
+        recorder_take_answers(recorder, &g_array_index(recorder->fds, struct pollfd, 2), n_asked);
+        if (g_array_index(recorder->fds, struct pollfd, 1).revents &&
+            port_watch_take(recorder->ports))
+                recorder->next_search = 0;
         if (recorder->runtime)
                 runtime_sampler_drain(recorder->runtime);
         return g_array_index(recorder->fds, struct pollfd, 0).revents != 0;
@@ -462,6 +515,7 @@ Recorder *recorder_new(const RecorderSettings *settings, GError **error)
         recorder->signal_fd = -1;
         recorder->command.go_fd = -1;
         recorder->search = search_new();
+        recorder->asked = g_array_new(FALSE, FALSE, sizeof(Asked));
         recorder->fds = g_array_new(FALSE, FALSE, sizeof(struct pollfd));
         /* From here on a signal ends the recording, not the program. */
         recorder_catch_signals(recorder);
@@ -477,6 +531,8 @@ Recorder *recorder_new(const RecorderSettings *settings, GError **error)
 
 void recorder_free(Recorder *recorder)
 {
+        guint i;
+
         if (!recorder)
                 return;
         /* A command that did not begin yet ends by this, and by no signal. */
@@ -489,6 +545,10 @@ void recorder_free(Recorder *recorder)
         services_free(recorder->services);
         scratch_free(recorder->scratch);
         search_free(recorder->search);
+        port_watch_free(recorder->ports);
+        for (i = 0; i < recorder->asked->len; i++)
+                close(g_array_index(recorder->asked, Asked, i).fd);
+        g_array_unref(recorder->asked);
         recorder_release_signals(recorder);
         g_free(recorder);
 }
@@ -504,8 +564,10 @@ static bool recorder_begin(Recorder *recorder, GError **error)
 {
         const RecorderSettings *settings = &recorder->settings;
 
-        if (settings->is_whole_machine)
-                recorder_search(recorder);
+        if (settings->is_whole_machine) {
+                recorder->ports = port_watch_new();
+                recorder_search_first(recorder);
+        }
         return recorder_attach(recorder, settings->pids, settings->n_pids, error) &&
                recorder_prepare_command(recorder, error) &&
                recorder_start_sampling(recorder, error) && recorder_start_command(recorder, error);

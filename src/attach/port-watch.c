@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "attach/port-watch.h"
+
+#include "util/fd.h"
+
+#include <glib.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#define PORT_PREFIX "dotnet-diagnostic-"
+
+struct PortWatch {
+        int fd;
+};
+
+PortWatch *port_watch_new(void)
+{
+        FD_AUTO int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+        const char *directory = g_getenv("TMPDIR");
+        PortWatch *watch;
+
+        /* The runtime takes $TMPDIR, else /tmp. Both are watched: others may have another one. */
+        if (fd < 0 || inotify_add_watch(fd, "/tmp", IN_CREATE | IN_ONLYDIR) < 0)
+                return NULL;
+        if (directory && *directory)
+                inotify_add_watch(fd, directory, IN_CREATE | IN_ONLYDIR);
+        watch = g_new0(PortWatch, 1);
+        watch->fd = fd_steal(&fd);
+        return watch;
+}
+
+void port_watch_free(PortWatch *watch)
+{
+        if (!watch)
+                return;
+        close(watch->fd);
+        g_free(watch);
+}
+
+int port_watch_fd(const PortWatch *watch)
+{
+        return watch ? watch->fd : -1;
+}
+
+/* True if a port is among the N bytes of events; or if some were lost. */
+static bool events_have_port(const char *bytes, size_t n)
+{
+        size_t at = 0;
+
+        while (n - at >= sizeof(struct inotify_event)) {
+                const struct inotify_event *event = (const void *)(bytes + at);
+
+                if (event->mask & IN_Q_OVERFLOW ||
+                    (event->len && g_str_has_prefix(event->name, PORT_PREFIX)))
+                        return true;
+                at += sizeof(*event) + event->len;
+        }
+        return false;
+}
+
+bool port_watch_take(PortWatch *watch)
+{
+        char bytes[8192] __attribute__((aligned(__alignof__(struct inotify_event))));
+        bool is_found = false;
+        ssize_t n;
+
+        while ((n = read(watch->fd, bytes, sizeof(bytes))) > 0)
+                is_found |= events_have_port(bytes, (size_t)n);
+        return is_found;
+}
