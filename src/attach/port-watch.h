@@ -20,5 +20,5 @@ void port_watch_free(PortWatch *watch);
 
 /* Borrowed: readable when something was made in the directory. -1 of NULL. */
 int port_watch_fd(const PortWatch *watch);
-/* Takes what there is to read. True if a port was among it. */
+/* Takes the events that wait. True if a port was made. */
 bool port_watch_take(PortWatch *watch);

@@ -55,7 +55,7 @@ static Pdb pdb_open(const char *path)
         return pdb;
 }
 
-/* Of the methods that have points: how many points. */
+/* How many methods have points, and how many points. */
 static void count_points(const Pdb *pdb, uint64_t *n_methods, uint64_t *n_points)
 {
         uint32_t n = metadata_n_rows(&pdb->metadata, METADATA_METHOD_DEBUG_INFORMATION), method;
