@@ -10,7 +10,8 @@
 #include "codemap/inline-tree.h"
 #include "codemap/strtab.h"
 
-/* The JIT inlines no deeper. A longer chain is cut: those next to the body's own method are missing.
+/* The JIT inlines no deeper. A longer chain is cut: those next to the body's own method are
+ * missing.
  */
 #define INLINING_MAX_DEPTH 20u
 
