@@ -190,6 +190,7 @@ clrsym_line_status clrsym_lines_find_inlined(clrsym_lines *lines, int32_t pid,
                 return CLRSYM_LINE_NO_MODULE;
         ret_body->name_space = method.name_space;
         ret_body->name = method.name;
+        ret_body->signature = method.signature;
         ret_body->type_arg_names = method.type_args;
         ret_body->module_path = method.module_path;
         ret_body->token = method.token;

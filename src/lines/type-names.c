@@ -3,6 +3,7 @@
 
 #include "lines/image-search.h"
 #include "metadata/metadata-names.h"
+#include "metadata/method-signature.h"
 #include "metadata/pe-file.h"
 #include "pdb/debug-directory.h"
 #include "util/guid-text.h"
@@ -15,10 +16,11 @@
 /* Bytes of metadata: the largest assembly of a framework has 10 MiB. */
 #define MAX_METADATA (64u << 20)
 /* Bytes of a path, of one name, of all names of a text, and of the names of type parameters. */
-#define MAX_PATH   4096u
-#define MAX_NAME   1024u
-#define MAX_NAMES  16384u
-#define MAX_PARAMS 1024u
+#define MAX_PATH      4096u
+#define MAX_NAME      1024u
+#define MAX_NAMES     16384u
+#define MAX_PARAMS    1024u
+#define MAX_SIGNATURE 4096u
 /* Types in types. */
 #define MAX_DEPTH 32u
 
@@ -36,6 +38,7 @@ struct TypeNames {
         unsigned next; /* of the images: to be replaced, once there are as many */
         char names[MAX_NAMES];
         char path[MAX_PATH]; /* of the method that was found last */
+        char signature[MAX_SIGNATURE];
         char type_params[MAX_PARAMS], method_params[MAX_PARAMS];
 };
 
@@ -291,6 +294,9 @@ bool type_names_find_inlined(TypeNames *names, const SymbolDirs *dirs, pid_t pid
         if (!ret->name || !type_parser_put_name(&parser, type) ||
             !type_parser_brackets(&parser, &n) || !type_parser_put(&parser, '\0'))
                 return false;
+        if (metadata_method_signature(metadata, ret->token & 0xffffff, names->signature,
+                                      sizeof(names->signature)))
+                ret->signature = names->signature;
         begin = parser.n;
         if (!type_parser_brackets(&parser, &n) || *parser.at)
                 return false;

@@ -26,6 +26,7 @@ typedef struct TypeNamesInlined {
         const char
                 *name_space; /* with the type and its arguments, as the runtime's events have it */
         const char *name;
+        const char *signature; /* as the runtime's events have it; NULL: not known */
         const char *type_args; /* as reflection writes types; NULL: it has none */
         const char *module_path;
         uint8_t pdb_guid[PDB_GUID_SIZE];

@@ -291,6 +291,19 @@ static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrs
                        : NULL;
 }
 
+/*
+ * Parameters keep their numbers: precompiled code that no event has the token of could not have
+ * their names, and one method would be two frames.
+ */
+static void ask_type_args(BatchResolver *resolver, const Ask *ask, clrsym_body *body)
+{
+        if (!body->type_args)
+                return;
+        clrsym_lines_name_types(resolver->lines, files_of(resolver, ask->pid), body);
+        body->type_param_names = NULL;
+        body->method_param_names = NULL;
+}
+
 /* Adds what was inlined at the address that was asked for. */
 static int ask_inlined(BatchResolver *resolver, Batch *batch, const Ask *ask,
                        const clrsym_answer *answer)
@@ -350,7 +363,7 @@ static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask)
                 image = ask->code.file;
         of_address = *answer;
         known = ask_line(resolver, ask, &of_address, &line);
-        clrsym_lines_name_types(resolver->lines, files_of(resolver, ask->pid), &of_address.body);
+        ask_type_args(resolver, ask, &of_address.body);
         entry->frame = frames_body(resolver->frames, &of_address, image, verdict.is_marked, known);
         entry->offset = (uint32_t)(entry->ip - answer->body.start);
         return entry->frame == INDEX_NONE ? -ENOMEM : ask_inlined(resolver, batch, ask, answer);

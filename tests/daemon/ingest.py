@@ -117,6 +117,21 @@ def il_map(time, method, rejit, il_version, **record_options):
                   **record_options)
 
 
+def inline_tree(time, method, inlined, **record_options):
+    """JittedMethodRichDebugInfo: INLINED is in METHOD from its first byte on, where METHOD calls it at IL offset 5."""
+    block = (struct.pack('<II', 2, 1) + struct.pack('<QIII', method, 0xffffffff, 1, 0)
+             + struct.pack('<QIII', inlined, 5, 0, 0) + struct.pack('<IIIB', 3, 1, 0, 0))
+    return record(time, 189, struct.pack('<HQQQII', 0, method, 0, 0, 1 << 31, len(block))
+                  + struct.pack('<I', len(block)) + block, provider=2, **record_options)
+
+
+def method_details(time, method, module, **record_options):
+    """BulkType with a type of MODULE, and MethodDetails of a method of that type."""
+    types = struct.pack('<QQIIB', 0x70, module, 0x02000007, 0, 0x12) + struct.pack('<HI', 0, 0)
+    return (record(time, 15, struct.pack('<IHI', 1, 0, len(types)) + types, **record_options)
+            + record(time, 72, struct.pack('<QQIIQI', method, 0x70, 0x06000008, 0, module, 0), **record_options))
+
+
 def module_load(time, module, path, event=152, native='', **record_options):
     """ModuleLoad_V1; event 153 is the unload."""
     return record(time, event, struct.pack('<QQII', module, 1, 0, 0) + string(path) + string(native)

@@ -29,7 +29,8 @@ NOBODY = 65534
 # The checks of a process.
 OF_PROCESS = ('process', 'runtime', 'library', 'provider', 'registered', 'port', 'events-on',
               'clock', 'tracked')
-EVENTS = ['DotNETRuntime:' + event for event in live.RUNTIME_EVENTS] + ['DotNETRuntimeRundown:*']
+EVENTS = ['DotNETRuntime:' + event for event in live.RUNTIME_EVENTS] + [
+    'DotNETRuntimeRundown:*', 'DotNETRuntimePrivate:JittedMethodRichDebugInfo']
 
 # What this machine may lack: no release after Debian 11 has the library.
 LACKING = [] if libraries('liblttng-ust.so.0') else ['library']

@@ -293,9 +293,11 @@ def run(tap, programs, directory, names):
              # No runtime of today gives these two, but the events have them.
              ingest.assembly_load(10**9 + 2, 0x1, 'A, Version=1.0.0.0', binding=0x3),
              ingest.module_load(10**9 + 2, 0x55, '/a.dll', native='/a.ni.dll'),
-             ingest.body(10**9 + 3, AMBIGUOUS),
+             ingest.body(10**9 + 3, AMBIGUOUS), ingest.inline_tree(10**9 + 3, AMBIGUOUS + 1, 0x88),
+             ingest.method_details(10**9 + 3, 0x88, 0x55),
              ingest.unload(10**9 + 4, AMBIGUOUS), ingest.body(10**9 + 5, AMBIGUOUS),
              ingest.unload(10**9 + 6, AMBIGUOUS), ingest.load(10**9 + 7, 0x9000),
+             ingest.inline_tree(10**9 + 7, 0x9001, 0x88), ingest.method_details(10**9 + 7, 0x88, 0x55),
              ingest.process_gap(10**15, None),
              ingest.stub_generated(10**9 + 8, 0x77), ingest.stub(10**9 + 9, 0xa000, 0x77))
         interfaces = descriptions(tap, daemon)

@@ -281,11 +281,11 @@ def check_version(tap, asker, programs, directory):
     text = asker.run('--version')
     number = re.match(r'clrsym (\d+\.\d+\.\d+)\n', text)
     tap.check(number and text == f'clrsym {number[1]}\n'
-              f'libclrsym {number[1]}: org.clrsym.Symbolizer, binary form 3\n'
-              f'clrsymd {number[1]}: org.varlink.service, org.clrsym.Symbolizer, binary form 3, '
+              f'libclrsym {number[1]}: org.clrsym.Symbolizer, binary form 4\n'
+              f'clrsymd {number[1]}: org.varlink.service, org.clrsym.Symbolizer, binary form 4, '
               f'ingest protocol {ingest.VERSION}\n', '--version', text)
     got, = asker.json('--version')
-    tap.equal(got['clrsymd'], {'version': number[1], 'bulk_version': 3,
+    tap.equal(got['clrsymd'], {'version': number[1], 'bulk_version': 4,
                                'ingest_version': ingest.VERSION,
                                'interfaces': ['org.varlink.service', 'org.clrsym.Symbolizer']},
               '--version --json')

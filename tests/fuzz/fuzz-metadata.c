@@ -4,6 +4,7 @@
 
 #include "fuzz.h"
 #include "metadata/metadata-names.h"
+#include "metadata/method-signature.h"
 #include "metadata/pe-file.h"
 
 #include <string.h>
@@ -59,6 +60,9 @@ static void check_name(const Metadata *metadata, MetadataTable table, uint32_t r
                 FUZZ_REQUIRE(metadata_method_type(metadata, rid) <=
                              metadata_n_rows(metadata, METADATA_TYPE_DEF));
                 metadata_method_name(metadata, rid);
+                FUZZ_REQUIRE(metadata_method_signature(metadata, rid, name, sizeof(name))
+                                     ? strlen(name) < sizeof(name)
+                                     : !*name);
         }
 }
 

@@ -85,9 +85,28 @@ def ask(programs, path):
                         text=text).stdout.splitlines()
 
 
+def check_signatures(tap, programs, path):
+    """Signatures from the metadata of the assemblies, against those that the runtime writes into its events."""
+    program = pathlib.Path(programs.plugin_dir).parent / 'tests' / 'method-signatures'
+    bodies = [body for body in programs.bodies(['--trace', str(path)]) if body['module'] and
+              body['module']['path'] and (body['method']['token'] or '').startswith('0x06') and
+              'dynamic' not in body['flag_names']]
+    ours = {}
+    for module in {body['module']['path'] for body in bodies}:
+        for line in programs.run([program, module]).stdout.splitlines():
+            token, _, signature = line.partition(' ')
+            ours[module, int(token, 16)] = signature
+    pairs = {(ours[body['module']['path'], int(body['method']['token'], 16)], body['method']['signature'])
+             for body in bodies}
+    wrong = [pair for pair in pairs if pair[0] != pair[1]]
+    tap.check(len(pairs) > 500, f'{len(bodies)} methods have {len(pairs)} signatures')
+    tap.equal(wrong[:5], [], 'all are written from the metadata as the runtime writes them')
+
+
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     path = run_program(directory, 'with.nettrace', 1)
+    check_signatures(tap, programs, path)
     pairs = read_pairs(programs, path)
     lines = ask(programs, path)
     edges, unknown, depth = read_edges(lines)

@@ -22,7 +22,8 @@ import alone  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 
-RECIPE = {'DotNETRuntime:' + event for event in live.RUNTIME_EVENTS} | {'DotNETRuntimeRundown:*'}
+RECIPE = {'DotNETRuntime:' + event for event in live.RUNTIME_EVENTS} | {
+    'DotNETRuntimeRundown:*', 'DotNETRuntimePrivate:JittedMethodRichDebugInfo'}
 DAEMONS = ('lttng-sessiond', 'lttng-relayd')
 
 

@@ -396,6 +396,8 @@ def line_of(answer):
         path = answer['module']['path'] if answer['module'] else None
         file = f' ({path.rpartition("/")[2]})' if path and not path.endswith('/') else ''
         text = f'{answer["symbol"]}+{answer["offset"]:#x}{file} [{answer["version"]["tier"]}]'
+        if answer['inlined']:  # no trace here has what their names are made from
+            text += ', inlined ' + ' in '.join('~?' for _ in answer['inlined'])
     else:
         text = f'?? {answer["status"]}'
     doubt = '' if answer['confidence'] in (None, 'exact') else ' ~'

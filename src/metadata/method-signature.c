@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+#include "metadata/method-signature.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* No real type is as deep as that. */
+#define MAX_DEPTH 32u
+/* Arguments of a method, or of a type. */
+#define MAX_LIST 1024u
+
+/* The first byte of a method's signature. */
+enum {
+        CONVENTION_KIND = 0x0f, /* 0: the managed one */
+        CONVENTION_UNMANAGED = 0x09,
+        CONVENTION_GENERIC = 0x10,
+        CONVENTION_INSTANCE = 0x20,
+        CONVENTION_EXPLICIT = 0x40,
+};
+
+/* Element types of ECMA-335 (II.23.1.16). */
+enum {
+        TYPE_POINTER = 0x0f,
+        TYPE_BY_REF = 0x10,
+        TYPE_VALUE = 0x11,
+        TYPE_CLASS = 0x12,
+        TYPE_PARAMETER = 0x13,
+        TYPE_ARRAY = 0x14,
+        TYPE_GENERIC = 0x15,
+        TYPE_FUNCTION = 0x1b,
+        TYPE_VECTOR = 0x1d,
+        TYPE_METHOD_PARAMETER = 0x1e,
+        TYPE_REQUIRED_MODIFIER = 0x1f,
+};
+
+/* Those that are one word, as the runtime spells them. */
+static const char *const WORDS[] = {
+        [0x01] = "void",
+        [0x02] = "bool",
+        [0x03] = "wchar",
+        [0x04] = "int8",
+        [0x05] = "unsigned int8",
+        [0x06] = "int16",
+        [0x07] = "unsigned int16",
+        [0x08] = "int32",
+        [0x09] = "unsigned int32",
+        [0x0a] = "int64",
+        [0x0b] = "unsigned int64",
+        [0x0c] = "float32",
+        [0x0d] = "float64",
+        [0x0e] = "class System.String",
+        [0x18] = "int",
+        [0x19] = "unsigned int",
+        [0x1c] = "class System.Object",
+};
+
+/* What is being written, and what it is read from. */
+typedef struct SignatureWriter {
+        const Metadata *metadata;
+        ByteCursor cursor;
+        char *buffer;
+        size_t n, n_used;
+        bool has_failed;
+} SignatureWriter;
+
+static void signature_add(SignatureWriter *writer, const char *text)
+{
+        size_t n = strlen(text);
+
+        if (writer->has_failed || n >= writer->n - writer->n_used) {
+                writer->has_failed = true;
+                return;
+        }
+        memcpy(writer->buffer + writer->n_used, text, n + 1);
+        writer->n_used += n;
+}
+
+static uint32_t signature_number(SignatureWriter *writer)
+{
+        unsigned bits;
+
+        return byte_cursor_compressed(&writer->cursor, &bits);
+}
+
+/* A type parameter: "!0". */
+static void signature_add_parameter(SignatureWriter *writer, const char *prefix)
+{
+        char number[16];
+
+        snprintf(number, sizeof(number), "%u", (unsigned)signature_number(writer));
+        signature_add(writer, prefix);
+        signature_add(writer, number);
+}
+
+/* A nested type has no namespace in the metadata, and the runtime does not write its outer one. */
+static void signature_add_name(SignatureWriter *writer)
+{
+        MetadataTable table;
+        const char *name_space, *name;
+        bool is_ref;
+        uint32_t rid;
+
+        if (!metadata_decode(METADATA_TYPE_DEF_OR_REF, signature_number(writer), &table, &rid) ||
+            (table != METADATA_TYPE_DEF && table != METADATA_TYPE_REF)) {
+                writer->has_failed = true;
+                return;
+        }
+        is_ref = table == METADATA_TYPE_REF;
+        name_space = metadata_cell_string(writer->metadata, table, rid,
+                                          is_ref ? TYPE_REF_NAMESPACE : TYPE_DEF_NAMESPACE);
+        name = metadata_cell_string(writer->metadata, table, rid,
+                                    is_ref ? TYPE_REF_NAME : TYPE_DEF_NAME);
+        if (!name_space || !name) {
+                writer->has_failed = true;
+                return;
+        }
+        signature_add(writer, name_space);
+        signature_add(writer, *name_space ? "." : "");
+        signature_add(writer, name);
+}
+
+static void signature_add_type(SignatureWriter *writer, unsigned depth);
+
+/* N of them, with commas between them. */
+static void signature_add_types(SignatureWriter *writer, uint32_t n, unsigned depth)
+{
+        uint32_t i;
+
+        if (n > MAX_LIST)
+                writer->has_failed = true;
+        for (i = 0; i < n && !writer->has_failed; i++) {
+                signature_add(writer, i ? "," : "");
+                signature_add_type(writer, depth);
+        }
+}
+
+static void signature_add_class(SignatureWriter *writer, uint8_t type)
+{
+        signature_add(writer, type == TYPE_VALUE ? "value class " : "class ");
+        signature_add_name(writer);
+}
+
+static void signature_add_generic(SignatureWriter *writer, unsigned depth)
+{
+        uint8_t type = byte_cursor_u8(&writer->cursor);
+
+        if (type != TYPE_VALUE && type != TYPE_CLASS)
+                writer->has_failed = true;
+        signature_add_class(writer, type);
+        signature_add(writer, "<");
+        signature_add_types(writer, signature_number(writer), depth);
+        signature_add(writer, ">");
+}
+
+/* Arrays of several dimensions, which begin at 0 and have any length: as all compilers make them.
+ */
+static void signature_add_array(SignatureWriter *writer, unsigned depth)
+{
+        uint32_t rank, n_bounds, i;
+
+        signature_add_type(writer, depth);
+        rank = signature_number(writer);
+        if (rank < 2 || rank > MAX_LIST || signature_number(writer) != 0)
+                writer->has_failed = true;
+        n_bounds = signature_number(writer);
+        for (i = 0; i < n_bounds && !writer->has_failed && !writer->cursor.has_failed; i++)
+                if (signature_number(writer) != 0)
+                        writer->has_failed = true;
+        signature_add(writer, "[");
+        for (i = 1; i < rank && !writer->has_failed; i++)
+                signature_add(writer, ",");
+        signature_add(writer, "]");
+}
+
+/* Only these two conventions were seen, and both are written the same. */
+static void signature_add_function(SignatureWriter *writer, unsigned depth)
+{
+        uint8_t convention = byte_cursor_u8(&writer->cursor);
+        uint32_t n = signature_number(writer);
+
+        if (convention && convention != CONVENTION_UNMANAGED)
+                writer->has_failed = true;
+        signature_add(writer, "fnptr ");
+        signature_add_type(writer, depth);
+        signature_add(writer, "(");
+        signature_add_types(writer, n, depth);
+        signature_add(writer, ")");
+}
+
+/* A type and what follows it. */
+static void signature_add_suffixed(SignatureWriter *writer, const char *suffix, unsigned depth)
+{
+        signature_add_type(writer, depth);
+        signature_add(writer, suffix);
+}
+
+static void signature_add_type(SignatureWriter *writer, unsigned depth)
+{
+        uint8_t type = byte_cursor_u8(&writer->cursor);
+
+        if (writer->cursor.has_failed || !depth--)
+                writer->has_failed = true;
+        if (writer->has_failed)
+                return;
+        if (type < sizeof(WORDS) / sizeof(*WORDS) && WORDS[type]) {
+                signature_add(writer, WORDS[type]);
+                return;
+        }
+        switch (type) {
+        case TYPE_POINTER:
+                signature_add_suffixed(writer, "*", depth);
+                break;
+        case TYPE_BY_REF:
+                signature_add_suffixed(writer, "&", depth);
+                break;
+        case TYPE_VECTOR:
+                signature_add_suffixed(writer, "[]", depth);
+                break;
+        case TYPE_VALUE:
+        case TYPE_CLASS:
+                signature_add_class(writer, type);
+                break;
+        case TYPE_PARAMETER:
+                signature_add_parameter(writer, "!");
+                break;
+        case TYPE_METHOD_PARAMETER:
+                signature_add_parameter(writer, "!!");
+                break;
+        case TYPE_GENERIC:
+                signature_add_generic(writer, depth);
+                break;
+        case TYPE_ARRAY:
+                signature_add_array(writer, depth);
+                break;
+        case TYPE_FUNCTION:
+                signature_add_function(writer, depth);
+                break;
+        case TYPE_REQUIRED_MODIFIER:
+                signature_add(writer, "required_modifier ");
+                signature_add_name(writer);
+                signature_add(writer, " ");
+                signature_add_type(writer, depth);
+                break;
+        default:
+                writer->has_failed = true;
+        }
+}
+
+static void signature_write(SignatureWriter *writer)
+{
+        uint8_t convention = byte_cursor_u8(&writer->cursor);
+        uint32_t n;
+
+        if (convention & (CONVENTION_KIND | CONVENTION_EXPLICIT))
+                writer->has_failed = true;
+        signature_add(writer, convention & CONVENTION_INSTANCE ? "instance " : "");
+        if (convention & CONVENTION_GENERIC) {
+                signature_add(writer, "generic ");
+                signature_number(writer);
+        }
+        n = signature_number(writer);
+        signature_add_type(writer, MAX_DEPTH);
+        signature_add(writer, "  (");
+        signature_add_types(writer, n, MAX_DEPTH);
+        signature_add(writer, ")");
+        if (writer->cursor.has_failed || writer->cursor.n)
+                writer->has_failed = true;
+}
+
+bool metadata_method_signature(const Metadata *metadata, uint32_t method, char *buffer, size_t n)
+{
+        SignatureWriter writer = {.metadata = metadata, .buffer = buffer, .n = n};
+        MetadataSpan blob;
+        uint32_t cell;
+
+        if (!n)
+                return false;
+        *buffer = '\0';
+        if (!metadata_cell(metadata, METADATA_METHOD_DEF, method, METHOD_DEF_SIGNATURE, &cell) ||
+            !metadata_blob(metadata, cell, &blob))
+                return false;
+        writer.cursor = (ByteCursor){.at = blob.at, .n = blob.n};
+        signature_write(&writer);
+        if (writer.has_failed)
+                *buffer = '\0';
+        return !writer.has_failed;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Method signature: the signature of a method as the runtime's events write it
+ *
+ *     instance generic class System.String  (int32,class List`1<!!0>&)
+ *
+ * It is made from the method's blob (ECMA-335, II.23.2.1). Nothing in the blob is trusted.
+ */
+
+#include "metadata/metadata.h"
+
+/*
+ * Writes the signature of METHOD, a row of MethodDef, NUL-terminated, into the N bytes of BUFFER.
+ * False, and BUFFER is empty, if it is damaged or longer, or has what is rare, so that it is not
+ * known how the runtime would write it: arrays with bounds, optional modifiers, calling conventions
+ * of native code.
+ */
+bool metadata_method_signature(const Metadata *metadata, uint32_t method, char *buffer, size_t n);
