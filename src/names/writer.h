@@ -14,8 +14,8 @@
 typedef struct Writer {
         Text text;
         bool is_short;
-        unsigned depth;      /* depth of types in types */
-        unsigned n_pointers; /* depth of pointers to functions in each other */
+        unsigned depth;                  /* depth of types in types */
+        unsigned n_pointers;             /* depth of pointers to functions in each other */
         Span type_params, method_params; /* their names, with commas; at NULL: not known */
 } Writer;
 

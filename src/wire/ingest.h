@@ -20,7 +20,8 @@
  * A batch is everything between two COMMITs: the daemon applies it as a whole when COMMIT arrives,
  * or not at all. It never ends between two events of a stream that have one time. Of a stream,
  * records at or below its watermark (the time of the last record applied) are dropped as known, and
- * so are gaps that end at or below the last gap of that kind: sending a trace again changes nothing.
+ * so are gaps that end at or below the last gap of that kind: sending a trace again changes
+ * nothing.
  *
  * A stream's identity is (trace UUID, stream class id, stream id), equal live and on disk. Stream
  * numbers are the connection's own, counted from 0. Once the batch with a STREAM_CLOSE is

@@ -103,8 +103,8 @@ static const struct {
         {RESOLVE("{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x1008\",\"time\":3500000000}"),
          "{\"parameters\":{\"answers\":[{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x1008\","
          "\"time\":\"3.500000000\",\"status\":\"unloaded\",\"nearest\":{" A_FIELDS
-         "\"offset\":8," A_VERSION
-         "\"il_offset\":null,\"il_kind\":\"no-mapping\",\"line_il_offset\":0,\"inlined\":null," A_LIFE
+         "\"offset\":8," A_VERSION "\"il_offset\":null,\"il_kind\":\"no-mapping\",\"line_il_"
+                                   "offset\":0,\"inlined\":null," A_LIFE
          ",\"distance\":-0.500000000},\"confidence\":\"exact\",\"horizon\":\"4.000000000\","
          "\"epoch\":2}],"
          "\"processes\":[{\"pid\":100,"
@@ -117,7 +117,8 @@ static const struct {
          "\"start\":\"0x9000\",\"size\":null,\"offset\":0,\"flags\":null,\"flag_names\":null,"
          "\"version\":{"
          "\"rejit_id\":0,\"il_version\":null,\"tier\":\"ReadyToRun\"},\"module\":null,"
-         "\"il_offset\":null,\"il_kind\":null,\"line_il_offset\":null,\"inlined\":null,\"jit_ms\":null,\"loaded\":"
+         "\"il_offset\":null,\"il_kind\":null,\"line_il_offset\":null,\"inlined\":null,\"jit_ms\":"
+         "null,\"loaded\":"
          "null,\"unloaded\":null,"
          "\"source\":\"r2r-entry\",\"confidence\":\"exact\",\"horizon\":\"4.000000000\",\"epoch\":"
          "2}],"
