@@ -104,7 +104,7 @@ static const struct {
          "{\"parameters\":{\"answers\":[{\"pid\":100,\"pid_ns\":0,\"addr\":\"0x1008\","
          "\"time\":\"3.500000000\",\"status\":\"unloaded\",\"nearest\":{" A_FIELDS
          "\"offset\":8," A_VERSION "\"il_offset\":null,\"il_kind\":\"no-mapping\",\"line_il_"
-                                   "offset\":0,\"inlined\":null," A_LIFE
+         "offset\":0,\"inlined\":null," A_LIFE
          ",\"distance\":-0.500000000},\"confidence\":\"exact\",\"horizon\":\"4.000000000\","
          "\"epoch\":2}],"
          "\"processes\":[{\"pid\":100,"
