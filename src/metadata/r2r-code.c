@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "metadata/r2r-code.h"
 
-#include "metadata/native-format.h"
-#include "metadata/r2r-signature.h"
+#include "metadata/r2r-tables.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,15 +20,10 @@
 #define R2R_MAX_SECTIONS 1024u
 #define R2R_SIGNATURE    0x00525452u
 
-#define FUNCTION_SIZE   12u
 #define MAX_TABLE_BYTES (32u << 20)
-#define PAGE            4096u
 
 #define NO_CODE       "it has no precompiled code"
 #define CONTRADICTION "its tables contradict each other"
-
-/* From this version on bounds are bits, before it they are nibbles. */
-#define VERSION_WITH_BITS 16u
 
 /* Sections of the ReadyToRun header that are read, by their numbers in the file. */
 enum {
@@ -48,81 +42,20 @@ enum {
 #define MAX_COMPONENTS   4096u
 #define FIRST_MODULE     2u
 
-/* A table of the image in memory. */
-typedef struct ImageTable {
-        PeRange range;
-        uint8_t *bytes; /* owned or NULL */
-} ImageTable;
-
-/* The first function of an instance of a generic method; COMPONENT: of that assembly. */
-typedef struct InstanceRow {
-        uint32_t component, rid, function;
-} InstanceRow;
-
-/* An assembly with code in a composite image. */
-typedef struct Component {
-        uint8_t mvid[R2R_MVID_SIZE];
-        ImageTable methods;
-} Component;
-
-/* What the assemblies of a composite image share. */
-typedef struct CodeImage {
-        unsigned n_users;
-        ImageTable functions, debug_info;
-        uint32_t n_functions;
-        uint8_t *heads;        /* owned: a bit a function: it is a method's first */
-        Component *components; /* owned; NULL: the image is one assembly */
-        uint32_t n_components;
-        InstanceRow *rows; /* owned: sorted */
-        uint32_t n_rows, n_rows_allocated;
-} CodeImage;
-
-struct R2RCode {
-        unsigned version;
-        CodeImage *image;    /* shared */
-        NativeTable methods; /* borrowed from own_methods, or from a component */
-        ImageTable own_methods, instances;
-        ImageTable components, mvids; /* of a composite image, while it is read */
-        ImageTable owner;             /* only its place counts */
-        const InstanceRow *rows;      /* borrowed from the image: of this assembly */
-        uint32_t n_rows;
-};
-
 static int r2r_code_refuse(const char **ret_reason, const char *reason)
 {
         *ret_reason = reason;
         return -EBADMSG;
 }
 
-static uint32_t u32_at(const uint8_t *at)
+static void code_set_head(R2RCode *code, uint32_t i, FunctionHead head)
 {
-        return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
+        FunctionHead *at;
 
-static NativeTable table_of(const ImageTable *table)
-{
-        return (NativeTable){.at = table->bytes, .n = table->bytes ? table->range.size : 0};
-}
-
-static uint32_t function_begin(const R2RCode *code, uint32_t i)
-{
-        return u32_at(code->image->functions.bytes + (size_t)i * FUNCTION_SIZE);
-}
-
-static uint32_t function_end(const R2RCode *code, uint32_t i)
-{
-        return u32_at(code->image->functions.bytes + (size_t)i * FUNCTION_SIZE + 4);
-}
-
-static bool code_is_head(const R2RCode *code, uint32_t i)
-{
-        return code->image->heads[i / 8] >> i % 8 & 1;
-}
-
-static void code_set_head(R2RCode *code, uint32_t i)
-{
-        if (i < code->image->n_functions)
-                code->image->heads[i / 8] |= (uint8_t)(1u << i % 8);
+        if (i >= code->image->n_functions)
+                return;
+        at = &code->image->heads[i];
+        *at = at->kind == HEAD_NONE ? head : (FunctionHead){.kind = HEAD_UNKNOWN};
 }
 
 static int table_read(ImageTable *table, const PeFile *pe, const char **ret_reason)
@@ -143,7 +76,7 @@ static int code_take_section(R2RCode *code, const uint8_t *row, const char **ret
 {
         ImageTable *table;
 
-        switch (u32_at(row)) {
+        switch (r2r_u32(row)) {
         case SECTION_FUNCTIONS:
                 table = &code->image->functions;
                 break;
@@ -154,7 +87,7 @@ static int code_take_section(R2RCode *code, const uint8_t *row, const char **ret
                 table = &code->image->debug_info;
                 break;
         case SECTION_INSTANCES:
-                table = &code->instances;
+                table = &code->image->instances;
                 break;
         case SECTION_COMPONENTS:
                 table = &code->components;
@@ -170,7 +103,7 @@ static int code_take_section(R2RCode *code, const uint8_t *row, const char **ret
         }
         if (table->range.size)
                 return r2r_code_refuse(ret_reason, CONTRADICTION);
-        table->range = (PeRange){u32_at(row + 4), u32_at(row + 8)};
+        table->range = (PeRange){r2r_u32(row + 4), r2r_u32(row + 8)};
         return 0;
 }
 
@@ -184,7 +117,7 @@ static int code_read_sections(R2RCode *code, const PeFile *pe, uint32_t rva,
 
         if (r < 0)
                 return r;
-        n = u32_at(header + 4);
+        n = r2r_u32(header + 4);
         if (n > R2R_MAX_SECTIONS || rva > UINT32_MAX - CORE_HEADER)
                 return r2r_code_refuse(ret_reason, CONTRADICTION);
         r = n ? pe_file_read_rva(pe, rva + CORE_HEADER, rows, n * R2R_SECTION) : 0;
@@ -204,13 +137,13 @@ static int code_read_header(R2RCode *code, const PeFile *pe, const char **ret_re
         r = pe_file_read_rva(pe, pe->directories[PE_CLR].rva, clr, sizeof(clr));
         if (r < 0)
                 return r;
-        native = u32_at(clr + CLR_NATIVE);
-        if (u32_at(clr) < CLR_SIZE || !native)
+        native = r2r_u32(clr + CLR_NATIVE);
+        if (r2r_u32(clr) < CLR_SIZE || !native)
                 return r2r_code_refuse(ret_reason, NO_CODE);
         r = pe_file_read_rva(pe, native, header, sizeof(header));
         if (r < 0)
                 return r;
-        if (u32_at(header) != R2R_SIGNATURE)
+        if (r2r_u32(header) != R2R_SIGNATURE)
                 return r2r_code_refuse(ret_reason, NO_CODE);
         code->version = header[4] | (unsigned)header[5] << 8;
         if (code->version != 9 && code->version != 10 && code->version != 16)
@@ -226,12 +159,12 @@ static bool code_functions_are_sound(const R2RCode *code, const PeFile *pe)
         uint32_t end = 0, i;
 
         for (i = 0; i < code->image->n_functions; i++) {
-                uint32_t begin = function_begin(code, i);
+                uint32_t begin = r2r_function_begin(code, i);
                 const PeSection *section;
 
-                if (begin < end || function_end(code, i) <= begin)
+                if (begin < end || r2r_function_end(code, i) <= begin)
                         return false;
-                end = function_end(code, i);
+                end = r2r_function_end(code, i);
                 section = pe_file_section(pe, begin, end - begin);
                 if (!section || !section->is_code)
                         return false;
@@ -239,19 +172,9 @@ static bool code_functions_are_sound(const R2RCode *code, const PeFile *pe)
         return true;
 }
 
-/* The function that an entry point has at OFFSET of its table. */
-static bool entry_function(const NativeTable *table, size_t offset, uint32_t *ret)
-{
-        uint32_t number;
-
-        if (!native_number(table, &offset, &number))
-                return false;
-        *ret = number & 1 ? number >> 2 : number >> 1;
-        return true;
-}
-
 /* The next instance of a generic method. False at the end. */
-static bool walk_instance(NativeWalk *walk, R2RInstance *ret, uint32_t *ret_function)
+static bool walk_instance(NativeWalk *walk, R2RInstance *ret, uint32_t *ret_offset,
+                          uint32_t *ret_function)
 {
         const NativeTable *table = walk->table;
         size_t offset;
@@ -259,8 +182,9 @@ static bool walk_instance(NativeWalk *walk, R2RInstance *ret, uint32_t *ret_func
         while (native_walk_next(walk, &offset)) {
                 const ByteCursor cursor = {.at = table->at + offset, .n = table->n - offset};
 
+                *ret_offset = (uint32_t)offset;
                 if (r2r_signature_read(cursor, ret) &&
-                    entry_function(table, offset + ret->n, ret_function))
+                    r2r_entry_function(table, offset + ret->n, ret_function))
                         return true;
         }
         return false;
@@ -303,28 +227,38 @@ static int row_compare(const void *a, const void *b)
  */
 static bool instance_component(const CodeImage *image, const R2RInstance *instance, uint32_t *ret)
 {
-        if (instance->is_member_ref)
+        if (instance->is_member_ref || instance->is_stub)
                 return false;
         *ret = image->components ? instance->module - FIRST_MODULE : 0;
         return !image->components || *ret < image->n_components;
 }
 
+static FunctionHead instance_head(const InstanceRow *row, bool is_known)
+{
+        return is_known ? (FunctionHead){.kind = HEAD_INSTANCE,
+                                         .component = row->component,
+                                         .value = row->offset}
+                        : (FunctionHead){.kind = HEAD_UNKNOWN};
+}
+
 static int code_take_instances(R2RCode *code)
 {
-        const NativeTable instances = table_of(&code->instances);
+        const NativeTable instances = r2r_table(&code->image->instances);
         CodeImage *image = code->image;
-        uint32_t function, component;
         R2RInstance instance;
+        InstanceRow row = {0};
         NativeWalk walk;
         int r = 0;
 
         if (!native_walk_begin(&walk, &instances))
                 return 0;
-        while (r == 0 && walk_instance(&walk, &instance, &function)) {
-                code_set_head(code, function);
-                if (instance_component(image, &instance, &component) &&
-                    function < image->n_functions)
-                        r = image_add_row(image, (InstanceRow){component, instance.rid, function});
+        while (r == 0 && walk_instance(&walk, &instance, &row.offset, &row.function)) {
+                bool is_known = instance_component(image, &instance, &row.component);
+
+                row.rid = instance.rid;
+                code_set_head(code, row.function, instance_head(&row, is_known));
+                if (is_known && row.function < image->n_functions)
+                        r = image_add_row(image, row);
         }
         if (image->n_rows)
                 qsort(image->rows, image->n_rows, sizeof(*image->rows), row_compare);
@@ -346,7 +280,7 @@ static void code_use_rows(R2RCode *code, uint32_t component)
 }
 
 /* Each first function of a method has an entry point, or is an instance's. */
-static void code_set_method_heads(R2RCode *code, const NativeTable *methods)
+static void code_set_method_heads(R2RCode *code, const NativeTable *methods, uint32_t component)
 {
         uint32_t n = native_array_n(methods), i, function;
         size_t offset;
@@ -354,20 +288,23 @@ static void code_set_method_heads(R2RCode *code, const NativeTable *methods)
         /* No more than there can be in as many bytes. */
         for (i = 0; i < n && i / 16 < methods->n; i++)
                 if (native_array_find(methods, i, &offset) &&
-                    entry_function(methods, offset, &function))
-                        code_set_head(code, function);
+                    r2r_entry_function(methods, offset, &function))
+                        code_set_head(code, function,
+                                      (FunctionHead){.kind = HEAD_METHOD,
+                                                     .component = component,
+                                                     .value = i + 1});
 }
 
 /* It also has debug information, which no handler has. */
 static void code_set_mapped_heads(R2RCode *code)
 {
-        const NativeTable debug_info = table_of(&code->image->debug_info);
+        const NativeTable debug_info = r2r_table(&code->image->debug_info);
         size_t offset;
         uint32_t i;
 
         for (i = 0; i < code->image->n_functions; i++)
-                if (native_array_find(&debug_info, i, &offset))
-                        code_set_head(code, i);
+                if (!r2r_is_head(code, i) && native_array_find(&debug_info, i, &offset))
+                        code_set_head(code, i, (FunctionHead){.kind = HEAD_UNKNOWN});
 }
 
 /* The components with their tables of methods: RVAs and MVIDs are in the same order. */
@@ -393,20 +330,19 @@ static int code_take_components(R2RCode *code, const PeFile *pe, const char **re
                 memcpy(component->mvid, code->mvids.bytes + (size_t)i * R2R_MVID_SIZE,
                        R2R_MVID_SIZE);
                 code->own_methods = (ImageTable){0};
-                r = code_read_sections(code, pe, u32_at(row + COMPONENT_HEADER), ret_reason);
+                r = code_read_sections(code, pe, r2r_u32(row + COMPONENT_HEADER), ret_reason);
                 if (r == 0)
                         r = table_read(&code->own_methods, pe, ret_reason);
                 component->methods = code->own_methods;
                 code->own_methods = (ImageTable){0};
-                methods = table_of(&component->methods);
+                methods = r2r_table(&component->methods);
                 if (r == 0)
-                        code_set_method_heads(code, &methods);
+                        code_set_method_heads(code, &methods, i);
                 /* Tables that overlap would take more memory than the file. */
                 n_bytes += methods.n;
                 if (r == 0 && n_bytes > MAX_TABLE_BYTES)
                         r = -EBADMSG;
         }
-        code_set_mapped_heads(code);
         return r;
 }
 
@@ -421,10 +357,10 @@ static int code_read_functions(R2RCode *code, const PeFile *pe, const char **ret
                 return r;
         if (!image->functions.range.size)
                 return r2r_code_refuse(ret_reason, NO_CODE);
-        image->n_functions = image->functions.range.size / FUNCTION_SIZE;
-        if (image->functions.range.size % FUNCTION_SIZE || !code_functions_are_sound(code, pe))
+        image->n_functions = image->functions.range.size / R2R_FUNCTION_SIZE;
+        if (image->functions.range.size % R2R_FUNCTION_SIZE || !code_functions_are_sound(code, pe))
                 return r2r_code_refuse(ret_reason, CONTRADICTION);
-        image->heads = calloc(image->n_functions / 8 + 1, 1);
+        image->heads = calloc(image->n_functions, sizeof(*image->heads));
         return image->heads ? 0 : -ENOMEM;
 }
 
@@ -435,13 +371,13 @@ static int code_read_tables(R2RCode *code, const PeFile *pe, const char **ret_re
         if (r == 0)
                 r = table_read(&code->own_methods, pe, ret_reason);
         if (r == 0)
-                r = table_read(&code->instances, pe, ret_reason);
+                r = table_read(&code->image->instances, pe, ret_reason);
         if (r < 0)
                 return r;
-        code->methods = table_of(&code->own_methods);
-        code_set_method_heads(code, &code->methods);
-        code_set_mapped_heads(code);
+        code->methods = r2r_table(&code->own_methods);
+        code_set_method_heads(code, &code->methods, 0);
         r = code_take_instances(code);
+        code_set_mapped_heads(code);
         code_use_rows(code, 0);
         return r;
 }
@@ -460,8 +396,12 @@ static int code_read_composite(R2RCode *code, const PeFile *pe, const char **ret
         if (r == 0)
                 r = code_take_components(code, pe, ret_reason);
         if (r == 0)
-                r = table_read(&code->instances, pe, ret_reason);
-        return r < 0 ? r : code_take_instances(code);
+                r = table_read(&code->image->instances, pe, ret_reason);
+        if (r == 0)
+                r = code_take_instances(code);
+        if (r == 0)
+                code_set_mapped_heads(code);
+        return r;
 }
 
 static R2RCode *code_new(void)
@@ -533,7 +473,7 @@ int r2r_code_component(R2RCode **ret, const R2RCode *composite, const uint8_t mv
                 return -ENOMEM;
         *code = (R2RCode){.version = composite->version,
                           .image = image,
-                          .methods = table_of(&image->components[i].methods)};
+                          .methods = r2r_table(&image->components[i].methods)};
         image->n_users++;
         code_use_rows(code, i);
         *ret = code;
@@ -570,6 +510,7 @@ static void image_release(CodeImage *image)
         free(image->rows);
         free(image->functions.bytes);
         free(image->debug_info.bytes);
+        free(image->instances.bytes);
         free(image->heads);
         free(image);
 }
@@ -580,7 +521,6 @@ void r2r_code_free(R2RCode *code)
                 return;
         image_release(code->image);
         free(code->own_methods.bytes);
-        free(code->instances.bytes);
         free(code->components.bytes);
         free(code->mvids.bytes);
         free(code);
@@ -591,134 +531,28 @@ uint32_t r2r_code_n_functions(const R2RCode *code)
         return code->image->n_functions;
 }
 
+size_t r2r_code_size(const R2RCode *code)
+{
+        const CodeImage *image = code->image;
+
+        return (size_t)image->functions.range.size + image->debug_info.range.size +
+               image->instances.range.size + code->own_methods.range.size +
+               image->n_functions * sizeof(*image->heads) +
+               image->n_rows_allocated * sizeof(*image->rows);
+}
+
+uint32_t r2r_code_n_components(const R2RCode *code)
+{
+        return code->image->n_components;
+}
+
+const uint8_t *r2r_code_component_mvid(const R2RCode *code, uint32_t component)
+{
+        return component < code->image->n_components ? code->image->components[component].mvid
+                                                     : NULL;
+}
+
 unsigned r2r_code_version(const R2RCode *code)
 {
         return code->version;
-}
-
-bool r2r_code_method(const R2RCode *code, uint32_t function, R2RMethod *ret)
-{
-        uint32_t last = function;
-
-        if (function >= code->image->n_functions || !code_is_head(code, function))
-                return false;
-        while (last + 1 < code->image->n_functions && !code_is_head(code, last + 1))
-                last++;
-        *ret = (R2RMethod){
-                .function = function,
-                .begin = function_begin(code, function),
-                .end = function_end(code, last),
-        };
-        return true;
-}
-
-bool r2r_code_find(const R2RCode *code, uint32_t rva, R2RMethod *ret)
-{
-        uint32_t low = 0, high = code->image->n_functions;
-
-        /* The first function that begins after RVA. */
-        while (low < high) {
-                uint32_t middle = low + (high - low) / 2;
-
-                if (function_begin(code, middle) <= rva)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        if (!low || rva >= function_end(code, low - 1))
-                return false;
-        do
-                low--;
-        while (low && !code_is_head(code, low));
-        return r2r_code_method(code, low, ret);
-}
-
-bool r2r_code_find_method(const R2RCode *code, uint32_t rid, R2RMethod *ret)
-{
-        const NativeTable methods = code->methods;
-        uint32_t function;
-        size_t offset;
-
-        return rid && native_array_find(&methods, rid - 1, &offset) &&
-               entry_function(&methods, offset, &function) && r2r_code_method(code, function, ret);
-}
-
-static bool method_fits(const R2RMethod *method, uint64_t start, uint32_t size)
-{
-        return (start - method->begin) % PAGE == 0 && method->end - method->begin == size;
-}
-
-/* Where the debug information of a function is; functions with equal ones have the same. */
-static int code_debug_info(const R2RCode *code, uint32_t function, size_t *ret_offset)
-{
-        const NativeTable debug_info = table_of(&code->image->debug_info);
-        size_t begin, offset;
-        uint32_t back;
-
-        if (function >= code->image->n_functions ||
-            !native_array_find(&debug_info, function, &begin))
-                return -ENOENT;
-        offset = begin;
-        if (!native_number(&debug_info, &offset, &back) || back > begin)
-                return -EBADMSG;
-        *ret_offset = back ? begin - back : offset;
-        return 0;
-}
-
-static bool code_maps_are_same(const R2RCode *code, uint32_t one, uint32_t other)
-{
-        size_t a, b;
-
-        return code_debug_info(code, one, &a) == 0 && code_debug_info(code, other, &b) == 0 &&
-               a == b;
-}
-
-/* The first row that is not of a lower RID. */
-static uint32_t code_first_row(const R2RCode *code, uint32_t rid)
-{
-        uint32_t low = 0, high = code->n_rows;
-
-        while (low < high) {
-                uint32_t middle = low + (high - low) / 2;
-
-                if (code->rows[middle].rid < rid)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
-bool r2r_code_find_body(const R2RCode *code, uint32_t rid, uint64_t start, uint32_t size,
-                        R2RMethod *ret)
-{
-        bool is_found = false;
-        R2RMethod method;
-        uint32_t i;
-
-        if (r2r_code_find_method(code, rid, &method) && method_fits(&method, start, size)) {
-                *ret = method;
-                return true;
-        }
-        for (i = code_first_row(code, rid); i < code->n_rows && code->rows[i].rid == rid; i++) {
-                if (!r2r_code_method(code, code->rows[i].function, &method) ||
-                    !method_fits(&method, start, size))
-                        continue;
-                if (is_found && !code_maps_are_same(code, ret->function, method.function))
-                        return false;
-                *ret = method;
-                is_found = true;
-        }
-        return is_found;
-}
-
-int r2r_code_map(const R2RCode *code, uint32_t function, R2RMap *ret)
-{
-        const NativeTable debug_info = table_of(&code->image->debug_info);
-        size_t offset;
-        int r = code_debug_info(code, function, &offset);
-
-        return r < 0 ? r
-                     : r2r_map_decode(ret, debug_info.at + offset, debug_info.n - offset,
-                                      code->version >= VERSION_WITH_BITS);
 }

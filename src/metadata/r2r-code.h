@@ -13,6 +13,7 @@
 
 #include "metadata/pe-file.h"
 #include "metadata/r2r-map.h"
+#include "metadata/r2r-signature.h"
 
 /* Why an image of another version is refused, or of another machine. */
 #define R2R_OTHER_VERSION "clrsym does not know that version of the format of precompiled code"
@@ -34,7 +35,7 @@ typedef struct R2RCode R2RCode;
 /*
  * Reads the tables of the image, for which PE has the headers. Returns 0; -ENOMEM; -EBADMSG if
  * there is no precompiled code that can be read, and *RET_REASON (static) is why; or pread()'s
- * error. Takes as many bytes as the tables have, at most 128 MiB, and at most 16 more a function.
+ * error. Takes as many bytes as the tables have, at most 128 MiB, and at most 32 more a function.
  */
 int r2r_code_read(R2RCode **ret, const PeFile *pe, const char **ret_reason);
 void r2r_code_free(R2RCode *code);
@@ -59,11 +60,31 @@ int r2r_code_component(R2RCode **ret, const R2RCode *composite, const uint8_t mv
 
 uint32_t r2r_code_n_functions(const R2RCode *code);
 unsigned r2r_code_version(const R2RCode *code);
+/* Bytes of memory, about; without the methods of a composite image's assemblies. */
+size_t r2r_code_size(const R2RCode *code);
 
 /* True if the function is a method's first; *RET has the whole method. */
 bool r2r_code_method(const R2RCode *code, uint32_t function, R2RMethod *ret);
 /* The method that has code at RVA. */
 bool r2r_code_find(const R2RCode *code, uint32_t rva, R2RMethod *ret);
+
+/* The method that a function is the first of. */
+typedef struct R2ROrigin {
+        uint32_t component;   /* of a composite image; else 0 */
+        uint32_t rid;         /* in the component's table of methods */
+        ByteCursor signature; /* of an instance of a generic method, for r2r_signature_name();
+                                 borrowed from the code. Without bytes: the method is not generic */
+} R2ROrigin;
+
+/*
+ * False if FUNCTION is not a method's first, or the image does not have one method that it is the
+ * first of: then its code has no name.
+ */
+bool r2r_code_origin(const R2RCode *code, uint32_t function, R2ROrigin *ret);
+/* How many assemblies a composite image has the code of; 0: it is the image of one assembly. */
+uint32_t r2r_code_n_components(const R2RCode *code);
+/* The MVID of such an assembly. NULL: there is none. Borrowed. */
+const uint8_t *r2r_code_component_mvid(const R2RCode *code, uint32_t component);
 
 /* The code of a method that is not generic, by its number in the table of methods. */
 bool r2r_code_find_method(const R2RCode *code, uint32_t rid, R2RMethod *ret);

@@ -2,17 +2,44 @@
 #pragma once
 
 /*
- * R2R signature: which method an instance in a ReadyToRun image is of
+ * R2R signature: which method an instance in a ReadyToRun image is of, and with which types
+ *
+ * The layout is that of dotnet/runtime's readytorun-format.md. Nothing in a signature is trusted.
  */
 
-#include "metadata/byte-cursor.h"
+#include "metadata/metadata.h"
 
 typedef struct R2RInstance {
         uint32_t rid;       /* in the table of methods, or of member references */
         bool is_member_ref; /* the method is another assembly's */
+        bool is_stub;       /* not the method's code, but what calls it */
         uint32_t module;    /* number of the assembly that has the method; 0: the image's own */
         size_t n;           /* bytes of the signature */
 } R2RInstance;
 
 /* Reads the signature that begins at the cursor. False if it is not one. */
 bool r2r_signature_read(ByteCursor cursor, R2RInstance *ret);
+
+/* The assemblies that tokens are of. */
+typedef struct R2RModules {
+        /* The metadata of the assembly with that number, 0: of the image itself; NULL: not known.
+         */
+        const Metadata *(*find)(void *data, uint32_t module);
+        void *data;
+} R2RModules;
+
+/* A text that is written. */
+typedef struct R2RText {
+        char *buffer; /* borrowed: NUL-terminated, once something was written */
+        size_t size;  /* of the buffer */
+        size_t n;     /* written */
+        bool has_failed;
+} R2RText;
+
+/*
+ * Adds to OWNER the type of the method, if the signature has it, and to ARGS the type arguments of
+ * the method, with commas between them; both as reflection writes types. False if the signature is
+ * damaged, or a type in it is not known or has no such name.
+ */
+bool r2r_signature_name(ByteCursor cursor, const R2RModules *modules, R2RText *owner,
+                        R2RText *args);

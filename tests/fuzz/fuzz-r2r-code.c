@@ -3,7 +3,7 @@
 /* A file that claims to be a precompiled assembly with maps; and a map alone. */
 
 #include "fuzz.h"
-#include "metadata/r2r-code.h"
+#include "metadata/r2r-names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #define MAX_CHECKED 512u
+/* Bytes of a text. */
+#define MAX_TEXT 4096u
 
 static void check_map(const R2RMap *map)
 {
@@ -64,6 +66,26 @@ static void check_code(const R2RCode *code)
         r2r_code_find(code, UINT32_MAX, &method);
 }
 
+/* A method with a name has all of it, and the code that was asked about. */
+static void check_names(R2RNames *names, const R2RCode *code)
+{
+        uint32_t n = r2r_code_n_functions(code), i;
+        R2RMethod method;
+        R2RName name;
+
+        for (i = 0; i <= n; i += n / MAX_CHECKED + 1) {
+                if (!r2r_code_method(code, i, &method) ||
+                    !r2r_names_find(names, method.end - 1, &name))
+                        continue;
+                FUZZ_REQUIRE(name.method.function == i && name.token >> 24 == 6);
+                FUZZ_REQUIRE(*name.name && strlen(name.name_space) < MAX_TEXT &&
+                             strlen(name.signature) < MAX_TEXT);
+                FUZZ_REQUIRE(!name.type_args ||
+                             (*name.type_args && strlen(name.type_args) < MAX_TEXT));
+        }
+        r2r_names_find(names, UINT32_MAX, &name);
+}
+
 /* A composite image, which has the MVIDs of its assemblies somewhere. */
 static void check_composite(const PeFile *pe, const uint8_t *data, size_t size)
 {
@@ -90,6 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         static int fd = -1;
         const char *reason = NULL;
+        R2RNames *names;
         R2RCode *code;
         R2RMap map;
         PeFile pe;
@@ -107,6 +130,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         if (pe_file_read(&pe, fd, 0, &reason) == 0 && r2r_code_read(&code, &pe, &reason) == 0) {
                 check_code(code);
+                if (r2r_names_read(&names, &pe, &reason) == 0) {
+                        check_names(names, code);
+                        r2r_names_free(names);
+                }
                 r2r_code_free(code);
         } else {
                 FUZZ_REQUIRE(reason && *reason);

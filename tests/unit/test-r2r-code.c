@@ -10,6 +10,7 @@
 #include "metadata/metadata.h"
 #include "metadata/native-format.h"
 #include "metadata/r2r-signature.h"
+#include "support/corelib.h"
 #include "support/suite.h"
 
 #include <errno.h>
@@ -207,22 +208,6 @@ START_TEST(test_lookup)
 }
 END_TEST
 
-/* The runtime's library beside the dotnet on PATH; NULL if there is none. */
-static char *find_corelib(void)
-{
-        g_autofree char *program = g_find_program_in_path("dotnet");
-        char *target = program ? realpath(program, NULL) : NULL;
-        g_autofree char *root = target ? g_path_get_dirname(target) : NULL;
-        g_autofree char *shared =
-                root ? g_build_filename(root, "shared", "Microsoft.NETCore.App", NULL) : NULL;
-        g_autoptr(GDir) directory = shared ? g_dir_open(shared, 0, NULL) : NULL;
-        const char *version = directory ? g_dir_read_name(directory) : NULL;
-
-        free(target);
-        return version ? g_build_filename(shared, version, "System.Private.CoreLib.dll", NULL)
-                       : NULL;
-}
-
 static int read_file(R2RCode **ret, int fd, const char **ret_reason)
 {
         PeFile pe;
@@ -254,7 +239,7 @@ static void check_method(const R2RCode *code, const R2RMethod *method)
 
 START_TEST(test_corelib)
 {
-        g_autofree char *path = find_corelib();
+        g_autofree char *path = corelib_find();
         const uint64_t base = UINT64_C(0x7f0000000000);
         const char *reason = NULL;
         uint32_t i, n_methods = 0, n_tokens = 0, n_found = 0;

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "metadata/r2r-tables.h"
+
+#include <errno.h>
+
+/* Images are mapped in whole pages. */
+#define PAGE 4096u
+
+/* From this version on bounds are bits, before it they are nibbles. */
+#define VERSION_WITH_BITS 16u
+
+bool r2r_code_method(const R2RCode *code, uint32_t function, R2RMethod *ret)
+{
+        uint32_t last = function;
+
+        if (function >= code->image->n_functions || !r2r_is_head(code, function))
+                return false;
+        while (last + 1 < code->image->n_functions && !r2r_is_head(code, last + 1))
+                last++;
+        *ret = (R2RMethod){
+                .function = function,
+                .begin = r2r_function_begin(code, function),
+                .end = r2r_function_end(code, last),
+        };
+        return true;
+}
+
+bool r2r_code_find(const R2RCode *code, uint32_t rva, R2RMethod *ret)
+{
+        uint32_t low = 0, high = code->image->n_functions;
+
+        /* The first function that begins after RVA. */
+        while (low < high) {
+                uint32_t middle = low + (high - low) / 2;
+
+                if (r2r_function_begin(code, middle) <= rva)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        if (!low || rva >= r2r_function_end(code, low - 1))
+                return false;
+        do
+                low--;
+        while (low && !r2r_is_head(code, low));
+        return r2r_code_method(code, low, ret);
+}
+
+bool r2r_code_origin(const R2RCode *code, uint32_t function, R2ROrigin *ret)
+{
+        const NativeTable instances = r2r_table(&code->image->instances);
+        const FunctionHead *head;
+        R2RInstance instance;
+
+        if (function >= code->image->n_functions)
+                return false;
+        head = &code->image->heads[function];
+        *ret = (R2ROrigin){.component = head->component, .rid = head->value};
+        if (head->kind != HEAD_INSTANCE)
+                return head->kind == HEAD_METHOD;
+        ret->signature =
+                (ByteCursor){.at = instances.at + head->value, .n = instances.n - head->value};
+        if (!r2r_signature_read(ret->signature, &instance))
+                return false;
+        ret->rid = instance.rid;
+        return true;
+}
+
+bool r2r_code_find_method(const R2RCode *code, uint32_t rid, R2RMethod *ret)
+{
+        const NativeTable methods = code->methods;
+        uint32_t function;
+        size_t offset;
+
+        return rid && native_array_find(&methods, rid - 1, &offset) &&
+               r2r_entry_function(&methods, offset, &function) &&
+               r2r_code_method(code, function, ret);
+}
+
+static bool method_fits(const R2RMethod *method, uint64_t start, uint32_t size)
+{
+        return (start - method->begin) % PAGE == 0 && method->end - method->begin == size;
+}
+
+/* Where the debug information of a function is; functions with equal ones have the same. */
+static int code_debug_info(const R2RCode *code, uint32_t function, size_t *ret_offset)
+{
+        const NativeTable debug_info = r2r_table(&code->image->debug_info);
+        size_t begin, offset;
+        uint32_t back;
+
+        if (function >= code->image->n_functions ||
+            !native_array_find(&debug_info, function, &begin))
+                return -ENOENT;
+        offset = begin;
+        if (!native_number(&debug_info, &offset, &back) || back > begin)
+                return -EBADMSG;
+        *ret_offset = back ? begin - back : offset;
+        return 0;
+}
+
+static bool code_maps_are_same(const R2RCode *code, uint32_t one, uint32_t other)
+{
+        size_t a, b;
+
+        return code_debug_info(code, one, &a) == 0 && code_debug_info(code, other, &b) == 0 &&
+               a == b;
+}
+
+/* The first row that is not of a lower RID. */
+static uint32_t code_first_row(const R2RCode *code, uint32_t rid)
+{
+        uint32_t low = 0, high = code->n_rows;
+
+        while (low < high) {
+                uint32_t middle = low + (high - low) / 2;
+
+                if (code->rows[middle].rid < rid)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+bool r2r_code_find_body(const R2RCode *code, uint32_t rid, uint64_t start, uint32_t size,
+                        R2RMethod *ret)
+{
+        bool is_found = false;
+        R2RMethod method;
+        uint32_t i;
+
+        if (r2r_code_find_method(code, rid, &method) && method_fits(&method, start, size)) {
+                *ret = method;
+                return true;
+        }
+        for (i = code_first_row(code, rid); i < code->n_rows && code->rows[i].rid == rid; i++) {
+                if (!r2r_code_method(code, code->rows[i].function, &method) ||
+                    !method_fits(&method, start, size))
+                        continue;
+                if (is_found && !code_maps_are_same(code, ret->function, method.function))
+                        return false;
+                *ret = method;
+                is_found = true;
+        }
+        return is_found;
+}
+
+int r2r_code_map(const R2RCode *code, uint32_t function, R2RMap *ret)
+{
+        const NativeTable debug_info = r2r_table(&code->image->debug_info);
+        size_t offset;
+        int r = code_debug_info(code, function, &offset);
+
+        return r < 0 ? r
+                     : r2r_map_decode(ret, debug_info.at + offset, debug_info.n - offset,
+                                      code->version >= VERSION_WITH_BITS);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * R2R tables: the tables of a ReadyToRun image in memory, as r2r-code.c has read and checked them
+ *
+ * Only r2r-code.c and r2r-lookup.c include it.
+ */
+
+#include "metadata/native-format.h"
+#include "metadata/r2r-code.h"
+
+#define R2R_FUNCTION_SIZE 12u
+
+/* A table of the image in memory. */
+typedef struct ImageTable {
+        PeRange range;
+        uint8_t *bytes; /* owned or NULL */
+} ImageTable;
+
+/* The first function of an instance of a generic method; COMPONENT: of that assembly; OFFSET: in
+ * the table of instances. */
+typedef struct InstanceRow {
+        uint32_t component, rid, function, offset;
+} InstanceRow;
+
+/* An assembly with code in a composite image. */
+typedef struct Component {
+        uint8_t mvid[R2R_MVID_SIZE];
+        ImageTable methods;
+} Component;
+
+/* What is known of a function. */
+typedef enum HeadKind {
+        HEAD_NONE,     /* a handler of the method before it */
+        HEAD_UNKNOWN,  /* a method's first, and it is not known of which, or of more than one */
+        HEAD_METHOD,   /* of the row VALUE of MethodDef */
+        HEAD_INSTANCE, /* of the instance at VALUE of its table */
+} HeadKind;
+
+typedef struct FunctionHead {
+        HeadKind kind : 8;
+        uint32_t component : 24; /* that has the method */
+        uint32_t value;
+} FunctionHead;
+
+/* What the assemblies of a composite image share. */
+typedef struct CodeImage {
+        unsigned n_users;
+        ImageTable functions, debug_info, instances;
+        uint32_t n_functions;
+        FunctionHead *heads;   /* owned: of each function */
+        Component *components; /* owned; NULL: the image is one assembly */
+        uint32_t n_components;
+        InstanceRow *rows; /* owned: sorted */
+        uint32_t n_rows, n_rows_allocated;
+} CodeImage;
+
+struct R2RCode {
+        unsigned version;
+        CodeImage *image;    /* shared */
+        NativeTable methods; /* borrowed from own_methods, or from a component */
+        ImageTable own_methods;
+        ImageTable components, mvids; /* of a composite image, while it is read */
+        ImageTable owner;             /* only its place counts */
+        const InstanceRow *rows;      /* borrowed from the image: of this assembly */
+        uint32_t n_rows;
+};
+
+static inline uint32_t r2r_u32(const uint8_t *at)
+{
+        return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+static inline NativeTable r2r_table(const ImageTable *table)
+{
+        return (NativeTable){.at = table->bytes, .n = table->bytes ? table->range.size : 0};
+}
+
+static inline uint32_t r2r_function_begin(const R2RCode *code, uint32_t i)
+{
+        return r2r_u32(code->image->functions.bytes + (size_t)i * R2R_FUNCTION_SIZE);
+}
+
+static inline uint32_t r2r_function_end(const R2RCode *code, uint32_t i)
+{
+        return r2r_u32(code->image->functions.bytes + (size_t)i * R2R_FUNCTION_SIZE + 4);
+}
+
+static inline bool r2r_is_head(const R2RCode *code, uint32_t i)
+{
+        return code->image->heads[i].kind != HEAD_NONE;
+}
+
+/* The function that an entry point has at OFFSET of its table. */
+static inline bool r2r_entry_function(const NativeTable *table, size_t offset, uint32_t *ret)
+{
+        uint32_t number;
+
+        if (!native_number(table, &offset, &number))
+                return false;
+        *ret = number & 1 ? number >> 2 : number >> 1;
+        return true;
+}

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""The names of precompiled code that are in the runtime's own images, against those of its events.
+
+The recordings are of .NET 10.0.12 for x86-64, whose images have to be beside the dotnet on PATH. An
+event has the address of a method; where the image was mapped is found by the methods themselves.
+"""
+
+import collections
+import json
+import lzma
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TESTS / 'traces'))
+
+import recorded  # noqa: E402  pylint: disable=wrong-import-position
+
+VERSION = '10.0.12'
+PAGE = 4096
+CORE = 'System.Private.CoreLib.dll'
+# Recordings, and how many precompiled methods each has at least.
+SESSIONS = {'lib': 2000, 'sampled': 500}
+# C#'s own words for types.
+WORDS = {'System.Boolean': 'bool', 'System.Byte': 'byte', 'System.Char': 'char', 'System.Int16': 'short',
+         'System.Int32': 'int', 'System.Int64': 'long', 'System.UInt16': 'ushort', 'System.UInt32': 'uint',
+         'System.UInt64': 'ulong', 'System.Object': 'object', 'System.String': 'string',
+         'System.IntPtr': 'nint', 'System.__Canon': '__Canon'}
+
+Name = collections.namedtuple('Name', 'rva size token texts type_args')
+
+
+def directory_of_runtime():
+    """Its directory of that version, beside the dotnet on PATH; or None."""
+    program = shutil.which('dotnet')
+    if not program:
+        return None
+    path = pathlib.Path(os.path.realpath(program)).parent / 'shared/Microsoft.NETCore.App' / VERSION
+    return path if path.is_dir() else None
+
+
+class Images:
+    """The names in images, as the program that is tested prints them."""
+
+    def __init__(self, program, directory):
+        self.program, self.directory = program, directory
+        self.images = {}
+
+    def names(self, module):
+        if module not in self.images:
+            done = subprocess.run([self.program, self.directory / module], capture_output=True, text=True,
+                                  check=False)
+            rows = [line.split('\t') for line in done.stdout.splitlines()]
+            self.images[module] = [
+                Name(int(row[0], 16), int(row[1]), int(row[2], 16), tuple(row[3:6]), row[6])
+                for row in rows if len(row) > 2]
+        return self.images[module]
+
+
+def texts(body):
+    method = body['method']
+    return tuple(method[key] or '' for key in ('namespace', 'name', 'signature'))
+
+
+def module_of(body):
+    path = (body['module'] or {}).get('path') or ''
+    return path.rsplit('/', 1)[1] if f'/Microsoft.NETCore.App/{VERSION}/' in path else None
+
+
+def check_listed(tap, images, bodies, what, least):
+    """What a rundown lists has a token and a module: one method of the image has to be equal in all."""
+    n, wrong = 0, []
+    for body in bodies:
+        module = module_of(body)
+        if body['version']['tier'] != 'ReadyToRun' or not module or not body['method']['token']:
+            continue
+        start, token = int(body['start'], 16), int(body['method']['token'], 16)
+        n += 1
+        found = [name for name in images.names(module)
+                 if name.token == token and (start - name.rva) % PAGE == 0 and name.size == body['size']]
+        if texts(body) not in [name.texts for name in found]:
+            wrong.append((texts(body), found))
+    tap.check(n >= least and not wrong, f'{what}: {n} precompiled methods have their names in the image',
+              n, len(wrong), *wrong[:3])
+
+
+def base_of(names, entries):
+    """Where the image was mapped: most methods agree."""
+    by_texts = collections.defaultdict(list)
+    for name in names:
+        by_texts[name.texts].append(name.rva)
+    votes = collections.Counter(start - rva for start, body in entries for rva in by_texts[texts(body)]
+                                if (start - rva) % PAGE == 0)
+    return votes.most_common(1)[0][0] if votes else None
+
+
+def plain_types(arguments):
+    """"int,System.Guid" of "System.Int32,System.Guid"; None if one of them is generic itself."""
+    if '[' in arguments:
+        return None
+    return ', '.join(WORDS.get(name, name.replace('+', '.')) for name in arguments.split(','))
+
+
+def type_args_of(line, method):
+    found = re.search(re.escape(method) + r'<([^(]*)>\(', line)
+    return found and found[1]
+
+
+def check_entries(tap, images, bodies, lines):
+    """Precompiled methods that a thread entered: the event has their first address. With MethodDetails
+    there are their type arguments, too: the lines for people by the same addresses have those."""
+    entries = [(int(body['start'], 16), body) for body in bodies if body['source'] == 'r2r-entry']
+    names = images.names(CORE)
+    base = base_of(names, entries)
+    by_start = {base + name.rva: name for name in names}
+    end = max(by_start)
+    known = [(by_start[start], body) for start, body in entries if start in by_start]
+    tap.check(len(known) > 300 and all(name.texts == texts(body) for name, body in known),
+              f'{len(known)} methods that were entered have the names of the image', len(known))
+    tap.equal([hex(start) for start, _ in entries if base <= start <= end and start not in by_start], [],
+              'no method was entered in the image where it has none')
+    pairs = [(plain_types(name.type_args), type_args_of(lines[body['start']], name.texts[1]))
+             for name, body in known if body['method']['type_args'] and name.texts[1].isidentifier()]
+    pairs = [pair for pair in pairs if pair[0]]
+    tap.check(len(pairs) > 20 and all(types == found for types, found in pairs),
+              f'{len(pairs)} generic methods have the type arguments of the events',
+              *[pair for pair in pairs if pair[0] != pair[1]][:3])
+    tap.equal([body['symbol'] for name, body in known
+               if bool(name.type_args) != body['method']['signature'].split('instance ')[-1]
+               .startswith('generic ')], [], 'generic methods have type arguments, and others do not')
+
+
+def main():
+    programs_arguments, program = sys.argv[1:-1], sys.argv[-1]
+    directory = directory_of_runtime()
+    if directory is None:
+        print(f'1..0 # SKIP no .NET {VERSION} here')
+        return
+    images = Images(program, directory)
+
+    def run(tap, programs, scratch, _):
+        for name, least in SESSIONS.items():
+            trace = pathlib.Path(scratch) / f'{name}.nettrace'
+            trace.write_bytes(lzma.open(TESTS / 'nettrace' / 'data' / name / 'rundown.nettrace.xz').read())
+            check_listed(tap, images, programs.bodies(['--trace', trace]), name, least)
+        rich = pathlib.Path(scratch) / 'rich'
+        with tarfile.open(TESTS / 'lines' / 'data' / 'rich' / 'trace.tar.xz') as archive:
+            archive.extractall(rich)
+        done = programs.run([programs.clrsym, 'methods', '--trace', rich, '--all'])
+        lines = {line.split(' ', 1)[0]: line for line in done.stdout.splitlines()}
+        check_entries(tap, images, programs.bodies(['--trace', rich]), lines)
+
+    sys.argv[1:] = programs_arguments
+    recorded.main(run)
+
+
+if __name__ == '__main__':
+    main()

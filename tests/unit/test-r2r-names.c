@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Names of precompiled code: signatures of instances, and images. The small ones in TEST_DATA are
+ * real; System.Private.CoreLib is the one beside the dotnet on PATH.
+ */
+
+#include "metadata/r2r-names.h"
+
+#include "support/corelib.h"
+#include "support/suite.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static R2RNames *names_of(const char *path)
+{
+        const char *reason = "";
+        R2RNames *names = NULL;
+        PeFile pe;
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(pe_file_read(&pe, fd, 0, &reason), 0);
+        ck_assert_msg(r2r_names_read(&names, &pe, &reason) == 0, "%s: %s", path, reason);
+        close(fd);
+        return names;
+}
+
+static R2RNames *names_in(const char *name)
+{
+        char path[512];
+
+        snprintf(path, sizeof(path), "%s/%s", TEST_DATA, name);
+        return names_of(path);
+}
+
+/* Signatures of instances, and what is made of them; the tokens are those of the image "own-one",
+ * whose first type is <Module>, and the second One. */
+static const struct {
+        const char *bytes;
+        size_t n;
+        const char *owner; /* NULL: it has no name */
+        const char *args;
+} SIGNATURES[] = {
+        {"\x00\x05", 2, "", ""},
+        {"\x04\x05\x02\x08\x3e", 5, "", "System.Int32,System.__Canon"},
+        {"\x40\x15\x12\x08\x01\x3e\x07", 7, "One[System.__Canon]", ""},
+        {"\x44\x15\x11\x08\x01\x0e\x07\x01\x1d\x05", 10, "One[System.String]", "System.Byte[]"},
+        {"\x40\x15\x12\x08\x02\x15\x12\x08\x01\x02\x18\x07", 12,
+         "One[One[System.Boolean],System.IntPtr]", ""},
+        {"\x40\x14\x08\x02\x00\x00\x07", 7, "System.Int32[,]", ""},
+        {"\x40\x0f\x08\x07", 4, "System.Int32*", ""},
+        {"\x40\x10\x0d\x07", 4, "System.Double&", ""},
+        {"\x40\x14\x08\x02\x01\x05\x00\x07", 8, NULL, NULL}, /* an array with a length */
+        {"\x40\x14\x08\x01\x00\x00\x07", 7, NULL, NULL},     /* of one dimension */
+        {"\x40\x15\x12\x81\x00\x01\x3e\x07", 8, NULL, NULL}, /* no such type */
+        {"\x40\x3f\x02\x12\x08\x07", 6, NULL, NULL},         /* another module's */
+        {"\x40\x13\x00\x07", 4, NULL, NULL},                 /* a type parameter */
+        {"\x40\x1b\x00\x00\x01\x07", 6, NULL, NULL},         /* a pointer to a function */
+        {"\x40\x1f\x08\x08\x07", 5, NULL, NULL},             /* a modifier */
+        {"\x40\x15\x12\x08\x01", 5, NULL, NULL},             /* it is cut */
+        {"", 0, NULL, NULL},
+};
+
+static const Metadata *module_find(void *data, uint32_t module)
+{
+        return module ? NULL : data;
+}
+
+static void own_metadata(Metadata *ret, uint8_t **ret_bytes)
+{
+        const char *reason = "";
+        char path[512];
+        PeFile pe;
+        size_t n;
+
+        snprintf(path, sizeof(path), "%s/own-one", TEST_DATA);
+        ck_assert_int_eq(pe_file_read(&pe, open(path, O_RDONLY | O_CLOEXEC), 0, &reason), 0);
+        ck_assert_int_eq(pe_file_read_metadata(&pe, 1 << 20, ret_bytes, &n, &reason), 0);
+        ck_assert(metadata_read(ret, *ret_bytes, n, &reason));
+        close(pe.fd);
+}
+
+START_TEST(test_signature)
+{
+        const ByteCursor cursor = {.at = (const uint8_t *)SIGNATURES[_i].bytes,
+                                   .n = SIGNATURES[_i].n};
+        char owner[64] = "", args[64] = "";
+        R2RText of_owner = {.buffer = owner, .size = sizeof(owner)};
+        R2RText of_args = {.buffer = args, .size = sizeof(args)};
+        R2RText small = {.buffer = owner, .size = 4};
+        Metadata metadata;
+        const R2RModules modules = {module_find, &metadata};
+        uint8_t *bytes;
+        bool ok;
+
+        own_metadata(&metadata, &bytes);
+        ok = r2r_signature_name(cursor, &modules, &of_owner, &of_args);
+        ck_assert_int_eq(ok, SIGNATURES[_i].owner != NULL);
+        if (ok) {
+                ck_assert_str_eq(owner, SIGNATURES[_i].owner);
+                ck_assert_str_eq(args, SIGNATURES[_i].args);
+                /* No room is a failure, not a name that is cut. */
+                of_args = (R2RText){.buffer = args, .size = sizeof(args)};
+                ck_assert_int_eq(r2r_signature_name(cursor, &modules, &small, &of_args),
+                                 strlen(SIGNATURES[_i].owner) < 4);
+        }
+        free(bytes);
+}
+END_TEST
+
+static const struct {
+        const char *image;
+        uint32_t rva, token;
+        const char *text;
+} METHODS[] = {
+        {"own-one", 0x106a0, 0x06000001, "One Sum int32  (int32[])"},
+        {"own-one", 0x10701, 0x06000002, "One Guard int32  (class System.String)"},
+        {"own-two", 0x106b0, 0x06000002, "Two Name class System.String  (class System.Object)"},
+        {"image", 0x107b3, 0x06000001,
+         "LibMap.Mapped Walk class System.Collections.Generic.IEnumerable`1<int32>  (int32)"},
+        {"image", 0x108a0, 0x06000007, "LibMap.Mapped+<Walk>d__0 MoveNext instance bool  ()"},
+        {"image", 0x10000, 0, NULL},
+        {"image", UINT32_MAX, 0, NULL},
+};
+
+START_TEST(test_method)
+{
+        R2RNames *names = names_in(METHODS[_i].image);
+        char text[512];
+        R2RName name;
+        bool ok = r2r_names_find(names, METHODS[_i].rva, &name);
+
+        ck_assert_int_eq(ok, METHODS[_i].text != NULL);
+        if (ok) {
+                snprintf(text, sizeof(text), "%s %s %s", name.name_space, name.name,
+                         name.signature);
+                ck_assert_str_eq(text, METHODS[_i].text);
+                ck_assert_uint_eq(name.token, METHODS[_i].token);
+                ck_assert_ptr_null(name.type_args);
+                ck_assert(name.method.begin <= METHODS[_i].rva &&
+                          METHODS[_i].rva < name.method.end);
+        }
+        ck_assert_uint_gt(r2r_names_size(names), 0);
+        r2r_names_free(names);
+}
+END_TEST
+
+/* Every method has a name, and no two have the same one: instances differ in their arguments. */
+START_TEST(test_corelib)
+{
+        g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        g_autofree char *path = corelib_find();
+        unsigned n = 0, n_generic = 0;
+        R2RNames *names;
+        R2RName name;
+        uint32_t i;
+
+        if (!path) {
+                ck_assert_msg(!g_getenv("CI"), "no dotnet on PATH");
+                return;
+        }
+        names = names_of(path);
+        for (i = 0; i < 200000; i++) {
+                if (!r2r_names_of_function(names, i, &name))
+                        continue;
+                n++;
+                n_generic += name.type_args != NULL;
+                ck_assert(g_hash_table_add(
+                        seen, g_strdup_printf("%s %s %s %s %x", name.name_space, name.name,
+                                              name.signature, name.type_args ? name.type_args : "",
+                                              name.token)));
+        }
+        ck_assert_uint_gt(n, 10000);
+        ck_assert_uint_gt(n_generic, 500);
+        r2r_names_free(names);
+}
+END_TEST
+
+START_TEST(test_refused)
+{
+        const char *reason = NULL;
+        R2RNames *names = NULL;
+        char path[512];
+        PeFile pe;
+
+        snprintf(path, sizeof(path), "%s/component-one", TEST_DATA);
+        ck_assert_int_eq(pe_file_read(&pe, open(path, O_RDONLY | O_CLOEXEC), 0, &reason), 0);
+        ck_assert_int_lt(r2r_names_read(&names, &pe, &reason), 0);
+        ck_assert_str_eq(reason, R2R_IN_COMPOSITE);
+        ck_assert_ptr_null(names);
+        close(pe.fd);
+        r2r_names_free(NULL);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("r2r-names");
+        TCase *tests = tcase_create("names");
+
+        tcase_set_timeout(tests, 60);
+        tcase_add_loop_test(tests, test_signature, 0, G_N_ELEMENTS(SIGNATURES));
+        tcase_add_loop_test(tests, test_method, 0, G_N_ELEMENTS(METHODS));
+        tcase_add_test(tests, test_corelib);
+        tcase_add_test(tests, test_refused);
+        suite_add_tcase(suite, tests);
+        return suite;
+}
