@@ -221,7 +221,8 @@ static bool match_process(Match *match, const RecordingProcess *process, GArray 
         }
         match->n_unmatched++;
         g_ptr_array_add(notes, g_strdup_printf("process %d (%s): no process of the trace has its "
-                                               "code; perf's names are kept",
+                                               "code: only precompiled code is named, by the "
+                                               "assemblies that are here",
                                                process->pid, process->comm));
         return true;
 }

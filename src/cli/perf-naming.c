@@ -328,22 +328,20 @@ static GPtrArray *filter_settings(const Naming *naming)
         return settings;
 }
 
-/* The mappings of the processes that are named, if known; NULL: no memory. */
+/* The mappings of assemblies, if known; NULL: no memory. */
 static char *mappings_text(const Naming *naming)
 {
         char *text = NULL;
         size_t n = 0;
         FILE *file;
-        guint i;
 
         if (naming->is_nettrace)
                 return perf_nettrace_mappings(naming->input);
         file = open_memstream(&text, &n);
         if (!file)
                 return NULL;
-        for (i = 0; i < naming->maps->len && naming->has_images; i++)
-                recording_write_mappings(naming->recording,
-                                         g_array_index(naming->maps, ProcessMap, i).perf_pid, file);
+        if (naming->has_images)
+                recording_write_mappings(naming->recording, file);
         if (fclose(file) == 0)
                 return text;
         free(text);

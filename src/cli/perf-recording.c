@@ -310,7 +310,7 @@ void recording_finish(Recording *recording)
         }
 }
 
-void recording_write_mappings(const Recording *recording, int32_t pid, FILE *file)
+void recording_write_mappings(const Recording *recording, FILE *file)
 {
         guint i;
 
@@ -323,7 +323,6 @@ void recording_write_mappings(const Recording *recording, int32_t pid, FILE *fil
                 /* The file was not changed later than that before the recording began, either. */
                 mapping.since = recording->reference_tod + later;
                 mapping.since -= MIN(mapping.since, CHANGE_SLACK_NS);
-                if (mapping.pid == pid)
-                        mapping_write(&mapping, file);
+                mapping_write(&mapping, file);
         }
 }

@@ -70,7 +70,7 @@ bool recording_take_survey(Recording *recording, const char *line);
 void recording_finish(Recording *recording);
 
 /*
- * Writes the mappings of process PID, as lines for the filter. Nothing without a reference time:
+ * Writes the mappings of assemblies, as lines for the filter. Nothing without a reference time:
  * then it is unknown which files have changed since.
  */
-void recording_write_mappings(const Recording *recording, int32_t pid, FILE *file);
+void recording_write_mappings(const Recording *recording, FILE *file);

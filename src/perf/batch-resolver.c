@@ -129,12 +129,14 @@ bool batch_resolver_add(BatchResolver *resolver, Batch *batch, const ImageAddres
         ask->kind = kind;
         ask->pid = sample->pid;
         ask->address = where->address;
-        if ((!map && settings->is_mapped_only) || query.pid <= 0)
+        if (query.pid <= 0)
                 return true;
         /* Files are compared with times, which perf's own clock does not give exactly enough. */
         if ((kind == MAPPING_IMAGE || kind == MAPPING_MANAGED) &&
             (!resolver->images->asks_living || resolver->has_exact_clock))
                 ask->code = images_find(resolver->images, sample->pid, sample->time, where);
+        if (!map && settings->is_mapped_only)
+                return true;
         ask->n_queries = add_queries(resolver, batch, &query);
         query.address = ask->code.begin;
         return ask->n_queries &&
@@ -292,13 +294,59 @@ static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrs
 }
 
 /*
+ * The image's own tables name precompiled code that no event is about, or not certainly: the file
+ * is the one that was mapped, so its code is that method's.
+ */
+static bool ask_image(BatchResolver *resolver, const Ask *ask, clrsym_answer *ret)
+{
+        ImageName found;
+
+        if (!images_name(resolver->images, &ask->code, &found))
+                return false;
+        *ret = (clrsym_answer){
+                .status = CLRSYM_OK,
+                .pid = ask->pid,
+                .has_body = true,
+                .body = {.name_space = found.name.name_space,
+                         .name = found.name.name,
+                         .signature = found.name.signature,
+                         .module_path = ask->code.file,
+                         .start = found.start,
+                         .size = found.name.method.end - found.name.method.begin,
+                         .token = found.name.token,
+                         .tier = CLRSYM_TIER_READY_TO_RUN,
+                         .source = CLRSYM_SOURCE_R2R_ENTRY,
+                         .unloaded = CLRSYM_ALIVE,
+                         .type_arg_names = found.name.type_args},
+                .offset = ask->address - found.start,
+                .line_il_offset = -1,
+        };
+        memcpy(ret->body.module_pdb_guid, found.guid, sizeof(ret->body.module_pdb_guid));
+        return true;
+}
+
+/* The type arguments of a precompiled method that an event has named, but not those. */
+static void ask_image_types(BatchResolver *resolver, const Ask *ask, clrsym_body *body)
+{
+        ImageName found;
+
+        if (body->tier == CLRSYM_TIER_READY_TO_RUN && body->signature && body->name &&
+            strstr(body->signature, "generic ") &&
+            images_name(resolver->images, &ask->code, &found) && found.start == body->start &&
+            !strcmp(found.name.name, body->name))
+                body->type_arg_names = found.name.type_args;
+}
+
+/*
  * Parameters keep their numbers: precompiled code that no event has the token of could not have
  * their names, and one method would be two frames.
  */
 static void ask_type_args(BatchResolver *resolver, const Ask *ask, clrsym_body *body)
 {
-        if (!body->type_args)
+        if (!body->type_args) {
+                ask_image_types(resolver, ask, body);
                 return;
+        }
         clrsym_lines_name_types(resolver->lines, files_of(resolver, ask->pid), body);
         body->type_param_names = NULL;
         body->method_param_names = NULL;
@@ -331,15 +379,31 @@ static int ask_inlined(BatchResolver *resolver, Batch *batch, const Ask *ask,
         return 0;
 }
 
+/* The frame of a body that has a name. */
+static int ask_add_frame(BatchResolver *resolver, const Ask *ask, Entry *entry,
+                         clrsym_answer *answer, bool is_marked)
+{
+        const char *image = ask->kind == MAPPING_IMAGE
+                                    ? frames_get(resolver->frames, entry->frame).module
+                                    : ask->code.file;
+        const clrsym_line *known;
+        clrsym_line line;
+
+        entry->offset = (uint32_t)(entry->ip - answer->body.start);
+        known = ask_line(resolver, ask, answer, &line);
+        if (!answer->body.type_arg_names)
+                ask_type_args(resolver, ask, &answer->body);
+        entry->frame = frames_body(resolver->frames, answer, image, is_marked, known);
+        return entry->frame == INDEX_NONE ? -ENOMEM : 0;
+}
+
 static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask)
 {
         const clrsym_answer *answer = batch->answers + ask->query;
         Verdict verdict = answers_judge(answer, ask->n_queries, ask->kind);
         Entry *entry = &batch->entries[ask->entry];
-        const char *image = NULL;
-        const clrsym_line *known;
-        clrsym_answer of_address;
-        clrsym_line line;
+        clrsym_answer of_frame;
+        int r;
 
         if (!verdict.is_named && ask->code.begin &&
             are_function(resolver, ask, answer + ask->n_queries)) {
@@ -350,6 +414,11 @@ static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask)
                 if (function.is_named)
                         verdict = function;
         }
+        if ((!verdict.is_named || verdict.is_marked) && ask_image(resolver, ask, &of_frame)) {
+                verdict = (Verdict){.is_named = true};
+                verdict_count(&resolver->counts, ask->kind, &verdict, &of_frame);
+                return ask_add_frame(resolver, ask, entry, &of_frame, false);
+        }
         verdict_count(&resolver->counts, ask->kind, &verdict, answer);
         if (!verdict.is_named) {
                 images_note_missing(ask->code.missing);
@@ -357,16 +426,9 @@ static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask)
         }
         if (ask->n_queries == 2 && answer->status != CLRSYM_OK)
                 answer++;
-        if (ask->kind == MAPPING_IMAGE)
-                image = frames_get(resolver->frames, entry->frame).module;
-        else
-                image = ask->code.file;
-        of_address = *answer;
-        known = ask_line(resolver, ask, &of_address, &line);
-        ask_type_args(resolver, ask, &of_address.body);
-        entry->frame = frames_body(resolver->frames, &of_address, image, verdict.is_marked, known);
-        entry->offset = (uint32_t)(entry->ip - answer->body.start);
-        return entry->frame == INDEX_NONE ? -ENOMEM : ask_inlined(resolver, batch, ask, answer);
+        of_frame = *answer;
+        r = ask_add_frame(resolver, ask, entry, &of_frame, verdict.is_marked);
+        return r < 0 ? r : ask_inlined(resolver, batch, ask, answer);
 }
 
 int batch_resolver_run(BatchResolver *resolver, Batch *batch)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/images.h"
 
+#include "perf/image-names.h"
 #include "perf/proc-maps.h"
 #include "perf/r2r-image.h"
 #include "util/fd.h"
@@ -20,7 +21,10 @@
 
 #define NS UINT64_C(1000000000)
 
-/* A limit for all functions: a program may map many large files that claim to have as many. */
+/*
+ * A limit for all functions and names: a program may map many large files that claim to have as
+ * many.
+ */
 #define MAX_BYTES (256u << 20)
 
 const char IMAGE_IN_ANY[] = "";
@@ -30,7 +34,8 @@ struct ImageFile {
         dev_t device;
         ino_t inode;
         struct timespec changed;
-        R2RImage image; /* owned */
+        R2RImage image;   /* owned */
+        ImageNames names; /* owned */
 };
 
 struct ImageMapping {
@@ -139,8 +144,10 @@ void images_deinit(Images *images)
                 mapping_deinit(&images->mappings[i]->mapping);
                 free(images->mappings[i]);
         }
-        for (i = 0; i < images->n_files; i++)
+        for (i = 0; i < images->n_files; i++) {
                 r2r_image_deinit(&images->files[i].image);
+                image_names_deinit(&images->files[i].names);
+        }
         free(images->mappings);
         free(images->living);
         free(images->files);
@@ -405,8 +412,54 @@ static void ask_living(Images *images, int32_t pid)
         sort_mappings(images);
 }
 
+/* Reads the names of the mapping's file, which was found before. */
+static void images_read_names(Images *images, const Mapping *mapping, ImageNames *names)
+{
+        const char *reason = words_of(ENOENT);
+        FileSource source;
+        struct stat status;
+
+        for (source = FILE_HERE; source <= FILE_IN_MEMORY && reason; source++) {
+                char *path = path_in(mapping, source);
+                int fd = -1;
+
+                reason = path ? open_mapped(mapping, path, &fd, &status) : words_of(ENOMEM);
+                free(path);
+                if (reason)
+                        continue;
+                image_names_read(names, fd);
+                close(fd);
+        }
+        names->is_read = true;
+        if (!names->names)
+                return;
+        if (r2r_names_size(names->names) > MAX_BYTES - images->n_bytes) {
+                image_names_deinit(names);
+                names->is_read = true;
+        } else {
+                images->n_bytes += r2r_names_size(names->names);
+        }
+}
+
+bool images_name(Images *images, const ImageCode *code, ImageName *ret)
+{
+        ImageFile *file;
+
+        if (!code->begin || !code->mapping->file)
+                return false;
+        file = &images->files[code->mapping->file - 1];
+        if (!file->names.is_read)
+                images_read_names(images, &code->mapping->mapping, &file->names);
+        if (!file->names.names || !r2r_names_find(file->names.names, code->rva, &ret->name))
+                return false;
+        ret->start = code->begin - (code->rva - ret->name.method.begin);
+        ret->guid = file->names.guid;
+        return true;
+}
+
 ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAddress *address)
 {
+        const R2RFunction *function;
         const Mapping *mapping;
         ImageMapping *row;
         uint64_t position;
@@ -430,13 +483,16 @@ ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAdd
         if (!row->file)
                 return (ImageCode){.missing = row};
         position = address->address - mapping->start;
-        if (position > UINT64_MAX - mapping->offset ||
-            !r2r_image_find(&images->files[row->file - 1].image, position + mapping->offset,
-                            &distance) ||
-            distance > position)
+        if (position > UINT64_MAX - mapping->offset)
+                return (ImageCode){0};
+        function = r2r_image_find(&images->files[row->file - 1].image, position + mapping->offset,
+                                  &distance);
+        if (!function || distance > position)
                 return (ImageCode){0};
         return (ImageCode){
                 .begin = address->address - distance,
+                .rva = function->begin,
+                .mapping = row,
                 .file = mapping->path,
                 /* A live process does not report when it mapped a file. */
                 .mapped = images->asks_living ? 0 : mapping->time,

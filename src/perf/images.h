@@ -2,13 +2,15 @@
 #pragma once
 
 /*
- * Images: the precompiled assemblies of recorded processes, and where functions begin in them
+ * Images: the precompiled assemblies of recorded processes, where functions begin in them, and
+ * which methods they are of
  *
  * The answer is in an assembly's file, if that is the file that was mapped: by device and inode,
  * and not changed since. It is looked for at its path, in the root of the process, and, while the
  * process lives, among its mappings. Without the file nothing is known.
  */
 
+#include "metadata/r2r-names.h"
 #include "perf/mapping.h"
 
 #include <stdbool.h>
@@ -30,7 +32,9 @@ extern const char IMAGE_IN_ANY[];
 
 /* What the file shows about an address. */
 typedef struct ImageCode {
-        uint64_t begin;   /* of the function with the address; 0: not known */
+        uint64_t begin;              /* of the function with the address; 0: not known */
+        uint32_t rva;                /* of the same */
+        const ImageMapping *mapping; /* borrowed: with a begin */
         uint64_t mapped;  /* time of the mapping, by perf's clock; 0: before the recording began */
         const char *file; /* borrowed: the path of the file; NULL: not known */
         ImageMapping *missing; /* the mapping whose file is missing; NULL: the file is there */
@@ -56,6 +60,16 @@ void images_deinit(Images *images);
 
 /* The code of process PID at the address, at TIME by perf's clock. */
 ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAddress *address);
+
+/* The method that the code is of, by the tables of the file. */
+typedef struct ImageName {
+        R2RName name;        /* texts are valid until the next call of images_name() */
+        uint64_t start;      /* of the method */
+        const uint8_t *guid; /* borrowed: 16 bytes, of the assembly's PDB; all 0: it has none */
+} ImageName;
+
+/* False: the file has no name for it, or the code is not known. */
+bool images_name(Images *images, const ImageCode *code, ImageName *ret);
 
 /* Notes that a frame has no name because the file is missing; MISSING may be NULL. */
 void images_note_missing(ImageMapping *missing);
