@@ -163,24 +163,23 @@ def is_same(one, other):
     return one._replace(symbol='') == other._replace(symbol='') and re.fullmatch(pattern, one.symbol)
 
 
-def check_precompiled(tap, named, filtered, ended, plain):
-    """The names from the assemblies' files while the programs ran, to the verb and to the filter by itself,
-    against the runtimes' rundowns after they had ENDED: nothing could look into a file for that."""
+def check_precompiled(tap, early, ended, plain):
+    """The names that were printed EARLY, while the programs ran, with the assemblies' files, against the
+    runtimes' rundowns after they had ENDED: nothing could look into a file for that."""
     frames = [rows for samples in zip(*(perftool.samples(done.stdout)
-                                        for done in (plain, named, filtered, ended)))
+                                        for done in (plain, ended, *early.values())))
               for rows in zip(*(sample.frames for sample in samples))
               if rows[0].module.endswith('.dll')]
-    for i, what in ((1, 'clrsym perf'), (2, "perf's filter by itself")):
+    for i, (what, done) in enumerate(early.items(), 2):
         printed = [rows for rows in frames if rows[i].symbol]
         # Not listed are precompiled calls into native code.
-        listed = [rows for rows in printed if rows[3].symbol]
-        differing = [(rows[i], rows[3]) for rows in listed if not is_same(rows[i], rows[3])]
+        listed = [rows for rows in printed if rows[1].symbol]
+        differing = [(rows[i], rows[1]) for rows in listed if not is_same(rows[i], rows[1])]
         tap.check(len(listed) > 1000 and len(listed) >= MIN_LISTED * len(printed) and not differing,
                   f'{what}: {len(printed)} frames in assemblies had names at once, of {len(listed)} the '
                   'runtime names in the end: the same', *differing[:5])
         tap.check(len(printed) >= MIN_PRECOMPILED * len(frames),
-                  f'{what}: {len(printed)} of {len(frames)} precompiled frames were named', named.stderr,
-                  filtered.stderr)
+                  f'{what}: {len(printed)} of {len(frames)} precompiled frames were named', done.stderr)
 
 
 def check_offline(tap, programs, data, trace, done):
@@ -229,6 +228,9 @@ def run_live(tap, programs, assembly, directory):
             settings = [f'socket={daemon.query}', *map(mapping_of, servers), 'mapped-only']
             done = perftool.clrsym_perf(programs, '-i', data, *daemon.source)
             filtered = perftool.script(programs, data, settings=settings)
+            # A daemon that knows no process: the files alone.
+            with recorded.Daemon(programs, directory) as empty:
+                alone = perftool.clrsym_perf(programs, '-i', data, '--force', *empty.source)
             check_named(tap, done, servers, 'live')
             check_unnamed(tap, done, servers)
             graph = directory / 'graph.svg'
@@ -238,7 +240,8 @@ def run_live(tap, programs, assembly, directory):
                       'live: a flame graph', drawn.stderr)
         tracing.close()
         feeder.wait(live.TIMEOUT)
-        check_precompiled(tap, done, filtered,
+        check_precompiled(tap, {'clrsym perf': done, "perf's filter by itself": filtered,
+                                'without events': alone},
                           perftool.script(programs, data, settings=settings),
                           perftool.script(programs, data, '--ns', '--no-inline'))
         done = perftool.clrsym_perf(programs, '-i', data, *daemon.source)
