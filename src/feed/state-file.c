@@ -62,6 +62,7 @@ void state_file_write(FeedState *state, FeedPhase phase, const char *reason)
                             json_stringn(state->file, strlen(state->file) - strlen(SUFFIX)));
         json_object_set_new(object, "state", json_string(PHASES[phase]));
         json_object_set_new(object, "since", json_integer(state->since));
+        json_object_set_new(object, "read_until_us", json_integer(state->read_until_us));
         json_object_set_new(object, "reason",
                             reason ? json_string(state->last_error) : json_null());
         json_object_set_new(object, "restarts", json_integer(state->n_restarts));
@@ -136,12 +137,12 @@ json_t *state_file_read(const char *session)
         return wanted.found;
 }
 
-bool state_file_has_read(const char *session, gint64 time)
+bool state_file_has_read(const char *session, gint64 time_us)
 {
         json_auto_t *state = state_file_read(session);
 
         return !g_strcmp0(json_string_value(json_object_get(state, "state")), PHASES[FEED_LIVE]) &&
-               json_integer_value(json_object_get(state, "since")) > time + 1;
+               json_integer_value(json_object_get(state, "read_until_us")) > time_us;
 }
 
 static void list_take(const char *path, void *data)

@@ -34,8 +34,9 @@ typedef struct FeedState {
         uint64_t n_packets, n_bytes; /* caught up */
         unsigned n_restarts;         /* how often it stopped to be live, or failed */
         FeedPhase phase;
-        gint64 since;     /* of the phase: seconds since 1970 */
-        char *last_error; /* owned: the last trouble, even if it is over; NULL: none */
+        gint64 since;         /* of the phase: seconds since 1970 */
+        gint64 read_until_us; /* what was written before that is read: us since 1970 */
+        char *last_error;     /* owned: the last trouble, even if it is over; NULL: none */
         gint64 error_at;
 } FeedState;
 
@@ -49,16 +50,16 @@ const char *feed_phase_name(FeedPhase phase);
 
 /*
  * The state of a running feeder of the session: {"pid", "start", "session", "state",
- * "since", "reason", "restarts", "last_error", "last_error_at", "caught_up_packets"}.
- * NULL: there is none. The caller owns it.
+ * "since", "read_until_us", "reason", "restarts", "last_error", "last_error_at",
+ * "caught_up_packets"}. NULL: there is none. The caller owns it.
  */
 json_t *state_file_read(const char *session);
 
 /*
- * A running feeder of the session has read everything that was written up to TIME, in s since 1970:
- * it became live after that.
+ * A running feeder of the session is live, and began to read what was written before only after
+ * TIME_US (since 1970).
  */
-bool state_file_has_read(const char *session, gint64 time);
+bool state_file_has_read(const char *session, gint64 time_us);
 
 /*
  * Array of all states that can be read. A feeder that ended without removing its file has the state

@@ -59,6 +59,7 @@ struct Supervisor {
         Live *live;           /* owned; NULL: it does not run */
         uint64_t n_live;      /* live readers so far */
         bool is_caught_up;    /* what was before the present one is read */
+        gint64 catchup_us;    /* when reading the disk began last: us since 1970 */
         char *missing;        /* owned: what of it is lost; NULL: nothing */
         bool had_session;     /* the relay daemon had the session, and was not gone since */
         gint64 missing_since; /* the relay daemon does not have it any more; 0: not seen so */
@@ -482,6 +483,8 @@ static void supervisor_on_caught_up(void *data, uint64_t last, const char *reaso
                 live_release(supervisor->live, last);
         if (supervisor->state == SUPERVISOR_READING && supervisor_is_attached(supervisor)) {
                 supervisor->is_caught_up = true;
+                if (!reason)
+                        supervisor->file.read_until_us = supervisor->catchup_us;
                 g_free(supervisor->missing);
                 supervisor->missing = g_strdup(reason);
         }
@@ -516,6 +519,7 @@ static void supervisor_catch_up(Supervisor *supervisor)
         }
         if (supervisor->state == SUPERVISOR_READING && is_attached)
                 supervisor_set_phase(supervisor, FEED_CATCHING_UP, NULL);
+        supervisor->catchup_us = g_get_real_time();
         if (output)
                 catchup_start(supervisor->catchup, output,
                               is_attached ? live_number(supervisor->live) : 0);

@@ -321,7 +321,7 @@ static SessionHealth session_check(const char *directory, const SessionSettings 
 
 typedef struct CleanRun {
         LockedDir *dir;
-        bool (*was_read)(const char *session, gint64 time);
+        bool (*was_read)(const char *session, gint64 time_us);
 } CleanRun;
 
 static bool clean_is_present(void *data, const char *session)
@@ -332,12 +332,12 @@ static bool clean_is_present(void *data, const char *session)
         return settings != NULL;
 }
 
-static bool clean_was_read(void *data, const char *session, gint64 time)
+static bool clean_was_read(void *data, const char *session, gint64 time_us)
 {
-        return ((const CleanRun *)data)->was_read(session, time);
+        return ((const CleanRun *)data)->was_read(session, time_us);
 }
 
-void session_control_clean(bool (*was_read)(const char *session, gint64 time))
+void session_control_clean(bool (*was_read)(const char *session, gint64 time_us))
 {
         static const TraceListCalls CALLS = {
                 .is_present = clean_is_present,

@@ -40,10 +40,10 @@ SessionSettings *session_control_find(const char *name, GError **error);
 
 /*
  * Removes what the sessions that clrsym started have left among the relay daemon's files: see
- * lttng/trace-list.h. WAS_READ: a feeder of the session has read what was written up to TIME, in s
- * since 1970.
+ * lttng/trace-list.h. WAS_READ: a feeder of the session has read what was written up to TIME_US
+ * (since 1970).
  */
-void session_control_clean(bool (*was_read)(const char *session, gint64 time));
+void session_control_clean(bool (*was_read)(const char *session, gint64 time_us));
 
 typedef enum SessionRepair {
         REPAIR_NOT_NEEDED,

@@ -92,7 +92,7 @@ void trace_list_add(const char *output, const char *session, const GPtrArray *be
                 list_write(directory, traces);
 }
 
-/* When something below PATH was last written to, in s since 1970; 0: there is nothing. */
+/* When something below PATH was last written to, in us since 1970; 0: there is nothing. */
 static gint64 trace_last_write(const char *path, unsigned depth)
 {
         g_autoptr(GDir) directory = NULL;
@@ -102,7 +102,7 @@ static gint64 trace_last_write(const char *path, unsigned depth)
 
         if (lstat(path, &st) < 0)
                 return 0;
-        last = st.st_mtime;
+        last = (gint64)st.st_mtim.tv_sec * G_USEC_PER_SEC + st.st_mtim.tv_nsec / 1000;
         directory = depth > 0 && S_ISDIR(st.st_mode) ? g_dir_open(path, 0, NULL) : NULL;
         while (directory && (name = g_dir_read_name(directory))) {
                 g_autofree char *below = g_build_filename(path, name, NULL);
@@ -165,7 +165,8 @@ static bool trace_clean(const json_t *traces, size_t i, const TraceListCalls *ca
         if (trace_is_newest(traces, i) && calls->is_present(data, session))
                 return false;
         last = trace_last_write(path, MAX_DEPTH);
-        if (time(NULL) - last <= TRACE_MAX_AGE && !calls->was_read(data, session, last))
+        if (g_get_real_time() - last <= (gint64)TRACE_MAX_AGE * G_USEC_PER_SEC &&
+            !calls->was_read(data, session, last))
                 return false;
         trace_remove(path);
         return access(path, F_OK) < 0;

@@ -28,9 +28,9 @@ void trace_list_add(const char *output, const char *session, const GPtrArray *be
 typedef struct TraceListCalls {
         /* The session exists: its newest directory is in use. */
         bool (*is_present)(void *data, const char *session);
-        /* A feeder of the session has read everything that was written up to TIME (s since 1970).
+        /* A feeder of the session has read everything that was written up to TIME_US (since 1970).
          */
-        bool (*was_read)(void *data, const char *session, gint64 time);
+        bool (*was_read)(void *data, const char *session, gint64 time_us);
 } TraceListCalls;
 
 /* Removes the recorded directories that are over, and were read or are too old to be read. */
