@@ -31,6 +31,7 @@ enum {
         SECTION_METHODS = 103,
         SECTION_DEBUG_INFO = 105,
         SECTION_INSTANCES = 109,
+        SECTION_MANIFEST = 112,
         SECTION_COMPONENTS = 115,
         SECTION_OWNER = 116,
         SECTION_MVIDS = 118,
@@ -40,7 +41,6 @@ enum {
 #define COMPONENT_SIZE   16u
 #define COMPONENT_HEADER 8u
 #define MAX_COMPONENTS   4096u
-#define FIRST_MODULE     2u
 
 static int r2r_code_refuse(const char **ret_reason, const char *reason)
 {
@@ -88,6 +88,9 @@ static int code_take_section(R2RCode *code, const uint8_t *row, const char **ret
                 break;
         case SECTION_INSTANCES:
                 table = &code->image->instances;
+                break;
+        case SECTION_MANIFEST:
+                table = &code->image->manifest;
                 break;
         case SECTION_COMPONENTS:
                 table = &code->components;
@@ -223,13 +226,13 @@ static int row_compare(const void *a, const void *b)
 
 /*
  * The assembly that has the instance's method. In a composite image all have numbers, from
- * FIRST_MODULE on in the order of the components. False: it is not known.
+ * R2R_FIRST_MODULE on in the order of the components. False: it is not known.
  */
 static bool instance_component(const CodeImage *image, const R2RInstance *instance, uint32_t *ret)
 {
         if (instance->is_member_ref || instance->is_stub)
                 return false;
-        *ret = image->components ? instance->module - FIRST_MODULE : 0;
+        *ret = image->components ? instance->module - R2R_FIRST_MODULE : 0;
         return !image->components || *ret < image->n_components;
 }
 
@@ -382,6 +385,19 @@ static int code_read_tables(R2RCode *code, const PeFile *pe, const char **ret_re
         return r;
 }
 
+/* The names of the components. Without them no metadata is found, and nothing else is lost. */
+static int code_read_manifest(R2RCode *code, const PeFile *pe, const char **ret_reason)
+{
+        ImageTable *manifest = &code->image->manifest;
+        const char *reason;
+        int r = table_read(manifest, pe, ret_reason);
+
+        if (r == 0 && !metadata_read(&code->image->names, manifest->bytes,
+                                     manifest->bytes ? manifest->range.size : 0, &reason))
+                code->image->names = (Metadata){0};
+        return r;
+}
+
 static int code_read_composite(R2RCode *code, const PeFile *pe, const char **ret_reason)
 {
         int r;
@@ -401,6 +417,8 @@ static int code_read_composite(R2RCode *code, const PeFile *pe, const char **ret
                 r = code_take_instances(code);
         if (r == 0)
                 code_set_mapped_heads(code);
+        if (r == 0)
+                r = code_read_manifest(code, pe, ret_reason);
         return r;
 }
 
@@ -511,6 +529,7 @@ static void image_release(CodeImage *image)
         free(image->functions.bytes);
         free(image->debug_info.bytes);
         free(image->instances.bytes);
+        free(image->manifest.bytes);
         free(image->heads);
         free(image);
 }
@@ -536,8 +555,8 @@ size_t r2r_code_size(const R2RCode *code)
         const CodeImage *image = code->image;
 
         return (size_t)image->functions.range.size + image->debug_info.range.size +
-               image->instances.range.size + code->own_methods.range.size +
-               image->n_functions * sizeof(*image->heads) +
+               image->instances.range.size + image->manifest.range.size +
+               code->own_methods.range.size + image->n_functions * sizeof(*image->heads) +
                image->n_rows_allocated * sizeof(*image->rows);
 }
 
@@ -550,6 +569,14 @@ const uint8_t *r2r_code_component_mvid(const R2RCode *code, uint32_t component)
 {
         return component < code->image->n_components ? code->image->components[component].mvid
                                                      : NULL;
+}
+
+const char *r2r_code_component_name(const R2RCode *code, uint32_t component)
+{
+        return component < code->image->n_components
+                       ? metadata_cell_string(&code->image->names, METADATA_ASSEMBLY_REF,
+                                              component + 1, ASSEMBLY_REF_NAME)
+                       : NULL;
 }
 
 unsigned r2r_code_version(const R2RCode *code)

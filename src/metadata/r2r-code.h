@@ -20,6 +20,9 @@
 #define R2R_OTHER_MACHINE "it is not for x86-64"
 #define R2R_IN_COMPOSITE  "its code is in a composite image"
 
+/* In the signatures of a composite image, the number of the assembly that is component 0. */
+#define R2R_FIRST_MODULE 2u
+
 /* Bytes of the id of a compiled assembly. */
 #define R2R_MVID_SIZE 16u
 
@@ -85,6 +88,8 @@ bool r2r_code_origin(const R2RCode *code, uint32_t function, R2ROrigin *ret);
 uint32_t r2r_code_n_components(const R2RCode *code);
 /* The MVID of such an assembly. NULL: there is none. Borrowed. */
 const uint8_t *r2r_code_component_mvid(const R2RCode *code, uint32_t component);
+/* Its name, as the image has it; NULL: it has none. Borrowed. */
+const char *r2r_code_component_name(const R2RCode *code, uint32_t component);
 
 /* The code of a method that is not generic, by its number in the table of methods. */
 bool r2r_code_find_method(const R2RCode *code, uint32_t rid, R2RMethod *ret);
@@ -95,6 +100,12 @@ bool r2r_code_find_method(const R2RCode *code, uint32_t rid, R2RMethod *ret);
  */
 bool r2r_code_find_body(const R2RCode *code, uint32_t rid, uint64_t start, uint32_t size,
                         R2RMethod *ret);
+/*
+ * The next instance of generic method RID that this can be. *AT is 0 at first. False: there is no
+ * other one.
+ */
+bool r2r_code_next_instance(const R2RCode *code, uint32_t rid, uint64_t start, uint32_t size,
+                            uint32_t *at, R2RMethod *ret);
 
 /*
  * The map of the method that begins with FUNCTION; the caller frees its entries. Returns 0; -ENOENT

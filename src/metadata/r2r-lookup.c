@@ -123,21 +123,32 @@ static uint32_t code_first_row(const R2RCode *code, uint32_t rid)
         return low;
 }
 
+bool r2r_code_next_instance(const R2RCode *code, uint32_t rid, uint64_t start, uint32_t size,
+                            uint32_t *at, R2RMethod *ret)
+{
+        uint32_t i = *at ? *at : code_first_row(code, rid);
+
+        for (; i < code->n_rows && code->rows[i].rid == rid; i++)
+                if (r2r_code_method(code, code->rows[i].function, ret) &&
+                    method_fits(ret, start, size)) {
+                        *at = i + 1;
+                        return true;
+                }
+        return false;
+}
+
 bool r2r_code_find_body(const R2RCode *code, uint32_t rid, uint64_t start, uint32_t size,
                         R2RMethod *ret)
 {
         bool is_found = false;
         R2RMethod method;
-        uint32_t i;
+        uint32_t at = 0;
 
         if (r2r_code_find_method(code, rid, &method) && method_fits(&method, start, size)) {
                 *ret = method;
                 return true;
         }
-        for (i = code_first_row(code, rid); i < code->n_rows && code->rows[i].rid == rid; i++) {
-                if (!r2r_code_method(code, code->rows[i].function, &method) ||
-                    !method_fits(&method, start, size))
-                        continue;
+        while (r2r_code_next_instance(code, rid, start, size, &at, &method)) {
                 if (is_found && !code_maps_are_same(code, ret->function, method.function))
                         return false;
                 *ret = method;

@@ -8,6 +8,9 @@
  * generic methods their type arguments. The texts are those that the runtime's events would have;
  * but no event is needed. Nothing in a file is trusted: what does not fit together has no name.
  *
+ * The names are in the metadata of the assembly, or of the assemblies that a composite image has
+ * the code of. It is read when it is needed: r2r_names_missing() has the one that was not there.
+ *
  * Plain C: what is loaded into perf reads images too.
  */
 
@@ -18,6 +21,7 @@ typedef struct R2RNames R2RNames;
 /* Texts are valid until the next call with the names. */
 typedef struct R2RName {
         R2RMethod method;
+        uint32_t assembly;      /* that has the method, as in r2r_names_take() */
         uint32_t token;         /* MethodDef */
         const char *name_space; /* with the type, and the arguments of that */
         const char *name;
@@ -26,16 +30,23 @@ typedef struct R2RName {
                                   between them; NULL: it is not generic */
 } R2RName;
 
-/*
- * Reads the image's tables and metadata, 192 MiB at most. Returns 0; -ENOMEM; -EBADMSG if there is
- * no precompiled code that can be read, and *RET_REASON (static) is why; or pread()'s error. The
- * code of a composite image has no names here.
- */
-int r2r_names_read(R2RNames **ret, const PeFile *pe, const char **ret_reason);
+/* CODE is borrowed: an assembly's, or a composite image's. NULL: no memory. */
+R2RNames *r2r_names_new(const R2RCode *code);
 /* NULL is fine. */
 void r2r_names_free(R2RNames *names);
-/* Bytes of memory, about. */
+/* Bytes of memory, about; without the code. */
 size_t r2r_names_size(const R2RNames *names);
+
+/*
+ * Reads the metadata of an assembly from its file: of component ASSEMBLY of a composite image,
+ * which has to have the MVID; else of the image itself, with ASSEMBLY 0. That of all together is at
+ * most 192 MiB. False if it cannot be read, or is another assembly's.
+ */
+bool r2r_names_take(R2RNames *names, uint32_t assembly, const PeFile *pe);
+/* The metadata is nowhere: it is not missed again. */
+void r2r_names_skip(R2RNames *names, uint32_t assembly);
+/* True if the last search failed because *RET's metadata was neither taken nor skipped yet. */
+bool r2r_names_missing(const R2RNames *names, uint32_t *ret_assembly);
 
 /* The method that has code at RVA, also if that is in one of its handlers. False: not known. */
 bool r2r_names_find(R2RNames *names, uint32_t rva, R2RName *ret);

@@ -301,6 +301,10 @@ static bool signature_read(TypeReader *reader, TypeScope scope, R2RInstance *ret
         ret->module = flags & METHOD_MODULE  ? reader_number(reader)
                       : flags & METHOD_OWNER ? type_module(reader->cursor)
                                              : 0;
+        if (flags & METHOD_MODULE && reader->modules) {
+                scope.own = reader->modules->find(reader->modules->data, ret->module);
+                scope.args = scope.own;
+        }
         if (flags & METHOD_OWNER && !signature_types(reader, scope, owner, 1))
                 return false;
         ret->rid = reader_number(reader);

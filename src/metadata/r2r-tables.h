@@ -7,6 +7,7 @@
  * Only r2r-code.c and r2r-lookup.c include it.
  */
 
+#include "metadata/metadata.h"
 #include "metadata/native-format.h"
 #include "metadata/r2r-code.h"
 
@@ -52,7 +53,9 @@ typedef struct CodeImage {
         FunctionHead *heads;   /* owned: of each function */
         Component *components; /* owned; NULL: the image is one assembly */
         uint32_t n_components;
-        InstanceRow *rows; /* owned: sorted */
+        ImageTable manifest; /* of a composite image: metadata with the names of the components */
+        Metadata names;      /* of that */
+        InstanceRow *rows;   /* owned: sorted */
         uint32_t n_rows, n_rows_allocated;
 } CodeImage;
 

@@ -300,6 +300,7 @@ static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrs
 static bool ask_image(BatchResolver *resolver, const Ask *ask, clrsym_answer *ret)
 {
         ImageName found;
+        const R2RName *name = &found.method.name;
 
         if (!images_name(resolver->images, &ask->code, &found))
                 return false;
@@ -307,21 +308,21 @@ static bool ask_image(BatchResolver *resolver, const Ask *ask, clrsym_answer *re
                 .status = CLRSYM_OK,
                 .pid = ask->pid,
                 .has_body = true,
-                .body = {.name_space = found.name.name_space,
-                         .name = found.name.name,
-                         .signature = found.name.signature,
-                         .module_path = ask->code.file,
+                .body = {.name_space = name->name_space,
+                         .name = name->name,
+                         .signature = name->signature,
+                         .module_path = found.method.path,
                          .start = found.start,
-                         .size = found.name.method.end - found.name.method.begin,
-                         .token = found.name.token,
+                         .size = name->method.end - name->method.begin,
+                         .token = name->token,
                          .tier = CLRSYM_TIER_READY_TO_RUN,
                          .source = CLRSYM_SOURCE_R2R_ENTRY,
                          .unloaded = CLRSYM_ALIVE,
-                         .type_arg_names = found.name.type_args},
+                         .type_arg_names = name->type_args},
                 .offset = ask->address - found.start,
                 .line_il_offset = -1,
         };
-        memcpy(ret->body.module_pdb_guid, found.guid, sizeof(ret->body.module_pdb_guid));
+        memcpy(ret->body.module_pdb_guid, found.method.guid, sizeof(ret->body.module_pdb_guid));
         return true;
 }
 
@@ -333,8 +334,8 @@ static void ask_image_types(BatchResolver *resolver, const Ask *ask, clrsym_body
         if (body->tier == CLRSYM_TIER_READY_TO_RUN && body->signature && body->name &&
             strstr(body->signature, "generic ") &&
             images_name(resolver->images, &ask->code, &found) && found.start == body->start &&
-            !strcmp(found.name.name, body->name))
-                body->type_arg_names = found.name.type_args;
+            !strcmp(found.method.name.name, body->name))
+                body->type_arg_names = found.method.name.type_args;
 }
 
 /*

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/images.h"
 
-#include "perf/image-names.h"
 #include "perf/proc-maps.h"
 #include "perf/r2r-image.h"
 #include "util/fd.h"
@@ -34,8 +33,9 @@ struct ImageFile {
         dev_t device;
         ino_t inode;
         struct timespec changed;
-        R2RImage image;   /* owned */
-        ImageNames names; /* owned */
+        R2RImage image;    /* owned */
+        ImageNames *names; /* owned; NULL: there are none, or they were not read yet */
+        bool has_read_names;
 };
 
 struct ImageMapping {
@@ -146,7 +146,7 @@ void images_deinit(Images *images)
         }
         for (i = 0; i < images->n_files; i++) {
                 r2r_image_deinit(&images->files[i].image);
-                image_names_deinit(&images->files[i].names);
+                image_names_free(images->files[i].names);
         }
         free(images->mappings);
         free(images->living);
@@ -413,8 +413,9 @@ static void ask_living(Images *images, int32_t pid)
 }
 
 /* Reads the names of the mapping's file, which was found before. */
-static void images_read_names(Images *images, const Mapping *mapping, ImageNames *names)
+static void images_read_names(Images *images, const Mapping *mapping, ImageFile *file)
 {
+        const ImagePlace place = {.pid = mapping->pid, .path = mapping->path};
         const char *reason = words_of(ENOENT);
         FileSource source;
         struct stat status;
@@ -427,33 +428,46 @@ static void images_read_names(Images *images, const Mapping *mapping, ImageNames
                 free(path);
                 if (reason)
                         continue;
-                image_names_read(names, fd);
+                image_names_read(&file->names, fd, 0, &place);
                 close(fd);
         }
-        names->is_read = true;
-        if (!names->names)
+        file->has_read_names = true;
+        if (!file->names)
                 return;
-        if (r2r_names_size(names->names) > MAX_BYTES - images->n_bytes) {
-                image_names_deinit(names);
-                names->is_read = true;
+        if (image_names_size(file->names) > MAX_BYTES - images->n_bytes) {
+                image_names_free(file->names);
+                file->names = NULL;
         } else {
-                images->n_bytes += r2r_names_size(names->names);
+                images->n_bytes += image_names_size(file->names);
         }
+}
+
+/* A search may read the metadata of further assemblies. */
+static bool images_search(Images *images, ImageNames *names, uint32_t rva, ImageMethod *ret)
+{
+        const size_t before = image_names_size(names);
+        const bool is_found = image_names_find(names, rva, ret);
+        const size_t grown = image_names_size(names) - before;
+
+        images->n_bytes +=
+                grown < MAX_BYTES - images->n_bytes ? grown : MAX_BYTES - images->n_bytes;
+        return is_found;
 }
 
 bool images_name(Images *images, const ImageCode *code, ImageName *ret)
 {
+        ImageMethod method;
         ImageFile *file;
 
         if (!code->begin || !code->mapping->file)
                 return false;
         file = &images->files[code->mapping->file - 1];
-        if (!file->names.is_read)
-                images_read_names(images, &code->mapping->mapping, &file->names);
-        if (!file->names.names || !r2r_names_find(file->names.names, code->rva, &ret->name))
+        if (!file->has_read_names)
+                images_read_names(images, &code->mapping->mapping, file);
+        if (!file->names || !images_search(images, file->names, code->rva, &method))
                 return false;
-        ret->start = code->begin - (code->rva - ret->name.method.begin);
-        ret->guid = file->names.guid;
+        *ret = (ImageName){.method = method,
+                           .start = code->begin - (code->rva - method.name.method.begin)};
         return true;
 }
 

@@ -10,7 +10,7 @@
  * process lives, among its mappings. Without the file nothing is known.
  */
 
-#include "metadata/r2r-names.h"
+#include "lines/image-names.h"
 #include "perf/mapping.h"
 
 #include <stdbool.h>
@@ -63,9 +63,8 @@ ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAdd
 
 /* The method that the code is of, by the tables of the file. */
 typedef struct ImageName {
-        R2RName name;        /* texts are valid until the next call of images_name() */
-        uint64_t start;      /* of the method */
-        const uint8_t *guid; /* borrowed: 16 bytes, of the assembly's PDB; all 0: it has none */
+        ImageMethod method; /* texts are valid until the next call of images_name() */
+        uint64_t start;     /* of the method */
 } ImageName;
 
 /* False: the file has no name for it, or the code is not known. */

@@ -67,12 +67,15 @@ static void check_code(const R2RCode *code)
 }
 
 /* A method with a name has all of it, and the code that was asked about. */
-static void check_names(R2RNames *names, const R2RCode *code)
+static void check_names(const R2RCode *code, const PeFile *pe)
 {
+        R2RNames *names = r2r_names_new(code);
         uint32_t n = r2r_code_n_functions(code), i;
         R2RMethod method;
         R2RName name;
 
+        FUZZ_REQUIRE(names);
+        r2r_names_take(names, 0, pe);
         for (i = 0; i <= n; i += n / MAX_CHECKED + 1) {
                 if (!r2r_code_method(code, i, &method) ||
                     !r2r_names_find(names, method.end - 1, &name))
@@ -84,6 +87,7 @@ static void check_names(R2RNames *names, const R2RCode *code)
                              (*name.type_args && strlen(name.type_args) < MAX_TEXT));
         }
         r2r_names_find(names, UINT32_MAX, &name);
+        r2r_names_free(names);
 }
 
 /* A composite image, which has the MVIDs of its assemblies somewhere. */
@@ -105,6 +109,7 @@ static void check_composite(const PeFile *pe, const uint8_t *data, size_t size)
                         check_code(code);
                         r2r_code_free(code);
                 }
+        check_names(composite, pe);
         r2r_code_free(composite);
 }
 
@@ -112,7 +117,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         static int fd = -1;
         const char *reason = NULL;
-        R2RNames *names;
         R2RCode *code;
         R2RMap map;
         PeFile pe;
@@ -130,10 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         if (pe_file_read(&pe, fd, 0, &reason) == 0 && r2r_code_read(&code, &pe, &reason) == 0) {
                 check_code(code);
-                if (r2r_names_read(&names, &pe, &reason) == 0) {
-                        check_names(names, code);
-                        r2r_names_free(names);
-                }
+                check_names(code, &pe);
                 r2r_code_free(code);
         } else {
                 FUZZ_REQUIRE(reason && *reason);

@@ -3,11 +3,11 @@
 /*
  * r2r-names FILE...: the name of each method that is precompiled in an image, a line each
  *
- * RVA, bytes, token, the three texts of the runtime's events, and the type arguments, with tabs
- * between them; a method without a name has only the first two.
+ * RVA, bytes, token, the three texts of the runtime's events, the type arguments, and the path of
+ * the assembly, with tabs between them; a method without a name has only the first two.
  */
 
-#include "metadata/r2r-names.h"
+#include "lines/image-names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,32 +15,39 @@
 #include <string.h>
 #include <unistd.h>
 
-static void print_function(R2RNames *names, const R2RMethod *method)
+static void print_function(ImageNames *names, const R2RMethod *method)
 {
-        R2RName name;
+        ImageMethod found;
+        const R2RName *name = &found.name;
 
         printf("%x\t%u", method->begin, method->end - method->begin);
-        if (r2r_names_of_function(names, method->function, &name))
-                printf("\t%08x\t%s\t%s\t%s\t%s", name.token, name.name_space, name.name,
-                       name.signature, name.type_args ? name.type_args : "");
+        if (image_names_find(names, method->begin, &found))
+                printf("\t%08x\t%s\t%s\t%s\t%s\t%s", name->token, name->name_space, name->name,
+                       name->signature, name->type_args ? name->type_args : "", found.path);
         putchar('\n');
 }
 
-static int print_image(const PeFile *pe, const char **ret_reason)
+static int print_image(int fd, const char *path, const char **ret_reason)
 {
-        R2RNames *names = NULL;
+        const ImagePlace place = {.path = path};
+        ImageNames *names = NULL;
         R2RCode *code = NULL;
         R2RMethod method;
+        PeFile pe;
         uint32_t i;
-        int r = r2r_names_read(&names, pe, ret_reason);
+        int r = pe_file_read(&pe, fd, 0, ret_reason);
 
         if (r == 0)
-                r = r2r_code_read(&code, pe, ret_reason);
+                r = r2r_code_read_composite(&code, &pe, ret_reason);
+        if (r == -EBADMSG)
+                r = r2r_code_read(&code, &pe, ret_reason);
+        if (r == 0)
+                r = image_names_read(&names, fd, 0, &place);
         for (i = 0; r == 0 && i < r2r_code_n_functions(code); i++)
                 if (r2r_code_method(code, i, &method))
                         print_function(names, &method);
+        image_names_free(names);
         r2r_code_free(code);
-        r2r_names_free(names);
         return r;
 }
 
@@ -51,10 +58,8 @@ int main(int argc, char **argv)
         for (i = 1; i < argc; i++) {
                 int fd = open(argv[i], O_RDONLY | O_CLOEXEC);
                 const char *reason = NULL;
-                PeFile pe;
 
-                if (fd < 0 || pe_file_read(&pe, fd, 0, &reason) < 0 ||
-                    print_image(&pe, &reason) < 0) {
+                if (fd < 0 || print_image(fd, argv[i], &reason) < 0) {
                         fprintf(stderr, "%s: %s\n", argv[i], reason ? reason : strerror(errno));
                         result = 1;
                 }

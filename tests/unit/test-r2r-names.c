@@ -5,31 +5,31 @@
  * real; System.Private.CoreLib is the one beside the dotnet on PATH.
  */
 
-#include "metadata/r2r-names.h"
+#include "lines/image-names.h"
 
 #include "support/corelib.h"
 #include "support/suite.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static R2RNames *names_of(const char *path)
+static ImageNames *names_of(const char *path)
 {
-        const char *reason = "";
-        R2RNames *names = NULL;
-        PeFile pe;
+        const ImagePlace place = {.path = path};
+        ImageNames *names = NULL;
         int fd = open(path, O_RDONLY | O_CLOEXEC);
 
         ck_assert_int_ge(fd, 0);
-        ck_assert_int_eq(pe_file_read(&pe, fd, 0, &reason), 0);
-        ck_assert_msg(r2r_names_read(&names, &pe, &reason) == 0, "%s: %s", path, reason);
+        ck_assert_msg(image_names_read(&names, fd, 0, &place) == 0, "%s", path);
         close(fd);
         return names;
 }
 
-static R2RNames *names_in(const char *name)
+static ImageNames *names_in(const char *name)
 {
         char path[512];
 
@@ -129,71 +129,158 @@ static const struct {
 
 START_TEST(test_method)
 {
-        R2RNames *names = names_in(METHODS[_i].image);
+        ImageNames *names = names_in(METHODS[_i].image);
         char text[512];
-        R2RName name;
-        bool ok = r2r_names_find(names, METHODS[_i].rva, &name);
+        ImageMethod found;
+        const R2RName *name = &found.name;
+        bool ok = image_names_find(names, METHODS[_i].rva, &found);
 
         ck_assert_int_eq(ok, METHODS[_i].text != NULL);
         if (ok) {
-                snprintf(text, sizeof(text), "%s %s %s", name.name_space, name.name,
-                         name.signature);
+                snprintf(text, sizeof(text), "%s %s %s", name->name_space, name->name,
+                         name->signature);
                 ck_assert_str_eq(text, METHODS[_i].text);
-                ck_assert_uint_eq(name.token, METHODS[_i].token);
-                ck_assert_ptr_null(name.type_args);
-                ck_assert(name.method.begin <= METHODS[_i].rva &&
-                          METHODS[_i].rva < name.method.end);
+                ck_assert_uint_eq(name->token, METHODS[_i].token);
+                ck_assert_ptr_null(name->type_args);
+                ck_assert(name->method.begin <= METHODS[_i].rva &&
+                          METHODS[_i].rva < name->method.end);
+                ck_assert_str_eq(strrchr(found.path, '/') + 1, METHODS[_i].image);
         }
-        ck_assert_uint_gt(r2r_names_size(names), 0);
-        r2r_names_free(names);
+        ck_assert_uint_gt(image_names_size(names), 0);
+        image_names_free(names);
+}
+END_TEST
+
+/* Adds a line for each method that has a name. */
+static void add_lines(GPtrArray *lines, const char *path)
+{
+        ImageNames *names = names_of(path);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        const char *reason;
+        ImageMethod found;
+        R2RMethod method;
+        R2RCode *code;
+        PeFile pe;
+        uint32_t i;
+
+        ck_assert_int_eq(pe_file_read(&pe, fd, 0, &reason), 0);
+        if (r2r_code_read_composite(&code, &pe, &reason) < 0)
+                ck_assert_int_eq(r2r_code_read(&code, &pe, &reason), 0);
+        close(fd);
+        for (i = 0; i < r2r_code_n_functions(code); i++)
+                if (r2r_code_method(code, i, &method) &&
+                    image_names_find(names, method.end - 1, &found))
+                        g_ptr_array_add(
+                                lines,
+                                g_strdup_printf("%x %s %s %s %s", found.name.token,
+                                                found.name.name_space, found.name.name,
+                                                found.name.signature,
+                                                found.name.type_args ? found.name.type_args : "-"));
+        r2r_code_free(code);
+        image_names_free(names);
+}
+
+static char *place(const char *dir, const char *name, const char *from)
+{
+        g_autofree char *source = g_build_filename(TEST_DATA, from, NULL), *bytes = NULL;
+        char *path = g_build_filename(dir, name, NULL);
+        gsize n;
+
+        ck_assert(g_file_get_contents(source, &bytes, &n, NULL));
+        ck_assert(g_file_set_contents(path, bytes, (gssize)n, NULL));
+        return path;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+        return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Two assemblies that were compiled into one image, and each into its own. */
+static const struct {
+        const char *one, *two; /* the files that are called as the assemblies are */
+        const char *expected[2];
+} COMPOSITES[] = {
+        {"component-one", "component-two", {"own-one", "own-two"}},
+        {"component-one", NULL, {"own-one"}},
+        {NULL, "component-two", {"own-two"}},
+        {"component-two", "component-one", {NULL}},
+        {NULL, NULL, {NULL}},
+};
+
+START_TEST(test_composite)
+{
+        g_autofree char *dir = g_dir_make_tmp("names-XXXXXX", NULL);
+        g_autofree char *composite = place(dir, "app.r2r.dll", "composite");
+        g_autoptr(GPtrArray) expected = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
+        const char *const files[] = {COMPOSITES[_i].one, COMPOSITES[_i].two};
+        static const char *const NAMES[] = {"One.dll", "Two.dll"};
+        guint i;
+
+        for (i = 0; i < 2; i++) {
+                if (files[i])
+                        g_free(place(dir, NAMES[i], files[i]));
+                if (COMPOSITES[_i].expected[i]) {
+                        g_autofree char *own =
+                                g_build_filename(TEST_DATA, COMPOSITES[_i].expected[i], NULL);
+
+                        add_lines(expected, own);
+                }
+        }
+        add_lines(lines, composite);
+        g_ptr_array_sort(expected, compare_lines);
+        g_ptr_array_sort(lines, compare_lines);
+        ck_assert_uint_eq(lines->len, expected->len);
+        for (i = 0; i < lines->len; i++)
+                ck_assert_str_eq(g_ptr_array_index(lines, i), g_ptr_array_index(expected, i));
+        ck_assert_int_eq(lines->len > 0, COMPOSITES[_i].expected[0] != NULL);
+        g_unlink(composite);
+        for (i = 0; i < 2; i++) {
+                g_autofree char *path = g_build_filename(dir, NAMES[i], NULL);
+
+                g_unlink(path);
+        }
+        g_rmdir(dir);
 }
 END_TEST
 
 /* Every method has a name, and no two have the same one: instances differ in their arguments. */
 START_TEST(test_corelib)
 {
-        g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+        g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
         g_autofree char *path = corelib_find();
-        unsigned n = 0, n_generic = 0;
-        R2RNames *names;
-        R2RName name;
-        uint32_t i;
+        unsigned n_generic = 0;
+        guint i;
 
         if (!path) {
                 ck_assert_msg(!g_getenv("CI"), "no dotnet on PATH");
                 return;
         }
-        names = names_of(path);
-        for (i = 0; i < 200000; i++) {
-                if (!r2r_names_of_function(names, i, &name))
-                        continue;
-                n++;
-                n_generic += name.type_args != NULL;
-                ck_assert(g_hash_table_add(
-                        seen, g_strdup_printf("%s %s %s %s %x", name.name_space, name.name,
-                                              name.signature, name.type_args ? name.type_args : "",
-                                              name.token)));
+        add_lines(lines, path);
+        for (i = 0; i < lines->len; i++) {
+                char *line = g_ptr_array_index(lines, i);
+
+                n_generic += !g_str_has_suffix(line, " -");
+                ck_assert(g_hash_table_add(seen, line));
         }
-        ck_assert_uint_gt(n, 10000);
+        ck_assert_uint_gt(lines->len, 10000);
         ck_assert_uint_gt(n_generic, 500);
-        r2r_names_free(names);
 }
 END_TEST
 
 START_TEST(test_refused)
 {
-        const char *reason = NULL;
-        R2RNames *names = NULL;
-        char path[512];
-        PeFile pe;
+        g_autofree char *path = g_build_filename(TEST_DATA, "component-one", NULL);
+        const ImagePlace place = {.path = path};
+        ImageNames *names = NULL;
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-        snprintf(path, sizeof(path), "%s/component-one", TEST_DATA);
-        ck_assert_int_eq(pe_file_read(&pe, open(path, O_RDONLY | O_CLOEXEC), 0, &reason), 0);
-        ck_assert_int_lt(r2r_names_read(&names, &pe, &reason), 0);
-        ck_assert_str_eq(reason, R2R_IN_COMPOSITE);
+        ck_assert_int_eq(image_names_read(&names, fd, 0, &place), -EBADMSG);
         ck_assert_ptr_null(names);
-        close(pe.fd);
-        r2r_names_free(NULL);
+        close(fd);
+        image_names_free(NULL);
 }
 END_TEST
 
@@ -205,6 +292,7 @@ Suite *suite_new(void)
         tcase_set_timeout(tests, 60);
         tcase_add_loop_test(tests, test_signature, 0, G_N_ELEMENTS(SIGNATURES));
         tcase_add_loop_test(tests, test_method, 0, G_N_ELEMENTS(METHODS));
+        tcase_add_loop_test(tests, test_composite, 0, G_N_ELEMENTS(COMPOSITES));
         tcase_add_test(tests, test_corelib);
         tcase_add_test(tests, test_refused);
         suite_add_tcase(suite, tests);
