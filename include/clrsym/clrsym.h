@@ -359,8 +359,9 @@ clrsym_line_status clrsym_lines_find_inlined(clrsym_lines *lines, int32_t pid,
 
 /*
  * Sets type_arg_names, type_param_names and method_param_names of a body that is generic, as far as
- * the metadata of their modules is found, as images are by clrsym_lines_find(). Valid until the
- * next call with the lines. PID as there.
+ * the metadata of their modules is found, as images are by clrsym_lines_find(). The type arguments
+ * of precompiled code, which events do not have, are in its image. Valid until the next call with
+ * the lines. PID as there.
  */
 void clrsym_lines_name_types(clrsym_lines *lines, int32_t pid, clrsym_body *body);
 

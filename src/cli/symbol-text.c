@@ -37,7 +37,8 @@ void symbol_text_append(GString *out, int32_t pid, const clrsym_body *body)
         gsize begin = out->len, n;
         clrsym_body named = *body;
 
-        if (named.type_args || (named.signature && strchr(named.signature, '!')))
+        if (named.type_args || (named.signature && (strchr(named.signature, '!') ||
+                                                    strstr(named.signature, "generic "))))
                 clrsym_lines_name_types(symbol_text_lines(), the_options->trace ? 0 : pid, &named);
         g_string_set_size(out, begin + ROOM);
         n = clrsym_symbol(&named, the_options->style, out->str + begin, ROOM);

@@ -2,6 +2,7 @@
 #include "clrsym/clrsym.h"
 #include "lines/lines.h"
 #include "lines/precompiled.h"
+#include "lines/type-args.h"
 #include "lines/type-names.h"
 #include "metadata/r2r-map.h"
 
@@ -13,6 +14,7 @@ struct clrsym_lines {
         Lines *lines;             /* owned */
         Precompiled *precompiled; /* owned */
         TypeNames *types;         /* owned */
+        TypeArgs *type_args;      /* owned */
 };
 
 int clrsym_lines_new(clrsym_lines **ret)
@@ -22,9 +24,11 @@ int clrsym_lines_new(clrsym_lines **ret)
         *ret = NULL;
         if (!lines)
                 return -ENOMEM;
-        *lines = (clrsym_lines){
-                .lines = lines_new(), .precompiled = precompiled_new(), .types = type_names_new()};
-        if (!lines->lines || !lines->precompiled || !lines->types) {
+        *lines = (clrsym_lines){.lines = lines_new(),
+                                .precompiled = precompiled_new(),
+                                .types = type_names_new(),
+                                .type_args = type_args_new()};
+        if (!lines->lines || !lines->precompiled || !lines->types || !lines->type_args) {
                 clrsym_lines_free(lines);
                 return -ENOMEM;
         }
@@ -39,6 +43,7 @@ void clrsym_lines_free(clrsym_lines *lines)
         lines_free(lines->lines);
         precompiled_free(lines->precompiled);
         type_names_free(lines->types);
+        type_args_free(lines->type_args);
         free(lines);
 }
 
@@ -155,6 +160,25 @@ clrsym_line_status clrsym_lines_find_first(clrsym_lines *lines, int32_t pid,
         return status_of(status);
 }
 
+/* NULL: the body is not precompiled code of a generic method, or they are not known. */
+static const char *precompiled_type_args(clrsym_lines *lines, int32_t pid, const clrsym_body *body)
+{
+        const ImageBody image_body = {
+                .module_path = body->module_path,
+                .guid = body->module_pdb_guid,
+                .name_space = body->name_space,
+                .token = body->token,
+                .size = body->size,
+                .start = body->start,
+        };
+
+        return body->tier == CLRSYM_TIER_READY_TO_RUN && body->signature &&
+                               strstr(body->signature, "generic ")
+                       ? type_args_find(lines->type_args, lines_directories(lines->lines), pid,
+                                        &image_body)
+                       : NULL;
+}
+
 void clrsym_lines_name_types(clrsym_lines *lines, int32_t pid, clrsym_body *body)
 {
         const SymbolDirs *dirs = lines_directories(lines->lines);
@@ -162,8 +186,9 @@ void clrsym_lines_name_types(clrsym_lines *lines, int32_t pid, clrsym_body *body
                                         .pdb_guid = body->module_pdb_guid,
                                         .token = body->token};
 
-        body->type_arg_names =
-                body->type_args ? type_names_find(lines->types, dirs, pid, body->type_args) : NULL;
+        body->type_arg_names = body->type_args
+                                       ? type_names_find(lines->types, dirs, pid, body->type_args)
+                                       : precompiled_type_args(lines, pid, body);
         body->type_param_names = NULL;
         body->method_param_names = NULL;
         /* Only a signature has type parameters. */

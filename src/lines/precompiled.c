@@ -105,15 +105,12 @@ static bool read_mvid(const PeFile *pe, uint8_t ret[R2R_MVID_SIZE])
 static bool image_read(int fd, uint64_t begin, void *data)
 {
         CodeSearch *search = data;
-        DebugDirectory directory;
         const char *reason;
         PeFile pe;
 
         search->begin = begin;
         /* The assembly before it was precompiled has the same GUID: that is not the one. */
-        if (pe_file_read(&pe, fd, begin, &reason) < 0 ||
-            debug_directory_read(&directory, &pe, &reason) < 0 || !directory.has_id ||
-            memcmp(directory.id.guid, search->guid, PDB_GUID_SIZE) != 0)
+        if (pe_file_read(&pe, fd, begin, &reason) < 0 || !debug_directory_is_of(&pe, search->guid))
                 return false;
         if (r2r_code_owner(&pe, search->owner, sizeof(search->owner)) == 0 &&
             read_mvid(&pe, search->mvid))

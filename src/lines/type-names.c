@@ -76,14 +76,11 @@ void type_names_free(TypeNames *names)
 static bool type_image_read(int fd, uint64_t begin, void *data)
 {
         TypeImage *image = data;
-        DebugDirectory directory;
         const char *reason;
         PeFile pe;
         size_t n;
 
-        if (pe_file_read(&pe, fd, begin, &reason) < 0 ||
-            debug_directory_read(&directory, &pe, &reason) < 0 || !directory.has_id ||
-            memcmp(directory.id.guid, image->guid, PDB_GUID_SIZE) != 0 ||
+        if (pe_file_read(&pe, fd, begin, &reason) < 0 || !debug_directory_is_of(&pe, image->guid) ||
             pe_file_read_metadata(&pe, MAX_METADATA, &image->bytes, &n, &reason) < 0)
                 return false;
         if (metadata_read(&image->metadata, image->bytes, n, &reason))

@@ -144,6 +144,15 @@ int debug_directory_read(DebugDirectory *ret, const PeFile *file, const char **r
         return r;
 }
 
+bool debug_directory_is_of(const PeFile *file, const uint8_t guid[PDB_GUID_SIZE])
+{
+        DebugDirectory directory;
+        const char *reason;
+
+        return debug_directory_read(&directory, file, &reason) == 0 && directory.has_id &&
+               !memcmp(directory.id.guid, guid, PDB_GUID_SIZE);
+}
+
 int debug_directory_unpack(const DebugDirectory *directory, const PeFile *file, size_t max,
                            uint8_t **ret_bytes, size_t *ret_n, const char **ret_reason)
 {

@@ -27,6 +27,9 @@ typedef struct DebugDirectory {
 /* Returns 0; -EBADMSG if the directory is damaged; or pread()'s error. */
 int debug_directory_read(DebugDirectory *ret, const PeFile *file, const char **ret_reason);
 
+/* True if the assembly has a portable PDB with that GUID. */
+bool debug_directory_is_of(const PeFile *file, const uint8_t guid[PDB_GUID_SIZE]);
+
 /*
  * The embedded PDB, unpacked, at most MAX bytes; the caller frees it. -ENOENT if there is none;
  * -EBADMSG if it is damaged or longer; -ENOMEM; or pread()'s error.

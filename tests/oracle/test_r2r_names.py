@@ -30,7 +30,8 @@ SESSIONS = {'lib': 2000, 'sampled': 500}
 WORDS = {'System.Boolean': 'bool', 'System.Byte': 'byte', 'System.Char': 'char', 'System.Int16': 'short',
          'System.Int32': 'int', 'System.Int64': 'long', 'System.UInt16': 'ushort', 'System.UInt32': 'uint',
          'System.UInt64': 'ulong', 'System.Object': 'object', 'System.String': 'string',
-         'System.IntPtr': 'nint', 'System.__Canon': '__Canon'}
+         'System.IntPtr': 'nint', 'System.Double': 'double', 'System.Single': 'float', 'System.SByte': 'sbyte',
+         'System.UIntPtr': 'nuint', 'System.Decimal': 'decimal', 'System.__Canon': '__Canon'}
 
 Name = collections.namedtuple('Name', 'rva size token texts type_args')
 
@@ -135,6 +136,30 @@ def check_entries(tap, images, bodies, lines):
                .startswith('generic ')], [], 'generic methods have type arguments, and others do not')
 
 
+def check_shown(tap, images, bodies, lines, what):
+    """The list for people has the type arguments of precompiled code that no event has them of."""
+    n, wrong = 0, []
+    for body in bodies:
+        module, method = module_of(body), body['method']
+        if body['version']['tier'] != 'ReadyToRun' or not module or method['type_args'] or \
+                'generic ' not in (method['signature'] or '') or not method['name'].isidentifier():
+            continue
+        start, token = int(body['start'], 16), int(method['token'], 16)
+        wanted = {plain_types(name.type_args) for name in images.names(module)
+                  if name.token == token and (start - name.rva) % PAGE == 0 and name.size == body['size']}
+        if len(wanted) == 1 and None not in wanted:
+            n += 1
+            if {type_args_of(lines[body['start']], method['name'])} != wanted:
+                wrong.append((lines[body['start']], wanted))
+    tap.check(n > 20 and not wrong, f'{what}: {n} precompiled generic methods are shown with their type arguments',
+              n, len(wrong), *wrong[:3])
+
+
+def lines_of(programs, *arguments):
+    done = programs.run([programs.clrsym, 'methods', '--all', *arguments])
+    return {line.split(' ', 1)[0]: line for line in done.stdout.splitlines()}
+
+
 def main():
     programs_arguments, program = sys.argv[1:-1], sys.argv[-1]
     directory = directory_of_runtime()
@@ -147,13 +172,13 @@ def main():
         for name, least in SESSIONS.items():
             trace = pathlib.Path(scratch) / f'{name}.nettrace'
             trace.write_bytes(lzma.open(TESTS / 'nettrace' / 'data' / name / 'rundown.nettrace.xz').read())
-            check_listed(tap, images, programs.bodies(['--trace', trace]), name, least)
+            bodies = programs.bodies(['--trace', trace])
+            check_listed(tap, images, bodies, name, least)
+            check_shown(tap, images, bodies, lines_of(programs, '--trace', trace, '--symbols', directory), name)
         rich = pathlib.Path(scratch) / 'rich'
         with tarfile.open(TESTS / 'lines' / 'data' / 'rich' / 'trace.tar.xz') as archive:
             archive.extractall(rich)
-        done = programs.run([programs.clrsym, 'methods', '--trace', rich, '--all'])
-        lines = {line.split(' ', 1)[0]: line for line in done.stdout.splitlines()}
-        check_entries(tap, images, programs.bodies(['--trace', rich]), lines)
+        check_entries(tap, images, programs.bodies(['--trace', rich]), lines_of(programs, '--trace', rich))
 
     sys.argv[1:] = programs_arguments
     recorded.main(run)

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "lines/type-args.h"
+
+#include "lines/image-search.h"
+#include "pdb/debug-directory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Images in memory; then the one that was read first is forgotten. */
+#define MAX_IMAGES 8u
+/* Bytes of the name of a composite image. */
+#define MAX_NAME 256u
+
+/* A module, and the image that has its code. */
+typedef struct TypeArgsImage {
+        pid_t pid;
+        char *path; /* owned: of the module */
+        uint8_t guid[PDB_GUID_SIZE];
+        ImageNames *names; /* owned; NULL: there is none that can be read */
+} TypeArgsImage;
+
+struct TypeArgs {
+        TypeArgsImage images[MAX_IMAGES];
+        unsigned n_images;
+        unsigned next; /* of the images: to be replaced, once there are as many */
+};
+
+TypeArgs *type_args_new(void)
+{
+        return calloc(1, sizeof(TypeArgs));
+}
+
+static void type_args_image_clear(TypeArgsImage *image)
+{
+        image_names_free(image->names);
+        free(image->path);
+        *image = (TypeArgsImage){0};
+}
+
+void type_args_free(TypeArgs *args)
+{
+        unsigned i;
+
+        for (i = 0; args && i < args->n_images; i++)
+                type_args_image_clear(&args->images[i]);
+        free(args);
+}
+
+/* An image that is looked for. */
+typedef struct TypeArgsSearch {
+        ImagePlace place;
+        const uint8_t *guid; /* of the module; NULL: it is a composite image */
+        ImageNames *names;
+        char owner[MAX_NAME]; /* the composite image that has the module's code; "": none has */
+} TypeArgsSearch;
+
+static bool search_take(int fd, uint64_t begin, void *data)
+{
+        TypeArgsSearch *search = data;
+        const char *reason;
+        PeFile pe;
+
+        if (search->guid) {
+                if (pe_file_read(&pe, fd, begin, &reason) < 0 ||
+                    !debug_directory_is_of(&pe, search->guid))
+                        return false;
+                if (r2r_code_owner(&pe, search->owner, sizeof(search->owner)) == 0)
+                        return true;
+                *search->owner = '\0';
+        }
+        return image_names_read(&search->names, fd, begin, &search->place) == 0;
+}
+
+/* The names of the file OWNER beside the module. NULL: there are none. */
+static ImageNames *composite_read(const TypeArgsSearch *module)
+{
+        const char *path = module->place.path;
+        const size_t n = (size_t)(symbol_dirs_name(path) - path);
+        char *composite = malloc(n + strlen(module->owner) + 1);
+        TypeArgsSearch search = {.place = module->place};
+
+        if (!composite)
+                return NULL;
+        memcpy(composite, path, n);
+        strcpy(composite + n, module->owner);
+        search.place.path = composite;
+        image_search(search.place.pid, composite, search.place.dirs, search_take, &search);
+        free(composite);
+        return search.names;
+}
+
+static ImageNames *module_read(const SymbolDirs *dirs, pid_t pid, const ImageBody *body)
+{
+        TypeArgsSearch search = {.place = {.pid = pid, .path = body->module_path, .dirs = dirs},
+                                 .guid = body->guid};
+
+        image_search(pid, body->module_path, dirs, search_take, &search);
+        if (!*search.owner)
+                return search.names;
+        return strchr(search.owner, '/') ? NULL : composite_read(&search);
+}
+
+static ImageNames *type_args_image(TypeArgs *args, const SymbolDirs *dirs, pid_t pid,
+                                   const ImageBody *body)
+{
+        TypeArgsImage *image;
+        unsigned i;
+
+        for (i = 0; i < args->n_images; i++) {
+                image = &args->images[i];
+                if (image->pid == pid && !strcmp(image->path, body->module_path) &&
+                    !memcmp(image->guid, body->guid, PDB_GUID_SIZE))
+                        return image->names;
+        }
+        image = &args->images[args->next];
+        type_args_image_clear(image);
+        image->path = strdup(body->module_path);
+        if (!image->path) {
+                /* It matches no module. */
+                image->path = calloc(1, 1);
+                return NULL;
+        }
+        args->next = (args->next + 1) % MAX_IMAGES;
+        if (args->n_images < MAX_IMAGES)
+                args->n_images++;
+        image->pid = pid;
+        memcpy(image->guid, body->guid, PDB_GUID_SIZE);
+        image->names = module_read(dirs, pid, body);
+        return image->names;
+}
+
+const char *type_args_find(TypeArgs *args, const SymbolDirs *dirs, pid_t pid, const ImageBody *body)
+{
+        static const uint8_t NONE[PDB_GUID_SIZE];
+        ImageNames *names;
+
+        if (!body->module_path || !*body->module_path || !body->name_space || !body->size ||
+            body->token >> 24 != METADATA_METHOD_DEF || !memcmp(body->guid, NONE, PDB_GUID_SIZE))
+                return NULL;
+        names = type_args_image(args, dirs, pid, body);
+        return names ? image_names_find_type_args(names, body) : NULL;
+}
