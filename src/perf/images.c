@@ -265,7 +265,7 @@ static const char *read_file(Images *images, int fd, const struct stat *status, 
         *ret_file = known_file(images, status);
         if (*ret_file)
                 return NULL;
-        if (r2r_image_read(&file.image, fd, &reason) < 0)
+        if (r2r_image_read(&file.image, fd, 0, &reason) < 0)
                 return reason;
         n_bytes = file.image.n_functions * sizeof(*file.image.functions);
         if (fstat(fd, &after) < 0 || !same_moment(&after.st_ctim, &status->st_ctim))

@@ -5,27 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/*
- * The PE file: the MS-DOS header, which has the offset of the COFF header, and the headers after
- * that.
- */
-#define DOS_SIZE          64
-#define DOS_COFF_AT       60
-#define COFF_SIZE         24 /* with its signature */
-#define COFF_MACHINE      4
-#define COFF_N_SECTIONS   6
-#define COFF_OPTIONAL     20
-#define OPTIONAL_PE32PLUS 0x20b
-#define OPTIONAL_N_DIRS   108
-#define OPTIONAL_DIRS     112
-#define DIR_SIZE          8
-#define DIR_CLR           14
-#define SECTION_SIZE      40
-#define SECTION_EXECUTE   0x20000000u
-#define MAX_SECTIONS      96
 
 /* The machine number is AMD64's changed for Linux, so that no other system loads the file. */
 #define MACHINE_AMD64       0x8664
@@ -45,23 +24,8 @@
 #define RUNTIME_FUNCTION    12
 #define MAX_FUNCTIONS_BYTES (32u << 20)
 
-#define TRUNCATED     "it is shorter than it says"
-#define NOT_PE        "it is not a PE file"
 #define NO_CODE       "it has no precompiled code"
 #define CONTRADICTION "its tables contradict each other"
-
-typedef struct Section {
-        R2RSection bytes; /* the bytes in the file that are mapped */
-        bool is_code;
-} Section;
-
-typedef struct ImageReader {
-        int fd;
-        uint64_t n_bytes; /* offset in the file */
-        Section sections[MAX_SECTIONS];
-        size_t n_sections;
-        const char *reason;
-} ImageReader;
 
 static uint32_t image_u32(const uint8_t *at)
 {
@@ -71,169 +35,48 @@ static uint32_t image_u32(const uint8_t *at)
         return le32toh(value);
 }
 
-static uint16_t image_u16(const uint8_t *at)
+static int image_refuse(const char **ret_reason, const char *reason)
 {
-        return (uint16_t)(at[0] | at[1] << 8);
-}
-
-static int image_refuse(ImageReader *reader, const char *reason)
-{
-        reader->reason = reason;
+        *ret_reason = reason;
         return -EBADMSG;
 }
 
-/* Reads all N bytes at OFFSET. */
-static int image_read_at(ImageReader *reader, uint64_t offset, void *bytes, size_t n)
+/* Reads the ReadyToRun header with its sections' rows, N of them. */
+static int image_read_header(const PeFile *pe, uint8_t *rows, uint32_t *ret_n,
+                             const char **ret_reason)
 {
-        uint8_t *at = bytes;
-
-        if (offset > reader->n_bytes || n > reader->n_bytes - offset)
-                return image_refuse(reader, TRUNCATED);
-        while (n) {
-                ssize_t r = pread(reader->fd, at, n, (off_t)offset);
-
-                if (r < 0 && errno == EINTR)
-                        continue;
-                if (r < 0)
-                        return -errno;
-                if (r == 0)
-                        return image_refuse(reader, TRUNCATED);
-                at += r;
-                offset += (uint64_t)r;
-                n -= (size_t)r;
-        }
-        return 0;
-}
-
-/* The section with all N bytes at RVA, or NULL. */
-static const Section *section_of(const ImageReader *reader, uint32_t rva, uint64_t n)
-{
-        size_t i;
-
-        for (i = 0; i < reader->n_sections; i++) {
-                const R2RSection *bytes = &reader->sections[i].bytes;
-
-                if (rva >= bytes->rva && rva - bytes->rva < bytes->size &&
-                    n <= bytes->size - (rva - bytes->rva))
-                        return &reader->sections[i];
-        }
-        return NULL;
-}
-
-static int read_rva(ImageReader *reader, uint32_t rva, void *bytes, size_t n)
-{
-        const Section *section = section_of(reader, rva, n);
-
-        if (!section)
-                return image_refuse(reader, CONTRADICTION);
-        return image_read_at(reader, section->bytes.offset + (uint64_t)(rva - section->bytes.rva),
-                             bytes, n);
-}
-
-static bool ranges_overlap(uint64_t one, uint64_t n_one, uint64_t other, uint64_t n_other)
-{
-        return one < other + n_other && other < one + n_one;
-}
-
-static int take_section(ImageReader *reader, const uint8_t *header)
-{
-        uint32_t mapped = image_u32(header + 8), in_file = image_u32(header + 16);
-        Section section = {
-                .bytes = {.rva = image_u32(header + 12),
-                          .offset = image_u32(header + 20),
-                          .size = mapped < in_file ? mapped : in_file},
-                .is_code = image_u32(header + 36) & SECTION_EXECUTE,
-        };
-        const R2RSection *bytes = &section.bytes;
-        size_t i;
-
-        if (!bytes->size)
-                return 0;
-        if ((uint64_t)bytes->offset + bytes->size > reader->n_bytes)
-                return image_refuse(reader, TRUNCATED);
-        if ((uint64_t)bytes->rva + bytes->size > UINT32_MAX)
-                return image_refuse(reader, CONTRADICTION);
-        for (i = 0; i < reader->n_sections; i++) {
-                const R2RSection *other = &reader->sections[i].bytes;
-
-                if (ranges_overlap(bytes->rva, bytes->size, other->rva, other->size) ||
-                    ranges_overlap(bytes->offset, bytes->size, other->offset, other->size))
-                        return image_refuse(reader, CONTRADICTION);
-        }
-        reader->sections[reader->n_sections++] = section;
-        return 0;
-}
-
-/* Reads the headers before the sections; RET_CLR is the RVA of the CLR header. */
-static int read_pe(ImageReader *reader, uint32_t *ret_clr)
-{
-        uint8_t dos[DOS_SIZE], coff[COFF_SIZE], optional[OPTIONAL_DIRS + (DIR_CLR + 1) * DIR_SIZE];
-        uint8_t headers[MAX_SECTIONS * SECTION_SIZE];
-        uint64_t at;
-        size_t i, n;
+        uint8_t clr[CLR_SIZE], header[R2R_SIZE];
+        uint32_t native;
         int r;
 
-        if (reader->n_bytes < DOS_SIZE)
-                return image_refuse(reader, NOT_PE);
-        r = image_read_at(reader, 0, dos, sizeof(dos));
-        if (r < 0)
-                return r;
-        if (memcmp(dos, "MZ", 2) != 0)
-                return image_refuse(reader, NOT_PE);
-        at = image_u32(dos + DOS_COFF_AT);
-        r = image_read_at(reader, at, coff, sizeof(coff));
-        if (r < 0)
-                return r;
-        if (memcmp(coff, "PE\0", 4) != 0)
-                return image_refuse(reader, NOT_PE);
-        if (image_u16(coff + COFF_MACHINE) != MACHINE_LINUX_AMD64 &&
-            image_u16(coff + COFF_MACHINE) != MACHINE_AMD64)
-                return image_refuse(reader, "it is not for x86-64, or has no precompiled code");
-        if (image_u16(coff + COFF_OPTIONAL) < sizeof(optional))
-                return image_refuse(reader, NO_CODE);
-        at += sizeof(coff);
-        r = image_read_at(reader, at, optional, sizeof(optional));
-        if (r < 0)
-                return r;
-        if (image_u16(optional) != OPTIONAL_PE32PLUS ||
-            image_u32(optional + OPTIONAL_N_DIRS) <= DIR_CLR)
-                return image_refuse(reader, NO_CODE);
-        *ret_clr = image_u32(optional + OPTIONAL_DIRS + DIR_CLR * DIR_SIZE);
-        n = image_u16(coff + COFF_N_SECTIONS);
-        if (n > MAX_SECTIONS)
-                return image_refuse(reader, CONTRADICTION);
-        at += image_u16(coff + COFF_OPTIONAL);
-        r = image_read_at(reader, at, headers, n * SECTION_SIZE);
-        for (i = 0; r == 0 && i < n; i++)
-                r = take_section(reader, headers + i * SECTION_SIZE);
-        return r;
-}
-
-/* Finds the table of functions. */
-static int find_table(ImageReader *reader, uint32_t clr_rva, uint32_t *ret_rva, uint32_t *ret_n)
-{
-        uint8_t clr[CLR_SIZE], header[R2R_SIZE], rows[MAX_R2R_SECTIONS * R2R_SECTION_SIZE];
-        bool is_found = false;
-        uint32_t native, i, n;
-        int r;
-
-        if (!clr_rva)
-                return image_refuse(reader, NO_CODE);
-        r = read_rva(reader, clr_rva, clr, sizeof(clr));
+        if (!pe->directories[PE_CLR].rva)
+                return image_refuse(ret_reason, NO_CODE);
+        r = pe_file_read_rva(pe, pe->directories[PE_CLR].rva, clr, sizeof(clr));
         if (r < 0)
                 return r;
         native = image_u32(clr + CLR_NATIVE);
         if (image_u32(clr) < CLR_SIZE || !native)
-                return image_refuse(reader, NO_CODE);
-        r = read_rva(reader, native, header, sizeof(header));
+                return image_refuse(ret_reason, NO_CODE);
+        r = pe_file_read_rva(pe, native, header, sizeof(header));
         if (r < 0)
                 return r;
         if (image_u32(header) != R2R_SIGNATURE)
-                return image_refuse(reader, NO_CODE);
-        n = image_u32(header + R2R_N_SECTIONS);
-        if (n > MAX_R2R_SECTIONS || native > UINT32_MAX - R2R_SIZE)
-                return image_refuse(reader, CONTRADICTION);
-        r = n ? read_rva(reader, native + R2R_SIZE, rows, n * R2R_SECTION_SIZE) : 0;
+                return image_refuse(ret_reason, NO_CODE);
+        *ret_n = image_u32(header + R2R_N_SECTIONS);
+        if (*ret_n > MAX_R2R_SECTIONS || native > UINT32_MAX - R2R_SIZE)
+                return image_refuse(ret_reason, CONTRADICTION);
+        return *ret_n ? pe_file_read_rva(pe, native + R2R_SIZE, rows, *ret_n * R2R_SECTION_SIZE)
+                      : 0;
+}
+
+/* Finds the table of functions. */
+static int image_find_table(const PeFile *pe, PeRange *ret, const char **ret_reason)
+{
+        uint8_t rows[MAX_R2R_SECTIONS * R2R_SECTION_SIZE];
+        bool is_found = false;
+        uint32_t i, n = 0;
+        int r = image_read_header(pe, rows, &n, ret_reason);
+
         if (r < 0)
                 return r;
         for (i = 0; i < n; i++) {
@@ -242,102 +85,116 @@ static int find_table(ImageReader *reader, uint32_t clr_rva, uint32_t *ret_rva, 
                 if (image_u32(row) != R2R_FUNCTIONS)
                         continue;
                 if (is_found)
-                        return image_refuse(reader, CONTRADICTION);
+                        return image_refuse(ret_reason, CONTRADICTION);
                 is_found = true;
-                *ret_rva = image_u32(row + 4);
-                *ret_n = image_u32(row + 8);
+                *ret = (PeRange){image_u32(row + 4), image_u32(row + 8)};
         }
-        if (!is_found || !*ret_n)
-                return image_refuse(reader, NO_CODE);
-        return 0;
+        return is_found && ret->size ? 0 : image_refuse(ret_reason, NO_CODE);
 }
 
-static int take_functions(ImageReader *reader, const uint8_t *rows, size_t n,
-                          R2RFunction *functions)
+static bool image_take_functions(R2RImage *image, const PeFile *pe, const uint8_t *rows)
 {
         uint32_t end = 0;
         size_t i;
 
-        for (i = 0; i < n; i++, rows += RUNTIME_FUNCTION) {
+        for (i = 0; i < image->n_functions; i++, rows += RUNTIME_FUNCTION) {
                 R2RFunction function = {image_u32(rows), image_u32(rows + 4)};
-                const Section *section;
+                const PeSection *section;
 
                 if (function.begin < end || function.end <= function.begin)
-                        return image_refuse(reader, CONTRADICTION);
-                section = section_of(reader, function.begin, function.end - function.begin);
+                        return false;
+                section = pe_file_section(pe, function.begin, function.end - function.begin);
                 if (!section || !section->is_code)
-                        return image_refuse(reader, CONTRADICTION);
-                functions[i] = function;
+                        return false;
+                image->functions[i] = function;
                 end = function.end;
         }
-        return 0;
+        return true;
 }
 
-static int read_functions(ImageReader *reader, uint32_t rva, uint32_t n_bytes, R2RImage *image)
+static int image_read_functions(R2RImage *image, const PeFile *pe, PeRange table,
+                                const char **ret_reason)
 {
-        size_t n = n_bytes / RUNTIME_FUNCTION;
+        const size_t n = table.size / RUNTIME_FUNCTION;
         uint8_t *rows;
         int r;
 
         /* Checked before memory is allocated: the file has as many bytes. */
-        if (n_bytes % RUNTIME_FUNCTION || n_bytes > MAX_FUNCTIONS_BYTES ||
-            !section_of(reader, rva, n_bytes))
-                return image_refuse(reader, CONTRADICTION);
-        rows = malloc(n_bytes);
+        if (table.size % RUNTIME_FUNCTION || table.size > MAX_FUNCTIONS_BYTES ||
+            !pe_file_section(pe, table.rva, table.size))
+                return image_refuse(ret_reason, CONTRADICTION);
+        rows = malloc(table.size);
         image->functions = malloc(n * sizeof(*image->functions));
-        r = rows && image->functions ? read_rva(reader, rva, rows, n_bytes) : -ENOMEM;
-        if (r == 0)
-                r = take_functions(reader, rows, n, image->functions);
-        free(rows);
         image->n_functions = n;
+        r = rows && image->functions ? pe_file_read_rva(pe, table.rva, rows, table.size) : -ENOMEM;
+        if (r == 0 && !image_take_functions(image, pe, rows))
+                r = -EBADMSG;
+        free(rows);
         return r;
 }
 
-static int keep_sections(const ImageReader *reader, R2RImage *image)
+/* Bytes of the file that are mapped to two addresses have no certain one. */
+static bool sections_overlap(const PeFile *pe)
 {
-        size_t i;
+        unsigned i, k;
 
-        image->sections = calloc(reader->n_sections, sizeof(*image->sections));
+        for (i = 0; i < pe->n_sections; i++)
+                for (k = 0; k < i; k++) {
+                        const PeSection *one = &pe->sections[i], *other = &pe->sections[k];
+
+                        if (one->offset < (uint64_t)other->offset + other->size &&
+                            other->offset < (uint64_t)one->offset + one->size)
+                                return true;
+                }
+        return false;
+}
+
+static int image_keep_sections(R2RImage *image, const PeFile *pe, const char **ret_reason)
+{
+        unsigned i;
+
+        if (sections_overlap(pe))
+                return image_refuse(ret_reason, CONTRADICTION);
+        image->sections = calloc(pe->n_sections, sizeof(*image->sections));
         if (!image->sections)
                 return -ENOMEM;
-        for (i = 0; i < reader->n_sections; i++)
-                if (reader->sections[i].is_code)
-                        image->sections[image->n_sections++] = reader->sections[i].bytes;
+        for (i = 0; i < pe->n_sections; i++)
+                if (pe->sections[i].is_code)
+                        image->sections[image->n_sections++] = pe->sections[i];
         return 0;
 }
 
-static int read_image(ImageReader *reader, R2RImage *image)
+static int image_read(R2RImage *image, const PeFile *pe, const char **ret_reason)
 {
-        uint32_t clr = 0, rva = 0, n = 0;
-        struct stat status;
+        PeRange table = {0};
         int r;
 
-        if (fstat(reader->fd, &status) < 0)
-                return -errno;
-        if (!S_ISREG(status.st_mode))
-                return image_refuse(reader, "it is not a file");
-        reader->n_bytes = (uint64_t)status.st_size;
-        r = read_pe(reader, &clr);
+        if (pe->machine != MACHINE_LINUX_AMD64 && pe->machine != MACHINE_AMD64)
+                return image_refuse(ret_reason, "it is not for x86-64, or has no precompiled code");
+        r = image_find_table(pe, &table, ret_reason);
         if (r == 0)
-                r = find_table(reader, clr, &rva, &n);
-        if (r == 0)
-                r = read_functions(reader, rva, n, image);
-        return r == 0 ? keep_sections(reader, image) : r;
+                r = image_read_functions(image, pe, table, ret_reason);
+        return r == 0 ? image_keep_sections(image, pe, ret_reason) : r;
 }
 
-int r2r_image_read(R2RImage *image, int fd, const char **ret_reason)
+int r2r_image_read(R2RImage *image, int fd, uint64_t begin, const char **ret_reason)
 {
-        ImageReader reader = {.fd = fd};
+        PeFile pe;
         int r;
 
-        *image = (R2RImage){0};
-        r = read_image(&reader, image);
+        *image = (R2RImage){.begin = begin};
+        r = pe_file_read(&pe, fd, begin, ret_reason);
+        if (r < 0)
+                return r;
+        *ret_reason = NULL;
+        r = image_read(image, &pe, ret_reason);
         if (r == 0)
                 return 0;
         r2r_image_deinit(image);
-        *ret_reason = r == -ENOMEM    ? "no memory left"
-                      : r == -EBADMSG ? reader.reason
-                                      : "it cannot be read";
+        if (!*ret_reason)
+                *ret_reason = r == -ENOMEM    ? "no memory left"
+                              : r == -EBADMSG ? CONTRADICTION
+                                              : "it cannot be read";
         return r;
 }
 
@@ -348,12 +205,12 @@ void r2r_image_deinit(R2RImage *image)
         *image = (R2RImage){0};
 }
 
-static bool rva_of(const R2RImage *image, uint64_t offset, uint32_t *ret_rva)
+static bool image_rva(const R2RImage *image, uint64_t offset, uint32_t *ret_rva)
 {
         size_t i;
 
         for (i = 0; i < image->n_sections; i++) {
-                const R2RSection *section = &image->sections[i];
+                const PeSection *section = &image->sections[i];
 
                 if (offset >= section->offset && offset - section->offset < section->size) {
                         *ret_rva = section->rva + (uint32_t)(offset - section->offset);
@@ -369,7 +226,7 @@ const R2RFunction *r2r_image_find(const R2RImage *image, uint64_t offset, uint32
         const R2RFunction *function;
         uint32_t rva;
 
-        if (!rva_of(image, offset, &rva))
+        if (offset < image->begin || !image_rva(image, offset - image->begin, &rva))
                 return NULL;
         /* The first function that begins after OFFSET. */
         while (low < high) {

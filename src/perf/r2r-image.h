@@ -13,34 +13,28 @@
  * Plain C, because a module in perf reads it.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "metadata/pe-file.h"
 
 /* RVAs: bytes from the address at which the image is mapped. */
 typedef struct R2RFunction {
         uint32_t begin, end;
 } R2RFunction;
 
-/* Bytes of the file at OFFSET are mapped to RVA; only sections with code. */
-typedef struct R2RSection {
-        uint32_t rva, offset, size; /* bytes */
-} R2RSection;
-
 typedef struct R2RImage {
+        uint64_t begin;         /* in the file */
         R2RFunction *functions; /* owned; sorted, without overlaps */
         size_t n_functions;
-        R2RSection *sections; /* owned */
+        PeSection *sections; /* owned: those with code */
         size_t n_sections;
 } R2RImage;
 
 /*
- * Reads the image in the file FD from its begin, with pread(). Returns 0; -ENOMEM; -EBADMSG if the
+ * Reads the image at BEGIN of the file FD, with pread(). Returns 0; -ENOMEM; -EBADMSG if the
  * file is not an image with readable functions; or pread()'s error. On failure IMAGE is empty, and
  * RET_REASON is the reason (static). The image takes less memory than the file's size, and less
  * than 64 MiB.
  */
-int r2r_image_read(R2RImage *image, int fd, const char **ret_reason);
+int r2r_image_read(R2RImage *image, int fd, uint64_t begin, const char **ret_reason);
 void r2r_image_deinit(R2RImage *image);
 
 /* The function with the byte at OFFSET of the file, or NULL; RET_DISTANCE is from its begin. */

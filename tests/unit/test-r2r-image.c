@@ -34,7 +34,7 @@ static int file_of(const void *bytes, size_t n)
 static int read_bytes(R2RImage *image, const void *bytes, size_t n, const char **ret_reason)
 {
         int fd = file_of(bytes, n);
-        int r = r2r_image_read(image, fd, ret_reason);
+        int r = r2r_image_read(image, fd, 0, ret_reason);
 
         close(fd);
         return r;
@@ -104,7 +104,8 @@ typedef struct Lie {
 
 #define NONE      "it has no precompiled code"
 #define CONFLICT  "its tables contradict each other"
-#define TRUNCATED "it is shorter than it says"
+#define TRUNCATED "it is shorter than its headers have it"
+#define DAMAGED   "its headers contradict each other"
 #define NOT_PE    "it is not a PE file"
 #define OTHER     "it is not for x86-64, or has no precompiled code"
 #define FIRST     HEADERS
@@ -118,8 +119,8 @@ static const Lie LIES[] = {
         {"no PE", NOT_PE, COFF, 0x454c, 2},
         {"any machine", OTHER, COFF + 4, 0x14c, 2},
         {"arm64", OTHER, COFF + 4, 0xaa64 ^ 0x7b79, 2},
-        {"no optional header", NONE, COFF + 20, 0, 2},
-        {"an optional header without directories", NONE, COFF + 20, 112, 2},
+        {"no optional header", NOT_PE, COFF + 20, 0, 2},
+        {"an optional header without directories", DAMAGED, COFF + 20, 112, 2},
         {"an optional header over the end", TRUNCATED, COFF + 20, 0xffff, 2},
         {"PE32", NONE, OPTIONAL, 0x10b, 2},
         {"few directories", NONE, OPTIONAL + 108, 14, 4},
@@ -127,15 +128,15 @@ static const Lie LIES[] = {
         {"a CLR header in no section", CONFLICT, OPTIONAL + 112 + 14 * 8, 0x1000, 4},
         {"a CLR header over the end of its section", CONFLICT, OPTIONAL + 112 + 14 * 8,
          DATA_RVA + N_DATA - 8, 4},
-        {"many sections", CONFLICT, COFF + 6, 0xffff, 2},
+        {"many sections", DAMAGED, COFF + 6, 0xffff, 2},
         {"no sections", CONFLICT, COFF + 6, 0, 2},
         {"a section of another name's code", CONFLICT, FIRST + 36, 0x40000040, 4},
-        {"a section over the end of the file", TRUNCATED, SECOND + 20, DATA + 1, 4},
-        {"a section after it", TRUNCATED, SECOND + 20, UINT32_MAX, 4},
-        {"a section over the end of memory", CONFLICT, SECOND + 12, UINT32_MAX - 8, 4},
+        {"a section over the end of the file", DAMAGED, SECOND + 20, DATA + 1, 4},
+        {"a section after it", DAMAGED, SECOND + 20, UINT32_MAX, 4},
+        {"a section over the end of memory", DAMAGED, SECOND + 12, UINT32_MAX - 8, 4},
         {"sections that overlap in the file", CONFLICT, SECOND + 20, TEXT + N_TEXT - 1, 4},
         {"sections that are one in the file", CONFLICT, SECOND + 20, TEXT, 4},
-        {"sections that overlap in memory", CONFLICT, SECOND + 12, TEXT_RVA + N_TEXT - 1, 4},
+        {"sections that overlap in memory", DAMAGED, SECOND + 12, TEXT_RVA + N_TEXT - 1, 4},
         {"a section shorter than the code", CONFLICT, FIRST + 8, N_TEXT - 1, 4},
         {"a section without the code", CONFLICT, FIRST + 8, CODE - TEXT, 4},
         {"an empty section", CONFLICT, FIRST + 8, 0, 4},
@@ -225,11 +226,11 @@ START_TEST(test_no_file)
         R2RImage image;
         int fds[2];
 
-        ck_assert_int_eq(r2r_image_read(&image, -1, &reason), -EBADF);
+        ck_assert_int_eq(r2r_image_read(&image, -1, 0, &reason), -EBADF);
         ck_assert_str_eq(reason, "it cannot be read");
         ck_assert_int_eq(pipe(fds), 0);
-        ck_assert_int_eq(r2r_image_read(&image, fds[0], &reason), -EBADMSG);
-        ck_assert_str_eq(reason, "it is not a file");
+        ck_assert_int_eq(r2r_image_read(&image, fds[0], 0, &reason), -EBADMSG);
+        ck_assert_str_eq(reason, NOT_PE);
         close(fds[0]);
         close(fds[1]);
 }
@@ -332,7 +333,7 @@ START_TEST(test_corelib)
 {
         g_autofree char *path = find_corelib();
         g_autofree char *bytes = NULL;
-        const R2RSection *section;
+        const PeSection *section;
         const char *reason = NULL;
         R2RImage image;
         gsize n, i;
