@@ -163,12 +163,14 @@ static void take_mapping(Recording *recording, const char *line)
 
         if (!mapping_take_event(&mapping, line)) {
                 mapping_deinit(&mapping);
-        } else if (mapping_is_assembly(&mapping)) {
-                g_array_append_val(recording->mappings, mapping);
-        } else {
-                recording_add_binary(recording, &mapping);
-                mapping_deinit(&mapping);
+                return;
         }
+        if (!mapping_is_assembly(&mapping))
+                recording_add_binary(recording, &mapping);
+        if (mapping_may_have_assemblies(&mapping))
+                g_array_append_val(recording->mappings, mapping);
+        else
+                mapping_deinit(&mapping);
 }
 
 static void take_lost(Recording *recording, const char *line)

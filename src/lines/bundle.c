@@ -147,20 +147,40 @@ static bool row_try(int host, const BundleRow *row, SymbolImageFn fn, void *data
         return unpacked >= 0 && fn(unpacked, 0, data);
 }
 
+/* Reads up to the rows of the files; *RET_N is how many there are. */
+static bool take_header(ByteCursor *header, uint32_t *ret_version, uint32_t *ret_n)
+{
+        size_t n_id;
+
+        *ret_version = byte_cursor_u32(header);
+        byte_cursor_u32(header);
+        *ret_n = byte_cursor_u32(header);
+        take_text(header, &n_id);
+        if (*ret_version >= VERSION_WITH_PLACES)
+                byte_cursor_take(header, N_PLACES);
+        return !header->has_failed && *ret_version <= VERSION_MAX;
+}
+
+/* The header's bytes, which the caller frees. False: HOST is not a bundle. */
+static bool bundle_read_header(int host, uint8_t **ret_bytes, ByteCursor *ret)
+{
+        uint64_t at = bundle_header_at(host);
+
+        *ret_bytes = at ? malloc(MAX_HEADER) : NULL;
+        if (!*ret_bytes)
+                return false;
+        *ret = (ByteCursor){.at = *ret_bytes, .n = read_at(host, at, *ret_bytes, MAX_HEADER)};
+        return true;
+}
+
 static bool bundle_search(int host, ByteCursor *header, const char *name, SymbolImageFn fn,
                           void *data)
 {
-        uint32_t version = byte_cursor_u32(header), n, i;
         unsigned n_same = 0;
+        uint32_t version, n, i;
         BundleRow row;
-        size_t n_id;
 
-        byte_cursor_u32(header);
-        n = byte_cursor_u32(header);
-        take_text(header, &n_id);
-        if (version >= VERSION_WITH_PLACES)
-                byte_cursor_take(header, N_PLACES);
-        if (header->has_failed || version > VERSION_MAX)
+        if (!take_header(header, &version, &n))
                 return false;
         for (i = 0; i < n && n_same < MAX_SAME && take_row(header, version, &row); i++) {
                 if (row.offset > INT64_MAX || !row_is(&row, name))
@@ -175,15 +195,45 @@ static bool bundle_search(int host, ByteCursor *header, const char *name, Symbol
 bool bundle_find_image_in(int host, const char *module_path, SymbolImageFn fn, void *data)
 {
         const char *name = symbol_dirs_name(module_path);
-        uint64_t at = bundle_header_at(host);
-        uint8_t *bytes = at ? malloc(MAX_HEADER) : NULL;
-        ByteCursor header = {.at = bytes};
+        ByteCursor header;
+        uint8_t *bytes;
         bool is_found;
 
-        if (!bytes)
+        if (!bundle_read_header(host, &bytes, &header))
                 return false;
-        header.n = read_at(host, at, bytes, MAX_HEADER);
         is_found = *name && bundle_search(host, &header, name, fn, data);
+        free(bytes);
+        return is_found;
+}
+
+static bool row_describe(const BundleRow *row, BundleFile *ret)
+{
+        const char *slash = memrchr(row->path, '/', row->n_path);
+        const char *name = slash ? slash + 1 : row->path;
+        size_t n = row->n_path - (size_t)(name - row->path);
+
+        if (!n || n >= sizeof(ret->name) || memchr(name, 0, n))
+                return false;
+        *ret = (BundleFile){.begin = row->offset, .size = row->size};
+        memcpy(ret->name, name, n);
+        return true;
+}
+
+bool bundle_find_at(int host, uint64_t offset, BundleFile *ret)
+{
+        bool is_found = false;
+        uint32_t version, n, i;
+        ByteCursor header;
+        uint8_t *bytes;
+        BundleRow row;
+
+        if (!bundle_read_header(host, &bytes, &header))
+                return false;
+        if (!take_header(&header, &version, &n))
+                n = 0;
+        for (i = 0; !is_found && i < n && take_row(&header, version, &row); i++)
+                is_found = !row.packed && offset >= row.offset && offset - row.offset < row.size &&
+                           row_describe(&row, ret);
         free(bytes);
         return is_found;
 }

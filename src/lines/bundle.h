@@ -22,3 +22,17 @@ bool bundle_find_image(pid_t pid, int root, const char *module_path, SymbolImage
 
 /* The same, in the file HOST. */
 bool bundle_find_image_in(int host, const char *module_path, SymbolImageFn fn, void *data);
+
+#define BUNDLE_MAX_NAME 256
+
+/* A file in a bundle. */
+typedef struct BundleFile {
+        uint64_t begin, size;       /* bytes of the bundle */
+        char name[BUNDLE_MAX_NAME]; /* without a directory */
+} BundleFile;
+
+/*
+ * The file in the bundle HOST that has the byte at OFFSET. False: there is none, or it is
+ * compressed: then no address of a process is in the bundle.
+ */
+bool bundle_find_at(int host, uint64_t offset, BundleFile *ret);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "lines/image-names.h"
 
+#include "lines/bundle.h"
 #include "lines/image-search.h"
 #include "pdb/debug-directory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Bytes of a path, and of the type arguments of a method. */
 #define MAX_PATH      4096u
@@ -26,6 +29,7 @@ struct ImageNames {
         R2RCode *code;   /* owned */
         R2RNames *names; /* owned */
         uint64_t begin;  /* of the image in its file */
+        int host;        /* owned: the single-file program that has a composite image; -1: none */
         pid_t pid;
         char *path;                /* owned: of the image's file */
         const SymbolDirs *dirs;    /* borrowed */
@@ -44,6 +48,8 @@ void image_names_free(ImageNames *names)
                 free(names->assemblies[i].path);
         free(names->assemblies);
         free(names->path);
+        if (names->host >= 0)
+                close(names->host);
         r2r_names_free(names->names);
         r2r_code_free(names->code);
         free(names);
@@ -86,6 +92,8 @@ static int names_read(ImageNames *names, const PeFile *pe, const ImagePlace *pla
         names->path = strdup(place->path);
         if (!names->names || !names->assemblies || !names->path)
                 return -ENOMEM;
+        if (pe->begin && r2r_code_n_components(names->code))
+                names->host = fcntl(pe->fd, F_DUPFD_CLOEXEC, 0);
         return r2r_code_n_components(names->code) || names_take(names, 0, pe, place->path)
                        ? 0
                        : -EBADMSG;
@@ -101,6 +109,7 @@ int image_names_read(ImageNames **ret, int fd, uint64_t begin, const ImagePlace 
         if (!names)
                 return -ENOMEM;
         names->begin = begin;
+        names->host = -1;
         names->pid = place->pid;
         names->dirs = place->dirs;
         r = pe_file_read(&pe, fd, begin, &reason);
@@ -130,7 +139,7 @@ static bool component_take(int fd, uint64_t begin, void *data)
                names_take(search->names, search->i, &pe, search->path);
 }
 
-/* Beside the composite image. */
+/* In the program that has the composite image, or beside that. */
 static void names_look_for(ImageNames *names, uint32_t i)
 {
         static const SymbolDirs NONE;
@@ -140,7 +149,8 @@ static void names_look_for(ImageNames *names, uint32_t i)
         ComponentSearch search = {names, i, path};
         int length = name ? snprintf(path, sizeof(path), "%.*s%s.dll", n, names->path, name) : -1;
 
-        if (length > 0 && (size_t)length < sizeof(path) && *name && !strchr(name, '/'))
+        if (length > 0 && (size_t)length < sizeof(path) && *name && !strchr(name, '/') &&
+            !(names->host >= 0 && bundle_find_image_in(names->host, path, component_take, &search)))
                 image_search(names->pid, path, names->dirs ? names->dirs : &NONE, component_take,
                              &search);
         r2r_names_skip(names->names, i);

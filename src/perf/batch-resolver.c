@@ -132,9 +132,12 @@ bool batch_resolver_add(BatchResolver *resolver, Batch *batch, const ImageAddres
         if (query.pid <= 0)
                 return true;
         /* Files are compared with times, which perf's own clock does not give exactly enough. */
-        if ((kind == MAPPING_IMAGE || kind == MAPPING_MANAGED) &&
+        if ((kind == MAPPING_IMAGE || kind == MAPPING_MANAGED || kind == MAPPING_OTHER) &&
             (!resolver->images->asks_living || resolver->has_exact_clock))
                 ask->code = images_find(resolver->images, sample->pid, sample->time, where);
+        /* In a single-file program. */
+        if (kind == MAPPING_OTHER && ask->code.begin)
+                ask->kind = MAPPING_IMAGE;
         if (!map && settings->is_mapped_only)
                 return true;
         ask->n_queries = add_queries(resolver, batch, &query);
@@ -384,7 +387,9 @@ static int ask_inlined(BatchResolver *resolver, Batch *batch, const Ask *ask,
 static int ask_add_frame(BatchResolver *resolver, const Ask *ask, Entry *entry,
                          clrsym_answer *answer, bool is_marked)
 {
-        const char *image = ask->kind == MAPPING_IMAGE
+        /* Without the path of the assembly's file, it is the one that the runtime has. */
+        const char *image = ask->code.begin && !ask->code.file ? NULL
+                            : ask->kind == MAPPING_IMAGE
                                     ? frames_get(resolver->frames, entry->frame).module
                                     : ask->code.file;
         const clrsym_line *known;

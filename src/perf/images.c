@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/images.h"
 
+#include "lines/bundle.h"
 #include "perf/proc-maps.h"
 #include "perf/r2r-image.h"
 #include "util/fd.h"
@@ -28,11 +29,13 @@
 
 const char IMAGE_IN_ANY[] = "";
 
-/* An assembly's file that was read. */
+/* An assembly's file that was read, or an assembly in a single-file program. */
 struct ImageFile {
         dev_t device;
         ino_t inode;
         struct timespec changed;
+        uint64_t begin;    /* of the assembly in the file */
+        char *bundled;     /* owned: its name in the program; NULL: the file is the assembly */
         R2RImage image;    /* owned */
         ImageNames *names; /* owned; NULL: there are none, or they were not read yet */
         bool has_read_names;
@@ -147,6 +150,7 @@ void images_deinit(Images *images)
         for (i = 0; i < images->n_files; i++) {
                 r2r_image_deinit(&images->files[i].image);
                 image_names_free(images->files[i].names);
+                free(images->files[i].bundled);
         }
         free(images->mappings);
         free(images->living);
@@ -237,7 +241,7 @@ static bool same_moment(const struct timespec *one, const struct timespec *other
 }
 
 /* The number of the file, from 1; 0 if it was not read yet. */
-static size_t known_file(const Images *images, const struct stat *status)
+static size_t known_file(const Images *images, const struct stat *status, uint64_t begin)
 {
         size_t i;
 
@@ -245,37 +249,42 @@ static size_t known_file(const Images *images, const struct stat *status)
                 const ImageFile *file = &images->files[i];
 
                 if (file->device == status->st_dev && file->inode == status->st_ino &&
-                    same_moment(&file->changed, &status->st_ctim))
+                    file->begin == begin && same_moment(&file->changed, &status->st_ctim))
                         return i + 1;
         }
         return 0;
 }
 
-static const char *read_file(Images *images, int fd, const struct stat *status, size_t *ret_file)
+/* BUNDLED: the part of the file that is the assembly; NULL: all of it. */
+static const char *read_file(Images *images, int fd, const struct stat *status,
+                             const BundleFile *bundled, size_t *ret_file)
 {
         ImageFile file = {
                 .device = status->st_dev,
                 .inode = status->st_ino,
                 .changed = status->st_ctim,
+                .begin = bundled ? bundled->begin : 0,
         };
         const char *reason = NULL;
         struct stat after;
         size_t n_bytes;
 
-        *ret_file = known_file(images, status);
+        *ret_file = known_file(images, status, file.begin);
         if (*ret_file)
                 return NULL;
-        if (r2r_image_read(&file.image, fd, 0, &reason) < 0)
+        if (r2r_image_read(&file.image, fd, file.begin, &reason) < 0)
                 return reason;
+        file.bundled = bundled ? strdup(bundled->name) : NULL;
         n_bytes = file.image.n_functions * sizeof(*file.image.functions);
         if (fstat(fd, &after) < 0 || !same_moment(&after.st_ctim, &status->st_ctim))
                 reason = "it was changed since it was mapped";
-        else if (n_bytes > MAX_BYTES - images->n_bytes ||
+        else if ((bundled && !file.bundled) || n_bytes > MAX_BYTES - images->n_bytes ||
                  !images_make_room(&images->files, images->n_files, &images->n_files_size,
                                    sizeof(file)))
                 reason = "no memory left";
         if (reason) {
                 r2r_image_deinit(&file.image);
+                free(file.bundled);
                 return reason;
         }
         images->n_bytes += n_bytes;
@@ -284,7 +293,19 @@ static const char *read_file(Images *images, int fd, const struct stat *status, 
         return NULL;
 }
 
-static const char *try_path(Images *images, const Mapping *mapping, char *path, size_t *ret_file)
+/* The file that was mapped: it has the code at OFFSET. */
+static const char *read_mapped(Images *images, const Mapping *mapping, uint64_t offset, int fd,
+                               const struct stat *status, size_t *ret_file)
+{
+        BundleFile bundled;
+
+        bool is_in_program = !mapping_is_assembly(mapping) && bundle_find_at(fd, offset, &bundled);
+
+        return read_file(images, fd, status, is_in_program ? &bundled : NULL, ret_file);
+}
+
+static const char *try_path(Images *images, const Mapping *mapping, uint64_t offset, char *path,
+                            size_t *ret_file)
 {
         struct stat status;
         const char *reason;
@@ -294,7 +315,7 @@ static const char *try_path(Images *images, const Mapping *mapping, char *path, 
                 return words_of(ENOMEM);
         reason = open_mapped(mapping, path, &fd, &status);
         if (!reason) {
-                reason = read_file(images, fd, &status, ret_file);
+                reason = read_mapped(images, mapping, offset, fd, &status, ret_file);
                 close(fd);
         }
         free(path);
@@ -327,10 +348,12 @@ static char *path_in(const Mapping *mapping, FileSource source)
         return n < 0 ? NULL : path;
 }
 
+/* And the same bytes of it are at an address. */
 static bool same_file(const Mapping *one, const Mapping *other)
 {
         return one->major == other->major && one->minor == other->minor &&
-               one->inode == other->inode;
+               one->inode == other->inode &&
+               one->start - one->offset == other->start - other->offset;
 }
 
 /*
@@ -351,7 +374,7 @@ static bool is_alone(const Images *images, const Mapping *mapping)
         return true;
 }
 
-static void look_for(Images *images, ImageMapping *row)
+static void look_for(Images *images, ImageMapping *row, uint64_t offset)
 {
         FileSource source;
 
@@ -360,8 +383,8 @@ static void look_for(Images *images, ImageMapping *row)
                 return;
         }
         for (source = FILE_HERE; source <= FILE_IN_MEMORY && !row->file; source++) {
-                const char *reason =
-                        try_path(images, &row->mapping, path_in(&row->mapping, source), &row->file);
+                const char *reason = try_path(images, &row->mapping, offset,
+                                              path_in(&row->mapping, source), &row->file);
 
                 /* The reason for the path that perf saw is the useful one. */
                 if (!row->reason)
@@ -412,15 +435,27 @@ static void ask_living(Images *images, int32_t pid)
         sort_mappings(images);
 }
 
+/* Where the runtime has the assembly: beside the program, if it is in that. */
+static char *path_of_assembly(const Mapping *mapping, const ImageFile *file)
+{
+        const int n = (int)(strrchr(mapping->path, '/') + 1 - mapping->path);
+        char *path;
+
+        if (!file->bundled)
+                return strdup(mapping->path);
+        return asprintf(&path, "%.*s%s", n, mapping->path, file->bundled) < 0 ? NULL : path;
+}
+
 /* Reads the names of the mapping's file, which was found before. */
 static void images_read_names(Images *images, const Mapping *mapping, ImageFile *file)
 {
-        const ImagePlace place = {.pid = mapping->pid, .path = mapping->path};
+        char *assembly = path_of_assembly(mapping, file);
+        const ImagePlace place = {.pid = mapping->pid, .path = assembly};
         const char *reason = words_of(ENOENT);
         FileSource source;
         struct stat status;
 
-        for (source = FILE_HERE; source <= FILE_IN_MEMORY && reason; source++) {
+        for (source = FILE_HERE; assembly && source <= FILE_IN_MEMORY && reason; source++) {
                 char *path = path_in(mapping, source);
                 int fd = -1;
 
@@ -428,9 +463,10 @@ static void images_read_names(Images *images, const Mapping *mapping, ImageFile 
                 free(path);
                 if (reason)
                         continue;
-                image_names_read(&file->names, fd, 0, &place);
+                image_names_read(&file->names, fd, file->begin, &place);
                 close(fd);
         }
+        free(assembly);
         file->has_read_names = true;
         if (!file->names)
                 return;
@@ -492,13 +528,14 @@ ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAdd
          */
         if (images->asks_living && address->base != mapping->start - mapping->offset)
                 return (ImageCode){0};
-        if (!row->file && !row->reason)
-                look_for(images, row);
-        if (!row->file)
-                return (ImageCode){.missing = row};
         position = address->address - mapping->start;
         if (position > UINT64_MAX - mapping->offset)
                 return (ImageCode){0};
+        if (!row->file && !row->reason)
+                look_for(images, row, position + mapping->offset);
+        /* Most programs have no assemblies in them. */
+        if (!row->file)
+                return (ImageCode){.missing = mapping_is_assembly(mapping) ? row : NULL};
         function = r2r_image_find(&images->files[row->file - 1].image, position + mapping->offset,
                                   &distance);
         if (!function || distance > position)
@@ -507,7 +544,7 @@ ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAdd
                 .begin = address->address - distance,
                 .rva = function->begin,
                 .mapping = row,
-                .file = mapping->path,
+                .file = images->files[row->file - 1].bundled ? NULL : mapping->path,
                 /* A live process does not report when it mapped a file. */
                 .mapped = images->asks_living ? 0 : mapping->time,
         };

@@ -5,9 +5,10 @@
  * Images: the precompiled assemblies of recorded processes, where functions begin in them, and
  * which methods they are of
  *
- * The answer is in an assembly's file, if that is the file that was mapped: by device and inode,
- * and not changed since. It is looked for at its path, in the root of the process, and, while the
- * process lives, among its mappings. Without the file nothing is known.
+ * The answer is in an assembly's file, or in that of a single-file program, if that is the file
+ * that was mapped: by device and inode, and not changed since. It is looked for at its path, in the
+ * root of the process, and, while the process lives, among its mappings. Without the file nothing
+ * is known.
  */
 
 #include "lines/image-names.h"
@@ -36,7 +37,7 @@ typedef struct ImageCode {
         uint32_t rva;                /* of the same */
         const ImageMapping *mapping; /* borrowed: with a begin */
         uint64_t mapped;  /* time of the mapping, by perf's clock; 0: before the recording began */
-        const char *file; /* borrowed: the path of the file; NULL: not known */
+        const char *file; /* borrowed: the path of the file; NULL: not known, or in a single file */
         ImageMapping *missing; /* the mapping whose file is missing; NULL: the file is there */
 } ImageCode;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/mapping.h"
 
+#include "perf/mapping-kind.h"
 #include "util/seconds-text.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 void mapping_deinit(Mapping *mapping)
 {
@@ -134,14 +134,12 @@ bool mapping_take_map(Mapping *mapping, const char *line)
 
 bool mapping_is_assembly(const Mapping *mapping)
 {
-        static const char DELETED[] = " (deleted)";
-        const char *path = mapping->path;
-        size_t n = strlen(path);
+        return mapping_kind_of_dso(mapping->path) == MAPPING_IMAGE;
+}
 
-        if ((n > sizeof(DELETED) - 1 && !strcmp(path + n - (sizeof(DELETED) - 1), DELETED)))
-                n -= sizeof(DELETED) - 1;
-        return n >= 4 &&
-               (!strncasecmp(path + n - 4, ".dll", 4) || !strncasecmp(path + n - 4, ".exe", 4));
+bool mapping_may_have_assemblies(const Mapping *mapping)
+{
+        return mapping_is_assembly(mapping) || mapping_kind_of_dso(mapping->path) == MAPPING_OTHER;
 }
 
 void mapping_write(const Mapping *mapping, FILE *file)

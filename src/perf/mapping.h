@@ -41,6 +41,8 @@ bool mapping_take_map(Mapping *mapping, const char *line);
 
 /* True if its file is called as assemblies are, also after its removal. */
 bool mapping_is_assembly(const Mapping *mapping);
+/* The same, or it can be a single-file program, which has assemblies in it. */
+bool mapping_may_have_assemblies(const Mapping *mapping);
 
 /* Writes a line with all members, for the filter. */
 void mapping_write(const Mapping *mapping, FILE *file);

@@ -172,7 +172,7 @@ static bool sampler_note_mapping(void *data, const Mapping *mapping)
         Mapping line = *mapping;
         size_t n = 0;
         char *text = NULL;
-        FILE *file = mapping_is_assembly(mapping) ? open_memstream(&text, &n) : NULL;
+        FILE *file = mapping_may_have_assemblies(mapping) ? open_memstream(&text, &n) : NULL;
 
         if (file) {
                 line.time = 0; /* /proc does not report when a file was mapped */

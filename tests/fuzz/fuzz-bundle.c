@@ -5,6 +5,7 @@
 #include "fuzz.h"
 #include "lines/bundle.h"
 
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,7 +23,9 @@ static bool see_image(int fd, uint64_t begin, void *data)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         static int fd = -1;
+        BundleFile file;
         unsigned n = 0;
+        size_t at;
 
         if (size > FUZZ_MAX_INPUT)
                 return 0;
@@ -32,5 +35,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_REQUIRE(pwrite(fd, data, size, 0) == (ssize_t)size);
         FUZZ_REQUIRE(!bundle_find_image_in(fd, "/a/App.dll", see_image, &n));
         FUZZ_REQUIRE(n <= size);
+        for (at = 0; at <= size; at += size / 16 + 1)
+                if (bundle_find_at(fd, at, &file))
+                        FUZZ_REQUIRE(file.begin <= at && at - file.begin < file.size &&
+                                     *file.name && strlen(file.name) < sizeof(file.name));
         return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "lines/bundle.h"
 
+#include "support/bundle-file.h"
 #include "support/suite.h"
 
 #include <fcntl.h>
@@ -12,37 +13,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-static const uint8_t MARK[] = {0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93,
-                               0x02, 0x14, 0xd7, 0xa0, 0x32, 0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae,
-                               0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae};
-
-static void put_u64(GByteArray *bytes, uint64_t value)
-{
-        const uint64_t little = GUINT64_TO_LE(value);
-
-        g_byte_array_append(bytes, (const guint8 *)&little, sizeof(little));
-}
-
-static void put_u32(GByteArray *bytes, uint32_t value)
-{
-        const uint32_t little = GUINT32_TO_LE(value);
-
-        g_byte_array_append(bytes, (const guint8 *)&little, sizeof(little));
-}
-
-static void put_text(GByteArray *bytes, const char *text)
-{
-        const guint8 n[] = {(guint8)(strlen(text) & 0x7f), (guint8)(strlen(text) >> 7)};
-
-        if (n[1]) {
-                const guint8 low = n[0] | 0x80;
-
-                g_byte_array_append(bytes, &low, 1);
-        }
-        g_byte_array_append(bytes, n[1] ? &n[1] : &n[0], 1);
-        g_byte_array_append(bytes, (const guint8 *)text, (guint)strlen(text));
-}
 
 /* Raw deflate. */
 static GBytes *pack(const char *text)
@@ -84,14 +54,14 @@ static int host_make(uint32_t version, guint lead)
         g_byte_array_set_size(bytes, lead);
         if (lead)
                 memset(bytes->data, 0, lead);
-        put_u64(bytes, 0);
-        g_byte_array_append(bytes, MARK, sizeof(MARK));
-        put_u32(header, version);
-        put_u32(header, 0);
-        put_u32(header, G_N_ELEMENTS(FILES));
-        put_text(header, name);
+        bundle_put_u64(bytes, 0);
+        g_byte_array_append(bytes, BUNDLE_MARK, sizeof(BUNDLE_MARK));
+        bundle_put_u32(header, version);
+        bundle_put_u32(header, 0);
+        bundle_put_u32(header, G_N_ELEMENTS(FILES));
+        bundle_put_text(header, name);
         for (i = 0; version >= 2 && i < 5; i++)
-                put_u64(header, 0);
+                bundle_put_u64(header, 0);
         for (i = 0; i < G_N_ELEMENTS(FILES); i++) {
                 const TestFile *file = &FILES[i];
                 const bool is_packed = file->is_packed && version >= 6;
@@ -100,12 +70,12 @@ static int host_make(uint32_t version, guint lead)
                 const void *data = is_packed ? g_bytes_get_data(packed, &n) : file->text;
                 const guint8 kind = 1;
 
-                put_u64(header, bytes->len);
-                put_u64(header, strlen(file->text));
+                bundle_put_u64(header, bytes->len);
+                bundle_put_u64(header, strlen(file->text));
                 if (version >= 6)
-                        put_u64(header, is_packed ? n : 0);
+                        bundle_put_u64(header, is_packed ? n : 0);
                 g_byte_array_append(header, &kind, 1);
-                put_text(header, file->path);
+                bundle_put_text(header, file->path);
                 g_byte_array_append(bytes, data, (guint)n);
         }
         at = GUINT64_TO_LE(bytes->len);
@@ -161,6 +131,38 @@ START_TEST(test_versions)
 }
 END_TEST
 
+/* By the offset of a byte; what is compressed has none. */
+START_TEST(test_at)
+{
+        static const uint32_t VERSIONS[] = {1, 6};
+        size_t i, k;
+
+        for (i = 0; i < G_N_ELEMENTS(VERSIONS); i++) {
+                int host = host_make(VERSIONS[i], 4096);
+                uint64_t at = 4096 + 8 + sizeof(BUNDLE_MARK);
+                BundleFile file;
+
+                ck_assert(!bundle_find_at(host, at - 1, &file));
+                for (k = 0; k < G_N_ELEMENTS(FILES); k++) {
+                        const size_t n = strlen(FILES[k].text);
+
+                        if (FILES[k].is_packed && VERSIONS[i] >= 6)
+                                break;
+                        ck_assert(bundle_find_at(host, at, &file));
+                        ck_assert(bundle_find_at(host, at + n - 1, &file));
+                        ck_assert_uint_eq(file.begin, at);
+                        ck_assert_uint_eq(file.size, n);
+                        ck_assert(g_str_has_suffix(FILES[k].path, file.name));
+                        ck_assert_ptr_null(strchr(file.name, '/'));
+                        at += n;
+                }
+                ck_assert(!bundle_find_at(host, at, &file));
+                ck_assert(!bundle_find_at(host, UINT64_MAX, &file));
+                close(host);
+        }
+}
+END_TEST
+
 START_TEST(test_others)
 {
         int host = host_make(7, 0), empty = memfd_create("empty", MFD_CLOEXEC);
@@ -169,7 +171,7 @@ START_TEST(test_others)
         ck_assert(!find(empty, "App.dll", "the program", 0));
         /* A program with the mark, but nothing bundled with it yet. */
         ck_assert_int_eq(pwrite(empty, "\0\0\0\0\0\0\0\0", 8, 0), 8);
-        ck_assert_int_eq(pwrite(empty, MARK, sizeof(MARK), 8), sizeof(MARK));
+        ck_assert_int_eq(pwrite(empty, BUNDLE_MARK, sizeof(BUNDLE_MARK), 8), sizeof(BUNDLE_MARK));
         ck_assert(!find(empty, "App.dll", "the program", 0));
         close(host);
         close(empty);
@@ -211,6 +213,7 @@ Suite *suite_new(void)
         TCase *tcase = tcase_create("bundle");
 
         tcase_add_test(tcase, test_versions);
+        tcase_add_test(tcase, test_at);
         tcase_add_test(tcase, test_others);
         tcase_add_test(tcase, test_beside);
         suite_add_tcase(suite, tcase);

@@ -7,6 +7,7 @@
 
 #include "perf/images.h"
 
+#include "support/bundle-file.h"
 #include "support/r2r-file.h"
 #include "support/suite.h"
 
@@ -160,6 +161,67 @@ START_TEST(test_part)
         world.mapping.offset = UINT64_MAX - 4;
         ck_assert(init_from(&images, &world.mapping, 1));
         check_code(&images, &world, PID, START + CODE + 5, 1, 0, false);
+        images_deinit(&images);
+        world_deinit(&world);
+}
+END_TEST
+
+/* Where the image begins in the program: not at the begin of a page. */
+#define IN_PROGRAM 0x1230u
+
+/* A single-file program with the image. */
+static void write_program(const char *path)
+{
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        uint8_t image[N_IMAGE];
+        const guint8 kind = 1;
+
+        image_build(image);
+        bundle_put_u64(bytes, IN_PROGRAM + N_IMAGE);
+        g_byte_array_append(bytes, BUNDLE_MARK, sizeof(BUNDLE_MARK));
+        g_byte_array_set_size(bytes, IN_PROGRAM);
+        g_byte_array_append(bytes, image, sizeof(image));
+        bundle_put_u32(bytes, 6);
+        bundle_put_u32(bytes, 0);
+        bundle_put_u32(bytes, 1);
+        bundle_put_text(bytes, "id");
+        g_byte_array_set_size(bytes, bytes->len + 40);
+        bundle_put_u64(bytes, IN_PROGRAM);
+        bundle_put_u64(bytes, N_IMAGE);
+        bundle_put_u64(bytes, 0);
+        g_byte_array_append(bytes, &kind, 1);
+        bundle_put_text(bytes, "Lib.dll");
+        ck_assert(g_file_set_contents(path, (const char *)bytes->data, bytes->len, NULL));
+}
+
+/* Its file has no name of an assembly, and begins with other code. */
+START_TEST(test_program)
+{
+        World world;
+        Images images;
+        struct stat status;
+        ImageCode code;
+
+        world_init(&world);
+        g_unlink(world.path);
+        world.path[strlen(world.path) - strlen(".dll")] = '\0';
+        write_program(world.path);
+        ck_assert_int_eq(stat(world.path, &status), 0);
+        world.mapping.inode = status.st_ino;
+        world.mapping.generation = generation_of(world.path);
+        world.mapping.offset = IN_PROGRAM & ~0xfffu;
+        world.mapping.end = START + 0x3000;
+        ck_assert(init_from(&images, &world.mapping, 1));
+        check_code(&images, &world, PID, START + (IN_PROGRAM & 0xfff) + CODE + 1, 1,
+                   START + (IN_PROGRAM & 0xfff) + CODE, false);
+        code = images_find(&images, PID, 1,
+                           &(ImageAddress){START + (IN_PROGRAM & 0xfff) + CODE, world.path, START});
+        ck_assert_ptr_null(code.file);
+        check_code(&images, &world, PID, START + CODE, 1, 0, false);
+        images_deinit(&images);
+        /* An address in the program's own code: nothing is missing. */
+        ck_assert(init_from(&images, &world.mapping, 1));
+        check_code(&images, &world, PID, START, 1, 0, false);
         images_deinit(&images);
         world_deinit(&world);
 }
@@ -497,6 +559,7 @@ Suite *suite_new(void)
 
         tcase_add_test(tests, test_found);
         tcase_add_test(tests, test_part);
+        tcase_add_test(tests, test_program);
         tcase_add_loop_test(tests, test_missing, 0, G_N_ELEMENTS(WRONG));
         tcase_add_test(tests, test_generation);
         tcase_add_test(tests, test_several);
