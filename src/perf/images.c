@@ -2,6 +2,7 @@
 #include "perf/images.h"
 
 #include "lines/bundle.h"
+#include "perf/mount-device.h"
 #include "perf/proc-maps.h"
 #include "perf/r2r-image.h"
 #include "util/fd.h"
@@ -164,11 +165,22 @@ static bool is_later(const struct timespec *moment, uint64_t since)
                (uint64_t)moment->tv_sec * NS + (uint64_t)moment->tv_nsec > since;
 }
 
-/* NULL, or why it is not the file that was mapped (static). */
-static const char *compare_file(const Mapping *mapping, const struct stat *status)
+/* perf has the device of the mount, which may be another one than that of stat(). */
+static bool is_device(const Mapping *mapping, int fd, const struct stat *status)
 {
-        if (!S_ISREG(status->st_mode) || major(status->st_dev) != mapping->major ||
-            minor(status->st_dev) != mapping->minor || status->st_ino != mapping->inode)
+        uint32_t major, minor;
+
+        return (major(status->st_dev) == mapping->major &&
+                minor(status->st_dev) == mapping->minor) ||
+               (mount_device_find(fd, mapping->pid, &major, &minor) && major == mapping->major &&
+                minor == mapping->minor);
+}
+
+/* NULL, or why it is not the file that was mapped (static). */
+static const char *compare_file(const Mapping *mapping, int fd, const struct stat *status)
+{
+        if (!S_ISREG(status->st_mode) || status->st_ino != mapping->inode ||
+            !is_device(mapping, fd, status))
                 return "another file is there now";
         /* Every change of a file sets its ctime, which no program can set to another time. */
         if (is_later(&status->st_ctim, mapping->since))
@@ -217,7 +229,7 @@ static const char *open_mapped(const Mapping *mapping, const char *path, int *re
 
         if (found < 0 || fstat(found, ret_status) < 0)
                 return words_of(errno);
-        reason = compare_file(mapping, ret_status);
+        reason = compare_file(mapping, found, ret_status);
         if (reason)
                 return reason;
         snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
@@ -227,7 +239,7 @@ static const char *open_mapped(const Mapping *mapping, const char *path, int *re
         if (fstat(fd, ret_status) < 0)
                 reason = words_of(errno);
         else
-                reason = compare_file(mapping, ret_status);
+                reason = compare_file(mapping, fd, ret_status);
         if (!reason && mapping->has_generation && !is_generation(fd, mapping->generation))
                 reason = "another file is there now";
         if (!reason)

@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -419,6 +421,80 @@ START_TEST(test_of_living)
 }
 END_TEST
 
+/* The mapping of ADDRESS, as the kernel has it. */
+static void take_own_mapping(Mapping *ret, const void *address)
+{
+        FILE *file = fopen("/proc/self/maps", "re");
+        char line[4096];
+        bool is_found = false;
+
+        ck_assert_ptr_nonnull(file);
+        while (!is_found && fgets(line, sizeof(line), file)) {
+                line[strcspn(line, "\n")] = '\0';
+                if (!mapping_take_map(ret, line))
+                        continue;
+                is_found = ret->start == (uintptr_t)address;
+                if (!is_found)
+                        mapping_deinit(ret);
+        }
+        ck_assert(is_found);
+        fclose(file);
+}
+
+/* An overlay of two file systems: stat() has another device than the kernel's list of mappings. */
+START_TEST(test_overlay)
+{
+        g_autofree char *tmpfs = NULL, *upper = NULL, *work = NULL, *options = NULL, *path = NULL;
+        struct stat status;
+        Mapping mapping;
+        World world;
+        Images images;
+        void *memory;
+        int fd;
+
+        if (geteuid() != 0) {
+                ck_assert_msg(!g_getenv("CI"), "not root");
+                return;
+        }
+        world_init(&world);
+        tmpfs = g_dir_make_tmp("clrsym-upper-XXXXXX", NULL);
+        upper = g_build_filename(tmpfs, "upper", NULL);
+        work = g_build_filename(tmpfs, "work", NULL);
+        options =
+                g_strdup_printf("lowerdir=%s,upperdir=%s,workdir=%s", world.directory, upper, work);
+        path = g_build_filename(world.directory, "a b.dll", NULL);
+        ck_assert_int_eq(unshare(CLONE_NEWNS), 0);
+        ck_assert_int_eq(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+        ck_assert_int_eq(mount("none", tmpfs, "tmpfs", 0, NULL), 0);
+        ck_assert_int_eq(mkdir(upper, 0700), 0);
+        ck_assert_int_eq(mkdir(work, 0700), 0);
+        ck_assert_int_eq(mount("none", world.directory, "overlay", 0, options), 0);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        ck_assert_int_eq(fstat(fd, &status), 0);
+        memory = mmap(NULL, 0x1000, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+        ck_assert_ptr_ne(memory, MAP_FAILED);
+        close(fd);
+        take_own_mapping(&mapping, memory);
+        ck_assert(mapping.major != major(status.st_dev) || mapping.minor != minor(status.st_dev));
+        mapping.pid = PID;
+        mapping.since = world.mapping.since;
+        ck_assert(init_from(&images, &mapping, 1));
+        check_code(&images, &world, PID, mapping.start + CODE, 1, mapping.start + CODE, false);
+        images_deinit(&images);
+        /* It is another mount. */
+        mapping.minor++;
+        ck_assert(init_from(&images, &mapping, 1));
+        check_code(&images, &world, PID, mapping.start + CODE, 1, 0, true);
+        images_deinit(&images);
+        mapping_deinit(&mapping);
+        munmap(memory, 0x1000);
+        ck_assert_int_eq(umount(world.directory), 0);
+        ck_assert_int_eq(umount(tmpfs), 0);
+        g_rmdir(tmpfs);
+        world_deinit(&world);
+}
+END_TEST
+
 /* Without mappings processes are asked; files that changed since they began are left out. */
 START_TEST(test_asked)
 {
@@ -564,6 +640,7 @@ Suite *suite_new(void)
         tcase_add_test(tests, test_generation);
         tcase_add_test(tests, test_several);
         tcase_add_test(tests, test_of_living);
+        tcase_add_test(tests, test_overlay);
         tcase_add_test(tests, test_asked);
         tcase_add_loop_test(tests, test_no_mappings, 0, G_N_ELEMENTS(LINES));
         tcase_add_test(tests, test_none);
