@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The machine's number is changed for each system, so that no other one loads the file. */
-#define MACHINE_AMD64       0x8664
-#define MACHINE_LINUX_AMD64 (MACHINE_AMD64 ^ 0x7b79)
-
 /* The CLR header, which has the address of the ReadyToRun header. */
 #define CLR_SIZE         72u
 #define CLR_NATIVE       64u
@@ -52,7 +48,7 @@ static void code_set_head(R2RCode *code, uint32_t i, FunctionHead head)
 {
         FunctionHead *at;
 
-        if (i >= code->image->n_functions)
+        if (i >= code->image->functions.n)
                 return;
         at = &code->image->heads[i];
         *at = at->kind == HEAD_NONE ? head : (FunctionHead){.kind = HEAD_UNKNOWN};
@@ -78,7 +74,7 @@ static int code_take_section(R2RCode *code, const uint8_t *row, const char **ret
 
         switch (r2r_u32(row)) {
         case SECTION_FUNCTIONS:
-                table = &code->image->functions;
+                table = &code->image->function_table;
                 break;
         case SECTION_METHODS:
                 table = &code->own_methods;
@@ -156,25 +152,6 @@ static int code_read_header(R2RCode *code, const PeFile *pe, const char **ret_re
         return code_read_sections(code, pe, native + CORE_HEADER, ret_reason);
 }
 
-/* Functions are sorted, do not overlap, and lie in sections of code. */
-static bool code_functions_are_sound(const R2RCode *code, const PeFile *pe)
-{
-        uint32_t end = 0, i;
-
-        for (i = 0; i < code->image->n_functions; i++) {
-                uint32_t begin = r2r_function_begin(code, i);
-                const PeSection *section;
-
-                if (begin < end || r2r_function_end(code, i) <= begin)
-                        return false;
-                end = r2r_function_end(code, i);
-                section = pe_file_section(pe, begin, end - begin);
-                if (!section || !section->is_code)
-                        return false;
-        }
-        return true;
-}
-
 /* The next instance of a generic method. False at the end. */
 static bool walk_instance(NativeWalk *walk, R2RInstance *ret, uint32_t *ret_offset,
                           uint32_t *ret_function)
@@ -199,7 +176,7 @@ static int image_add_row(CodeImage *image, InstanceRow row)
         uint32_t n;
 
         /* No two instances have the same code. */
-        if (image->n_rows == image->n_functions)
+        if (image->n_rows == image->functions.n)
                 return -EBADMSG;
         if (image->n_rows == image->n_rows_allocated) {
                 n = image->n_rows ? image->n_rows * 2 : 64;
@@ -260,7 +237,7 @@ static int code_take_instances(R2RCode *code)
 
                 row.rid = instance.rid;
                 code_set_head(code, row.function, instance_head(&row, is_known));
-                if (is_known && row.function < image->n_functions)
+                if (is_known && row.function < image->functions.n)
                         r = image_add_row(image, row);
         }
         if (image->n_rows)
@@ -305,7 +282,7 @@ static void code_set_mapped_heads(R2RCode *code)
         size_t offset;
         uint32_t i;
 
-        for (i = 0; i < code->image->n_functions; i++)
+        for (i = 0; i < code->image->functions.n; i++)
                 if (!r2r_is_head(code, i) && native_array_find(&debug_info, i, &offset))
                         code_set_head(code, i, (FunctionHead){.kind = HEAD_UNKNOWN});
 }
@@ -352,18 +329,16 @@ static int code_take_components(R2RCode *code, const PeFile *pe, const char **re
 static int code_read_functions(R2RCode *code, const PeFile *pe, const char **ret_reason)
 {
         CodeImage *image = code->image;
-        int r = table_read(&image->functions, pe, ret_reason);
+        int r;
 
+        if (!image->function_table.range.size)
+                return r2r_code_refuse(ret_reason, NO_CODE);
+        r = r2r_functions_read(&image->functions, pe, image->function_table.range);
         if (r == 0)
                 r = table_read(&image->debug_info, pe, ret_reason);
         if (r < 0)
                 return r;
-        if (!image->functions.range.size)
-                return r2r_code_refuse(ret_reason, NO_CODE);
-        image->n_functions = image->functions.range.size / R2R_FUNCTION_SIZE;
-        if (image->functions.range.size % R2R_FUNCTION_SIZE || !code_functions_are_sound(code, pe))
-                return r2r_code_refuse(ret_reason, CONTRADICTION);
-        image->heads = calloc(image->n_functions, sizeof(*image->heads));
+        image->heads = calloc(image->functions.n, sizeof(*image->heads));
         return image->heads ? 0 : -ENOMEM;
 }
 
@@ -445,7 +420,7 @@ static int code_read(R2RCode **ret, const PeFile *pe, const char **ret_reason,
         int r;
 
         *ret_reason = NULL;
-        if (pe->machine != MACHINE_LINUX_AMD64 && pe->machine != MACHINE_AMD64)
+        if (!r2r_functions_are_of_machine(pe))
                 return r2r_code_refuse(ret_reason, R2R_OTHER_MACHINE);
         code = code_new();
         r = code ? code_read_header(code, pe, ret_reason) : -ENOMEM;
@@ -526,7 +501,7 @@ static void image_release(CodeImage *image)
                 free(image->components[i].methods.bytes);
         free(image->components);
         free(image->rows);
-        free(image->functions.bytes);
+        r2r_functions_deinit(&image->functions);
         free(image->debug_info.bytes);
         free(image->instances.bytes);
         free(image->manifest.bytes);
@@ -547,16 +522,16 @@ void r2r_code_free(R2RCode *code)
 
 uint32_t r2r_code_n_functions(const R2RCode *code)
 {
-        return code->image->n_functions;
+        return code->image->functions.n;
 }
 
 size_t r2r_code_size(const R2RCode *code)
 {
         const CodeImage *image = code->image;
 
-        return (size_t)image->functions.range.size + image->debug_info.range.size +
+        return image->functions.n * sizeof(*image->functions.rows) + image->debug_info.range.size +
                image->instances.range.size + image->manifest.range.size +
-               code->own_methods.range.size + image->n_functions * sizeof(*image->heads) +
+               code->own_methods.range.size + image->functions.n * sizeof(*image->heads) +
                image->n_rows_allocated * sizeof(*image->rows);
 }
 

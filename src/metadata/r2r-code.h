@@ -17,7 +17,7 @@
 
 /* Why an image of another version is refused, or of another machine. */
 #define R2R_OTHER_VERSION "clrsym does not know that version of the format of precompiled code"
-#define R2R_OTHER_MACHINE "it is not for x86-64"
+#define R2R_OTHER_MACHINE "it is neither for x86-64 nor for arm64"
 #define R2R_IN_COMPOSITE  "its code is in a composite image"
 
 /* In the signatures of a composite image, the number of the assembly that is component 0. */

@@ -13,9 +13,9 @@ bool r2r_code_method(const R2RCode *code, uint32_t function, R2RMethod *ret)
 {
         uint32_t last = function;
 
-        if (function >= code->image->n_functions || !r2r_is_head(code, function))
+        if (function >= code->image->functions.n || !r2r_is_head(code, function))
                 return false;
-        while (last + 1 < code->image->n_functions && !r2r_is_head(code, last + 1))
+        while (last + 1 < code->image->functions.n && !r2r_is_head(code, last + 1))
                 last++;
         *ret = (R2RMethod){
                 .function = function,
@@ -27,17 +27,8 @@ bool r2r_code_method(const R2RCode *code, uint32_t function, R2RMethod *ret)
 
 bool r2r_code_find(const R2RCode *code, uint32_t rva, R2RMethod *ret)
 {
-        uint32_t low = 0, high = code->image->n_functions;
+        uint32_t low = r2r_functions_last(&code->image->functions, rva);
 
-        /* The first function that begins after RVA. */
-        while (low < high) {
-                uint32_t middle = low + (high - low) / 2;
-
-                if (r2r_function_begin(code, middle) <= rva)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
         if (!low || rva >= r2r_function_end(code, low - 1))
                 return false;
         do
@@ -52,7 +43,7 @@ bool r2r_code_origin(const R2RCode *code, uint32_t function, R2ROrigin *ret)
         const FunctionHead *head;
         R2RInstance instance;
 
-        if (function >= code->image->n_functions)
+        if (function >= code->image->functions.n)
                 return false;
         head = &code->image->heads[function];
         *ret = (R2ROrigin){.component = head->component, .rid = head->value};
@@ -89,7 +80,7 @@ static int code_debug_info(const R2RCode *code, uint32_t function, size_t *ret_o
         size_t begin, offset;
         uint32_t back;
 
-        if (function >= code->image->n_functions ||
+        if (function >= code->image->functions.n ||
             !native_array_find(&debug_info, function, &begin))
                 return -ENOENT;
         offset = begin;

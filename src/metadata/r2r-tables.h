@@ -10,8 +10,7 @@
 #include "metadata/metadata.h"
 #include "metadata/native-format.h"
 #include "metadata/r2r-code.h"
-
-#define R2R_FUNCTION_SIZE 12u
+#include "metadata/r2r-functions.h"
 
 /* A table of the image in memory. */
 typedef struct ImageTable {
@@ -48,8 +47,9 @@ typedef struct FunctionHead {
 /* What the assemblies of a composite image share. */
 typedef struct CodeImage {
         unsigned n_users;
-        ImageTable functions, debug_info, instances;
-        uint32_t n_functions;
+        R2RFunctions functions;
+        ImageTable function_table; /* only its place counts */
+        ImageTable debug_info, instances;
         FunctionHead *heads;   /* owned: of each function */
         Component *components; /* owned; NULL: the image is one assembly */
         uint32_t n_components;
@@ -82,12 +82,12 @@ static inline NativeTable r2r_table(const ImageTable *table)
 
 static inline uint32_t r2r_function_begin(const R2RCode *code, uint32_t i)
 {
-        return r2r_u32(code->image->functions.bytes + (size_t)i * R2R_FUNCTION_SIZE);
+        return code->image->functions.rows[i].begin;
 }
 
 static inline uint32_t r2r_function_end(const R2RCode *code, uint32_t i)
 {
-        return r2r_u32(code->image->functions.bytes + (size_t)i * R2R_FUNCTION_SIZE + 4);
+        return code->image->functions.rows[i].end;
 }
 
 static inline bool r2r_is_head(const R2RCode *code, uint32_t i)

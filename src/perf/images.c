@@ -287,7 +287,7 @@ static const char *read_file(Images *images, int fd, const struct stat *status,
         if (r2r_image_read(&file.image, fd, file.begin, &reason) < 0)
                 return reason;
         file.bundled = bundled ? strdup(bundled->name) : NULL;
-        n_bytes = file.image.n_functions * sizeof(*file.image.functions);
+        n_bytes = file.image.functions.n * sizeof(*file.image.functions.rows);
         if (fstat(fd, &after) < 0 || !same_moment(&after.st_ctim, &status->st_ctim))
                 reason = "it was changed since it was mapped";
         else if ((bundled && !file.bundled) || n_bytes > MAX_BYTES - images->n_bytes ||

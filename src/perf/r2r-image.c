@@ -6,23 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The machine number is AMD64's changed for Linux, so that no other system loads the file. */
-#define MACHINE_AMD64       0x8664
-#define MACHINE_LINUX_AMD64 (MACHINE_AMD64 ^ 0x7b79)
-
 /* The CLR header, which has the address of the ReadyToRun header. */
 #define CLR_SIZE   72
 #define CLR_NATIVE 64
 
 /* The ReadyToRun header, and its sections. */
-#define R2R_SIZE            16
-#define R2R_SIGNATURE       0x00525452u
-#define R2R_N_SECTIONS      12
-#define R2R_SECTION_SIZE    12
-#define R2R_FUNCTIONS       102
-#define MAX_R2R_SECTIONS    1024
-#define RUNTIME_FUNCTION    12
-#define MAX_FUNCTIONS_BYTES (32u << 20)
+#define R2R_SIZE         16
+#define R2R_SIGNATURE    0x00525452u
+#define R2R_N_SECTIONS   12
+#define R2R_SECTION_SIZE 12
+#define R2R_FUNCTIONS    102
+#define MAX_R2R_SECTIONS 1024
 
 #define NO_CODE       "it has no precompiled code"
 #define CONTRADICTION "its tables contradict each other"
@@ -92,47 +86,6 @@ static int image_find_table(const PeFile *pe, PeRange *ret, const char **ret_rea
         return is_found && ret->size ? 0 : image_refuse(ret_reason, NO_CODE);
 }
 
-static bool image_take_functions(R2RImage *image, const PeFile *pe, const uint8_t *rows)
-{
-        uint32_t end = 0;
-        size_t i;
-
-        for (i = 0; i < image->n_functions; i++, rows += RUNTIME_FUNCTION) {
-                R2RFunction function = {image_u32(rows), image_u32(rows + 4)};
-                const PeSection *section;
-
-                if (function.begin < end || function.end <= function.begin)
-                        return false;
-                section = pe_file_section(pe, function.begin, function.end - function.begin);
-                if (!section || !section->is_code)
-                        return false;
-                image->functions[i] = function;
-                end = function.end;
-        }
-        return true;
-}
-
-static int image_read_functions(R2RImage *image, const PeFile *pe, PeRange table,
-                                const char **ret_reason)
-{
-        const size_t n = table.size / RUNTIME_FUNCTION;
-        uint8_t *rows;
-        int r;
-
-        /* Checked before memory is allocated: the file has as many bytes. */
-        if (table.size % RUNTIME_FUNCTION || table.size > MAX_FUNCTIONS_BYTES ||
-            !pe_file_section(pe, table.rva, table.size))
-                return image_refuse(ret_reason, CONTRADICTION);
-        rows = malloc(table.size);
-        image->functions = malloc(n * sizeof(*image->functions));
-        image->n_functions = n;
-        r = rows && image->functions ? pe_file_read_rva(pe, table.rva, rows, table.size) : -ENOMEM;
-        if (r == 0 && !image_take_functions(image, pe, rows))
-                r = -EBADMSG;
-        free(rows);
-        return r;
-}
-
 /* Bytes of the file that are mapped to two addresses have no certain one. */
 static bool sections_overlap(const PeFile *pe)
 {
@@ -169,11 +122,12 @@ static int image_read(R2RImage *image, const PeFile *pe, const char **ret_reason
         PeRange table = {0};
         int r;
 
-        if (pe->machine != MACHINE_LINUX_AMD64 && pe->machine != MACHINE_AMD64)
-                return image_refuse(ret_reason, "it is not for x86-64, or has no precompiled code");
+        if (!r2r_functions_are_of_machine(pe))
+                return image_refuse(ret_reason,
+                                    "it is for another machine, or has no precompiled code");
         r = image_find_table(pe, &table, ret_reason);
         if (r == 0)
-                r = image_read_functions(image, pe, table, ret_reason);
+                r = r2r_functions_read(&image->functions, pe, table);
         return r == 0 ? image_keep_sections(image, pe, ret_reason) : r;
 }
 
@@ -200,7 +154,7 @@ int r2r_image_read(R2RImage *image, int fd, uint64_t begin, const char **ret_rea
 
 void r2r_image_deinit(R2RImage *image)
 {
-        free(image->functions);
+        r2r_functions_deinit(&image->functions);
         free(image->sections);
         *image = (R2RImage){0};
 }
@@ -222,24 +176,15 @@ static bool image_rva(const R2RImage *image, uint64_t offset, uint32_t *ret_rva)
 
 const R2RFunction *r2r_image_find(const R2RImage *image, uint64_t offset, uint32_t *ret_distance)
 {
-        size_t low = 0, high = image->n_functions;
         const R2RFunction *function;
-        uint32_t rva;
+        uint32_t rva, n;
 
         if (offset < image->begin || !image_rva(image, offset - image->begin, &rva))
                 return NULL;
-        /* The first function that begins after OFFSET. */
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (image->functions[middle].begin <= rva)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        if (!low)
+        n = r2r_functions_last(&image->functions, rva);
+        if (!n)
                 return NULL;
-        function = &image->functions[low - 1];
+        function = &image->functions.rows[n - 1];
         if (rva >= function->end)
                 return NULL;
         *ret_distance = rva - function->begin;

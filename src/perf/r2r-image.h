@@ -4,27 +4,19 @@
 /*
  * R2R image: where the functions of a precompiled .NET assembly begin and end
  *
- * A ReadyToRun image is a PE file. Its table of runtime functions has each piece of code that can
- * be unwound by itself: the body of a method, and those of its handlers that are functions of their
- * own. Nothing in a file is trusted before it was compared with the rest: one that contradicts
- * itself has no functions at all. Only images for x86-64 are read: tables of other machines have no
- * ends.
+ * Images of all versions are read, also those whose names r2r-code.h does not read. Nothing in a
+ * file is trusted before it was compared with the rest: one that contradicts itself has no
+ * functions at all.
  *
  * Plain C, because a module in perf reads it.
  */
 
-#include "metadata/pe-file.h"
-
-/* RVAs: bytes from the address at which the image is mapped. */
-typedef struct R2RFunction {
-        uint32_t begin, end;
-} R2RFunction;
+#include "metadata/r2r-functions.h"
 
 typedef struct R2RImage {
         uint64_t begin;         /* in the file */
-        R2RFunction *functions; /* owned; sorted, without overlaps */
-        size_t n_functions;
-        PeSection *sections; /* owned: those with code */
+        R2RFunctions functions; /* owned */
+        PeSection *sections;    /* owned: those with code */
         size_t n_sections;
 } R2RImage;
 

@@ -17,8 +17,8 @@ static void check_find(const R2RImage *image, uint64_t offset)
 
         if (!function)
                 return;
-        FUZZ_REQUIRE(function >= image->functions);
-        FUZZ_REQUIRE(function < image->functions + image->n_functions);
+        FUZZ_REQUIRE(function >= image->functions.rows);
+        FUZZ_REQUIRE(function < image->functions.rows + image->functions.n);
         FUZZ_REQUIRE(distance < function->end - function->begin);
 }
 
@@ -26,9 +26,10 @@ static void check_image(const R2RImage *image, uint64_t n_file)
 {
         size_t i;
 
-        for (i = 0; i < image->n_functions; i++) {
-                FUZZ_REQUIRE(image->functions[i].begin < image->functions[i].end);
-                FUZZ_REQUIRE(i == 0 || image->functions[i - 1].end <= image->functions[i].begin);
+        for (i = 0; i < image->functions.n; i++) {
+                FUZZ_REQUIRE(image->functions.rows[i].begin < image->functions.rows[i].end);
+                FUZZ_REQUIRE(i == 0 ||
+                             image->functions.rows[i - 1].end <= image->functions.rows[i].begin);
         }
         for (i = 0; i < n_file; i += n_file / 512 + 1)
                 check_find(image, i);
@@ -49,11 +50,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_REQUIRE(fd >= 0 && ftruncate(fd, 0) == 0);
         FUZZ_REQUIRE(pwrite(fd, data, size, 0) == (ssize_t)size);
         if (r2r_image_read(&image, fd, 0, &reason) == 0) {
-                FUZZ_REQUIRE(image.n_functions * sizeof(*image.functions) <= 64u << 20);
+                FUZZ_REQUIRE(image.functions.n * sizeof(*image.functions.rows) <= 64u << 20);
                 check_image(&image, size);
         } else {
                 FUZZ_REQUIRE(reason && *reason);
-                FUZZ_REQUIRE(!image.functions && !image.n_functions);
+                FUZZ_REQUIRE(!image.functions.rows && !image.functions.n);
         }
         r2r_image_deinit(&image);
         return 0;

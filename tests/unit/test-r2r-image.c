@@ -85,12 +85,12 @@ START_TEST(test_good)
 
         image_build(bytes);
         ck_assert_int_eq(read_bytes(&image, bytes, sizeof(bytes), &reason), 0);
-        ck_assert_uint_eq(image.n_functions, N_FUNCTIONS);
-        ck_assert_mem_eq(image.functions, IMAGE_FUNCTIONS, sizeof(IMAGE_FUNCTIONS));
+        ck_assert_uint_eq(image.functions.n, N_FUNCTIONS);
+        ck_assert_mem_eq(image.functions.rows, IMAGE_FUNCTIONS, sizeof(IMAGE_FUNCTIONS));
         for (i = 0; i < G_N_ELEMENTS(ROWS); i++)
                 ck_assert_int_eq(begin_at(&image, ROWS[i].offset), ROWS[i].begin);
         r2r_image_deinit(&image);
-        ck_assert_ptr_null(image.functions);
+        ck_assert_ptr_null(image.functions.rows);
 }
 END_TEST
 
@@ -107,7 +107,7 @@ typedef struct Lie {
 #define TRUNCATED "it is shorter than its headers have it"
 #define DAMAGED   "its headers contradict each other"
 #define NOT_PE    "it is not a PE file"
-#define OTHER     "it is not for x86-64, or has no precompiled code"
+#define OTHER     "it is for another machine, or has no precompiled code"
 #define FIRST     HEADERS
 #define SECOND    (HEADERS + 40)
 
@@ -118,7 +118,8 @@ static const Lie LIES[] = {
         {"headers far away", TRUNCATED, 60, UINT32_MAX, 4},
         {"no PE", NOT_PE, COFF, 0x454c, 2},
         {"any machine", OTHER, COFF + 4, 0x14c, 2},
-        {"arm64", OTHER, COFF + 4, 0xaa64 ^ 0x7b79, 2},
+        {"arm", OTHER, COFF + 4, 0x1c2 ^ 0x7b79, 2},
+        {"rows of arm64", CONFLICT, COFF + 4, 0xaa64 ^ 0x7b79, 2},
         {"no optional header", NOT_PE, COFF + 20, 0, 2},
         {"an optional header without directories", DAMAGED, COFF + 20, 112, 2},
         {"an optional header over the end", TRUNCATED, COFF + 20, 0xffff, 2},
@@ -177,8 +178,8 @@ START_TEST(test_lie)
         ck_assert_msg(read_bytes(&image, bytes, sizeof(bytes), &reason) == -EBADMSG, "%s",
                       lie->what);
         ck_assert_msg(!strcmp(reason, lie->reason), "%s: %s", lie->what, reason);
-        ck_assert_ptr_null(image.functions);
-        ck_assert_uint_eq(image.n_functions, 0);
+        ck_assert_ptr_null(image.functions.rows);
+        ck_assert_uint_eq(image.functions.n, 0);
         ck_assert_int_eq(begin_at(&image, CODE), -1);
         r2r_image_deinit(&image);
 }
@@ -200,6 +201,59 @@ START_TEST(test_data_is_no_code)
         image_put32(bytes, SECOND + 36, 0x60000020);
         ck_assert_int_eq(read_bytes(&image, bytes, sizeof(bytes), &reason), 0);
         ck_assert_int_eq(begin_at(&image, DATA + 7), DATA);
+        r2r_image_deinit(&image);
+}
+END_TEST
+
+/* Rows for arm64 have no ends: the data for unwinding has the length in instructions. */
+static const struct {
+        uint32_t unwind, at_data; /* what the second row has, and what is at DATA + 4 */
+        uint32_t length;          /* of the second function; 0: the table is refused */
+} ARM64[] = {
+        {DATA_RVA + 4, 4, 16},
+        {DATA_RVA + 4, 0xfffc0004, 16}, /* other bits mean something else */
+        {4 << 2 | 1, 0, 16},
+        {4 << 2 | 0x00ff2003, 0, 16},
+        {DATA_RVA + 4, 0, 0},
+        {DATA_RVA + 4, 9, 0}, /* over the next one */
+        {9 << 2 | 1, 0, 0},
+        {1, 0, 0},
+        {DATA_RVA + N_DATA - 4, 0, 0},
+        {DATA_RVA + N_DATA, 4, 0},
+        {DATA_RVA - 4, 4, 0},
+        {UINT32_MAX - 3, 4, 0},
+        {0, 4, 0},
+};
+
+START_TEST(test_arm64)
+{
+        const char *reason = "";
+        uint8_t bytes[N_IMAGE];
+        R2RImage image;
+
+        image_build(bytes);
+        image_put16(bytes, COFF + 4, 0xaa64 ^ 0x7b79);
+        image_put32(bytes, R2R + 36, 24);
+        image_put32(bytes, TABLE, RVA(CODE));
+        image_put32(bytes, TABLE + 4, DATA_RVA);
+        image_put32(bytes, TABLE + 8, RVA(CODE + 0x10));
+        image_put32(bytes, TABLE + 12, ARM64[_i].unwind);
+        image_put32(bytes, TABLE + 16, RVA(CODE + 0x30));
+        image_put32(bytes, TABLE + 20, 8 << 2 | 1);
+        memset(bytes + DATA, 0, N_DATA);
+        image_put32(bytes, DATA, 3);
+        image_put32(bytes, DATA + 4, ARM64[_i].at_data);
+        if (!ARM64[_i].length) {
+                ck_assert_int_eq(read_bytes(&image, bytes, sizeof(bytes), &reason), -EBADMSG);
+                ck_assert_str_eq(reason, CONFLICT);
+                return;
+        }
+        ck_assert_int_eq(read_bytes(&image, bytes, sizeof(bytes), &reason), 0);
+        ck_assert_int_eq(begin_at(&image, CODE + 11), CODE);
+        ck_assert_int_eq(begin_at(&image, CODE + 12), -1);
+        ck_assert_int_eq(begin_at(&image, CODE + 0x10 + ARM64[_i].length - 1), CODE + 0x10);
+        ck_assert_int_eq(begin_at(&image, CODE + 0x10 + ARM64[_i].length), -1);
+        ck_assert_int_eq(begin_at(&image, CODE + 0x4f), CODE + 0x30);
         r2r_image_deinit(&image);
 }
 END_TEST
@@ -242,8 +296,8 @@ static void check_consistent(const R2RImage *image)
         uint32_t end = 0;
         size_t i;
 
-        for (i = 0; i < image->n_functions; i++) {
-                const R2RFunction *function = &image->functions[i];
+        for (i = 0; i < image->functions.n; i++) {
+                const R2RFunction *function = &image->functions.rows[i];
 
                 ck_assert_uint_le(end, function->begin);
                 ck_assert_uint_lt(function->begin, function->end);
@@ -322,10 +376,10 @@ static void check_exception_directory(const R2RImage *image, const char *bytes)
         size_t directory = get32(bytes, 60) + 24 + 112 + 3 * 8, i;
         size_t at = offset_of(bytes, get32(bytes, directory));
 
-        ck_assert_uint_eq(image->n_functions, get32(bytes, directory + 4) / 12);
-        for (i = 0; i < image->n_functions; i++, at += 12) {
-                ck_assert_uint_eq(image->functions[i].begin, get32(bytes, at));
-                ck_assert_uint_eq(image->functions[i].end, get32(bytes, at + 4));
+        ck_assert_uint_eq(image->functions.n, get32(bytes, directory + 4) / 12);
+        for (i = 0; i < image->functions.n; i++, at += 12) {
+                ck_assert_uint_eq(image->functions.rows[i].begin, get32(bytes, at));
+                ck_assert_uint_eq(image->functions.rows[i].end, get32(bytes, at + 4));
         }
 }
 
@@ -348,12 +402,12 @@ START_TEST(test_corelib)
                 return;
         }
         section = &image.sections[0];
-        ck_assert_uint_gt(image.n_functions, 10000);
+        ck_assert_uint_gt(image.functions.n, 10000);
         ck_assert_uint_eq(image.n_sections, 1);
         check_consistent(&image);
-        for (i = 0; i < image.n_functions; i++) {
-                uint64_t begin = section->offset + (image.functions[i].begin - section->rva);
-                uint64_t end = section->offset + (image.functions[i].end - section->rva);
+        for (i = 0; i < image.functions.n; i++) {
+                uint64_t begin = section->offset + (image.functions.rows[i].begin - section->rva);
+                uint64_t end = section->offset + (image.functions.rows[i].end - section->rva);
 
                 ck_assert_int_eq(begin_at(&image, begin), (int64_t)begin);
                 ck_assert_int_eq(begin_at(&image, end - 1), (int64_t)begin);
@@ -375,6 +429,7 @@ Suite *suite_new(void)
         tcase_add_test(tests, test_good);
         tcase_add_loop_test(tests, test_lie, 0, G_N_ELEMENTS(LIES));
         tcase_add_test(tests, test_data_is_no_code);
+        tcase_add_loop_test(tests, test_arm64, 0, G_N_ELEMENTS(ARM64));
         tcase_add_test(tests, test_truncated);
         tcase_add_test(tests, test_no_file);
         tcase_add_test(tests, test_any_bytes);

@@ -123,6 +123,9 @@ static const struct {
         {"image", 0x107b3, 0x06000001,
          "LibMap.Mapped Walk class System.Collections.Generic.IEnumerable`1<int32>  (int32)"},
         {"image", 0x108a0, 0x06000007, "LibMap.Mapped+<Walk>d__0 MoveNext instance bool  ()"},
+        {"arm64", 0x106e0, 0x06000001, "One Sum int32  (int32[])"},
+        {"arm64", 0x10767, 0x06000002, "One Guard int32  (class System.String)"}, /* a handler */
+        {"arm64", 0x10768, 0, NULL},
         {"image", 0x10000, 0, NULL},
         {"image", UINT32_MAX, 0, NULL},
 };

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * R2R functions: where the pieces of code in a ReadyToRun image begin and end
+ *
+ * The image has a table with each piece that can be unwound by itself: the body of a method, and
+ * those of its handlers that are functions of their own. Rows for x86-64 have both ends; those for
+ * arm64 have the length in the data for unwinding (Microsoft's "ARM64 exception handling"). Other
+ * machines are refused. Nothing in a file is trusted: functions are sorted, do not overlap, and lie
+ * in sections of code, or the table is refused.
+ */
+
+#include "metadata/pe-file.h"
+
+/* RVAs: bytes from the address at which the image is mapped. END is excluded. */
+typedef struct R2RFunction {
+        uint32_t begin, end;
+} R2RFunction;
+
+typedef struct R2RFunctions {
+        R2RFunction *rows; /* owned */
+        uint32_t n;
+} R2RFunctions;
+
+/* True if the image is for a machine whose functions can be read. */
+bool r2r_functions_are_of_machine(const PeFile *pe);
+
+/*
+ * Reads the table at TABLE, which takes less memory than the file has bytes, and less than 64 MiB.
+ * Returns 0; -EBADMSG: it contradicts the rest of the image; -ENOMEM; or pread()'s error. On
+ * failure RET is empty.
+ */
+int r2r_functions_read(R2RFunctions *ret, const PeFile *pe, PeRange table);
+void r2r_functions_deinit(R2RFunctions *functions);
+
+/* The last function that begins at or before RVA; its number plus one. 0: there is none. */
+uint32_t r2r_functions_last(const R2RFunctions *functions, uint32_t rva);
