@@ -1,9 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Every sequence point of the PDBs in tests/lines, embedded ones too, and of the PDBs that the build here
-makes, against those that System.Reflection.Metadata reads."""
+"""Every sequence point of the PDBs in tests/lines, embedded ones too, of the PDBs that the build here
+makes, and of those that are embedded in the assemblies of the .NET SDK (the F# compiler's among them),
+against those that System.Reflection.Metadata reads."""
 
+import collections
+import itertools
 import pathlib
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -16,8 +20,18 @@ import traceevent  # pylint: disable=wrong-import-position
 
 HERE = pathlib.Path(__file__).resolve().parent
 LINES = HERE.parent / 'lines' / 'data'
-# At least so many files have to be there.
-MIN_FILES = 12
+# Assemblies of the SDK, of which those count that have their PDB inside.
+OF_SDK = ('FSharp/*.dll', 'Microsoft.TestPlatform.*.dll', 'Spectre.Console.dll', 'vstest.console.dll')
+EMBEDDED = b'MPDB'
+# At least so many files have to be there, and so many different assemblies of the SDK.
+MIN_FILES, MIN_OF_SDK = 12, 10
+
+
+def find_in_sdk():
+    dotnet = pathlib.Path(shutil.which('dotnet')).resolve().parent
+    version = subprocess.run(['dotnet', '--version'], capture_output=True, text=True, check=True).stdout.strip()
+    return [path for pattern in OF_SDK for path in sorted((dotnet / 'sdk' / version).glob(pattern))
+            if EMBEDDED in path.read_bytes()]
 
 
 def find_pdbs(directory, command):
@@ -31,23 +45,31 @@ def find_pdbs(directory, command):
 
 
 def read(command, files):
+    """File -> "METHOD IL LINE ..." of each of its points."""
     done = subprocess.run([*command, *map(str, files)], capture_output=True, text=True, check=True,
                           timeout=recorded.TIMEOUT, env=traceevent.ENVIRONMENT)
-    return done.stdout.splitlines()
+    points = collections.defaultdict(list)
+    for line in done.stdout.splitlines():
+        path, _, point = line.partition(' ')
+        points[path].append(point)
+    return points
 
 
 def main():
     tap = recorded.Tap()
     with tempfile.TemporaryDirectory(prefix='clrsym-') as directory:
         theirs = traceevent.build(directory, HERE / 'sequence-points')
-        files = find_pdbs(pathlib.Path(directory), theirs)
-        tap.check(len(files) >= MIN_FILES, f'{len(files)} files')
-        want = read(theirs, files)
-        got = read([sys.argv[1]], files)
-        differ = [pair for pair in zip(got, want) if pair[0] != pair[1]]
-        tap.equal(differ[:5], [], f'all {len(want)} sequence points are equal')
-        tap.equal(len(got), len(want), 'as many sequence points')
-        tap.check(len(want) > 1000 and any(line.endswith(' hidden') for line in want),
+        files, of_sdk = find_pdbs(pathlib.Path(directory), theirs), find_in_sdk()
+        tap.check(len(files) >= MIN_FILES, f'{len(files)} files of our own')
+        tap.check(len(of_sdk) >= MIN_OF_SDK, f'{len(of_sdk)} assemblies of the SDK', *of_sdk)
+        files += of_sdk
+        want, got = read(theirs, files), read([sys.argv[1]], files)
+        for path in map(str, files):
+            differ = [pair for pair in itertools.zip_longest(got[path], want[path]) if pair[0] != pair[1]]
+            methods = {point.split(' ', 1)[0] for point in want[path]}
+            tap.check(want[path] and not differ, f'{pathlib.Path(path).relative_to(pathlib.Path(path).parents[2])}: '
+                      f'the {len(want[path])} points of {len(methods)} methods are equal', len(differ), *differ[:3])
+        tap.check(any(point.endswith(' hidden') for points in want.values() for point in points),
                   'some of them are hidden')
     tap.finish()
 
