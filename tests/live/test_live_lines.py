@@ -3,8 +3,9 @@
 over its code, against `clrsym resolve --lines`.
 
 The program runs the same source in several assemblies: not optimised, optimised, with the PDB in the
-assembly, without its PDB, compiled without one, and with the PDB of another build beside it. Where
-there is a line and where there is none is what the runtime says.
+assembly, without its PDB, compiled without one, and with the PDB of another build beside it; and
+precompiled, not optimised, optimised, and with the PDB in the assembly. Where there is a line and where
+there is none is what the runtime says.
 """
 
 import collections
@@ -17,9 +18,10 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / 'traces')]
+sys.path[1:1] = [str(HERE.parent / 'traces'), str(HERE.parent / 'oracle')]
 
 import live  # pylint: disable=wrong-import-position
+import nuget  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 
 SOURCES = HERE / 'lines'
@@ -31,15 +33,18 @@ SHAPES = {
     'missing': ['-debug:portable'],
     'without': ['-debug-'],
     'foreign': ['-debug:portable'],
+    'precompiled-debug': ['-debug:portable'],
+    'precompiled': ['-debug:portable', '-optimize+'],
+    'precompiled-embedded': ['-debug:embedded', '-optimize+'],
 }
-REASONS = {'debug': 'found', 'release': 'found', 'embedded': 'found', 'missing': 'pdb-missing',
-           'without': 'no-pdb', 'foreign': 'pdb-of-another-build'}
+REASONS = {**dict.fromkeys(SHAPES, 'found'), 'missing': 'pdb-missing', 'without': 'no-pdb',
+           'foreign': 'pdb-of-another-build'}
 # Places in the source: each has a frame with a line.
 MARKS = ('try', 'catch', 'catch-in-catch', 'finally', 'filter', 'dispose', 'iterator', 'iterator-finally',
          'async-before', 'async-after', 'async-lambda', 'async-catch', 'async-iterator', 'lambda',
          'static-lambda', 'local-function', 'query', 'generic', 'inlined', 'inliner', 'line-directive',
          'hidden', 'after-hidden', 'loop-begin', 'loop-end', 'static-constructor', 'struct-constructor')
-TIERS = {'MinOptJitted', 'QuickJitted', 'OptimizedTier1', 'OptimizedTier1OSR'}
+TIERS = {'MinOptJitted', 'QuickJitted', 'ReadyToRun', 'OptimizedTier1', 'OptimizedTier1OSR'}
 # Precompiled bodies of the framework that are asked about, at most.
 N_PRECOMPILED = 400
 
@@ -69,6 +74,17 @@ class Compiler:
                  SOURCES / source, env={**os.environ, 'DOTNET_TieredPGO': '0'})
 
 
+def precompile(directory, version):
+    """Native code beside the IL of the assemblies that are named for it; their PDBs stay theirs."""
+    tools, = nuget.restore([('Microsoft.NETCore.App.Crossgen2.linux-x64', version)])
+    framework = pathlib.Path(shutil.which('dotnet')).resolve().parent / 'shared/Microsoft.NETCore.App' / version
+    for name in SHAPES:
+        if name.startswith('precompiled'):
+            il = (directory / f'{name}.dll').rename(directory / 'other' / f'{name}.dll')
+            live.run(tools / 'tools' / 'crossgen2', '--targetos:linux', '--targetarch:x64', '-O',
+                     '-r', framework / '*.dll', '-r', directory / 'Recorder.dll', '-o', directory / f'{name}.dll', il)
+
+
 def build(directory):
     """The program; and the assemblies that it is to run."""
     (directory / 'other').mkdir(parents=True)
@@ -83,6 +99,7 @@ def build(directory):
     (directory / 'missing.pdb').unlink()
     shutil.copy(directory / 'other' / 'foreign.pdb', directory)
     version = live.run('dotnet', '--list-runtimes').split('Microsoft.NETCore.App ')[-1].split()[0]
+    precompile(directory, version)
     (directory / 'program.runtimeconfig.json').write_text(json.dumps({'runtimeOptions': {
         'framework': {'name': 'Microsoft.NETCore.App', 'version': version},
         'configProperties': {'System.Globalization.Invariant': True}}}))
@@ -176,8 +193,7 @@ def pairs_of(stack, answers):
 def differences(pairs):
     return [f'{frame}: {answer.get("line_il_offset")} {place_of(answer)} {json.dumps(answer)}'
             for frame, answer in pairs
-            if place_of(answer) != frame.place or
-            answer['line_il_offset'] is not None and answer['line_il_offset'] != frame.il]
+            if place_of(answer) != frame.place or answer['line_il_offset'] != frame.il]
 
 
 def is_ours(path):
@@ -215,6 +231,11 @@ def has_file(body):
     return body['method']['token'] and body['size'] and '[dynamic]' not in str(body['method'])
 
 
+def is_instance(body):
+    """Of a generic method, or in a generic type."""
+    return '[' in (body['method']['namespace'] or '') or 'generic ' in (body['method']['signature'] or '')
+
+
 def test_addresses(tap, clrsym, talk):
     bodies = [body for body in clrsym.bodies() if has_file(body)]
     ours = [body for body in bodies if is_ours(body['module']['path'])]
@@ -223,14 +244,20 @@ def test_addresses(tap, clrsym, talk):
     questions = [(address, int(body['method']['id'], 16)) for body in asked for address in addresses_in(body)]
     answers = clrsym.resolve(address for address, _ in questions)
     pairs = [(frame, answers[address]) for frame, (address, _) in zip(talk.ask(questions), questions)]
+    # Instances of one method that are as long as each other, at the same place in their pages, have one map, or none.
+    unclear = {answer['start'] for _, answer in pairs if answer['version']['tier'] == 'ReadyToRun' and
+               answer['line_il_offset'] is None and is_instance(answer) and not is_ours(answer['module']['path'])}
+    tap.check(len(unclear) * 50 < len(asked), f'{len(unclear)} of {len(asked)} bodies are one of several instances')
+    pairs = [pair for pair in pairs if pair[1]['start'] not in unclear]
     wrong = differences(pairs)
     n_lines = sum(place_of(answer) is not None for _, answer in pairs)
     tap.check(not wrong, f'{len(pairs)} addresses in {len(asked)} bodies: {n_lines} have the line of the '
               'runtime, the others none', f'{len(wrong)} have not', *wrong[:5])
     tap.check(n_lines > 3000, 'there are enough')
-    known = [pair for pair in pairs if pair[1]['version']['tier'] == 'ReadyToRun'
-             and pair[1]['line_il_offset'] is not None]
-    tap.check(len(known) > 1000, f'{len(known)} precompiled addresses have the IL offset of the runtime')
+    known = [is_ours(frame.module) for frame, answer in pairs if answer['version']['tier'] == 'ReadyToRun']
+    tap.check(known.count(False) > 1000 and known.count(True) > 1000,
+              f'{known.count(False)} precompiled addresses of the framework and {known.count(True)} of the '
+              'program have the IL offset of the runtime')
 
 
 def test(tap, programs, directory, _):

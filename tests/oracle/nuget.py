@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""Packages of NuGet that a test needs, from where `dotnet` keeps those that it has restored, or from
+where NuGet gets packages."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+
+PROJECT = '''<Project Sdk="Microsoft.NET.Sdk">
+  <PropertyGroup><TargetFramework>net{}.0</TargetFramework></PropertyGroup>
+  <ItemGroup>{}</ItemGroup>
+</Project>
+'''
+ENVIRONMENT = {**os.environ, 'DOTNET_CLI_TELEMETRY_OPTOUT': '1', 'DOTNET_NOLOGO': '1',
+               'DOTNET_SKIP_FIRST_TIME_EXPERIENCE': '1', 'DOTNET_LTTng': '0', 'DOTNET_TieredPGO': '0'}
+TIMEOUT = 300
+
+
+def directory_of(name, version):
+    kept = os.environ.get('NUGET_PACKAGES') or pathlib.Path.home() / '.nuget' / 'packages'
+    return pathlib.Path(kept) / name.lower() / version
+
+
+def restore(packages):
+    """[(name, version)]: the directory of each."""
+    directories = [directory_of(*package) for package in packages]
+    if all(directory.is_dir() for directory in directories):
+        return directories
+    sdk = subprocess.run(['dotnet', '--version'], capture_output=True, text=True, check=True).stdout
+    with tempfile.TemporaryDirectory(prefix='clrsym-') as scratch:
+        project = pathlib.Path(scratch) / 'packages.csproj'
+        project.write_text(PROJECT.format(sdk.split('.')[0], ''.join(
+            f'<PackageDownload Include="{name}" Version="[{version}]" />' for name, version in packages)))
+        done = subprocess.run(['dotnet', 'restore', '--disable-build-servers', project], capture_output=True,
+                              text=True, check=False, env=ENVIRONMENT, timeout=TIMEOUT)
+    if done.returncode != 0:
+        raise RuntimeError('dotnet restore: ' + done.stdout[-2000:] + done.stderr)
+    return directories
