@@ -232,7 +232,7 @@ def has_file(body):
 
 
 def is_instance(body):
-    """Of a generic method, or in a generic type."""
+    """A generic method, or one of a generic type."""
     return '[' in (body['method']['namespace'] or '') or 'generic ' in (body['method']['signature'] or '')
 
 

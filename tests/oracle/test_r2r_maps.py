@@ -18,12 +18,12 @@ import recorded  # pylint: disable=wrong-import-position
 
 DATA = pathlib.Path(__file__).resolve().parent / 'data'
 PACKAGES = ('Microsoft.NETCore.App.Runtime.linux-x64', 'Microsoft.AspNetCore.App.Runtime.linux-x64')
-# Of a version: images with precompiled code; their functions, those of catch and finally blocks among
+# A version has: images with precompiled code; their functions, those of catch and finally blocks among
 # them; methods; and maps. 525,180 methods together; three images of .NET 8 and of 9 each have IL only.
 Sums = collections.namedtuple('Sums', 'images functions methods maps')
 VERSIONS = {'8.0.31': Sums(225, 176655, 162514, 162514), '9.0.20': Sums(225, 191284, 176547, 176547),
             '10.0.12': Sums(230, 202234, 186119, 186119)}
-# What the debugger interface said of each version; it repeats some methods.
+# Rows of the debugger interface; it repeats some methods.
 ROWS = {'8.0.31': 28989, '9.0.20': 27337, '10.0.12': 27506}
 
 
@@ -44,7 +44,7 @@ def images_of(version):
 
 
 class Maps:
-    """Of all images: {module: {rva: [bytes, token, map]}}, and their sums."""
+    """The maps of all images, {module: {rva: [bytes, token, map]}}, and their sums."""
 
     def __init__(self, program, images):
         done = subprocess.run([program, *images.values()], capture_output=True, text=True, check=False)
