@@ -60,24 +60,68 @@ uint64_t eventpipe_session_clock(void)
         return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Sends a command on a connection of its own, which is returned, or -1. Frees REQUEST. */
-static int eventpipe_call(const Target *target, GByteArray *request, IpcReply *reply,
-                          GError **error)
+/*
+ * Reads what has come, but not for ever if the target writes as fast as we read, and adds its size
+ * to N_BYTES. False: that was the end.
+ */
+static bool eventpipe_drain(const EventPipeSession *session, uint64_t *n_bytes)
 {
-        gint64 deadline = g_get_monotonic_time() + PORT_TIMEOUT;
-        g_autoptr(GByteArray) owned = request;
-        FD_AUTO int fd = port_connect(target, deadline, error);
+        uint8_t bytes[DRAIN_SIZE];
+        uint64_t n_drained = 0;
+        ssize_t n;
 
-        if (fd < 0 || !port_call(fd, target, owned, deadline, reply, error))
+        do {
+                n = recv(session->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+                if (n > 0)
+                        n_drained += (uint64_t)n;
+                if (n > 0 && session->n_taken)
+                        atomic_fetch_add(session->n_taken, (uint64_t)n);
+                if (n > 0 && session->sink)
+                        session->sink->take(session->sink->data, bytes, (size_t)n);
+        } while ((n > 0 && n_drained < MAX_DRAIN) || (n < 0 && errno == EINTR));
+        *n_bytes += n_drained;
+        return n > 0 || (n < 0 && errno == EAGAIN);
+}
+
+bool eventpipe_session_drain(const EventPipeSession *session)
+{
+        uint64_t n_bytes = 0;
+
+        return eventpipe_drain(session, &n_bytes);
+}
+
+static bool eventpipe_meanwhile(void *data)
+{
+        return eventpipe_session_drain(data);
+}
+
+/*
+ * Sends a command on a connection of its own, which is returned, or -1. Frees REQUEST. OTHER is
+ * drained meanwhile; NULL: there is no other session.
+ */
+static int eventpipe_call(const Target *target, GByteArray *request, const EventPipeSession *other,
+                          IpcReply *reply, GError **error)
+{
+        g_autoptr(GByteArray) owned = request;
+        PortCall call = {
+                .target = target,
+                .deadline = g_get_monotonic_time() + PORT_TIMEOUT,
+                .meanwhile = {other ? other->fd : -1, eventpipe_meanwhile, (void *)other},
+        };
+        FD_AUTO int fd = port_connect(target, call.deadline, error);
+
+        call.fd = fd;
+        if (fd < 0 || !port_call(&call, owned, reply, error))
                 return -1;
         return fd_steal(&fd);
 }
 
 /* -1 with RET_CODE, the runtime's error code, or 0: it sent none. */
-static int eventpipe_collect(const Target *target, const IpcCollect *collect, IpcReply *reply,
-                             uint64_t *ret_id, uint32_t *ret_code, GError **error)
+static int eventpipe_collect(const Target *target, const IpcCollect *collect,
+                             const EventPipeSession *other, IpcReply *reply, uint64_t *ret_id,
+                             uint32_t *ret_code, GError **error)
 {
-        FD_AUTO int fd = eventpipe_call(target, ipc_collect_new(collect), reply, error);
+        FD_AUTO int fd = eventpipe_call(target, ipc_collect_new(collect), other, reply, error);
 
         *ret_code = 0;
         if (fd < 0)
@@ -105,8 +149,8 @@ static bool eventpipe_open(const Target *target, const EventPipeSink *sink,
                 g_autoptr(GError) refusal = NULL;
                 uint32_t code;
 
-                session.fd =
-                        eventpipe_collect(target, &collect, reply, &session.id, &code, &refusal);
+                session.fd = eventpipe_collect(target, &collect, /* other= */ NULL, reply,
+                                               &session.id, &code, &refusal);
                 if (session.fd >= 0) {
                         *ret_session = session;
                         return true;
@@ -142,46 +186,18 @@ bool eventpipe_session_open_samples(const Target *target, const EventPipeSink *s
         EventPipeSession session = {.sink = sink};
         uint32_t code;
 
-        session.fd = eventpipe_collect(target, &collect, reply, &session.id, &code, error);
+        session.fd = eventpipe_collect(target, &collect, /* other= */ NULL, reply, &session.id,
+                                       &code, error);
         if (session.fd >= 0)
                 *ret_session = session;
         return session.fd >= 0;
 }
 
-/*
- * Reads what has come, but not for ever if the target writes as fast as we read, and adds its size
- * to N_BYTES. False: that was the end.
- */
-static bool eventpipe_drain(const EventPipeSession *session, uint64_t *n_bytes)
-{
-        uint8_t bytes[DRAIN_SIZE];
-        uint64_t n_drained = 0;
-        ssize_t n;
-
-        do {
-                n = recv(session->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
-                if (n > 0)
-                        n_drained += (uint64_t)n;
-                if (n > 0 && session->n_taken)
-                        atomic_fetch_add(session->n_taken, (uint64_t)n);
-                if (n > 0 && session->sink)
-                        session->sink->take(session->sink->data, bytes, (size_t)n);
-        } while ((n > 0 && n_drained < MAX_DRAIN) || (n < 0 && errno == EINTR));
-        *n_bytes += n_drained;
-        return n > 0 || (n < 0 && errno == EAGAIN);
-}
-
-bool eventpipe_session_drain(const EventPipeSession *session)
-{
-        uint64_t n_bytes = 0;
-
-        return eventpipe_drain(session, &n_bytes);
-}
-
-bool eventpipe_session_stop_id(const Target *target, uint64_t id, GError **error)
+bool eventpipe_session_stop_id(const Target *target, uint64_t id, const EventPipeSession *other,
+                               GError **error)
 {
         g_autofree IpcReply *reply = g_new(IpcReply, 1);
-        FD_AUTO int fd = eventpipe_call(target, ipc_stop_new(id), reply, error);
+        FD_AUTO int fd = eventpipe_call(target, ipc_stop_new(id), other, reply, error);
         uint32_t code;
 
         return fd >= 0 && (ipc_reply_result(reply, &code) == IPC_RESULT_OK ||
@@ -344,7 +360,8 @@ bool eventpipe_watch_loads(const Target *target, const EventPipeWait *wait, gint
         g_autoptr(GError) refusal = NULL;
         uint64_t n_bytes;
         uint32_t code;
-        FD_AUTO int fd = eventpipe_collect(target, &collect, reply, &session.id, &code, &refusal);
+        FD_AUTO int fd = eventpipe_collect(target, &collect, wait->other, reply, &session.id, &code,
+                                           &refusal);
         EventPipeStop watch = {.session = &session,
                                .fd = fd,
                                .reply_fd = -1,
@@ -372,7 +389,8 @@ static bool eventpipe_open_and_stop(const Target *target, const IpcCollect *coll
         g_autofree IpcReply *reply = g_new(IpcReply, 1);
         EventPipeSession session = {.sink = wait->sink};
         uint32_t code;
-        FD_AUTO int fd = eventpipe_collect(target, collect, reply, &session.id, &code, error);
+        FD_AUTO int fd =
+                eventpipe_collect(target, collect, wait->other, reply, &session.id, &code, error);
 
         session.fd = fd;
         return fd >= 0 && eventpipe_stop(target, &session, wait, limit, ret_n_bytes, error);
@@ -411,7 +429,8 @@ bool eventpipe_ping(const Target *target, const EventPipeWait *wait, GError **er
 char *eventpipe_runtime_version(const Target *target, GError **error)
 {
         g_autofree IpcReply *reply = g_new(IpcReply, 1);
-        FD_AUTO int fd = eventpipe_call(target, ipc_process_info_new(), reply, error);
+        FD_AUTO int fd =
+                eventpipe_call(target, ipc_process_info_new(), /* other= */ NULL, reply, error);
         IpcProcessInfo info;
         uint32_t code;
 

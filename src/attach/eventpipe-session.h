@@ -48,8 +48,10 @@ bool eventpipe_session_drain(const EventPipeSession *session);
 void eventpipe_session_close(EventPipeSession *session);
 /* Switches the events off, unless another session wants them. Closes the session in any case. */
 bool eventpipe_session_stop(const Target *target, EventPipeSession *session, GError **error);
-/* Stops the session of that id; a session that is over is not an error. */
-bool eventpipe_session_stop_id(const Target *target, uint64_t id, GError **error);
+/* Stops the session of that id, and drains OTHER meanwhile; a session that is over is not an error.
+ */
+bool eventpipe_session_stop_id(const Target *target, uint64_t id, const EventPipeSession *other,
+                               GError **error);
 
 /* Now, in ns of CLOCK_MONOTONIC, like the times of events. */
 uint64_t eventpipe_session_clock(void);

@@ -170,61 +170,65 @@ bool port_set_hang_up(const Target *target, int error_number, GError **error)
         return false;
 }
 
-/* Waits until FD has EVENTS. */
-static bool port_wait(int fd, short events, const Target *target, gint64 deadline, GError **error)
+/* Waits until the connection has EVENTS. */
+static bool port_wait(PortCall *call, short events, GError **error)
 {
-        struct pollfd poll_fd = {.fd = fd, .events = events};
-        int r;
+        PortMeanwhile *meanwhile = &call->meanwhile;
+        int left;
 
-        do
-                r = poll(&poll_fd, 1, ms_until(deadline));
-        while (r < 0 && errno == EINTR);
-        return r > 0 || port_set_unresponsive(target, error);
+        while ((left = ms_until(call->deadline)) > 0) {
+                struct pollfd fds[] = {{.fd = call->fd, .events = events},
+                                       {.fd = meanwhile->fd, .events = POLLIN}};
+
+                if (poll(fds, G_N_ELEMENTS(fds), left) <= 0)
+                        continue;
+                if (fds[1].revents && !meanwhile->take(meanwhile->data))
+                        meanwhile->fd = -1;
+                if (fds[0].revents)
+                        return true;
+        }
+        return port_set_unresponsive(call->target, error);
 }
 
-static bool port_send(int fd, const Target *target, const GByteArray *bytes, gint64 deadline,
-                      GError **error)
+static bool port_send(PortCall *call, const GByteArray *bytes, GError **error)
 {
         size_t n_sent = 0;
 
         while (n_sent < bytes->len) {
-                ssize_t n = send(fd, bytes->data + n_sent, bytes->len - n_sent, MSG_NOSIGNAL);
+                ssize_t n = send(call->fd, bytes->data + n_sent, bytes->len - n_sent, MSG_NOSIGNAL);
 
                 if (n >= 0)
                         n_sent += (size_t)n;
                 else if (errno != EAGAIN && errno != EINTR)
-                        return port_set_hang_up(target, errno, error);
-                else if (!port_wait(fd, POLLOUT, target, deadline, error))
+                        return port_set_hang_up(call->target, errno, error);
+                else if (!port_wait(call, POLLOUT, error))
                         return false;
         }
         return true;
 }
 
-static bool port_receive(int fd, const Target *target, gint64 deadline, IpcReply *reply,
-                         GError **error)
+static bool port_receive(PortCall *call, IpcReply *reply, GError **error)
 {
         uint8_t bytes[4096];
         size_t wanted;
 
         ipc_reply_clear(reply);
         while ((wanted = ipc_reply_wanted(reply))) {
-                ssize_t n = recv(fd, bytes, MIN(wanted, sizeof(bytes)), 0);
+                ssize_t n = recv(call->fd, bytes, MIN(wanted, sizeof(bytes)), 0);
 
                 if (n > 0)
                         ipc_reply_put(reply, bytes, (size_t)n);
                 else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-                        return port_set_hang_up(target, n < 0 ? errno : 0, error);
-                else if (!port_wait(fd, POLLIN, target, deadline, error))
+                        return port_set_hang_up(call->target, n < 0 ? errno : 0, error);
+                else if (!port_wait(call, POLLIN, error))
                         return false;
         }
         return true;
 }
 
-bool port_call(int fd, const Target *target, const GByteArray *request, gint64 deadline,
-               IpcReply *reply, GError **error)
+bool port_call(PortCall *call, const GByteArray *request, IpcReply *reply, GError **error)
 {
-        return port_send(fd, target, request, deadline, error) &&
-               port_receive(fd, target, deadline, reply, error);
+        return port_send(call, request, error) && port_receive(call, reply, error);
 }
 
 bool port_set_refusal(const IpcReply *reply, const Target *target, GError **error)

@@ -21,9 +21,25 @@
 /* A new connection, non-blocking, which the caller closes; or -1. */
 int port_connect(const Target *target, gint64 deadline, GError **error);
 
+/*
+ * Something else that the target writes. A runtime that is ending writes the rest of a session
+ * before it answers anybody, so who waits for an answer has to read on.
+ */
+typedef struct PortMeanwhile {
+        int fd;                   /* is polled for input; -1: none */
+        bool (*take)(void *data); /* takes what has come; false: there will be no more */
+        void *data;
+} PortMeanwhile;
+
+typedef struct PortCall {
+        int fd;               /* of port_connect(), borrowed */
+        const Target *target; /* borrowed */
+        gint64 deadline;
+        PortMeanwhile meanwhile;
+} PortCall;
+
 /* Sends REQUEST and receives the reply. */
-bool port_call(int fd, const Target *target, const GByteArray *request, gint64 deadline,
-               IpcReply *reply, GError **error);
+bool port_call(PortCall *call, const GByteArray *request, IpcReply *reply, GError **error);
 
 /* Each of these sets ERROR, and returns false. */
 

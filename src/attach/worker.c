@@ -361,7 +361,8 @@ static bool worker_hold(const WorkerJob *job, Worker *worker, GError **error)
         worker_send(worker, &report);
         /* Only now, so that a session is open at every moment. */
         if (job->old_session && job->old_session != worker->session.id)
-                eventpipe_session_stop_id(&worker->target, job->old_session, NULL);
+                eventpipe_session_stop_id(&worker->target, job->old_session, &worker->session,
+                                          /* error= */ NULL);
         return true;
 }
 

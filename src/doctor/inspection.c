@@ -194,13 +194,17 @@ static void inspector_read_program(Inspector *inspector)
 static bool inspector_ask_runtime(Inspector *inspector, gint64 deadline, GError **error)
 {
         FD_AUTO int fd = port_connect(&inspector->target, deadline, error);
+        PortCall call = {.fd = fd,
+                         .target = &inspector->target,
+                         .deadline = deadline,
+                         .meanwhile = {.fd = -1}};
         g_autoptr(GByteArray) request = ipc_process_info_new();
         g_autofree IpcReply *reply = g_new0(IpcReply, 1);
         InspectionFacts *facts = &inspector->facts;
         IpcProcessInfo info;
         uint32_t code;
 
-        if (fd < 0 || !port_call(fd, &inspector->target, request, deadline, reply, error))
+        if (fd < 0 || !port_call(&call, request, reply, error))
                 return false;
         switch (ipc_reply_result(reply, &code)) {
         case IPC_RESULT_OK:

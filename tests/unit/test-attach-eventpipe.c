@@ -311,6 +311,37 @@ START_TEST(test_bad_rundown)
 }
 END_TEST
 
+static void count_bytes(void *data, const uint8_t *bytes, size_t n)
+{
+        *(size_t *)data += n;
+}
+
+/* A runtime that is ending writes the rest of a session before it answers a request for another. */
+START_TEST(test_answer_after_rest)
+{
+        const size_t n_rest = 8u << 20;
+        const Turn turns[] = {
+                {SESSION(0x0206, "a"), .is_left_open = true},
+                {SESSION(0x0203, "p"), .n_stream = n_rest, .is_ending = true, .is_left_open = true},
+                {SESSION(0x0201, "p"), .is_ending = true},
+                {0}};
+        size_t n_taken = 0;
+        const EventPipeSink sink = {count_bytes, &n_taken};
+        g_auto(Target) target = {.pidfd = -1};
+        g_autoptr(GError) error = NULL;
+        EventPipeSession session;
+        EventPipeWait wait = {.other = &session, .interrupt_fd = -1};
+
+        start_runtime(turns, SIZE_MAX, 0);
+        target = target_of(runtime);
+        ck_assert(eventpipe_session_open_read(&target, &sink, &session, &error));
+        ck_assert_msg(eventpipe_ping(&target, &wait, &error), "%s", error ? error->message : "");
+        ck_assert_uint_eq(n_taken, n_rest);
+        eventpipe_session_close(&session);
+        end_runtime(0);
+}
+END_TEST
+
 static bool take_byte(void *data)
 {
         const int *fd = data;
@@ -371,6 +402,7 @@ START_TEST(test_unresponsive)
         g_autofree IpcReply *reply = g_new(IpcReply, 1);
         gint64 begin = g_get_monotonic_time();
         g_autoptr(GError) error = NULL;
+        PortCall call;
         int fd;
 
         start_runtime(&(const Turn){0}, 1, 60);
@@ -379,7 +411,8 @@ START_TEST(test_unresponsive)
                 kill(runtime, SIGSTOP);
         fd = port_connect(&target, begin + G_TIME_SPAN_SECOND / 2, &error);
         ck_assert_int_ge(fd, 0);
-        ck_assert(!port_call(fd, &target, request, begin + G_TIME_SPAN_SECOND / 2, reply, &error));
+        call = (PortCall){fd, &target, begin + G_TIME_SPAN_SECOND / 2, {.fd = -1}};
+        ck_assert(!port_call(&call, request, reply, &error));
         ck_assert_msg(g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_UNRESPONSIVE), "%s",
                       error->message);
         ck_assert_msg(strstr(error->message, _i ? "kill -CONT" : "try again") != NULL, "%s",
@@ -449,6 +482,7 @@ START_TEST(test_leftovers)
         g_autofree IpcReply *reply = g_new(IpcReply, 1);
         gint64 deadline = g_get_monotonic_time() + PORT_TIMEOUT;
         int fds[8], fd;
+        PortCall call;
         unsigned i;
 
         start_runtime(TURNS, 1, 0);
@@ -469,7 +503,8 @@ START_TEST(test_leftovers)
         }
         fd = port_connect(&target, deadline, &error);
         ck_assert_msg(fd >= 0, "%s", error ? error->message : "");
-        ck_assert(port_call(fd, &target, request, deadline, reply, &error));
+        call = (PortCall){fd, &target, deadline, {.fd = -1}};
+        ck_assert(port_call(&call, request, reply, &error));
         close(fd);
         end_runtime(0);
 }
@@ -551,6 +586,7 @@ Suite *suite_new(void)
         tcase_add_loop_test(tcase, test_refusals, 0, 9);
         tcase_add_loop_test(tcase, test_rundown, 0, 3);
         tcase_add_loop_test(tcase, test_bad_rundown, 0, 3);
+        tcase_add_test(tcase, test_answer_after_rest);
         tcase_add_loop_test(tcase, test_endless_rundown, 0, 4);
         tcase_add_loop_test(tcase, test_unresponsive, 0, 2);
         tcase_add_test(tcase, test_full_decoy);
