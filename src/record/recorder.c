@@ -2,13 +2,12 @@
 #include "record/recorder.h"
 
 #include "attach/holder-client.h"
-#include "attach/port-watch.h"
 #include "record/runtime-sampler.h"
 #include "record/sampler.h"
 #include "record/scratch.h"
-#include "record/search.h"
 #include "record/services.h"
 #include "record/spawn.h"
+#include "record/subjects.h"
 #include "record/tally.h"
 #include "util/fd.h"
 
@@ -26,7 +25,6 @@
 #define LOOK_MS 100
 /* In us. */
 #define PROGRESS_INTERVAL (500 * G_TIME_SPAN_MILLISECOND)
-#define SEARCH_INTERVAL   G_TIME_SPAN_SECOND
 /* A process that is killed is known up to its last event: one that is idle is asked for one. */
 #define HORIZON_INTERVAL G_TIME_SPAN_SECOND
 /* For a command that a key on the terminal, or the time's end, is to end. */
@@ -43,12 +41,10 @@ struct Recorder {
         SpawnCommand command;
         int command_status; /* as waitpid() has it */
         unsigned n_parts;
-        bool is_refused;  /* perf did not start again, which was noted */
-        Search *search;   /* owned: with the whole machine */
-        PortWatch *ports; /* owned: the same; NULL: they cannot be watched */
-        GArray *asked;    /* owned, of Asked: the answers have not come yet */
-        gint64 begin;     /* us of g_get_monotonic_time() */
-        gint64 next_progress, next_search, next_part, next_follow, next_horizon;
+        bool is_refused;    /* perf did not start again, which was noted */
+        Subjects *subjects; /* owned */
+        gint64 begin;       /* us of g_get_monotonic_time() */
+        gint64 next_progress, next_part, next_follow, next_horizon;
         int signal_fd;
         sigset_t old_signals;
 };
@@ -59,94 +55,7 @@ static void recorder_note(const Recorder *recorder, const char *message)
                 recorder->settings.note(message, recorder->settings.data);
 }
 
-/* Attaching */
-
-typedef struct Asked {
-        pid_t pid;
-        int fd;
-} Asked;
-
-static Asked recorder_ask(const Recorder *recorder, pid_t pid)
-{
-        const Request request = {.verb = REQUEST_ATTACH,
-                                 .pid = pid,
-                                 .via = ATTACH_VIA_EVENTPIPE,
-                                 .list = recorder->settings.is_whole_machine ? ATTACH_LIST_AUTO
-                                                                             : ATTACH_LIST_ALWAYS};
-        g_autoptr(GError) refusal = NULL;
-
-        return (Asked){pid,
-                       holder_client_ask_in(recorder->services->holder_path, &request, &refusal)};
-}
-
-static bool recorder_attach(const Recorder *recorder, const pid_t *pids, size_t n, GError **error)
-{
-        g_autofree Asked *asked = g_new0(Asked, n);
-        unsigned n_attached = 0;
-        size_t i;
-
-        for (i = 0; i < n; i++)
-                asked[i] = recorder_ask(recorder, pids[i]);
-        for (i = 0; i < n; i++) {
-                g_autoptr(GError) refusal = NULL;
-                json_auto_t *answer =
-                        asked[i].fd >= 0 ? holder_client_answer(asked[i].fd, &refusal) : NULL;
-
-                n_attached += answer != NULL;
-                if (!answer && !recorder->settings.is_whole_machine && n == 1) {
-                        g_propagate_error(error, g_steal_pointer(&refusal));
-                        return false;
-                }
-                if (refusal)
-                        recorder_note(recorder, refusal->message);
-        }
-        if (n && !n_attached && !recorder->settings.is_whole_machine) {
-                g_set_error_literal(error, SPAWN_ERROR, 0, "none of the processes can be attached");
-                return false;
-        }
-        return true;
-}
-
-/* Every .NET process that was not found before. Nobody waits for the answers. */
-static void recorder_search(Recorder *recorder)
-{
-        g_autoptr(GArray) added = search_look(recorder->search);
-        guint i;
-
-        for (i = 0; i < added->len; i++) {
-                const Asked asked = recorder_ask(recorder, g_array_index(added, pid_t, i));
-
-                if (asked.fd >= 0)
-                        g_array_append_val(recorder->asked, asked);
-        }
-}
-
-/* Those that run already. */
-static void recorder_search_first(Recorder *recorder)
-{
-        g_autoptr(GArray) added = search_look(recorder->search);
-
-        recorder_attach(recorder, (const pid_t *)(const void *)added->data, added->len,
-                        /* error= */ NULL);
-}
-
-/* FDS: those of the asked, as they were polled. */
-static void recorder_take_answers(Recorder *recorder, const struct pollfd *fds, guint n)
-{
-        guint i;
-
-        for (i = n; i-- > 0;) {
-                const Asked asked = g_array_index(recorder->asked, Asked, i);
-                g_autoptr(GError) refusal = NULL;
-
-                if (!fds[i].revents)
-                        continue;
-                json_decref(holder_client_answer(asked.fd, &refusal));
-                if (refusal)
-                        recorder_note(recorder, refusal->message);
-                g_array_remove_index_fast(recorder->asked, i);
-        }
-}
+/* The holder */
 
 /* What the holder has attached; NULL: it does not answer. The caller frees it. */
 static json_t *recorder_attachments(const Recorder *recorder)
@@ -412,28 +321,14 @@ static bool recorder_look(Recorder *recorder)
                                       ? sampler_pace(recorder->sampler, g_get_monotonic_time())
                                       : LOOK_MS;
 
-        const struct pollfd ports = {.fd = port_watch_fd(recorder->ports), .events = POLLIN};
-        const guint n_asked = recorder->asked->len;
-        guint i;
-
         g_array_set_size(recorder->fds, 0);
         g_array_append_val(recorder->fds, signals);
-        g_array_append_val(recorder->fds, ports);
-        for (i = 0; i < n_asked; i++) {
-                const struct pollfd asked = {.fd = g_array_index(recorder->asked, Asked, i).fd,
-                                             .events = POLLIN};
-
-                g_array_append_val(recorder->fds, asked);
-        }
+        subjects_poll(recorder->subjects, recorder->fds);
         if (recorder->runtime)
                 runtime_sampler_poll(recorder->runtime, recorder->fds);
-        if (poll((struct pollfd *)(void *)recorder->fds->data, recorder->fds->len,
-                 (int)MIN(pace, LOOK_MS)) <= 0)
-                return false;
-        recorder_take_answers(recorder, &g_array_index(recorder->fds, struct pollfd, 2), n_asked);
-        if (g_array_index(recorder->fds, struct pollfd, 1).revents &&
-            port_watch_take(recorder->ports))
-                recorder->next_search = 0;
+        poll((struct pollfd *)(void *)recorder->fds->data, recorder->fds->len,
+             (int)MIN(pace, LOOK_MS));
+        subjects_serve(recorder->subjects, recorder->fds);
         if (recorder->runtime)
                 runtime_sampler_drain(recorder->runtime);
         return g_array_index(recorder->fds, struct pollfd, 0).revents != 0;
@@ -450,10 +345,6 @@ static bool recorder_wait(Recorder *recorder)
                 recorder_show_progress(recorder, now);
                 if (recorder->settings.interval > 0)
                         recorder_divide(recorder, now);
-                if (recorder->settings.is_whole_machine && now >= recorder->next_search) {
-                        recorder_search(recorder);
-                        recorder->next_search = g_get_monotonic_time() + SEARCH_INTERVAL;
-                }
                 if (seconds > 0 && (double)(now - recorder->begin) >= seconds * G_TIME_SPAN_SECOND)
                         return false;
                 if ((recorder_has_command(recorder) && recorder_command_is_over(recorder)) ||
@@ -514,8 +405,6 @@ Recorder *recorder_new(const RecorderSettings *settings, GError **error)
         recorder->settings = *settings;
         recorder->signal_fd = -1;
         recorder->command.go_fd = -1;
-        recorder->search = search_new();
-        recorder->asked = g_array_new(FALSE, FALSE, sizeof(Asked));
         recorder->fds = g_array_new(FALSE, FALSE, sizeof(struct pollfd));
         /* From here on a signal ends the recording, not the program. */
         recorder_catch_signals(recorder);
@@ -531,7 +420,6 @@ Recorder *recorder_new(const RecorderSettings *settings, GError **error)
 
 void recorder_free(Recorder *recorder)
 {
-        guint i;
 
         if (!recorder)
                 return;
@@ -544,11 +432,7 @@ void recorder_free(Recorder *recorder)
         g_array_unref(recorder->fds);
         services_free(recorder->services);
         scratch_free(recorder->scratch);
-        search_free(recorder->search);
-        port_watch_free(recorder->ports);
-        for (i = 0; i < recorder->asked->len; i++)
-                close(g_array_index(recorder->asked, Asked, i).fd);
-        g_array_unref(recorder->asked);
+        subjects_free(recorder->subjects);
         recorder_release_signals(recorder);
         g_free(recorder);
 }
@@ -563,12 +447,15 @@ static bool recorder_start_command(Recorder *recorder, GError **error)
 static bool recorder_begin(Recorder *recorder, GError **error)
 {
         const RecorderSettings *settings = &recorder->settings;
+        const SubjectsSettings subjects = {.holder = recorder->services->holder_path,
+                                           .pids = settings->pids,
+                                           .n_pids = settings->n_pids,
+                                           .is_whole_machine = settings->is_whole_machine,
+                                           .note = settings->note,
+                                           .data = settings->data};
 
-        if (settings->is_whole_machine) {
-                recorder->ports = port_watch_new();
-                recorder_search_first(recorder);
-        }
-        return recorder_attach(recorder, settings->pids, settings->n_pids, error) &&
+        recorder->subjects = subjects_new(&subjects);
+        return subjects_begin(recorder->subjects, error) &&
                recorder_prepare_command(recorder, error) &&
                recorder_start_sampling(recorder, error) && recorder_start_command(recorder, error);
 }
@@ -613,7 +500,6 @@ bool recorder_run(Recorder *recorder, GError **error)
                 return false;
         }
         recorder->begin = g_get_monotonic_time();
-        recorder->next_search = recorder->begin + SEARCH_INTERVAL;
         recorder->next_horizon = recorder->begin + HORIZON_INTERVAL;
         recorder->next_part = recorder->begin + recorder_interval(recorder);
         is_interrupted = recorder_wait(recorder);

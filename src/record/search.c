@@ -11,6 +11,9 @@
 /* Between two looks at a process that is not young. */
 #define LATER (5 * G_TIME_SPAN_SECOND)
 
+/* A port opens within a tenth of a second, also on a busy machine. */
+#define MAX_TRIES 20
+
 /* A process that was met. */
 typedef struct Met {
         uint64_t start_ticks;
@@ -19,12 +22,15 @@ typedef struct Met {
         gint64 settled; /* the same: when it was looked at last, if it is found or not young; or 0
                          */
         unsigned look;
+        unsigned n_tries; /* to attach it */
+        bool is_root;     /* or descends from one */
         bool is_found;
 } Met;
 
 struct Search {
         GHashTable *met; /* pid -> owned Met */
         uid_t uid;       /* whose processes */
+        bool has_roots;
         unsigned look;
 };
 
@@ -36,12 +42,28 @@ static void met_free(void *data)
         g_free(met);
 }
 
-Search *search_new(void)
+/* The one that is known of PID; a new one, if none is. */
+static Met *search_met(Search *search, pid_t pid)
+{
+        Met *met = g_hash_table_lookup(search->met, GINT_TO_POINTER(pid));
+
+        if (!met) {
+                met = g_new0(Met, 1);
+                g_hash_table_insert(search->met, GINT_TO_POINTER(pid), met);
+        }
+        return met;
+}
+
+Search *search_new(const pid_t *roots, size_t n_roots)
 {
         Search *search = g_new0(Search, 1);
+        size_t i;
 
         search->met = g_hash_table_new_full(NULL, NULL, NULL, met_free);
         search->uid = geteuid() == 0 ? PROCESSES_ANY_USER : geteuid();
+        search->has_roots = n_roots > 0;
+        for (i = 0; i < n_roots; i++)
+                search_met(search, roots[i])->is_root = true;
         return search;
 }
 
@@ -54,37 +76,40 @@ void search_free(Search *search)
 }
 
 /* Another program in the same process, or another process, begins again. */
-static void met_follow(Met *met, pid_t pid, const ProcStat *stat, gint64 now)
+static void search_follow(const Search *search, Met *met, pid_t pid, const ProcStat *stat,
+                          gint64 now)
 {
+        const Met *parent = g_hash_table_lookup(search->met, GINT_TO_POINTER(stat->parent));
         g_autofree char *path = g_strdup_printf("/proc/%d/exe", (int)pid);
         g_autofree char *program = g_file_read_link(path, NULL);
 
         if (met->since && met->start_ticks == stat->start_ticks &&
             !g_strcmp0(met->program, program))
                 return;
+        /* Whose child it is shows only at first: its parent may end. */
+        if (met->since && met->start_ticks != stat->start_ticks)
+                met->is_root = false;
+        met->is_root |= parent && parent->is_root;
         g_free(met->program);
         met->program = g_steal_pointer(&program);
         met->start_ticks = stat->start_ticks;
         met->since = now;
         met->settled = 0;
+        met->n_tries = 0;
         met->is_found = false;
 }
 
 /* True if it is found now. */
 static bool search_meet(Search *search, pid_t pid, gint64 now)
 {
-        Met *met = g_hash_table_lookup(search->met, GINT_TO_POINTER(pid));
+        Met *met = search_met(search, pid);
         ProcStat stat;
 
-        if (!met) {
-                met = g_new0(Met, 1);
-                g_hash_table_insert(search->met, GINT_TO_POINTER(pid), met);
-        }
         met->look = search->look;
         if ((met->settled && now - met->settled < LATER) || !proc_stat_read(pid, &stat))
                 return false;
-        met_follow(met, pid, &stat, now);
-        if (met->is_found || now - met->since >= YOUNG) {
+        search_follow(search, met, pid, &stat, now);
+        if (met->is_found || now - met->since >= YOUNG || (search->has_roots && !met->is_root)) {
                 met->settled = now;
                 return false;
         }
@@ -116,4 +141,15 @@ GArray *search_look(Search *search)
         }
         g_hash_table_foreach_remove(search->met, met_is_gone, search);
         return found;
+}
+
+bool search_retry(Search *search, pid_t pid)
+{
+        Met *met = g_hash_table_lookup(search->met, GINT_TO_POINTER(pid));
+
+        if (!met || ++met->n_tries >= MAX_TRIES)
+                return false;
+        met->is_found = false;
+        met->settled = 0;
+        return true;
 }

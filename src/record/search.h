@@ -2,17 +2,20 @@
 #pragma once
 
 /*
- * Search: the .NET processes of the machine, each found once
+ * Search: the .NET processes of the machine, or those that some processes start, each found once
  *
  * Reading what a process has mapped is dear, so that is done while a process is young, or when it
  * has become another program.
  */
 
 #include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
 
 typedef struct Search Search;
 
-Search *search_new(void);
+/* Finds the N_ROOTS processes ROOTS and what they start; N_ROOTS 0: those of the machine. */
+Search *search_new(const pid_t *roots, size_t n_roots);
 /* NULL is fine. */
 void search_free(Search *search);
 
@@ -21,3 +24,9 @@ void search_free(Search *search);
  * the user's own, unless that is root.
  */
 GArray *search_look(Search *search);
+
+/*
+ * PID was found, and could not be attached: its runtime is mapped a moment before its port opens.
+ * True: a later look finds it again. False: that was tried often enough.
+ */
+bool search_retry(Search *search, pid_t pid);

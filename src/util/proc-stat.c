@@ -9,13 +9,13 @@
 #include <string.h>
 
 /* Fields after the command, from 0: proc(5) counts them from 3. */
-enum { FIELD_STATE = 0, FIELD_STARTTIME = 19 };
+enum { FIELD_STATE = 0, FIELD_PARENT = 1, FIELD_STARTTIME = 19 };
 
 bool proc_stat_parse(const char *text, ProcStat *ret_stat)
 {
         /* The command is in parentheses and may hold any character. */
         const char *at = strrchr(text, ')');
-        ProcStat stat;
+        ProcStat stat = {0};
         char *end;
         int i;
 
@@ -27,6 +27,8 @@ bool proc_stat_parse(const char *text, ProcStat *ret_stat)
                 if (!at)
                         return false;
                 at++;
+                if (i + 1 == FIELD_PARENT)
+                        stat.parent = (pid_t)strtol(at, NULL, 10);
         }
         if (*at < '0' || *at > '9')
                 return false;

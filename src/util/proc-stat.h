@@ -10,7 +10,8 @@
 #include <sys/types.h>
 
 typedef struct ProcStat {
-        char state;           /* 'R', 'S', ... 'Z' for one that has ended and was not waited for */
+        char state; /* 'R', 'S', ... 'Z' for one that has ended and was not waited for */
+        pid_t parent;
         uint64_t start_ticks; /* since boot, suspended time included; sysconf(_SC_CLK_TCK) a second
                                */
 } ProcStat;

@@ -137,6 +137,22 @@ def test_process(tap, place, command):
         tap.equal((place.left(), program.poll()), (([], []), None), 'which goes on, without a trace')
 
 
+def test_child(tap, place, command):
+    """What a process starts is named, too, though it was not there when the recording began."""
+    with live.child([*command, 'parent', 30], env={**place.environment, 'DOTNET_LTTng': '0'},
+                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        live.wait_for('the program', lambda: has_port(place, program.pid), program)
+        with place.recording('-p', program.pid, '-o', 'a.folded') as process:
+            live.wait_for('perf', lambda: any(
+                path.stat().st_size for path in place.temporary.glob('clrsym-record-*/perf.data')), process)
+            program.communicate(b'\n', timeout=120)
+            _, errors = process.communicate(timeout=120)
+        folded = (place.directory / 'a.folded').read_text(encoding='utf-8')
+        counts = NAMED.search(errors)
+        tap.check(process.returncode == 0 and counts and float(counts[3]) > LEAST_NAMED and
+                  'Live.DynamicMethods.Make' in folded, 'what a process starts later is named', errors)
+
+
 def test_interrupted(tap, place, command):
     """Ctrl-C reaches the command as well; a program that is killed cannot clean up."""
     with place.recording('-o', 'a.folded', '--', *command, 'busy') as process:
@@ -254,7 +270,7 @@ def test_refused(tap, place, command):
 
 def test(tap, programs, directory, _):
     command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
-    for part in (test_command, test_process, test_interrupted, test_progress, test_without_perf, test_refused):
+    for part in (test_command, test_process, test_child, test_interrupted, test_progress, test_without_perf, test_refused):
         part(tap, Place(programs, directory, part.__name__), command)
 
 

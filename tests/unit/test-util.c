@@ -131,6 +131,8 @@ START_TEST(test_proc_stat)
         ck_assert_int_eq(ok, STATS[_i].state != 0);
         ck_assert_int_eq(stat.state, ok ? STATS[_i].state : '?');
         ck_assert_uint_eq(stat.start_ticks, ok ? STATS[_i].start_ticks : 1);
+        if (ok)
+                ck_assert_int_eq(stat.parent, 1);
 }
 END_TEST
 

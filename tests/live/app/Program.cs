@@ -18,7 +18,8 @@ namespace Live;
 ///     clrsym-live reuse SECONDS
 ///
 /// With "churn" it makes so many dynamic methods, and takes so long for it, if it can. With "stacks"
-/// it calls methods of every kind of name, and prints the stack in each, and native code.
+/// it calls methods of every kind of name, and prints the stack in each, and native code. With "parent"
+/// it waits for a line, and starts itself with the other arguments.
 ///
 /// Prints what it knows of its own code, "CODE NANOSECONDS ADDRESS TYPE METHOD": at that instant of
 /// CLOCK_MONOTONIC the method's code began at that address. Then "READY", and it waits for its
@@ -41,6 +42,8 @@ public static class Program
             Reuse.Run(report, output, double.Parse(arguments[1]));
             return 0;
         }
+        if (arguments.Length > 0 && arguments[0] == "parent")
+            return RunChild(arguments[1..]);
         if (arguments.Length == 3 && arguments[0] == "churn")
             RunChurn(report, output, int.Parse(arguments[1]), int.Parse(arguments[2]));
         else if (arguments.Length == 1 && arguments[0] == "stacks")
@@ -61,6 +64,14 @@ public static class Program
         Tiers.Run();
         output.WriteLine("DONE");
         return 0;
+    }
+
+    static int RunChild(string[] arguments)
+    {
+        Console.In.ReadLine();
+        using var child = Process.Start(Environment.ProcessPath!, [Environment.GetCommandLineArgs()[0], ..arguments]);
+        child.WaitForExit();
+        return child.ExitCode;
     }
 
     static void RunChurn(Report report, StreamWriter output, int seconds, int bodies)

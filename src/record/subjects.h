@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Subjects: the processes of a recording, as its holder attaches them
+ *
+ * Those that are recorded, and the .NET processes that they start; or every .NET process of the
+ * machine. Later ones are found by a search every second, and at once where a port appears.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+typedef struct SubjectsSettings {
+        const char *holder; /* its directory; this and the next two are borrowed */
+        const pid_t *pids;
+        size_t n_pids;
+        bool is_whole_machine;
+        /* What could not be attached, but does not prevent the rest. */
+        void (*note)(const char *message, void *data);
+        void *data;
+} SubjectsSettings;
+
+typedef struct Subjects Subjects;
+
+Subjects *subjects_new(const SubjectsSettings *settings);
+/* NULL is fine. */
+void subjects_free(Subjects *subjects);
+
+/* Attaches what runs already, and waits until it is. False with ERROR set: none of PIDS could be.
+ */
+bool subjects_begin(Subjects *subjects, GError **error);
+
+/* Appends what to poll for, as struct pollfd. */
+void subjects_poll(Subjects *subjects, GArray *fds);
+/* Takes what has come since, FDS being those of the last poll; searches if it is time for that. */
+void subjects_serve(Subjects *subjects, const GArray *fds);

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/search.h"
+
+#include "support/suite.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* More than any process is tried. */
+#define MANY 1000
+
+static char *directory, *library;
+static pid_t child;
+
+/* A process of that kind has the runtime mapped: nobody looks into it. */
+static void set_up(void)
+{
+        int ready[2];
+        char byte;
+
+        directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
+        library = g_build_filename(directory, "libcoreclr.so", NULL);
+        ck_assert(g_file_set_contents(library, "runtime", -1, NULL));
+        ck_assert_int_eq(pipe(ready), 0);
+        child = fork();
+        if (child == 0) {
+                int fd = open(library, O_RDONLY);
+
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                if (mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED ||
+                    write(ready[1], "r", 1) != 1)
+                        _exit(1);
+                for (;;)
+                        pause();
+        }
+        ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+        close(ready[0]);
+        close(ready[1]);
+}
+
+static void tear_down(void)
+{
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        g_unlink(library);
+        g_rmdir(directory);
+        g_free(library);
+        g_free(directory);
+}
+
+static bool finds_child(Search *search)
+{
+        g_autoptr(GArray) found = search_look(search);
+        guint i;
+
+        for (i = 0; i < found->len; i++)
+                if (g_array_index(found, pid_t, i) == child)
+                        return true;
+        return false;
+}
+
+/* It is found once, and again each time that it could not be attached, but not for ever. */
+START_TEST(test_retry)
+{
+        Search *search = search_new(NULL, 0);
+        unsigned n = 0;
+
+        ck_assert(finds_child(search));
+        ck_assert(!finds_child(search));
+        while (search_retry(search, child)) {
+                ck_assert(finds_child(search));
+                ck_assert_uint_lt(n++, MANY);
+        }
+        ck_assert_uint_gt(n, 1);
+        ck_assert(!finds_child(search));
+        ck_assert(!search_retry(search, G_MAXINT32));
+        search_free(search);
+}
+END_TEST
+
+/* Roots, and whether the child is found then. */
+START_TEST(test_roots)
+{
+        const struct {
+                pid_t root;
+                bool is_found;
+        } rows[] = {{getpid(), true}, {child, true}, {G_MAXINT32, false}};
+        Search *search = search_new(&rows[_i].root, 1);
+
+        ck_assert_int_eq(finds_child(search), rows[_i].is_found);
+        search_free(search);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("record-search");
+        TCase *tcase = tcase_create("record-search");
+
+        tcase_add_checked_fixture(tcase, set_up, tear_down);
+        tcase_add_test(tcase, test_retry);
+        tcase_add_loop_test(tcase, test_roots, 0, 3);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
