@@ -66,10 +66,12 @@ typedef struct Naming {
         char *cache; /* owned: with debug files that perf does not find; NULL: there are none */
         const char *event; /* NULL: all */
         PerfClock clock;
-        bool has_images;  /* this machine's files can be those of the recording */
-        char *report;     /* owned: the filter's counts */
-        GArray *maps;     /* owned: of ProcessMap */
-        GPtrArray *notes; /* owned strings: for stderr */
+        bool has_images;   /* this machine's files can be those of the recording */
+        char *report;      /* owned: the filter's counts */
+        GArray *maps;      /* owned: of ProcessMap */
+        GPtrArray *notes;  /* owned strings: for stderr */
+        bool has_failed;   /* an output is not written */
+        bool is_to_rescue; /* for another reason than that its reader went away */
 } Naming;
 
 static void print_notes(Naming *naming)
@@ -530,6 +532,16 @@ static bool write_outputs(const PerfNaming *job, const Profile *profile,
         return ok;
 }
 
+/* The recording is over, and cannot be made again: what it has named is not lost with an output. */
+static void rescue_profile(const char *path, const Profile *profile, const ProfileOptions *options)
+{
+        if (saved_profile_write(profile, path, options, /* error= */ NULL))
+                fprintf(stderr,
+                        "clrsym: the named samples are in %s: clrsym perf -i %s -o FILE writes "
+                        "them\n",
+                        path, path);
+}
+
 static bool write_profiles(Naming *naming, const Profile *profile, GError **error)
 {
         const PerfNaming *job = naming->job;
@@ -542,8 +554,11 @@ static bool write_profiles(Naming *naming, const Profile *profile, GError **erro
                                                                      recording->reference_clock)
                                                          : 0,
         };
+        bool ok = write_outputs(job, profile, &options, error);
 
-        return write_outputs(job, profile, &options, error);
+        if (job->rescue && (!ok || naming->is_to_rescue))
+                rescue_profile(job->rescue, profile, &options);
+        return ok;
 }
 
 static bool run_profile(Naming *naming, GError **error)
@@ -570,7 +585,7 @@ static bool run_profile(Naming *naming, GError **error)
 static bool naming_write(Naming *naming, GError **error)
 {
         const PerfNaming *job = naming->job;
-        bool has_profile = job->take || job->into, ok = true;
+        bool has_profile = job->take || job->into;
         unsigned i;
 
         for (i = 0; i < job->n_outputs; i++) {
@@ -580,20 +595,21 @@ static bool naming_write(Naming *naming, GError **error)
                 naming->form = form_of_output(path);
                 has_profile |= naming->form == FORM_STREAM;
                 if (naming->form != FORM_STREAM && !write_directly(naming, path, &failure)) {
+                        naming->has_failed = true;
+                        naming->is_to_rescue |= failure && job->rescue;
                         keep_failure(failure, error);
-                        ok = false;
                 }
         }
         naming->form = FORM_STREAM;
-        if (has_profile) {
+        if (has_profile || naming->is_to_rescue) {
                 GError *failure = NULL;
 
                 if (!run_profile(naming, &failure)) {
                         keep_failure(failure, error);
-                        ok = false;
+                        naming->has_failed = true;
                 }
         }
-        return ok;
+        return !naming->has_failed;
 }
 
 /* Text shows each event; everything else is of one. */

@@ -16,6 +16,8 @@ typedef struct PerfNaming {
                                        has it, else it is text */
         unsigned n_outputs;
         const char *title; /* of graphs; NULL: the input's name */
+        /* Where the named samples are kept if an output cannot be written; NULL: nowhere. */
+        const char *rescue;
         /* Also called with the profile. NULL: nobody wants it. */
         void (*take)(const Profile *profile, const ProfileOptions *options, void *data);
         void *data;

@@ -7,6 +7,7 @@
 #include "cli/perf-naming.h"
 #include "cli/perf-program.h"
 #include "cli/record-stream.h"
+#include "cli/saved-profile.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "profile/top.h"
@@ -193,7 +194,9 @@ static void compiling_names_clear(CompilingNames *names)
 static bool record_name(const Options *options, const Recorder *recorder, GError **error)
 {
         static const char *const DEFAULT[] = {DEFAULT_OUTPUT};
-        g_autofree char *title = record_title(options);
+        g_autofree char *title = record_title(options),
+                        *rescue = g_strdup_printf("%s/clrsym-record-%d" SAVED_ENDING,
+                                                  g_get_tmp_dir(), (int)getpid());
         g_autoptr(GError) failure = NULL;
         Options naming = *options;
         CompilingNames names;
@@ -205,6 +208,7 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
                         options->outputs ? (const char *const *)options->outputs->pdata : DEFAULT,
                 .n_outputs = options->outputs ? options->outputs->len : 1,
                 .title = title,
+                .rescue = rescue,
                 .take = options->outputs ? NULL : record_print_top,
                 .compiling = &compiling,
                 .is_over = true,

@@ -19,6 +19,7 @@ import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 
 NAMED = re.compile(r'(\d+) samples, (\d+) managed frames: ([\d.]+)% named')
+PROGRESS = re.compile(r'clrsym: (\d+) s, (\d+) samples, 1 \.NET process\x1b\[K')
 # Percent of the managed frames: the JIT may have others at the last moment.
 LEAST_NAMED = 97
 
@@ -137,20 +138,55 @@ def test_process(tap, place, command):
         tap.equal((place.left(), program.poll()), (([], []), None), 'which goes on, without a trace')
 
 
+@contextlib.contextmanager
+def on_terminal(place, *arguments):
+    """The process, and a generator of what it prints so far."""
+    master, slave = pty.openpty()
+
+    def read():
+        text = b''
+        with contextlib.suppress(OSError):  # the other end is closed
+            while piece := os.read(master, 65536):
+                text += piece
+                yield text.decode(errors='replace')
+
+    with live.child([place.programs.clrsym, 'record', *map(str, arguments)], cwd=place.directory,
+                    env=place.environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=slave) as process:
+        os.close(slave)
+        yield process, read()
+    os.close(master)
+
+
 def test_child(tap, place, command):
     """What a process starts is named, too, though it was not there when the recording began."""
     with live.child([*command, 'parent', 30], env={**place.environment, 'DOTNET_LTTng': '0'},
                     stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
         live.wait_for('the program', lambda: has_port(place, program.pid), program)
-        with place.recording('-p', program.pid, '-o', 'a.folded') as process:
-            live.wait_for('perf', lambda: any(
-                path.stat().st_size for path in place.temporary.glob('clrsym-record-*/perf.data')), process)
+        with on_terminal(place, '-p', program.pid, '-o', 'a.folded') as (process, printed):
+            text = next(text for text in printed if PROGRESS.search(text))
             program.communicate(b'\n', timeout=120)
-            _, errors = process.communicate(timeout=120)
+            *_, text = [text, *printed]
+            process.wait(120)
         folded = (place.directory / 'a.folded').read_text(encoding='utf-8')
-        counts = NAMED.search(errors)
+        counts = NAMED.search(text)
         tap.check(process.returncode == 0 and counts and float(counts[3]) > LEAST_NAMED and
-                  'Live.DynamicMethods.Make' in folded, 'what a process starts later is named', errors)
+                  'Live.DynamicMethods.Make' in folded, 'what a process starts later is named', text)
+
+
+def test_unwritten(tap, place, command):
+    """An output that cannot be written in the end: the named samples are kept."""
+    for name in ('a.html', 'a.folded'):
+        (place.directory / 'there').mkdir()
+        code, _, errors = place.record('-o', f'there/{name}', '--', 'sh', '-c', 'rmdir there; exec "$@" </dev/null', '-',
+                                       *command, 10)
+        kept = re.search(r'^clrsym: the named samples are in (\S+\.clrsym): ', errors, re.M)
+        tap.check(code == 1 and kept and f'there/{name}' in errors, f'{name} is not written', code, errors)
+        done = subprocess.run([place.programs.clrsym, 'perf', '-i', kept[1], '-o', 'kept.html'], cwd=place.directory,
+                              capture_output=True, text=True, check=False, timeout=120)
+        tap.check(done.returncode == 0 and 'Live.Program.Main(string[])' in (
+            place.directory / 'kept.html').read_text(encoding='utf-8'), 'but from what was kept', done)
+        pathlib.Path(kept[1]).unlink()
+    tap.equal(place.left(), ([], []), 'nothing else is left')
 
 
 def test_interrupted(tap, place, command):
@@ -181,23 +217,11 @@ def test_interrupted(tap, place, command):
     tap.check(True, 'killed: nothing is left')
 
 
-PROGRESS = re.compile(r'clrsym: (\d+) s, (\d+) samples, 1 \.NET process\x1b\[K')
-
-
 def test_progress(tap, place, command):
     """On a terminal, a line has what was recorded so far."""
-    master, slave = pty.openpty()
-    with live.child([place.programs.clrsym, 'record', '-d', '3', '-o', 'a.folded', '--', *map(str, command), 'busy'],
-                    cwd=place.directory, env=place.environment, stdin=subprocess.PIPE,
-                    stdout=subprocess.DEVNULL, stderr=slave) as process:
-        os.close(slave)
-        text = b''
-        with contextlib.suppress(OSError):  # the other end is closed
-            while piece := os.read(master, 65536):
-                text += piece
+    with on_terminal(place, '-d', 3, '-o', 'a.folded', '--', *command, 'busy') as (process, printed):
+        *_, text = printed
         process.wait(120)
-    os.close(master)
-    text = text.decode()
     lines = [(int(seconds), int(samples)) for seconds, samples in PROGRESS.findall(text)]
     tap.check(len(lines) > 2 and lines == sorted(lines) and lines[0][1] < lines[-1][1],
               'its seconds and samples grow', text)
@@ -270,7 +294,8 @@ def test_refused(tap, place, command):
 
 def test(tap, programs, directory, _):
     command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
-    for part in (test_command, test_process, test_child, test_interrupted, test_progress, test_without_perf, test_refused):
+    for part in (test_command, test_process, test_child, test_unwritten, test_interrupted, test_progress,
+                 test_without_perf, test_refused):
         part(tap, Place(programs, directory, part.__name__), command)
 
 
