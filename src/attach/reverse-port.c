@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "attach/reverse-port.h"
 
+#include "attach/error.h"
+#include "attach/guest-port.h"
 #include "attach/ipc.h"
 #include "util/listener.h"
 #include "util/peer.h"
@@ -12,6 +14,7 @@
  * on. */
 #define MAX_LINES          2048
 #define MAX_LINES_PER_USER 512
+#define MAX_GUESTS         256
 
 #define ANNOUNCE_MS 10000 /* to send the announcement */
 
@@ -32,7 +35,10 @@ typedef struct ReverseLine {
 
 struct ReversePort {
         Listener *listener; /* owned */
-        GPtrArray *lines;   /* owned ReverseLines */
+        char *path;         /* owned */
+        mode_t mode;
+        GPtrArray *guests; /* owned GuestPorts */
+        GPtrArray *lines;  /* owned ReverseLines */
         /* What was resumed and may still run. Keys are owned: "COOKIE"; values ReverseRuntimes,
          * owned. */
         GHashTable *resumed;
@@ -192,12 +198,22 @@ static void line_free(gpointer data)
         g_free(line);
 }
 
+static void reverse_port_update_accepting(const ReversePort *port)
+{
+        const bool accepting = port->lines->len < MAX_LINES;
+        guint i;
+
+        listener_set_accepting(port->listener, accepting);
+        for (i = 0; i < port->guests->len; i++)
+                listener_set_accepting(guest_port_listener(port->guests->pdata[i]), accepting);
+}
+
 static void on_line_gone(Peer *peer, void *data)
 {
         ReversePort *port = ((ReverseLine *)data)->port;
 
         g_ptr_array_remove_fast(port->lines, data);
-        listener_set_accepting(port->listener, true);
+        reverse_port_update_accepting(port);
         port->calls.changed(port->calls.data);
 }
 
@@ -220,7 +236,7 @@ static void on_line_accept(void *data, int fd)
                 line->start_ticks = stat.start_ticks;
         line->peer = peer_new(fd, &LINE_ROLE, &line->conversation, line);
         g_ptr_array_add(port->lines, line);
-        listener_set_accepting(port->listener, port->lines->len < MAX_LINES);
+        reverse_port_update_accepting(port);
         port->calls.changed(port->calls.data);
 }
 
@@ -230,6 +246,9 @@ ReversePort *reverse_port_new(const char *path, mode_t mode, int fd, const Rever
         ReversePort *port = g_new0(ReversePort, 1);
 
         port->calls = *calls;
+        port->path = g_strdup(path);
+        port->mode = mode;
+        port->guests = g_ptr_array_new_with_free_func((GDestroyNotify)guest_port_free);
         port->lines = g_ptr_array_new_with_free_func(line_free);
         port->resumed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         port->listener = listener_new(path, mode, NULL, fd, on_line_accept, port, error);
@@ -244,9 +263,26 @@ void reverse_port_free(ReversePort *port)
         if (!port)
                 return;
         listener_free(port->listener);
+        g_ptr_array_unref(port->guests);
+        g_free(port->path);
         g_ptr_array_unref(port->lines);
         g_hash_table_unref(port->resumed);
         g_free(port);
+}
+
+bool reverse_port_listen_in(ReversePort *port, pid_t pid, GError **error)
+{
+        GuestPort *guest;
+
+        if (port->guests->len >= MAX_GUESTS) {
+                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
+                            "too many processes have root directories of their own");
+                return false;
+        }
+        guest = guest_port_new(pid, port->path, port->mode, on_line_accept, port, error);
+        if (guest)
+                g_ptr_array_add(port->guests, guest);
+        return guest != NULL;
 }
 
 bool reverse_port_resume(ReversePort *port, pid_t pid, uint64_t start_ticks)
@@ -274,5 +310,10 @@ unsigned reverse_port_n_connected(const ReversePort *port)
 
 bool reverse_port_is_called(const ReversePort *port)
 {
+        guint i;
+
+        for (i = 0; i < port->guests->len; i++)
+                if (listener_is_called(guest_port_listener(port->guests->pdata[i])))
+                        return true;
         return listener_is_called(port->listener);
 }

@@ -109,8 +109,12 @@ static bool recorder_prepare_command(Recorder *recorder, GError **error)
 {
         g_auto(GStrv) environment = recorder_environment(recorder);
 
-        return !recorder_has_command(recorder) ||
-               spawn_command(recorder->settings.command, environment, &recorder->command, error);
+        if (!recorder_has_command(recorder))
+                return true;
+        if (!spawn_command(recorder->settings.command, environment, &recorder->command, error))
+                return false;
+        subjects_add_command(recorder->subjects, recorder->command.pid);
+        return true;
 }
 
 static bool recorder_command_is_over(Recorder *recorder)
@@ -448,6 +452,7 @@ static bool recorder_begin(Recorder *recorder, GError **error)
 {
         const RecorderSettings *settings = &recorder->settings;
         const SubjectsSettings subjects = {.holder = recorder->services->holder_path,
+                                           .port = recorder->services->port,
                                            .pids = settings->pids,
                                            .n_pids = settings->n_pids,
                                            .is_whole_machine = settings->is_whole_machine,

@@ -30,7 +30,7 @@ typedef struct Met {
 struct Search {
         GHashTable *met; /* pid -> owned Met */
         uid_t uid;       /* whose processes */
-        bool has_roots;
+        bool is_whole_machine;
         unsigned look;
 };
 
@@ -54,16 +54,13 @@ static Met *search_met(Search *search, pid_t pid)
         return met;
 }
 
-Search *search_new(const pid_t *roots, size_t n_roots)
+Search *search_new(bool is_whole_machine)
 {
         Search *search = g_new0(Search, 1);
-        size_t i;
 
         search->met = g_hash_table_new_full(NULL, NULL, NULL, met_free);
         search->uid = geteuid() == 0 ? PROCESSES_ANY_USER : geteuid();
-        search->has_roots = n_roots > 0;
-        for (i = 0; i < n_roots; i++)
-                search_met(search, roots[i])->is_root = true;
+        search->is_whole_machine = is_whole_machine;
         return search;
 }
 
@@ -109,7 +106,8 @@ static bool search_meet(Search *search, pid_t pid, gint64 now)
         if ((met->settled && now - met->settled < LATER) || !proc_stat_read(pid, &stat))
                 return false;
         search_follow(search, met, pid, &stat, now);
-        if (met->is_found || now - met->since >= YOUNG || (search->has_roots && !met->is_root)) {
+        if (met->is_found || now - met->since >= YOUNG ||
+            !(search->is_whole_machine || met->is_root)) {
                 met->settled = now;
                 return false;
         }
@@ -141,6 +139,18 @@ GArray *search_look(Search *search)
         }
         g_hash_table_foreach_remove(search->met, met_is_gone, search);
         return found;
+}
+
+void search_add_root(Search *search, pid_t pid)
+{
+        search_met(search, pid)->is_root = true;
+}
+
+bool search_descends(const Search *search, pid_t pid)
+{
+        const Met *met = g_hash_table_lookup(search->met, GINT_TO_POINTER(pid));
+
+        return met && met->is_root;
 }
 
 bool search_retry(Search *search, pid_t pid)

@@ -14,8 +14,8 @@
 
 typedef struct Search Search;
 
-/* Finds the N_ROOTS processes ROOTS and what they start; N_ROOTS 0: those of the machine. */
-Search *search_new(const pid_t *roots, size_t n_roots);
+/* Finds the processes of the machine, or else the roots and what they start. */
+Search *search_new(bool is_whole_machine);
 /* NULL is fine. */
 void search_free(Search *search);
 
@@ -24,6 +24,11 @@ void search_free(Search *search);
  * the user's own, unless that is root.
  */
 GArray *search_look(Search *search);
+
+/* PID is a root from now on. */
+void search_add_root(Search *search, pid_t pid);
+/* Is PID, which was found, a root, or does it descend from one? */
+bool search_descends(const Search *search, pid_t pid);
 
 /*
  * PID was found, and could not be attached: its runtime is mapped a moment before its port opens.

@@ -5,8 +5,12 @@
 #include "attach/holder-client.h"
 #include "attach/port-watch.h"
 #include "record/search.h"
+#include "util/fd.h"
+#include "util/proc.h"
+#include "util/rootfs.h"
 
 #include <poll.h>
+#include <string.h>
 #include <unistd.h>
 
 /* In us, between two searches; and after a process that could not be attached yet. */
@@ -21,7 +25,7 @@ typedef struct Asked {
 
 struct Subjects {
         SubjectsSettings settings;
-        Search *search;     /* owned; NULL: nothing is searched for */
+        Search *search;     /* owned */
         PortWatch *ports;   /* owned; NULL: they cannot be watched */
         GArray *asked;      /* owned, of Asked: the answers have not come yet */
         gint64 next_search; /* us of g_get_monotonic_time() */
@@ -39,11 +43,8 @@ Subjects *subjects_new(const SubjectsSettings *settings)
 
         subjects->settings = *settings;
         subjects->asked = g_array_new(FALSE, FALSE, sizeof(Asked));
-        if (settings->is_whole_machine || settings->n_pids) {
-                subjects->search = search_new(settings->pids,
-                                              settings->is_whole_machine ? 0 : settings->n_pids);
-                subjects->ports = port_watch_new();
-        }
+        subjects->search = search_new(settings->is_whole_machine);
+        subjects->ports = port_watch_new();
         return subjects;
 }
 
@@ -61,13 +62,20 @@ void subjects_free(Subjects *subjects)
         g_free(subjects);
 }
 
+static Asked subjects_ask(const Subjects *subjects, const Request *request, GError **error)
+{
+        return (Asked){request->pid,
+                       holder_client_ask_in(subjects->settings.holder, request, error)};
+}
+
 /* What is not asked for by its pid may have load contexts, which a listing can harm. */
-static Asked subjects_ask(const Subjects *subjects, pid_t pid, AttachList list, GError **error)
+static Asked subjects_ask_to_attach(const Subjects *subjects, pid_t pid, AttachList list,
+                                    GError **error)
 {
         const Request request = {
                 .verb = REQUEST_ATTACH, .pid = pid, .via = ATTACH_VIA_EVENTPIPE, .list = list};
 
-        return (Asked){pid, holder_client_ask_in(subjects->settings.holder, &request, error)};
+        return subjects_ask(subjects, &request, error);
 }
 
 static bool subjects_is_too_early(const GError *refusal)
@@ -90,6 +98,45 @@ static void subjects_refuse(Subjects *subjects, pid_t pid, const GError *refusal
                 subjects->settings.note(refusal->message, subjects->settings.data);
 }
 
+/* How a process that a search has found comes to be attached. */
+typedef enum SubjectWay {
+        SUBJECT_CONNECTS,   /* by itself, to the holder's port */
+        SUBJECT_IS_CUT_OFF, /* it waits for that port, which is not below its root directory */
+        SUBJECT_IS_ASKED,   /* at its own port */
+} SubjectWay;
+
+static SubjectWay subjects_way(const Subjects *subjects, pid_t pid)
+{
+        const char *port = subjects->settings.port;
+        g_autofree char *environment = NULL;
+        FD_AUTO int root = -1;
+        size_t n;
+
+        /* Anybody can name our port in an environment. */
+        if (!search_descends(subjects->search, pid))
+                return SUBJECT_IS_ASKED;
+        environment = proc_read_file(pid, "environ", PROC_MAX_ENVIRONMENT, &n);
+        if (!environment || !memmem(environment, n, port, strlen(port)))
+                return SUBJECT_IS_ASKED;
+        root = rootfs_open_root(pid);
+        return root < 0 || rootfs_is_socket(root, port) ? SUBJECT_CONNECTS : SUBJECT_IS_CUT_OFF;
+}
+
+static Asked subjects_ask_for_found(const Subjects *subjects, pid_t pid, GError **error)
+{
+        const Request request = {.verb = REQUEST_PORT, .pid = pid};
+
+        switch (subjects_way(subjects, pid)) {
+        case SUBJECT_CONNECTS:
+                break;
+        case SUBJECT_IS_CUT_OFF:
+                return subjects_ask(subjects, &request, error);
+        case SUBJECT_IS_ASKED:
+                return subjects_ask_to_attach(subjects, pid, ATTACH_LIST_AUTO, error);
+        }
+        return (Asked){pid, -1};
+}
+
 /* Attaches what a search has found. Nobody waits for the answers. */
 static void subjects_search(Subjects *subjects)
 {
@@ -99,8 +146,8 @@ static void subjects_search(Subjects *subjects)
         subjects->next_search = g_get_monotonic_time() + SEARCH_INTERVAL;
         for (i = 0; i < added->len; i++) {
                 g_autoptr(GError) refusal = NULL;
-                const Asked asked = subjects_ask(subjects, g_array_index(added, pid_t, i),
-                                                 ATTACH_LIST_AUTO, &refusal);
+                const Asked asked =
+                        subjects_ask_for_found(subjects, g_array_index(added, pid_t, i), &refusal);
 
                 if (asked.fd >= 0)
                         g_array_append_val(subjects->asked, asked);
@@ -126,7 +173,8 @@ static bool subjects_attach(Subjects *subjects, GError **error)
         size_t i, n_attached = 0;
 
         for (i = 0; i < settings->n_pids; i++)
-                asked[i] = subjects_ask(subjects, settings->pids[i], ATTACH_LIST_ALWAYS, NULL);
+                asked[i] = subjects_ask_to_attach(subjects, settings->pids[i], ATTACH_LIST_ALWAYS,
+                                                  NULL);
         for (i = 0; i < settings->n_pids; i++) {
                 g_autoptr(GError) refusal = NULL;
                 json_auto_t *answer =
@@ -150,16 +198,24 @@ static bool subjects_attach(Subjects *subjects, GError **error)
 
 bool subjects_begin(Subjects *subjects, GError **error)
 {
+        size_t i;
+
         if (subjects->settings.is_whole_machine) {
                 subjects_search(subjects);
                 while (subjects->asked->len)
                         subjects_take_answer(subjects, subjects->asked->len - 1);
-        } else if (subjects->search) {
+        } else {
+                for (i = 0; i < subjects->settings.n_pids; i++)
+                        search_add_root(subjects->search, subjects->settings.pids[i]);
                 /* Children that run already are not sampled either. */
                 g_array_unref(search_look(subjects->search));
-                subjects->next_search = g_get_monotonic_time() + SEARCH_INTERVAL;
         }
         return subjects_attach(subjects, error);
+}
+
+void subjects_add_command(Subjects *subjects, pid_t pid)
+{
+        search_add_root(subjects->search, pid);
 }
 
 void subjects_poll(Subjects *subjects, GArray *fds)
@@ -187,8 +243,6 @@ void subjects_serve(Subjects *subjects, const GArray *fds)
                 if (polled[1 + i].revents)
                         subjects_take_answer(subjects, i);
         subjects->n_polled = 0;
-        if (!subjects->search)
-                return;
         if ((polled->revents && port_watch_take(subjects->ports)) ||
             g_get_monotonic_time() >= subjects->next_search)
                 subjects_search(subjects);

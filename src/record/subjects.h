@@ -5,7 +5,8 @@
  * Subjects: the processes of a recording, as its holder attaches them
  *
  * Those that are recorded, and the .NET processes that they start; or every .NET process of the
- * machine. Later ones are found by a search every second, and at once where a port appears.
+ * machine. Later ones are found by a search every second, and at once where a port appears. What
+ * the command starts connects to the holder by itself, unless it has another environment.
  */
 
 #include <glib.h>
@@ -14,6 +15,7 @@
 
 typedef struct SubjectsSettings {
         const char *holder; /* its directory; this and the next two are borrowed */
+        const char *port;   /* its socket for runtimes */
         const pid_t *pids;
         size_t n_pids;
         bool is_whole_machine;
@@ -31,6 +33,9 @@ void subjects_free(Subjects *subjects);
 /* Attaches what runs already, and waits until it is. False with ERROR set: none of PIDS could be.
  */
 bool subjects_begin(Subjects *subjects, GError **error);
+
+/* PID is the command, which has not begun yet. */
+void subjects_add_command(Subjects *subjects, pid_t pid);
 
 /* Appends what to poll for, as struct pollfd. */
 void subjects_poll(Subjects *subjects, GArray *fds);

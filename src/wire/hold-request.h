@@ -16,6 +16,8 @@
  *                                                which is pid 1 of its own namespace
  *   {"verb":"horizon"}                           the same of all attachments
  *   {"verb":"port"}                              where runtimes connect
+ *   {"verb":"port","pid":123}                    they are to do so below the root directory of
+ *                                                that process, too; of the holder's user only
  *
  *   {"pid":123,"vpid":1,...}                     an attachment (attach/request.h)
  *   {"attachments":[...]}                        the reply to "list" and "horizon"
@@ -37,7 +39,8 @@ typedef enum RequestVerb {
         REQUEST_DETACH,
         REQUEST_HORIZON, /* of a process, or of all attachments that the client may see */
         REQUEST_LIST,    /* all attachments that the client may see */
-        REQUEST_PORT,    /* the path of the socket for runtimes; the holder stays for them */
+        REQUEST_PORT,    /* the path of the socket for runtimes, also below the root directory of a
+                            process; the holder stays for them */
         _REQUEST_VERB_MAX,
 } RequestVerb;
 
@@ -70,7 +73,7 @@ bool attach_list_from_name(const char *name, AttachList *ret_list);
 
 typedef struct Request {
         RequestVerb verb;
-        pid_t pid;         /* in the client's pid namespace; 0 with LIST and PORT */
+        pid_t pid;         /* in the client's pid namespace; 0 with LIST, and mostly with PORT */
         uint64_t pid_ns;   /* with HORIZON: of `pid`, or 0 without one */
         bool is_held_only; /* with RUNDOWN: fail if the process is not attached */
         AttachVia via;     /* this and the next with ATTACH and RUNDOWN */

@@ -173,6 +173,20 @@ def test_child(tap, place, command):
                   'Live.DynamicMethods.Make' in folded, 'what a process starts later is named', text)
 
 
+def test_strangers(tap, place, command):
+    """Programs that the command starts, which cannot connect to the recording's port: one has another file system
+    there, as in a container, and would wait for ever; one has another environment."""
+    scenes = {'another file system': ['unshare', '-m', *([] if os.geteuid() == 0 else ['-r']), 'sh', '-c',
+                                      f'mount -t tmpfs none {place.temporary} && "$@" 30', '-', *command],
+              'another environment': ['env', '-i', f'PATH={os.environ["PATH"]}', f'TMPDIR={place.temporary}',
+                                      f'HOME={place.directory}', *command, 30]}
+    for name, words in scenes.items():
+        code, output, errors = place.record('-o', 'a.folded', '--', *words)
+        counts = NAMED.search(errors)
+        tap.check(code == 0 and 'DONE' in output and counts and float(counts[3]) > LEAST_NAMED, name, code, errors)
+        tap.equal(place.left(), ([], []), 'nothing is left')
+
+
 def test_unwritten(tap, place, command):
     """An output that cannot be written in the end: the named samples are kept."""
     for name in ('a.html', 'a.folded'):
@@ -294,7 +308,7 @@ def test_refused(tap, place, command):
 
 def test(tap, programs, directory, _):
     command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
-    for part in (test_command, test_process, test_child, test_unwritten, test_interrupted, test_progress,
+    for part in (test_command, test_process, test_child, test_strangers, test_unwritten, test_interrupted, test_progress,
                  test_without_perf, test_refused):
         part(tap, Place(programs, directory, part.__name__), command)
 

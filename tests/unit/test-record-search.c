@@ -67,7 +67,7 @@ static bool finds_child(Search *search)
 /* It is found once, and again each time that it could not be attached, but not for ever. */
 START_TEST(test_retry)
 {
-        Search *search = search_new(NULL, 0);
+        Search *search = search_new(/* is_whole_machine= */ true);
         unsigned n = 0;
 
         ck_assert(finds_child(search));
@@ -90,9 +90,11 @@ START_TEST(test_roots)
                 pid_t root;
                 bool is_found;
         } rows[] = {{getpid(), true}, {child, true}, {G_MAXINT32, false}};
-        Search *search = search_new(&rows[_i].root, 1);
+        Search *search = search_new(/* is_whole_machine= */ false);
 
+        search_add_root(search, rows[_i].root);
         ck_assert_int_eq(finds_child(search), rows[_i].is_found);
+        ck_assert_int_eq(search_descends(search, child), rows[_i].is_found);
         search_free(search);
 }
 END_TEST
