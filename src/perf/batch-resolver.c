@@ -278,24 +278,6 @@ static pid_t files_of(const BatchResolver *resolver, int32_t pid)
                                                                                              : pid;
 }
 
-/* NULL: not known, or not asked for. */
-static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrsym_answer *answer,
-                                   clrsym_line *ret)
-{
-        if (!resolver->settings->has_lines)
-                return NULL;
-        /* The answer may be that of the begin of the function. */
-        if (answer->offset != ask->address - answer->body.start) {
-                answer->offset = ask->address - answer->body.start;
-                answer->line_il_offset = -1;
-                answer->il_kind = CLRSYM_IL_UNKNOWN;
-        }
-        return clrsym_lines_find(resolver->lines, files_of(resolver, ask->pid), answer, ret) ==
-                               CLRSYM_LINE_FOUND
-                       ? ret
-                       : NULL;
-}
-
 /*
  * The image's own tables name precompiled code that no event is about, or not certainly: the file
  * is the one that was mapped, so its code is that method's.
@@ -329,16 +311,36 @@ static bool ask_image(BatchResolver *resolver, const Ask *ask, clrsym_answer *re
         return true;
 }
 
-/* The type arguments of a precompiled method that an event has named, but not those. */
+/* What the image has of a precompiled method that an event has named. */
+static bool ask_image_method(BatchResolver *resolver, const Ask *ask, const clrsym_body *body,
+                             ImageName *ret)
+{
+        return body->tier == CLRSYM_TIER_READY_TO_RUN && body->name &&
+               images_name(resolver->images, &ask->code, ret) && ret->start == body->start &&
+               !strcmp(ret->method.name.name, body->name);
+}
+
+/* The event of an entry point has neither the type arguments, ... */
 static void ask_image_types(BatchResolver *resolver, const Ask *ask, clrsym_body *body)
 {
         ImageName found;
 
-        if (body->tier == CLRSYM_TIER_READY_TO_RUN && body->signature && body->name &&
-            strstr(body->signature, "generic ") &&
-            images_name(resolver->images, &ask->code, &found) && found.start == body->start &&
-            !strcmp(found.method.name.name, body->name))
+        if (body->signature && strstr(body->signature, "generic ") &&
+            ask_image_method(resolver, ask, body, &found))
                 body->type_arg_names = found.method.name.type_args;
+}
+
+/* ... nor what leads to the source. */
+static void ask_image_source(BatchResolver *resolver, const Ask *ask, clrsym_body *body)
+{
+        ImageName found;
+
+        if (body->token || !ask_image_method(resolver, ask, body, &found))
+                return;
+        body->token = found.method.name.token;
+        body->size = found.method.name.method.end - found.method.name.method.begin;
+        body->module_path = found.method.path;
+        memcpy(body->module_pdb_guid, found.method.guid, sizeof(body->module_pdb_guid));
 }
 
 /*
@@ -354,6 +356,25 @@ static void ask_type_args(BatchResolver *resolver, const Ask *ask, clrsym_body *
         clrsym_lines_name_types(resolver->lines, files_of(resolver, ask->pid), body);
         body->type_param_names = NULL;
         body->method_param_names = NULL;
+}
+
+/* NULL: not known, or not asked for. */
+static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrsym_answer *answer,
+                                   clrsym_line *ret)
+{
+        if (!resolver->settings->has_lines)
+                return NULL;
+        ask_image_source(resolver, ask, &answer->body);
+        /* The answer may be that of the begin of the function. */
+        if (answer->offset != ask->address - answer->body.start) {
+                answer->offset = ask->address - answer->body.start;
+                answer->line_il_offset = -1;
+                answer->il_kind = CLRSYM_IL_UNKNOWN;
+        }
+        return clrsym_lines_find(resolver->lines, files_of(resolver, ask->pid), answer, ret) ==
+                               CLRSYM_LINE_FOUND
+                       ? ret
+                       : NULL;
 }
 
 /* Adds what was inlined at the address that was asked for. */

@@ -124,6 +124,18 @@ def test_command(tap, place, command):
     tap.equal(place.left(), ([], []), 'and nothing else is left')
 
 
+def test_precompiled(tap, place, _):
+    """The F# compiler is precompiled, with its PDB inside; of most of its code there are only events that have no
+    token."""
+    (place.directory / 'a.fsx').write_text('printfn "%d" (List.sum [ for i in 1..100 -> i ])\n', encoding='utf-8')
+    code, output, errors = place.record('--lines', '-o', 'a.folded', '--', 'dotnet', 'fsi', '--exec', 'a.fsx')
+    frames = [frame for line in (place.directory / 'a.folded').read_text(encoding='utf-8').splitlines()
+              for frame in line.rsplit(' ', 1)[0].split(';') if frame.startswith('FSharp.Compiler.')]
+    with_line = [frame for frame in frames if re.search(r':\w+\.fsi?:\d+$', frame)]
+    tap.check(code == 0 and '5050' in output and len(frames) > 1000 and len(with_line) > 0.9 * len(frames),
+              f'{len(with_line)} of {len(frames)} frames of the F# compiler have a line', code, errors)
+
+
 def test_process(tap, place, command):
     with live.child([*command, 'busy'], env={**place.environment, 'DOTNET_LTTng': '0'},
                     stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
@@ -308,8 +320,8 @@ def test_refused(tap, place, command):
 
 def test(tap, programs, directory, _):
     command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
-    for part in (test_command, test_process, test_child, test_strangers, test_unwritten, test_interrupted, test_progress,
-                 test_without_perf, test_refused):
+    for part in (test_command, test_precompiled, test_process, test_child, test_strangers, test_unwritten,
+                 test_interrupted, test_progress, test_without_perf, test_refused):
         part(tap, Place(programs, directory, part.__name__), command)
 
 
