@@ -2,6 +2,7 @@
 """`clrsym record`: one command from a program to its picture, and nothing left of it, however it ends."""
 
 import contextlib
+import json
 import os
 import pathlib
 import pty
@@ -13,9 +14,10 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon')]
+sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'profile')]
 
 import live  # pylint: disable=wrong-import-position
+import readers  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 
 NAMED = re.compile(r'(\d+) samples, (\d+) managed frames: ([\d.]+)% named')
@@ -27,6 +29,8 @@ LEAST_NAMED = 97
 # A frame of the program's own: its method, and its source and line.
 OWN_FRAME = re.compile(r'Live\.(?:\w+\.)*(\w+)\([^;]*\):(\w+\.cs):(\d+)$')
 SOURCES = HERE / 'app'
+# A frame with the name of its source's file, and the line.
+SOURCE_FRAME = re.compile(r'(.+):([^:;/]+\.[a-z]+):(\d+)$')
 
 
 def calls(folded):
@@ -128,12 +132,22 @@ def test_precompiled(tap, place, _):
     """The F# compiler is precompiled, with its PDB inside; of most of its code there are only events that have no
     token."""
     (place.directory / 'a.fsx').write_text('printfn "%d" (List.sum [ for i in 1..100 -> i ])\n', encoding='utf-8')
-    code, output, errors = place.record('--lines', '-o', 'a.folded', '--', 'dotnet', 'fsi', '--exec', 'a.fsx')
-    frames = [frame for line in (place.directory / 'a.folded').read_text(encoding='utf-8').splitlines()
-              for frame in line.rsplit(' ', 1)[0].split(';') if frame.startswith('FSharp.Compiler.')]
-    with_line = [frame for frame in frames if re.search(r':\w+\.fsi?:\d+$', frame)]
-    tap.check(code == 0 and '5050' in output and len(frames) > 1000 and len(with_line) > 0.9 * len(frames),
-              f'{len(with_line)} of {len(frames)} frames of the F# compiler have a line', code, errors)
+    names = ['a.folded', 'a.speedscope.json', 'a.pb.gz']
+    code, output, errors = place.record('--lines', *(word for name in names for word in ('-o', name)), '--',
+                                        'dotnet', 'fsi', '--exec', 'a.fsx')
+    folded, speedscope, pprof = (place.directory / name for name in names)
+    frames = [frame for line in folded.read_text(encoding='utf-8').splitlines()
+              for frame in line.rsplit(' ', 1)[0].split(';')]
+    lines = {match.groups() for match in map(SOURCE_FRAME.match, frames) if match}
+    of_compiler = [bool(SOURCE_FRAME.match(frame)) for frame in frames if frame.startswith('FSharp.Compiler.')]
+    tap.check(code == 0 and '5050' in output and len(of_compiler) > 1000 and
+              of_compiler.count(True) > 0.9 * len(of_compiler),
+              f'{of_compiler.count(True)} of {len(of_compiler)} frames of the F# compiler have a line', code, errors)
+    known = json.loads(speedscope.read_text(encoding='utf-8'))['shared']['frames']
+    tap.equal({(frame['name'], frame['file'].rsplit('/', 1)[-1], str(frame['line']))
+               for frame in known if 'line' in frame}, lines, 'speedscope has them, too')
+    tap.equal({(name, file.rsplit('/', 1)[-1], str(line)) for name, file, line in readers.Pprof(pprof).lines}, lines,
+              'and pprof')
 
 
 def test_process(tap, place, command):

@@ -144,14 +144,18 @@ class Pprof:
         for value in messages[3]:
             mapping = dict(fields(value))
             self.mappings[mapping[1]] = self.strings[mapping[5]]
-        functions, self.locations = {}, {}
+        functions, files, self.locations = {}, {}, {}
+        self.lines = set()  # (function, its file, line)
         for value in messages[5]:
             function = dict(fields(value))
             functions[function[1]] = self.strings[function.get(2, 0)]
+            files[function[1]] = self.strings[function.get(4, 0)]
         for value in messages[4]:
             location = dict(fields(value))
-            self.locations[location[1]] = (functions[dict(fields(location[4]))[1]],
-                                           self.mappings.get(location.get(2)))
+            line = dict(fields(location[4]))
+            self.locations[location[1]] = functions[line[1]], self.mappings.get(location.get(2))
+            if line.get(2):
+                self.lines.add((functions[line[1]], files[line[1]], line[2]))
         assert 0 not in functions and 0 not in self.locations and 0 not in self.mappings
         self.samples = [self.sample(value) for value in messages[2]]
 
