@@ -38,6 +38,7 @@ struct CtfReader {
         GPtrArray *directories; /* owned TraceDirectory */
         GPtrArray *streams;     /* owned CtfDataStream */
         GPtrArray *heap;        /* borrowed: those with an item, the earliest first */
+        int64_t next_order;     /* of the others' earliest, or less; INT64_MAX: none */
         CtfDataStream *current; /* borrowed: the one whose item was returned last */
         GHashTable *counts;     /* owned */
         DecodeScratch scratch;
@@ -342,6 +343,19 @@ static void heap_sift_down(GPtrArray *heap, guint i)
         }
 }
 
+/* The first stream's item has changed: finds the first one again. */
+static void reader_sort_first(CtfReader *reader)
+{
+        const GPtrArray *heap = reader->heap;
+        guint i;
+
+        heap_sift_down(reader->heap, 0);
+        reader->next_order = INT64_MAX;
+        for (i = 1; i < MIN(heap->len, 3); i++)
+                reader->next_order =
+                        MIN(reader->next_order, ((const CtfDataStream *)heap->pdata[i])->order);
+}
+
 /* Goes to the next item of a stream. */
 static bool reader_advance(CtfReader *reader, CtfDataStream *stream, GError **error)
 {
@@ -398,6 +412,7 @@ static bool reader_begin(CtfReader *reader, GError **error)
         }
         for (i = reader->heap->len / 2; i-- > 0;)
                 heap_sift_down(reader->heap, i);
+        reader->next_order = INT64_MIN;
         return true;
 }
 
@@ -487,11 +502,12 @@ CtfReadResult ctf_reader_next(CtfReader *reader, CtfDataStream **ret_stream, GEr
                 if (stream->item == CTF_ITEM_END) {
                         /* It is reported, and leaves the heap with the next call. */
                         g_ptr_array_remove_index_fast(reader->heap, 0);
-                        heap_sift_down(reader->heap, 0);
+                        reader_sort_first(reader);
                         *ret_stream = reader->current = stream;
                         return CTF_READ_ITEM;
                 }
-                heap_sift_down(reader->heap, 0);
+                if (stream->order >= reader->next_order)
+                        reader_sort_first(reader);
         }
         if (reader->heap->len == 0)
                 return CTF_READ_END;
