@@ -206,6 +206,25 @@ bool field_writer_write(FieldWriter *writer, const CtfClass *class, bt_field *fi
         return false;
 }
 
+bool kept_write(const CtfClass *class, const CtfSlot *slots, bt_field *field)
+{
+        const guint n = class->members->len;
+        guint i;
+
+        for (i = 0; i < n; i++) {
+                const CtfClass *member = g_array_index(class->members, CtfMember, i).class;
+                bt_field *own = bt_field_structure_borrow_member_field_by_index(field, i);
+                const CtfSlot *slot = &slots[member->slot];
+
+                if (member->kind == CTF_KIND_INTEGER)
+                        write_number(member, own, slot->value);
+                else if (!field_writer_text(own, slot->data,
+                                            strnlen((const char *)slot->data, slot->n)))
+                        return false;
+        }
+        return true;
+}
+
 static uint64_t get_le(const uint8_t *bytes, unsigned n)
 {
         uint64_t value = 0;

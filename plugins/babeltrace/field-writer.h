@@ -26,5 +26,11 @@ typedef struct FieldWriter {
  */
 bool field_writer_write(FieldWriter *writer, const CtfClass *class, bt_field *field);
 
+/*
+ * Writes a structure of integers and texts to FIELD, of the field class that field_class_new() made
+ * of CLASS. SLOTS have the values of all of its members. False: not enough memory.
+ */
+bool kept_write(const CtfClass *class, const CtfSlot *slots, bt_field *field);
+
 /* Writes a record's values to PAYLOAD, of field_class_of_row(). False: not enough memory. */
 bool record_write(const Record *record, bt_field *payload);

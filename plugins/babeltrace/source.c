@@ -254,12 +254,24 @@ static const bt_message *iterator_lost_packets(SourceIterator *iterator, CtfData
         return message;
 }
 
+/* Reads an event's contexts once more to write them, and its payload too unless it IS_NAMED. */
+static bool event_reread(const CtfDataStream *stream, bool is_named, bt_event *event)
+{
+        const CtfEventClass *class = stream->event->class;
+        FieldWriter writer = item_writer(stream);
+
+        return write_if_any(&writer, stream->layout->stream->event_context,
+                            bt_event_borrow_common_context_field(event)) &&
+               write_if_any(&writer, class->specific_context,
+                            bt_event_borrow_specific_context_field(event)) &&
+               (is_named ||
+                write_if_any(&writer, class->payload, bt_event_borrow_payload_field(event)));
+}
+
 static const bt_message *iterator_event(SourceIterator *iterator, CtfDataStream *stream)
 {
         CtfEventLayout *layout = stream->event;
-        const CtfEventClass *ctf = layout->class;
         const SourceStream *own = stream->user;
-        FieldWriter writer = item_writer(stream);
         const bt_event_class *class;
         bt_message *message;
         bt_event *event;
@@ -280,14 +292,14 @@ static const bt_message *iterator_event(SourceIterator *iterator, CtfDataStream 
         if (!message)
                 return NULL;
         event = bt_message_event_borrow_event(message);
-        is_ok = write_if_any(&writer, stream->layout->stream->event_context,
-                             bt_event_borrow_common_context_field(event)) &&
-                write_if_any(&writer, ctf->specific_context,
-                             bt_event_borrow_specific_context_field(event));
+        /* Mostly all values are known: nothing has to be read again. */
+        if (is_named && stream->layout->is_context_kept && !layout->class->specific_context)
+                is_ok = kept_write(stream->layout->stream->event_context, stream->slots,
+                                   bt_event_borrow_common_context_field(event));
+        else
+                is_ok = event_reread(stream, is_named, event);
         if (is_ok && is_named && layout->event->n_fields > 0)
                 is_ok = record_write(&record, bt_event_borrow_payload_field(event));
-        else if (is_ok && !is_named)
-                is_ok = write_if_any(&writer, ctf->payload, bt_event_borrow_payload_field(event));
         if (is_ok)
                 return message;
         bt_message_put_ref(message);

@@ -69,6 +69,23 @@ static const CtfClass *layout_keep(CtfClass *class)
         return class;
 }
 
+/* The values of all members of a context are kept, if each is one integer or text. */
+static bool layout_keep_context(CtfClass *context)
+{
+        guint i;
+
+        for (i = 0; context && i < context->members->len; i++) {
+                CtfClass *member = g_array_index(context->members, CtfMember, i).class;
+
+                if (!(class_is_integer(member) && member->role == CTF_ROLE_NONE) &&
+                    !ctf_class_is_text(member))
+                        return false;
+        }
+        for (i = 0; context && i < context->members->len; i++)
+                layout_keep(g_array_index(context->members, CtfMember, i).class);
+        return context != NULL;
+}
+
 static bool event_layout_packed(CtfEventLayout *layout, const CtfClass *payload)
 {
         CtfClass *length = layout_member(payload, PACKED_LENGTH);
@@ -101,6 +118,7 @@ static CtfEncoding event_layout_encoding(CtfEventLayout *layout, const CtfClass 
                 if (!class_fits(field, event->fields[i].type))
                         return CTF_ENCODING_MISMATCH;
                 layout->fields[i] = layout_keep(field);
+                layout->has_elements |= field->kind != CTF_KIND_INTEGER;
         }
         return CTF_ENCODING_PLAIN;
 }
@@ -168,6 +186,7 @@ CtfLayout *ctf_layout_new(CtfTraceClass *trace, CtfStreamClass *stream, EventUse
         layout->vtid = layout_keep(layout_member(stream->event_context, "vtid"));
         layout->pid_ns = layout_keep(layout_member(stream->event_context, "pid_ns"));
         layout->procname = layout_keep(layout_member(stream->event_context, "procname"));
+        layout->is_context_kept = layout_keep_context(stream->event_context);
         layout->packet_header = ctf_program_new(trace->packet_header, &n_slots, &is_byte_aligned);
         layout->packet_context =
                 ctf_program_new(stream->packet_context, &n_slots, &is_byte_aligned);
@@ -351,7 +370,7 @@ size_t ctf_layout_decode_size(const CtfEventLayout *layout, const CtfSlot *slots
         switch (layout->encoding) {
         case CTF_ENCODING_PLAIN:
                 /* The most that texts (3 bytes a byte) and arrays (8 an element) can take. */
-                for (i = 0; i < layout->event->n_fields; i++)
+                for (i = 0; layout->has_elements && i < layout->event->n_fields; i++)
                         if (layout->fields[i]->kind != CTF_KIND_INTEGER)
                                 size += 8 * slots[layout->fields[i]->slot].n;
                 break;

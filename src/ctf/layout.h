@@ -26,6 +26,7 @@ typedef struct CtfEventLayout {
         const Event *event;         /* the row; NULL: not wanted */
         CtfEncoding encoding;
         const CtfClass *fields[EVENT_MAX_FIELDS]; /* PLAIN, in the row's order; borrowed */
+        bool has_elements;                        /* PLAIN: one of them is a text or an array */
         const CtfClass *length, *data;            /* PACKED */
         void *user;                               /* of whoever reads the trace */
 } CtfEventLayout;
@@ -37,7 +38,8 @@ typedef struct CtfLayout {
         CtfProgram *packet_header, *packet_context, *event_header, *event_context; /* owned */
         /* Members of the event context; NULL: it has none. */
         const CtfClass *vpid, *vtid, *pid_ns, *procname;
-        GHashTable *events;          /* borrowed id -> owned CtfEventLayout */
+        bool is_context_kept; /* all members of the event context are integers or texts in slots */
+        GHashTable *events;   /* borrowed id -> owned CtfEventLayout */
         CtfEventLayout *dense[1024]; /* borrowed: the same, of small ids */
         uint32_t n_head_slots;       /* of the packet header and context */
         uint32_t n_slots;
