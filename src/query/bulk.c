@@ -13,6 +13,8 @@
  * calls. Fewer if one of them takes long.
  */
 enum { MAX_GROUP = 256, FIRST_GROUP = 16 };
+/* Names that a row can refer to: its own, those of a stub, and one for each inlined method. */
+enum { MAX_NAMES_A_ROW = 8 + BULK_MAX_INLINED };
 /* us in which a group should be answered. */
 #define GROUP_US 500
 
@@ -407,22 +409,8 @@ static void bulk_send_names(Bulk *bulk, GString *out)
         g_byte_array_set_size(bulk->names, 0);
 }
 
-/*
- * Begins a frame of N queries, or goes on with it. A number of a name can have become that of
- * another one since the last turn; if rows refer to it, they would have a wrong name: all are made
- * again.
- */
-static void bulk_begin(Bulk *bulk, size_t n, GString *out)
+static void bulk_begin_rows(Bulk *bulk)
 {
-        bool is_reused = bulk_forget_reused(bulk, out);
-
-        if (bulk->is_begun && !is_reused)
-                return;
-        if (bulk->is_begun)
-                bulk->n_restarts++;
-        else if (bulk->n_names + (8 + BULK_MAX_INLINED) * n > BULK_MAX_NAMES ||
-                 bulk->n_bytes > BULK_MAX_NAME_BYTES / 2)
-                bulk_forget(bulk, out);
         bulk->is_begun = true;
         bulk->n_rows = 0;
         g_hash_table_remove_all(bulk->ambiguous);
@@ -431,6 +419,37 @@ static void bulk_begin(Bulk *bulk, size_t n, GString *out)
         g_array_set_size(bulk->processes, 0);
         g_array_set_size(bulk->stubs, 0);
         g_array_set_size(bulk->inlined, 0);
+}
+
+/*
+ * A client that may not have room for the names of the next N rows forgets all others. Those of the
+ * rows that are made already are among them: the frame begins again, and then there is room for it.
+ */
+static void bulk_make_room(Bulk *bulk, size_t n, GString *out)
+{
+        static_assert(MAX_NAMES_A_ROW * BULK_MAX_QUERIES <= BULK_MAX_NAMES, "room for a frame");
+
+        if (bulk->n_names + MAX_NAMES_A_ROW * n <= BULK_MAX_NAMES)
+                return;
+        bulk_forget(bulk, out);
+        bulk_begin_rows(bulk);
+}
+
+/*
+ * Begins a frame, or goes on with it. A number of a name can have become that of another one since
+ * the last turn; if rows refer to it, they would have a wrong name: all are made again.
+ */
+static void bulk_begin(Bulk *bulk, GString *out)
+{
+        bool is_reused = bulk_forget_reused(bulk, out);
+
+        if (bulk->is_begun && !is_reused)
+                return;
+        if (bulk->is_begun)
+                bulk->n_restarts++;
+        else if (bulk->n_bytes > BULK_MAX_NAME_BYTES / 2)
+                bulk_forget(bulk, out);
+        bulk_begin_rows(bulk);
 }
 
 /* True if the frame goes on in another turn: time is over, or enough waits to be sent. */
@@ -493,12 +512,13 @@ static void bulk_append_answers(Bulk *bulk, uint32_t tag, GString *out)
 static int bulk_answer_frame(Bulk *bulk, const uint8_t *payload, size_t n, uint32_t tag,
                              GString *out)
 {
-        bulk_begin(bulk, n, out);
+        bulk_begin(bulk, out);
         if (bulk->n_restarts > MAX_RESTARTS)
                 return -ESTALE;
         while (bulk->n_rows < n) {
                 gint64 begin = g_get_monotonic_time();
 
+                bulk_make_room(bulk, MIN(bulk->n_group, n - bulk->n_rows), out);
                 bulk_answer_group(bulk, payload, MIN(bulk->n_group, n - bulk->n_rows));
                 bulk->n_group = g_get_monotonic_time() - begin > GROUP_US
                                         ? MAX(bulk->n_group / 2, 1)
