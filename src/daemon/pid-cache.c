@@ -20,7 +20,8 @@ typedef struct PidEntry {
         ProcessKey key;   /* the process's own namespace and pid */
         uid_t uid;        /* asked first */
         int pidfd;
-        GList link; /* in `used` */
+        gint64 seen; /* us: it was running then */
+        GList link;  /* in `used` */
 } PidEntry;
 
 /* Look-ups of one user. */
@@ -35,6 +36,8 @@ struct PidCache {
         GHashTable *users;   /* uid -> owned PidUser */
         GQueue used;         /* of entries; the head was used last */
         uint64_t own_pid_ns; /* does not change */
+        ProcessKey missed;   /* no such process ran at `missed_time`, us */
+        gint64 missed_time;
 };
 
 static void pid_entry_free(gpointer data)
@@ -109,7 +112,11 @@ static void pid_cache_add(PidCache *cache, uid_t uid, const ProcessKey *asked,
         PidEntry *entry = g_new0(PidEntry, 1);
 
         pid_cache_make_room(cache, uid);
-        *entry = (PidEntry){.asked = *asked, .key = *key, .uid = uid, .pidfd = pidfd};
+        *entry = (PidEntry){.asked = *asked,
+                            .key = *key,
+                            .uid = uid,
+                            .pidfd = pidfd,
+                            .seen = g_get_monotonic_time()};
         entry->link.data = entry;
         g_queue_push_head_link(&cache->used, &entry->link);
         g_hash_table_insert(cache->entries, &entry->asked, entry);
@@ -119,6 +126,14 @@ static void pid_cache_add(PidCache *cache, uid_t uid, const ProcessKey *asked,
 static bool pidfd_lives(int pidfd)
 {
         return pidfd >= 0 && (pidfd_send_signal(pidfd, 0, NULL, 0) == 0 || errno == EPERM);
+}
+
+static bool pid_entry_lives(PidEntry *entry, gint64 now)
+{
+        if (now - entry->seen < PID_CACHE_FRESH_US)
+                return true;
+        entry->seen = now;
+        return pidfd_lives(entry->pidfd);
 }
 
 static bool pid_cache_look_up(PidCache *cache, uid_t uid, const ProcessKey *asked,
@@ -145,15 +160,31 @@ static bool pid_cache_look_up(PidCache *cache, uid_t uid, const ProcessKey *aske
         return true;
 }
 
+/* A look-up that UID has the time for. Without it, the process is unknown. */
+static bool pid_cache_try(PidCache *cache, uid_t uid, const ProcessKey *asked, gint64 now,
+                          ProcessKey *ret_key)
+{
+        PidUser *user = pid_cache_user(cache, uid);
+        bool is_found;
+
+        user->credit = MIN(MAX_CREDIT_US, user->credit + (now - user->time) / LOOKUP_SHARE);
+        user->time = now;
+        if (user->credit <= 0) {
+                *ret_key = *asked;
+                return true;
+        }
+        is_found = pid_cache_look_up(cache, uid, asked, ret_key);
+        user->credit -= g_get_monotonic_time() - now;
+        return is_found;
+}
+
 bool pid_cache_find(PidCache *cache, uid_t uid, uint64_t pid_ns, int32_t pid, ProcessKey *ret_key)
 {
         const ProcessKey asked = {pid_ns, pid};
         PidEntry *entry = g_hash_table_lookup(cache->entries, &asked);
-        PidUser *user;
-        gint64 now;
-        bool is_found;
+        gint64 now = g_get_monotonic_time();
 
-        if (entry && pidfd_lives(entry->pidfd)) {
+        if (entry && pid_entry_lives(entry, now)) {
                 g_queue_unlink(&cache->used, &entry->link);
                 g_queue_push_head_link(&cache->used, &entry->link);
                 *ret_key = entry->key;
@@ -161,15 +192,12 @@ bool pid_cache_find(PidCache *cache, uid_t uid, uint64_t pid_ns, int32_t pid, Pr
         }
         if (entry)
                 pid_cache_remove(cache, entry);
-        user = pid_cache_user(cache, uid);
-        now = g_get_monotonic_time();
-        user->credit = MIN(MAX_CREDIT_US, user->credit + (now - user->time) / LOOKUP_SHARE);
-        user->time = now;
-        if (user->credit <= 0) {
-                *ret_key = asked;
+        if (now - cache->missed_time < PID_CACHE_FRESH_US &&
+            process_key_equal(&cache->missed, &asked))
+                return false;
+        if (pid_cache_try(cache, uid, &asked, now, ret_key))
                 return true;
-        }
-        is_found = pid_cache_look_up(cache, uid, &asked, ret_key);
-        user->credit -= g_get_monotonic_time() - now;
-        return is_found;
+        cache->missed = asked;
+        cache->missed_time = now;
+        return false;
 }

@@ -19,6 +19,7 @@ struct QueryPeer {
         pid_t pid;          /* in our own pid namespace */
         uint64_t pid_ns;    /* its own */
         int pidfd;          /* -1: it is gone, or outside of our pid namespace */
+        gint64 seen;        /* us: it was running then */
         bool is_privileged; /* sees every process, and always finds a place */
         bool is_watching;
         gint64 connected, last_active; /* us */
@@ -34,13 +35,25 @@ static bool pidfd_lives(int pidfd)
         return pidfd >= 0 && (pidfd_send_signal(pidfd, 0, NULL, 0) == 0 || errno == EPERM);
 }
 
+static bool query_peer_lives(QueryPeer *self)
+{
+        gint64 now = g_get_monotonic_time();
+
+        if (now - self->seen < PID_CACHE_FRESH_US)
+                return true;
+        if (!pidfd_lives(self->pidfd))
+                return false;
+        self->seen = now;
+        return true;
+}
+
 /* The process that the client calls PID, as long as the client itself lives: else another process
  * may have the client's pid. The look-up in /proc takes longer than the rest of an answer. */
 static bool query_peer_find(void *data, int32_t pid, ProcessKey *ret_key)
 {
-        const QueryPeer *self = data;
+        QueryPeer *self = data;
 
-        return pid > 0 && pidfd_lives(self->pidfd) &&
+        return pid > 0 && query_peer_lives(self) &&
                pid_cache_find(self->options.pids, self->uid, self->pid_ns, pid, ret_key);
 }
 
