@@ -15,7 +15,14 @@ struct Ahead {
         unsigned n_taken;  /* batches that the caller had, and is done with */
         unsigned n_filled; /* batches that were filled */
         bool is_over;      /* nobody wants more */
+        bool thread_waits, caller_waits;
 };
+
+/* To wake somebody takes about as long as a batch: where one waits for the other, for some. */
+static unsigned ahead_n_at_once(const Ahead *ahead)
+{
+        return MAX(ahead->n_batches / 2, 1);
+}
 
 /* Waits until a batch can be filled. False: nobody wants more. */
 static bool ahead_await_empty(Ahead *ahead, unsigned *ret_number)
@@ -23,19 +30,24 @@ static bool ahead_await_empty(Ahead *ahead, unsigned *ret_number)
         bool is_over;
 
         g_mutex_lock(&ahead->lock);
-        while (!ahead->is_over && ahead->n_filled - ahead->n_taken == ahead->n_batches)
+        while (!ahead->is_over && ahead->n_filled - ahead->n_taken == ahead->n_batches) {
+                ahead->thread_waits = true;
                 g_cond_wait(&ahead->changed, &ahead->lock);
+        }
+        ahead->thread_waits = false;
         is_over = ahead->is_over;
         *ret_number = ahead->n_filled % ahead->n_batches;
         g_mutex_unlock(&ahead->lock);
         return !is_over;
 }
 
-static void ahead_hand_over(Ahead *ahead)
+static void ahead_hand_over(Ahead *ahead, bool is_last)
 {
         g_mutex_lock(&ahead->lock);
         ahead->n_filled++;
-        g_cond_signal(&ahead->changed);
+        if (ahead->caller_waits &&
+            (is_last || ahead->n_filled - ahead->n_taken >= ahead_n_at_once(ahead)))
+                g_cond_signal(&ahead->changed);
         g_mutex_unlock(&ahead->lock);
 }
 
@@ -47,7 +59,7 @@ static gpointer ahead_run(gpointer data)
 
         while (goes_on && ahead_await_empty(ahead, &number)) {
                 goes_on = ahead->fill(ahead->data, number);
-                ahead_hand_over(ahead);
+                ahead_hand_over(ahead, !goes_on);
         }
         return NULL;
 }
@@ -86,12 +98,16 @@ unsigned ahead_next(Ahead *ahead)
         unsigned number;
 
         g_mutex_lock(&ahead->lock);
-        if (ahead->has_batch) {
+        if (ahead->has_batch)
                 ahead->n_taken++;
+        if (ahead->thread_waits &&
+            ahead->n_batches - (ahead->n_filled - ahead->n_taken) >= ahead_n_at_once(ahead))
                 g_cond_signal(&ahead->changed);
-        }
-        while (ahead->thread && ahead->n_filled == ahead->n_taken)
+        while (ahead->thread && ahead->n_filled == ahead->n_taken) {
+                ahead->caller_waits = true;
                 g_cond_wait(&ahead->changed, &ahead->lock);
+        }
+        ahead->caller_waits = false;
         number = ahead->n_taken % ahead->n_batches;
         g_mutex_unlock(&ahead->lock);
         if (!ahead->thread) {
