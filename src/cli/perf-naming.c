@@ -494,12 +494,15 @@ static const char *output_path(const char *output)
         return g_strcmp0(output, "-") ? output : NULL;
 }
 
-static FormType form_of_output(const char *output)
+/* The filter prints text and folded stacks; but only a profile has what the JIT compiles, and what
+ * was saved. */
+static FormType form_of_output(const PerfNaming *job, const char *output)
 {
+        const bool is_profile = job->compiling || saved_profile_is(job->input);
         ProfileForm form;
         unsigned i;
 
-        for (i = 0; output && i < _FORM_MAX; i++)
+        for (i = 0; output && !is_profile && i < _FORM_MAX; i++)
                 if (FORMS[i].ending && g_str_has_suffix(output, FORMS[i].ending))
                         return (FormType)i;
         return output && (profile_form_of_path(output, &form) ||
@@ -519,7 +522,7 @@ static bool write_outputs(const PerfNaming *job, const Profile *profile,
                 const char *path = job->outputs[i];
                 GError *failure = NULL;
 
-                if (form_of_output(output_path(path)) != FORM_STREAM)
+                if (form_of_output(job, output_path(path)) != FORM_STREAM)
                         continue;
                 if ((g_str_has_suffix(path, SAVED_ENDING) ? saved_profile_write : profile_write)(
                             profile, path, options, &failure))
@@ -553,6 +556,7 @@ static bool write_profiles(Naming *naming, const Profile *profile, GError **erro
                 .clock_offset = recording->has_reference ? (int64_t)(recording->reference_tod -
                                                                      recording->reference_clock)
                                                          : 0,
+                .is_annotated = options_has(naming->options, OPTION_ANNOTATE),
         };
         bool ok = write_outputs(job, profile, &options, error);
 
@@ -592,7 +596,7 @@ static bool naming_write(Naming *naming, GError **error)
                 const char *path = output_path(job->outputs[i]);
                 GError *failure = NULL;
 
-                naming->form = form_of_output(path);
+                naming->form = form_of_output(job, path);
                 has_profile |= naming->form == FORM_STREAM;
                 if (naming->form != FORM_STREAM && !write_directly(naming, path, &failure)) {
                         naming->has_failed = true;
@@ -618,7 +622,7 @@ static bool naming_needs_one_event(const PerfNaming *job)
         unsigned i;
 
         for (i = 0; i < job->n_outputs; i++)
-                if (form_of_output(output_path(job->outputs[i])) != FORM_TEXT)
+                if (form_of_output(job, output_path(job->outputs[i])) != FORM_TEXT)
                         return true;
         return job->take || job->into;
 }
@@ -662,15 +666,17 @@ static bool naming_run_saved(const PerfNaming *job, GError **error)
         bool ok;
 
         for (i = 0; i < job->n_outputs; i++)
-                if (form_of_output(output_path(job->outputs[i])) != FORM_STREAM) {
+                if (form_of_output(job, output_path(job->outputs[i])) != FORM_STREAM) {
                         g_set_error(error, PERF_ERROR, 0,
-                                    "%s has named samples: write it to a file .html, .svg, "
-                                    ".speedscope.json or .pb.gz (--output)",
+                                    "%s has named samples, but not their addresses: write it to "
+                                    "a file .html, .svg, .folded, .speedscope.json or .pb.gz "
+                                    "(--output)",
                                     job->input);
                         return false;
                 }
         if (!saved_profile_read(job->input, &target, &saved, error))
                 return false;
+        saved.options.is_annotated = options_has(job->options, OPTION_ANNOTATE);
         ok = write_outputs(job, saved.samples.profile, &saved.options, error);
         saved_profile_clear(&saved);
         return ok;

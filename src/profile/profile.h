@@ -88,9 +88,11 @@ typedef struct ProfileOptions {
         /* All samples are of one series of a store, whose labels are elsewhere: pprof's samples
          * have none, because a store makes a series of each. */
         bool is_series;
+        bool is_annotated; /* folded stacks: _[j] after managed names, _[k] after the kernel's */
 } ProfileOptions;
 
 typedef enum ProfileForm {
+        PROFILE_FORM_FOLDED,     /* ".folded" */
         PROFILE_FORM_SPEEDSCOPE, /* ".speedscope.json" */
         PROFILE_FORM_PPROF,      /* ".pb.gz" */
         PROFILE_FORM_SVG,        /* ".svg" */

@@ -10,6 +10,7 @@ static const struct {
         bool gzip;
         bool compares;
 } FORMS[_PROFILE_FORM_MAX] = {
+        [PROFILE_FORM_FOLDED] = {".folded", folded_write, false},
         [PROFILE_FORM_SPEEDSCOPE] = {".speedscope.json", speedscope_write, false},
         [PROFILE_FORM_PPROF] = {".pb.gz", pprof_write, true},
         [PROFILE_FORM_SVG] = {".svg", svg_write, .compares = true},

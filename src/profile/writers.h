@@ -11,6 +11,7 @@
 /* The texts of OPTIONS are printable, and there is a title. */
 typedef void WriteProfile(const Profile *profile, const ProfileOptions *options, ProfileFile *out);
 
+WriteProfile folded_write;
 WriteProfile speedscope_write;
 WriteProfile pprof_write;
 WriteProfile svg_write;

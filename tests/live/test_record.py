@@ -119,12 +119,15 @@ def test_command(tap, place, command):
     tap.check('Live.Program.Main(string[])' in html and
               re.search(r'compiling \S.*Dyn_\d+_\d+', html) and not
               (place.directory / 'clrsym-record.html').exists(), 'the outputs that were named')
-    done = subprocess.run([place.programs.clrsym, 'perf', '-i', 'a.clrsym', '-o', 'b.html'],
+    tap.check(re.search(r';compiling [^;]*Dyn_\d+_\d+[^;]* \(\w+\);\[libclrjit\.so\]', folded),
+              'folded stacks have what the JIT compiles, too', folded[:500])
+    done = subprocess.run([place.programs.clrsym, 'perf', '-i', 'a.clrsym', '-o', 'b.html', '-o', 'b.folded'],
                           cwd=place.directory, check=False, capture_output=True, text=True,
                           env={**place.environment, 'PATH': '/nowhere'})
     again = (place.directory / 'b.html').read_text(encoding='utf-8')
     tap.check(done.returncode == 0 and done.stderr == '' and 'Live.Program.Main(string[])' in again
               and 'compiling ' in again, 'the same from the saved samples, without perf', done)
+    tap.equal((place.directory / 'b.folded').read_text(encoding='utf-8'), folded, 'and the same folded stacks')
     tap.equal(place.left(), ([], []), 'and nothing else is left')
 
 

@@ -74,6 +74,16 @@ def check_forms(tap, files):
     done = files.perf('-i', names['.clrsym'], '-o', again)
     tap.check(done.returncode == 0 and WHAT in again.read_text(encoding='utf-8'),
               'kept named samples do, too', done.stderr)
+    for options in ([], ['--annotate']):
+        kept, direct = files.directory / 'kept.folded', files.directory / 'direct.folded'
+        files.perf('-i', files.sampled, '--trace', files.rundown, '-o', direct, *options)
+        done = files.perf('-i', names['.clrsym'], '-o', kept, *options)
+        tap.check(done.returncode == 0 and sorted(kept.read_text(encoding='utf-8').splitlines()) ==
+                  sorted(direct.read_text(encoding='utf-8').splitlines()),
+                  f'folded stacks of kept samples are the same {options}', done.stderr)
+    done = files.perf('-i', names['.clrsym'])
+    tap.check(done.returncode == 1 and '.folded' in done.stderr and done.stderr.count('\n') == 1,
+              'but text needs addresses', done.stderr)
     change = files.directory / 'diff.html'
     done = files.perf('--diff', files.sampled, files.sampled, '--trace', files.rundown, '-o', change)
     tap.check(done.returncode == 0 and change.stat().st_size, 'they can be compared', done.stderr)

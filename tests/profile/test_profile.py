@@ -274,7 +274,7 @@ def check_files(tap, tool, directory):
     done = tool.run(samples, home / 'x.txt')
     tap.equal((done.returncode, done.stderr.decode(), names()),
               (1, f'unknown output format: {home}/x.txt ends in none of '
-               + ', '.join(ENDINGS[1:]) + '\n', []), 'an unknown ending')
+               + ', '.join(ENDINGS) + '\n', []), 'an unknown ending')
 
 
 def check_full_disk(tap, tool, directory):

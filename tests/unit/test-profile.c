@@ -106,6 +106,30 @@ START_TEST(test_folded)
 }
 END_TEST
 
+START_TEST(test_folded_lines)
+{
+        g_autoptr(Profile) profile = profile_new();
+        uint32_t first = profile_frame(profile, &(ProfileFrame){.name = "Main()",
+                                                                .kind = FRAME_MANAGED,
+                                                                .file = "/src/a;b.cs",
+                                                                .line = 7});
+        uint32_t second = profile_frame(profile, &(ProfileFrame){.name = "Main()",
+                                                                 .kind = FRAME_MANAGED,
+                                                                 .file = "c.cs",
+                                                                 .line = 8});
+        g_autofree char *plain = NULL, *annotated = NULL;
+
+        ADD(profile, "app", 100, 3, first);
+        ADD(profile, "app", 100, 2, second);
+        plain = folded(profile, false);
+        ck_assert_str_eq(plain, "app;Main():a:b.cs:7 3\n"
+                                "app;Main():c.cs:8 2\n");
+        annotated = folded(profile, true);
+        ck_assert_str_eq(annotated, "app;Main():a:b.cs:7_[j] 3\n"
+                                    "app;Main():c.cs:8_[j] 2\n");
+}
+END_TEST
+
 static const struct {
         const char *name, *folded;
 } NAMES[] = {
@@ -293,7 +317,7 @@ static const struct {
         ProfileForm form;
 } PATHS[] = {
         {"-", false, 0},
-        {"a/b.folded", false, 0},
+        {"a/b.folded", true, PROFILE_FORM_FOLDED},
         {"a/b.speedscope.json", true, PROFILE_FORM_SPEEDSCOPE},
         {"b.pb.gz", true, PROFILE_FORM_PPROF},
         {".svg", true, PROFILE_FORM_SVG},
@@ -357,6 +381,7 @@ Suite *suite_new(void)
 
         tcase_add_test(tcase, test_equal_frames);
         tcase_add_test(tcase, test_folded);
+        tcase_add_test(tcase, test_folded_lines);
         tcase_add_loop_test(tcase, test_folded_name, 0, G_N_ELEMENTS(NAMES));
         tcase_add_loop_test(tcase, test_no_name, 0, G_N_ELEMENTS(MODULES));
         tcase_add_test(tcase, test_comment);
