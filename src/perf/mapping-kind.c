@@ -19,7 +19,7 @@ static const struct {
 } ROWS[] = {
         {MATCH_WHOLE, "[unknown]", MAPPING_NOWHERE},
         /* W^X: the runtime maps the memory that it writes to a second time, executable. */
-        {MATCH_BEGIN, "/memfd:", MAPPING_JITTED},
+        {MATCH_BEGIN, "/memfd:doublemapper", MAPPING_JITTED},
         {MATCH_BEGIN, "//anon", MAPPING_JITTED},
         {MATCH_BEGIN, "/anon_hugepage", MAPPING_JITTED},
         {MATCH_BEGIN, "/dev/zero", MAPPING_JITTED},

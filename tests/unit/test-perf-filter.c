@@ -74,6 +74,8 @@ static const struct {
         {"", MAPPING_NOWHERE, false, true},
         {"[unknown]", MAPPING_NOWHERE, false, true},
         {"/memfd:doublemapper (deleted)", MAPPING_JITTED, true, true},
+        /* A program that runs from such a file. */
+        {"/memfd:sealed (deleted)", MAPPING_OTHER, false, true},
         {"//anon", MAPPING_JITTED, true, true},
         {"[JIT] tid 12", MAPPING_JITTED, true, true},
         {"/tmp/perf-12.map", MAPPING_JITTED, true, true},
