@@ -52,6 +52,9 @@ typedef struct Worker {
 
         /* For the events to come by EventPipe; else NULL and unused. */
         EventPipeFeed *feed; /* owned */
+        bool has_begun;      /* the session: see worker_has_begun() */
+        bool is_early;       /* it was reported that it has not */
+        uint64_t early;      /* ns: when */
         JitLog *jit_log;     /* owned; NULL: nobody wants one */
         EventPipeSink sink, listing_sink;
         int orphan;                  /* pidfd: a rundown waits for its end; -1: it need not */
@@ -77,7 +80,10 @@ static WorkerReport worker_report_new(const Worker *worker, WorkerEvent event)
 
 static void worker_take_stream(void *data, const uint8_t *bytes, size_t n)
 {
-        eventpipe_feed_push(((const Worker *)data)->feed, bytes, n);
+        Worker *worker = data;
+
+        worker->has_begun = true;
+        eventpipe_feed_push(worker->feed, bytes, n);
 }
 
 static void worker_take_listing(void *data, const uint8_t *bytes, size_t n)
@@ -201,7 +207,7 @@ static bool worker_take_orders(void *data)
 
 static bool worker_wants_ping(const Worker *worker)
 {
-        return worker->feed && worker->wanted_horizon > eventpipe_feed_horizon(worker->feed) &&
+        return worker->has_begun && worker->wanted_horizon > eventpipe_feed_horizon(worker->feed) &&
                worker->n_pings < MAX_PINGS;
 }
 
@@ -211,6 +217,36 @@ static void worker_ping(Worker *worker)
         worker->last_ping = g_get_monotonic_time();
         worker->next_ping = worker->last_ping + PING_INTERVAL;
         eventpipe_ping(&worker->target, &worker->wait, /* error= */ NULL);
+}
+
+/*
+ * A runtime that is starting has a list of the sessions that are to begin once it has started, by
+ * their addresses. One that is stopped before stays in it; the next one that is opened has its
+ * memory, begins twice then, and is used after it was freed: the target crashes (.NET 10.0.12). So
+ * beside the session that is kept none is opened until that has begun, which it has when its first
+ * bytes have come. By the time the runtime answers another question, it has written them.
+ */
+static bool worker_has_begun(Worker *worker)
+{
+        struct pollfd fd = {.fd = worker->session.fd, .events = POLLIN};
+
+        if (!worker->feed || worker->has_begun || poll(&fd, 1, 0) > 0)
+                return true;
+        g_free(eventpipe_runtime_version(&worker->target, /* error= */ NULL));
+        return poll(&fd, 1, 0) > 0;
+}
+
+/* Its session is there from its start: there is nothing to list. */
+static void worker_report_early(Worker *worker, bool is_early)
+{
+        WorkerReport report = worker_report_new(worker, WORKER_RUNDOWN);
+
+        if (is_early)
+                worker->early = eventpipe_session_clock();
+        worker->is_early = is_early;
+        report.is_empty = is_early;
+        report.begin = report.end = worker->early;
+        worker_send(worker, &report);
 }
 
 static bool worker_list_code(Worker *worker, EventPipeRundown *ret_rundown, GError **error)
@@ -252,6 +288,11 @@ static void worker_do_rundown(Worker *worker)
         bool may_list = false;
 
         worker->wants_rundown = false;
+        if (!worker_has_begun(worker)) {
+                worker_report_early(worker, true);
+                return;
+        }
+        worker->is_early = false;
         if (!worker_may_list(worker, list, &may_list, &error) ||
             (may_list && !worker_list_code(worker, &rundown, &error))) {
                 if (worker->end == WORKER_MUST_QUIT)
@@ -422,6 +463,8 @@ static bool worker_wait(Worker *worker, bool has_orders, int timeout_ms, bool *r
         }
         if (fds[1].revents && !eventpipe_session_drain(&worker->session))
                 return false;
+        if (worker->is_early && worker->has_begun)
+                worker_report_early(worker, false);
         if (worker->feed)
                 eventpipe_feed_run(worker->feed);
         if (worker->feed && eventpipe_feed_take_forgotten(worker->feed))

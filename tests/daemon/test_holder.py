@@ -47,9 +47,9 @@ time.sleep(600)
 
 # COUNT processes that listen as a runtime does, in a directory. They open sessions as asked. When one
 # is to be stopped, a calm process stops it; the others send bytes for ever, slowly or as fast as they
-# can.
+# can. One that is early begins no session before SIGUSR1, and notes in a file how many were opened.
 RUNTIME = '''
-import contextlib, mmap, os, socket, struct, sys, time
+import contextlib, mmap, os, signal, socket, struct, sys, time
 directory, mode, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 path = os.path.join(directory, 'libcoreclrtraceptprovider.so')
 open(path, 'wb').write(bytes(4096))
@@ -63,7 +63,7 @@ listener = socket.socket(socket.AF_UNIX)
 listener.bind(os.path.join(directory, f'dotnet-diagnostic-{os.getpid()}-1-socket'))
 listener.listen(50)
 if pids[-1]:
-    while len(os.listdir(directory)) < count + 1:
+    while len([name for name in os.listdir(directory) if name.startswith('dotnet')]) < count:
         time.sleep(0.02)
     print(*pids, flush=True)
 def reply(connection, payload, code=0xff00):
@@ -73,6 +73,12 @@ def reply(connection, payload, code=0xff00):
 version = '10.0.0\\0'.encode('utf-16-le')
 strings = b''.join(struct.pack('<I', 1) + bytes(2) for _ in range(4))
 sessions, n = {}, 0
+def begin(*_):
+    global mode
+    mode = 'calm'
+    for session in sessions.values():
+        session.sendall(b'Nettrace')
+signal.signal(signal.SIGUSR1, begin)
 while True:
     connection, _ = listener.accept()
     header = b''
@@ -102,6 +108,9 @@ while True:
         n += 1
         reply(connection, struct.pack('<Q', n))
         sessions[n] = connection
+        if mode == 'calm':
+            connection.sendall(b'Nettrace')
+        open(os.path.join(directory, f'session-{n}'), 'w').close()
 '''
 
 # Attaches the processes that are its arguments, one after the other, and prints each answer.
@@ -131,11 +140,11 @@ class Holder:
             live.wait_for('the holder', self.control.exists, process)
             yield process
 
-    def send(self, verb, pid=None):
+    def send(self, verb, pid=None, **more):
         connection = socket.socket(socket.AF_UNIX)
         connection.settimeout(120)
         connection.connect(str(self.control))
-        request = {'verb': verb} if pid is None else {'verb': verb, 'pid': pid}
+        request = {'verb': verb, **more} if pid is None else {'verb': verb, 'pid': pid, **more}
         connection.sendall(json.dumps(request).encode() + b'\n')
         return connection
 
@@ -144,8 +153,8 @@ class Holder:
         with connection, connection.makefile() as stream:
             return json.loads(stream.readline() or '{}')
 
-    def ask(self, verb, pid=None):
-        return self.answer(self.send(verb, pid))
+    def ask(self, verb, pid=None, **more):
+        return self.answer(self.send(verb, pid, **more))
 
     def has_file(self, pid):
         """True once a session was opened."""
@@ -230,6 +239,26 @@ def test_endless(tap, holder, process, mode):
                   f'{mode}: the waiting client is answered')
         live.wait_for('the end of its worker', lambda: not workers_of(process), process)
         tap.equal(holder.state(target), None, f'{mode}: it is gone')
+
+
+def test_early(tap, holder, process):
+    """A runtime that is starting: a session that is opened and stopped beside the first one would crash it."""
+    with runtimes(holder, 'early') as (target,):
+        answer = holder.ask('attach', target, via='eventpipe')
+        tap.equal(answer.get('state'), 'waiting', 'a runtime that has not started is attached')
+        answer = holder.ask('attach', target, via='eventpipe', list='always')
+        tap.equal(answer.get('state'), 'waiting', 'and not listed either when that is ordered')
+        for _ in range(3):
+            holder.ask('horizon')
+            time.sleep(0.5)
+        opened = holder.directory / 'tmp-early'
+        tap.equal([path.name for path in opened.glob('session-*')], ['session-1'], 'it has one session')
+        os.kill(target, signal.SIGUSR1)
+        live.wait_for('its start', lambda: holder.state(target) == 'attached', process)
+        holder.ask('horizon')
+        live.wait_for('another session', lambda: (opened / 'session-2').exists(), process)
+        tap.check(True, 'once it has started, others are opened')
+    live.wait_for('the end of the attachment', lambda: not holder.ask('list')['attachments'], process)
 
 
 def test_stopped_worker(tap, holder, process):
@@ -322,6 +351,7 @@ def test(tap, programs, directory, _):
         test_crowd(tap, holder)
         for mode in ('trickle', 'flood'):
             test_endless(tap, holder, process, mode)
+        test_early(tap, holder, process)
         test_stopped_worker(tap, holder, process)
         test_killed_together(tap, holder, process)
         test_large_environment(tap, holder)
