@@ -145,19 +145,34 @@ static void recorder_end_command(Recorder *recorder, bool is_interrupted)
 
 /* Recording */
 
+/* Those that are there; perf does not start if one is not. */
+static GArray *recorder_sampled(const Recorder *recorder)
+{
+        GArray *pids = g_array_new(FALSE, FALSE, sizeof(pid_t));
+        unsigned i;
+
+        for (i = 0; i < recorder->settings.n_pids; i++)
+                if (kill(recorder->settings.pids[i], 0) == 0 || errno != ESRCH)
+                        g_array_append_val(pids, recorder->settings.pids[i]);
+        if (recorder->command.pid)
+                g_array_append_val(pids, recorder->command.pid);
+        return pids;
+}
+
 static bool recorder_start_sampler(Recorder *recorder, GError **error)
 {
         const RecorderSettings *settings = &recorder->settings;
-        g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(pid_t));
+        g_autoptr(GArray) pids = recorder_sampled(recorder);
         SamplerSettings sampler = {.perf = settings->perf,
                                    .frequency = settings->frequency,
                                    .call_graph = settings->call_graph,
                                    .is_whole_machine = settings->is_whole_machine,
                                    .is_divided = settings->interval > 0};
 
-        g_array_append_vals(pids, settings->pids, settings->n_pids);
-        if (recorder->command.pid)
-                g_array_append_val(pids, recorder->command.pid);
+        if (!pids->len && !settings->is_whole_machine) {
+                g_set_error_literal(error, SPAWN_ERROR, 0, "what was to be recorded has ended");
+                return false;
+        }
         sampler.pids = (const pid_t *)(const void *)pids->data;
         sampler.n_pids = pids->len;
         recorder->sampler = sampler_start(recorder->scratch, &sampler, error);

@@ -165,6 +165,11 @@ def test_process(tap, place, command):
                   'Live.Program.Main(string[])' in errors, 'with a summary', errors)
         tap.check((place.directory / 'clrsym-record.html').exists(), 'and a flame graph')
         tap.equal((place.left(), program.poll()), (([], []), None), 'which goes on, without a trace')
+        with live.child(['true']) as ended:
+            ended.wait()
+        code, _, errors = place.record('-p', f'{program.pid},{ended.pid}', '-d', 1, '-o', 'a.folded')
+        tap.check(code == 0 and NAMED.search(errors) and f'no process {ended.pid}' in errors and
+                  "the runtime's own sampler" not in errors, 'beside one that is not there any more', code, errors)
 
 
 @contextlib.contextmanager
@@ -304,6 +309,14 @@ def test_without_perf(tap, place, command):
                   'perf record does not start: You may not do that. Until then' in errors and
                   'Live.Program.Main(string[])' in errors, 'perf is not permitted: a running process', code, errors)
         tap.equal((place.left(), program.poll()), (([], []), None), 'which goes on, without a trace')
+        with live.child(['true']) as ended:
+            ended.wait()
+        code, _, errors = place.record('-p', f'{program.pid},{ended.pid}', '-d', 1, '-o', 'a.folded')
+        tap.check(code == 0 and NAMED.search(errors) and f'no process {ended.pid}' in errors and
+                  "the runtime's own sampler" not in errors, 'beside one that is not there any more', code, errors)
+        code, _, errors = place.record('-p', program.pid, '-g', 'dwarf', '-d', 1, '-o', 'a.folded')
+        tap.check(code == 0 and NAMED.search(errors) and errors.count('frame pointers') == 1 and
+                  '--call-graph fp has them' in errors.split('\n')[0], '--call-graph dwarf has no callers', code, errors)
     done = subprocess.run([sys.executable, '-B', HERE / 'refuse_perf.py', place.programs.clrsym, 'record', '--', 'true'],
                           cwd=place.directory, env=place.environment, check=False, capture_output=True, text=True,
                           timeout=120)
