@@ -4,6 +4,7 @@
 #include "attach/error.h"
 #include "attach/holder-client.h"
 #include "attach/port-watch.h"
+#include "attach/target.h"
 #include "record/search.h"
 #include "util/fd.h"
 #include "util/proc.h"
@@ -105,6 +106,15 @@ typedef enum SubjectWay {
         SUBJECT_IS_ASKED,   /* at its own port */
 } SubjectWay;
 
+static bool environment_closes_port(const char *environment, size_t n)
+{
+        Target target = {.pidfd = -1};
+
+        target_take_environment(&target, environment, n);
+        g_free(target.directory);
+        return target.is_port_off;
+}
+
 static SubjectWay subjects_way(const Subjects *subjects, pid_t pid)
 {
         const char *port = subjects->settings.port;
@@ -117,6 +127,9 @@ static SubjectWay subjects_way(const Subjects *subjects, pid_t pid)
                 return SUBJECT_IS_ASKED;
         environment = proc_read_file(pid, "environ", PROC_MAX_ENVIRONMENT, &n);
         if (!environment || !memmem(environment, n, port, strlen(port)))
+                return SUBJECT_IS_ASKED;
+        /* It connects to nothing. The refusal has the reason. */
+        if (environment_closes_port(environment, n))
                 return SUBJECT_IS_ASKED;
         root = rootfs_open_root(pid);
         return root < 0 || rootfs_is_socket(root, port) ? SUBJECT_CONNECTS : SUBJECT_IS_CUT_OFF;

@@ -221,6 +221,15 @@ def test_strangers(tap, place, command):
         tap.equal(place.left(), ([], []), 'nothing is left')
 
 
+def test_closed(tap, place, command):
+    """A program whose runtime is told to open no port: why its jitted code has no names is said once."""
+    code, output, errors = place.record('-o', 'a.folded', '--', *command, 60, DOTNET_EnableDiagnostics='0')
+    tap.check(code == 0 and 'DONE' in output and
+              len(re.findall(r'^clrsym: the diagnostic port of process \d+ is closed: start it without '
+                             r'DOTNET_EnableDiagnostics=0', errors, re.M)) == 1, 'a closed port', code, errors)
+    tap.equal(place.left(), ([], []), 'nothing is left')
+
+
 def test_unwritten(tap, place, command):
     """An output that cannot be written in the end: the named samples are kept."""
     for name in ('a.html', 'a.folded'):
@@ -350,7 +359,7 @@ def test_refused(tap, place, command):
 
 def test(tap, programs, directory, _):
     command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
-    for part in (test_command, test_precompiled, test_process, test_child, test_strangers, test_unwritten,
+    for part in (test_command, test_precompiled, test_process, test_child, test_strangers, test_closed, test_unwritten,
                  test_interrupted, test_progress, test_without_perf, test_refused):
         part(tap, Place(programs, directory, part.__name__), command)
 
