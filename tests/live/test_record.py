@@ -170,6 +170,9 @@ def test_process(tap, place, command):
         code, _, errors = place.record('-p', f'{program.pid},{ended.pid}', '-d', 1, '-o', 'a.folded')
         tap.check(code == 0 and NAMED.search(errors) and f'no process {ended.pid}' in errors and
                   "the runtime's own sampler" not in errors, 'beside one that is not there any more', code, errors)
+        code, _, errors = place.record('-p', program.pid, '-g', 'dwarf', '-d', 1, '-o', 'a.folded')
+        tap.check(code == 0 and NAMED.search(errors) and errors.count('frame pointers') == 1 and
+                  '--call-graph fp has them' in errors.split('\n')[0], '--call-graph dwarf has no callers', code, errors)
 
 
 @contextlib.contextmanager
