@@ -242,12 +242,15 @@ static bool output_check(const char *path, GError **error)
         struct stat st;
         int r;
 
-        if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
+        if (!*path)
+                r = ENOENT;
+        else if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
                 r = access(directory, W_OK | X_OK) < 0 ? errno : 0;
         else
                 r = S_ISDIR(st.st_mode) ? EISDIR : access(path, W_OK) < 0 ? errno : 0;
         if (r)
-                g_set_error(error, PERF_ERROR, 0, "cannot write %s: %s", path, g_strerror(r));
+                g_set_error(error, PERF_ERROR, 0, "cannot write %s: %s", *path ? path : "\"\"",
+                            g_strerror(r));
         return r == 0;
 }
 
