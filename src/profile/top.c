@@ -257,7 +257,6 @@ static void top_append_table(GString *out, const Top *top, const char *title,
         unsigned n_shown = 0;
         size_t i;
 
-        g_string_append_printf(out, "\n    SELF   TOTAL  %s\n", title);
         qsort(sorted, n, sizeof(TopRow), compare);
         for (i = 0; i < n && n_shown < n_rows; i++) {
                 const FrameKind kind = top_frame(top, sorted[i].frame)->kind;
@@ -265,8 +264,9 @@ static void top_append_table(GString *out, const Top *top, const char *title,
                 if (kind == FRAME_COMM || (is_managed && kind != FRAME_MANAGED) ||
                     !(is_managed ? sorted[i].total : sorted[i].self))
                         continue;
+                if (!n_shown++)
+                        g_string_append_printf(out, "\n    SELF   TOTAL  %s\n", title);
                 top_append_row(out, top, &sorted[i], width);
-                n_shown++;
         }
 }
 

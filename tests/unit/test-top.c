@@ -52,13 +52,16 @@ START_TEST(test_share)
         g_autoptr(GString) text = g_string_new(NULL);
         g_autofree char *line = g_strdup_printf(" 100.0 %%  %s", ROWS[_i].share);
         uint32_t frames[G_N_ELEMENTS(ROWS[_i].frames)];
+        bool is_managed = false;
         size_t n = 0;
 
-        for (; n < G_N_ELEMENTS(frames) && ROWS[_i].frames[n].name; n++)
+        for (; n < G_N_ELEMENTS(frames) && ROWS[_i].frames[n].name; n++) {
+                is_managed |= ROWS[_i].frames[n].kind == FRAME_MANAGED;
                 frames[n] =
                         profile_frame(profile, &(ProfileFrame){.name = ROWS[_i].frames[n].name,
                                                                .module = ROWS[_i].frames[n].module,
                                                                .kind = ROWS[_i].frames[n].kind});
+        }
         profile_add(profile, &(ProfileSample){.comm = ROWS[_i].comm,
                                               .pid = 100,
                                               .tid = 101,
@@ -70,6 +73,7 @@ START_TEST(test_share)
         /* No other share. */
         ck_assert_msg(strchr(text->str, '\n') + 1 == strstr(text->str, "\n    SELF"), "%s",
                       text->str);
+        ck_assert((strstr(text->str, "METHOD") != NULL) == is_managed);
 }
 END_TEST
 
