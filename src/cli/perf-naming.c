@@ -196,7 +196,7 @@ static void note_stacks(Naming *naming)
         };
         size_t i;
 
-        /* Who records has said so before. */
+        /* clrsym record prints it before the recording. */
         for (i = 0; i < G_N_ELEMENTS(ROWS) && !naming->job->is_over; i++)
                 if (!g_strcmp0(naming->recording->stacks, ROWS[i].stacks))
                         g_ptr_array_add(

@@ -225,7 +225,7 @@ def test_strangers(tap, place, command):
 
 
 def test_closed(tap, place, command):
-    """A program whose runtime is told to open no port: why its jitted code has no names is said once."""
+    """A program whose runtime may open no port: the reason why its jitted code has no names is printed once."""
     code, output, errors = place.record('-o', 'a.folded', '--', *command, 60, DOTNET_EnableDiagnostics='0')
     tap.check(code == 0 and 'DONE' in output and
               len(re.findall(r'^clrsym: the diagnostic port of process \d+ is closed: start it without '
