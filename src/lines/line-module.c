@@ -135,9 +135,8 @@ static bool pdb_name_of(const char *path, char *buffer, size_t n)
         return r > 0 && (size_t)r < n;
 }
 
-static bool search_dirs(PdbSearch *search, const SymbolDirs *dirs, const char *name)
+static bool search_dirs_for(PdbSearch *search, int root, const SymbolDirs *dirs, const char *name)
 {
-        FD_AUTO int root = dirs->n ? rootfs_open_root(0) : -1;
         const uint8_t *guid = search_guid(search);
         char path[MAX_PATH];
         unsigned layout;
@@ -150,6 +149,16 @@ static bool search_dirs(PdbSearch *search, const SymbolDirs *dirs, const char *n
                             search_file(search, root, path))
                                 return true;
         return false;
+}
+
+static bool search_dirs(PdbSearch *search, const SymbolDirs *dirs, const char *name)
+{
+        FD_AUTO int root = dirs->n ? rootfs_open_root(0) : -1;
+        char small[MAX_PATH];
+
+        return search_dirs_for(search, root, dirs, name) ||
+               (symbol_dirs_small_name(name, small, sizeof(small)) &&
+                search_dirs_for(search, root, dirs, small));
 }
 
 /* The PDB in the image itself. */

@@ -112,7 +112,6 @@ static bool name_is_plain(const char *name)
 bool symbol_dirs_path(const char *dir, const char *name, const uint8_t guid[PDB_GUID_SIZE],
                       SymbolLayout layout, char *buffer, size_t n)
 {
-        bool is_large = layout == SYMBOL_SERVER_LARGE;
         char key[2 * PDB_GUID_SIZE + 1];
         int r;
 
@@ -121,11 +120,28 @@ bool symbol_dirs_path(const char *dir, const char *name, const uint8_t guid[PDB_
         if (layout == SYMBOL_PLAIN) {
                 r = snprintf(buffer, n, "%s/%s", dir, name);
         } else {
-                guid_write_key(guid, is_large, key);
+                guid_write_key(guid, layout == SYMBOL_SERVER_LARGE, key);
                 r = snprintf(buffer, n, "%s/%s/%s%s/%s", dir, name, key,
-                             is_large ? "FFFFFFFF" : "ffffffff", name);
+                             layout == SYMBOL_SERVER ? "ffffffff" : "FFFFFFFF", name);
         }
         return r > 0 && (size_t)r < n;
+}
+
+bool symbol_dirs_small_name(const char *name, char *buffer, size_t n)
+{
+        const size_t length = strlen(name);
+        bool has_capitals = false;
+        size_t i;
+
+        if (length >= n)
+                return false;
+        for (i = 0; i <= length; i++) {
+                bool is_capital = name[i] >= 'A' && name[i] <= 'Z';
+
+                buffer[i] = (char)(is_capital ? name[i] - 'A' + 'a' : name[i]);
+                has_capitals = has_capitals || is_capital;
+        }
+        return has_capitals;
 }
 
 /* What is looked for in a directory. */
@@ -169,20 +185,32 @@ static bool search_keys(const ImageSearch *search)
         return is_found;
 }
 
+static bool search_dirs(ImageSearch *search, const SymbolDirs *dirs)
+{
+        size_t i;
+
+        for (i = 0; i < dirs->n; i++) {
+                search->dir = dirs->paths[i];
+                if (search_try(search, NULL) || search_keys(search))
+                        return true;
+        }
+        return false;
+}
+
 bool symbol_dirs_find_image(const SymbolDirs *dirs, const char *module_path, SymbolImageFn fn,
                             void *data)
 {
         FD_AUTO int root = dirs->n ? rootfs_open_root(0) : -1;
         ImageSearch search = {
                 .root = root, .name = symbol_dirs_name(module_path), .fn = fn, .data = data};
-        size_t i;
+        char small[MAX_PATH];
 
         if (root < 0 || !name_is_plain(search.name))
                 return false;
-        for (i = 0; i < dirs->n; i++) {
-                search.dir = dirs->paths[i];
-                if (search_try(&search, NULL) || search_keys(&search))
-                        return true;
-        }
-        return false;
+        if (search_dirs(&search, dirs))
+                return true;
+        if (!symbol_dirs_small_name(search.name, small, sizeof(small)))
+                return false;
+        search.name = small;
+        return search_dirs(&search, dirs);
 }

@@ -8,6 +8,8 @@
  * In each directory DIR: DIR/NAME, and as symbol servers and the caches of debuggers lay them out,
  * DIR/NAME/KEY/NAME (dotnet/symstore: SSQP_Key_Conventions.md). The key of a PDB is its GUID and
  * "ffffffff". That of an image is made of its time and size, which no event has: all are tried.
+ * Servers take no notice of capitals, and what fills a cache has habits of its own: dotnet-symbol
+ * and the debuggers write NAME and GUID in small letters, with "FFFFFFFF".
  */
 
 #include "pdb/pdb-id.h"
@@ -28,8 +30,9 @@ bool symbol_dirs_add_default(SymbolDirs *dirs);
 /* Ways to lay out a directory. */
 typedef enum SymbolLayout {
         SYMBOL_PLAIN,
-        SYMBOL_SERVER,       /* GUID in small letters */
-        SYMBOL_SERVER_LARGE, /* in capitals, as some tools write it */
+        SYMBOL_SERVER,       /* all of the key in small letters */
+        SYMBOL_SERVER_LARGE, /* in capitals */
+        SYMBOL_SERVER_MIXED, /* the GUID in small letters, then "FFFFFFFF" */
         _SYMBOL_LAYOUT_MAX,
 } SymbolLayout;
 
@@ -39,6 +42,10 @@ typedef enum SymbolLayout {
  */
 bool symbol_dirs_path(const char *dir, const char *name, const uint8_t guid[PDB_GUID_SIZE],
                       SymbolLayout layout, char *buffer, size_t n);
+
+/* NAME with small letters for the capitals of ASCII. False: it has none, or does not fit. */
+bool symbol_dirs_small_name(const char *name, char *buffer, size_t n);
+
 /* True if the image at BEGIN of the file FD, which is borrowed, is the one. */
 typedef bool (*SymbolImageFn)(int fd, uint64_t begin, void *data);
 

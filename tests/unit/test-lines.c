@@ -128,11 +128,12 @@ static void remove_file(const char *path, const char *dir)
 START_TEST(test_directories)
 {
         g_autofree char *dir = g_dir_make_tmp("lines-XXXXXX", NULL);
-        char small[80], large[80];
+        char small[80], large[80], mixed[80], cache[80];
         uint8_t guid[PDB_GUID_SIZE];
         g_autofree char *symbols = g_build_filename(dir, "symbols", NULL);
         g_autofree char *assembly = g_build_filename(dir, "app", "LibMap.dll", NULL);
-        const char *const places[] = {"app/LibMap.pdb", "symbols/LibMap.pdb", small, large};
+        const char *const places[] = {
+                "app/LibMap.pdb", "symbols/LibMap.pdb", small, large, mixed, cache};
         size_t i;
 
         portable_guid(guid);
@@ -140,6 +141,11 @@ START_TEST(test_directories)
                                    sizeof(small)));
         ck_assert(symbol_dirs_path("symbols", "LibMap.pdb", guid, SYMBOL_SERVER_LARGE, large,
                                    sizeof(large)));
+        ck_assert(symbol_dirs_path("symbols", "LibMap.pdb", guid, SYMBOL_SERVER_MIXED, mixed,
+                                   sizeof(mixed)));
+        /* As dotnet-symbol and the debuggers write it. */
+        ck_assert(symbol_dirs_path("symbols", "libmap.pdb", guid, SYMBOL_SERVER_MIXED, cache,
+                                   sizeof(cache)));
         for (i = 0; i < G_N_ELEMENTS(places); i++) {
                 Lines *lines = lines_new();
                 g_autofree char *path = NULL;
@@ -217,8 +223,11 @@ START_TEST(test_image)
         g_autofree char *keyed =
                 place(dir, "c/LibMap.dll/A01B2C3D8000/LibMap.dll", "../r2r-code/image");
         g_autofree char *newer = place(dir, "c/LibMap.dll/b0000000a000/LibMap.dll", "portable");
+        g_autofree char *small =
+                place(dir, "d/libmap.dll/A01B2C3D8000/libmap.dll", "../r2r-code/image");
         g_autofree char *a = g_path_get_dirname(other), *b = g_path_get_dirname(right);
         g_autofree char *c = g_build_filename(dir, "c", NULL);
+        g_autofree char *d = g_build_filename(dir, "d", NULL);
         uint8_t guid[PDB_GUID_SIZE];
         PrecompiledQuestion question = body_of(right, guid);
         SymbolDirs dirs = {0};
@@ -238,7 +247,13 @@ START_TEST(test_image)
         ck_assert(ask_image(&dirs, &question));
         question.start += 16;
         ck_assert(!ask_image(&dirs, &question));
+        question.start -= 16;
+        /* As the caches of debuggers have it. */
         symbol_dirs_deinit(&dirs);
+        ck_assert(symbol_dirs_add(&dirs, d));
+        ck_assert(ask_image(&dirs, &question));
+        symbol_dirs_deinit(&dirs);
+        remove_file(small, dir);
         remove_file(other, dir);
         remove_file(right, dir);
         remove_file(older, dir);
@@ -352,6 +367,8 @@ START_TEST(test_paths)
 
         ck_assert(symbol_dirs_path("/s", "A.pdb", guid, SYMBOL_SERVER_LARGE, path, sizeof(path)));
         ck_assert_str_eq(path, "/s/A.pdb/0403020106050807090A0B0C0D0E0F10FFFFFFFF/A.pdb");
+        ck_assert(symbol_dirs_path("/s", "a.pdb", guid, SYMBOL_SERVER_MIXED, path, sizeof(path)));
+        ck_assert_str_eq(path, "/s/a.pdb/0403020106050807090a0b0c0d0e0f10FFFFFFFF/a.pdb");
         ck_assert(!symbol_dirs_path("/s", "../A.pdb", guid, SYMBOL_PLAIN, path, sizeof(path)));
         ck_assert(!symbol_dirs_path("/s", "..", guid, SYMBOL_PLAIN, path, sizeof(path)));
         ck_assert(!symbol_dirs_path("/s", "", guid, SYMBOL_PLAIN, path, sizeof(path)));
