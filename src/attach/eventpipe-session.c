@@ -27,6 +27,10 @@
  */
 #define KEYWORDS       UINT64_C(0x60000a2098)
 #define KEYWORD_LOADER 0x8
+
+/* What the runtime takes for a rundown if no keywords are given, and the settings of tiered
+ * compilation, which no other event has. */
+#define RUNDOWN_KEYWORDS UINT64_C(0x1080020139)
 /* Loads of jitted code are verbose. */
 #define LEVEL 5
 
@@ -133,6 +137,12 @@ static int eventpipe_collect(const Target *target, const IpcCollect *collect,
         return -1;
 }
 
+/* The runtime is older than the command. */
+static bool eventpipe_is_unknown(uint32_t code)
+{
+        return code == IPC_E_UNKNOWN_COMMAND || code == IPC_E_BAD_ENCODING;
+}
+
 static bool eventpipe_open(const Target *target, const EventPipeSink *sink,
                            EventPipeSession *ret_session, GError **error)
 {
@@ -155,8 +165,7 @@ static bool eventpipe_open(const Target *target, const EventPipeSink *sink,
                         *ret_session = session;
                         return true;
                 }
-                if ((code == IPC_E_UNKNOWN_COMMAND || code == IPC_E_BAD_ENCODING) &&
-                    i + 1 < G_N_ELEMENTS(COMMANDS))
+                if (eventpipe_is_unknown(code) && i + 1 < G_N_ELEMENTS(COMMANDS))
                         continue;
                 g_propagate_error(error, g_steal_pointer(&refusal));
                 return false;
@@ -380,17 +389,19 @@ bool eventpipe_watch_loads(const Target *target, const EventPipeWait *wait, gint
                eventpipe_stop(target, &session, wait, STOP_LIMIT, &n_bytes, error);
 }
 
-/* Opens a session without a provider, and stops it. WAIT->sink takes its stream. */
+/*
+ * Opens a session without a provider, and stops it. WAIT->sink takes its stream. False with
+ * RET_CODE, the runtime's error code if it refused to open one, or 0.
+ */
 static bool eventpipe_open_and_stop(const Target *target, const IpcCollect *collect,
                                     const EventPipeWait *wait, uint64_t *ret_n_bytes,
-                                    GError **error)
+                                    uint32_t *ret_code, GError **error)
 {
         const gint64 limit = wait->limit ? wait->limit : EVENTPIPE_RUNDOWN_LIMIT;
         g_autofree IpcReply *reply = g_new(IpcReply, 1);
         EventPipeSession session = {.sink = wait->sink};
-        uint32_t code;
-        FD_AUTO int fd =
-                eventpipe_collect(target, collect, wait->other, reply, &session.id, &code, error);
+        FD_AUTO int fd = eventpipe_collect(target, collect, wait->other, reply, &session.id,
+                                           ret_code, error);
 
         session.fd = fd;
         return fd >= 0 && eventpipe_stop(target, &session, wait, limit, ret_n_bytes, error);
@@ -399,15 +410,25 @@ static bool eventpipe_open_and_stop(const Target *target, const IpcCollect *coll
 bool eventpipe_rundown(const Target *target, const EventPipeWait *wait,
                        EventPipeRundown *ret_rundown, GError **error)
 {
-        const IpcCollect collect = {.command = IPC_COLLECT_TRACING_2,
-                                    .provider = {.name = NO_PROVIDER},
-                                    .has_rundown = true,
-                                    .is_read = wait->sink != NULL};
+        IpcCollect collect = {.command = IPC_COLLECT_TRACING_4,
+                              .provider = {.name = NO_PROVIDER},
+                              .rundown_keywords = RUNDOWN_KEYWORDS,
+                              .is_read = wait->sink != NULL};
         uint64_t begin = eventpipe_session_clock(), n_bytes;
+        g_autoptr(GError) refusal = NULL;
+        uint32_t code;
 
         /* The runtime makes the rundown when the session is stopped. */
-        if (!eventpipe_open_and_stop(target, &collect, wait, &n_bytes, error))
-                return false;
+        if (!eventpipe_open_and_stop(target, &collect, wait, &n_bytes, &code, &refusal)) {
+                if (!eventpipe_is_unknown(code)) {
+                        g_propagate_error(error, g_steal_pointer(&refusal));
+                        return false;
+                }
+                collect.command = IPC_COLLECT_TRACING_2;
+                collect.has_rundown = true;
+                if (!eventpipe_open_and_stop(target, &collect, wait, &n_bytes, &code, error))
+                        return false;
+        }
         *ret_rundown = (EventPipeRundown){.begin = begin,
                                           .end = eventpipe_session_clock(),
                                           .is_empty = n_bytes < MIN_RUNDOWN};
@@ -420,10 +441,11 @@ bool eventpipe_ping(const Target *target, const EventPipeWait *wait, GError **er
                                     .provider = {.name = NO_PROVIDER}};
         EventPipeWait ping = *wait;
         uint64_t n_bytes;
+        uint32_t code;
 
         ping.limit = STOP_LIMIT;
         ping.sink = NULL;
-        return eventpipe_open_and_stop(target, &collect, &ping, &n_bytes, error);
+        return eventpipe_open_and_stop(target, &collect, &ping, &n_bytes, &code, error);
 }
 
 char *eventpipe_runtime_version(const Target *target, GError **error)

@@ -262,7 +262,7 @@ START_TEST(test_rundown)
                 bool is_empty;
         } ROWS[] = {{8u << 20, false}, {300000, false}, {0, true}};
         const Turn turns[] = {
-                {SESSION(0x0203, "r"), .is_left_open = true},
+                {SESSION(0x0205, "r"), .is_left_open = true},
                 {SESSION(0x0201, "r"), .n_stream = ROWS[_i].n_stream, .is_ending = true},
                 {0}};
         g_auto(Target) target = {.pidfd = -1};
@@ -276,6 +276,26 @@ START_TEST(test_rundown)
         ck_assert_uint_lt(rundown.begin, rundown.end);
         ck_assert_uint_le(rundown.end, eventpipe_session_clock());
         ck_assert_int_eq(rundown.is_empty, ROWS[_i].is_empty);
+        end_runtime(0);
+}
+END_TEST
+
+/* .NET 8 knows only the command that has no keywords for the rundown. */
+START_TEST(test_old_rundown)
+{
+        const Turn turns[] = {{REPLY(0x0205, ERROR, UNKNOWN, 4)},
+                              {SESSION(0x0203, "r"), .is_left_open = true},
+                              {SESSION(0x0201, "r"), .n_stream = 300000, .is_ending = true},
+                              {0}};
+        g_auto(Target) target = {.pidfd = -1};
+        g_autoptr(GError) error = NULL;
+        EventPipeRundown rundown;
+
+        start_runtime(turns, SIZE_MAX, 0);
+        target = target_of(runtime);
+        ck_assert_msg(eventpipe_rundown(&target, &WAIT, &rundown, &error), "%s",
+                      error ? error->message : "");
+        ck_assert(!rundown.is_empty);
         end_runtime(0);
 }
 END_TEST
@@ -296,7 +316,7 @@ START_TEST(test_bad_rundown)
                  ATTACH_ERROR_BROKEN},
                 {{0}, 0, ATTACH_ERROR_ENDED},
         };
-        const Turn turns[] = {{SESSION(0x0203, "r"), .is_left_open = true}, ROWS[_i].turn, {0}};
+        const Turn turns[] = {{SESSION(0x0205, "r"), .is_left_open = true}, ROWS[_i].turn, {0}};
         g_auto(Target) target = {.pidfd = -1};
         g_autoptr(GError) error = NULL;
         EventPipeRundown rundown;
@@ -365,7 +385,7 @@ START_TEST(test_endless_rundown)
                 {1, 50, true, ATTACH_ERROR_FAILED},
                 {1u << 20, 0, true, ATTACH_ERROR_FAILED},
         };
-        const Turn turns[] = {{SESSION(0x0203, "r"), .is_left_open = true},
+        const Turn turns[] = {{SESSION(0x0205, "r"), .is_left_open = true},
                               {REPLY(0x0201, NULL, NULL, 0), .n_endless = ROWS[_i].n,
                                .pause_ms = ROWS[_i].pause_ms},
                               {0}};
@@ -585,6 +605,7 @@ Suite *suite_new(void)
         tcase_add_loop_test(tcase, test_open, 0, 3);
         tcase_add_loop_test(tcase, test_refusals, 0, 9);
         tcase_add_loop_test(tcase, test_rundown, 0, 3);
+        tcase_add_test(tcase, test_old_rundown);
         tcase_add_loop_test(tcase, test_bad_rundown, 0, 3);
         tcase_add_test(tcase, test_answer_after_rest);
         tcase_add_loop_test(tcase, test_endless_rundown, 0, 4);
