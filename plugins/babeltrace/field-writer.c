@@ -110,15 +110,15 @@ static bool writer_array(FieldWriter *writer, const CtfClass *class, bt_field *f
         if (n > FIELD_CLASSES_MAX || writer->n_elements + n > FIELD_CLASSES_MAX)
                 return false;
         writer->n_elements += n;
+        if (!writer_align(writer, class->align))
+                return false;
         if (field && class->kind == CTF_KIND_SEQUENCE &&
             bt_field_array_dynamic_set_length(field, n) !=
                     BT_FIELD_DYNAMIC_ARRAY_SET_LENGTH_STATUS_OK)
                 return false;
         if (element->kind == CTF_KIND_INTEGER || element->kind == CTF_KIND_FLOAT) {
-                if (!writer_align(writer, element->align))
-                        return false;
                 for (i = 0; i < n; i++)
-                        if ((i > 0 && !writer_align(writer, element->align)) ||
+                        if (!writer_align(writer, element->align) ||
                             !writer_number(
                                     writer, element,
                                     field ? bt_field_array_borrow_element_field_by_index(field, i)

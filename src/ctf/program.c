@@ -156,8 +156,9 @@ static void compiler_elements(CtfCompiler *compiler, CtfClass *class)
         uint64_t size;
         guint repeat;
 
+        /* Also where there are no elements, and of CTF 2 by more than they need. */
+        compiler_align(compiler, class->align);
         if (element->kind == CTF_KIND_INTEGER || element->kind == CTF_KIND_FLOAT) {
-                compiler_align(compiler, element->align);
                 step.size = element->size;
                 step.stride = (element->size + element->align - 1) & ~(element->align - 1);
                 if (step_is_skip(&step, &size))
