@@ -91,9 +91,9 @@ struct CtfClass {
         unsigned size; /* in bits, 1 to 64 */
         bool is_signed;
         bool is_big_endian;
-        bool is_clock; /* mapped to the stream's clock */
-        bool is_text;  /* elements of an array are the bytes of a text */
-        unsigned base; /* for people: 2, 8, 10 or 16 */
+        const char *clock; /* TSDL: the clock that it is mapped to; NULL: none */
+        bool is_text;      /* elements of an array are the bytes of a text */
+        unsigned base;     /* for people: 2, 8, 10 or 16 */
         CtfRole role;
         GArray *labels; /* CtfLabels; NULL: not an enumeration */
 

@@ -114,7 +114,6 @@ static void ctf2_roles(const json_t *json, CtfClass *class)
                                       k++) if (!g_strcmp0(json_string_value(role),
                                                           ROLES[k].name)) class->role =
                 ROLES[k].role;
-        class->is_clock = class->role == CTF_ROLE_TIMESTAMP;
 }
 
 static CtfClass *ctf2_fixed_length(Ctf2Parser *parser, const json_t *json, CtfKind kind)

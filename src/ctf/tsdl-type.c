@@ -115,6 +115,20 @@ static bool tsdl_base(TsdlParser *parser, const TsdlValue *value, unsigned *ret_
         return true;
 }
 
+/* "clock.NAME.value" */
+static bool tsdl_map(TsdlParser *parser, const TsdlValue *value, const char **ret_clock)
+{
+        g_auto(GStrv) names = g_strsplit(value->is_integer ? "" : value->text,
+                                         (char[]){CTF_PATH_SEPARATOR, 0}, -1);
+
+        if (g_strv_length(names) != 3 || strcmp(names[0], "clock") != 0 ||
+            strcmp(names[2], "value") != 0)
+                return tsdl_fail(parser, CTF_ERROR_UNSUPPORTED,
+                                 "an integer that is mapped to something else than a clock");
+        *ret_clock = ctf_arena_name(&parser->trace->arena, names[1]);
+        return true;
+}
+
 static bool tsdl_set_integer(TsdlParser *parser, const char *key, const TsdlValue *value,
                              void *data)
 {
@@ -139,7 +153,7 @@ static bool tsdl_set_integer(TsdlParser *parser, const char *key, const TsdlValu
         } else if (!strcmp(key, "encoding")) {
                 class->is_text = !value->is_integer && g_ascii_strcasecmp(value->text, "none");
         } else if (!strcmp(key, "map")) {
-                class->is_clock = true;
+                return tsdl_map(parser, value, &class->clock);
         }
         return true; /* others are for people */
 }

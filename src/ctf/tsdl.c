@@ -14,8 +14,8 @@ struct TsdlBlock {
                           const TsdlValue *value);
         CtfClock *clock;
         CtfStreamClass stream; /* without its table: what it is to be */
-        bool has_stream_id;
         CtfEventClass event;
+        bool has_event_stream_id;
         uint64_t event_stream_id;
 };
 
@@ -134,7 +134,6 @@ static bool tsdl_set_clock(TsdlParser *parser, TsdlBlock *block, const char *key
                            const TsdlValue *value)
 {
         CtfClock *clock = block->clock;
-        int64_t number;
 
         if (!strcmp(key, "name") && value->text)
                 clock->name = ctf_arena_name(&parser->trace->arena, value->text);
@@ -146,12 +145,9 @@ static bool tsdl_set_clock(TsdlParser *parser, TsdlBlock *block, const char *key
                        tsdl_fail(parser, CTF_ERROR_DAMAGED, "a clock's frequency that is not one");
         else if (!strcmp(key, "offset_s"))
                 return tsdl_signed(parser, value, &clock->offset_seconds);
-        else if (!strcmp(key, "offset")) {
-                /* A negative offset in cycles is carried by the seconds. */
-                if (!tsdl_signed(parser, value, &number))
-                        return false;
-                clock->offset_cycles = (uint64_t)number;
-        } else if (!strcmp(key, "absolute"))
+        else if (!strcmp(key, "offset"))
+                return tsdl_unsigned(parser, value, UINT64_MAX, &clock->offset_cycles);
+        else if (!strcmp(key, "absolute"))
                 return tsdl_boolean(parser, value, &clock->is_absolute);
         return true;
 }
@@ -210,9 +206,10 @@ static bool tsdl_set_event_value(TsdlParser *parser, TsdlBlock *block, const cha
                 block->event.name = ctf_arena_name(&parser->trace->arena, value->text);
         else if (!strcmp(key, "id"))
                 return tsdl_unsigned(parser, value, UINT64_MAX, &block->event.id);
-        else if (!strcmp(key, "stream_id"))
+        else if (!strcmp(key, "stream_id")) {
+                block->has_event_stream_id = true;
                 return tsdl_unsigned(parser, value, UINT64_MAX, &block->event_stream_id);
-        else if (!strcmp(key, "loglevel") && value->is_integer) {
+        } else if (!strcmp(key, "loglevel") && value->is_integer) {
                 if (!tsdl_signed(parser, value, &level))
                         return false;
                 block->event.log_level = (int)CLAMP(level, INT_MIN, INT_MAX);
@@ -232,7 +229,7 @@ static void tsdl_set_header_roles(CtfClass *class)
                         tsdl_set_header_roles(member->class);
                 else if (!strcmp(member->name, "id"))
                         member->class->role = CTF_ROLE_EVENT_CLASS_ID;
-                else if (member->class->is_clock)
+                else if (member->class->clock || !strcmp(member->name, "timestamp"))
                         member->class->role = CTF_ROLE_TIMESTAMP;
         }
 }
@@ -256,6 +253,7 @@ static bool tsdl_clock_block(TsdlParser *parser)
         TsdlBlock block = {.set_value = tsdl_set_clock,
                            .clock = ctf_trace_class_add_clock(parser->trace)};
 
+        block.clock->is_absolute = false;
         return tsdl_block(parser, &block);
 }
 
@@ -279,6 +277,18 @@ static bool tsdl_stream_block(TsdlParser *parser)
         return true;
 }
 
+/* The id of the one stream that is declared, else 0. */
+static uint64_t tsdl_only_stream_id(const CtfTraceClass *trace)
+{
+        GHashTableIter iter;
+        void *value;
+
+        g_hash_table_iter_init(&iter, trace->streams);
+        return g_hash_table_size(trace->streams) == 1 && g_hash_table_iter_next(&iter, NULL, &value)
+                       ? ((const CtfStreamClass *)value)->id
+                       : 0;
+}
+
 static bool tsdl_event_block(TsdlParser *parser)
 {
         TsdlBlock block = {.set_type = tsdl_set_event_type,
@@ -289,6 +299,8 @@ static bool tsdl_event_block(TsdlParser *parser)
 
         if (!tsdl_block(parser, &block))
                 return false;
+        if (!block.has_event_stream_id)
+                block.event_stream_id = tsdl_only_stream_id(parser->trace);
         /* lttng-sessiond can write a stream's events before the stream. */
         stream = ctf_trace_class_stream(parser->trace, block.event_stream_id);
         if (!stream)
@@ -333,21 +345,146 @@ static bool tsdl_top(TsdlParser *parser)
         return tsdl_fail(parser, CTF_ERROR_UNSUPPORTED, "a declaration that clrsym does not know");
 }
 
-/* TSDL names no default clock: a stream's is the one that its timestamps are mapped to. */
-static bool tsdl_set_clocks(TsdlParser *parser, CtfTraceClass *trace)
+/* What CLASS is mapped to. A stream has one clock; *CLOCK is the one that it is known to have. */
+static bool tsdl_find_clock(TsdlParser *parser, const CtfTraceClass *trace, const CtfClass *class,
+                            const CtfClock **clock)
 {
-        const CtfClock *clock = trace->clocks->len ? trace->clocks->pdata[0] : NULL;
+        const CtfClock *own;
+        guint i;
+
+        if (!class)
+                return true;
+        if (class->clock) {
+                own = ctf_trace_class_clock(trace, class->clock);
+                if (!own)
+                        return tsdl_fail(parser, CTF_ERROR_DAMAGED,
+                                         "an integer that is mapped to a clock that is not "
+                                         "declared");
+                if (*clock && *clock != own)
+                        return tsdl_fail(parser, CTF_ERROR_UNSUPPORTED,
+                                         "a stream of more than one clock");
+                *clock = own;
+        }
+        for (i = 0; class->members && i < class->members->len; i++)
+                if (!tsdl_find_clock(parser, trace,
+                                     g_array_index(class->members, CtfMember, i).class, clock))
+                        return false;
+        return tsdl_find_clock(parser, trace, class->element, clock);
+}
+
+static bool tsdl_has_time(const CtfClass *class)
+{
+        guint i;
+
+        if (!class)
+                return false;
+        if (class->role == CTF_ROLE_TIMESTAMP || class->role == CTF_ROLE_TIMESTAMP_END)
+                return true;
+        for (i = 0; class->members && i < class->members->len; i++)
+                if (tsdl_has_time(g_array_index(class->members, CtfMember, i).class))
+                        return true;
+        return false;
+}
+
+/* Times that are not mapped to a clock: they are the only one's, or an own one's, in ns. */
+static bool tsdl_only_clock(TsdlParser *parser, CtfTraceClass *trace, const CtfClock **ret_clock)
+{
+        CtfClock *clock;
+
+        if (trace->clocks->len > 1)
+                return tsdl_fail(parser, CTF_ERROR_UNSUPPORTED,
+                                 "times that are mapped to none of several clocks");
+        if (trace->clocks->len == 0) {
+                clock = ctf_trace_class_add_clock(trace);
+                clock->name = "default";
+                clock->is_absolute = false;
+        }
+        *ret_clock = trace->clocks->pdata[0];
+        return true;
+}
+
+/* A clock goes on with what is mapped to it; the reader looks for that where times are, only. */
+static bool tsdl_has_clock(const CtfClass *class)
+{
+        guint i;
+
+        if (!class)
+                return false;
+        if (class->clock)
+                return true;
+        for (i = 0; class->members && i < class->members->len; i++)
+                if (tsdl_has_clock(g_array_index(class->members, CtfMember, i).class))
+                        return true;
+        return tsdl_has_clock(class->element);
+}
+
+static bool tsdl_has_clock_elsewhere(const CtfStreamClass *stream)
+{
         GHashTableIter iter;
         void *value;
+        guint i;
 
+        for (i = 0; stream->packet_context && i < stream->packet_context->members->len; i++) {
+                const CtfClass *class =
+                        g_array_index(stream->packet_context->members, CtfMember, i).class;
+
+                if (class->role != CTF_ROLE_TIMESTAMP && class->role != CTF_ROLE_TIMESTAMP_END &&
+                    tsdl_has_clock(class))
+                        return true;
+        }
+        g_hash_table_iter_init(&iter, stream->events);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                const CtfEventClass *event = value;
+
+                if (tsdl_has_clock(event->specific_context) || tsdl_has_clock(event->payload))
+                        return true;
+        }
+        return tsdl_has_clock(stream->event_context);
+}
+
+/* TSDL names no default clock: a stream's is the one that its times are mapped to. */
+static bool tsdl_set_clock_of(TsdlParser *parser, CtfTraceClass *trace, CtfStreamClass *stream)
+{
+        const CtfClock *clock = NULL;
+
+        if (!tsdl_find_clock(parser, trace, stream->packet_context, &clock) ||
+            !tsdl_find_clock(parser, trace, stream->event_header, &clock))
+                return false;
+        if (!clock &&
+            (tsdl_has_time(stream->packet_context) || tsdl_has_time(stream->event_header)) &&
+            !tsdl_only_clock(parser, trace, &clock))
+                return false;
+        if (tsdl_has_clock_elsewhere(stream))
+                return tsdl_fail(parser, CTF_ERROR_UNSUPPORTED,
+                                 "a clock's value that is not the time of an event or a packet");
+        stream->clock = clock;
+        return true;
+}
+
+static bool tsdl_set_clocks(TsdlParser *parser, CtfTraceClass *trace)
+{
+        const CtfEnvironment *tracer = ctf_trace_class_environment(trace, "tracer_name");
+        GHashTableIter iter;
+        void *value;
+        guint i;
+
+        /* Old LTTng does not say of its clock that it is absolute. */
+        for (i = 0; tracer && tracer->text && g_str_has_prefix(tracer->text, "lttng") &&
+                    i < trace->clocks->len;
+             i++) {
+                CtfClock *clock = trace->clocks->pdata[i];
+
+                clock->is_absolute |= !strcmp(clock->name, "monotonic");
+        }
         g_hash_table_iter_init(&iter, trace->streams);
         while (g_hash_table_iter_next(&iter, NULL, &value)) {
                 CtfStreamClass *stream = value;
 
-                stream->clock = clock;
                 if (!stream->is_declared)
-                        return tsdl_fail(parser, CTF_ERROR_DAMAGED,
+                        return tsdl_fail(parser, CTF_ERROR_UNSUPPORTED,
                                          "events of a stream that is not declared");
+                if (!tsdl_set_clock_of(parser, trace, stream))
+                        return false;
         }
         return true;
 }
