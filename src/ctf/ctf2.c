@@ -116,6 +116,13 @@ static void ctf2_roles(const json_t *json, CtfClass *class)
                 ROLES[k].role;
 }
 
+/* [LOW, HIGH] */
+static CtfRange ctf2_range(const json_t *json)
+{
+        return (CtfRange){ctf2_number(json_array_get(json, 0)),
+                          ctf2_number(json_array_get(json, 1))};
+}
+
 static CtfClass *ctf2_fixed_length(Ctf2Parser *parser, const json_t *json, CtfKind kind)
 {
         CtfClass *class = ctf2_new(parser, kind);
@@ -143,14 +150,33 @@ static CtfClass *ctf2_fixed_length(Ctf2Parser *parser, const json_t *json, CtfKi
         return class;
 }
 
-static CtfClass *ctf2_unsigned_integer(Ctf2Parser *parser, const json_t *json)
+/* {NAME: [[LOW, HIGH], ...], ...}: the labels of an enumeration */
+static CtfClass *ctf2_integer(Ctf2Parser *parser, const json_t *json)
 {
-        return ctf2_fixed_length(parser, json, CTF_KIND_INTEGER);
+        const json_t *mappings = json_object_get(json, "mappings"), *ranges;
+        CtfClass *class = ctf2_fixed_length(parser, json, CTF_KIND_INTEGER);
+        const char *name;
+        size_t i;
+
+        if (!class || json_object_size(mappings) == 0)
+                return class;
+        class->labels = g_array_new(FALSE, FALSE, sizeof(CtfLabel));
+        json_object_foreach((json_t *)mappings, name, ranges)
+        {
+                const char *own = ctf2_name(parser, name);
+
+                for (i = 0; i < json_array_size(ranges); i++) {
+                        const CtfLabel label = {own, ctf2_range(json_array_get(ranges, i))};
+
+                        g_array_append_val(class->labels, label);
+                }
+        }
+        return class;
 }
 
 static CtfClass *ctf2_signed_integer(Ctf2Parser *parser, const json_t *json)
 {
-        CtfClass *class = ctf2_fixed_length(parser, json, CTF_KIND_INTEGER);
+        CtfClass *class = ctf2_integer(parser, json);
 
         if (class)
                 class->is_signed = true;
@@ -318,8 +344,7 @@ static GArray *ctf2_ranges(const json_t *json)
 
         json_array_foreach((json_t *)json, i, entry)
         {
-                const CtfRange range = {ctf2_number(json_array_get(entry, 0)),
-                                        ctf2_number(json_array_get(entry, 1))};
+                const CtfRange range = ctf2_range(entry);
 
                 g_array_append_val(ranges, range);
         }
@@ -355,11 +380,11 @@ static CtfClass *ctf2_class(Ctf2Parser *parser, const json_t *json)
                 const char *type;
                 CtfClass *(*parse)(Ctf2Parser *parser, const json_t *json);
         } TYPES[] = {
-                {"fixed-length-unsigned-integer", ctf2_unsigned_integer},
+                {"fixed-length-unsigned-integer", ctf2_integer},
                 {"fixed-length-signed-integer", ctf2_signed_integer},
-                {"fixed-length-bit-array", ctf2_unsigned_integer},
-                {"fixed-length-bit-map", ctf2_unsigned_integer},
-                {"fixed-length-boolean", ctf2_unsigned_integer},
+                {"fixed-length-bit-array", ctf2_integer},
+                {"fixed-length-bit-map", ctf2_integer},
+                {"fixed-length-boolean", ctf2_integer},
                 {"fixed-length-floating-point-number", ctf2_float},
                 {"null-terminated-string", ctf2_string},
                 {"static-length-string", ctf2_static_string},
