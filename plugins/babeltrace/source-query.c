@@ -89,32 +89,21 @@ static bt_component_class_query_method_status query_support(const bt_value *para
         return BT_COMPONENT_CLASS_QUERY_METHOD_STATUS_OK;
 }
 
-/* The order (CtfDataStream) of a clock's value. */
-static int64_t stream_order(const CtfDataStream *stream, uint64_t cycles)
-{
-        int64_t order;
-
-        return __builtin_add_overflow(stream->clock_offset, ctf_data_stream_ns(stream, cycles),
-                                      &order)
-                       ? INT64_MAX
-                       : order;
-}
-
 /* The last packet of a stream. */
 static bool stream_last_packet(const CtfDataStream *stream, CtfPacket *ret_packet, GError **error)
 {
         const CtfDataFile *file = stream->files->pdata[stream->files->len - 1];
         FD_AUTO int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         CtfLayout *layout = file->layout;
-        uint64_t offset = 0;
+        uint64_t offset = file->offset;
 
         if (fd < 0) {
                 g_set_error(error, CTF_ERROR, CTF_ERROR_SYSTEM, "%s: %s", file->path,
                             g_strerror(errno));
                 return false;
         }
-        for (; offset < file->size; offset += ret_packet->size / 8)
-                if (!ctf_packet_read(fd, file->size, offset, &layout, ret_packet, error))
+        for (; offset < file->end; offset += ret_packet->size / 8)
+                if (!ctf_packet_read(fd, file->end, offset, &layout, ret_packet, error))
                         return false;
         return true;
 }
@@ -134,10 +123,10 @@ static bool infos_add_stream(bt_value *streams, const CtfDataStream *stream, GEr
             bt_value_map_insert_empty_map_entry(info, "range-ns", &range) !=
                     BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK)
                 return true;
-        (void)bt_value_map_insert_signed_integer_entry(range, "begin",
-                                                       stream_order(stream, stream->packet.begin));
+        (void)bt_value_map_insert_signed_integer_entry(
+                range, "begin", ctf_data_stream_order(stream, stream->packet.begin));
         (void)bt_value_map_insert_signed_integer_entry(range, "end",
-                                                       stream_order(stream, last.end));
+                                                       ctf_data_stream_order(stream, last.end));
         return true;
 }
 

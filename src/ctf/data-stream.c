@@ -125,7 +125,6 @@ static bool packet_parse_at(const uint8_t *bytes, size_t n, uint64_t size, uint6
         packet.sequence_number =
                 packet_role(&cursor, CTF_ROLE_SEQUENCE_NUMBER, &packet.has_sequence_number);
         packet.discarded = packet_role(&cursor, CTF_ROLE_DISCARDED, &packet.has_discarded);
-        packet.clock = cursor.clock;
         packet.first_event = cursor.at;
         if (!packet_check(&packet, size, error))
                 return false;
@@ -151,7 +150,7 @@ bool ctf_packet_parse(const uint8_t *bytes, size_t n, CtfLayout **layout, CtfPac
         return packet_parse_at(bytes, n, UINT64_MAX / 8, 0, layout, ret_packet, error);
 }
 
-static void data_file_free(void *data)
+void ctf_data_file_free(void *data)
 {
         CtfDataFile *file = data;
 
@@ -169,19 +168,45 @@ static int64_t clock_offset_ns(const CtfClock *clock)
         return offset > INT64_MAX ? INT64_MAX : offset < INT64_MIN ? INT64_MIN : (int64_t)offset;
 }
 
+/*
+ * ns of a value in cycles, as babeltrace2 sorts messages: by floating point numbers, which are not
+ * exact for values over 2^53.
+ */
+static uint64_t rounded_ns(uint64_t frequency, uint64_t cycles)
+{
+        double ns;
+
+        if (frequency == NS_PER_SECOND)
+                return cycles;
+        ns = 1e9 * (double)cycles / (double)frequency;
+        return ns >= 18446744073709551615.0 ? UINT64_MAX : (uint64_t)ns;
+}
+
+/* As clock_offset_ns(). */
+static int64_t rounded_offset_ns(const CtfClock *clock)
+{
+        __int128 seconds = (__int128)clock->offset_seconds +
+                           (__int128)(clock->offset_cycles / clock->frequency);
+        __int128 offset = seconds * (__int128)NS_PER_SECOND +
+                          rounded_ns(clock->frequency, clock->offset_cycles % clock->frequency);
+
+        return offset > INT64_MAX ? INT64_MAX : offset < INT64_MIN ? INT64_MIN : (int64_t)offset;
+}
+
 CtfDataStream *ctf_data_stream_new(StreamIdentity *identity, const CtfLayout *layout)
 {
         const CtfClock *clock = layout->stream->clock;
         CtfDataStream *stream = g_new0(CtfDataStream, 1);
 
         stream->identity = identity;
-        stream->files = g_ptr_array_new_with_free_func(data_file_free);
+        stream->files = g_ptr_array_new_with_free_func(ctf_data_file_free);
         stream->fd = -1;
         stream->least_window = CTF_WINDOW;
         stream->keeps_open = true;
         stream->has_clock = clock != NULL;
         stream->frequency = clock ? clock->frequency : NS_PER_SECOND;
         stream->clock_offset = clock ? clock_offset_ns(clock) : 0;
+        stream->order_offset = clock ? rounded_offset_ns(clock) : 0;
         stream->is_absolute = clock && clock->is_absolute;
         return stream;
 }
@@ -208,16 +233,27 @@ uint64_t ctf_data_stream_ns(const CtfDataStream *stream, uint64_t cycles)
         return time > UINT64_MAX ? UINT64_MAX : (uint64_t)time;
 }
 
-static void stream_set_time(CtfDataStream *stream, uint64_t ns)
+int64_t ctf_data_stream_order(const CtfDataStream *stream, uint64_t cycles)
 {
-        stream->time = ns;
-        if (__builtin_add_overflow(stream->clock_offset, ns, &stream->order))
-                stream->order = INT64_MAX;
+        int64_t order;
+
+        return __builtin_add_overflow(stream->order_offset, rounded_ns(stream->frequency, cycles),
+                                      &order)
+                       ? INT64_MAX
+                       : order;
 }
 
 static void stream_set_cycles(CtfDataStream *stream, uint64_t cycles)
 {
-        stream_set_time(stream, ctf_data_stream_ns(stream, cycles));
+        stream->time = ctf_data_stream_ns(stream, cycles);
+        stream->order = ctf_data_stream_order(stream, cycles);
+}
+
+/* A loss begins at CYCLES. */
+static void stream_set_gap_begin(CtfDataStream *stream, bool has_begin, uint64_t cycles)
+{
+        stream_set_cycles(stream, has_begin ? cycles : 0);
+        stream->gap.begin = stream->time;
 }
 
 static const CtfDataFile *stream_file(const CtfDataStream *stream)
@@ -244,10 +280,11 @@ uint64_t ctf_data_stream_n_read(const CtfDataStream *stream)
                 return 0;
         if (stream->i_file < stream->files->len) {
                 file = stream_file(stream);
-                return file->before + stream->packet.offset + stream->cursor.window_begin;
+                return file->before + stream->packet.offset - file->offset +
+                       stream->cursor.window_begin;
         }
         file = stream->files->pdata[stream->files->len - 1];
-        return file->before + file->size;
+        return file->before + file->end - file->offset;
 }
 
 /* Opens its file, unless it is open. */
@@ -266,7 +303,7 @@ static void stream_begin_file(CtfDataStream *stream)
 
         fd_clear(&stream->fd);
         stream_set_layout(stream, file->layout);
-        stream->packet = (CtfPacket){0};
+        stream->packet = (CtfPacket){.offset = file->offset};
         stream->cursor.window_begin = 0;
 }
 
@@ -327,8 +364,8 @@ static bool stream_begin_packet(CtfDataStream *stream, GError **error)
 {
         const CtfPacket *packet = &stream->packet;
 
-        stream->cursor = (CtfCursor){
-                .at = 0, .clock = packet->has_begin ? packet->clock : stream->cursor.clock};
+        /* The clock goes on: the time at which a packet begins can be kept in a few bits, too. */
+        stream->cursor = (CtfCursor){.at = 0, .clock = stream->cursor.clock};
         /* The header and the context of a packet can be what its events refer to. */
         if (!stream_fill(stream, 0, stream->least_window, error) ||
             !packet_run(stream->layout->packet_header, &stream->cursor, stream->slots,
@@ -349,13 +386,13 @@ static bool stream_next_packet(CtfDataStream *stream, GError **error)
         CtfLayout *layout = stream->layout;
 
         stream_end_packet(stream);
-        if (offset >= file->size) {
+        if (offset >= file->end) {
                 stream->i_file++;
                 stream->state = CTF_STREAM_FILE;
                 return true;
         }
         if (!stream_open(stream, error) ||
-            !ctf_packet_read(stream->fd, file->size, offset, &layout, &stream->packet, error))
+            !ctf_packet_read(stream->fd, file->end, offset, &layout, &stream->packet, error))
                 return false;
         if (layout != stream->layout)
                 return stream_fail(error, CTF_ERROR_DAMAGED, offset,
@@ -408,14 +445,12 @@ static bool stream_find_lost_events(CtfDataStream *stream)
         if (!stream->has_previous || !previous->has_discarded) {
                 if (packet->discarded == 0)
                         return false;
-                if (packet->has_begin)
-                        stream->gap.begin = ctf_data_stream_ns(stream, packet->begin);
+                stream_set_gap_begin(stream, packet->has_begin, packet->begin);
         } else {
                 if (packet->discarded <= previous->discarded)
                         return false;
                 stream->gap.count = packet->discarded - previous->discarded;
-                if (previous->has_end)
-                        stream->gap.begin = ctf_data_stream_ns(stream, previous->end);
+                stream_set_gap_begin(stream, previous->has_end, previous->end);
         }
         if (packet->has_end)
                 stream->gap.end = ctf_data_stream_ns(stream, packet->end);
@@ -435,10 +470,10 @@ static bool stream_find_lost_packets(CtfDataStream *stream)
                 return false;
         stream->gap = (StreamGap){
                 .kind = GAP_PACKETS,
-                .begin = previous->has_end ? ctf_data_stream_ns(stream, previous->end) : 0,
                 .end = packet->has_begin ? ctf_data_stream_ns(stream, packet->begin) : UINT64_MAX,
                 .count = packet->sequence_number - previous->sequence_number - 1,
         };
+        stream_set_gap_begin(stream, previous->has_end, previous->end);
         stream->item = CTF_ITEM_DISCARDED_PACKETS;
         return true;
 }
@@ -457,7 +492,7 @@ static CtfRunResult stream_run_event(CtfDataStream *stream, CtfEventLayout **ret
                 return result;
         *ret_event = ctf_layout_event(layout, ctf_cursor_has(cursor, CTF_ROLE_EVENT_CLASS_ID)
                                                       ? cursor->roles[CTF_ROLE_EVENT_CLASS_ID]
-                                                      : 0);
+                                                      : layout->event_id);
         if (!*ret_event)
                 return CTF_RUN_INVALID;
         stream->context_at = cursor->at;
@@ -489,8 +524,9 @@ static bool stream_next_event(CtfDataStream *stream, GError **error)
         if (at >= stream->packet.content_size) {
                 stream->item = CTF_ITEM_PACKET_END;
                 stream->event = NULL;
-                stream_set_cycles(stream, stream->packet.has_end ? stream->packet.end
-                                                                 : stream->cursor.clock);
+                if (stream->packet.has_end)
+                        cursor->clock = stream->packet.end;
+                stream_set_cycles(stream, cursor->clock);
                 stream->state = stream->memory ? CTF_STREAM_NO_PACKET : CTF_STREAM_PACKET;
                 return true;
         }
@@ -535,12 +571,10 @@ bool ctf_data_stream_next(CtfDataStream *stream, bool skip, GError **error)
                 case CTF_STREAM_LOST_EVENTS:
                         if (!stream_find_lost_events(stream))
                                 break;
-                        stream_set_time(stream, stream->gap.begin);
                         return true;
                 case CTF_STREAM_LOST_PACKETS:
                         if (!stream_find_lost_packets(stream))
                                 break;
-                        stream_set_time(stream, stream->gap.begin);
                         return true;
                 case CTF_STREAM_BEGIN:
                         stream->state = CTF_STREAM_EVENT;

@@ -19,10 +19,14 @@
 typedef struct CtfDataFile {
         char *path;        /* owned */
         CtfLayout *layout; /* borrowed */
-        uint64_t size;     /* in bytes, when it was opened */
-        uint64_t begin;    /* order of its first packet */
+        uint64_t offset;   /* of its first packet, in bytes; not 0 only for a piece of a file */
+        uint64_t end;      /* in bytes, when it was opened */
+        uint64_t begin;    /* of its first packet, in cycles */
+        uint64_t last;     /* the same of the latest of its packets */
         uint64_t before;   /* bytes of the stream's files before it */
 } CtfDataFile;
+
+void ctf_data_file_free(void *file);
 
 typedef enum CtfItemType {
         CTF_ITEM_EVENT,
@@ -47,7 +51,6 @@ typedef struct CtfPacket {
         uint64_t begin, end; /* clock values, in cycles */
         uint64_t sequence_number;
         uint64_t discarded;
-        uint64_t clock; /* after its head */
 } CtfPacket;
 
 typedef enum CtfStreamState {
@@ -80,6 +83,7 @@ typedef struct CtfDataStream {
         bool has_clock;
         uint64_t frequency;
         int64_t clock_offset; /* realtime less the clock's value, in ns */
+        int64_t order_offset; /* the same, as babeltrace2 rounds it */
         bool is_absolute;
         GPtrArray *files;    /* owned CtfDataFile, in order; without: packets are handed over */
         size_t least_window; /* bytes: CTF_WINDOW, unless there are many streams */
@@ -103,7 +107,7 @@ typedef struct CtfDataStream {
         /* The item that ctf_data_stream_next() found. */
         CtfItemType item;
         uint64_t time; /* ns of the clock; of a loss its begin */
-        int64_t order; /* ns since the epoch where the clock is absolute */
+        int64_t order; /* ctf_data_stream_order() of the same */
         CtfEventLayout *event;
         /*
          * Bits from the packet's first: of PACKET_BEGIN the packet context, of EVENT its contexts.
@@ -137,6 +141,8 @@ uint64_t ctf_data_stream_n_read(const CtfDataStream *stream);
 
 /* ns of the stream's clock for a value in cycles. */
 uint64_t ctf_data_stream_ns(const CtfDataStream *stream, uint64_t cycles);
+/* ns since the epoch, where the clock is absolute: as babeltrace2 rounds them. */
+int64_t ctf_data_stream_order(const CtfDataStream *stream, uint64_t cycles);
 
 /*
  * Goes to the next item. Events that are not wanted are counted and passed over where SKIP is set.

@@ -204,6 +204,8 @@ CtfLayout *ctf_layout_new(CtfTraceClass *trace, CtfStreamClass *stream, EventUse
                 g_hash_table_insert(layout->events, &class->id, event);
                 if (class->id < G_N_ELEMENTS(layout->dense))
                         layout->dense[class->id] = event;
+                if (g_hash_table_size(stream->events) == 1)
+                        layout->event_id = class->id;
         }
         return layout;
 }

@@ -41,6 +41,7 @@ typedef struct CtfLayout {
         bool is_context_kept; /* all members of the event context are integers or texts in slots */
         GHashTable *events;   /* borrowed id -> owned CtfEventLayout */
         CtfEventLayout *dense[1024]; /* borrowed: the same, of small ids */
+        uint64_t event_id;           /* of events without an id: of the only class, or 0 */
         uint32_t n_head_slots;       /* of the packet header and context */
         uint32_t n_slots;
 } CtfLayout;

@@ -3,6 +3,7 @@
 
 #include "ctf/error.h"
 #include "ctf/metadata.h"
+#include "ctf/stream-files.h"
 #include "ctf/stream-identity.h"
 #include "util/fd.h"
 
@@ -167,19 +168,29 @@ static bool fail_in(GError **error, const char *path)
         return false;
 }
 
+/* The same trace can be in several directories if it has an identity. */
+static bool stream_is_of_trace(const CtfDataStream *stream, const CtfTraceClass *trace)
+{
+        const CtfDataFile *file = stream->files->pdata[0];
+        uint8_t uuid[16];
+
+        if (!trace->has_uuid && !trace->uid)
+                return file->layout->trace == trace;
+        ctf_trace_class_identity(trace, uuid);
+        return !memcmp(stream->identity->trace_uuid, uuid, sizeof(uuid));
+}
+
 static CtfDataStream *reader_stream(CtfReader *reader, const CtfLayout *layout,
                                     const CtfPacket *packet, uint64_t unnamed)
 {
         CtfDataStream *stream;
-        uint8_t uuid[16];
         guint i;
 
-        ctf_trace_class_identity(layout->trace, uuid);
-        for (i = 0; packet->has_stream_id && i < reader->streams->len; i++) {
+        for (i = 0; packet->has_stream_id && packet->has_begin && i < reader->streams->len; i++) {
                 stream = reader->streams->pdata[i];
                 if (stream->identity->stream_id == packet->stream_id &&
                     stream->identity->class_id == layout->stream->id &&
-                    !memcmp(stream->identity->trace_uuid, uuid, sizeof(uuid)))
+                    stream_is_of_trace(stream, layout->trace))
                         return stream;
         }
         stream = ctf_data_stream_of_packet(layout, packet, unnamed);
@@ -187,25 +198,31 @@ static CtfDataStream *reader_stream(CtfReader *reader, const CtfLayout *layout,
         return stream;
 }
 
-/* Looks at each packet's head, so that a file that is not whole is refused before any event. */
+/*
+ * Looks at each packet's head, so that a file that is not whole is refused before any event.
+ * *RET_LAST: the latest time at which one begins.
+ */
 static bool reader_check_packets(int fd, uint64_t size, CtfLayout **layout, CtfPacket *ret_first,
-                                 GError **error)
+                                 uint64_t *ret_last, GError **error)
 {
         CtfPacket packet = {0};
         uint64_t offset = 0;
 
+        *ret_last = 0;
         while (offset < size) {
                 if (!ctf_packet_read(fd, size, offset, layout, &packet, error))
                         return false;
                 if (offset == 0)
                         *ret_first = packet;
+                *ret_last = MAX(*ret_last, packet.begin);
                 offset += packet.size / 8;
         }
         return true;
 }
 
+/* *N_FILES, of those with data, numbers the streams whose packets do not. */
 static bool reader_add_file(CtfReader *reader, const TraceDirectory *directory, const char *name,
-                            uint64_t unnamed, GError **error)
+                            uint64_t *n_files, GError **error)
 {
         g_autofree char *path = g_build_filename(directory->path, name, NULL);
         FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -215,6 +232,7 @@ static bool reader_add_file(CtfReader *reader, const TraceDirectory *directory, 
         CtfLayout *layout;
         CtfDataFile *file;
         struct stat st;
+        uint64_t last;
         void *value;
 
         if (fd < 0 || fstat(fd, &st) < 0) {
@@ -230,16 +248,17 @@ static bool reader_add_file(CtfReader *reader, const TraceDirectory *directory, 
                 return fail_in(error, path);
         }
         layout = value;
-        if (!reader_check_packets(fd, (uint64_t)st.st_size, &layout, &first, error))
+        if (!reader_check_packets(fd, (uint64_t)st.st_size, &layout, &first, &last, error))
                 return fail_in(error, path);
-        stream = reader_stream(reader, layout, &first, unnamed);
+        stream = reader_stream(reader, layout, &first, (*n_files)++);
         file = g_new0(CtfDataFile, 1);
         file->path = g_steal_pointer(&path);
         file->layout = layout;
-        file->size = (uint64_t)st.st_size;
-        file->begin = first.has_begin ? first.begin : 0;
+        file->end = (uint64_t)st.st_size;
+        file->begin = first.begin;
+        file->last = last;
         g_ptr_array_add(stream->files, file);
-        reader->n_bytes += file->size;
+        reader->n_bytes += file->end;
         return true;
 }
 
@@ -269,7 +288,7 @@ static bool reader_open_directory(CtfReader *reader, TraceDirectory *directory, 
                 if (name[0] == '.' || !strcmp(name, "metadata") || fstatat(fd, name, &st, 0) < 0 ||
                     !S_ISREG(st.st_mode))
                         continue;
-                if (!reader_add_file(reader, directory, name, n_files++, error))
+                if (!reader_add_file(reader, directory, name, &n_files, error))
                         return false;
         }
         return true;
@@ -292,28 +311,6 @@ static int compare_identities(const CtfDataStream *a, const CtfDataStream *b)
 static int compare_streams(const void *a, const void *b)
 {
         return compare_identities(*(CtfDataStream *const *)a, *(CtfDataStream *const *)b);
-}
-
-static int compare_files(const void *a, const void *b)
-{
-        const CtfDataFile *x = *(CtfDataFile *const *)a, *y = *(CtfDataFile *const *)b;
-        int order = compare_u64(x->begin, y->begin);
-
-        return order ? order : strcmp(x->path, y->path);
-}
-
-static void stream_sort_files(CtfDataStream *stream)
-{
-        uint64_t before = 0;
-        guint i;
-
-        g_ptr_array_sort(stream->files, compare_files);
-        for (i = 0; i < stream->files->len; i++) {
-                CtfDataFile *file = stream->files->pdata[i];
-
-                file->before = before;
-                before += file->size;
-        }
 }
 
 static bool stream_is_before(const CtfDataStream *a, const CtfDataStream *b)
@@ -428,7 +425,8 @@ static bool reader_open(CtfReader *reader, const char *const *paths, size_t n_pa
                         return false;
         g_ptr_array_sort(reader->streams, compare_streams);
         for (i = 0; i < reader->streams->len; i++)
-                stream_sort_files(reader->streams->pdata[i]);
+                if (!ctf_stream_files_sort(reader->streams->pdata[i], error))
+                        return false;
         reader_share_memory(reader);
         return reader_begin(reader, error);
 }
