@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Traces of written.py, by source.clrsym.ctf and by babeltrace2's own source: every event, field, packet and
+loss, with their times, in the same order. The CTF 2 twin of a trace is read as that trace. Rotated
+sessions, overlapping snapshots and several traces in one directory are read alike, too."""
+
+import pathlib
+import re
+import sys
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / 'traces'),
+                str(pathlib.Path(__file__).resolve().parent)]
+import recorded  # noqa: E402
+import written  # noqa: E402
+
+N_SEEDS = 24
+PRETTY = ('-c', 'sink.text.pretty', '--params', 'no-delta=yes,verbose=yes')
+DETAILS = ('-c', 'sink.text.details', '--params', 'with-metadata=no,compact=yes')
+
+
+def without_names(text, traces):
+    """Traces have the numbers of their first appearance, and no names: those differ."""
+    lines, numbers = [], {}
+    for line in text.splitlines():
+        # A stream begins with its first message, or before all others.
+        if ' Stream beginning' in line or ' Stream end' in line:
+            continue
+        found = re.search(r'\{(\d+) (\d+ \d+)\}', line)
+        if found:
+            number = numbers.setdefault(found[1], len(numbers))
+            line = line.replace(found[0], f'{{{number} {found[2]}}}', 1)
+        line = re.sub(r'within stream "[^"]*"', 'within stream', line)
+        lines.append(re.sub(r'in trace "[^"]*"', 'in trace', line).replace(str(traces), ''))
+    return lines
+
+
+def read(programs, traces, *source):
+    """What both sinks print, and the losses that one of them reports. None: an error."""
+    out = []
+    for sink in (PRETTY, DETAILS):
+        result = programs.run(['babeltrace2', f'--plugin-path={programs.plugin_dir}', *source, *sink])
+        if result.returncode:
+            return None
+        out += [without_names(result.stdout, traces)]
+    return [*out, without_names(result.stderr, traces)]
+
+
+def own(programs, traces):
+    return read(programs, traces, '-c', 'source.clrsym.ctf', '--params',
+                f'all=yes,inputs=["{traces}"]')
+
+
+def first_difference(got, want):
+    if got is None:
+        return 'an error'
+    return next((pair for lines in zip(got, want) for pair in zip(*lines) if pair[0] != pair[1]),
+                'one is shorter')
+
+
+class Counts:
+    def __init__(self):
+        self.n_events = self.n_traces = self.n_refused = 0
+        self.wrong = []
+
+    def compare(self, programs, name, traces):
+        want = read(programs, traces, traces)
+        if want is None:  # what babeltrace2 cannot read has no answer to compare with
+            self.n_refused += 1
+            return None
+        got = own(programs, traces)
+        self.n_traces += 1
+        self.n_events += len(want[0])
+        if got != want:
+            self.wrong.append((name, first_difference(got, want)))
+        return got
+
+
+def in_chunks(trace, directory, rng, is_snapshot):
+    """The packets of each stream in three directories, one after the other; of snapshots, each again has
+    some that the one before has."""
+    for chunk in range(3):
+        files = []
+        for name, packets in trace.files:
+            cuts = [0, *sorted(rng.randint(0, len(packets)) for _ in range(2)), len(packets)]
+            first = max(cuts[chunk] - 2, 0) if is_snapshot else cuts[chunk]
+            files.append((name, packets[first:cuts[chunk + 1]]))
+        trace.save(directory / f'chunk{2 - chunk}', files=files)
+    return directory
+
+
+def can_be_divided(trace):
+    return trace.uuid and trace.has_instance and all(stream.begin_size == 64
+                                                     for stream in trace.streams)
+
+
+def run(tap, programs, directory, names):
+    directory = pathlib.Path(directory)
+    single, twins, chunks, snapshots, several = (Counts() for _ in range(5))
+    for seed in range(N_SEEDS):
+        trace = written.Trace(seed)
+        text = single.compare(programs, seed, trace.save(directory / f'{seed}' / 'trace'))
+        if text:
+            twin = own(programs, trace.save(directory / f'twin{seed}' / 'trace', True))
+            twins.n_traces += 1
+            twins.n_events += len(text[0])
+            if twin != text:
+                twins.wrong.append((seed, first_difference(twin, text)))
+        if can_be_divided(trace):
+            chunks.compare(programs, seed, in_chunks(trace, directory / f'chunks{seed}', trace.rng,
+                                                     False))
+            snapshots.compare(programs, seed, in_chunks(trace, directory / f'snapshots{seed}',
+                                                        trace.rng, True))
+    for seed in range(N_SEEDS, N_SEEDS + 8):
+        for i in range(3):
+            written.Trace(10 * seed + i).save(directory / f'several{seed}' / f'{i}')
+        several.compare(programs, seed, directory / f'several{seed}')
+    for what, counts, least in (
+            ('traces', single, N_SEEDS * 3 // 4), ('CTF 2 twins', twins, N_SEEDS * 3 // 4),
+            ('rotated sessions', chunks, 5), ('overlapping snapshots', snapshots, 5),
+            ('directories of several traces', several, 2)):
+        tap.check(not counts.wrong and counts.n_traces >= least and counts.n_events > 20,
+                  f'{counts.n_traces} {what}, {counts.n_events} events ({counts.n_refused} '
+                  'refused by babeltrace2)', *counts.wrong[:3])
+
+
+if __name__ == '__main__':
+    recorded.main(run)
