@@ -63,7 +63,10 @@ static CtfClass *resolver_descend(const CtfResolver *resolver, CtfClass *structu
                 } else {
                         frame = -1;
                 }
-                class = g_array_index(class->members, CtfMember, i).class;
+                /* On the way to what is walked: through this element, and this option. */
+                class = frame > 0 && frame < (int)resolver->n_frames
+                                ? (CtfClass *)resolver->frames[frame].structure
+                                : g_array_index(class->members, CtfMember, i).class;
         }
         return class;
 }

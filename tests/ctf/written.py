@@ -258,8 +258,8 @@ def declaration(field, name, walk):
 class Maker:
     """Chooses fields. Bit fields of one trace have one byte order; whole bytes have any."""
 
-    def __init__(self, rng, is_big):
-        self.rng, self.is_big, self.n_names = rng, is_big, 0
+    def __init__(self, rng, is_big, is_nested):
+        self.rng, self.is_big, self.is_nested, self.n_names = rng, is_big, is_nested, 0
 
     def name(self):
         self.n_names += 1
@@ -319,7 +319,7 @@ class Maker:
     def members(self, depth=0, is_flat=False):
         """IS_FLAT: nothing that refers to another field. babeltrace2 2.0 aborts on that in elements,
         options and contexts."""
-        out, rng = [], self.rng
+        out, rng, is_flat = [], self.rng, is_flat and not self.is_nested
         for _ in range(rng.randint(1, 6)):
             choice = rng.random()
             if choice < .3 or depth > 3 or (is_flat and choice > .66):
@@ -400,9 +400,10 @@ class Stream:
 
 
 class Trace:
-    """FILES: (name, [packet, ...]) of each stream, the packets in the order of their times."""
+    """FILES: (name, [packet, ...]) of each stream, the packets in the order of their times. IS_NESTED: also
+    what babeltrace2 2.0 aborts on."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, is_nested=False):
         rng = self.rng = random.Random(seed)
         self.is_big = rng.random() < .4
         self.uuid = uuid.UUID(int=rng.getrandbits(128)) if rng.random() < .9 else None
@@ -419,7 +420,7 @@ class Trace:
         self.header = Structure([member for member in header if
                                  (member[0] != 'uuid' or self.uuid) and
                                  (member[0] != 'stream_instance_id' or self.has_instance)])
-        maker = Maker(rng, self.is_big)
+        maker = Maker(rng, self.is_big, is_nested)
         self.streams = [Stream(maker, i + rng.choice((0, 7 * (i + 1))), rng.choice(self.clocks),
                                self.has_instance) for i in range(rng.choice((1, 1, 2, 3)))]
         base = rng.randint(0, 1 << 40)
