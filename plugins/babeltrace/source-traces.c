@@ -131,6 +131,8 @@ static bool is_same_trace(const CtfTraceClass *a, const CtfTraceClass *b)
 {
         if (a == b)
                 return true;
+        if (a->major != b->major)
+                return false;
         if (a->has_uuid || b->has_uuid)
                 return a->has_uuid && b->has_uuid && !memcmp(a->uuid, b->uuid, 16);
         return a->uid && b->uid && !strcmp(a->uid, b->uid) &&

@@ -168,12 +168,17 @@ static bool fail_in(GError **error, const char *path)
         return false;
 }
 
-/* The same trace can be in several directories if it has an identity. */
+/*
+ * The same trace can be in several directories if it has an identity. What it was converted to is
+ * not the same, for babeltrace2 too.
+ */
 static bool stream_is_of_trace(const CtfDataStream *stream, const CtfTraceClass *trace)
 {
         const CtfDataFile *file = stream->files->pdata[0];
         uint8_t uuid[16];
 
+        if (trace->major != file->layout->trace->major)
+                return false;
         if (!trace->has_uuid && !trace->uid)
                 return file->layout->trace == trace;
         ctf_trace_class_identity(trace, uuid);
