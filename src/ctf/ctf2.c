@@ -66,6 +66,23 @@ static const char *ctf2_name(Ctf2Parser *parser, const char *text)
 
 static CtfClass *ctf2_class(Ctf2Parser *parser, const json_t *json);
 
+/* They can change what anything means: whoever does not know one must not read on. */
+static bool ctf2_check_extensions(Ctf2Parser *parser, const json_t *json)
+{
+        const json_t *spaces = json_object_get(json, "extensions"), *extensions;
+        const char *space, *name;
+        json_t *value;
+
+        json_object_foreach((json_t *)spaces, space, extensions)
+        {
+                json_object_foreach((json_t *)extensions, name, value)
+                {
+                        return ctf2_fail(parser, CTF_ERROR_UNSUPPORTED, "extension \"%s\"", name);
+                }
+        }
+        return true;
+}
+
 static CtfClass *ctf2_new(Ctf2Parser *parser, CtfKind kind)
 {
         CtfClass *class = ctf_class_new(&parser->trace->arena, kind);
@@ -410,6 +427,8 @@ static CtfClass *ctf2_class(Ctf2Parser *parser, const json_t *json)
                 ctf2_fail(parser, CTF_ERROR_DAMAGED, "%s", "a field class without a type");
                 return NULL;
         }
+        if (!ctf2_check_extensions(parser, json))
+                return NULL;
         if (++parser->depth > CTF_MAX_DEPTH) {
                 ctf2_fail(parser, CTF_ERROR_UNSUPPORTED, "%s", "fields that are nested too deep");
                 return NULL;
@@ -588,6 +607,8 @@ static bool ctf2_fragment(Ctf2Parser *parser, const json_t *fragment)
 
         if (parser->fragment == 1 && g_strcmp0(type, "preamble"))
                 return ctf2_fail(parser, CTF_ERROR_DAMAGED, "%s", "no preamble");
+        if (!ctf2_check_extensions(parser, fragment))
+                return false;
         for (i = 0; type && i < G_N_ELEMENTS(TYPES); i++)
                 if (!strcmp(type, TYPES[i].type))
                         return TYPES[i].parse(parser, fragment);

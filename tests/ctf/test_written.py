@@ -98,6 +98,41 @@ def in_chunks(trace, directory, rng, is_snapshot):
     return directory
 
 
+def check_both(tap, programs, directory):
+    """A trace beside what it was converted to: two traces, for babeltrace2 2.1 too."""
+    trace = written.Trace(0)
+    once = own(programs, trace.save(directory / 'once'))
+    trace.save(directory / 'both' / 'ctf1')
+    trace.save(directory / 'both' / 'ctf2', True)
+    both = own(programs, directory / 'both')
+    tap.check(once and both and sorted(both[0]) == sorted(2 * once[0]),
+              'a trace beside its CTF 2 twin: both are read')
+
+
+def check_refused(tap, programs, directory):
+    """What CTF 2 has and LTTng does not write: an error that names it, before any event."""
+    trace = written.Trace(0)
+    text = trace.save(directory / 'refused', True).joinpath('metadata').read_text(encoding='utf-8')
+    for name, words, change in (
+            ('an extension', 'extension "piano"', lambda fragment: fragment.replace(
+                '"version": 2', '"version": 2, "extensions": {"a.b": {"piano": {}}}')),
+            ('an extension of a field class', 'extension "flute"', lambda fragment:
+             fragment.replace('"type": "structure"',
+                              '"type": "structure", "extensions": {"a.b": {"flute": {}}}')),
+            *((f'fields of type {kind}', f'fields of type "{kind}"', lambda fragment, kind=kind:
+               fragment.replace('"type": "fixed-length-unsigned-integer"', f'"type": "{kind}"'))
+              for kind in ('variable-length-unsigned-integer', 'optional')),
+            ('a fragment of an unknown type', 'a fragment of type "song"', lambda fragment:
+             fragment + '\x1e{"type": "song"}')):
+        (directory / 'refused' / 'metadata').write_text(change(text), encoding='utf-8')
+        result = programs.run(['babeltrace2', f'--plugin-path={programs.plugin_dir}', '-c',
+                               'source.clrsym.ctf', '--params',
+                               f'all=yes,inputs=["{directory / "refused"}"]'])
+        said = ' '.join(result.stderr.split())
+        tap.check(result.returncode == 1 and words in said and not result.stdout,
+                  f'{name}: refused by name', result.returncode, said[-300:])
+
+
 def can_be_divided(trace):
     return trace.uuid and trace.has_instance and all(stream.begin_size == 64
                                                      for stream in trace.streams)
@@ -120,6 +155,8 @@ def run(tap, programs, directory, names):
                                                      False))
             snapshots.compare(programs, seed, in_chunks(trace, directory / f'snapshots{seed}',
                                                         trace.rng, True))
+    check_both(tap, programs, directory)
+    check_refused(tap, programs, directory)
     for seed in range(N_SEEDS, N_SEEDS + 8):
         for i in range(3):
             written.Trace(10 * seed + i).save(directory / f'several{seed}' / f'{i}')
