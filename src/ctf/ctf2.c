@@ -413,16 +413,15 @@ static CtfClass *ctf2_class(Ctf2Parser *parser, const json_t *json)
                 {"structure", ctf2_structure},
                 {"variant", ctf2_variant},
         };
-        const char *type = ctf2_text(json, "type");
+        const char *type;
         CtfClass *class = NULL;
+        unsigned n;
         size_t i;
 
-        if (json_is_string(json)) {
-                const json_t *alias = g_hash_table_lookup(parser->aliases, json_string_value(json));
-
-                if (alias)
-                        return ctf2_class(parser, alias);
-        }
+        /* The name of an alias, which can be one of another. One of itself ends nowhere. */
+        for (n = 0; json_is_string(json) && n < CTF_MAX_DEPTH; n++)
+                json = g_hash_table_lookup(parser->aliases, json_string_value(json));
+        type = ctf2_text(json, "type");
         if (!type) {
                 ctf2_fail(parser, CTF_ERROR_DAMAGED, "%s", "a field class without a type");
                 return NULL;

@@ -110,7 +110,7 @@ def check_both(tap, programs, directory):
 
 
 def check_refused(tap, programs, directory):
-    """What CTF 2 has and LTTng does not write: an error that names it, before any event."""
+    """What CTF 2 has and LTTng does not write, or is damaged: an error that names it, before any event."""
     trace = written.Trace(0)
     text = trace.save(directory / 'refused', True).joinpath('metadata').read_text(encoding='utf-8')
     for name, words, change in (
@@ -123,7 +123,12 @@ def check_refused(tap, programs, directory):
                fragment.replace('"type": "fixed-length-unsigned-integer"', f'"type": "{kind}"'))
               for kind in ('variable-length-unsigned-integer', 'optional')),
             ('a fragment of an unknown type', 'a fragment of type "song"', lambda fragment:
-             fragment + '\x1e{"type": "song"}')):
+             fragment + '\x1e{"type": "song"}'),
+            ('an alias of itself', 'a field class without a type', lambda fragment:
+             fragment.replace('\x1e{"type": "trace-class"',
+                              '\x1e{"type": "field-class-alias", "name": "a", "field-class": "a"}'
+                              '\x1e{"type": "trace-class", "packet-header-field-class": "a"}\x1e'
+                              '{"type": "trace-class"', 1))):
         (directory / 'refused' / 'metadata').write_text(change(text), encoding='utf-8')
         result = programs.run(['babeltrace2', f'--plugin-path={programs.plugin_dir}', '-c',
                                'source.clrsym.ctf', '--params',
