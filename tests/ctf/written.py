@@ -161,7 +161,7 @@ class Structure:
 
 
 class Reference:
-    """Of a length or a selector: the nearest field of that NAME, or a path in another SCOPE."""
+    """A length or a selector: the nearest field of that NAME, or one in another SCOPE."""
 
     def __init__(self, name, scope=None):
         self.target, self.target_scope = name, scope
@@ -358,7 +358,7 @@ class Stream:
             ('events_discarded', Integer(
                 64, role='discarded-event-record-counter-snapshot', **long)),
             ('cpu_id', Integer(32, **long))]
-        # Packets that are to be told from each other are numbered.
+        # Two packets are the same if their numbers and times are.
         self.packet_context = Structure([member for member in context if has_instance or
                                          member[0] not in ('packet_seq_num', 'events_discarded') or
                                          rng.random() < .7])
