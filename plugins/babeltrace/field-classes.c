@@ -175,6 +175,21 @@ static bt_field_class *builder_integer(FieldClassBuilder *builder, const CtfClas
         return out;
 }
 
+static bt_field_class *builder_bits(FieldClassBuilder *builder, const CtfClass *class)
+{
+        switch (class->bits) {
+        case CTF_BITS_NUMBER:
+                return builder_integer(builder, class);
+        case CTF_BITS_BOOLEAN:
+                return bt_field_class_bool_create(builder->trace_class);
+        case CTF_BITS_ARRAY:
+                return bt_field_class_bit_array_create(builder->trace_class, class->size);
+        case CTF_BITS_MAP:
+                break;
+        }
+        return builder_fail(builder, CTF_ERROR_UNSUPPORTED, "bit maps%s", "");
+}
+
 static bt_field_class *builder_float(FieldClassBuilder *builder, const CtfClass *class)
 {
         if (class->size == 32)
@@ -300,7 +315,7 @@ static bt_field_class *builder_class(FieldClassBuilder *builder, const CtfClass 
                 return builder_fail(builder, CTF_ERROR_UNSUPPORTED, "too many fields%s", "");
         switch (class->kind) {
         case CTF_KIND_INTEGER:
-                return builder_integer(builder, class);
+                return builder_bits(builder, class);
         case CTF_KIND_FLOAT:
                 return builder_float(builder, class);
         case CTF_KIND_STRING:

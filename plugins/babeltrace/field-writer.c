@@ -38,7 +38,11 @@ static void write_number(const CtfClass *class, bt_field *field, uint64_t value)
         float single;
         double number;
 
-        if (class->kind == CTF_KIND_INTEGER) {
+        if (class->bits == CTF_BITS_BOOLEAN) {
+                bt_field_bool_set_value(field, value != 0);
+        } else if (class->bits == CTF_BITS_ARRAY) {
+                bt_field_bit_array_set_value_as_integer(field, value);
+        } else if (class->kind == CTF_KIND_INTEGER) {
                 if (class->is_signed)
                         bt_field_integer_signed_set_value(field, (int64_t)value);
                 else

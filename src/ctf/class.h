@@ -83,12 +83,21 @@ typedef enum CtfScope {
 /* Between the names of a path to a field. */
 #define CTF_PATH_SEPARATOR '\x1f'
 
+/* What the bits of an integer are; TSDL has only numbers. */
+typedef enum CtfBits {
+        CTF_BITS_NUMBER,
+        CTF_BITS_BOOLEAN, /* false if all are 0 */
+        CTF_BITS_ARRAY,
+        CTF_BITS_MAP, /* each has a name */
+} CtfBits;
+
 struct CtfClass {
         CtfKind kind;
         unsigned align; /* in bits, a power of two */
 
         /* Integers and floats */
         unsigned size; /* in bits, 1 to 64 */
+        CtfBits bits;  /* of an integer */
         bool is_signed;
         bool is_big_endian;
         const char *clock; /* TSDL: the clock that it is mapped to; NULL: none */

@@ -200,6 +200,30 @@ static CtfClass *ctf2_signed_integer(Ctf2Parser *parser, const json_t *json)
         return class;
 }
 
+static CtfClass *ctf2_bits(Ctf2Parser *parser, const json_t *json, CtfBits bits)
+{
+        CtfClass *class = ctf2_fixed_length(parser, json, CTF_KIND_INTEGER);
+
+        if (class)
+                class->bits = bits;
+        return class;
+}
+
+static CtfClass *ctf2_boolean(Ctf2Parser *parser, const json_t *json)
+{
+        return ctf2_bits(parser, json, CTF_BITS_BOOLEAN);
+}
+
+static CtfClass *ctf2_bit_array(Ctf2Parser *parser, const json_t *json)
+{
+        return ctf2_bits(parser, json, CTF_BITS_ARRAY);
+}
+
+static CtfClass *ctf2_bit_map(Ctf2Parser *parser, const json_t *json)
+{
+        return ctf2_bits(parser, json, CTF_BITS_MAP);
+}
+
 static CtfClass *ctf2_float(Ctf2Parser *parser, const json_t *json)
 {
         return ctf2_fixed_length(parser, json, CTF_KIND_FLOAT);
@@ -399,9 +423,9 @@ static CtfClass *ctf2_class(Ctf2Parser *parser, const json_t *json)
         } TYPES[] = {
                 {"fixed-length-unsigned-integer", ctf2_integer},
                 {"fixed-length-signed-integer", ctf2_signed_integer},
-                {"fixed-length-bit-array", ctf2_integer},
-                {"fixed-length-bit-map", ctf2_integer},
-                {"fixed-length-boolean", ctf2_integer},
+                {"fixed-length-bit-array", ctf2_bit_array},
+                {"fixed-length-bit-map", ctf2_bit_map},
+                {"fixed-length-boolean", ctf2_boolean},
                 {"fixed-length-floating-point-number", ctf2_float},
                 {"null-terminated-string", ctf2_string},
                 {"static-length-string", ctf2_static_string},

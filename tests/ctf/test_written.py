@@ -3,6 +3,7 @@
 loss, with their times, in the same order. The CTF 2 twin of a trace is read as that trace. Rotated
 sessions, overlapping snapshots and several traces in one directory are read alike, too."""
 
+import json
 import pathlib
 import re
 import sys
@@ -138,6 +139,32 @@ def check_refused(tap, programs, directory):
                   f'{name}: refused by name', result.returncode, said[-300:])
 
 
+BITS = ('preamble', {'version': 2}), ('trace-class', {}), ('data-stream-class', {'id': 0}), (
+    'event-record-class', {'id': 0, 'name': 'e', 'data-stream-class-id': 0, 'payload-field-class': {
+        'type': 'structure', 'member-classes': [
+            {'name': name, 'field-class': {'type': f'fixed-length-{kind}', 'length': length,
+                                           'byte-order': order, 'alignment': align}}
+            for name, kind, length, order, align in (
+                ('yes', 'boolean', 8, 'little-endian', 8), ('no', 'boolean', 3, 'little-endian', 1),
+                ('odd', 'boolean', 5, 'little-endian', 1),
+                ('few', 'bit-array', 13, 'little-endian', 8),
+                ('many', 'bit-array', 64, 'big-endian', 8))]}})
+
+
+def check_bits(tap, programs, directory):
+    """Booleans and bit arrays, which only CTF 2 has. babeltrace2 2.1 reads them, too."""
+    trace = directory / 'bits'
+    trace.mkdir()
+    (trace / 'metadata').write_text(
+        ''.join('\x1e' + json.dumps({'type': kind, **content}) for kind, content in BITS))
+    (trace / 'stream').write_bytes(bytes.fromhex('80 08 cdfb 0123456789abcdef'))
+    text = own(programs, trace)
+    want = 'yes = true, no = false, odd = true, few = 0x1BCD, many = 0x123456789ABCDEF'
+    tap.check(text and want in text[0][0], 'booleans and bit arrays of CTF 2', text and text[0])
+    theirs = read(programs, trace, trace)
+    tap.check(theirs in (None, text), 'as babeltrace2 reads them, where it can', theirs, text)
+
+
 def can_be_divided(trace):
     return trace.uuid and trace.has_instance and all(stream.begin_size == 64
                                                      for stream in trace.streams)
@@ -162,6 +189,7 @@ def run(tap, programs, directory, names):
                                                         trace.rng, True))
     check_both(tap, programs, directory)
     check_refused(tap, programs, directory)
+    check_bits(tap, programs, directory)
     for seed in range(N_SEEDS, N_SEEDS + 8):
         for i in range(3):
             written.Trace(10 * seed + i).save(directory / f'several{seed}' / f'{i}')
