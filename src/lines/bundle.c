@@ -238,6 +238,24 @@ bool bundle_find_at(int host, uint64_t offset, BundleFile *ret)
         return is_found;
 }
 
+bool bundle_is_packed(int host)
+{
+        bool is_packed = false;
+        uint32_t version, n, i;
+        ByteCursor header;
+        uint8_t *bytes;
+        BundleRow row;
+
+        if (!bundle_read_header(host, &bytes, &header))
+                return false;
+        if (!take_header(&header, &version, &n))
+                n = 0;
+        for (i = 0; !is_packed && i < n && take_row(&header, version, &row); i++)
+                is_packed = row.packed != 0;
+        free(bytes);
+        return is_packed;
+}
+
 /* "/a/b/App.dll" -> "/a/b/App". */
 static int open_beside(int root, const char *module_path)
 {

@@ -36,3 +36,6 @@ typedef struct BundleFile {
  * compressed: then no address of a process is in the bundle.
  */
 bool bundle_find_at(int host, uint64_t offset, BundleFile *ret);
+
+/* Is a file in HOST compressed? False: none is, or HOST is not a bundle. */
+bool bundle_is_packed(int host);

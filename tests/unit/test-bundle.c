@@ -158,6 +158,7 @@ START_TEST(test_at)
                 }
                 ck_assert(!bundle_find_at(host, at, &file));
                 ck_assert(!bundle_find_at(host, UINT64_MAX, &file));
+                ck_assert(bundle_is_packed(host) == (VERSIONS[i] >= 6));
                 close(host);
         }
 }
@@ -173,6 +174,7 @@ START_TEST(test_others)
         ck_assert_int_eq(pwrite(empty, "\0\0\0\0\0\0\0\0", 8, 0), 8);
         ck_assert_int_eq(pwrite(empty, BUNDLE_MARK, sizeof(BUNDLE_MARK), 8), sizeof(BUNDLE_MARK));
         ck_assert(!find(empty, "App.dll", "the program", 0));
+        ck_assert(!bundle_is_packed(host) && !bundle_is_packed(empty));
         close(host);
         close(empty);
 }
