@@ -31,6 +31,12 @@
 /* What the runtime takes for a rundown if no keywords are given, and the settings of tiered
  * compilation, which no other event has. */
 #define RUNDOWN_KEYWORDS UINT64_C(0x1080020139)
+/*
+ * Modules and precompiled methods. A session's own rundown comes after its events are off, so that
+ * what was jitted in between would look like loads that were lost; and listing what is jitted can
+ * harm the target. A rundown without it ends no code's life.
+ */
+#define PRECOMPILED_KEYWORDS UINT64_C(0x128)
 /* Loads of jitted code are verbose. */
 #define LEVEL 5
 
@@ -143,7 +149,7 @@ static bool eventpipe_is_unknown(uint32_t code)
         return code == IPC_E_UNKNOWN_COMMAND || code == IPC_E_BAD_ENCODING;
 }
 
-static bool eventpipe_open(const Target *target, const EventPipeSink *sink,
+static bool eventpipe_open(const Target *target, const EventPipeSink *sink, bool lists_precompiled,
                            EventPipeSession *ret_session, GError **error)
 {
         g_autofree IpcReply *reply = g_new(IpcReply, 1);
@@ -153,6 +159,8 @@ static bool eventpipe_open(const Target *target, const EventPipeSink *sink,
                 const IpcCollect collect = {.command = COMMANDS[i].command,
                                             .provider = {PROVIDER, KEYWORDS, LEVEL},
                                             .other = {PRIVATE, PRIVATE_KEYWORDS, LEVEL},
+                                            .rundown_keywords =
+                                                    lists_precompiled ? PRECOMPILED_KEYWORDS : 0,
                                             .is_read = sink != NULL};
                 EventPipeSession session = {.is_persistent = COMMANDS[i].is_persistent && !sink,
                                             .sink = sink};
@@ -175,13 +183,15 @@ static bool eventpipe_open(const Target *target, const EventPipeSink *sink,
 
 bool eventpipe_session_open(const Target *target, EventPipeSession *ret_session, GError **error)
 {
-        return eventpipe_open(target, /* sink= */ NULL, ret_session, error);
+        return eventpipe_open(target, /* sink= */ NULL, /* lists_precompiled= */ false, ret_session,
+                              error);
 }
 
 bool eventpipe_session_open_read(const Target *target, const EventPipeSink *sink,
-                                 EventPipeSession *ret_session, GError **error)
+                                 bool lists_precompiled, EventPipeSession *ret_session,
+                                 GError **error)
 {
-        return eventpipe_open(target, sink, ret_session, error);
+        return eventpipe_open(target, sink, lists_precompiled, ret_session, error);
 }
 
 /* Samples need stacks, which the oldest command switches on. */

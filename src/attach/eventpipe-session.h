@@ -33,9 +33,14 @@ typedef struct EventPipeSession {
 
 /* Switches on the events of loads, unloads, modules, IL maps and precompiled entry points. */
 bool eventpipe_session_open(const Target *target, EventPipeSession *ret_session, GError **error);
-/* The same, for SINK, which must live as long as the session. */
+/*
+ * The same, for SINK, which must live as long as the session. LISTS_PRECOMPILED: the last that
+ * comes of it, when it is stopped or the program ends by itself, is a rundown of precompiled code;
+ * a runtime that has no keywords for that (.NET 8 and older) makes none.
+ */
 bool eventpipe_session_open_read(const Target *target, const EventPipeSink *sink,
-                                 EventPipeSession *ret_session, GError **error);
+                                 bool lists_precompiled, EventPipeSession *ret_session,
+                                 GError **error);
 /*
  * Switches on the runtime's own sampler instead: it stops all threads about a thousand times a
  * second. Its samples are for SINK, as above.

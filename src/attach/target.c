@@ -3,9 +3,11 @@
 
 #include "attach/error.h"
 
+#include "lines/bundle.h"
 #include "util/fd.h"
 #include "util/proc-stat.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pwd.h>
 #include <string.h>
@@ -187,6 +189,18 @@ bool target_has_ended(const Target *target)
 bool target_is_ending(const Target *target)
 {
         return target_ends_within(target, ENDING_MS);
+}
+
+bool target_is_packed(const Target *target)
+{
+        g_autofree char *path = g_strdup_printf("/proc/%d/exe", (int)target->info.host_pid);
+        FD_AUTO int host = -1;
+
+        /* The runtime of such a program is in its file, too. */
+        if (target->has_coreclr || target->has_mono)
+                return false;
+        host = open(path, O_RDONLY | O_CLOEXEC);
+        return host >= 0 && bundle_is_packed(host);
 }
 
 bool target_check_provider(const Target *target, GError **error)

@@ -39,6 +39,9 @@ bool target_is_ending(const Target *target);
 /* False with ERROR set: it emits nothing to LTTng, and why. */
 bool target_check_provider(const Target *target, GError **error);
 
+/* Its precompiled code is in no file: it is a single-file program with compressed assemblies. */
+bool target_is_packed(const Target *target);
+
 /* Takes what TEXT, as in /proc/PID/maps, shows. */
 void target_take_maps(Target *target, const char *text);
 /* Takes what TEXT, N bytes as in /proc/PID/environ and a NUL, shows. */

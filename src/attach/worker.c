@@ -348,7 +348,11 @@ static bool worker_open(Worker *worker, GError **error)
         if (worker->via != ATTACH_VIA_EVENTPIPE)
                 return target_check_provider(&worker->target, error) &&
                        eventpipe_session_open(&worker->target, &worker->session, error);
-        return eventpipe_session_open_read(&worker->target, &worker->sink, &worker->session, error);
+        /* The extent of precompiled code that is in no file is known from a rundown only, and code
+         * that runs later is not in one that was made before. */
+        return eventpipe_session_open_read(&worker->target, &worker->sink,
+                                           target_is_packed(&worker->target), &worker->session,
+                                           error);
 }
 
 static void worker_log_jit(void *data, const Record *record)

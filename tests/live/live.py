@@ -159,9 +159,9 @@ def build(directory, program='app', assembly='clrsym-live.dll'):
     return directory / 'bin' / assembly
 
 
-def publish(directory, framework):
-    """The program for another runtime, with that runtime beside it: fetched, if it can be."""
-    run(HERE / 'build-app', directory, 'app', framework)
+def publish(directory, framework, *how):
+    """The program for another runtime, with that runtime beside it: fetched, if it can be. HOW: see build-app."""
+    run(HERE / 'build-app', directory, 'app', framework, *how)
     return pathlib.Path(directory) / 'bin' / 'clrsym-live'
 
 

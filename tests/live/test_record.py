@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'profile')]
@@ -173,6 +174,28 @@ def test_process(tap, place, command):
         code, _, errors = place.record('-p', program.pid, '-g', 'dwarf', '-d', 1, '-o', 'a.folded')
         tap.check(code == 0 and NAMED.search(errors) and errors.count('frame pointers') == 1 and
                   '--call-graph fp has them' in errors.split('\n')[0], '--call-graph dwarf has no callers', code, errors)
+
+
+def test_packed(tap, place, _):
+    """Precompiled code of a single-file program with compressed assemblies is in no file."""
+    try:
+        program = live.publish(place.directory / 'app', 'net10.0', 'packed')
+    except RuntimeError as error:
+        tap.skip('a single-file program', str(error).splitlines()[-1])
+        return
+    for name, limit in {'that ends by itself': [], 'that goes on': ['-d', 2]}.items():
+        with place.recording('-o', 'a.folded', *limit, '--', program, 'busy') as process:
+            time.sleep(2)
+            _, errors = process.communicate('' if not limit else None, timeout=120)
+        counts = NAMED.search(errors)
+        folded = (place.directory / 'a.folded').read_text(encoding='utf-8')
+        tap.check(process.returncode in (0, 128 + signal.SIGTERM) and counts and int(counts[1]) > 100 and
+                  float(counts[3]) > LEAST_NAMED and 'System.Reflection.Emit.' in folded,
+                  f'a compressed single-file program {name}', process.returncode, errors)
+        tap.check('Live.DynamicMethods.Make' in folded and
+                  not re.search(r'Live\.DynamicMethods\.\S+\([^;]*\) ~', folded),
+                  'its jitted code is certain', folded[:500])
+        tap.equal(place.left(), ([], []), 'nothing is left')
 
 
 @contextlib.contextmanager
@@ -365,8 +388,8 @@ def test_refused(tap, place, command):
 
 def test(tap, programs, directory, _):
     command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
-    for part in (test_command, test_precompiled, test_process, test_child, test_strangers, test_closed, test_unwritten,
-                 test_interrupted, test_progress, test_without_perf, test_refused):
+    for part in (test_command, test_precompiled, test_process, test_packed, test_child, test_strangers, test_closed,
+                 test_unwritten, test_interrupted, test_progress, test_without_perf, test_refused):
         part(tap, Place(programs, directory, part.__name__), command)
 
 

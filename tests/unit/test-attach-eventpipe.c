@@ -354,7 +354,7 @@ START_TEST(test_answer_after_rest)
 
         start_runtime(turns, SIZE_MAX, 0);
         target = target_of(runtime);
-        ck_assert(eventpipe_session_open_read(&target, &sink, &session, &error));
+        ck_assert(eventpipe_session_open_read(&target, &sink, false, &session, &error));
         ck_assert_msg(eventpipe_ping(&target, &wait, &error), "%s", error ? error->message : "");
         ck_assert_uint_eq(n_taken, n_rest);
         eventpipe_session_close(&session);
