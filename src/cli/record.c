@@ -31,6 +31,14 @@
 
 static int command_status;
 
+/* By its ending, which names a form. */
+static bool output_is_file(const char *path)
+{
+        ProfileForm form;
+
+        return profile_form_of_path(path, &form) || g_str_has_suffix(path, SAVED_ENDING);
+}
+
 const char *verb_record_check(const Options *options)
 {
         const bool has_command = *options->arguments != NULL, has_pids = options->targets != NULL;
@@ -44,8 +52,11 @@ const char *verb_record_check(const Options *options)
                 return options->push ? "--push needs --every SEC" : NULL;
         if (options->push)
                 return options->outputs ? "give --push or --output, not both" : NULL;
-        return !options->outputs || options->outputs->len > 1
-                       ? "--every needs --push URL or one --output DIR"
+        if (!options->outputs || options->outputs->len > 1)
+                return "--every needs --push URL or one --output DIR";
+        /* A directory of that name is what nobody wants. */
+        return output_is_file(options->outputs->pdata[0])
+                       ? "--every writes a file for each interval: give a directory (--output DIR)"
                        : NULL;
 }
 

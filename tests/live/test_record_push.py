@@ -159,7 +159,8 @@ def test_files(tap, place, _):
 def test_usage(tap, place, _):
     for arguments in (['--push', 'http://h'], ['--every', 1], ['--every', 0, '-o', 'x'],
                       ['--every', 1, '--push', 'localhost:4040'],
-                      ['--every', 1, '--push', 'http://h', '-o', 'x']):
+                      ['--every', 1, '--push', 'http://h', '-o', 'x'],
+                      *(['--every', 1, '-o', f'a.{form}'] for form in ('folded', 'pb.gz', 'clrsym'))):
         code, _, errors = place.record(*arguments, '--', 'true')
         tap.check(code == 2 and errors, f'wrong usage: {arguments}', code, errors)
 
