@@ -10,6 +10,7 @@
 #include "record/subjects.h"
 #include "record/tally.h"
 #include "util/fd.h"
+#include "util/proc-stat.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -29,6 +30,9 @@
 #define HORIZON_INTERVAL G_TIME_SPAN_SECOND
 /* For a command that a key on the terminal, or the time's end, is to end. */
 #define COMMAND_LIMIT (5 * G_TIME_SPAN_SECOND)
+/* For a process that was to be recorded to end, if perf could not: a guess. */
+#define ENDING_LIMIT (100 * G_TIME_SPAN_MILLISECOND)
+#define ENDING_PAUSE (5 * G_TIME_SPAN_MILLISECOND)
 
 struct Recorder {
         RecorderSettings settings;
@@ -145,6 +149,15 @@ static void recorder_end_command(Recorder *recorder, bool is_interrupted)
 
 /* Recording */
 
+static bool process_is_there(pid_t pid)
+{
+        ProcStat stat;
+
+        if (kill(pid, 0) < 0 && errno == ESRCH)
+                return false;
+        return !proc_stat_read(pid, &stat) || stat.state != 'Z';
+}
+
 /* Those that are there; perf does not start if one is not. */
 static GArray *recorder_sampled(const Recorder *recorder)
 {
@@ -152,11 +165,39 @@ static GArray *recorder_sampled(const Recorder *recorder)
         unsigned i;
 
         for (i = 0; i < recorder->settings.n_pids; i++)
-                if (kill(recorder->settings.pids[i], 0) == 0 || errno != ESRCH)
+                if (process_is_there(recorder->settings.pids[i]))
                         g_array_append_val(pids, recorder->settings.pids[i]);
         if (recorder->command.pid)
                 g_array_append_val(pids, recorder->command.pid);
         return pids;
+}
+
+static bool recorder_set_ended(const Recorder *recorder, GError **error)
+{
+        if (recorder->settings.n_pids == 1)
+                g_set_error(error, SPAWN_ERROR, 0, "process %d has ended",
+                            (int)*recorder->settings.pids);
+        else
+                g_set_error_literal(error, SPAWN_ERROR, 0, "what was to be recorded has ended");
+        return false;
+}
+
+/* Also of a process that is about to: perf finds its threads gone a moment before. */
+static bool recorder_subjects_have_ended(const Recorder *recorder)
+{
+        const gint64 deadline = g_get_monotonic_time() + ENDING_LIMIT;
+
+        if (recorder->settings.is_whole_machine)
+                return false;
+        for (;;) {
+                g_autoptr(GArray) pids = recorder_sampled(recorder);
+
+                if (!pids->len)
+                        return true;
+                if (recorder_has_command(recorder) || g_get_monotonic_time() >= deadline)
+                        return false;
+                g_usleep(ENDING_PAUSE);
+        }
 }
 
 static bool recorder_start_sampler(Recorder *recorder, GError **error)
@@ -169,10 +210,8 @@ static bool recorder_start_sampler(Recorder *recorder, GError **error)
                                    .is_whole_machine = settings->is_whole_machine,
                                    .is_divided = settings->interval > 0};
 
-        if (!pids->len && !settings->is_whole_machine) {
-                g_set_error_literal(error, SPAWN_ERROR, 0, "what was to be recorded has ended");
-                return false;
-        }
+        if (!pids->len && !settings->is_whole_machine)
+                return recorder_set_ended(recorder, error);
         sampler.pids = (const pid_t *)(const void *)pids->data;
         sampler.n_pids = pids->len;
         recorder->sampler = sampler_start(recorder->scratch, &sampler, error);
@@ -212,6 +251,8 @@ static bool recorder_start_sampling(Recorder *recorder, GError **error)
 
         if (settings->perf && recorder_start_sampler(recorder, &refusal))
                 return true;
+        if (!recorder_is_interrupted(recorder) && recorder_subjects_have_ended(recorder))
+                return recorder_set_ended(recorder, error);
         if (settings->interval > 0 || recorder_is_interrupted(recorder)) {
                 g_propagate_error(error, g_steal_pointer(&refusal));
                 return false;

@@ -272,6 +272,19 @@ def test_unwritten(tap, place, command):
     tap.equal(place.left(), ([], []), 'nothing else is left')
 
 
+def test_ended(tap, place, command):
+    """A process that ends while perf starts."""
+    perf = place.directory / 'perf'
+    with live.child([*command, 'busy'], env={**place.environment, 'DOTNET_LTTng': '0'},
+                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        live.wait_for('the program', lambda: has_port(place, program.pid), program)
+        perf.write_text(f'#!/bin/sh\nkill -9 {program.pid}\necho The sys_perf_event_open failed >&2; exit 1\n',
+                        encoding='utf-8')
+        perf.chmod(0o755)
+        code, _, errors = place.record('-p', program.pid, PATH=f'{place.directory}:{os.environ["PATH"]}')
+    tap.equal((code, errors), (1, f'clrsym: process {program.pid} has ended\n'), 'a process that ends while perf starts')
+
+
 def test_interrupted(tap, place, command):
     """Ctrl-C reaches the command as well; a program that is killed cannot clean up."""
     with place.recording('-o', 'a.folded', '--', *command, 'busy') as process:
@@ -389,7 +402,8 @@ def test_refused(tap, place, command):
 def test(tap, programs, directory, _):
     command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
     for part in (test_command, test_precompiled, test_process, test_packed, test_child, test_strangers, test_closed,
-                 test_unwritten, test_interrupted, test_progress, test_without_perf, test_refused):
+                 test_unwritten, test_ended, test_interrupted, test_progress, test_without_perf,
+                 test_refused):
         part(tap, Place(programs, directory, part.__name__), command)
 
 
