@@ -246,6 +246,19 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
         return ok;
 }
 
+/* The daemon that had the events is gone. */
+static void record_keep(const Recorder *recorder, GError **error)
+{
+        g_autofree char *path = recorder_keep_samples(recorder, error);
+
+        if (path)
+                g_set_error(error, PERF_ERROR, 0,
+                            "the recording's own clrsymd was killed, and the names with it; the "
+                            "samples are in %s: clrsym perf -i %s, with --socket or --trace of "
+                            "what else has the events, names them",
+                            path, path);
+}
+
 /* Can PATH be made, or written? It is better known before the recording than after. */
 static bool output_check(const char *path, GError **error)
 {
@@ -309,6 +322,10 @@ static bool record_once(const Options *options, const RecorderSettings *settings
         bool ok = recorder && recorder_run(recorder, error);
 
         record_end_progress(settings->progress != NULL);
+        if (ok && !recorder_has_daemon(recorder)) {
+                record_keep(recorder, error);
+                ok = false;
+        }
         ok = ok && record_name(options, recorder, error);
         if (recorder)
                 command_status = recorder_status(recorder);

@@ -585,6 +585,26 @@ const char *recorder_socket(const Recorder *recorder)
         return recorder->services->query;
 }
 
+bool recorder_has_daemon(const Recorder *recorder)
+{
+        return services_has_daemon(recorder->services);
+}
+
+char *recorder_keep_samples(const Recorder *recorder, GError **error)
+{
+        const char *samples = recorder_samples(recorder);
+        g_autofree char *parent = g_path_get_dirname(recorder->scratch->path);
+        char *path = g_strdup_printf("%s/clrsym-record-%d%s", parent, (int)getpid(),
+                                     recorder->runtime ? "" : ".data");
+
+        if (rename(samples, path) == 0)
+                return path;
+        g_set_error(error, SPAWN_ERROR, 0, "cannot move %s to %s: %s", samples, path,
+                    g_strerror(errno));
+        g_free(path);
+        return NULL;
+}
+
 const char *recorder_jit_logs(const Recorder *recorder)
 {
         return recorder->services->jit_logs;

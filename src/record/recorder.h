@@ -60,6 +60,11 @@ bool recorder_run(Recorder *recorder, GError **error);
  * the daemon. Owned by the recorder. */
 const char *recorder_samples(const Recorder *recorder);
 const char *recorder_socket(const Recorder *recorder);
+/* False: that daemon was killed, so that there is nobody who could name the samples. */
+bool recorder_has_daemon(const Recorder *recorder);
+/* Moves the samples to a place beside the recording's directory, where they stay. The caller frees
+ * the path; NULL with ERROR set. */
+char *recorder_keep_samples(const Recorder *recorder, GError **error);
 /* The same: the directory of what was compiled when, see jit-intervals.h. */
 const char *recorder_jit_logs(const Recorder *recorder);
 /* The exit status of the command, as a shell has it; 0 without a command. */

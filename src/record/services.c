@@ -108,6 +108,15 @@ Services *services_start(const Scratch *scratch, bool logs_jit, GError **error)
         return NULL;
 }
 
+bool services_has_daemon(Services *services)
+{
+        int status;
+
+        if (services->daemon && spawn_wait(services->daemon, 0, &status))
+                services->daemon = 0;
+        return services->daemon != 0;
+}
+
 void services_detach(Services *services)
 {
         spawn_end(&services->holder, SIGTERM, DETACH_LIMIT);

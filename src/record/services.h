@@ -22,6 +22,8 @@ typedef struct Services {
 
 /* NULL with ERROR set. LOGS_JIT: without a bound, so not for a recording that does not end. */
 Services *services_start(const Scratch *scratch, bool logs_jit, GError **error);
+/* False: the daemon has ended by itself, or was killed, and what it knew is lost. */
+bool services_has_daemon(Services *services);
 /* Ends all sessions. When this returns, the daemon has everything that the runtimes emitted. */
 void services_detach(Services *services);
 /* Ends both. NULL is fine. */

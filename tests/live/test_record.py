@@ -272,6 +272,29 @@ def test_unwritten(tap, place, command):
     tap.equal(place.left(), ([], []), 'nothing else is left')
 
 
+def test_killed_daemon(tap, place, command):
+    """Without the recording's own daemon there are no names, but there are samples."""
+    with place.recording('-o', 'a.folded', '--', *command, 'busy') as process:
+        process.stdout.readline()
+        time.sleep(0.5)
+        daemons = [pid for pid in place.processes()
+                   if b'clrsymd' in pathlib.Path(f'/proc/{pid}/cmdline').read_bytes().split(b'\0')[0]]
+        for pid in daemons:
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(0.5)
+        _, errors = process.communicate('', timeout=120)
+    kept = re.search(r"^clrsym: the recording's own clrsymd was killed, .* the samples are in (\S+\.data): "
+                     r'clrsym perf -i', errors, re.M)
+    tap.check(len(daemons) == 1 and process.returncode == 1 and kept and 'systemctl' not in errors,
+              'the daemon is killed: the samples are kept', daemons, process.returncode, errors)
+    if kept:
+        done = subprocess.run(['perf', 'script', '-F', 'comm', '-i', kept[1]], capture_output=True, text=True,
+                              check=False, timeout=120)
+        tap.check(done.returncode == 0 and len(done.stdout.splitlines()) > 50, 'perf reads them', done.stderr)
+        pathlib.Path(kept[1]).unlink()
+    tap.equal(place.left(), ([], []), 'nothing else is left')
+
+
 def test_ended(tap, place, command):
     """A process that ends while perf starts."""
     perf = place.directory / 'perf'
@@ -402,7 +425,7 @@ def test_refused(tap, place, command):
 def test(tap, programs, directory, _):
     command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
     for part in (test_command, test_precompiled, test_process, test_packed, test_child, test_strangers, test_closed,
-                 test_unwritten, test_ended, test_interrupted, test_progress, test_without_perf,
+                 test_unwritten, test_killed_daemon, test_ended, test_interrupted, test_progress, test_without_perf,
                  test_refused):
         part(tap, Place(programs, directory, part.__name__), command)
 
