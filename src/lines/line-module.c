@@ -250,6 +250,23 @@ static bool search_images(PdbSearch *search, const SymbolDirs *dirs, bool has_fi
                symbol_dirs_find_image(dirs, module->path, search_take_image, &images);
 }
 
+/* "A.B" -> "A.B.pdb". A module without a file has the name of its assembly for a path. */
+static bool pdb_name_of_assembly(const char *name, char *buffer, size_t n)
+{
+        int r = snprintf(buffer, n, "%s.pdb", name);
+
+        return r > 0 && (size_t)r < n;
+}
+
+/* There was no file: it was loaded from memory. Only our own directories are looked into. */
+static void search_for_memory(PdbSearch *search, const SymbolDirs *dirs)
+{
+        char name[MAX_PATH];
+
+        if (pdb_name_of_assembly(search->module->path, name, sizeof(name)))
+                search_dirs(search, dirs, name);
+}
+
 /* Looks with the GUID of the event alone: there is no assembly. */
 static void search_by_guid(PdbSearch *search, const SymbolDirs *dirs)
 {
@@ -265,28 +282,39 @@ static void search_by_guid(PdbSearch *search, const SymbolDirs *dirs)
         search_dirs(search, dirs, name);
 }
 
-void line_module_find(LineModule *module, const SymbolDirs *dirs, PdbCache *cache)
+static void search_by_path(PdbSearch *search, const SymbolDirs *dirs)
 {
-        PdbSearch search = {.module = module, .cache = cache, .root = -1};
-        FD_AUTO int root = -1;
+        const LineModule *module = search->module;
+        FD_AUTO int root = rootfs_open_root(module->pid);
         FD_AUTO int fd = -1;
 
-        module->state = PDB_MISSING;
-        module->file = NULL;
-        /* A module of a dynamic assembly has no file; one without the GUID of a PDB has none. */
-        if (*module->path != '/' || !module->has_guid) {
-                module->state = PDB_NONE;
-                return;
-        }
-        root = rootfs_open_root(module->pid);
         /* A process that is gone may have had another root. The GUID shows what is its. */
         if (root < 0)
                 root = rootfs_open_root(0);
-        search.root = root;
+        search->root = root;
         fd = root >= 0 ? rootfs_open_file(root, module->path) : -1;
-        if (!(fd >= 0 && search_by_image(&search, fd, 0, dirs)) &&
-            !search_images(&search, dirs, fd >= 0))
-                search_by_guid(&search, dirs);
+        if (!(fd >= 0 && search_by_image(search, fd, 0, dirs)) &&
+            !search_images(search, dirs, fd >= 0))
+                search_by_guid(search, dirs);
+        search->root = -1;
+}
+
+void line_module_find(LineModule *module, const SymbolDirs *dirs, PdbCache *cache)
+{
+        PdbSearch search = {.module = module, .cache = cache, .root = -1};
+        const bool has_path = *module->path == '/';
+
+        module->state = PDB_MISSING;
+        module->file = NULL;
+        /* One without the GUID of a PDB has none, like that of a dynamic assembly. */
+        if (!module->has_guid || (!has_path && !dirs->n)) {
+                module->state = PDB_NONE;
+                return;
+        }
+        if (has_path)
+                search_by_path(&search, dirs);
+        else
+                search_for_memory(&search, dirs);
         if (module->state == PDB_MISSING)
                 module->state = search.has_other        ? PDB_OTHER
                                 : search.has_unreadable ? PDB_UNREADABLE

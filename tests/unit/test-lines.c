@@ -102,6 +102,7 @@ START_TEST(test_embedded)
         question.token = 0x06ffffff;
         ck_assert_int_eq(lines_find(lines, &question, &line), LINE_NONE);
         question.module_path = "LibEmb";
+        question.pdb_guid = NULL;
         ck_assert_int_eq(lines_find(lines, &question, &line), LINE_NO_PDB);
         lines_free(lines);
         g_unlink(path);
@@ -167,6 +168,49 @@ START_TEST(test_directories)
                                  i < 2 ? LINE_PDB_OTHER : LINE_PDB_MISSING);
                 lines_free(lines);
                 remove_file(path, dir);
+        }
+        g_rmdir(dir);
+}
+END_TEST
+
+/* The assembly was loaded from memory: the module has its name, and no file. */
+START_TEST(test_memory)
+{
+        g_autofree char *dir = g_dir_make_tmp("lines-XXXXXX", NULL);
+        g_autofree char *symbols = g_build_filename(dir, "symbols", NULL), *path = NULL;
+        g_autofree char *old = NULL;
+        char server[100];
+        const char *const places[] = {"symbols/Lib.Map.pdb", "symbols/lib.map.pdb", server};
+        uint8_t guid[PDB_GUID_SIZE];
+        Lines *lines = lines_new();
+        SourceLine line;
+        size_t i;
+
+        /* There are no directories, nor the cache in the home directory. */
+        old = g_strdup(g_getenv("HOME"));
+        g_unsetenv("HOME");
+        g_unsetenv("CLRSYM_SYMBOLS");
+        portable_guid(guid);
+        ck_assert_int_eq(ask(lines, "Lib.Map", guid, &line), LINE_NO_PDB);
+        lines_free(lines);
+        if (old)
+                g_setenv("HOME", old, true);
+        ck_assert(symbol_dirs_path("symbols", "Lib.Map.pdb", guid, SYMBOL_SERVER_MIXED, server,
+                                   sizeof(server)));
+        for (i = 0; i < G_N_ELEMENTS(places); i++) {
+                lines = lines_new();
+                path = place(dir, places[i], "portable");
+                ck_assert(lines_add_directory(lines, symbols));
+                ck_assert_int_eq(ask(lines, "Lib.Map", guid, &line), LINE_FOUND);
+                ck_assert_int_eq(ask(lines, "Lib.Map", NULL, &line), LINE_NO_PDB);
+                ck_assert_int_eq(ask(lines, "Lib.Map", OTHER_GUID, &line),
+                                 i < 2 ? LINE_PDB_OTHER : LINE_PDB_MISSING);
+                /* It is a name, not a way to a file. */
+                ck_assert_int_eq(ask(lines, "../symbols/Lib.Map", guid, &line), LINE_PDB_MISSING);
+                ck_assert_int_eq(ask(lines, "Lib", guid, &line), LINE_PDB_MISSING);
+                lines_free(lines);
+                remove_file(path, dir);
+                g_clear_pointer(&path, g_free);
         }
         g_rmdir(dir);
 }
@@ -383,6 +427,7 @@ Suite *suite_new(void)
 
         tcase_add_test(tcase, test_embedded);
         tcase_add_test(tcase, test_directories);
+        tcase_add_test(tcase, test_memory);
         tcase_add_test(tcase, test_image);
         tcase_add_test(tcase, test_composite);
         tcase_add_test(tcase, test_windows);
