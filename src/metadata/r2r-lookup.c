@@ -2,6 +2,7 @@
 #include "metadata/r2r-tables.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 /* Images are mapped in whole pages. */
 #define PAGE 4096u
@@ -90,12 +91,36 @@ static int code_debug_info(const R2RCode *code, uint32_t function, size_t *ret_o
         return 0;
 }
 
+static bool maps_are_same(const R2RMap *one, const R2RMap *other)
+{
+        uint32_t i;
+
+        if (one->n != other->n)
+                return false;
+        for (i = 0; i < one->n; i++)
+                if (one->entries[i].native != other->entries[i].native ||
+                    one->entries[i].il != other->entries[i].il ||
+                    one->entries[i].source != other->entries[i].source)
+                        return false;
+        return true;
+}
+
+/* Where the maps are the same, what else the debug information has may differ: the variables. */
 static bool code_maps_are_same(const R2RCode *code, uint32_t one, uint32_t other)
 {
+        R2RMap maps[2] = {0};
+        bool are_same;
         size_t a, b;
 
-        return code_debug_info(code, one, &a) == 0 && code_debug_info(code, other, &b) == 0 &&
-               a == b;
+        if (code_debug_info(code, one, &a) < 0 || code_debug_info(code, other, &b) < 0)
+                return false;
+        if (a == b)
+                return true;
+        are_same = r2r_code_map(code, one, &maps[0]) == 0 &&
+                   r2r_code_map(code, other, &maps[1]) == 0 && maps_are_same(&maps[0], &maps[1]);
+        free(maps[0].entries);
+        free(maps[1].entries);
+        return are_same;
 }
 
 /* The first row that is not of a lower RID. */

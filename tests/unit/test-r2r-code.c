@@ -237,6 +237,39 @@ static void check_method(const R2RCode *code, const R2RMethod *method)
         ck_assert_uint_eq(found.function, method->function);
 }
 
+static bool maps_equal(const R2RCode *code, uint32_t one, uint32_t other)
+{
+        bool are_equal;
+        R2RMap a, b;
+        uint32_t i;
+
+        ck_assert_int_eq(r2r_code_map(code, one, &a), 0);
+        ck_assert_int_eq(r2r_code_map(code, other, &b), 0);
+        are_equal = a.n == b.n;
+        for (i = 0; are_equal && i < a.n; i++)
+                are_equal = a.entries[i].native == b.entries[i].native &&
+                            a.entries[i].il == b.entries[i].il &&
+                            a.entries[i].source == b.entries[i].source;
+        free(a.entries);
+        free(b.entries);
+        return are_equal;
+}
+
+/* An instance that may be another one as well is found if all of them have its map: only that is
+ * asked for. */
+static void check_instance(const R2RCode *code, const R2RMethod *method, uint32_t rid)
+{
+        const uint64_t start = UINT64_C(0x7f0000000000) + method->begin;
+        const uint32_t size = method->end - method->begin;
+        bool are_equal = true;
+        R2RMethod other;
+        uint32_t at = 0;
+
+        while (r2r_code_next_instance(code, rid, start, size, &at, &other))
+                are_equal = are_equal && maps_equal(code, method->function, other.function);
+        ck_assert_int_eq(r2r_code_find_body(code, rid, start, size, &other), are_equal);
+}
+
 START_TEST(test_corelib)
 {
         g_autofree char *path = corelib_find();
@@ -245,6 +278,7 @@ START_TEST(test_corelib)
         uint32_t i, n_methods = 0, n_tokens = 0, n_found = 0;
         R2RCode *code;
         R2RMethod method, found;
+        R2ROrigin origin;
         int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 
         if (fd < 0) {
@@ -260,6 +294,8 @@ START_TEST(test_corelib)
         for (i = 0; i < r2r_code_n_functions(code); i++)
                 if (r2r_code_method(code, i, &method)) {
                         check_method(code, &method);
+                        if (r2r_code_origin(code, i, &origin) && origin.signature.n)
+                                check_instance(code, &method, origin.rid);
                         n_methods++;
                 }
         ck_assert_uint_gt(n_methods, 10000);
