@@ -32,7 +32,7 @@ SAMPLE_S = 0.25
 JOURNAL_SAMPLE_S = 0.02
 MIN_SAMPLES = 20
 # s: for one feed, also where other tests take most of the machine.
-FEED_TIMEOUT = 500
+FEED_TIMEOUT = 1500
 
 # A body, as feed-churn prints it.
 FedBody = collections.namedtuple('FedBody', 'start size loaded symbol')
