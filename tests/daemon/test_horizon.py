@@ -18,7 +18,7 @@ from test_daemon import Client  # pylint: disable=wrong-import-position
 
 PER_PID = 2
 HELD, OTHER = 100, 200
-# The shortest time between two requests, which the holder's clock can see a little shorter.
+# s between two requests, at least.
 INTERVAL = 0.2
 
 
