@@ -3,7 +3,7 @@
 
 #include "util/fd.h"
 
-#include <glib.h>
+#include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -43,28 +43,34 @@ int port_watch_fd(const PortWatch *watch)
 }
 
 /* True if a port is among the N bytes of events; or if some were lost. */
-static bool events_have_port(const char *bytes, size_t n)
+static bool events_take_ports(const char *bytes, size_t n, GArray *pids)
 {
+        bool is_made = false;
         size_t at = 0;
 
         while (n - at >= sizeof(struct inotify_event)) {
                 const struct inotify_event *event = (const void *)(bytes + at);
 
-                if (event->mask & IN_Q_OVERFLOW ||
-                    (event->len && g_str_has_prefix(event->name, PORT_PREFIX)))
-                        return true;
+                is_made |= (event->mask & IN_Q_OVERFLOW) != 0;
+                if (event->len && g_str_has_prefix(event->name, PORT_PREFIX)) {
+                        const pid_t pid =
+                                (pid_t)g_ascii_strtoll(event->name + strlen(PORT_PREFIX), NULL, 10);
+
+                        g_array_append_val(pids, pid);
+                        is_made = true;
+                }
                 at += sizeof(*event) + event->len;
         }
-        return false;
+        return is_made;
 }
 
-bool port_watch_take(PortWatch *watch)
+bool port_watch_take(PortWatch *watch, GArray *pids)
 {
         char bytes[8192] __attribute__((aligned(__alignof__(struct inotify_event))));
-        bool is_found = false;
+        bool is_made = false;
         ssize_t n;
 
         while ((n = read(watch->fd, bytes, sizeof(bytes))) > 0)
-                is_found |= events_have_port(bytes, (size_t)n);
-        return is_found;
+                is_made |= events_take_ports(bytes, (size_t)n, pids);
+        return is_made;
 }

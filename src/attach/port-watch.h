@@ -9,6 +9,7 @@
  * $TMPDIR, are found by a search of the processes.
  */
 
+#include <glib.h>
 #include <stdbool.h>
 
 typedef struct PortWatch PortWatch;
@@ -20,5 +21,8 @@ void port_watch_free(PortWatch *watch);
 
 /* Borrowed: readable when something was made in the directory. -1 of NULL. */
 int port_watch_fd(const PortWatch *watch);
-/* Takes the events that wait. True if a port was made. */
-bool port_watch_take(PortWatch *watch);
+/*
+ * Takes the events that wait. True if a port was made, or if events were lost. Appends to PIDS, an
+ * array of pid_t, the numbers of those that made one, each in its own pid namespace.
+ */
+bool port_watch_take(PortWatch *watch, GArray *pids);

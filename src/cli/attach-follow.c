@@ -2,11 +2,9 @@
 #include "cli/attach-follow.h"
 
 #include "attach/holder-client.h"
-#include "attach/port-watch.h"
-#include "attach/processes.h"
+#include "attach/search.h"
 #include "cli/json-field.h"
 #include "util/fd.h"
-#include "util/proc-stat.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -14,9 +12,6 @@
 
 /* Between two looks at the processes: a new one is attached within a second. */
 #define SCAN_MS 400
-/* In us. A process that has no runtime is looked at each time while it is young; afterwards when it
- * becomes another program. */
-#define YOUNG (10 * G_TIME_SPAN_SECOND)
 /* The port opens a moment after the runtime is mapped; then only now and then, in us. */
 #define MAX_QUICK_TRIES 20
 #define LATER           G_TIME_SPAN_MINUTE
@@ -27,34 +22,28 @@
 #define MAX_ASKED 8
 
 typedef enum FollowedState {
-        FOLLOWED_OTHER,    /* it has no runtime so far, or is not wanted */
         FOLLOWED_WAITING,  /* to be attached */
         FOLLOWED_ASKED,    /* the answer is awaited */
         FOLLOWED_ATTACHED, /* it was */
 } FollowedState;
 
-/* A process. */
+/* A .NET process. */
 typedef struct Followed {
         pid_t pid;
-        uint64_t start_ticks;
-        char *program; /* owned: its executable; "": not known */
         FollowedState state;
-        gint64 since;    /* us of g_get_monotonic_time(): when it became this program */
-        gint64 next_try; /* WAITING: the same */
+        gint64 next_try; /* WAITING: us of g_get_monotonic_time() */
         unsigned n_tries;
         int fd; /* ASKED: for the answer; else -1 */
-        unsigned scan;
 } Followed;
 
 typedef struct Follow {
         const FollowSettings *settings;
+        Search *search;        /* owned */
         GHashTable *processes; /* pid -> owned Followed */
-        unsigned scan;
         unsigned n_asked;
         gint64 next_look;     /* at the holder */
         gint64 next_sessions; /* at LTTng's */
         pid_t holder;         /* whoever listens for it; 0: not known */
-        PortWatch *ports;     /* owned; NULL: they cannot be watched */
 } Follow;
 
 static void followed_free(void *data)
@@ -62,16 +51,7 @@ static void followed_free(void *data)
         Followed *followed = data;
 
         fd_clear(&followed->fd);
-        g_free(followed->program);
         g_free(followed);
-}
-
-static char *followed_program(pid_t pid)
-{
-        g_autofree char *path = g_strdup_printf("/proc/%d/exe", (int)pid);
-        char *program = g_file_read_link(path, NULL);
-
-        return program ? program : g_strdup("");
 }
 
 static void follow_drop_answer(Follow *follow, Followed *followed)
@@ -88,45 +68,19 @@ static void followed_wait(Followed *followed)
         followed->n_tries = 0;
 }
 
-static void follow_check(Follow *follow, Followed *followed, gint64 now)
-{
-        const FollowSettings *settings = follow->settings;
-        g_autofree char *program = followed_program(followed->pid);
-
-        if (g_strcmp0(program, followed->program) != 0) {
-                g_free(followed->program);
-                followed->program = g_steal_pointer(&program);
-                followed->since = now;
-                /* The port of the program before is closed. */
-                if (followed->state == FOLLOWED_ATTACHED)
-                        followed->state = FOLLOWED_OTHER;
-        }
-        if (followed->state == FOLLOWED_OTHER && now - followed->since < YOUNG &&
-            process_is_wanted(followed->pid, settings->uid, settings->filter))
-                followed_wait(followed);
-}
-
-static void follow_see(Follow *follow, pid_t pid, gint64 now)
+/* PID was found: for the first time, or because it runs another program. */
+static void follow_see(Follow *follow, pid_t pid)
 {
         Followed *followed = g_hash_table_lookup(follow->processes, GINT_TO_POINTER(pid));
-        ProcStat stat;
 
-        if (!proc_stat_read(pid, &stat) || stat.state == 'Z')
-                return;
-        if (followed && followed->start_ticks != stat.start_ticks) {
-                follow_drop_answer(follow, followed);
-                g_hash_table_remove(follow->processes, GINT_TO_POINTER(pid));
-                followed = NULL;
-        }
         if (!followed) {
                 followed = g_new0(Followed, 1);
                 followed->pid = pid;
-                followed->start_ticks = stat.start_ticks;
                 followed->fd = -1;
                 g_hash_table_insert(follow->processes, GINT_TO_POINTER(pid), followed);
         }
-        followed->scan = follow->scan;
-        follow_check(follow, followed, now);
+        follow_drop_answer(follow, followed);
+        followed_wait(followed);
 }
 
 static gboolean follow_is_gone(gpointer key, gpointer value, gpointer data)
@@ -134,22 +88,20 @@ static gboolean follow_is_gone(gpointer key, gpointer value, gpointer data)
         Followed *followed = value;
         Follow *follow = data;
 
-        if (followed->scan == follow->scan)
+        if (search_has(follow->search, followed->pid))
                 return FALSE;
         follow_drop_answer(follow, followed);
         return TRUE;
 }
 
-static void follow_scan(Follow *follow, gint64 now)
+static void follow_scan(Follow *follow)
 {
-        g_autoptr(GDir) proc = g_dir_open("/proc", 0, NULL);
-        const char *name;
+        g_autoptr(GArray) found = search_look(follow->search);
+        guint i;
 
-        follow->scan++;
-        while (proc && (name = g_dir_read_name(proc)))
-                if (g_ascii_isdigit(*name))
-                        follow_see(follow, (pid_t)g_ascii_strtoll(name, NULL, 10), now);
         g_hash_table_foreach_remove(follow->processes, follow_is_gone, follow);
+        for (i = 0; i < found->len; i++)
+                follow_see(follow, g_array_index(found, pid_t, i));
 }
 
 /* Takes over ERROR. */
@@ -235,10 +187,10 @@ static void follow_wait(Follow *follow, gint64 end)
                         fds[n] = (struct pollfd){.fd = asked[n]->fd, .events = POLLIN};
                         n += asked[n]->fd >= 0;
                 }
-                fds[n] = (struct pollfd){.fd = port_watch_fd(follow->ports), .events = POLLIN};
+                fds[n] = (struct pollfd){.fd = search_fd(follow->search), .events = POLLIN};
                 if (poll(fds, n + 1, (int)left) <= 0)
                         continue;
-                if (fds[n].revents && port_watch_take(follow->ports))
+                if (fds[n].revents && search_take_ports(follow->search))
                         end = 0;
                 for (i = 0; i < n; i++)
                         if (fds[i].revents)
@@ -294,14 +246,16 @@ static void follow_look_at_holder(Follow *follow, gint64 now)
 
 void attach_follow(const FollowSettings *settings)
 {
+        const SearchScope scope = {
+                .is_whole_machine = true, .uid = settings->uid, .filter = settings->filter};
         Follow follow = {.settings = settings,
-                         .ports = port_watch_new(),
+                         .search = search_new(&scope),
                          .processes = g_hash_table_new_full(NULL, NULL, NULL, followed_free)};
 
         for (;;) {
                 const gint64 now = g_get_monotonic_time();
 
-                follow_scan(&follow, now);
+                follow_scan(&follow);
                 follow_look_at_holder(&follow, now);
                 follow_ask_all(&follow, now);
                 follow_wait(&follow, now + SCAN_MS * 1000);

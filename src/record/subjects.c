@@ -3,9 +3,9 @@
 
 #include "attach/error.h"
 #include "attach/holder-client.h"
-#include "attach/port-watch.h"
+#include "attach/processes.h"
+#include "attach/search.h"
 #include "attach/target.h"
-#include "record/search.h"
 #include "util/fd.h"
 #include "util/proc.h"
 #include "util/rootfs.h"
@@ -27,7 +27,6 @@ typedef struct Asked {
 struct Subjects {
         SubjectsSettings settings;
         Search *search;     /* owned */
-        PortWatch *ports;   /* owned; NULL: they cannot be watched */
         GArray *asked;      /* owned, of Asked: the answers have not come yet */
         gint64 next_search; /* us of g_get_monotonic_time() */
         guint first_fd;     /* in the array of the last poll */
@@ -44,8 +43,10 @@ Subjects *subjects_new(const SubjectsSettings *settings)
 
         subjects->settings = *settings;
         subjects->asked = g_array_new(FALSE, FALSE, sizeof(Asked));
-        subjects->search = search_new(settings->is_whole_machine);
-        subjects->ports = port_watch_new();
+        subjects->search = search_new(&(SearchScope){
+                .is_whole_machine = settings->is_whole_machine,
+                .uid = geteuid() == 0 ? PROCESSES_ANY_USER : geteuid(),
+        });
         return subjects;
 }
 
@@ -59,7 +60,6 @@ void subjects_free(Subjects *subjects)
                 close(g_array_index(subjects->asked, Asked, i).fd);
         g_array_unref(subjects->asked);
         search_free(subjects->search);
-        port_watch_free(subjects->ports);
         g_free(subjects);
 }
 
@@ -233,7 +233,7 @@ void subjects_add_command(Subjects *subjects, pid_t pid)
 
 void subjects_poll(Subjects *subjects, GArray *fds)
 {
-        const struct pollfd ports = {.fd = port_watch_fd(subjects->ports), .events = POLLIN};
+        const struct pollfd ports = {.fd = search_fd(subjects->search), .events = POLLIN};
         guint i;
 
         subjects->first_fd = fds->len;
@@ -256,7 +256,7 @@ void subjects_serve(Subjects *subjects, const GArray *fds)
                 if (polled[1 + i].revents)
                         subjects_take_answer(subjects, i);
         subjects->n_polled = 0;
-        if ((polled->revents && port_watch_take(subjects->ports)) ||
+        if ((polled->revents && search_take_ports(subjects->search)) ||
             g_get_monotonic_time() >= subjects->next_search)
                 subjects_search(subjects);
 }

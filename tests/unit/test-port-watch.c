@@ -26,15 +26,24 @@ static bool is_readable(const PortWatch *watch)
 START_TEST(test_port)
 {
         g_autofree char *dir = g_dir_make_tmp("port-watch-XXXXXX", NULL);
+        g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(pid_t));
+        unsigned i, n_found = 0;
         PortWatch *watch;
 
         g_setenv("TMPDIR", dir, TRUE);
         watch = port_watch_new();
         ck_assert_ptr_nonnull(watch);
-        port_watch_take(watch);
+        port_watch_take(watch, pids);
+        g_array_set_size(pids, 0);
         make_file(dir, "dotnet-diagnostic-17-1-socket");
+        make_file(dir, "clr-debug-pipe-18-1-in");
+        make_file(dir, "dotnet-diagnostic-4194304-2-socket");
         ck_assert(is_readable(watch));
-        ck_assert(port_watch_take(watch));
+        ck_assert(port_watch_take(watch, pids));
+        for (i = 0; i < pids->len; i++)
+                n_found += g_array_index(pids, pid_t, i) == 17 ||
+                           g_array_index(pids, pid_t, i) == 4194304;
+        ck_assert_uint_eq(n_found, 2);
         port_watch_free(watch);
         g_rmdir(dir);
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/search.h"
+#include "attach/search.h"
 
+#include "attach/port-watch.h"
 #include "attach/processes.h"
 #include "util/proc-stat.h"
 
+#include <time.h>
 #include <unistd.h>
 
 /* In us. After so long without a runtime, a process is taken for another program. */
 #define YOUNG (10 * G_TIME_SPAN_SECOND)
-/* Between two looks at a process that is not young. */
+/* Between two looks at a process that is not young: a machine can have thousands. */
 #define LATER (5 * G_TIME_SPAN_SECOND)
 
 /* A port opens within a tenth of a second, also on a busy machine. */
@@ -18,19 +20,20 @@
 typedef struct Met {
         uint64_t start_ticks;
         char *program;  /* owned: its executable; NULL: not known */
-        gint64 since;   /* us of g_get_monotonic_time(): when it became this program */
+        gint64 since;   /* us of g_get_monotonic_time(): when it became this program, or started */
         gint64 settled; /* the same: when it was looked at last, if it is found or not young; or 0
                          */
         unsigned look;
         unsigned n_tries; /* to attach it */
+        bool is_read;     /* the members above are known */
         bool is_root;     /* or descends from one */
         bool is_found;
 } Met;
 
 struct Search {
         GHashTable *met; /* pid -> owned Met */
-        uid_t uid;       /* whose processes */
-        bool is_whole_machine;
+        SearchScope scope;
+        PortWatch *ports; /* owned; NULL: they cannot be watched */
         unsigned look;
 };
 
@@ -54,13 +57,13 @@ static Met *search_met(Search *search, pid_t pid)
         return met;
 }
 
-Search *search_new(bool is_whole_machine)
+Search *search_new(const SearchScope *scope)
 {
         Search *search = g_new0(Search, 1);
 
         search->met = g_hash_table_new_full(NULL, NULL, NULL, met_free);
-        search->uid = geteuid() == 0 ? PROCESSES_ANY_USER : geteuid();
-        search->is_whole_machine = is_whole_machine;
+        search->scope = *scope;
+        search->ports = port_watch_new();
         return search;
 }
 
@@ -69,50 +72,67 @@ void search_free(Search *search)
         if (!search)
                 return;
         g_hash_table_unref(search->met);
+        port_watch_free(search->ports);
         g_free(search);
 }
 
-/* Another program in the same process, or another process, begins again. */
-static void search_follow(const Search *search, Met *met, pid_t pid, const ProcStat *stat,
+/* How long a process has run, in us. */
+static gint64 process_age(const ProcStat *stat)
+{
+        const uint64_t second = (uint64_t)sysconf(_SC_CLK_TCK);
+        struct timespec now;
+
+        clock_gettime(CLOCK_BOOTTIME, &now);
+        return (gint64)now.tv_sec * G_TIME_SPAN_SECOND + now.tv_nsec / 1000 -
+               (gint64)(stat->start_ticks * (uint64_t)G_TIME_SPAN_SECOND / second);
+}
+
+/* Another program in the same process, or another process, begins again: then true. */
+static bool search_follow(const Search *search, Met *met, pid_t pid, const ProcStat *stat,
                           gint64 now)
 {
         const Met *parent = g_hash_table_lookup(search->met, GINT_TO_POINTER(stat->parent));
+        const bool is_same = met->is_read && met->start_ticks == stat->start_ticks;
         g_autofree char *path = g_strdup_printf("/proc/%d/exe", (int)pid);
         g_autofree char *program = g_file_read_link(path, NULL);
 
-        if (met->since && met->start_ticks == stat->start_ticks &&
-            !g_strcmp0(met->program, program))
-                return;
+        if (is_same && !g_strcmp0(met->program, program))
+                return false;
         /* Whose child it is shows only at first: its parent may end. */
-        if (met->since && met->start_ticks != stat->start_ticks)
+        if (met->is_read && !is_same)
                 met->is_root = false;
         met->is_root |= parent && parent->is_root;
         g_free(met->program);
         met->program = g_steal_pointer(&program);
         met->start_ticks = stat->start_ticks;
-        met->since = now;
-        met->settled = 0;
+        met->since = is_same ? now : now - process_age(stat);
         met->n_tries = 0;
+        met->is_read = true;
         met->is_found = false;
+        return true;
 }
 
 /* True if it is found now. */
 static bool search_meet(Search *search, pid_t pid, gint64 now)
 {
+        const SearchScope *scope = &search->scope;
         Met *met = search_met(search, pid);
         ProcStat stat;
+        bool begins, is_young;
 
         met->look = search->look;
-        if ((met->settled && now - met->settled < LATER) || !proc_stat_read(pid, &stat))
+        if ((met->settled && now - met->settled < LATER) || !proc_stat_read(pid, &stat) ||
+            stat.state == 'Z')
                 return false;
-        search_follow(search, met, pid, &stat, now);
-        if (met->is_found || now - met->since >= YOUNG ||
-            !(search->is_whole_machine || met->is_root)) {
-                met->settled = now;
-                return false;
+        begins = search_follow(search, met, pid, &stat, now);
+        is_young = now - met->since < YOUNG;
+        if (!met->is_found && (begins || is_young) && (scope->is_whole_machine || met->is_root)) {
+                met->is_found = process_is_wanted(pid, scope->uid, scope->filter);
+                met->settled = met->is_found || !is_young ? now : 0;
+                return met->is_found;
         }
-        met->is_found = process_is_wanted(pid, search->uid, /* filter= */ NULL);
-        return met->is_found;
+        met->settled = now;
+        return false;
 }
 
 static gboolean met_is_gone(gpointer pid, gpointer data, gpointer user)
@@ -139,6 +159,37 @@ GArray *search_look(Search *search)
         }
         g_hash_table_foreach_remove(search->met, met_is_gone, search);
         return found;
+}
+
+bool search_has(const Search *search, pid_t pid)
+{
+        const Met *met = g_hash_table_lookup(search->met, GINT_TO_POINTER(pid));
+
+        return met && met->is_found;
+}
+
+int search_fd(const Search *search)
+{
+        return port_watch_fd(search->ports);
+}
+
+bool search_take_ports(Search *search)
+{
+        g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(pid_t));
+        const bool is_made = port_watch_take(search->ports, pids);
+        guint i;
+
+        /* The number may be that of another namespace: then one look too many is taken. */
+        for (i = 0; i < pids->len; i++) {
+                Met *met = g_hash_table_lookup(search->met,
+                                               GINT_TO_POINTER(g_array_index(pids, pid_t, i)));
+
+                if (!met)
+                        continue;
+                met->since = g_get_monotonic_time();
+                met->settled = 0;
+        }
+        return is_made;
 }
 
 void search_add_root(Search *search, pid_t pid)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/search.h"
+#include "attach/processes.h"
+#include "attach/search.h"
 
 #include "support/suite.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -13,6 +15,9 @@
 
 /* More than any process is tried. */
 #define MANY 1000
+
+static const SearchScope MACHINE = {.is_whole_machine = true, .uid = PROCESSES_ANY_USER},
+                         ROOTS = {.uid = PROCESSES_ANY_USER};
 
 static char *directory, *library;
 static pid_t child;
@@ -67,18 +72,62 @@ static bool finds_child(Search *search)
 /* It is found once, and again each time that it could not be attached, but not for ever. */
 START_TEST(test_retry)
 {
-        Search *search = search_new(/* is_whole_machine= */ true);
+        Search *search = search_new(&MACHINE);
         unsigned n = 0;
 
         ck_assert(finds_child(search));
+        ck_assert(search_has(search, child));
         ck_assert(!finds_child(search));
         while (search_retry(search, child)) {
+                ck_assert(!search_has(search, child));
                 ck_assert(finds_child(search));
                 ck_assert_uint_lt(n++, MANY);
         }
         ck_assert_uint_gt(n, 1);
         ck_assert(!finds_child(search));
         ck_assert(!search_retry(search, G_MAXINT32));
+        search_free(search);
+}
+END_TEST
+
+static bool is_readable(int fd)
+{
+        struct pollfd polled = {.fd = fd, .events = POLLIN};
+
+        return poll(&polled, 1, 0) == 1;
+}
+
+/* Another user's is not found. */
+START_TEST(test_user)
+{
+        const SearchScope scope = {.is_whole_machine = true, .uid = geteuid() + 1};
+        Search *search = search_new(&scope);
+
+        ck_assert(!finds_child(search));
+        ck_assert(!search_has(search, child));
+        search_free(search);
+}
+END_TEST
+
+/* A port wakes a search; one of an unknown number, too. */
+START_TEST(test_port)
+{
+        const pid_t numbers[] = {child, G_MAXINT32};
+        g_autofree char *name = g_strdup_printf("dotnet-diagnostic-%d-1-socket", (int)numbers[_i]);
+        g_autofree char *path = g_build_filename(directory, name, NULL);
+        Search *search;
+
+        g_setenv("TMPDIR", directory, TRUE);
+        search = search_new(&MACHINE);
+        ck_assert(finds_child(search));
+        search_take_ports(search);
+        ck_assert(g_file_set_contents(path, "", 0, NULL));
+        ck_assert(is_readable(search_fd(search)));
+        ck_assert(search_take_ports(search));
+        /* It is attached, or soon will be. */
+        ck_assert(!finds_child(search));
+        ck_assert(search_has(search, child));
+        g_unlink(path);
         search_free(search);
 }
 END_TEST
@@ -90,7 +139,7 @@ START_TEST(test_roots)
                 pid_t root;
                 bool is_found;
         } rows[] = {{getpid(), true}, {child, true}, {G_MAXINT32, false}};
-        Search *search = search_new(/* is_whole_machine= */ false);
+        Search *search = search_new(&ROOTS);
 
         search_add_root(search, rows[_i].root);
         ck_assert_int_eq(finds_child(search), rows[_i].is_found);
@@ -101,11 +150,13 @@ END_TEST
 
 Suite *suite_new(void)
 {
-        Suite *suite = suite_create("record-search");
-        TCase *tcase = tcase_create("record-search");
+        Suite *suite = suite_create("search");
+        TCase *tcase = tcase_create("search");
 
         tcase_add_checked_fixture(tcase, set_up, tear_down);
         tcase_add_test(tcase, test_retry);
+        tcase_add_test(tcase, test_user);
+        tcase_add_loop_test(tcase, test_port, 0, 2);
         tcase_add_loop_test(tcase, test_roots, 0, 3);
         suite_add_tcase(suite, tcase);
         return suite;
