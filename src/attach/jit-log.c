@@ -8,6 +8,9 @@
 /* Compilations of one thread that have begun and not ended: more are not real. */
 #define MAX_NESTED 64
 
+/* Thousands of methods are compiled in a second. */
+#define BUFFER_SIZE (64u << 10)
+
 typedef struct JitBegun {
         uint64_t method_id;
         uint64_t time;
@@ -35,6 +38,7 @@ JitLog *jit_log_open(const char *path, int32_t pid)
                 return NULL;
         log = g_new0(JitLog, 1);
         log->file = file;
+        setvbuf(file, NULL, _IOFBF, BUFFER_SIZE);
         log->pid = pid;
         log->threads = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
         return log;

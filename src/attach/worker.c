@@ -9,11 +9,14 @@
 #include "attach/jit-log.h"
 #include "util/fd.h"
 
+#include <malloc.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/pidfd.h>
 
+/* Bytes that a worker keeps once it had them. */
+#define KEPT_MEMORY (4 << 20)
 /* Between two looks of an orphan at the attachment's file. */
 #define ORPHAN_MS 500
 /* In us: for the daemon to acknowledge the last events. */
@@ -540,6 +543,16 @@ static void worker_send_ended(Worker *worker)
         worker_send_error(worker, error);
 }
 
+/*
+ * Batches come and go some times a second: malloc would give their memory back each time, and the
+ * kernel would clear it again, page by page.
+ */
+static void worker_keep_memory(void)
+{
+        mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
+        mallopt(M_MMAP_THRESHOLD, KEPT_MEMORY);
+}
+
 void worker_run(const WorkerJob *job, int fd)
 {
         Worker worker = {.fd = fd,
@@ -551,6 +564,7 @@ void worker_run(const WorkerJob *job, int fd)
                          .orphan = -1};
         g_autoptr(GError) error = NULL;
 
+        worker_keep_memory();
         worker.sink = (EventPipeSink){worker_take_stream, &worker};
         worker.listing_sink = (EventPipeSink){worker_take_listing, &worker};
         worker.wait = (EventPipeWait){.other = &worker.session,
