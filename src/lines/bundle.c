@@ -161,49 +161,52 @@ static bool take_header(ByteCursor *header, uint32_t *ret_version, uint32_t *ret
         return !header->has_failed && *ret_version <= VERSION_MAX;
 }
 
-/* The header's bytes, which the caller frees. False: HOST is not a bundle. */
-static bool bundle_read_header(int host, uint8_t **ret_bytes, ByteCursor *ret)
+/* True: it is the row that is looked for. The row's path is gone after the walk. */
+typedef bool (*BundleRowFn)(const BundleRow *row, void *data);
+
+/* Calls FN for each file in the bundle until it is true. False: it never was, or HOST is not a
+ * bundle. */
+static bool bundle_find_row(int host, BundleRowFn fn, void *data)
 {
         uint64_t at = bundle_header_at(host);
-
-        *ret_bytes = at ? malloc(MAX_HEADER) : NULL;
-        if (!*ret_bytes)
-                return false;
-        *ret = (ByteCursor){.at = *ret_bytes, .n = read_at(host, at, *ret_bytes, MAX_HEADER)};
-        return true;
-}
-
-static bool bundle_search(int host, ByteCursor *header, const char *name, SymbolImageFn fn,
-                          void *data)
-{
-        unsigned n_same = 0;
+        uint8_t *bytes = at ? malloc(MAX_HEADER) : NULL;
+        bool is_found = false;
         uint32_t version, n, i;
+        ByteCursor header;
         BundleRow row;
 
-        if (!take_header(header, &version, &n))
+        if (!bytes)
                 return false;
-        for (i = 0; i < n && n_same < MAX_SAME && take_row(header, version, &row); i++) {
-                if (row.offset > INT64_MAX || !row_is(&row, name))
-                        continue;
-                n_same++;
-                if (row_try(host, &row, fn, data))
-                        return true;
-        }
-        return false;
+        header = (ByteCursor){.at = bytes, .n = read_at(host, at, bytes, MAX_HEADER)};
+        if (!take_header(&header, &version, &n))
+                n = 0;
+        for (i = 0; !is_found && i < n && take_row(&header, version, &row); i++)
+                is_found = fn(&row, data);
+        free(bytes);
+        return is_found;
+}
+
+typedef struct BundleImage {
+        int host;
+        const char *name;
+        SymbolImageFn fn;
+        void *data;
+        unsigned n_same; /* assemblies of that name so far */
+} BundleImage;
+
+static bool row_is_image(const BundleRow *row, void *data)
+{
+        BundleImage *image = data;
+
+        return row->offset <= INT64_MAX && row_is(row, image->name) && image->n_same++ < MAX_SAME &&
+               row_try(image->host, row, image->fn, image->data);
 }
 
 bool bundle_find_image_in(int host, const char *module_path, SymbolImageFn fn, void *data)
 {
-        const char *name = symbol_dirs_name(module_path);
-        ByteCursor header;
-        uint8_t *bytes;
-        bool is_found;
+        BundleImage image = {host, symbol_dirs_name(module_path), fn, data, 0};
 
-        if (!bundle_read_header(host, &bytes, &header))
-                return false;
-        is_found = *name && bundle_search(host, &header, name, fn, data);
-        free(bytes);
-        return is_found;
+        return *image.name && bundle_find_row(host, row_is_image, &image);
 }
 
 static bool row_describe(const BundleRow *row, BundleFile *ret)
@@ -219,41 +222,34 @@ static bool row_describe(const BundleRow *row, BundleFile *ret)
         return true;
 }
 
+typedef struct BundleByte {
+        uint64_t offset;
+        BundleFile *ret;
+} BundleByte;
+
+static bool row_has_byte(const BundleRow *row, void *data)
+{
+        const BundleByte *byte = data;
+
+        return !row->packed && byte->offset >= row->offset &&
+               byte->offset - row->offset < row->size && row_describe(row, byte->ret);
+}
+
 bool bundle_find_at(int host, uint64_t offset, BundleFile *ret)
 {
-        bool is_found = false;
-        uint32_t version, n, i;
-        ByteCursor header;
-        uint8_t *bytes;
-        BundleRow row;
+        BundleByte byte = {offset, ret};
 
-        if (!bundle_read_header(host, &bytes, &header))
-                return false;
-        if (!take_header(&header, &version, &n))
-                n = 0;
-        for (i = 0; !is_found && i < n && take_row(&header, version, &row); i++)
-                is_found = !row.packed && offset >= row.offset && offset - row.offset < row.size &&
-                           row_describe(&row, ret);
-        free(bytes);
-        return is_found;
+        return bundle_find_row(host, row_has_byte, &byte);
+}
+
+static bool row_is_packed(const BundleRow *row, void *data)
+{
+        return row->packed != 0;
 }
 
 bool bundle_is_packed(int host)
 {
-        bool is_packed = false;
-        uint32_t version, n, i;
-        ByteCursor header;
-        uint8_t *bytes;
-        BundleRow row;
-
-        if (!bundle_read_header(host, &bytes, &header))
-                return false;
-        if (!take_header(&header, &version, &n))
-                n = 0;
-        for (i = 0; !is_packed && i < n && take_row(&header, version, &row); i++)
-                is_packed = row.packed != 0;
-        free(bytes);
-        return is_packed;
+        return bundle_find_row(host, row_is_packed, NULL);
 }
 
 /* "/a/b/App.dll" -> "/a/b/App". */
