@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/pid-cache.h"
 
+#include "daemon/seen-process.h"
 #include "util/fd.h"
 #include "util/proc-ns.h"
 #include "util/proc.h"
@@ -19,9 +20,8 @@ typedef struct PidEntry {
         ProcessKey asked; /* the namespace and the pid in it */
         ProcessKey key;   /* the process's own namespace and pid */
         uid_t uid;        /* asked first */
-        int pidfd;
-        gint64 seen; /* us: it was running then */
-        GList link;  /* in `used` */
+        SeenProcess process;
+        GList link; /* in `used` */
 } PidEntry;
 
 /* Look-ups of one user. */
@@ -44,7 +44,7 @@ static void pid_entry_free(gpointer data)
 {
         PidEntry *entry = data;
 
-        fd_clear(&entry->pidfd);
+        seen_process_clear(&entry->process);
         g_free(entry);
 }
 
@@ -106,57 +106,43 @@ static void pid_cache_make_room(PidCache *cache, uid_t uid)
         }
 }
 
+/* Takes over PROCESS. */
 static void pid_cache_add(PidCache *cache, uid_t uid, const ProcessKey *asked,
-                          const ProcessKey *key, int pidfd)
+                          const ProcessKey *key, SeenProcess process)
 {
         PidEntry *entry = g_new0(PidEntry, 1);
 
         pid_cache_make_room(cache, uid);
-        *entry = (PidEntry){.asked = *asked,
-                            .key = *key,
-                            .uid = uid,
-                            .pidfd = pidfd,
-                            .seen = g_get_monotonic_time()};
+        *entry = (PidEntry){.asked = *asked, .key = *key, .uid = uid, .process = process};
         entry->link.data = entry;
         g_queue_push_head_link(&cache->used, &entry->link);
         g_hash_table_insert(cache->entries, &entry->asked, entry);
         pid_cache_user(cache, uid)->n_entries++;
 }
 
-static bool pidfd_lives(int pidfd)
-{
-        return pidfd >= 0 && (pidfd_send_signal(pidfd, 0, NULL, 0) == 0 || errno == EPERM);
-}
-
-static bool pid_entry_lives(PidEntry *entry, gint64 now)
-{
-        if (now - entry->seen < PID_CACHE_FRESH_US)
-                return true;
-        entry->seen = now;
-        return pidfd_lives(entry->pidfd);
-}
-
 static bool pid_cache_look_up(PidCache *cache, uid_t uid, const ProcessKey *asked,
                               ProcessKey *ret_key)
 {
-        FD_AUTO int pidfd = -1;
+        SeenProcess process;
         ProcKey key;
 
         /* For a process of our own namespace that has ended this is the shortest way. */
         if (asked->pid_ns == cache->own_pid_ns) {
-                pidfd = pidfd_open(asked->pid, 0);
+                FD_AUTO int pidfd = pidfd_open(asked->pid, 0);
+
                 if (pidfd < 0 && errno == ESRCH)
                         return false;
-                fd_clear(&pidfd);
         }
         if (!proc_find_key_in(asked->pid_ns, asked->pid, &key))
                 return false;
         *ret_key = key.key;
-        pidfd = pidfd_open(key.host_pid, 0);
-        /* It is kept if the pidfd is that process's and not that of a later one with its pid. */
-        if (pidfd >= 0 && proc_is_same_start(proc_start_time(key.host_pid), key.start) &&
-            pidfd_lives(pidfd))
-                pid_cache_add(cache, uid, asked, &key.key, fd_steal(&pidfd));
+        process = seen_process_open(key.host_pid);
+        /* It is kept if it is that process and not a later one with its pid. */
+        if (proc_is_same_start(proc_start_time(key.host_pid), key.start) &&
+            seen_process_lives(&process, g_get_monotonic_time()))
+                pid_cache_add(cache, uid, asked, &key.key, process);
+        else
+                seen_process_clear(&process);
         return true;
 }
 
@@ -184,7 +170,7 @@ bool pid_cache_find(PidCache *cache, uid_t uid, uint64_t pid_ns, int32_t pid, Pr
         PidEntry *entry = g_hash_table_lookup(cache->entries, &asked);
         gint64 now = g_get_monotonic_time();
 
-        if (entry && pid_entry_lives(entry, now)) {
+        if (entry && seen_process_lives(&entry->process, now)) {
                 g_queue_unlink(&cache->used, &entry->link);
                 g_queue_push_head_link(&cache->used, &entry->link);
                 *ret_key = entry->key;
@@ -192,7 +178,7 @@ bool pid_cache_find(PidCache *cache, uid_t uid, uint64_t pid_ns, int32_t pid, Pr
         }
         if (entry)
                 pid_cache_remove(cache, entry);
-        if (now - cache->missed_time < PID_CACHE_FRESH_US &&
+        if (now - cache->missed_time < SEEN_PROCESS_FRESH_US &&
             process_key_equal(&cache->missed, &asked))
                 return false;
         if (pid_cache_try(cache, uid, &asked, now, ret_key))

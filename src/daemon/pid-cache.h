@@ -8,8 +8,8 @@
  * and 64 for one user, since each takes a descriptor. Look-ups for one user take at most a fifth of
  * the time; beyond that, pids that are not in the cache are answered as unknown.
  *
- * To ask the kernel whether a process runs takes as long as the rest of an answer. So what was
- * found less than PID_CACHE_FRESH_US ago is believed, also that no such process runs.
+ * What was found less than SEEN_PROCESS_FRESH_US ago is believed (seen-process.h), also that no
+ * such process runs.
  */
 
 #include "util/process-key.h"
@@ -17,9 +17,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-/* us. No pid is used again so soon: the kernel takes all others first. */
-#define PID_CACHE_FRESH_US 200
 
 typedef struct PidCache PidCache;
 

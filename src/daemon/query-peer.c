@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/query-peer.h"
 
+#include "daemon/seen-process.h"
 #include "util/fd.h"
 #include "util/proc.h"
 
-#include <errno.h>
-#include <sys/pidfd.h>
 #include <unistd.h>
 
 /* ms that a client has for the rest of a message, or to take what it asked for. */
@@ -16,36 +15,13 @@ struct QueryPeer {
         Peer *peer;                  /* owned */
         QueryConnection *connection; /* owned */
         uid_t uid;
-        pid_t pid;          /* in our own pid namespace */
-        uint64_t pid_ns;    /* its own */
-        int pidfd;          /* -1: it is gone, or outside of our pid namespace */
-        gint64 seen;        /* us: it was running then */
+        pid_t pid;       /* in our own pid namespace; 0: it is outside */
+        uint64_t pid_ns; /* its own */
+        SeenProcess process;
         bool is_privileged; /* sees every process, and always finds a place */
         bool is_watching;
         gint64 connected, last_active; /* us */
 };
-
-static int open_pidfd(pid_t pid)
-{
-        return pid > 0 ? pidfd_open(pid, 0) : -1;
-}
-
-static bool pidfd_lives(int pidfd)
-{
-        return pidfd >= 0 && (pidfd_send_signal(pidfd, 0, NULL, 0) == 0 || errno == EPERM);
-}
-
-static bool query_peer_lives(QueryPeer *self)
-{
-        gint64 now = g_get_monotonic_time();
-
-        if (now - self->seen < PID_CACHE_FRESH_US)
-                return true;
-        if (!pidfd_lives(self->pidfd))
-                return false;
-        self->seen = now;
-        return true;
-}
 
 /* The process that the client calls PID, as long as the client itself lives: else another process
  * may have the client's pid. The look-up in /proc takes longer than the rest of an answer. */
@@ -53,7 +29,7 @@ static bool query_peer_find(void *data, int32_t pid, ProcessKey *ret_key)
 {
         QueryPeer *self = data;
 
-        return pid > 0 && query_peer_lives(self) &&
+        return pid > 0 && seen_process_lives(&self->process, g_get_monotonic_time()) &&
                pid_cache_find(self->options.pids, self->uid, self->pid_ns, pid, ret_key);
 }
 
@@ -67,7 +43,7 @@ static QueryConnection *query_peer_connect(QueryPeer *self, const PeerCredential
                 /* A client that could look into the daemon's memory may as well see all answers. */
                 .sees_all = self->is_privileged,
         };
-        if (self->pidfd >= 0 && proc_read(self->pid, &info) && pidfd_lives(self->pidfd)) {
+        if (proc_read(self->pid, &info) && seen_process_lives(&self->process, self->connected)) {
                 self->pid_ns = info.levels[info.n_levels - 1].pid_ns;
                 context.viewer.pid_ns = self->pid_ns;
                 context.viewer.find = query_peer_find;
@@ -123,7 +99,7 @@ QueryPeer *query_peer_new(int fd, const QueryPeerOptions *options)
                 credentials.uid == 0 || credentials.uid == geteuid() || credentials.is_in_group;
         self->connected = self->last_active = g_get_monotonic_time();
         self->pid = credentials.pid;
-        self->pidfd = open_pidfd(credentials.pid);
+        self->process = seen_process_open(credentials.pid);
         self->connection = query_peer_connect(self, &credentials);
         self->peer =
                 peer_new(fd, &QUERY_ROLE, query_connection_conversation(self->connection), self);
@@ -136,7 +112,7 @@ void query_peer_free(QueryPeer *self)
                 return;
         peer_free(self->peer);
         query_connection_free(self->connection);
-        fd_clear(&self->pidfd);
+        seen_process_clear(&self->process);
         g_free(self);
 }
 
