@@ -6,7 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <gio/gio.h>
+#include <glib.h>
 #include <sys/stat.h>
 
 /* The runtime there may be another user's, who finds nothing but the socket. */
@@ -66,7 +66,7 @@ GuestPort *guest_port_new(pid_t pid, const char *path, mode_t mode, ListenerAcce
         g_array_set_clear_func(port->made, made_clear);
         port->directory = root >= 0 ? guest_port_open(port, root, directory) : -1;
         if (port->directory < 0) {
-                g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno),
+                g_set_error(error, G_FILE_ERROR, (gint)g_file_error_from_errno(errno),
                             "cannot make the directory %s that process %d sees: %s", directory,
                             (int)pid, g_strerror(errno));
         } else {

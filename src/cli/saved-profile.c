@@ -4,8 +4,12 @@
 #include "clrsym/clrsym.h"
 #include "profile/data.h"
 #include "profile/profile-file.h"
+#include "util/fd.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SAVED_ERROR (g_quark_from_static_string("clrsym-saved-profile"))
 
@@ -183,15 +187,13 @@ static bool saved_set_damaged(const char *path, GError **error)
         return false;
 }
 
-static bool saved_read_exactly(GInputStream *stream, void *bytes, size_t n)
+static bool saved_read_exactly(gzFile stream, void *bytes, size_t n)
 {
-        gsize n_read;
-
-        return g_input_stream_read_all(stream, bytes, n, &n_read, NULL, NULL) && n_read == n;
+        return gzread(stream, bytes, (unsigned)n) == (int)n;
 }
 
 /* NULL: there is less. An empty one is NULL in *RET_TEXT. */
-static bool saved_read_text(GInputStream *stream, size_t n, char **ret_text)
+static bool saved_read_text(gzFile stream, size_t n, char **ret_text)
 {
         char *text = n ? g_malloc0(n + 1) : NULL;
 
@@ -203,7 +205,7 @@ static bool saved_read_text(GInputStream *stream, size_t n, char **ret_text)
         return true;
 }
 
-static bool saved_read_header(GInputStream *stream, SavedProfile *saved)
+static bool saved_read_header(gzFile stream, SavedProfile *saved)
 {
         SavedHeader header;
 
@@ -218,21 +220,23 @@ static bool saved_read_header(GInputStream *stream, SavedProfile *saved)
         return true;
 }
 
-static bool saved_read_samples(GInputStream *stream, SavedProfile *saved)
+static bool saved_read_samples(gzFile stream, SavedProfile *saved)
 {
         g_autofree char *bytes = g_malloc(65536);
         uint64_t n_read = 0;
-        gssize n;
+        int n, status;
 
-        while ((n = g_input_stream_read(stream, bytes, 65536, NULL, NULL)) > 0) {
+        while ((n = gzread(stream, bytes, 65536)) > 0) {
                 n_read += (uint64_t)n;
                 if (n_read > MAX_SIZE || !perf_profile_take(bytes, (size_t)n, &saved->samples))
                         return false;
         }
-        return n == 0 && stream_reader_is_whole(saved->samples.reader);
+        /* gzread() itself does not report that the file was cut off. */
+        gzerror(stream, &status);
+        return n == 0 && status == Z_OK && stream_reader_is_whole(saved->samples.reader);
 }
 
-bool saved_profile_read_stream(GInputStream *stream, const char *path, const SavedTarget *target,
+bool saved_profile_read_stream(gzFile stream, const char *path, const SavedTarget *target,
                                SavedProfile *ret_saved, GError **error)
 {
         SavedProfile saved = {.title = NULL};
@@ -250,28 +254,27 @@ bool saved_profile_read_stream(GInputStream *stream, const char *path, const Sav
 bool saved_profile_is(const char *path)
 {
         static const uint8_t GZIP[] = {0x1f, 0x8b};
-        g_autoptr(GFile) file = g_file_new_for_path(path);
-        g_autoptr(GFileInputStream) stream = g_file_read(file, NULL, NULL);
+        FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC);
         uint8_t begin[sizeof(GZIP)];
 
-        return stream && saved_read_exactly(G_INPUT_STREAM(stream), begin, sizeof(begin)) &&
+        return fd >= 0 && read(fd, begin, sizeof(begin)) == sizeof(begin) &&
                memcmp(begin, GZIP, sizeof(begin)) == 0;
 }
 
 bool saved_profile_read(const char *path, const SavedTarget *target, SavedProfile *ret_saved,
                         GError **error)
 {
-        g_autoptr(GFile) file = g_file_new_for_path(path);
-        g_autoptr(GFileInputStream) compressed = g_file_read(file, NULL, error);
-        g_autoptr(GZlibDecompressor) decompressor =
-                g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP);
-        g_autoptr(GInputStream) stream = NULL;
+        gzFile stream = gzopen(path, "rbe");
+        bool is_read;
 
-        if (!compressed)
+        if (!stream) {
+                g_set_error(error, G_FILE_ERROR, (gint)g_file_error_from_errno(errno),
+                            "cannot read %s: %s", path, g_strerror(errno));
                 return false;
-        stream =
-                g_converter_input_stream_new(G_INPUT_STREAM(compressed), G_CONVERTER(decompressor));
-        return saved_profile_read_stream(stream, path, target, ret_saved, error);
+        }
+        is_read = saved_profile_read_stream(stream, path, target, ret_saved, error);
+        gzclose(stream);
+        return is_read;
 }
 
 void saved_profile_clear(SavedProfile *saved)

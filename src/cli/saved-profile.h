@@ -13,7 +13,7 @@
 
 #include "cli/perf-profile.h"
 
-#include <gio/gio.h>
+#include <zlib.h>
 
 #define SAVED_ENDING ".clrsym"
 #define SAVED_MAGIC  "clrsym samples 1\n"
@@ -42,7 +42,7 @@ typedef struct SavedProfile {
 /* False with ERROR set; then there is nothing to clear. */
 bool saved_profile_read(const char *path, const SavedTarget *target, SavedProfile *ret_saved,
                         GError **error);
-/* The same, of the bytes that STREAM yields; PATH is for messages. */
-bool saved_profile_read_stream(GInputStream *stream, const char *path, const SavedTarget *target,
+/* The same, of the bytes that STREAM yields, packed or not; PATH is for messages. */
+bool saved_profile_read_stream(gzFile stream, const char *path, const SavedTarget *target,
                                SavedProfile *ret_saved, GError **error);
 void saved_profile_clear(SavedProfile *saved);

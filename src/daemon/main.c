@@ -11,7 +11,7 @@
 #include "util/runtime-path.h"
 #include "util/systemd.h"
 
-#include <gio/gio.h>
+#include <glib.h>
 #include <glib-unix.h>
 #include <malloc.h>
 #include <signal.h>
@@ -82,7 +82,8 @@ static void set_default_path(char **path, const char *name)
 static const char *permission_hint(const GError *error)
 {
         if (geteuid() != 0 && !runtime_variable("XDG_RUNTIME_DIR") &&
-            g_error_matches(error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED))
+            (g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_ACCES) ||
+             g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_PERM)))
                 return ": set XDG_RUNTIME_DIR, as a login does, or give --ingest and --query";
         return "";
 }

@@ -6,7 +6,7 @@
 #include "util/fd.h"
 
 #include <fcntl.h>
-#include <gio/gio.h>
+#include <glib.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -148,7 +148,7 @@ static int viewer_connect(const char *host, uint16_t port, pid_t net, GError **e
         snprintf(service, sizeof(service), "%u", port);
         code = getaddrinfo(host, service, &hints, &found);
         if (code != 0) {
-                g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s: %s", host,
+                g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s", host,
                             gai_strerror(code));
                 return -1;
         }
@@ -159,7 +159,7 @@ static int viewer_connect(const char *host, uint16_t port, pid_t net, GError **e
                         fd_clear(&fd);
         }
         if (fd < 0)
-                g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno),
+                g_set_error(error, G_FILE_ERROR, (gint)g_file_error_from_errno(errno),
                             "cannot connect to %s:%u: %s", host, port, g_strerror(errno));
         else
                 setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));

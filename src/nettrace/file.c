@@ -4,7 +4,7 @@
 #include "util/fd.h"
 
 #include <errno.h>
-#include <gio/gio.h>
+#include <glib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 
 static bool file_fail(GError **error)
 {
-        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_FAILED, g_strerror(errno));
+        g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, g_strerror(errno));
         return false;
 }
 

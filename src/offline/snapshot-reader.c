@@ -2,22 +2,25 @@
 #include "offline/snapshot.h"
 
 #include <errno.h>
-#include <gio/gio.h>
+#include <glib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define BUFFER_SIZE (256u << 10)
 /* Bytes of the first line; no snapshot has a longer one. */
 #define MAX_LINE 128
+/* To MAX_WBITS: with gzip's head and end. */
+#define GZIP_BITS 16
 
 struct SnapshotReader {
         char *path; /* owned */
         int fd;
         uint64_t size;
         uint64_t n_read;
-        GConverter *inflate; /* owned */
-        uint8_t *input;      /* owned: what is not unpacked yet is from begin to end */
+        z_stream inflate;
+        uint8_t *input; /* owned: what is not unpacked yet is from begin to end */
         size_t begin, end;
         uint8_t *output; /* owned */
         bool has_jit_events;
@@ -26,7 +29,7 @@ struct SnapshotReader {
 
 static bool snapshot_reader_fail(const SnapshotReader *reader, GError **error, const char *what)
 {
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s: %s", reader->path, what);
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s", reader->path, what);
         return false;
 }
 
@@ -93,7 +96,9 @@ SnapshotReader *snapshot_reader_new(int fd, const char *path, bool jit_events, G
         reader->fd = fd;
         reader->input = g_malloc(BUFFER_SIZE);
         reader->output = g_malloc(BUFFER_SIZE);
-        reader->inflate = G_CONVERTER(g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP));
+        /* As any allocation does that fails. */
+        if (inflateInit2(&reader->inflate, MAX_WBITS + GZIP_BITS) != Z_OK)
+                g_error("not enough memory to read a snapshot");
         reader->size = fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
         if (!snapshot_reader_read_line(reader, jit_events, error)) {
                 snapshot_reader_free(reader);
@@ -107,7 +112,7 @@ void snapshot_reader_free(SnapshotReader *reader)
         if (!reader)
                 return;
         close(reader->fd);
-        g_object_unref(reader->inflate);
+        inflateEnd(&reader->inflate);
         g_free(reader->input);
         g_free(reader->output);
         g_free(reader->path);
@@ -131,9 +136,25 @@ static bool snapshot_reader_check_end(SnapshotReader *reader, GError **error)
                                     "with clrsym save");
 }
 
+/* Unpacks some of what was read, to N bytes of output. Returns what inflate() does. */
+static int snapshot_reader_unpack(SnapshotReader *reader, size_t *ret_n)
+{
+        z_stream *stream = &reader->inflate;
+        int r;
+
+        stream->next_in = reader->input + reader->begin;
+        stream->avail_in = (uInt)(reader->end - reader->begin);
+        stream->next_out = reader->output;
+        stream->avail_out = BUFFER_SIZE;
+        r = inflate(stream, Z_NO_FLUSH);
+        reader->begin = reader->end - stream->avail_in;
+        *ret_n = BUFFER_SIZE - stream->avail_out;
+        return r;
+}
+
 ssize_t snapshot_reader_next(SnapshotReader *reader, const uint8_t **ret_bytes, GError **error)
 {
-        gsize n_taken, n = 0;
+        size_t n = 0;
 
         while (!reader->is_over && n == 0) {
                 if (!snapshot_reader_fill(reader, error))
@@ -144,16 +165,12 @@ ssize_t snapshot_reader_next(SnapshotReader *reader, const uint8_t **ret_bytes, 
                                 "a snapshot that was cut off: make it again with clrsym save");
                         return -1;
                 }
-                switch (g_converter_convert(reader->inflate, reader->input + reader->begin,
-                                            reader->end - reader->begin, reader->output,
-                                            BUFFER_SIZE, 0, &n_taken, &n, NULL)) {
-                case G_CONVERTER_FINISHED:
-                        reader->begin += n_taken;
+                switch (snapshot_reader_unpack(reader, &n)) {
+                case Z_STREAM_END:
                         if (!snapshot_reader_check_end(reader, error))
                                 return -1;
                         break;
-                case G_CONVERTER_CONVERTED:
-                        reader->begin += n_taken;
+                case Z_OK:
                         break;
                 default:
                         snapshot_reader_fail(reader, error,

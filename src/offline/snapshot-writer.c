@@ -2,10 +2,11 @@
 #include "offline/snapshot.h"
 
 #include "util/atomic-file.h"
+#include "util/gzip.h"
 #include "wire/ingest.h"
 
 #include <errno.h>
-#include <gio/gio.h>
+#include <glib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,18 +16,18 @@ _Static_assert(SNAPSHOT_FORMAT == 1 && INGEST_VERSION == 1, "another snapshot fo
 
 /* The fastest: names repeat so much that more work gains little. */
 #define COMPRESSION_LEVEL 1
-#define OUTPUT_SIZE       (64u << 10)
 
 struct SnapshotWriter {
         char *path; /* owned */
         AtomicFile file;
-        GConverter *deflate; /* owned */
+        Gzip *gzip;     /* owned */
+        GError **error; /* of the call under way */
 };
 
 static bool snapshot_writer_fail(const SnapshotWriter *writer, GError **error, const char *what)
 {
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s: cannot save a snapshot there: %s",
-                    writer->path, what);
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
+                    "%s: cannot save a snapshot there: %s", writer->path, what);
         return false;
 }
 
@@ -44,6 +45,14 @@ static bool snapshot_writer_write(SnapshotWriter *writer, const uint8_t *bytes, 
                 n -= (size_t)written;
         }
         return true;
+}
+
+/* What was packed. */
+static bool snapshot_writer_take(void *data, const void *bytes, size_t n)
+{
+        SnapshotWriter *writer = data;
+
+        return snapshot_writer_write(writer, bytes, n, writer->error);
 }
 
 /* Only an older snapshot may be replaced. */
@@ -81,8 +90,7 @@ SnapshotWriter *snapshot_writer_new(const char *path, bool jit_events, GError **
 
         writer->path = g_strdup(path);
         writer->file = ATOMIC_FILE_INIT;
-        writer->deflate = G_CONVERTER(
-                g_zlib_compressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP, COMPRESSION_LEVEL));
+        writer->gzip = gzip_new(COMPRESSION_LEVEL, snapshot_writer_take, writer);
         if (!snapshot_writer_check_path(writer, error) || !snapshot_writer_open(writer, error) ||
             !snapshot_writer_write(writer, (const uint8_t *)line, strlen(line), error)) {
                 snapshot_writer_free(writer);
@@ -96,43 +104,23 @@ void snapshot_writer_free(SnapshotWriter *writer)
         if (!writer)
                 return;
         atomic_file_clear(&writer->file);
-        g_object_unref(writer->deflate);
+        gzip_free(writer->gzip);
         g_free(writer->path);
         g_free(writer);
 }
 
-static bool snapshot_writer_pack(SnapshotWriter *writer, const uint8_t *bytes, size_t n,
-                                 GConverterFlags flags, GError **error)
-{
-        g_autofree uint8_t *output = g_malloc(OUTPUT_SIZE);
-        GConverterResult result = G_CONVERTER_CONVERTED;
-
-        while (result != G_CONVERTER_FINISHED && (n > 0 || flags)) {
-                g_autoptr(GError) pack_error = NULL;
-                gsize n_taken, n_output;
-
-                result = g_converter_convert(writer->deflate, bytes, n, output, OUTPUT_SIZE, flags,
-                                             &n_taken, &n_output, &pack_error);
-                if (result == G_CONVERTER_ERROR)
-                        return snapshot_writer_fail(writer, error, pack_error->message);
-                if (!snapshot_writer_write(writer, output, n_output, error))
-                        return false;
-                bytes += n_taken;
-                n -= n_taken;
-        }
-        return true;
-}
-
 bool snapshot_writer_add(SnapshotWriter *writer, const uint8_t *bytes, size_t n, GError **error)
 {
-        return snapshot_writer_pack(writer, bytes, n, 0, error);
+        writer->error = error;
+        return gzip_add(writer->gzip, bytes, n);
 }
 
 bool snapshot_writer_finish(SnapshotWriter *writer, GError **error)
 {
         int r;
 
-        if (!snapshot_writer_pack(writer, NULL, 0, G_CONVERTER_INPUT_AT_END, error))
+        writer->error = error;
+        if (!gzip_finish(writer->gzip))
                 return false;
         r = atomic_file_commit(&writer->file, true);
         return r == 0 || snapshot_writer_fail(writer, error, g_strerror(-r));

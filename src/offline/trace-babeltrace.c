@@ -4,7 +4,7 @@
 #include "util/babeltrace-child.h"
 
 #include <errno.h>
-#include <gio/gio.h>
+#include <glib.h>
 #include <glib-unix.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -125,7 +125,7 @@ static void child_ended(void *data, const char *reason)
         if (!wrong)
                 wrong = reason;
         babeltrace->calls->ended(babeltrace->data,
-                                 wrong ? g_error_new(G_IO_ERROR, G_IO_ERROR_FAILED, "%s: %s",
+                                 wrong ? g_error_new(G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s",
                                                      babeltrace->directory, wrong)
                                        : NULL);
 }

@@ -3,7 +3,7 @@
 
 #include "ctf/read-ahead.h"
 
-#include <gio/gio.h>
+#include <glib.h>
 
 /* Items that are read before others have their turn. */
 #define ITEMS_A_PIECE 8192
@@ -26,7 +26,7 @@ struct TraceCtf {
 
 static bool trace_ctf_fail(const TraceCtf *ctf, GError **error, const char *what)
 {
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s: %s", ctf->directory, what);
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s", ctf->directory, what);
         return false;
 }
 

@@ -3,7 +3,7 @@
 
 #include "nettrace/read-ahead.h"
 
-#include <gio/gio.h>
+#include <glib.h>
 
 /* Items that are read before others have their turn. */
 #define ITEMS_A_PIECE 4096

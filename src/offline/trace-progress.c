@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
-#include <gio/gio.h>
+#include <glib.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@ struct TraceProgress {
 
 static bool progress_fail(GError **error, const char *directory, const char *what)
 {
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s: %s", directory, what);
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s", directory, what);
         return false;
 }
 

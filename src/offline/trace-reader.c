@@ -14,7 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <gio/gio.h>
+#include <glib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,7 +43,7 @@ struct TraceReader {
 
 static GError *trace_reader_fail(const TraceReader *reader, const char *what)
 {
-        return g_error_new(G_IO_ERROR, G_IO_ERROR_FAILED, "%s: %s", reader->options.path, what);
+        return g_error_new(G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s", reader->options.path, what);
 }
 
 static uint64_t trace_reader_dotnet_events(const TraceReader *reader)

@@ -4,7 +4,7 @@
 #include "wire/ingest-client.h"
 #include "wire/program-names.h"
 
-#include <gio/gio.h>
+#include <glib.h>
 
 struct TraceSink {
         char *path;           /* owned */
@@ -50,7 +50,7 @@ void trace_sink_free(TraceSink *sink)
 
 static bool trace_sink_fail(const TraceSink *sink, GError **error, const char *what)
 {
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s: %s", sink->path, what);
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s", sink->path, what);
         return false;
 }
 

@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/markup.h"
 
-#include "graph-resources.h"
 #include "util/json-text.h"
+
+#include <string.h>
+
+typedef struct GraphText {
+        const char *name;
+        const char *text; /* without a NUL */
+        size_t n;
+} GraphText;
+
+/* The files in src/profile/graph, made by embed.py. */
+#include "graph-texts.inc"
 
 static const char *const ENTITIES[] = {
         ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;",
@@ -35,12 +45,14 @@ void script_append_string(GString *out, const char *text)
 
 const char *resource_text(const char *name, size_t *ret_n)
 {
-        g_autofree char *path = g_strconcat("/org/clrsym/graph/", name, NULL);
-        g_autoptr(GBytes) bytes = g_resource_lookup_data(graph_get_resource(), path,
-                                                         G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
+        size_t i;
 
-        g_assert(bytes);
-        return g_bytes_get_data(bytes, ret_n); /* static: it outlives BYTES */
+        for (i = 0; i < G_N_ELEMENTS(GRAPH_TEXTS); i++)
+                if (!strcmp(GRAPH_TEXTS[i].name, name)) {
+                        *ret_n = GRAPH_TEXTS[i].n;
+                        return GRAPH_TEXTS[i].text;
+                }
+        g_assert_not_reached();
 }
 
 void resource_append(GString *out, const char *name)

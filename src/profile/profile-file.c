@@ -13,22 +13,7 @@ static bool profile_file_set_error(GError **error, const char *path, int number)
         return false;
 }
 
-bool profile_file_open(ProfileFile *ret_file, const char *path, bool gzip, GError **error)
-{
-        ProfileFile file = {.file = ATOMIC_FILE_INIT};
-        int r = atomic_file_open(&file.file, path);
-
-        if (r < 0)
-                return profile_file_set_error(error, path, -r);
-        file.text = g_string_sized_new(N_KEPT + N_KEPT / 4);
-        if (gzip)
-                file.compressor =
-                        G_CONVERTER(g_zlib_compressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP, -1));
-        *ret_file = file;
-        return true;
-}
-
-static void write_bytes(ProfileFile *file, const char *bytes, size_t n)
+static void profile_file_write(ProfileFile *file, const char *bytes, size_t n)
 {
         while (n && !file->error) {
                 ssize_t n_written = write(file->file.fd, bytes, n);
@@ -43,35 +28,37 @@ static void write_bytes(ProfileFile *file, const char *bytes, size_t n)
         }
 }
 
-static void write_compressed(ProfileFile *file, const char *bytes, size_t n, bool is_end)
+/* What was packed. */
+static bool profile_file_take(void *data, const void *bytes, size_t n)
 {
-        GConverterResult result = G_CONVERTER_CONVERTED;
-        char buffer[1 << 14];
+        ProfileFile *file = data;
 
-        while (!file->error && (is_end ? result != G_CONVERTER_FINISHED : n > 0)) {
-                g_autoptr(GError) error = NULL;
-                gsize n_read, n_written;
+        profile_file_write(file, bytes, n);
+        return !file->error;
+}
 
-                result = g_converter_convert(file->compressor, bytes, n, buffer, sizeof(buffer),
-                                             is_end ? G_CONVERTER_INPUT_AT_END
-                                                    : G_CONVERTER_NO_FLAGS,
-                                             &n_read, &n_written, &error);
-                if (result == G_CONVERTER_ERROR) {
-                        file->error = EIO;
-                        return;
-                }
-                bytes += n_read;
-                n -= n_read;
-                write_bytes(file, buffer, n_written);
-        }
+bool profile_file_open(ProfileFile *ret_file, const char *path, bool gzip, GError **error)
+{
+        ProfileFile file = {.file = ATOMIC_FILE_INIT};
+        int r = atomic_file_open(&file.file, path);
+
+        if (r < 0)
+                return profile_file_set_error(error, path, -r);
+        file.text = g_string_sized_new(N_KEPT + N_KEPT / 4);
+        *ret_file = file;
+        if (gzip)
+                ret_file->gzip = gzip_new(-1, profile_file_take, ret_file);
+        return true;
 }
 
 static void profile_file_write_text(ProfileFile *file, bool is_end)
 {
-        if (file->compressor)
-                write_compressed(file, file->text->str, file->text->len, is_end);
-        else
-                write_bytes(file, file->text->str, file->text->len);
+        const GString *text = file->text;
+
+        if (!file->gzip)
+                profile_file_write(file, text->str, text->len);
+        else if (!file->error && gzip_add(file->gzip, text->str, text->len) && is_end)
+                gzip_finish(file->gzip);
         g_string_truncate(file->text, 0);
 }
 
@@ -89,7 +76,7 @@ bool profile_file_close(ProfileFile *file, GError **error)
         r = file->error ? -file->error : atomic_file_commit(&file->file, /* sync= */ false);
         if (r < 0)
                 profile_file_set_error(error, file->file.target, -r);
-        g_clear_object(&file->compressor);
+        gzip_free(file->gzip);
         g_string_free(file->text, TRUE);
         atomic_file_clear(&file->file);
         return r == 0;

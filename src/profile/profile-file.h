@@ -9,17 +9,19 @@
  */
 
 #include "util/atomic-file.h"
+#include "util/gzip.h"
 
-#include <gio/gio.h>
+#include <glib.h>
 
 typedef struct ProfileFile {
-        GString *text;          /* owned: to be written */
-        AtomicFile file;        /* owned */
-        int error;              /* errno of the first failure, or 0 */
-        GConverter *compressor; /* owned, or NULL */
+        GString *text;   /* owned: to be written */
+        AtomicFile file; /* owned */
+        int error;       /* errno of the first failure, or 0 */
+        Gzip *gzip;      /* owned; NULL: the file is not compressed */
 } ProfileFile;
 
-/* "-" is stdout. With GZIP the file is compressed. */
+/* "-" is stdout. With GZIP the file is compressed. RET_FILE stays where it is until it is closed.
+ */
 bool profile_file_open(ProfileFile *ret_file, const char *path, bool gzip, GError **error);
 /* Writes the text if there is much of it. */
 void profile_file_flush(ProfileFile *file);

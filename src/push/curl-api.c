@@ -2,7 +2,7 @@
 #include "push/curl-api.h"
 
 #include <dlfcn.h>
-#include <gio/gio.h>
+#include <glib.h>
 #include <stdbool.h>
 
 /* One library, built with one or the other library for TLS. */
@@ -25,7 +25,7 @@ static void *curl_api_open(GError **error)
         for (i = 0; !library && i < G_N_ELEMENTS(LIBRARIES); i++)
                 library = dlopen(LIBRARIES[i], RTLD_NOW | RTLD_LOCAL);
         if (!library)
-                g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
+                g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT,
                             "libcurl is not installed, which sends profiles (%s): apt install "
                             "libcurl4",
                             dlerror());
@@ -48,7 +48,7 @@ const CurlApi *curl_api(GError **error)
                 void *address = dlsym(library, SYMBOLS[i].name);
 
                 if (!address) {
-                        g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
+                        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT,
                                     "libcurl has no %s: 7.88 or newer is needed", SYMBOLS[i].name);
                         dlclose(library);
                         return NULL;

@@ -5,7 +5,7 @@
 #include "util/listener.h"
 
 #include <errno.h>
-#include <gio/gio.h>
+#include <glib.h>
 #include <glib-unix.h>
 #include <signal.h>
 #include <string.h>
@@ -133,7 +133,7 @@ static bool child_make_directory(BabeltraceChild *child, const char *name, GErro
         child->directory = g_build_filename(parent, "clrsym-XXXXXX", NULL);
         if (g_mkdtemp(child->directory))
                 return true;
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "cannot make a directory in %s: %s",
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "cannot make a directory in %s: %s",
                     parent, g_strerror(errno));
         g_clear_pointer(&child->directory, g_free);
         return false;
@@ -147,7 +147,7 @@ static bool child_listen(BabeltraceChild *child, const BabeltraceChildSettings *
         child->socket = g_build_filename(
                 settings->directory ? settings->directory : child->directory, settings->name, NULL);
         if (strlen(child->socket) > MAX_SOCKET_PATH) {
-                g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED,
+                g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
                             "%s is too long for a socket: set TMPDIR", child->socket);
                 return false;
         }
@@ -206,9 +206,9 @@ static bool child_spawn(BabeltraceChild *child, const BabeltraceChildSettings *s
                                       child_set_up, GINT_TO_POINTER(getpid()), &child->pid, NULL,
                                       NULL, &child->error_fd, &spawn_error)) {
                 if (g_error_matches(spawn_error, G_SPAWN_ERROR, G_SPAWN_ERROR_NOENT))
-                        g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, BABELTRACE_MISSING);
+                        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT, BABELTRACE_MISSING);
                 else
-                        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED,
+                        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
                                     "cannot start babeltrace2: %s", spawn_error->message);
                 return false;
         }

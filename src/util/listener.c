@@ -5,7 +5,7 @@
 #include "util/unix-socket.h"
 
 #include <errno.h>
-#include <gio/gio.h>
+#include <glib.h>
 #include <glib-unix.h>
 #include <grp.h>
 #include <poll.h>
@@ -31,7 +31,7 @@ struct Listener {
 
 static bool listener_set_error(GError **error, const char *format, const char *path)
 {
-        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), format, path,
+        g_set_error(error, G_FILE_ERROR, (gint)g_file_error_from_errno(errno), format, path,
                     g_strerror(errno));
         return false;
 }
@@ -71,13 +71,13 @@ static bool make_socket(Listener *listener, mode_t mode, const char *group, GErr
         if (g_mkdir_with_parents(directory, 0755) < 0)
                 return listener_set_error(error, "cannot make the directory %s: %s", directory);
         if (lstat(listener->path, &st) == 0 && !S_ISSOCK(st.st_mode)) {
-                g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS,
+                g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_EXIST,
                             "%s exists and is not a socket: give another path", listener->path);
                 return false;
         }
         if (is_listened_on(listener->path)) {
                 g_set_error(
-                        error, G_IO_ERROR, G_IO_ERROR_ADDRESS_IN_USE,
+                        error, G_FILE_ERROR, G_FILE_ERROR_EXIST,
                         "another process listens on %s already: stop that clrsymd, or give another "
                         "path",
                         listener->path);
@@ -145,7 +145,7 @@ Listener *listener_new(const char *path, mode_t mode, const char *group, int fd,
         listener->data = data;
         listener->fd = fd;
         if (fd >= 0 && !is_listening(fd)) {
-                g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+                g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
                             "what was handed over for %s is not a listening Unix socket: check "
                             "clrsymd.socket",
                             path);

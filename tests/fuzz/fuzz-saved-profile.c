@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Named samples that were saved to a file, decompressed, of any bytes. */
+/* Named samples that were saved to a file, packed or not, of any bytes. */
 
 #include "cli/saved-profile.h"
 #include "fuzz.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        g_autoptr(GInputStream) stream =
-                g_memory_input_stream_new_from_data(data, (gssize)size, /* destroy= */ NULL);
+        const int fd = memfd_create("saved", MFD_CLOEXEC);
+        gzFile stream;
         g_autoptr(GError) error = NULL;
         const SavedTarget target = {NULL, false};
         SavedProfile saved;
-        const bool is_read = saved_profile_read_stream(stream, "input", &target, &saved, &error);
+        bool is_read;
 
+        FUZZ_REQUIRE(fd >= 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
+        stream = gzdopen(fd, "rb");
+        is_read = saved_profile_read_stream(stream, "input", &target, &saved, &error);
+        gzclose(stream);
         FUZZ_REQUIRE(is_read == (error == NULL));
         if (is_read)
                 saved_profile_clear(&saved);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Gzip: packs bytes on their way to a file (RFC 1952), by zlib
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct Gzip Gzip;
+
+/* Takes N packed bytes. False: they cannot be written. The caller keeps the reason. */
+typedef bool (*GzipWriteFn)(void *data, const void *bytes, size_t n);
+
+/* LEVEL: 1 (fast) to 9 (small), or -1 for zlib's own choice. */
+Gzip *gzip_new(int level, GzipWriteFn write, void *data);
+/* NULL is fine. */
+void gzip_free(Gzip *gzip);
+
+/* False: WRITE was. Then nothing may follow. */
+bool gzip_add(Gzip *gzip, const void *bytes, size_t n);
+/* The same for what is left. Nothing may follow. */
+bool gzip_finish(Gzip *gzip);
