@@ -51,6 +51,28 @@ static bool snapshot_reader_fill(SnapshotReader *reader, GError **error)
         return true;
 }
 
+/* What a file can be instead of a snapshot, by how it begins. */
+static const struct {
+        const char *begin;
+        size_t n;
+        const char *what;
+} OTHERS[] = {
+        {"\x1f\x8b", 2,
+         "compressed by gzip: if it has the samples of clrsym record, clrsym perf -i reads it"},
+        {"PERFILE2", 8, "perf's samples: clrsym perf -i reads them"},
+};
+
+static const char *snapshot_reader_find_other(const SnapshotReader *reader)
+{
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(OTHERS); i++)
+                if (reader->end >= OTHERS[i].n &&
+                    !memcmp(reader->input, OTHERS[i].begin, OTHERS[i].n))
+                        return OTHERS[i].what;
+        return TRACE_NEITHER;
+}
+
 /* The first line: "clrsym-snapshot FORMAT VERSION jit=yes|no". */
 static bool snapshot_reader_read_line(SnapshotReader *reader, bool jit_events, GError **error)
 {
@@ -67,7 +89,7 @@ static bool snapshot_reader_read_line(SnapshotReader *reader, bool jit_events, G
         words = g_strsplit(line, " ", -1);
         if (g_strcmp0(words[0], "clrsym-snapshot") ||
             !g_ascii_string_to_unsigned(words[1] ? words[1] : "", 10, 1, UINT32_MAX, &format, NULL))
-                return snapshot_reader_fail(reader, error, TRACE_NEITHER);
+                return snapshot_reader_fail(reader, error, snapshot_reader_find_other(reader));
         if (format != SNAPSHOT_FORMAT) {
                 other = g_strdup_printf("a snapshot of format %" G_GUINT64_FORMAT
                                         ", this clrsym reads %u: make it again with clrsym save",

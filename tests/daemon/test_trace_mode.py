@@ -3,6 +3,7 @@
 itself; babeltrace2 reads what it does not know, or where the environment asks for it."""
 
 import contextlib
+import gzip
 import itertools
 import json
 import os
@@ -232,6 +233,9 @@ def check_bad(tap, programs, directory, trace):
     for name in ('plain', 'nothing', 'pipe'):
         check_refused(tap, programs, root / name, f'no directory and no snapshot: {name}',
                       str(root / name), 'neither a snapshot nor a directory')
+    for begin in (gzip.compress(b'clrsym samples 1\n'), b'PERFILE2' + bytes(96)):
+        (root / 'samples').write_bytes(begin)
+        check_refused(tap, programs, root / 'samples', f'samples: {begin[:8]}', 'clrsym perf -i')
     with TraceServer(programs, os.fsencode(root / 'odd\udcff\n"name').decode(
             'utf-8', 'surrogateescape')) as server:
         tap.check('no CTF trace' in (server.error() or ''), 'a directory with an odd name')
