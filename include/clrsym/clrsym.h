@@ -190,6 +190,7 @@ typedef struct clrsym_body {
         const char *module_path;
         uint64_t module_id;
         uint8_t module_pdb_guid[16]; /* of its PDB, as events and files have it; all 0: not known */
+        const char *module_pdb_path; /* where its compiler wrote the PDB; NULL: not known */
         uint64_t method_id;
         uint64_t start;
         uint32_t size;  /* 0: not known */

@@ -16,6 +16,7 @@
 struct LineSource {
         clrsym_lines *lines; /* owned */
         GString *path;       /* owned: of the module that was asked about last */
+        GString *pdb_path;   /* owned: and of its PDB */
         bool is_recording;   /* the processes of a trace are not those that have the pids now */
 };
 
@@ -34,6 +35,7 @@ LineSource *line_source_new(const Options *options)
         guint i;
 
         source->path = g_string_new(NULL);
+        source->pdb_path = g_string_new(NULL);
         source->is_recording = options->trace != NULL;
         for (i = 0; ok && options->symbols && i < options->symbols->len; i++)
                 ok = clrsym_lines_add_directory(source->lines, options->symbols->pdata[i]) == 0;
@@ -50,6 +52,7 @@ void line_source_free(LineSource *source)
                 return;
         clrsym_lines_free(source->lines);
         g_string_free(source->path, TRUE);
+        g_string_free(source->pdb_path, TRUE);
         g_free(source);
 }
 
@@ -139,22 +142,23 @@ static void members_of(JsonSpan object, JsonSpan ret_members[_MEMBER_MAX])
         json_span_members(object, NAMES, _MEMBER_MAX, ret_members);
 }
 
-/* Sets what counts for a line; the path is in the source's buffer. */
+/* Sets what counts for a line; the paths are in the source's buffers. */
 static void answer_take(LineSource *source, const JsonSpan *members, clrsym_answer *ret)
 {
         static const char *const OF_METHOD[] = {"token"};
-        static const char *const OF_MODULE[] = {"path", "pdb_guid"};
+        static const char *const OF_MODULE[] = {"path", "pdb_guid", "pdb_path"};
         static const char *const OF_VERSION[] = {"tier", "il_version"};
         const JsonSpan il = members[MEMBER_LINE_IL];
-        JsonSpan module[2], version[2], token;
+        JsonSpan module[3], version[2], token;
 
-        json_span_members(members[MEMBER_MODULE], OF_MODULE, 2, module);
+        json_span_members(members[MEMBER_MODULE], OF_MODULE, 3, module);
         json_span_members(members[MEMBER_VERSION], OF_VERSION, 2, version);
         json_span_members(members[MEMBER_METHOD], OF_METHOD, 1, &token);
         *ret = (clrsym_answer){
                 .offset = (uint64_t)span_number(members[MEMBER_OFFSET]),
                 .line_il_offset = il.n && *il.at != 'n' ? (int32_t)span_number(il) : -1,
                 .body = {.module_path = span_text(module[0], source->path),
+                         .module_pdb_path = span_text(module[2], source->pdb_path),
                          .start = span_hex(members[MEMBER_START]),
                          .size = (uint32_t)span_number(members[MEMBER_SIZE]),
                          .tier = span_is(version[0], clrsym_tier_name(CLRSYM_TIER_READY_TO_RUN))

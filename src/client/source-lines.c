@@ -117,6 +117,7 @@ static LineQuestion question_of(int32_t pid, const clrsym_body *body, int32_t il
                 .pid = pid,
                 .module_path = body->module_path,
                 .pdb_guid = body->module_pdb_guid,
+                .pdb_path = body->module_pdb_path,
                 .token = body->token,
                 .il = il,
                 .il_version = body->has_il_version ? body->il_version : 0,

@@ -258,28 +258,40 @@ static bool pdb_name_of_assembly(const char *name, char *buffer, size_t n)
         return r > 0 && (size_t)r < n;
 }
 
-/* There was no file: it was loaded from memory. Only our own directories are looked into. */
+/* There was no file: it was loaded from memory. Only our own directories are looked into. The name
+ * that the compiler gave the PDB need not be that of the assembly. */
 static void search_for_memory(PdbSearch *search, const SymbolDirs *dirs)
 {
+        const LineModule *module = search->module;
         char name[MAX_PATH];
 
-        if (pdb_name_of_assembly(search->module->path, name, sizeof(name)))
+        if (*module->pdb_path && search_dirs(search, dirs, symbol_dirs_name(module->pdb_path)))
+                return;
+        if (pdb_name_of_assembly(module->path, name, sizeof(name)))
                 search_dirs(search, dirs, name);
+}
+
+static bool search_name_by_guid(PdbSearch *search, const SymbolDirs *dirs, const char *name)
+{
+        char path[MAX_PATH];
+
+        return (path_beside(search->module->path, name, path, sizeof(path)) &&
+                search_file(search, search->root, path)) ||
+               search_dirs(search, dirs, name);
 }
 
 /* Looks with the GUID of the event alone: there is no assembly. */
 static void search_by_guid(PdbSearch *search, const SymbolDirs *dirs)
 {
-        LineModule *module = search->module;
-        char path[MAX_PATH], name[MAX_PATH];
+        const LineModule *module = search->module;
+        char name[MAX_PATH];
 
         search->has_id = false;
-        if (!pdb_name_of(module->path, name, sizeof(name)))
+        if (*module->pdb_path &&
+            search_name_by_guid(search, dirs, symbol_dirs_name(module->pdb_path)))
                 return;
-        if (path_beside(module->path, name, path, sizeof(path)) &&
-            search_file(search, search->root, path))
-                return;
-        search_dirs(search, dirs, name);
+        if (pdb_name_of(module->path, name, sizeof(name)))
+                search_name_by_guid(search, dirs, name);
 }
 
 static void search_by_path(PdbSearch *search, const SymbolDirs *dirs)
@@ -297,6 +309,13 @@ static void search_by_path(PdbSearch *search, const SymbolDirs *dirs)
             !search_images(search, dirs, fd >= 0))
                 search_by_guid(search, dirs);
         search->root = -1;
+}
+
+void line_module_free(LineModule *module)
+{
+        free(module->path);
+        free(module->pdb_path);
+        free(module);
 }
 
 void line_module_find(LineModule *module, const SymbolDirs *dirs, PdbCache *cache)

@@ -27,12 +27,15 @@ typedef enum PdbState {
 typedef struct LineModule {
         pid_t pid;                   /* 0: files are looked for in our own root directory */
         char *path;                  /* owned */
+        char *pdb_path;              /* owned: where its compiler wrote the PDB; "": not known */
         bool has_guid;               /* else it has no PDB, or it is not known which it is */
         uint8_t guid[PDB_GUID_SIZE]; /* as the event had it */
         uint64_t hash;
         PdbState state;
         PdbFile *file; /* borrowed from the cache; with PDB_FOUND */
 } LineModule;
+
+void line_module_free(LineModule *module);
 
 /* Looks for the module's PDB, and loads it: sets state and file. */
 void line_module_find(LineModule *module, const SymbolDirs *dirs, PdbCache *cache);

@@ -32,8 +32,7 @@ static void lines_forget_modules(Lines *lines)
         size_t i;
 
         for (i = 0; i < lines->n_modules; i++) {
-                free(lines->modules[i]->path);
-                free(lines->modules[i]);
+                line_module_free(lines->modules[i]);
         }
         lines->n_modules = 0;
         lines->last = NULL;
@@ -80,7 +79,7 @@ static bool module_is(const LineModule *module, const LineModule *asked)
         return module->hash == asked->hash && module->pid == asked->pid &&
                module->has_guid == asked->has_guid &&
                !memcmp(module->guid, asked->guid, PDB_GUID_SIZE) &&
-               !strcmp(module->path, asked->path);
+               !strcmp(module->path, asked->path) && !strcmp(module->pdb_path, asked->pdb_path);
 }
 
 /* NULL: no memory. */
@@ -99,8 +98,9 @@ static LineModule *lines_add_module(Lines *lines, const LineModule *asked)
                 return NULL;
         *module = *asked;
         module->path = strdup(asked->path);
-        if (!module->path) {
-                free(module);
+        module->pdb_path = strdup(asked->pdb_path);
+        if (!module->path || !module->pdb_path) {
+                line_module_free(module);
                 return NULL;
         }
         line_module_find(module, lines_directories(lines), &lines->cache);
@@ -111,7 +111,9 @@ static LineModule *lines_add_module(Lines *lines, const LineModule *asked)
 static LineModule *lines_module(Lines *lines, const LineQuestion *question)
 {
         static const uint8_t NONE[PDB_GUID_SIZE];
-        LineModule asked = {.pid = question->pid, .path = (char *)question->module_path};
+        LineModule asked = {.pid = question->pid,
+                            .path = (char *)question->module_path,
+                            .pdb_path = (char *)(question->pdb_path ? question->pdb_path : "")};
         size_t i;
 
         if (question->pdb_guid)

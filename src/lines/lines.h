@@ -34,6 +34,7 @@ typedef struct LineQuestion {
         pid_t pid; /* files are those that this process sees; 0: those that we see */
         const char *module_path;
         const uint8_t *pdb_guid; /* 16 bytes, as its load event had it; NULL or all 0: not known */
+        const char *pdb_path;    /* where its compiler wrote the PDB; NULL: not known */
         uint32_t token;          /* of the method */
         int32_t il;              /* negative: not known */
         uint64_t il_version;

@@ -95,6 +95,7 @@ void answer_row_fill(BulkAnswer *row, const Process *process, const Body *body,
                 row->module_id = module->id;
                 row->module_path = module->path;
                 memcpy(row->module_pdb, module->pdb_guid, sizeof(row->module_pdb));
+                row->module_pdb_path = module->pdb_path;
         }
         row_fill_il(row, body, address);
 }

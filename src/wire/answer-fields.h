@@ -87,7 +87,8 @@ typedef enum AnswerNull {
 #define ANSWER_MODULE_FIELDS(FIELD)                                                                \
         FIELD("id", ID, NEVER, module_id, module_id)                                               \
         FIELD("path", TEXT, IF_ZERO, module_path, module_path)                                     \
-        FIELD("pdb_guid", GUID, IF_ZERO, module_pdb, module_pdb_guid)
+        FIELD("pdb_guid", GUID, IF_ZERO, module_pdb, module_pdb_guid)                              \
+        FIELD("pdb_path", TEXT, IF_ZERO, module_pdb_path, module_pdb_path)
 
 #define ANSWER_BODY_FIELDS(FIELD, OTHER)                                                           \
         OTHER("symbol", SYMBOL, NEVER)                                                             \

@@ -129,13 +129,13 @@ typedef struct BulkAnswer {
         uint64_t il_version; /* with BULK_ANSWER_IL_VERSION */
         int64_t distance;    /* ns, with BULK_ANSWER_NEAREST */
         /* Here ends a row of the first two versions. */
-        uint32_t il_size;       /* bytes of the method's IL; 0: not known */
-        int32_t line_il;        /* the IL offset whose source line counts; -1: not known */
-        uint8_t module_pdb[16]; /* the GUID of its PDB; all 0: not known */
-        uint32_t type_args;     /* id of NAMES; 0: none, or not known */
-        uint32_t n_inlined;     /* rows of INLINED, from the innermost method on. Version 3: 0 */
-        uint32_t inlined;       /* the first of them, from 1; 0: none */
-        uint32_t reserved;
+        uint32_t il_size;         /* bytes of the method's IL; 0: not known */
+        int32_t line_il;          /* the IL offset whose source line counts; -1: not known */
+        uint8_t module_pdb[16];   /* the GUID of its PDB; all 0: not known */
+        uint32_t type_args;       /* id of NAMES; 0: none, or not known */
+        uint32_t n_inlined;       /* rows of INLINED, from the innermost method on. Version 3: 0 */
+        uint32_t inlined;         /* the first of them, from 1; 0: none */
+        uint32_t module_pdb_path; /* id of NAMES, as its compiler wrote it; 0: not known */
 } BulkAnswer;
 
 /* Bytes of a row that the daemon sends. */

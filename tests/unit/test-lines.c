@@ -216,6 +216,44 @@ START_TEST(test_memory)
 }
 END_TEST
 
+/* The PDB was compiled with another name than the assembly's: the event has it. */
+START_TEST(test_name_of_build)
+{
+        g_autofree char *dir = g_dir_make_tmp("lines-XXXXXX", NULL);
+        g_autofree char *symbols = g_build_filename(dir, "symbols", NULL);
+        g_autofree char *assembly = g_build_filename(dir, "app", "Lib.Map.dll", NULL);
+        const char *const paths[] = {"Lib.Map", assembly};
+        const char *const builds[] = {"C:\\obj\\Other.pdb", "/_/obj/Other.pdb", "Other.pdb"};
+        uint8_t guid[PDB_GUID_SIZE];
+        SourceLine line;
+        size_t i, j;
+
+        portable_guid(guid);
+        for (i = 0; i < G_N_ELEMENTS(paths); i++)
+                for (j = 0; j < G_N_ELEMENTS(builds); j++) {
+                        Lines *lines = lines_new();
+                        g_autofree char *path = place(dir, "symbols/Other.pdb", "portable");
+                        LineQuestion question = {.module_path = paths[i],
+                                                 .pdb_guid = guid,
+                                                 .token = 0x06000003,
+                                                 .il = 1000};
+
+                        ck_assert(lines_add_directory(lines, symbols));
+                        ck_assert_int_eq(lines_find(lines, &question, &line), LINE_PDB_MISSING);
+                        question.pdb_path = builds[j];
+                        ck_assert_int_eq(lines_find(lines, &question, &line), LINE_FOUND);
+                        /* The name is not enough. */
+                        question.pdb_guid = OTHER_GUID;
+                        ck_assert_int_eq(lines_find(lines, &question, &line), LINE_PDB_OTHER);
+                        question.pdb_path = "/_/obj/..";
+                        ck_assert_int_eq(lines_find(lines, &question, &line), LINE_PDB_MISSING);
+                        lines_free(lines);
+                        remove_file(path, dir);
+                }
+        g_rmdir(dir);
+}
+END_TEST
+
 /* A body of the image, as if it had been mapped at 0x7f0000000000. */
 static PrecompiledQuestion body_of(const char *path, uint8_t ret_guid[PDB_GUID_SIZE])
 {
@@ -428,6 +466,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_embedded);
         tcase_add_test(tcase, test_directories);
         tcase_add_test(tcase, test_memory);
+        tcase_add_test(tcase, test_name_of_build);
         tcase_add_test(tcase, test_image);
         tcase_add_test(tcase, test_composite);
         tcase_add_test(tcase, test_windows);

@@ -36,7 +36,7 @@ static const char HISTORY[] =
 #define A_VERSION                                                                                  \
         "\"flags\":392,\"flag_names\":[\"jitted\"],\"version\":{\"rejit_id\":0,\"il_version\":0,"  \
         "\"tier\":\"QuickJitted\"},"                                                               \
-        "\"module\":{\"id\":\"0x77\",\"path\":\"/a/b.dll\",\"pdb_guid\":null},"
+        "\"module\":{\"id\":\"0x77\",\"path\":\"/a/b.dll\",\"pdb_guid\":null,\"pdb_path\":null},"
 #define A_LIFE                                                                                     \
         "\"jit_ms\":0.001,\"loaded\":\"2.000000000\",\"unloaded\":\"3.000000000\",\"source\":"     \
         "\"load\""
