@@ -21,6 +21,24 @@ void rundown_note_body(Process *process, const Body *body)
         process->rundown_has_jitted |= (body->flags & METHOD_FLAG_JITTED) != 0;
 }
 
+/*
+ * While a runtime walks its code heaps it frees no code, so the rundown has also what was unloaded
+ * since it began. A runtime that ends reports the unload of everything, and only then makes the
+ * rundown of an EventPipe session: that has nothing that came after the unloads.
+ */
+Body *rundown_find_unloaded(const Process *process, const Body *incoming, uint64_t time)
+{
+        const uint64_t begin = process->rundown_begin;
+        Body *before, *after;
+
+        codemap_neighbours(process->map, incoming->start, time, &before, &after);
+        if (!begin || !before || !body_is_same(process->names, before, incoming))
+                return NULL;
+        if (before->end == BODY_END_UNLOAD && (before->until >= begin || process->exit <= begin))
+                return before;
+        return before->end == BODY_END_MODULE && process->exit <= begin ? before : NULL;
+}
+
 void rundown_note_unannounced(Process *process, const Body *body, uint64_t time)
 {
         /* Precompiled code has no load events. */

@@ -26,6 +26,8 @@ void rundown_end(Process *process, uint64_t time);
  */
 void rundown_report_gap(Process *process, uint64_t begin, uint64_t end);
 
+/* The body that the row INCOMING at TIME is of, if that was unloaded before; NULL: it was not. */
+Body *rundown_find_unloaded(const Process *process, const Body *incoming, uint64_t time);
 /* BODY became known by a rundown's row at TIME. */
 void rundown_note_unannounced(Process *process, const Body *body, uint64_t time);
 /* The load of BODY, which was known, comes at TIME: it follows the publishing by a moment. */

@@ -396,20 +396,6 @@ static void on_method_unload(Tracker *tracker, Process *process, const Record *r
         }
 }
 
-/*
- * True if the rundown's row comes after its body's unload. While a runtime walks its code heaps it
- * frees no code, so the rundown has also what was unloaded since it began.
- */
-static bool rundown_row_is_stale(const Process *process, const Body *incoming, uint64_t time)
-{
-        Body *before, *after;
-
-        codemap_neighbours(process->map, incoming->start, time, &before, &after);
-        return process->rundown_begin && before && before->end == BODY_END_UNLOAD &&
-               before->until >= process->rundown_begin &&
-               body_is_same(process->names, before, incoming);
-}
-
 static void on_method_rundown(Tracker *tracker, Process *process, const Record *record)
 {
         uint64_t module_id = record_u64(record, FIELD_ModuleID);
@@ -424,7 +410,7 @@ static void on_method_rundown(Tracker *tracker, Process *process, const Record *
         if (body) {
                 codemap_confirm(process->map, body, record->time);
                 body_complete(process, body, &incoming, module_id, record->time);
-        } else if (rundown_row_is_stale(process, &incoming, record->time)) {
+        } else if ((body = rundown_find_unloaded(process, &incoming, record->time))) {
                 body_release_names(process, &incoming);
         } else {
                 body = process_insert(process, &incoming, module_id, record->time);

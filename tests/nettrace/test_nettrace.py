@@ -223,9 +223,13 @@ def check_attached(tap, programs, recording):
 def check_listed(tap, programs, recording):
     """.NET 8, with stacks; its listing at the end is in the same file, as dotnet-trace has it."""
     process = process_of(programs, recording.trace)
-    sources = collections.Counter(body['source'] for body in programs.bodies(('--trace', recording.trace)))
-    tap.check(process['runtime'].startswith('8.') and sources['load'] > 1000 and sources['rundown'] > 1000,
+    bodies = programs.bodies(('--trace', recording.trace))
+    sources = collections.Counter(body['source'] for body in bodies)
+    tap.check(process['runtime'].startswith('8.') and sources['load'] > 1000 and sources['rundown'] > 500,
               'listed: loads and the rundown', process, sources)
+    unloaded = {(body['start'], body['symbol']) for body in bodies if body['unloaded']}
+    again = [body for body in bodies if body['source'] == 'rundown' and (body['start'], body['symbol']) in unloaded]
+    tap.equal(again, [], 'listed: what the runtime unloaded at its end is not there a second time')
 
 
 def check_save(tap, programs, recording):

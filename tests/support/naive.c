@@ -405,14 +405,17 @@ const NaiveBody *naive_last_before(const Naive *naive, uint64_t address, uint64_
         return last;
 }
 
-/* A rundown lists also what was unloaded since it began. */
+/* A rundown lists also what was unloaded since it began; after the exit, all that was. */
 static bool is_stale(const Naive *naive, const NaiveBody *incoming, uint64_t time)
 {
         const NaiveBody *before = naive_last_before(naive, incoming->start, time);
+        const bool is_last = naive->exit <= naive->rundown_begin;
 
-        return incoming->source == BODY_SOURCE_RUNDOWN && naive->rundown_begin && before &&
-               same(before, incoming) && before->end == BODY_END_UNLOAD &&
-               before->until >= naive->rundown_begin;
+        if (incoming->source != BODY_SOURCE_RUNDOWN || !naive->rundown_begin || !before ||
+            !same(before, incoming))
+                return false;
+        return before->end == BODY_END_UNLOAD ? is_last || before->until >= naive->rundown_begin
+                                              : is_last && before->end == BODY_END_MODULE;
 }
 
 /* A rundown row, or the entry point of precompiled code. */

@@ -143,6 +143,25 @@ static const char *const SCRIPTS[] = {
         "? 0x3000 40 = unloaded C\n"
         "? 0x2000 40 = ok B\n",
 
+        /* Nor does a rundown that a runtime makes after it has unloaded everything, at its end,
+         * begin lives. The map in it is of the code that was there. */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=32 name=A flags=8\n"
+        "11 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B flags=8\n"
+        "20 MethodUnloadVerbose_V1 id=1 start=0x1000 size=32 name=A flags=8\n"
+        "21 MethodUnloadVerbose_V1 id=2 start=0x2000 size=32 name=B flags=8\n"
+        "22 AppDomainUnload_V1\n"
+        "30 DotNETRuntimeRundown:DCEndInit_V1\n"
+        "31 DotNETRuntimeRundown:MethodDCEndVerbose_V1 id=1 start=0x1000 size=32 name=A flags=8\n"
+        "32 DotNETRuntimeRundown:MethodDCEndVerbose_V1 id=3 start=0x2000 size=32 name=C\n"
+        "40 DotNETRuntimeRundown:DCEndComplete_V1\n"
+        "progress 50\n"
+        "? 0x1000 15 = ok A\n"
+        "? 0x1000 31 = unloaded A\n"
+        "? 0x1000 = ok A assumed\n"
+        "? 0x2000 15 = ok B\n"
+        "? 0x2000 = ok C\n",
+
         /* Not so if events were lost in between. */
         "10 MethodLoadVerbose_V1 id=2 start=0x2000 size=32 name=B flags=8\n"
         "20 DotNETRuntimeRundown:DCEndInit_V1\n"
