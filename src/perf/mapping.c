@@ -86,11 +86,14 @@ static bool mapping_take_file(Mapping *mapping, const char **text)
                 *text += sizeof(END) - 1;
                 return true;
         }
-        mapping->has_generation = true;
-        return take_u32(text, 16, ":", &mapping->major) &&
-               take_u32(text, 16, " ", &mapping->minor) &&
-               mapping_take_number(text, 10, " ", UINT64_MAX, &mapping->inode) &&
-               mapping_take_number(text, 10, "]: ", UINT64_MAX, &mapping->generation);
+        if (!take_u32(text, 16, ":", &mapping->major) ||
+            !take_u32(text, 16, " ", &mapping->minor) ||
+            !mapping_take_number(text, 10, " ", UINT64_MAX, &mapping->inode) ||
+            !mapping_take_number(text, 10, "]: ", UINT64_MAX, &mapping->generation))
+                return false;
+        /* What was mapped before the recording is from /proc, which has no generations. */
+        mapping->has_generation = mapping->generation != 0;
+        return true;
 }
 
 /* "PERF_RECORD_MMAP2 7/7: [0x7f10c7680000(0xb4c000) @ 0 fe:00 350922 0]: r-xp /a.dll" */

@@ -81,6 +81,20 @@ START_TEST(test_build_id)
 }
 END_TEST
 
+/* What was mapped before the recording is from /proc: perf writes generation 0, whatever it is. */
+START_TEST(test_before)
+{
+        Mapping mapping;
+
+        ck_assert(mapping_take_event(
+                &mapping, "x 0 0.000000000: " EVENT
+                          "[0x7f10c7680000(0xb4c000) @ 0x3000 fe:1f 350922 0]: r-xp /a.dll"));
+        ck_assert_uint_eq(mapping.inode, WANTED.inode);
+        ck_assert(!mapping.has_generation);
+        mapping_deinit(&mapping);
+}
+END_TEST
+
 static const char *const NO_EVENTS[] = {
         "",
         "x 32 1.000000000: PERF_RECORD_MMAP2 ",
@@ -176,6 +190,7 @@ Suite *suite_new(void)
 
         tcase_add_test(tests, test_event);
         tcase_add_test(tests, test_build_id);
+        tcase_add_test(tests, test_before);
         tcase_add_loop_test(tests, test_no_event, 0, G_N_ELEMENTS(NO_EVENTS));
         tcase_add_test(tests, test_map);
         tcase_add_test(tests, test_line);
