@@ -31,9 +31,8 @@ static void lines_forget_modules(Lines *lines)
 {
         size_t i;
 
-        for (i = 0; i < lines->n_modules; i++) {
+        for (i = 0; i < lines->n_modules; i++)
                 line_module_free(lines->modules[i]);
-        }
         lines->n_modules = 0;
         lines->last = NULL;
 }
