@@ -29,6 +29,24 @@ static const char *check_time(const Options *options)
                                                                : NULL;
 }
 
+/* As the daemon takes it. */
+static bool is_address(const char *text)
+{
+        const char *digits = g_ascii_strncasecmp(text, "0x", 2) ? text : text + 2;
+        size_t n = strspn(digits, "0123456789abcdefABCDEF");
+
+        return n >= 1 && n <= 16 && !digits[n];
+}
+
+static const char *check_history(const Options *options)
+{
+        char **argument = options->arguments;
+
+        while (*argument && is_address(*argument))
+                argument++;
+        return *argument ? "an ADDR is hexadecimal, as 0x7ff36eaa1c70" : NULL;
+}
+
 static const char *check_processes(const Options *options)
 {
         int n = (*options->arguments != NULL) + options_has(options, OPTION_ALL) +
@@ -155,6 +173,7 @@ static const Verb VERBS[] = {
          .arguments = "ADDR...",
          .min_arguments = 1,
          .max_arguments = ANY_NUMBER,
+         .check = check_history,
          .help = "list the code that was at an address, newest first"},
         {.name = "versions",
          .run = verb_versions,

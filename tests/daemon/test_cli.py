@@ -279,7 +279,7 @@ def check_usage(tap, programs):
                       ['methods', '--tier', 'Warp'], ['methods', '--sort', 'name'],
                       ['methods', '--older', 'old'], ['methods', '--min-versions', '-1'],
                       ['resolve', '--filter', '0x1000'], ['resolve', '--filter', '--json'],
-                      ['history'], ['versions'], ['versions', 'M', '--il-version', 'x'],
+                      ['history'], ['history', '0x1', 'zz'], ['versions'], ['versions', 'M', '--il-version', 'x'],
                       ['dump'], ['dump', 'a', 'b'], ['dump', 'a', '--all'], ['save'],
                       ['save', '--trace', 'x'], ['save', '-o', 'x'], ['perfmap', '--names=short'],
                       ['modules', '--at', '5', '--all'], ['--version', 'x']):
