@@ -41,12 +41,14 @@ class Received:
 
 
 class Store:
-    """ANSWER: a function of the number of the request; its result is the status, or 'hang'."""
+    """ANSWER: a function of the number of the request; its result is a status; a status, headers and
+    text; 'hang'; or 'endless'."""
 
     def __init__(self, answer=lambda n: 200):
         self.answer = answer
         self.received = []
         self.statuses = []
+        self.times = []
         self.tokens = set()
         self.port = 0
 
@@ -60,11 +62,20 @@ class Store:
                 store.tokens.add(self.headers.get('Authorization'))
                 status = store.answer(len(store.statuses))
                 store.statuses.append(status)
+                store.times.append(time.monotonic())
                 if status == 'hang':
-                    time.sleep(20)
+                    time.sleep(60)
                     return
-                self.send_response(status)
+                code, headers, text = (200, {}, '') if status == 'endless' else \
+                    status if isinstance(status, tuple) else (status, {}, '')
+                self.send_response(code)
+                for name, value in headers.items():
+                    self.send_header(name, value)
                 self.end_headers()
+                with contextlib.suppress(OSError):
+                    self.wfile.write(text.encode())
+                    while status == 'endless':
+                        self.wfile.write(b'x' * 65536)
 
             def log_message(self, *_):  # pylint: disable=arguments-differ
                 pass

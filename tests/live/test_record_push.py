@@ -133,7 +133,10 @@ def test_away(tap, place, _):
 
 def test_trouble(tap, place, _):
     """Not sent again: what the store refuses, and what it may have taken."""
-    for answer, group in ((400, 3), (504, 4), ('hang', 4), (302, 3)):
+    elsewhere = {'Location': 'https://elsewhere/ingest?x'}
+    for answer, group, words in (((400, {}, 'no such tenant'), 3, ': no such tenant'),
+                                 (504, 4, 'status 504'), (401, 3, 'CLRSYM_PUSH_TOKEN'),
+                                 ((302, elsewhere, ''), 3, 'if https://elsewhere/ingest is the')):
         there = store.Store(lambda n, answer=answer: answer)
         with there.running() as url:
             code, _, errors = place.record('--every', 1, '--push', url, '--', *busy(2))
@@ -141,7 +144,18 @@ def test_trouble(tap, place, _):
         bodies = [one.profile for one in there.received]
         tap.check(code == 0 and ends and int(ends[group]) >= 1 and int(ends[2]) == 0 and
                   len(bodies) == len(set(bodies)) > 0, f'a store that answers {answer}', errors)
+        tap.check(errors.count(words) == 1, 'the user reads of it once', errors)
     tap.equal(place.left(), ([], []), 'nothing is left')
+
+
+def test_endless(tap, place, _):
+    """An answer that does not end is an answer."""
+    there = store.Store(lambda n: 'endless')
+    with there.running() as url:
+        code, _, errors = place.record('--every', 1, '--push', url, '--', *busy(4))
+    ends = END.search(errors)
+    tap.check(code == 0 and ends and int(ends[1]) == int(ends[2]) == len(there.received) > 1,
+              'an answer without an end: the status counts', errors)
 
 
 def test_files(tap, place, _):
@@ -167,7 +181,8 @@ def test_usage(tap, place, _):
 
 def test(tap, programs, directory, _):
     command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
-    for part in (test_store, test_parca, test_away, test_trouble, test_files, test_usage):
+    for part in (test_store, test_parca, test_away, test_trouble, test_endless,
+                 test_files, test_usage):
         part(tap, test_record.Place(programs, directory, part.__name__), command)
 
 

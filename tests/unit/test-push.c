@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "push/push-attempt.h"
 #include "push/push-request.h"
 #include "push/series-index.h"
 
@@ -121,6 +122,45 @@ START_TEST(test_url)
 }
 END_TEST
 
+/* Only what the store certainly does not have is sent again; and the user reads what to do. */
+START_TEST(test_status)
+{
+        static const struct {
+                long status;
+                const char *location;
+                PushOutcome outcome;
+                const char *advice; /* a part of it; NULL: there is none */
+        } ROWS[] = {
+                {200, NULL, PUSH_SENT, NULL},
+                {204, NULL, PUSH_SENT, NULL},
+                {302, "https://h/ingest?name=x", PUSH_REFUSED, "if https://h/ingest is the store"},
+                {304, NULL, PUSH_REFUSED, NULL},
+                {400, NULL, PUSH_REFUSED, NULL},
+                {401, NULL, PUSH_REFUSED, "CLRSYM_PUSH_TOKEN"},
+                {403, NULL, PUSH_REFUSED, "CLRSYM_PUSH_TOKEN"},
+                {404, NULL, PUSH_REFUSED, "/profiles/writeraw"},
+                {408, NULL, PUSH_UNCLEAR, NULL},
+                {413, NULL, PUSH_REFUSED, "--every"},
+                {429, NULL, PUSH_NOT_TAKEN, NULL},
+                {500, NULL, PUSH_NOT_TAKEN, NULL},
+                {502, NULL, PUSH_UNCLEAR, NULL},
+                {503, NULL, PUSH_NOT_TAKEN, NULL},
+                {504, NULL, PUSH_UNCLEAR, NULL},
+        };
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++) {
+                const char *want = ROWS[i].advice;
+                g_autofree char *advice = push_status_advice(ROWS[i].status, ROWS[i].location);
+
+                ck_assert_msg(push_outcome_of_status(ROWS[i].status) == ROWS[i].outcome,
+                              "status %ld", ROWS[i].status);
+                ck_assert_msg(want ? strstr(advice, want) != NULL : !*advice, "status %ld: %s",
+                              ROWS[i].status, advice);
+        }
+}
+END_TEST
+
 static PushItem *item_new(const char *process, const char *container)
 {
         PushItem *item = g_new0(PushItem, 1);
@@ -192,6 +232,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_assembly);
         tcase_add_test(tcase, test_process);
         tcase_add_test(tcase, test_index);
+        tcase_add_test(tcase, test_status);
         tcase_add_test(tcase, test_url);
         tcase_add_test(tcase, test_request);
         tcase_add_test(tcase, test_parca);
