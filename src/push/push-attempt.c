@@ -80,6 +80,14 @@ static char *reply_words(const PushReply *reply)
         return *shown ? g_strdup_printf(": %s", shown) : g_strdup("");
 }
 
+static int attempt_go_on(void *data, curl_off_t n_down, curl_off_t down, curl_off_t n_up,
+                         curl_off_t up)
+{
+        const PushAttempt *attempt = data;
+
+        return attempt->is_late(attempt->data);
+}
+
 static PushOutcome attempt_failure(const CurlApi *curl, CURL *request)
 {
         long n_request = 0;
@@ -170,11 +178,16 @@ void push_attempt_run(const PushAttempt *attempt, const PushItem *item, PushResu
         curl->easy_setopt(request, CURLOPT_HTTPHEADER, headers);
         curl->easy_setopt(request, CURLOPT_ERRORBUFFER, why);
         curl->easy_setopt(request, CURLOPT_NOSIGNAL, 1L);
+        /* Nor is a name server that does not answer waited for. */
+        curl->easy_setopt(request, CURLOPT_QUICK_EXIT, 1L);
         curl->easy_setopt(request, CURLOPT_CONNECTTIMEOUT,
                           MIN(attempt->limit, (long)CONNECT_LIMIT));
         curl->easy_setopt(request, CURLOPT_TIMEOUT, attempt->limit);
         curl->easy_setopt(request, CURLOPT_WRITEFUNCTION, reply_take);
         curl->easy_setopt(request, CURLOPT_WRITEDATA, &reply);
+        curl->easy_setopt(request, CURLOPT_NOPROGRESS, 0L);
+        curl->easy_setopt(request, CURLOPT_XFERINFOFUNCTION, attempt_go_on);
+        curl->easy_setopt(request, CURLOPT_XFERINFODATA, (void *)attempt);
         /* libcurl sends a request again if a connection that it kept turns out to be closed. */
         curl->easy_setopt(request, CURLOPT_FRESH_CONNECT, 1L);
         curl->easy_setopt(request, CURLOPT_FORBID_REUSE, 1L);

@@ -26,6 +26,9 @@ typedef struct PushAttempt {
         const char *url;   /* that push_url_check() takes */
         const char *token; /* NULL: none */
         long limit;        /* in s */
+        /* Asked about once a second: is the attempt to be given up? */
+        bool (*is_late)(void *data);
+        void *data;
 } PushAttempt;
 
 typedef struct PushResult {

@@ -50,12 +50,26 @@ static void pusher_note(Pusher *pusher, const PushResult *result)
 
 /* Sending */
 
+/* A PushAttempt's is_late(). */
+static bool pusher_is_late(void *data)
+{
+        Pusher *pusher = data;
+        bool is_late;
+
+        g_mutex_lock(&pusher->mutex);
+        is_late = pusher->end && g_get_monotonic_time() > pusher->end;
+        g_mutex_unlock(&pusher->mutex);
+        return is_late;
+}
+
 static void pusher_send(Pusher *pusher, const PushItem *item, long limit, PushResult *ret_result)
 {
         const PushAttempt attempt = {.curl = pusher->curl,
                                      .url = pusher->settings.url,
                                      .token = pusher->settings.token,
-                                     .limit = limit};
+                                     .limit = limit,
+                                     .is_late = pusher_is_late,
+                                     .data = pusher};
 
         push_attempt_run(&attempt, item, ret_result);
         pusher_note(pusher, ret_result);

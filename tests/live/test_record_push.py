@@ -148,6 +148,22 @@ def test_trouble(tap, place, _):
     tap.equal(place.left(), ([], []), 'nothing is left')
 
 
+def test_hang(tap, place, _):
+    """Ctrl-C ends the request, too."""
+    there = store.Store(lambda n: 'hang')
+    with there.running() as url:
+        with place.recording('--every', 1, '--push', url, '--', *busy(100)) as process:
+            live.wait_for('a request', lambda: there.received, process)
+            begin = time.monotonic()
+            os.killpg(process.pid, signal.SIGINT)
+            errors = process.stderr.read()
+            seconds = time.monotonic() - begin
+    ends = END.search(errors)
+    tap.check(seconds < 15 and ends and ends.group(2, 4) == ('0', '1'),
+              'a store that never answers: Ctrl-C ends it soon', seconds, errors)
+    tap.equal(place.left(), ([], []), 'nothing is left')
+
+
 def test_endless(tap, place, _):
     """An answer that does not end is an answer."""
     there = store.Store(lambda n: 'endless')
@@ -181,7 +197,7 @@ def test_usage(tap, place, _):
 
 def test(tap, programs, directory, _):
     command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
-    for part in (test_store, test_parca, test_away, test_trouble, test_endless,
+    for part in (test_store, test_parca, test_away, test_trouble, test_hang, test_endless,
                  test_files, test_usage):
         part(tap, test_record.Place(programs, directory, part.__name__), command)
 
