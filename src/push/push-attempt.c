@@ -139,6 +139,7 @@ static void attempt_judge(const PushAttempt *attempt, CURL *request, const PushR
         g_autofree char *shown = push_url_shown(attempt->url);
         g_autofree char *words = reply_words(reply);
         g_autofree char *advice = NULL;
+        curl_off_t retry_after = 0;
         char *location = NULL;
         long status = 0;
 
@@ -155,10 +156,12 @@ static void attempt_judge(const PushAttempt *attempt, CURL *request, const PushR
                 return;
         }
         curl->easy_getinfo(request, CURLINFO_REDIRECT_URL, &location);
+        curl->easy_getinfo(request, CURLINFO_RETRY_AFTER, &retry_after);
         advice = push_status_advice(status, location);
         ret_result->reason = status;
         ret_result->message =
                 g_strdup_printf("%s answers with status %ld%s%s", shown, status, words, advice);
+        ret_result->retry_after = retry_after;
 }
 
 void push_attempt_run(const PushAttempt *attempt, const PushItem *item, PushResult *ret_result)

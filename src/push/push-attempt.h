@@ -33,8 +33,9 @@ typedef struct PushAttempt {
 
 typedef struct PushResult {
         PushOutcome outcome;
-        int64_t reason; /* equal for failures that differ only in their texts; 0: it is sent */
-        char *message;  /* owned: for the user; NULL: it is sent */
+        int64_t reason;      /* equal for failures that differ only in their texts; 0: it is sent */
+        char *message;       /* owned: for the user; NULL: it is sent */
+        int64_t retry_after; /* in s, as the store wants it; 0: it does not say */
 } PushResult;
 
 /* What a status says about the profile. */

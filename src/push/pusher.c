@@ -121,6 +121,12 @@ static void pusher_pause(Pusher *pusher, gint64 pause)
         }
 }
 
+/* What the store wants, but no more than we would wait by ourselves. */
+static gint64 pusher_wanted_pause(const PushResult *result)
+{
+        return CLAMP(result->retry_after, 0, MAX_PAUSE / G_TIME_SPAN_SECOND) * G_TIME_SPAN_SECOND;
+}
+
 static gpointer pusher_run(gpointer data)
 {
         Pusher *pusher = data;
@@ -141,7 +147,7 @@ static gpointer pusher_run(gpointer data)
                 g_mutex_lock(&pusher->mutex);
                 pusher_book(pusher, item, result.outcome);
                 if (result.outcome == PUSH_NOT_TAKEN) {
-                        pusher_pause(pusher, pause);
+                        pusher_pause(pusher, MAX(pause, pusher_wanted_pause(&result)));
                         pause = MIN(2 * pause, MAX_PAUSE);
                 } else {
                         pause = MIN_PAUSE;

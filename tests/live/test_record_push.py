@@ -174,6 +174,16 @@ def test_endless(tap, place, _):
               'an answer without an end: the status counts', errors)
 
 
+def test_patience(tap, place, _):
+    """The store says when to come again."""
+    there = store.Store(lambda n: 200 if n else (429, {'Retry-After': '4'}, ''))
+    with there.running() as url:
+        code, _, errors = place.record('--every', 1, '--push', url, '--', *busy(8))
+    ends = END.search(errors)
+    tap.check(code == 0 and ends and int(ends[1]) == int(ends[2]) > 0 and
+              there.times[1] - there.times[0] > 3.5, 'Retry-After', there.times, errors)
+
+
 def test_files(tap, place, _):
     variables, kept = keep_parts(place)
     code, _, errors = place.record('--every', 1, '-o', 'profiles', '--', *busy(5), **variables)
@@ -198,7 +208,7 @@ def test_usage(tap, place, _):
 def test(tap, programs, directory, _):
     command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
     for part in (test_store, test_parca, test_away, test_trouble, test_hang, test_endless,
-                 test_files, test_usage):
+                 test_patience, test_files, test_usage):
         part(tap, test_record.Place(programs, directory, part.__name__), command)
 
 
