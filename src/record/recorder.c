@@ -358,7 +358,7 @@ static void recorder_divide(Recorder *recorder, gint64 now)
                 recorder->next_part = now + recorder_interval(recorder);
         if (recorder->sampler && !sampler_is_over(recorder->sampler))
                 sampler_divide(recorder->sampler);
-        else
+        else if (recorder->settings.is_whole_machine)
                 recorder_restart_sampler(recorder);
 }
 
