@@ -35,7 +35,7 @@ struct RecordStream {
         GCond changed;
         GQueue *parts; /* owned WaitingPart, the oldest first */
         bool is_over;
-        uint64_t n_profiles, n_lost_parts;
+        uint64_t n_parts, n_profiles, n_failed, n_lost_parts;
         SeriesIndex *index; /* owned */
 };
 
@@ -189,6 +189,24 @@ static char *stream_output(const RecordStream *stream)
         return g_build_filename(stream->naming.output, name, NULL);
 }
 
+/* It is also there again for the next part if somebody has removed it. */
+static bool stream_make_directory(const RecordStream *stream, GError **error)
+{
+        const char *path = stream->naming.output;
+
+        if (stream->naming.push)
+                return true;
+        if (g_mkdir_with_parents(path, 0755) < 0)
+                g_set_error(error, PERF_ERROR, 0, "cannot make the directory %s: %s", path,
+                            g_strerror(errno));
+        else if (access(path, W_OK | X_OK) < 0)
+                g_set_error(error, PERF_ERROR, 0, "cannot write to the directory %s: %s", path,
+                            g_strerror(errno));
+        else
+                return true;
+        return false;
+}
+
 static void stream_name(RecordStream *stream, const WaitingPart *part)
 {
         g_autofree char *path = stream->pusher ? NULL : stream_output(stream);
@@ -204,10 +222,12 @@ static void stream_name(RecordStream *stream, const WaitingPart *part)
         };
         g_autoptr(GError) error = NULL;
 
-        if (perf_naming_run(&job, &error))
+        if (stream_make_directory(stream, &error) && perf_naming_run(&job, &error)) {
                 stream->n_profiles += path != NULL;
-        else if (error && !g_error_matches(error, PERF_ERROR, PERF_NO_SAMPLES))
+        } else if (error && !g_error_matches(error, PERF_ERROR, PERF_NO_SAMPLES)) {
+                stream->n_failed++;
                 stream_note(error->message, NULL);
+        }
 }
 
 /* With the mutex: the next part that can be named; NULL: it is over. */
@@ -245,14 +265,10 @@ static gpointer stream_run(gpointer data)
 
 RecordStream *record_stream_new(const Options *options, GError **error)
 {
+        const RecordStream asked = {.naming = *options};
         RecordStream *stream;
 
-        if (!options->push && g_mkdir_with_parents(options->output, 0755) < 0) {
-                g_set_error(error, PERF_ERROR, 0, "cannot make the directory %s: %s",
-                            options->output, g_strerror(errno));
-                return NULL;
-        }
-        if (options->push && !pusher_is_possible(error))
+        if (!stream_make_directory(&asked, error) || (options->push && !pusher_is_possible(error)))
                 return NULL;
         stream = g_new0(RecordStream, 1);
         stream->naming = *options;
@@ -287,6 +303,7 @@ void record_stream_take(const char *path, void *data)
 
         *part = (WaitingPart){g_strdup(path), g_get_monotonic_time() + SETTLE};
         g_mutex_lock(&stream->mutex);
+        stream->n_parts++;
         g_queue_push_tail(stream->parts, part);
         while (g_queue_get_length(stream->parts) > MAX_PARTS) {
                 part_free(g_queue_pop_head(stream->parts));
@@ -309,15 +326,18 @@ static void stream_print_end(const RecordStream *stream, const PusherCounts *cou
                         " refused, %" G_GUINT64_FORMAT " without an answer, %" G_GUINT64_FORMAT
                         " not sent",
                         counts->n_sent, counts->n_refused, counts->n_unclear, counts->n_dropped);
+        else if (stream->n_failed)
+                fprintf(stderr, ", %" G_GUINT64_FORMAT " could not be", stream->n_failed);
         fprintf(stderr, "; %" G_GUINT64_FORMAT " intervals lost\n", stream->n_lost_parts);
 }
 
-void record_stream_free(RecordStream *stream)
+bool record_stream_free(RecordStream *stream)
 {
         PusherCounts counts = {0};
+        bool ok;
 
         if (!stream)
-                return;
+                return true;
         g_mutex_lock(&stream->mutex);
         stream->is_over = true;
         g_cond_signal(&stream->changed);
@@ -325,12 +345,14 @@ void record_stream_free(RecordStream *stream)
         if (stream->thread)
                 g_thread_join(stream->thread);
         pusher_free(stream->pusher, &counts);
-        if (stream->thread)
+        if (stream->n_parts)
                 stream_print_end(stream, &counts);
+        ok = stream->n_profiles || !stream->n_failed;
         g_queue_free(stream->parts);
         series_index_free(stream->index);
         g_mutex_clear(&stream->mutex);
         g_cond_clear(&stream->changed);
         g_free(stream->directory);
         g_free(stream);
+        return ok;
 }

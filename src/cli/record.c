@@ -55,7 +55,7 @@ const char *verb_record_check(const Options *options)
         if (!options->outputs || options->outputs->len > 1)
                 return "--every needs --push URL or one --output DIR";
         /* A directory of that name is what nobody wants. */
-        return output_is_file(options->outputs->pdata[0])
+        return output_is_file(options->output)
                        ? "--every writes a file for each interval: give a directory (--output DIR)"
                        : NULL;
 }
@@ -308,7 +308,8 @@ static bool record_continuously(const Options *options, RecorderSettings *settin
                 record_stream_begin(stream, recorder_socket(recorder));
         ok = recorder && recorder_run(recorder, error);
         record_end_progress(settings->progress != NULL);
-        record_stream_free(stream);
+        /* Why is printed already. */
+        ok = record_stream_free(stream) && ok;
         if (recorder)
                 command_status = recorder_status(recorder);
         recorder_free(recorder);

@@ -196,11 +196,27 @@ def test_files(tap, place, _):
     tap.equal(place.left(), ([], []), 'nothing else is left')
 
 
+def test_directory(tap, place, _):
+    """It is removed meanwhile; then it is a file, which stays one."""
+    code, _, errors = place.record('--every', 1, '-o', 'profiles', '--', 'sh', '-c',
+                                   'rmdir profiles; exec "$@"', 'sh', *busy(4))
+    files = list((place.directory / 'profiles').iterdir())
+    tap.check(code == 0 and files and f'{len(files)} profiles written;' in errors,
+              'a directory that is removed is made again', code, errors)
+    code, _, errors = place.record('--every', 1, '-o', 'other', '--', 'sh', '-c',
+                                   'rmdir other; touch other; exec "$@"', 'sh', *busy(2))
+    tap.check(code == 1 and 'cannot make the directory other: ' in errors and
+              re.search(r'0 profiles written, [1-9]\d* could not be;', errors),
+              'nothing could be written', code, errors)
+    code, _, errors = place.record('-p', 2**31 - 1, '--every', 1, '-o', 'profiles')
+    tap.check(code == 1 and errors.count('\n') == 1, 'nothing is counted if nothing began', errors)
+
+
 def test_usage(tap, place, _):
     for arguments in (['--push', 'http://h'], ['--every', 1], ['--every', 0, '-o', 'x'],
                       ['--every', 1, '--push', 'localhost:4040'],
                       ['--every', 1, '--push', 'http://h', '-o', 'x'],
-                      *(['--every', 1, '-o', f'a.{form}'] for form in ('folded', 'pb.gz', 'clrsym'))):
+                      *(['--every', 1, '-o', name] for name in ('a.folded', 'a.pb.gz', 'a.clrsym'))):
         code, _, errors = place.record(*arguments, '--', 'true')
         tap.check(code == 2 and errors, f'wrong usage: {arguments}', code, errors)
 
@@ -208,7 +224,7 @@ def test_usage(tap, place, _):
 def test(tap, programs, directory, _):
     command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
     for part in (test_store, test_parca, test_away, test_trouble, test_hang, test_endless,
-                 test_patience, test_files, test_usage):
+                 test_patience, test_files, test_directory, test_usage):
         part(tap, test_record.Place(programs, directory, part.__name__), command)
 
 
