@@ -55,7 +55,7 @@ const char *verb_record_check(const Options *options)
         if (!options->outputs || options->outputs->len > 1)
                 return "--every needs --push URL or one --output DIR";
         /* A directory of that name is what nobody wants. */
-        return output_is_file(options->output)
+        return !*options->output || !strcmp(options->output, "-") || output_is_file(options->output)
                        ? "--every writes a file for each interval: give a directory (--output DIR)"
                        : NULL;
 }

@@ -216,7 +216,7 @@ def test_usage(tap, place, _):
     for arguments in (['--push', 'http://h'], ['--every', 1], ['--every', 0, '-o', 'x'],
                       ['--every', 1, '--push', 'localhost:4040'],
                       ['--every', 1, '--push', 'http://h', '-o', 'x'],
-                      *(['--every', 1, '-o', name] for name in ('a.folded', 'a.pb.gz', 'a.clrsym'))):
+                      *(['--every', 1, '-o', name] for name in ('a.folded', 'a.pb.gz', 'a.clrsym', '-', ''))):
         code, _, errors = place.record(*arguments, '--', 'true')
         tap.check(code == 2 and errors, f'wrong usage: {arguments}', code, errors)
 
