@@ -19,7 +19,11 @@ void push_item_free(PushItem *item)
 const char *push_url_check(const char *url)
 {
         g_autoptr(GUri) uri = g_uri_parse(url, G_URI_FLAGS_NONE, NULL);
+        const char *p;
 
+        for (p = url; *p; p++)
+                if (g_ascii_isspace(*p) || g_ascii_iscntrl(*p))
+                        return "it has a space or a control character";
         if (!uri ||
             (strcmp(g_uri_get_scheme(uri), "http") && strcmp(g_uri_get_scheme(uri), "https")))
                 return "not an address http://HOST or https://HOST";

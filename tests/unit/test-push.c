@@ -107,9 +107,9 @@ END_TEST
 
 START_TEST(test_url)
 {
-        static const char *const BAD[] = {"",           "localhost",  "localhost:4040",
-                                          "ftp://host", "file:///x",  "http://",
-                                          "http:///x",  "http://h?x", "http://h/#x"};
+        static const char *const BAD[] = {
+                "",          "localhost",  "localhost:4040", "ftp://host", "file:///x",  "http://",
+                "http:///x", "http://h?x", "http://h/#x",    "http://h h", "http://h/\n"};
         g_autofree char *shown = NULL;
         size_t i;
 
