@@ -234,9 +234,9 @@ static const char *to_targets(const char *argument, void *member)
 
 static const char *to_seconds(const char *argument, void *member)
 {
-        return parse_seconds(argument, MAX_WAIT_S, member) && *(double *)member > 0
+        return parse_seconds(argument, MAX_AGE_S, member) && *(double *)member > 0
                        ? NULL
-                       : "not a number of seconds";
+                       : "not a number of seconds, above 0 and up to 1000000000";
 }
 
 static const char *to_frequency(const char *argument, void *member)
@@ -245,7 +245,7 @@ static const char *to_frequency(const char *argument, void *member)
 
         return parse_digits(argument, strlen(argument), MAX_FREQUENCY, frequency) && *frequency
                        ? NULL
-                       : "not a number of samples a second";
+                       : "not a number of samples a second from 1 to 1000000";
 }
 
 static const char *to_call_graph(const char *argument, void *member)
@@ -263,13 +263,18 @@ static const char *to_every(const char *argument, void *member)
                 text[strlen(text) - 1] = '\0';
         return parse_seconds(text, MAX_WAIT_S, member) && *(double *)member >= MIN_EVERY_S
                        ? NULL
-                       : "not a number of seconds, 1 or more";
+                       : "not a number of seconds from 1 to 86400 (a day)";
 }
 
 static const char *to_push(const char *argument, void *member)
 {
         *(const char **)member = argument;
         return push_url_check(argument);
+}
+
+static const char *to_symbols(const char *argument, void *member)
+{
+        return *argument ? to_texts(argument, member) : "not a directory";
 }
 
 static const char *to_source_map(const char *argument, void *member)
@@ -351,7 +356,7 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                           "names in the style csharp (default), clr or short: clrsym-names(7)"},
         [OPTION_LINES] = {0, "lines", NULL, false, NULL, 0,
                           "add the source line, where the assembly's PDB is found"},
-        [OPTION_SYMBOLS] = {0, "symbols", "DIR", false, to_texts, MEMBER(symbols),
+        [OPTION_SYMBOLS] = {0, "symbols", "DIR", false, to_symbols, MEMBER(symbols),
                             "look for symbols in DIR too; can be given several times"},
         [OPTION_SOURCE_MAP] = {0, "source-map", "FROM=TO", false, to_source_map,
                                MEMBER(source_maps),
@@ -463,8 +468,8 @@ static char *option_apply(Option option, const char *name, const char *argument,
                 row->convert ? row->convert(argument, (char *)options + row->offset) : NULL;
 
         options->given |= OPTION_BIT(option);
-        return wrong ? g_strdup_printf("--%s%s%s: %s", name, row->is_optional ? "=" : " ", argument,
-                                       wrong)
+        return wrong ? g_strdup_printf("--%s%s%s: %s", name, row->is_optional ? "=" : " ",
+                                       *argument ? argument : "\"\"", wrong)
                      : NULL;
 }
 

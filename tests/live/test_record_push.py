@@ -219,6 +219,13 @@ def test_usage(tap, place, _):
                       *(['--every', 1, '-o', name] for name in ('a.folded', 'a.pb.gz', 'a.clrsym', '-', ''))):
         code, _, errors = place.record(*arguments, '--', 'true')
         tap.check(code == 2 and errors, f'wrong usage: {arguments}', code, errors)
+    for name, value, words in (('--every', '1e9', 'from 1 to 86400'), ('--duration', '0', 'above 0'),
+                               ('--freq', '1e9', 'from 1 to 1000000'), ('--freq', '', '--freq "": '),
+                               ('--symbols', '', 'not a directory')):
+        code, _, errors = place.record(name, value, '--', 'true')
+        tap.check(code == 2 and words in errors, f'wrong usage: {name} {value}', code, errors)
+    code, _, errors = place.record('--duration', 7 * 86400, '--', 'true')
+    tap.check(code in (0, 1) and '--duration' not in errors, 'a recording of a week', code, errors)
 
 
 def test(tap, programs, directory, _):
