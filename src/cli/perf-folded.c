@@ -112,7 +112,7 @@ bool perf_folded_read(const char *path, bool is_before, Profile *profile, GError
         char *line = NULL;
         size_t size = 0;
         ssize_t n = 0;
-        bool ok = file != NULL;
+        bool ok = file != NULL, has_stacks = false;
 
         while (ok && (n = getline(&line, &size, file)) > 0) {
                 n_lines++;
@@ -120,9 +120,13 @@ bool perf_folded_read(const char *path, bool is_before, Profile *profile, GError
                         line[--n] = '\0';
                 /* A NUL would hide the rest of the line. */
                 ok = n == 0 || (strlen(line) == (size_t)n && take_line(&reader, line));
+                has_stacks |= n > 0;
         }
         if (ok && n < 0 && !ferror(file)) {
-                /* the end */
+                ok = has_stacks;
+                if (!ok)
+                        g_set_error(error, PERF_ERROR, PERF_NO_SAMPLES,
+                                    "%s has no samples: record again", path);
         } else if (ok || !file) {
                 g_set_error(error, PERF_ERROR, 0, "%s: %s", path, g_strerror(errno));
                 ok = false;

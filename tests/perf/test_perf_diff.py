@@ -109,7 +109,8 @@ def check_page(tap, page):
 
 def check_refusals(tap, programs, directory):
     good = write(directory / 'good.folded', {('main', 'A.B()'): 3})
-    for text, words in (('no number\n', 'line 1 is not of folded stacks'),
+    for text, words in (('', 'has no samples'), ('\n', 'has no samples'),
+                        ('no number\n', 'line 1 is not of folded stacks'),
                         ('a;b 1\na;b\x00c 2\n', 'line 2 is not of folded stacks'),
                         ('a;b 99999999999999999999999\n', 'line 1 is not of folded stacks')):
         bad = directory / 'bad.folded'
