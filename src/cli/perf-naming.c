@@ -11,6 +11,7 @@
 
 #include "cli/answer-source.h"
 #include "cli/perf-clock.h"
+#include "cli/perf-input.h"
 #include "cli/perf-match.h"
 #include "cli/perf-nettrace.h"
 #include "cli/perf-profile.h"
@@ -641,7 +642,8 @@ static bool naming_run(Naming *naming, GError **error)
 {
         const Options *options = naming->options;
 
-        if (!perf_programs_find(&naming->programs, error) || !naming_survey(naming, error) ||
+        if (!perf_input_check(naming->input, error) ||
+            !perf_programs_find(&naming->programs, error) || !naming_survey(naming, error) ||
             !choose_event(naming, error) || !open_handle(naming, error) ||
             !naming_find_debug_files(naming, error))
                 return false;

@@ -34,8 +34,15 @@ def check_missing(tap, programs, trace, data, directory):
          r'clrsym: no daemon at .*/none: systemctl start clrsymd\.socket, or use --trace DIR\n',
          'no daemon')
     says(tap, run('-i', directory / 'none', '--trace', trace),
-         r'clrsym: .*/none: perf script failed: failed to open .*: No such file or directory\n',
+         r'clrsym: cannot open the recording .*/none: No such file or directory\n',
          'no recording')
+    says(tap, run('-i', '', '--trace', trace), r'clrsym: cannot open the recording "": .*\n', 'no name')
+    says(tap, run('-i', empty, '--trace', trace),
+         r'clrsym: .*/empty is a directory, and no recording: give a file in it\n', 'a directory')
+    named = directory / 'text.clrsym'
+    named.write_text('text', encoding='utf-8')
+    says(tap, run('-i', named, '-o', directory / 'x.svg'),
+         r'clrsym: .*/text\.clrsym has no named samples, .*: record again\n', 'a file of another form')
     says(tap, run('-i', data, '--trace', directory / 'none'),
          r'clrsym: .*/none: No such file or directory\n', 'no trace')
     says(tap, run('-i', data, '--trace', trace, '-o', directory / 'none' / 'x.svg'),
@@ -61,10 +68,13 @@ def check_missing(tap, programs, trace, data, directory):
 
 def check_broken(tap, programs, trace, data, directory):
     whole = data.read_bytes()
-    for name, content in (('empty', b''), ('text', b'hello\n'), ('zeros', bytes(4096)),
+    path = directory / 'broken.data'
+    path.write_bytes(b'')
+    says(tap, perftool.clrsym_perf(programs, '-i', path, '--trace', trace),
+         r'clrsym: .*/broken\.data is empty: record again\n', 'a recording that is empty')
+    for name, content in (('text', b'hello\n'), ('zeros', bytes(4096)),
                           ('cut in its header', whole[:60]), ('cut', whole[:300000]),
                           ('overwritten', whole[:70000] + bytes(200000) + whole[270000:])):
-        path = directory / 'broken.data'
         path.write_bytes(content)
         output = directory / 'broken.folded'
         done = perftool.clrsym_perf(programs, '-i', path, '--trace', trace, '-o', output)

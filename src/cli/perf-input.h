@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Perf input: what is wrong with a recording before perf reads it
+ *
+ * perf's own messages are of no help to somebody who gave the wrong file.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* PATH is neither of the runtime's samples nor of named ones. False with ERROR set: nor of perf's.
+ */
+bool perf_input_check(const char *path, GError **error);
