@@ -14,6 +14,8 @@
 #define SAVED_ERROR (g_quark_from_static_string("clrsym-saved-profile"))
 
 #define N_MAGIC (sizeof(SAVED_MAGIC) - 1)
+/* What the files of every version begin with. */
+#define KIND "clrsym samples "
 /* A title or the name of an event. */
 #define MAX_TEXT 65536
 /* Bytes, decompressed; more than an hour of a large machine. */
@@ -187,6 +189,15 @@ static bool saved_set_damaged(const char *path, GError **error)
         return false;
 }
 
+static bool saved_set_other(const char *path, GError **error)
+{
+        g_set_error(error, SAVED_ERROR, 0,
+                    "%s was written by another version of clrsym: open it with that one, or record "
+                    "again",
+                    path);
+        return false;
+}
+
 static bool saved_read_exactly(gzFile stream, void *bytes, size_t n)
 {
         return gzread(stream, bytes, (unsigned)n) == (int)n;
@@ -205,12 +216,16 @@ static bool saved_read_text(gzFile stream, size_t n, char **ret_text)
         return true;
 }
 
-static bool saved_read_header(gzFile stream, SavedProfile *saved)
+/* RET_IS_OTHER: it is of another version. */
+static bool saved_read_header(gzFile stream, SavedProfile *saved, bool *ret_is_other)
 {
         SavedHeader header;
 
-        if (!saved_read_exactly(stream, &header, sizeof(header)) ||
-            memcmp(header.magic, SAVED_MAGIC, N_MAGIC) != 0 || header.order != SAVED_ORDER ||
+        if (!saved_read_exactly(stream, &header, sizeof(header)))
+                return false;
+        *ret_is_other = memcmp(header.magic, KIND, strlen(KIND)) == 0 &&
+                        memcmp(header.magic, SAVED_MAGIC, N_MAGIC) != 0;
+        if (memcmp(header.magic, SAVED_MAGIC, N_MAGIC) != 0 || header.order != SAVED_ORDER ||
             header.n_title > MAX_TEXT || header.n_event > MAX_TEXT ||
             !saved_read_text(stream, header.n_title, &saved->title) ||
             !saved_read_text(stream, header.n_event, &saved->event))
@@ -240,15 +255,16 @@ bool saved_profile_read_stream(gzFile stream, const char *path, const SavedTarge
                                SavedProfile *ret_saved, GError **error)
 {
         SavedProfile saved = {.title = NULL};
+        bool is_other = false;
 
         perf_profile_init(&saved.samples, /* compiling= */ NULL, target->into);
         saved.samples.is_before = target->is_before;
-        if (saved_read_header(stream, &saved) && saved_read_samples(stream, &saved)) {
+        if (saved_read_header(stream, &saved, &is_other) && saved_read_samples(stream, &saved)) {
                 *ret_saved = saved;
                 return true;
         }
         saved_profile_clear(&saved);
-        return saved_set_damaged(path, error);
+        return is_other ? saved_set_other(path, error) : saved_set_damaged(path, error);
 }
 
 bool saved_profile_is(const char *path)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`clrsym perf` when it cannot name anything: what is missing or broken, and ends before its time."""
 
+import gzip
 import os
 import pathlib
 import re
@@ -43,6 +44,9 @@ def check_missing(tap, programs, trace, data, directory):
     named.write_text('text', encoding='utf-8')
     says(tap, run('-i', named, '-o', directory / 'x.svg'),
          r'clrsym: .*/text\.clrsym has no named samples, .*: record again\n', 'a file of another form')
+    named.write_bytes(gzip.compress(b'clrsym samples 9\n' + bytes(100)))
+    says(tap, run('-i', named, '-o', directory / 'x.svg'),
+         r'clrsym: .*/text\.clrsym was written by another version of clrsym: .*\n', 'of another version')
     says(tap, run('-i', data, '--trace', directory / 'none'),
          r'clrsym: .*/none: No such file or directory\n', 'no trace')
     says(tap, run('-i', data, '--trace', trace, '-o', directory / 'none' / 'x.svg'),
