@@ -146,8 +146,11 @@ static void attempt_judge(const PushAttempt *attempt, CURL *request, const PushR
         curl->easy_getinfo(request, CURLINFO_RESPONSE_CODE, &status);
         *ret_result = (PushResult){.outcome = attempt_failure(curl, request), .reason = -(int)r};
         if (r != CURLE_OK && status < LEAST_STATUS) {
-                ret_result->message =
-                        g_strdup_printf("%s: %s", shown, *why ? why : curl->easy_strerror(r));
+                ret_result->message = g_strdup_printf(
+                        "%s: %s", shown,
+                        r == CURLE_ABORTED_BY_CALLBACK ? "no answer until the recording's end"
+                        : *why                         ? why
+                                                       : curl->easy_strerror(r));
                 return;
         }
         ret_result->outcome = push_outcome_of_status(status);

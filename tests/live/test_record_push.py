@@ -159,7 +159,8 @@ def test_hang(tap, place, _):
             errors = process.stderr.read()
             seconds = time.monotonic() - begin
     ends = END.search(errors)
-    tap.check(seconds < 15 and ends and ends.group(2, 4) == ('0', '1'),
+    tap.check(seconds < 15 and ends and ends.group(2, 4) == ('0', '1') and
+              "no answer until the recording's end" in errors,
               'a store that never answers: Ctrl-C ends it soon', seconds, errors)
     tap.equal(place.left(), ([], []), 'nothing is left')
 
