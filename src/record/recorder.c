@@ -338,7 +338,12 @@ static void recorder_restart_sampler(Recorder *recorder)
         g_autoptr(GError) error = NULL;
 
         if (recorder->sampler) {
-                recorder_note(recorder, "perf has ended by itself; it is started again");
+                g_autofree char *missing = sampler_room_missing(recorder->sampler);
+                g_autofree char *note = g_strdup_printf(
+                        "perf has ended by itself%s%s; it is started again",
+                        missing ? ", because there is " : "", missing ? missing : "");
+
+                recorder_note(recorder, note);
                 unlink(recorder->sampler->output);
                 g_clear_pointer(&recorder->sampler, sampler_free);
         }

@@ -293,18 +293,27 @@ static bool sampler_has_room(const char *directory)
         return statvfs(directory, &st) < 0 || (uint64_t)st.f_bavail * st.f_frsize >= LEAST_ROOM;
 }
 
-bool sampler_stop(Sampler *sampler, GError **error)
+char *sampler_room_missing(const Sampler *sampler)
 {
         g_autofree char *directory = g_path_get_dirname(sampler->output);
+
+        return sampler_has_room(directory)
+                       ? NULL
+                       : g_strdup_printf("no room for the samples in %s: set TMPDIR to a directory "
+                                         "on a disk with more",
+                                         g_get_tmp_dir());
+}
+
+bool sampler_stop(Sampler *sampler, GError **error)
+{
+        g_autofree char *missing = NULL;
 
         if (sampler->perf)
                 kill(sampler->perf, SIGCONT); /* see sampler_pace() */
         spawn_end(&sampler->perf, SIGINT, STOP_LIMIT);
-        if (!sampler_has_room(directory)) {
-                g_set_error(error, SPAWN_ERROR, 0,
-                            "no room for the samples in %s: set TMPDIR to a directory on a disk "
-                            "with more, or record for a shorter time",
-                            g_get_tmp_dir());
+        missing = sampler_room_missing(sampler);
+        if (missing) {
+                g_set_error(error, SPAWN_ERROR, 0, "%s, or record for a shorter time", missing);
                 return false;
         }
         if (sampler_size(sampler))

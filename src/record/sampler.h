@@ -43,6 +43,8 @@ char *sampler_next_part(const Sampler *sampler);
 void sampler_flush(const Sampler *sampler);
 /* Has perf ended by itself? */
 bool sampler_is_over(Sampler *sampler);
+/* NULL: there is room for more samples; or what to do (owned). */
+char *sampler_room_missing(const Sampler *sampler);
 /* Keeps it from taking more CPU than it needs. To be called again after the returned ms, or
  * earlier. */
 unsigned sampler_pace(const Sampler *sampler, gint64 now);
