@@ -331,7 +331,7 @@ static void stream_print_end(const RecordStream *stream, const PusherCounts *cou
         fprintf(stderr, "; %" G_GUINT64_FORMAT " intervals lost\n", stream->n_lost_parts);
 }
 
-bool record_stream_free(RecordStream *stream)
+bool record_stream_free(RecordStream *stream, GError **error)
 {
         PusherCounts counts = {0};
         bool ok;
@@ -347,7 +347,9 @@ bool record_stream_free(RecordStream *stream)
         pusher_free(stream->pusher, &counts);
         if (stream->n_parts)
                 stream_print_end(stream, &counts);
-        ok = stream->n_profiles || !stream->n_failed;
+        else
+                g_set_error(error, PERF_ERROR, 0, "nothing could be recorded");
+        ok = stream->n_parts && (stream->n_profiles || !stream->n_failed);
         g_queue_free(stream->parts);
         series_index_free(stream->index);
         g_mutex_clear(&stream->mutex);

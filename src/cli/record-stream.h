@@ -20,5 +20,6 @@ RecordStream *record_stream_new(const Options *options, GError **error);
 void record_stream_begin(RecordStream *stream, const char *socket);
 /* Takes the file PATH. DATA is a RecordStream. Does not wait. */
 void record_stream_take(const char *path, void *data);
-/* Names what it took, and prints what became of it. False: none of it could be. NULL is fine. */
-bool record_stream_free(RecordStream *stream);
+/* Names what it took, and prints what became of it. False: none of it could be, which
+ * is printed, or it took nothing, then with ERROR set. NULL is fine. */
+bool record_stream_free(RecordStream *stream, GError **error);

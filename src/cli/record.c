@@ -308,8 +308,8 @@ static bool record_continuously(const Options *options, RecorderSettings *settin
                 record_stream_begin(stream, recorder_socket(recorder));
         ok = recorder && recorder_run(recorder, error);
         record_end_progress(settings->progress != NULL);
-        /* Why is printed already. */
-        ok = record_stream_free(stream) && ok;
+        /* What kept it from beginning is the error, then. */
+        ok = record_stream_free(stream, ok ? error : NULL) && ok;
         if (recorder)
                 command_status = recorder_status(recorder);
         recorder_free(recorder);

@@ -213,6 +213,22 @@ def test_directory(tap, place, _):
     tap.check(code == 1 and errors.count('\n') == 1, 'nothing is counted if nothing began', errors)
 
 
+def test_dying(tap, place, _):
+    """A perf that dies in each interval, as on a disk that is full."""
+    programs = place.directory / 'bin'
+    programs.mkdir()
+    perf = subprocess.run(['which', 'perf'], check=True, capture_output=True, text=True).stdout.strip()
+    (programs / 'perf').write_text('#!/bin/sh\n[ "$1" = record ] && '
+                                   f'exec timeout --foreground -s KILL 2 {perf} "$@"\nexec {perf} "$@"\n',
+                                   encoding='utf-8')
+    (programs / 'perf').chmod(0o755)
+    code, _, errors = place.record('-a', '-F', 49, '-d', 5.8, '--every', 3, '-o', 'profiles',
+                                   PATH=f'{programs}:{os.environ["PATH"]}')
+    tap.check(code == 1 and 'perf has ended by itself; it is started again' in errors and
+              'nothing could be recorded' in errors, 'perf dies in each interval', code, errors)
+    tap.equal(place.left(), ([], []), 'nothing is left')
+
+
 def test_usage(tap, place, _):
     for arguments in (['--push', 'http://h'], ['--every', 1], ['--every', 0, '-o', 'x'],
                       ['--every', 1, '--push', 'localhost:4040'],
@@ -232,7 +248,8 @@ def test_usage(tap, place, _):
 def test(tap, programs, directory, _):
     command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
     for part in (test_store, test_parca, test_away, test_trouble, test_hang, test_endless,
-                 test_patience, test_files, test_directory, test_usage):
+                 test_patience, test_files, test_directory, test_dying,
+                 test_usage):
         part(tap, test_record.Place(programs, directory, part.__name__), command)
 
 
