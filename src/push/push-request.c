@@ -34,7 +34,8 @@ const char *push_url_check(const char *url)
 
 PushKind push_url_kind(const char *url)
 {
-        return g_str_has_suffix(url, PARCA) ? PUSH_PARCA : PUSH_PYROSCOPE;
+        return g_str_has_suffix(url, PARCA) || g_str_has_suffix(url, PARCA "/") ? PUSH_PARCA
+                                                                                : PUSH_PYROSCOPE;
 }
 
 char *push_url_shown(const char *url)

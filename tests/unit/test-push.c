@@ -210,6 +210,9 @@ START_TEST(test_parca)
         json_t *body = json_loads(text, 0, NULL), *series;
 
         ck_assert_str_eq(where, url);
+        ck_assert_int_eq(push_url_kind(url), PUSH_PARCA);
+        ck_assert_int_eq(push_url_kind("http://h/api/profiles/writeraw/"), PUSH_PARCA);
+        ck_assert_int_eq(push_url_kind("http://h/profiles"), PUSH_PYROSCOPE);
         series = json_array_get(json_object_get(body, "series"), 0);
         ck_assert_str_eq(
                 json_string_value(json_object_get(
