@@ -383,6 +383,18 @@ static void print_runtime_hint(const Naming *naming, const Counts *counts)
                 library ? library : "libcoreclr.so");
 }
 
+/* Frames without a line look like those of a recording without --lines. */
+static void print_lines_summary(const Counts *counts)
+{
+        const bool can_have_more =
+                counts->n[COUNT_LINE_PDB_MISSING] || counts->n[COUNT_LINE_PDB_OTHER];
+        char text[1000];
+
+        counts_summary_lines(counts, text, sizeof(text));
+        fprintf(stderr, "clrsym: %s%s\n", text,
+                can_have_more ? "; directories with PDBs can be given: --symbols DIR" : "");
+}
+
 static void print_summary(const Naming *naming)
 {
         g_auto(GStrv) lines = g_strsplit(naming->report, "\n", -1);
@@ -416,6 +428,8 @@ static void print_summary(const Naming *naming)
                         "(rundown): give --trace with a recording of the process that has one\n",
                         (guint64)counts.n[COUNT_MANAGED_UNNAMED], naming->input);
         print_runtime_hint(naming, &counts);
+        if (options_has(naming->options, OPTION_LINES))
+                print_lines_summary(&counts);
         counts_summary(&counts, text, sizeof(text));
         fprintf(stderr, "clrsym: %s, %" G_GUINT64_FORMAT " events lost by %s\n", text,
                 (guint64)naming->recording->n_lost, naming->is_nettrace ? "the session" : "perf");

@@ -358,10 +358,14 @@ static void ask_type_args(BatchResolver *resolver, const Ask *ask, clrsym_body *
         body->method_param_names = NULL;
 }
 
+_Static_assert(COUNT_LINE_NONE - COUNT_LINE_FOUND == CLRSYM_LINE_NONE, "another order");
+
 /* NULL: not known, or not asked for. */
 static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrsym_answer *answer,
                                    clrsym_line *ret)
 {
+        clrsym_line_status status;
+
         if (!resolver->settings->has_lines)
                 return NULL;
         ask_image_source(resolver, ask, &answer->body);
@@ -371,10 +375,9 @@ static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrs
                 answer->line_il_offset = -1;
                 answer->il_kind = CLRSYM_IL_UNKNOWN;
         }
-        return clrsym_lines_find(resolver->lines, files_of(resolver, ask->pid), answer, ret) ==
-                               CLRSYM_LINE_FOUND
-                       ? ret
-                       : NULL;
+        status = clrsym_lines_find(resolver->lines, files_of(resolver, ask->pid), answer, ret);
+        resolver->counts.n[COUNT_LINE_FOUND + status]++;
+        return status == CLRSYM_LINE_FOUND ? ret : NULL;
 }
 
 /* Adds what was inlined at the address that was asked for. */

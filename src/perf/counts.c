@@ -10,7 +10,7 @@
 
 static const struct {
         const char *name;
-        const char *reason; /* how the summary calls it; NULL: it is not in the summary */
+        const char *reason; /* how a summary calls it; NULL: it is in none */
 } ROWS[_COUNT_MAX] = {
         [COUNT_SAMPLES] = {"samples", NULL},
         [COUNT_OTHER_SAMPLES] = {"other-samples", NULL},
@@ -31,6 +31,18 @@ static const struct {
         [COUNT_PENDING] = {"pending", "later than the trace"},
         [COUNT_EVICTED] = {"evicted", "forgotten because memory was full"},
         [COUNT_CLOCK] = {"clock", "not named because of the clock"},
+        [COUNT_LINE_FOUND] = {"line-found", NULL},
+        [COUNT_LINE_NO_METHOD] = {"line-no-method", "of no method"},
+        [COUNT_LINE_NO_MODULE] = {"line-no-module", "in no assembly"},
+        [COUNT_LINE_NO_IL] = {"line-no-il", "without an IL offset"},
+        [COUNT_LINE_OTHER_IL] = {"line-other-il", "with a profiler's IL"},
+        [COUNT_LINE_NO_PDB] = {"line-no-pdb", "compiled without a PDB"},
+        [COUNT_LINE_PDB_MISSING] = {"line-pdb-missing", "whose PDB was not found"},
+        [COUNT_LINE_PDB_OTHER] = {"line-pdb-other",
+                                  "for which only PDBs of other builds are there"},
+        [COUNT_LINE_PDB_WINDOWS] = {"line-pdb-windows", "with a PDB for Windows"},
+        [COUNT_LINE_PDB_DAMAGED] = {"line-pdb-damaged", "with a damaged PDB"},
+        [COUNT_LINE_NONE] = {"line-none", "of code that the compiler made up"},
 };
 
 const char *count_name(Count count)
@@ -108,8 +120,28 @@ size_t counts_summary(const Counts *counts, char *buffer, size_t n)
                            counts->n[COUNT_JITTED], counts->n[COUNT_IMAGE_NAMED],
                            counts->n[COUNT_IMAGE], counts->n[COUNT_MARKED]);
         }
-        for (i = 0; i < _COUNT_MAX; i++)
+        for (i = 0; i < COUNT_LINE_FOUND; i++)
                 if (ROWS[i].reason && (counts->n[i] || i == COUNT_UNLOADED || i == COUNT_NO_METHOD))
                         counts_add(&line, ", %" PRIu64 " %s", counts->n[i], ROWS[i].reason);
+        return line.n;
+}
+
+size_t counts_summary_lines(const Counts *counts, char *buffer, size_t n)
+{
+        Line line = {buffer, n, 0};
+        const char *separator = "; without one: ";
+        uint64_t all = 0;
+        unsigned i;
+
+        for (i = COUNT_LINE_FOUND; i < _COUNT_MAX; i++)
+                all += counts->n[i];
+        counts_add(&line, "%" PRIu64 " of %" PRIu64 " named frames have a source line",
+                   counts->n[COUNT_LINE_FOUND], all);
+        for (i = COUNT_LINE_FOUND + 1; i < _COUNT_MAX; i++)
+                if (counts->n[i]) {
+                        counts_add(&line, "%s%" PRIu64 " %s", separator, counts->n[i],
+                                   ROWS[i].reason);
+                        separator = ", ";
+                }
         return line.n;
 }

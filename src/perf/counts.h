@@ -36,6 +36,18 @@ typedef enum Count {
         COUNT_PENDING,
         COUNT_EVICTED,
         COUNT_CLOCK, /* the clock is not exact enough to decide */
+        /* Where lines are asked for: named frames, in the order of clrsym_line_status. */
+        COUNT_LINE_FOUND,
+        COUNT_LINE_NO_METHOD,
+        COUNT_LINE_NO_MODULE,
+        COUNT_LINE_NO_IL,
+        COUNT_LINE_OTHER_IL,
+        COUNT_LINE_NO_PDB,
+        COUNT_LINE_PDB_MISSING,
+        COUNT_LINE_PDB_OTHER,
+        COUNT_LINE_PDB_WINDOWS,
+        COUNT_LINE_PDB_DAMAGED,
+        COUNT_LINE_NONE,
         _COUNT_MAX,
 } Count;
 
@@ -57,3 +69,6 @@ uint64_t counts_named(const Counts *counts);
  * snprintf().
  */
 size_t counts_summary(const Counts *counts, char *buffer, size_t n);
+/* The same of lines: "1858 of 5071 named frames have a source line; without one: 3000 whose ...".
+ */
+size_t counts_summary_lines(const Counts *counts, char *buffer, size_t n);

@@ -110,6 +110,10 @@ def test_command(tap, place, command):
     right = [name for line, name in lines if name in line]
     tap.check(len(right) > 3 and len(right) > len(lines) / 2,
               'the source line of a caller has the name of what it calls there', lines)
+    found = re.search(r'(\d+) of (\d+) named frames have a source line; without one: .*?(\d+) whose PDB was not found',
+                      errors)
+    tap.check(found and 0 < int(found[1]) <= int(found[2]) - int(found[3]) and 'be given: --symbols DIR' in errors,
+              'why other frames have no line, and what to do', errors)
     jit = re.search(r'(\d+) samples in the JIT, (\d+) of them with', errors)
     tap.check(jit and int(jit[1]) > 10 and int(jit[2]) > 0.9 * int(jit[1]),
               'what the JIT compiles is shown', errors)

@@ -219,6 +219,15 @@ START_TEST(test_counts)
         counts = (Counts){0};
         counts_summary(&counts, text, sizeof(text));
         ck_assert(g_str_has_prefix(text, "0 samples, 0 managed frames, "));
+
+        counts.n[COUNT_LINE_FOUND] = 7;
+        counts_summary_lines(&counts, text, sizeof(text));
+        ck_assert_str_eq(text, "7 of 7 named frames have a source line");
+        counts.n[COUNT_LINE_PDB_MISSING] = 2;
+        counts.n[COUNT_LINE_NONE] = 1;
+        counts_summary_lines(&counts, text, sizeof(text));
+        ck_assert_str_eq(text, "7 of 10 named frames have a source line; without one: 2 whose PDB "
+                               "was not found, 1 of code that the compiler made up");
 }
 END_TEST
 
