@@ -5,6 +5,7 @@
 #include "profile/data.h"
 #include "profile/profile-file.h"
 #include "util/fd.h"
+#include "util/gzip.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +15,6 @@
 #define SAVED_ERROR (g_quark_from_static_string("clrsym-saved-profile"))
 
 #define N_MAGIC (sizeof(SAVED_MAGIC) - 1)
-/* What the files of every version begin with. */
-#define KIND "clrsym samples "
 /* A title or the name of an event. */
 #define MAX_TEXT 65536
 /* Bytes, decompressed; more than an hour of a large machine. */
@@ -220,14 +219,14 @@ static bool saved_read_text(gzFile stream, size_t n, char **ret_text)
 static bool saved_read_header(gzFile stream, SavedProfile *saved, bool *ret_is_other)
 {
         SavedHeader header;
+        bool is_own;
 
         if (!saved_read_exactly(stream, &header, sizeof(header)))
                 return false;
-        *ret_is_other = memcmp(header.magic, KIND, strlen(KIND)) == 0 &&
-                        memcmp(header.magic, SAVED_MAGIC, N_MAGIC) != 0;
-        if (memcmp(header.magic, SAVED_MAGIC, N_MAGIC) != 0 || header.order != SAVED_ORDER ||
-            header.n_title > MAX_TEXT || header.n_event > MAX_TEXT ||
-            !saved_read_text(stream, header.n_title, &saved->title) ||
+        is_own = memcmp(header.magic, SAVED_MAGIC, N_MAGIC) == 0;
+        *ret_is_other = !is_own && memcmp(header.magic, SAVED_KIND, strlen(SAVED_KIND)) == 0;
+        if (!is_own || header.order != SAVED_ORDER || header.n_title > MAX_TEXT ||
+            header.n_event > MAX_TEXT || !saved_read_text(stream, header.n_title, &saved->title) ||
             !saved_read_text(stream, header.n_event, &saved->event))
                 return false;
         saved->options = (ProfileOptions){
@@ -269,12 +268,11 @@ bool saved_profile_read_stream(gzFile stream, const char *path, const SavedTarge
 
 bool saved_profile_is(const char *path)
 {
-        static const uint8_t GZIP[] = {0x1f, 0x8b};
         FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC);
-        uint8_t begin[sizeof(GZIP)];
+        uint8_t begin[sizeof(GZIP_MAGIC) - 1];
 
         return fd >= 0 && read(fd, begin, sizeof(begin)) == sizeof(begin) &&
-               memcmp(begin, GZIP, sizeof(begin)) == 0;
+               memcmp(begin, GZIP_MAGIC, sizeof(begin)) == 0;
 }
 
 bool saved_profile_read(const char *path, const SavedTarget *target, SavedProfile *ret_saved,

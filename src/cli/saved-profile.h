@@ -16,8 +16,10 @@
 #include <zlib.h>
 
 #define SAVED_ENDING ".clrsym"
-#define SAVED_MAGIC  "clrsym samples 1\n"
-#define SAVED_ORDER  UINT32_C(0x01020304)
+/* The files of every version begin with the first. */
+#define SAVED_KIND  "clrsym samples "
+#define SAVED_MAGIC SAVED_KIND "1\n"
+#define SAVED_ORDER UINT32_C(0x01020304)
 
 /* A file appears when it is whole, as with profile_write(). */
 bool saved_profile_write(const Profile *profile, const char *path, const ProfileOptions *options,

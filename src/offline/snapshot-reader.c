@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "offline/snapshot.h"
 
+#include "util/gzip.h"
+
 #include <errno.h>
 #include <glib.h>
 #include <string.h>
@@ -11,8 +13,6 @@
 #define BUFFER_SIZE (256u << 10)
 /* Bytes of the first line; no snapshot has a longer one. */
 #define MAX_LINE 128
-/* To MAX_WBITS: with gzip's head and end. */
-#define GZIP_BITS 16
 
 struct SnapshotReader {
         char *path; /* owned */
@@ -57,7 +57,7 @@ static const struct {
         size_t n;
         const char *what;
 } OTHERS[] = {
-        {"\x1f\x8b", 2,
+        {GZIP_MAGIC, sizeof(GZIP_MAGIC) - 1,
          "compressed by gzip: if it has the samples of clrsym record, clrsym perf -i reads it"},
         {"PERFILE2", 8, "perf's samples: clrsym perf -i reads them"},
 };

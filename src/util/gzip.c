@@ -6,8 +6,6 @@
 #include <zlib.h>
 
 #define OUTPUT_SIZE (64u << 10)
-/* To MAX_WBITS: with gzip's head and end. */
-#define GZIP_BITS 16
 /* zlib's own choice. */
 #define MEMORY_LEVEL 8
 

@@ -8,6 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* How a packed file begins: two bytes. */
+#define GZIP_MAGIC "\x1f\x8b"
+/* To be added to zlib's MAX_WBITS: with gzip's head and end. */
+#define GZIP_BITS 16
+
 typedef struct Gzip Gzip;
 
 /* Takes N packed bytes. False: they cannot be written. The caller keeps the reason. */
