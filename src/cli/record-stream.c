@@ -190,11 +190,11 @@ static char *stream_output(const RecordStream *stream)
 }
 
 /* It is also there again for the next part if somebody has removed it. */
-static bool stream_make_directory(const RecordStream *stream, GError **error)
+static bool stream_make_directory(const Options *options, GError **error)
 {
-        const char *path = stream->naming.output;
+        const char *path = options->output;
 
-        if (stream->naming.push)
+        if (options->push)
                 return true;
         if (g_mkdir_with_parents(path, 0755) < 0)
                 g_set_error(error, PERF_ERROR, 0, "cannot make the directory %s: %s", path,
@@ -222,7 +222,7 @@ static void stream_name(RecordStream *stream, const WaitingPart *part)
         };
         g_autoptr(GError) error = NULL;
 
-        if (stream_make_directory(stream, &error) && perf_naming_run(&job, &error)) {
+        if (stream_make_directory(&stream->naming, &error) && perf_naming_run(&job, &error)) {
                 stream->n_profiles += path != NULL;
         } else if (error && !g_error_matches(error, PERF_ERROR, PERF_NO_SAMPLES)) {
                 stream->n_failed++;
@@ -265,10 +265,9 @@ static gpointer stream_run(gpointer data)
 
 RecordStream *record_stream_new(const Options *options, GError **error)
 {
-        const RecordStream asked = {.naming = *options};
         RecordStream *stream;
 
-        if (!stream_make_directory(&asked, error) || (options->push && !pusher_is_possible(error)))
+        if (!stream_make_directory(options, error) || (options->push && !pusher_is_possible(error)))
                 return NULL;
         stream = g_new0(RecordStream, 1);
         stream->naming = *options;
