@@ -10,8 +10,7 @@
 
 #define HEX "0x%" G_GINT64_MODIFIER "x"
 
-/* 1 to 16 hexadecimal digits, with or without 0x. */
-static bool address_from_text(const char *text, uint64_t *ret_address)
+bool address_from_text(const char *text, uint64_t *ret_address)
 {
         const char *digits = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? text + 2 : text;
         size_t n = strspn(digits, "0123456789abcdefABCDEF");

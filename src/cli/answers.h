@@ -16,6 +16,9 @@ typedef struct AddressQuestion {
         const char *wrong;   /* NULL, or why the question is invalid: then ADDRESS is the input */
 } AddressQuestion;
 
+/* True if TEXT is an address: 1 to 16 hexadecimal digits, with or without 0x. */
+bool address_from_text(const char *text, uint64_t *ret_address);
+
 /* Prints the daemon's JSON. LINES: adds the source line of each; NULL: does not. */
 bool answers_print_json(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
                         size_t n, unsigned wait_ms, GError **error);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verbs.h"
 
+#include "cli/answers.h"
+
 #include <string.h>
 
 #define ANY_NUMBER UINT32_MAX
@@ -29,20 +31,12 @@ static const char *check_time(const Options *options)
                                                                : NULL;
 }
 
-/* As the daemon takes it. */
-static bool is_address(const char *text)
-{
-        const char *digits = g_ascii_strncasecmp(text, "0x", 2) ? text : text + 2;
-        size_t n = strspn(digits, "0123456789abcdefABCDEF");
-
-        return n >= 1 && n <= 16 && !digits[n];
-}
-
 static const char *check_history(const Options *options)
 {
         char **argument = options->arguments;
+        uint64_t address;
 
-        while (*argument && is_address(*argument))
+        while (*argument && address_from_text(*argument, &address))
                 argument++;
         return *argument ? "an ADDR is hexadecimal, as 0x7ff36eaa1c70" : NULL;
 }
