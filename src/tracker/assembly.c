@@ -12,7 +12,7 @@ void assembly_table_init(AssemblyTable *table, Strtab *names, Account *account)
                 .names = names,
                 .account = account,
                 .all = g_ptr_array_new_with_free_func(g_free),
-                .living = g_hash_table_new(hash_u64_key, g_int64_equal),
+                .newest = g_hash_table_new(hash_u64_key, g_int64_equal),
         };
 }
 
@@ -26,7 +26,7 @@ void assembly_table_deinit(AssemblyTable *table)
                 strtab_unref(table->names, assembly->name);
                 account_remove(table->account, sizeof(*assembly) + TABLE_ENTRY);
         }
-        g_hash_table_unref(table->living);
+        g_hash_table_unref(table->newest);
         g_ptr_array_unref(table->all);
 }
 
@@ -40,25 +40,25 @@ Assembly *assembly_table_get(const AssemblyTable *table, uint32_t number)
         return number && number <= table->all->len ? table->all->pdata[number - 1] : NULL;
 }
 
+uint32_t assembly_table_newest(const AssemblyTable *table, uint64_t id)
+{
+        return GPOINTER_TO_UINT(g_hash_table_lookup(table->newest, &id));
+}
+
 uint32_t assembly_table_find(const AssemblyTable *table, uint64_t id)
 {
-        return GPOINTER_TO_UINT(g_hash_table_lookup(table->living, &id));
+        uint32_t number = assembly_table_newest(table, id);
+
+        return number && assembly_table_get(table, number)->unloaded == UINT64_MAX ? number : 0;
 }
 
-bool assembly_table_is_living(const AssemblyTable *table, uint32_t number)
-{
-        return assembly_table_find(table, assembly_table_get(table, number)->id) == number;
-}
-
-static uint32_t assembly_table_add(AssemblyTable *table, const Assembly *template, bool is_living)
+static uint32_t assembly_table_add(AssemblyTable *table, const Assembly *template)
 {
         Assembly *assembly = g_memdup2(template, sizeof(*template));
 
         g_ptr_array_add(table->all, assembly);
         account_add(table->account, sizeof(*assembly) + TABLE_ENTRY);
-        if (is_living)
-                g_hash_table_insert(table->living, &assembly->id,
-                                    GUINT_TO_POINTER(table->all->len));
+        g_hash_table_replace(table->newest, &assembly->id, GUINT_TO_POINTER(table->all->len));
         return table->all->len;
 }
 
@@ -69,23 +69,21 @@ uint32_t assembly_table_need(AssemblyTable *table, uint64_t id, uint64_t time)
 
         if (!id)
                 return 0;
-        return number ? number : assembly_table_add(table, &template, true);
+        return number ? number : assembly_table_add(table, &template);
 }
 
 void assembly_table_end(AssemblyTable *table, uint32_t number, uint64_t time)
 {
         Assembly *assembly = assembly_table_get(table, number);
 
-        if (assembly->loaded > time)
-                return;
-        assembly->unloaded = time;
-        g_hash_table_remove(table->living, &assembly->id);
+        if (assembly->loaded <= time)
+                assembly->unloaded = MIN(assembly->unloaded, time);
 }
 
-bool assembly_table_restore(AssemblyTable *table, const Assembly *assembly, bool is_living)
+bool assembly_table_restore(AssemblyTable *table, const Assembly *assembly)
 {
         if (!assembly->id || assembly_table_find(table, assembly->id))
                 return false;
-        assembly_table_add(table, assembly, is_living);
+        assembly_table_add(table, assembly);
         return true;
 }

@@ -29,7 +29,7 @@ typedef struct AssemblyTable {
         Strtab *names;      /* borrowed */
         Account *account;   /* borrowed */
         GPtrArray *all;     /* owned Assemblies, by number - 1 */
-        GHashTable *living; /* borrowed id -> number */
+        GHashTable *newest; /* borrowed id -> number of its newest life */
 } AssemblyTable;
 
 /* NAMES and ACCOUNT are borrowed. */
@@ -40,12 +40,13 @@ void assembly_table_deinit(AssemblyTable *table);
 uint32_t assembly_table_n(const AssemblyTable *table);
 /* NULL if none has that number. */
 Assembly *assembly_table_get(const AssemblyTable *table, uint32_t number);
-bool assembly_table_is_living(const AssemblyTable *table, uint32_t number);
-/* The number of the living assembly with that id; 0: there is none. */
+/* The number of the newest assembly with that id, living or not; 0: there was none. */
+uint32_t assembly_table_newest(const AssemblyTable *table, uint64_t id);
+/* The same, if it lives; 0: it does not, or there was none. */
 uint32_t assembly_table_find(const AssemblyTable *table, uint64_t id);
 /* The same; made if there is none. 0 for id 0. */
 uint32_t assembly_table_need(AssemblyTable *table, uint64_t id, uint64_t time);
 /* The assembly with that number is unloaded; an unload of an earlier one with its id is ignored. */
 void assembly_table_end(AssemblyTable *table, uint32_t number, uint64_t time);
 /* From a checkpoint, in order of the numbers. Takes over the name if it succeeds. */
-bool assembly_table_restore(AssemblyTable *table, const Assembly *assembly, bool is_living);
+bool assembly_table_restore(AssemblyTable *table, const Assembly *assembly);

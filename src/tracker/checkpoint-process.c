@@ -89,9 +89,9 @@ static void checkpoint_module(CheckpointIo *io, Module *module, bool *is_living)
         checkpoint_str(io, &module->pdb_path);
 }
 
-static void checkpoint_put_module(CheckpointIo *io, const Process *process, Module *module)
+static void checkpoint_put_module(CheckpointIo *io, Module *module)
 {
-        bool is_living = g_hash_table_lookup(process->modules, &module->id) == module;
+        bool is_living = module_is_living(module);
 
         checkpoint_put_name(io, module->path);
         checkpoint_put_name(io, module->native_path);
@@ -106,16 +106,14 @@ static void checkpoint_get_module(CheckpointIo *io, Process *process)
         bool is_living;
 
         checkpoint_module(io, &read, &is_living);
-        /* Modules of one id come in order of time: the living one is the last. */
-        if (io->is_bad || !read.id || g_hash_table_contains(process->modules, &read.id) ||
-            (read.assembly && !assembly_table_get(&process->assemblies, read.assembly))) {
-                strtab_unref(io->names, read.path);
-                strtab_unref(io->names, read.native_path);
-                strtab_unref(io->names, read.pdb_path);
-                checkpoint_refuse(io);
+        if (!io->is_bad && is_living == module_is_living(&read) &&
+            (!read.assembly || assembly_table_get(&process->assemblies, read.assembly)) &&
+            process_restore_module(process, &read))
                 return;
-        }
-        process_restore_module(process, &read, is_living);
+        strtab_unref(io->names, read.path);
+        strtab_unref(io->names, read.native_path);
+        strtab_unref(io->names, read.pdb_path);
+        checkpoint_refuse(io);
 }
 
 static void checkpoint_assembly(CheckpointIo *io, Assembly *assembly, bool *is_living)
@@ -138,7 +136,7 @@ static void checkpoint_put_assemblies(CheckpointIo *io, const AssemblyTable *tab
 
         for (i = 1; i <= assembly_table_n(table); i++) {
                 Assembly assembly = *assembly_table_get(table, i);
-                bool is_living = assembly_table_is_living(table, i);
+                bool is_living = assembly.unloaded == UINT64_MAX;
 
                 checkpoint_put_name(io, assembly.name);
                 checkpoint_begin(io, CHECKPOINT_ASSEMBLY);
@@ -152,7 +150,8 @@ static void checkpoint_get_assembly(CheckpointIo *io, Process *process)
         bool is_living;
 
         checkpoint_assembly(io, &read, &is_living);
-        if (!io->is_bad && assembly_table_restore(&process->assemblies, &read, is_living))
+        if (!io->is_bad && is_living == (read.unloaded == UINT64_MAX) &&
+            assembly_table_restore(&process->assemblies, &read))
                 return;
         strtab_unref(io->names, read.name);
         checkpoint_refuse(io);
@@ -418,7 +417,7 @@ void checkpoint_put_process(CheckpointIo *io, Process *process)
 
         checkpoint_put_assemblies(io, &process->assemblies);
         for (i = 0; i < process->all_modules->len; i++)
-                checkpoint_put_module(io, process, process->all_modules->pdata[i]);
+                checkpoint_put_module(io, process->all_modules->pdata[i]);
         for (i = 0; i < process->rundowns->len; i++) {
                 checkpoint_begin(io, CHECKPOINT_RUNDOWN);
                 checkpoint_rundown(io, &g_array_index(process->rundowns, Rundown, i));

@@ -13,6 +13,16 @@ static Str process_intern_text(Process *process, const Record *record, FieldName
                                  : 0;
 }
 
+/* The assembly that an event means by its id; 0: id 0. */
+static uint32_t process_assembly(Process *process, uint64_t id, uint64_t time)
+{
+        AssemblyTable *table = &process->assemblies;
+        uint32_t number =
+                process_is_in_last_rundown(process) ? assembly_table_newest(table, id) : 0;
+
+        return number ? number : assembly_table_need(table, id, time);
+}
+
 static void module_take_pdb(Process *process, Module *module, const Record *record)
 {
         static const uint8_t NONE[GUID_SIZE];
@@ -42,10 +52,9 @@ static void module_take(Process *process, Module *module, const Record *record)
         module_take_pdb(process, module, record);
         /* At the end of its life its assembly may be gone: another one may have the id. */
         if (!module->assembly)
-                module->assembly =
-                        record->event->kind == EVENT_KIND_MODULE_UNLOAD
-                                ? assembly_table_find(assemblies, assembly_id)
-                                : assembly_table_need(assemblies, assembly_id, record->time);
+                module->assembly = record->event->kind == EVENT_KIND_MODULE_UNLOAD
+                                           ? assembly_table_find(assemblies, assembly_id)
+                                           : process_assembly(process, assembly_id, record->time);
         assembly = assembly_table_get(assemblies, module->assembly);
         if (assembly && !assembly->app_domain_id)
                 assembly->app_domain_id = record_u64(record, FIELD_AppDomainID);
@@ -55,7 +64,8 @@ void process_take_module(Process *process, const Record *record)
 {
         uint64_t id = record_u64(record, FIELD_ModuleID);
         bool is_load = record->event->kind == EVENT_KIND_MODULE_LOAD;
-        Module *module = process_module(process, id, record->time);
+        Module *module = is_load ? process_living_module(process, id, record->time)
+                                 : process_module(process, id, record->time);
         Str path;
 
         /* DomainModuleLoad, which has an AppDomainID, is not a row of a rundown. */
@@ -67,7 +77,7 @@ void process_take_module(Process *process, const Record *record)
         if (is_load && module->has_load && record->time > module->loaded && module->path != path) {
                 /* The id is used for another module: the unload of the first was lost. */
                 process_end_module(process, module, record->time);
-                module = process_module(process, id, record->time);
+                module = process_living_module(process, id, record->time);
         }
         if (is_load && !module->has_load) {
                 module->has_load = true;
@@ -115,21 +125,23 @@ void process_take_assembly(Process *process, const Record *record)
         AssemblyTable *table = &process->assemblies;
         EventKind kind = record->event->kind;
         uint64_t id = record_u64(record, FIELD_AssemblyID);
-        uint32_t number = assembly_table_need(table, id, record->time);
+        bool is_load = kind == EVENT_KIND_ASSEMBLY_LOAD;
+        uint32_t number = is_load ? assembly_table_need(table, id, record->time)
+                                  : process_assembly(process, id, record->time);
         Assembly *assembly = assembly_table_get(table, number);
         Str name;
 
         if (!assembly)
                 return;
         name = process_intern_text(process, record, FIELD_FullyQualifiedAssemblyName);
-        if (kind == EVENT_KIND_ASSEMBLY_LOAD && assembly->has_load &&
-            record->time > assembly->loaded && assembly->name != name) {
+        if (is_load && assembly->has_load && record->time > assembly->loaded &&
+            assembly->name != name) {
                 /* The id is used for another assembly: the unload of the first was lost. */
                 assembly_table_end(table, number, record->time);
                 number = assembly_table_need(table, id, record->time);
                 assembly = assembly_table_get(table, number);
         }
-        if (kind == EVENT_KIND_ASSEMBLY_LOAD && !assembly->has_load) {
+        if (is_load && !assembly->has_load) {
                 assembly->has_load = true;
                 assembly->loaded = record->time;
         }

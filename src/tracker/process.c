@@ -175,32 +175,61 @@ void process_free(Process *process)
         g_free(process);
 }
 
-static Module *process_add_module(Process *process, const Module *template, bool is_living)
+static Module *process_add_module(Process *process, const Module *template)
 {
         Module *module = g_memdup2(template, sizeof(*template));
 
         g_ptr_array_add(process->all_modules, module);
         module->number = process->all_modules->len;
         account_add(process->account, sizeof(Module) + TABLE_ENTRY);
-        if (is_living)
-                g_hash_table_insert(process->modules, &module->id, module);
+        g_hash_table_replace(process->modules, &module->id, module);
         return module;
+}
+
+bool module_is_living(const Module *module)
+{
+        return module->unloaded == BODY_FOREVER;
+}
+
+static Module *process_newest_module(const Process *process, uint64_t id)
+{
+        return g_hash_table_lookup(process->modules, &id);
+}
+
+Module *process_living_module(Process *process, uint64_t id, uint64_t time)
+{
+        const Module template = {.id = id, .loaded = time, .unloaded = BODY_FOREVER};
+        Module *module = process_newest_module(process, id);
+
+        if (!id)
+                return NULL;
+        return module && module_is_living(module) ? module : process_add_module(process, &template);
+}
+
+/* The module that an event means by its id, or NULL: it is not known. */
+static Module *process_find_module(const Process *process, uint64_t id)
+{
+        Module *module = process_newest_module(process, id);
+
+        return module && (module_is_living(module) || process_is_in_last_rundown(process)) ? module
+                                                                                           : NULL;
 }
 
 Module *process_module(Process *process, uint64_t id, uint64_t time)
 {
-        const Module template = {.id = id, .loaded = time, .unloaded = BODY_FOREVER};
-        Module *module;
+        Module *module = process_find_module(process, id);
 
-        if (!id)
-                return NULL;
-        module = g_hash_table_lookup(process->modules, &id);
-        return module ? module : process_add_module(process, &template, true);
+        return module ? module : process_living_module(process, id, time);
 }
 
-void process_restore_module(Process *process, const Module *module, bool is_living)
+bool process_restore_module(Process *process, const Module *module)
 {
-        process_add_module(process, module, is_living);
+        const Module *earlier = process_newest_module(process, module->id);
+
+        if (!module->id || (earlier && module_is_living(earlier)))
+                return false;
+        process_add_module(process, module);
+        return true;
 }
 
 void process_set_module_path(Process *process, Module *module, Str path)
@@ -218,13 +247,12 @@ void process_end_module(Process *process, Module *module, uint64_t time)
 {
         codemap_end_module(process->map, module->number, time);
         stub_table_drop_module(&process->stubs, module->id, time);
-        if (module->loaded > time)
+        if (module->loaded > time || !module_is_living(module))
                 return;
         module->unloaded = time;
-        g_hash_table_remove(process->modules, &module->id);
         if (codemap_has_module(process->map, module->number))
                 codemap_move_module(process->map, module->number,
-                                    process_module(process, module->id, time)->number);
+                                    process_living_module(process, module->id, time)->number);
 }
 
 const Module *process_body_module(const Process *process, const Body *body)
@@ -318,7 +346,7 @@ static bool process_append_module(GString *out, uint64_t module_id, const void *
 {
         static const uint8_t NONE[GUID_SIZE];
         const Process *process = data;
-        const Module *module = g_hash_table_lookup(process->modules, &module_id);
+        const Module *module = process_find_module(process, module_id);
         const char *at = module ? strtab_text(process->names, module->path) : NULL;
         char guid[GUID_TEXT_SIZE] = "-";
 
@@ -464,6 +492,11 @@ void process_end(Process *process, uint64_t time)
 uint64_t process_body_end(const Process *process, const Body *body)
 {
         return MIN(body->until, MAX(process->exit, body->since));
+}
+
+bool process_is_in_last_rundown(const Process *process)
+{
+        return process->exit <= process->rundown_begin;
 }
 
 bool process_is_over_at(const Process *process, uint64_t time)

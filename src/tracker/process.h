@@ -72,7 +72,7 @@ typedef struct Process {
         size_t text_size;       /* booked for these four */
         CodeMap *map;           /* owned */
         GPtrArray *all_modules; /* owned Modules, each life of an id its own */
-        GHashTable *modules;    /* borrowed id -> borrowed Module: the living ones */
+        GHashTable *modules;    /* borrowed id -> borrowed Module: the newest life of each id */
         AssemblyTable assemblies;
         GHashTable *jitting; /* tid -> owned Jitting */
         StubTable stubs;
@@ -111,10 +111,16 @@ const char *process_command(const Process *process);
  */
 void process_book_texts(Process *process);
 
+bool module_is_living(const Module *module);
 /* The living module with that id; made if there is none. NULL for id 0. */
+Module *process_living_module(Process *process, uint64_t id, uint64_t time);
+/* The same; in the last rundown, the module that has ended with that id, if there was one. */
 Module *process_module(Process *process, uint64_t id, uint64_t time);
-/* Adds a module from a checkpoint; takes over its path. An id has at most one living module. */
-void process_restore_module(Process *process, const Module *module, bool is_living);
+/*
+ * Adds a module from a checkpoint, in order of the numbers; takes over its texts if it succeeds. An
+ * id has at most one living module, the last of it.
+ */
+bool process_restore_module(Process *process, const Module *module);
 /* Takes over the reference to PATH. */
 void process_set_module_path(Process *process, Module *module, Str path);
 /* The assembly that a module belongs to, or NULL. */
@@ -165,6 +171,11 @@ void process_end(Process *process, uint64_t time);
 #define PROCESS_EXIT_GRACE UINT64_C(1000000000)
 /* When the body's life was over, by its own end or the process's; BODY_FOREVER: it lives. */
 uint64_t process_body_end(const Process *process, const Body *body);
+/*
+ * True while a runtime that has reported the unload of everything, at its end, lists once more what
+ * there was: so it ends an EventPipe session.
+ */
+bool process_is_in_last_rundown(const Process *process);
 /* True if at TIME nothing can be of the process any more: its pid may be another program's. */
 bool process_is_over_at(const Process *process, uint64_t time);
 /* True if events of the process may have been lost in [begin, end]. */

@@ -34,9 +34,10 @@ Body *rundown_find_unloaded(const Process *process, const Body *incoming, uint64
         codemap_neighbours(process->map, incoming->start, time, &before, &after);
         if (!begin || !before || !body_is_same(process->names, before, incoming))
                 return NULL;
-        if (before->end == BODY_END_UNLOAD && (before->until >= begin || process->exit <= begin))
-                return before;
-        return before->end == BODY_END_MODULE && process->exit <= begin ? before : NULL;
+        if (process_is_in_last_rundown(process))
+                return before->end == BODY_END_UNLOAD || before->end == BODY_END_MODULE ? before
+                                                                                        : NULL;
+        return before->end == BODY_END_UNLOAD && before->until >= begin ? before : NULL;
 }
 
 void rundown_note_unannounced(Process *process, const Body *body, uint64_t time)

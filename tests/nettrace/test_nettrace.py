@@ -230,6 +230,11 @@ def check_listed(tap, programs, recording):
     unloaded = {(body['start'], body['symbol']) for body in bodies if body['unloaded']}
     again = [body for body in bodies if body['source'] == 'rundown' and (body['start'], body['symbol']) in unloaded]
     tap.equal(again, [], 'listed: what the runtime unloaded at its end is not there a second time')
+    for verb in ('modules', 'assemblies'):
+        rows = [json.loads(line) for line in programs.ask(('--trace', recording.trace), verb, '--all')]
+        ids = {row['id'] for row in rows}
+        tap.check(len(ids) > 5 and len(rows) == len(ids), f'listed: nor are its {verb}', len(rows), len(ids))
+    tap.check(not [row for row in rows if not row['name'] or not row['unloaded']], 'listed: all have an end', rows)
 
 
 def check_save(tap, programs, recording):

@@ -264,19 +264,38 @@ static void settle(Naive *naive, NaiveBody *incoming, BodySource source, uint64_
                                                           : BODY_END_EVICTED;
 }
 
+/* After the exit, a rundown is of what there was. */
+static bool is_in_last_rundown(const Naive *naive)
+{
+        return naive->exit <= naive->rundown_begin;
+}
+
+static unsigned newest_module(const Naive *naive, uint64_t id)
+{
+        guint i;
+
+        for (i = naive->modules->len; i > 0; i--)
+                if (g_array_index(naive->modules, NaiveModule, i - 1).id == id)
+                        return i;
+        return 0;
+}
+
 unsigned naive_living_module(Naive *naive, uint64_t id, uint64_t time)
 {
         NaiveModule module = {.id = id, .is_living = true, .loaded = time};
-        guint i;
+        unsigned newest = newest_module(naive, id);
 
-        if (!id)
-                return 0;
-        for (i = 0; i < naive->modules->len; i++)
-                if (g_array_index(naive->modules, NaiveModule, i).id == id &&
-                    g_array_index(naive->modules, NaiveModule, i).is_living)
-                        return i + 1;
+        if (!id || (newest && g_array_index(naive->modules, NaiveModule, newest - 1).is_living))
+                return newest;
         g_array_append_val(naive->modules, module);
         return naive->modules->len;
+}
+
+unsigned naive_module(Naive *naive, uint64_t id, uint64_t time)
+{
+        unsigned newest = is_in_last_rundown(naive) ? newest_module(naive, id) : 0;
+
+        return newest ? newest : naive_living_module(naive, id, time);
 }
 
 static void insert(Naive *naive, const NaiveBody *incoming, uint64_t module, uint64_t time)
@@ -287,7 +306,7 @@ static void insert(Naive *naive, const NaiveBody *incoming, uint64_t module, uin
         if (body.source == BODY_SOURCE_UNLOAD && body.since >= body.until)
                 return;
         body.seen = time;
-        body.module = naive_living_module(naive, module, time);
+        body.module = naive_module(naive, module, time);
         g_ptr_array_add(naive->bodies, g_memdup2(&body, sizeof(body)));
 }
 
@@ -310,7 +329,7 @@ static void complete(Naive *naive, NaiveBody *body, const NaiveBody *incoming, u
                                                                     : incoming->source;
         }
         if (!body->module)
-                body->module = naive_living_module(naive, module, time);
+                body->module = naive_module(naive, module, time);
 }
 
 /* BODY, or nobody, is known to be what was seen. */
@@ -409,7 +428,7 @@ const NaiveBody *naive_last_before(const Naive *naive, uint64_t address, uint64_
 static bool is_stale(const Naive *naive, const NaiveBody *incoming, uint64_t time)
 {
         const NaiveBody *before = naive_last_before(naive, incoming->start, time);
-        const bool is_last = naive->exit <= naive->rundown_begin;
+        const bool is_last = is_in_last_rundown(naive);
 
         if (incoming->source != BODY_SOURCE_RUNDOWN || !naive->rundown_begin || !before ||
             !same(before, incoming))
@@ -463,7 +482,7 @@ void naive_module_end(Naive *naive, unsigned number, uint64_t time)
                 if (naive_is_living(BODY(naive, i)) && BODY(naive, i)->module == number &&
                     BODY(naive, i)->since <= time)
                         finish(naive, BODY(naive, i), time, BODY_END_MODULE);
-        if (module->loaded > time)
+        if (module->loaded > time || !module->is_living)
                 return;
         module->is_living = false;
         for (i = 0; i < naive->bodies->len; i++)

@@ -396,7 +396,7 @@ void world_emit(World *w, unsigned s, const char *event, unsigned k, const Naive
         } else if (kind == EVENT_KIND_MODULE_LOAD) {
                 naive_module_load(naive, module, path, time);
         } else if (kind == EVENT_KIND_MODULE_UNLOAD) {
-                naive_module_end(naive, naive_living_module(naive, module, time), time);
+                naive_module_end(naive, naive_module(naive, module, time), time);
         } else if (kind == EVENT_KIND_RUNTIME_START) {
                 naive->is_from_start = true;
         } else if (kind == EVENT_KIND_APP_DOMAIN_UNLOAD) {
