@@ -6,7 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define READ_SIZE (64u << 10)
+/* The largest message of most conversations comes at once: each further read costs a round of the
+ * main loop. */
+#define READ_SIZE (256u << 10)
 /* us that peers are served in one iteration of the main loop. */
 #define TURN_US 10000
 /* A peer that gives way waits this many times as long as it was served, while others are served:
@@ -27,7 +29,7 @@ typedef struct PeerSource {
         Peer *peer;
         gpointer tag; /* of the socket */
         GIOCondition condition;
-        gint64 ready_time; /* us, or -1 */
+        gint64 ready_time; /* us, or -1: when to look at the deadlines */
 } PeerSource;
 
 /* Deadlines are in ms of the steady clock; 0: there is none. */
@@ -340,15 +342,30 @@ static void peer_limit(const Peer *peer, int64_t *deadline, bool is_owing, int64
                 *deadline = now + peer->role->timeout_ms;
 }
 
-static void peer_source_watch(PeerSource *source, GIOCondition condition, int64_t deadline)
+/*
+ * True if the source wakes early enough for a deadline at READY_TIME. It is left as it is if it
+ * wakes too early: a deadline that comes and goes with each message would cost two system calls for
+ * each change.
+ */
+static bool peer_source_wakes_by(const PeerSource *source, gint64 ready_time, int64_t now)
+{
+        if (source->ready_time < 0)
+                return ready_time < 0;
+        return source->ready_time > now * 1000 &&
+               (ready_time < 0 || source->ready_time <= ready_time);
+}
+
+static void peer_source_watch(PeerSource *source, GIOCondition condition, int64_t deadline,
+                              int64_t now)
 {
         gint64 ready_time = deadline == INT64_MAX ? -1 : deadline * 1000;
 
         if (condition != source->condition)
                 g_source_modify_unix_fd(&source->source, source->tag, condition);
-        if (ready_time != source->ready_time)
-                g_source_set_ready_time(&source->source, ready_time);
         source->condition = condition;
+        if (peer_source_wakes_by(source, ready_time, now))
+                return;
+        g_source_set_ready_time(&source->source, ready_time);
         source->ready_time = ready_time;
 }
 
@@ -376,7 +393,7 @@ static void peer_update(Peer *peer)
                         deadline = MIN(deadline, *deadlines[i]);
         peer_source_watch(peer->source,
                           (wants_input ? G_IO_IN : 0) | (n_output ? G_IO_OUT : 0) | G_IO_HUP,
-                          deadline);
+                          deadline, now);
 }
 
 static int peer_run_conversation(Peer *peer)

@@ -54,7 +54,7 @@ typedef struct PeerRole {
         /* Called after the conversation was fed or run; must not free the peer. NULL: not at all.
          */
         void (*moved)(void *data);
-        unsigned read_size;  /* bytes fed at once, before others have their turn; 0: 64 KiB */
+        unsigned read_size;  /* bytes fed at once, before others have their turn; 0: 256 KiB */
         bool gives_way;      /* while others are served, it gets a third of the time */
         bool finishes;       /* what is under way when the other side is gone is done in turns */
         unsigned timeout_ms; /* for the rest of a message, and for output to be taken; 0: none */
