@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct AnswerSource {
         clrsym *handle; /* owned */
@@ -25,6 +26,12 @@ void answer_source_print_note(const char *trace, const char *note)
         g_string_append(line, ": ");
         printable_append(line, note);
         fprintf(stderr, "clrsym: %s\n", line->str);
+}
+
+void answer_source_print_hint(const char *subject, const char *hint)
+{
+        if (isatty(STDERR_FILENO))
+                answer_source_print_note(subject, hint);
 }
 
 AnswerSource *answer_source_open(const Options *options, AnswerSourceFlags flags, GError **error)

@@ -24,6 +24,8 @@ typedef enum AnswerSourceFlags {
 AnswerSource *answer_source_open(const Options *options, AnswerSourceFlags flags, GError **error);
 /* Prints on stderr how TRACE is read, for --verbose; NULL: nothing. */
 void answer_source_print_note(const char *trace, const char *note);
+/* Prints why SUBJECT, an argument, found nothing, to a person at a terminal. */
+void answer_source_print_hint(const char *subject, const char *hint);
 void answer_source_free(AnswerSource *source);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AnswerSource, answer_source_free)
 

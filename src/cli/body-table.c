@@ -174,7 +174,7 @@ static bool print_json(AnswerSource *source, LineSource *lines, const char *meth
 }
 
 bool body_table_print_each(const Options *options, const char *method, const char *key,
-                           GError **error)
+                           const char *none, GError **error)
 {
         g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, error);
         g_autoptr(BodyRows) list = body_rows_new(false);
@@ -189,6 +189,7 @@ bool body_table_print_each(const Options *options, const char *method, const cha
         for (argument = options->arguments; *argument; argument++) {
                 g_autofree char *text = g_utf8_make_valid(*argument, -1);
                 json_t *parameters = answer_source_parameters(options);
+                const guint n_before = list->rows->len;
                 bool ok;
 
                 json_object_set_new(parameters, key, json_string(text));
@@ -202,6 +203,8 @@ bool body_table_print_each(const Options *options, const char *method, const cha
                                               /* is_wanted= */ NULL, /* data= */ NULL, error);
                 if (!ok)
                         return false;
+                if (!is_json && list->rows->len == n_before)
+                        answer_source_print_hint(text, none);
         }
         if (!is_json)
                 body_table_print(list, /* important= */ 0);
@@ -210,10 +213,15 @@ bool body_table_print_each(const Options *options, const char *method, const cha
 
 bool verb_history(const Options *options, GError **error)
 {
-        return body_table_print_each(options, "History", "addr", error);
+        return body_table_print_each(options, "History", "addr",
+                                     "no code is known to have been there: clrsym resolve says why",
+                                     error);
 }
 
 bool verb_versions(const Options *options, GError **error)
 {
-        return body_table_print_each(options, "Versions", "method", error);
+        return body_table_print_each(options, "Versions", "method",
+                                     "no code of such a method: a METHOD is Namespace.Type.Method, "
+                                     "as clrsym methods lists it",
+                                     error);
 }

@@ -33,7 +33,8 @@ void body_table_print(const BodyRows *list, unsigned important);
 
 /*
  * Calls METHOD for each argument, as the parameter KEY, and prints the bodies of the replies.
- * Passes on the process and the IL version that were given.
+ * Passes on the process and the IL version that were given. NONE is the hint for an argument
+ * without a body.
  */
 bool body_table_print_each(const Options *options, const char *method, const char *key,
-                           GError **error);
+                           const char *none, GError **error);

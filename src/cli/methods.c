@@ -180,6 +180,10 @@ static bool list_methods(AnswerSource *source, MethodFilter *filter, const uint6
                 methods_print_json(list, options);
         else
                 methods_print_text(list, options);
+        if (!is_json && filter->pattern && !list->rows->len)
+                answer_source_print_hint(*options->arguments,
+                                         "no name matches: a pattern is for the whole name, and * "
+                                         "stands for any text");
         return true;
 }
 

@@ -115,6 +115,23 @@ exec babeltrace2 "$@"
 """
 
 
+def check_hints(tap, terminal, programs, daemon):
+    """A table without rows is followed by the reason, for people; not in JSON, and not in a file."""
+    for arguments, want in (
+            (('methods', 'Short'), 'Short: no name matches: a pattern is for the whole name, and * stands for any text'),
+            (('versions', 'Short'), 'Short: no code of such a method: a METHOD is Namespace.Type.Method, as clrsym '
+                                    'methods lists it'),
+            (('history', '0x10'), '0x10: no code is known to have been there: clrsym resolve says why')):
+        command = [*arguments, '--socket', daemon.query]
+        text, table, status = terminal.run(command, 200, stream='stderr')
+        tap.equal((text, table.count('\n'), status), (f'clrsym: {want}\n', 1, 0), f'{arguments[0]} finds nothing')
+        tap.equal(terminal.run([*command, '--json'], 200, stream='stderr'), ('', '', 0), 'JSON has no hint')
+        tap.equal(programs.run([programs.clrsym, *command]).stderr, '', 'nor has a file')
+    text, table, _ = terminal.run(['history', '0x10', '0x1000', '--socket', daemon.query], 200, stream='stderr')
+    tap.check(text.startswith('clrsym: 0x10: ') and text.count('\n') == 1 and table.count('\n') == 2,
+              'history: one of two has nothing', text, table)
+
+
 def check_bar(tap, terminal, programs, directory):
     """The bar comes when reading takes its time, grows, fits, and goes."""
     trace = traceserver.forge(pathlib.Path(directory) / 'a \x1b big trace', 40, 60000)
@@ -185,6 +202,7 @@ def run(tap, programs, directory, _):
                     ingest.commit())
         feeder.receive_until(ingest.COMMITTED)
         check_widths(tap, terminal, programs, daemon)
+        check_hints(tap, terminal, programs, daemon)
         check_pager(tap, programs, directory, feeder, daemon)
         feeder.close()
     tap.equal(daemon.status, 0, 'the daemon ends with exit 0')
