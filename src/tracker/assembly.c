@@ -30,6 +30,11 @@ void assembly_table_deinit(AssemblyTable *table)
         g_ptr_array_unref(table->all);
 }
 
+bool assembly_is_living(const Assembly *assembly)
+{
+        return assembly->unloaded == UINT64_MAX;
+}
+
 uint32_t assembly_table_n(const AssemblyTable *table)
 {
         return table->all->len;
@@ -49,7 +54,7 @@ uint32_t assembly_table_find(const AssemblyTable *table, uint64_t id)
 {
         uint32_t number = assembly_table_newest(table, id);
 
-        return number && assembly_table_get(table, number)->unloaded == UINT64_MAX ? number : 0;
+        return number && assembly_is_living(assembly_table_get(table, number)) ? number : 0;
 }
 
 static uint32_t assembly_table_add(AssemblyTable *table, const Assembly *template)

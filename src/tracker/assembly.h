@@ -36,6 +36,7 @@ typedef struct AssemblyTable {
 void assembly_table_init(AssemblyTable *table, Strtab *names, Account *account);
 void assembly_table_deinit(AssemblyTable *table);
 
+bool assembly_is_living(const Assembly *assembly);
 /* Numbers are from 1 to this. */
 uint32_t assembly_table_n(const AssemblyTable *table);
 /* NULL if none has that number. */

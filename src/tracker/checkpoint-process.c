@@ -72,6 +72,7 @@ static TablePair *checkpoint_sort_table(CheckpointIo *io, GHashTable *table, Tab
         return pairs;
 }
 
+/* IS_LIVING follows from the end of its life: the bytes have it so that files stay readable. */
 static void checkpoint_module(CheckpointIo *io, Module *module, bool *is_living)
 {
         checkpoint_u64(io, &module->id);
@@ -136,7 +137,7 @@ static void checkpoint_put_assemblies(CheckpointIo *io, const AssemblyTable *tab
 
         for (i = 1; i <= assembly_table_n(table); i++) {
                 Assembly assembly = *assembly_table_get(table, i);
-                bool is_living = assembly.unloaded == UINT64_MAX;
+                bool is_living = assembly_is_living(&assembly);
 
                 checkpoint_put_name(io, assembly.name);
                 checkpoint_begin(io, CHECKPOINT_ASSEMBLY);
@@ -150,7 +151,7 @@ static void checkpoint_get_assembly(CheckpointIo *io, Process *process)
         bool is_living;
 
         checkpoint_assembly(io, &read, &is_living);
-        if (!io->is_bad && is_living == (read.unloaded == UINT64_MAX) &&
+        if (!io->is_bad && is_living == assembly_is_living(&read) &&
             assembly_table_restore(&process->assemblies, &read))
                 return;
         strtab_unref(io->names, read.name);

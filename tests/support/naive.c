@@ -280,7 +280,7 @@ static unsigned newest_module(const Naive *naive, uint64_t id)
         return 0;
 }
 
-unsigned naive_living_module(Naive *naive, uint64_t id, uint64_t time)
+static unsigned living_module(Naive *naive, uint64_t id, uint64_t time)
 {
         NaiveModule module = {.id = id, .is_living = true, .loaded = time};
         unsigned newest = newest_module(naive, id);
@@ -295,7 +295,7 @@ unsigned naive_module(Naive *naive, uint64_t id, uint64_t time)
 {
         unsigned newest = is_in_last_rundown(naive) ? newest_module(naive, id) : 0;
 
-        return newest ? newest : naive_living_module(naive, id, time);
+        return newest ? newest : living_module(naive, id, time);
 }
 
 static void insert(Naive *naive, const NaiveBody *incoming, uint64_t module, uint64_t time)
@@ -487,17 +487,17 @@ void naive_module_end(Naive *naive, unsigned number, uint64_t time)
         module->is_living = false;
         for (i = 0; i < naive->bodies->len; i++)
                 if (naive_is_living(BODY(naive, i)) && BODY(naive, i)->module == number)
-                        BODY(naive, i)->module = naive_living_module(naive, id, time);
+                        BODY(naive, i)->module = living_module(naive, id, time);
 }
 
 void naive_module_load(Naive *naive, uint64_t id, unsigned path, uint64_t time)
 {
-        unsigned number = naive_living_module(naive, id, time);
+        unsigned number = living_module(naive, id, time);
         NaiveModule *module = &g_array_index(naive->modules, NaiveModule, number - 1);
 
         if (module->has_load && time > module->loaded && module->path != path) {
                 naive_module_end(naive, number, time);
-                number = naive_living_module(naive, id, time);
+                number = living_module(naive, id, time);
                 module = &g_array_index(naive->modules, NaiveModule, number - 1);
         }
         if (!module->has_load)
