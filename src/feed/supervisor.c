@@ -355,14 +355,17 @@ static FeedPhase live_end_phase(const Supervisor *supervisor, LiveEnd end, const
 /*
  * True if the relay daemon has given up a session that it had: it does so for good when it cannot
  * write its files. The session daemon does not know that, and the session records nothing any more.
+ * A relay daemon that hangs up on whoever attaches has lost it, too.
  */
-static bool supervisor_has_lost_session(Supervisor *supervisor, LiveEnd end)
+static bool supervisor_has_lost_session(Supervisor *supervisor, LiveEnd end, FeedPhase phase)
 {
+        bool is_missing =
+                end == LIVE_END_NO_SESSION || (end == LIVE_END_LOST && phase != FEED_NO_RELAYD);
         gint64 now = g_get_monotonic_time();
 
-        if (end == LIVE_END_LOST)
+        if (phase == FEED_NO_RELAYD)
                 supervisor->had_session = false;
-        if (end != LIVE_END_NO_SESSION || !supervisor->had_session)
+        if (!is_missing || !supervisor->had_session)
                 supervisor->missing_since = 0;
         else if (!supervisor->missing_since)
                 supervisor->missing_since = now;
@@ -379,9 +382,8 @@ static void supervisor_on_live_ended(void *data, LiveEnd end, const char *reason
         Supervisor *supervisor = data;
         g_autofree char *text = NULL;
         FeedPhase phase = live_end_phase(supervisor, end, reason, &text);
+        bool is_lost = supervisor_has_lost_session(supervisor, end, phase);
         unsigned wait = NO_SESSION_MS;
-
-        bool is_lost = supervisor_has_lost_session(supervisor, end);
 
         if (end == LIVE_END_NO_SESSION)
                 backoff_reset(&supervisor->live_backoff);

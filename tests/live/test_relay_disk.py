@@ -7,10 +7,12 @@ test_relay_disk.py CLRSYM CLRSYMD PLUGIN_DIR EMIT_MAIN
 """
 
 import contextlib
+import ctypes
 import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -26,6 +28,8 @@ from test_session import emit  # pylint: disable=wrong-import-position
 
 # s. Longer than a feeder reads what was written before.
 OLD = 7200
+# System calls, on all architectures.
+PIDFD_OPEN, PIDFD_GETFD = 434, 438
 
 
 def directories(relay, name='clrsym'):
@@ -106,9 +110,37 @@ def fill(path):
             file.write(bytes(4096))
 
 
+@contextlib.contextmanager
+def stopped(pid):
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def hang_up(process, port):
+    """Ends the connection of PROCESS to PORT, which whoever listens there need not notice."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    holder = libc.syscall(PIDFD_OPEN, process.pid, 0)
+    try:
+        for entry in pathlib.Path(f'/proc/{process.pid}/fd').iterdir():
+            fd = libc.syscall(PIDFD_GETFD, holder, int(entry.name), 0)
+            if fd < 0:
+                continue
+            with contextlib.suppress(OSError), socket.socket(fileno=fd) as one:
+                if one.getpeername()[1:2] == (port,):
+                    one.shutdown(socket.SHUT_RDWR)
+                    return True
+    finally:
+        os.close(holder)
+    return False
+
+
 def test_full(tap, world, emitter):
     """The relay daemon gives up a session whose files it cannot write, and the session daemon does not
-    notice: what comes then is lost, in a gap, until there is room again."""
+    notice: what comes then is lost, in a gap, until there is room again. A viewer that it hangs up on
+    meanwhile still knows that it had the session."""
     relay = world.directory / 'full'
     relay.mkdir()
     subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=8m', 'none', str(relay)], check=True)
@@ -128,6 +160,9 @@ def test_full(tap, world, emitter):
 
         fill(relay / 'filler')
         live.wait_for('the end of the session', is_given_up, feed)
+        relayd = json.loads((world.place / 'lttng-relayd').read_text(encoding='utf-8'))
+        with stopped(relayd['pid']):
+            live.wait_for('a connection', lambda: hang_up(feed, test_status.RELAY_PORTS['live']), feed)
         (relay / 'filler').unlink()
         live.wait_for('the methods', has_more, feed)
         world.wait('the feed', 'live')

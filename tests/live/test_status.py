@@ -71,10 +71,16 @@ class World(test_session.Sessions):
         scratch.mkdir(exist_ok=True)
         environment = {**self.environment, 'CLRSYM_SESSIONS': str(place or self.place),
                        'TMPDIR': str(scratch)}
-        with live.child([self.programs.clrsym, 'feed', '--session', 'clrsym',
+        errors = self.directory / 'feed.err'
+        with open(errors, 'w', encoding='utf-8') as file, \
+             live.child([self.programs.clrsym, 'feed', '--session', 'clrsym',
                          '--socket', self.daemon.ingest, *options],
-                        env=environment, stderr=subprocess.DEVNULL) as process:
-            yield process
+                        env=environment, stderr=file) as process:
+            try:
+                yield process
+            except RuntimeError as error:
+                text = errors.read_text(encoding='utf-8')
+                raise RuntimeError(f'{error}; the feeder has printed:\n{text}') from error
 
 
 @contextlib.contextmanager
