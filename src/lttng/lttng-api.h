@@ -47,6 +47,7 @@
         X(lttng_session_get_tracker_handle)                                                        \
         X(lttng_start_tracing)                                                                     \
         X(lttng_stop_tracing)                                                                      \
+        X(lttng_stop_tracing_no_wait)                                                              \
         X(lttng_strerror)
 
 typedef struct LttngApi {

@@ -356,8 +356,8 @@ bool session_control_repair(const char *name, bool is_lost, SessionRepair *ret_h
         g_auto(LockedDir) dir = {.lock = -1};
         g_autoptr(SessionSettings) settings = NULL;
         g_auto(RelayDaemon) relay = {0};
-        bool is_new, is_there;
         SessionHealth health;
+        bool is_new;
 
         *ret_what = NULL;
         if (!locked_dir_open(&dir, error))
@@ -387,11 +387,7 @@ bool session_control_repair(const char *name, bool is_lost, SessionRepair *ret_h
         }
         if (!sessiond_ensure(dir.path, &relay, &is_new, error))
                 return false;
-        if (!sessiond_stop_session(name, &is_there, NULL) && is_there) {
-                /* LTTng reports an error when the session's relay daemon is gone, but ends the
-                 * session. */
-                g_debug("session %s was not ended cleanly", name);
-        }
+        sessiond_drop_session(name);
         settings->relay = relay.process;
         if (!session_start(settings, error) || !settings_write(dir.path, settings, error))
                 return false;

@@ -228,6 +228,18 @@ bool sessiond_stop_session(const char *name, bool *ret_is_there, GError **error)
         return r >= 0 || lttng_fail(api, "end the session", r, error);
 }
 
+void sessiond_drop_session(const char *name)
+{
+        const LttngApi *api = lttng_api(NULL);
+
+        if (!api)
+                return;
+        api->lttng_stop_tracing_no_wait(name);
+        /* LTTng reports an error when the relay daemon is gone, but ends the session. */
+        if (session_destroy(api, name) < 0)
+                g_debug("session %s was not ended cleanly", name);
+}
+
 static void lttng_channel_free(void *data)
 {
         LttngChannel *channel = data;

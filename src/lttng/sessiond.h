@@ -14,6 +14,8 @@ bool sessiond_is_running(GError **error);
 bool sessiond_start_session(const SessionSettings *settings, GError **error);
 /* Stops and removes it; its trace stays. RET_IS_THERE false: there was no session of that name. */
 bool sessiond_stop_session(const char *name, bool *ret_is_there, GError **error);
+/* Removes one whose relay daemon takes no data any more: to wait for that would have no end. */
+void sessiond_drop_session(const char *name);
 
 typedef struct LttngChannel {
         char *name;        /* owned */
