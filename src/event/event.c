@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "event/event.h"
 
+#include <assert.h>
 #include <glib.h>
 #include <string.h>
 
@@ -223,6 +224,9 @@ static const Field instance_v1[] = {
         F(ClrInstanceID, U16),
 };
 
+/* Above the ids of all events in the table. */
+#define N_IDS 512
+
 #define E(provider, id, version, kind, name, fields)                                               \
         {                                                                                          \
                 PROVIDER_##provider, id, version, EVENT_KIND_##kind, name, fields,                 \
@@ -234,7 +238,7 @@ static const Field instance_v1[] = {
                 PROVIDER_##provider, id, version, EVENT_KIND_##kind, name, NULL, 0                 \
         }
 
-/* Sorted by (provider, id, version): event_by_id() searches it. */
+/* Sorted by (provider, id, version): event_by_id() needs the rows of an event beside each other. */
 const Event event_table[] = {
         E(RUNTIME, 15, 0, TYPES, "BulkType", bulk_type),
         E(RUNTIME, 72, 0, METHOD_DETAILS, "MethodDetails", method_details),
@@ -381,29 +385,34 @@ const Event *event_by_name(const char *lttng_name)
         return NULL;
 }
 
-/* In the order of the table. */
-static inline uint64_t event_order(unsigned provider, unsigned id, unsigned version)
+/* The rows of an event are beside each other: where they begin, counted from 1; 0: there is none.
+ */
+static uint8_t event_first_rows[_PROVIDER_MAX][N_IDS];
+
+static_assert(G_N_ELEMENTS(event_table) < UINT8_MAX, "rows are counted in a byte");
+
+__attribute__((constructor)) static void event_number_rows(void)
 {
-        return (uint64_t)provider << 24 | (uint64_t)id << 8 | version;
+        size_t row;
+
+        for (row = G_N_ELEMENTS(event_table); row-- > 0;)
+                event_first_rows[event_table[row].provider][event_table[row].id] =
+                        (uint8_t)(row + 1);
 }
 
 const Event *event_by_id(unsigned provider, unsigned id, unsigned version)
 {
-        const Event *first = event_table;
-        size_t n = n_event_table;
-        uint64_t wanted;
+        size_t row;
 
-        if (provider >= _PROVIDER_MAX || id > UINT16_MAX || version > UINT8_MAX)
+        if (provider >= _PROVIDER_MAX || id >= N_IDS || !event_first_rows[provider][id])
                 return NULL;
-        wanted = event_order(provider, id, version);
-        while (n > 1) {
-                const Event *middle = first + n / 2;
-
-                if (event_order(middle->provider, middle->id, middle->version) <= wanted)
-                        first = middle;
-                n -= n / 2;
-        }
-        return event_order(first->provider, first->id, first->version) == wanted ? first : NULL;
+        for (row = event_first_rows[provider][id] - 1u;
+             row < G_N_ELEMENTS(event_table) && event_table[row].provider == provider &&
+             event_table[row].id == id;
+             row++)
+                if (event_table[row].version == version)
+                        return &event_table[row];
+        return NULL;
 }
 
 bool event_kind_is_wanted(EventKind kind, EventUse use)
