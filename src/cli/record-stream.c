@@ -330,6 +330,14 @@ static void stream_print_end(const RecordStream *stream, const PusherCounts *cou
         fprintf(stderr, "; %" G_GUINT64_FORMAT " intervals lost\n", stream->n_lost_parts);
 }
 
+/* Nothing arrived of what there was: whoever runs this is to notice. */
+static bool stream_is_in_vain(const RecordStream *stream, const PusherCounts *counts)
+{
+        if (stream->n_profiles == 0)
+                return stream->n_failed > 0;
+        return counts->n_sent + counts->n_unclear == 0 && counts->n_refused + counts->n_dropped > 0;
+}
+
 bool record_stream_free(RecordStream *stream, GError **error)
 {
         PusherCounts counts = {0};
@@ -348,7 +356,7 @@ bool record_stream_free(RecordStream *stream, GError **error)
                 stream_print_end(stream, &counts);
         else
                 g_set_error(error, PERF_ERROR, 0, "nothing could be recorded");
-        ok = stream->n_parts && (stream->n_profiles || !stream->n_failed);
+        ok = stream->n_parts && !stream_is_in_vain(stream, &counts);
         g_queue_free(stream->parts);
         series_index_free(stream->index);
         g_mutex_clear(&stream->mutex);
