@@ -726,6 +726,11 @@ bool live_is_attached(const Live *live)
         return live->state == LIVE_ATTACHED && (live->n_held > 0 || live->merge.now > INT64_MIN);
 }
 
+gint64 live_waits_since(const Live *live)
+{
+        return viewer_link_waits_since(live->viewer);
+}
+
 uint64_t live_number(const Live *live)
 {
         return live->merge.number;

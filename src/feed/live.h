@@ -52,6 +52,8 @@ void live_free(Live *live);
 bool live_is_connected(const Live *live);
 /* It gets everything that is emitted from now on, and there are streams. */
 bool live_is_attached(const Live *live);
+/* As viewer_link_waits_since(). */
+gint64 live_waits_since(const Live *live);
 uint64_t live_number(const Live *live);
 
 /* Number of the last stream that was held, counted from 1; 0: none was. */

@@ -31,6 +31,8 @@
 #define REPAIR_MS 5000
 /* A session that does not exist may be created soon: no reason to wait long. */
 #define NO_SESSION_MS 500
+/* A relay daemon that answers nothing for so long hangs. */
+#define HANGS_US (10 * G_USEC_PER_SEC)
 /* Missing for so long, it is lost: one that is restarted is missing, too. Twice as long each time.
  */
 #define LOST_US     (5 * G_USEC_PER_SEC)
@@ -39,6 +41,8 @@
 #define LOOK_FDS 8
 /* For the daemon to acknowledge what it was sent, when the feeder is stopped. */
 #define STOP_MS 3000
+
+static const char NO_ANSWER[] = "lttng-relayd is there, but does not answer";
 
 typedef enum SupervisorState {
         SUPERVISOR_NO_DAEMON, /* the connect timer runs */
@@ -66,6 +70,7 @@ struct Supervisor {
         gint64 lost_us;       /* missing for so long, it is lost */
         gint64 live_since;
         gint64 idle_since; /* the live reader runs without a stream; 0: not seen so */
+        bool is_hanging;   /* the relay daemon does not answer */
         Backoff live_backoff, daemon_backoff;
         gint64 daemon_since;
         guint connect_timer, live_timer, sweep_timer, repair_timer, stop_timer;
@@ -161,12 +166,28 @@ static bool supervisor_is_attached(const Supervisor *supervisor)
 static void supervisor_check_idle(Supervisor *supervisor)
 {
         if (!supervisor->live || !live_is_connected(supervisor->live) ||
-            supervisor_is_attached(supervisor))
+            supervisor_is_attached(supervisor) || supervisor->is_hanging)
                 return;
         if (!supervisor->idle_since)
                 supervisor->idle_since = g_get_monotonic_time();
         else if (supervisor->file.phase != FEED_IDLE && ms_since(supervisor->idle_since) >= IDLE_MS)
                 supervisor_set_phase(supervisor, FEED_IDLE, NULL);
+}
+
+/* The connection stays: a relay daemon that is only slow goes on where it was. */
+static void supervisor_check_answers(Supervisor *supervisor)
+{
+        gint64 since = supervisor->live ? live_waits_since(supervisor->live) : 0;
+        bool is_hanging = since && g_get_monotonic_time() - since >= HANGS_US;
+
+        if (is_hanging && supervisor->file.phase != FEED_NO_RELAYD) {
+                supervisor_print_trouble(supervisor, NO_ANSWER);
+                supervisor_set_phase(supervisor, FEED_NO_RELAYD, NO_ANSWER);
+        } else if (!is_hanging && supervisor->is_hanging && supervisor->state == SUPERVISOR_LIVE) {
+                supervisor_print_trouble(supervisor, supervisor->missing);
+                supervisor_set_phase(supervisor, FEED_LIVE, supervisor->missing);
+        }
+        supervisor->is_hanging = is_hanging;
 }
 
 static gboolean supervisor_on_sweep(gpointer data)
@@ -181,6 +202,7 @@ static gboolean supervisor_on_sweep(gpointer data)
         supervisor_catch_up(supervisor);
         supervisor_check_live(supervisor, false);
         supervisor_check_idle(supervisor);
+        supervisor_check_answers(supervisor);
         return G_SOURCE_CONTINUE;
 }
 

@@ -24,6 +24,7 @@ struct ViewerLink {
         int fd;            /* its socket; borrowed */
         GArray *requests;  /* of ViewerRequest: those before n_done have their replies */
         guint n_done;
+        gint64 waits_since; /* monotonic us */
         ViewerParser parser;
         const ViewerLinkCalls *calls;
         void *data;
@@ -97,6 +98,7 @@ static void viewer_on_input(void *data)
                 g_byte_array_remove_range(input, 0, (guint)n);
                 g_array_remove_range(viewer->requests, 0, viewer->n_done);
                 viewer->n_done = 0;
+                viewer->waits_since = g_get_monotonic_time();
                 viewer_acknowledge(viewer);
                 viewer->calls->idle(viewer->data);
         }
@@ -203,7 +205,14 @@ void viewer_link_put(ViewerLink *viewer, ViewerCommand command, void *subject)
 {
         const ViewerRequest request = {.command = command, .subject = subject};
 
+        if (viewer->requests->len == 0)
+                viewer->waits_since = g_get_monotonic_time();
         g_array_append_val(viewer->requests, request);
+}
+
+gint64 viewer_link_waits_since(const ViewerLink *viewer)
+{
+        return viewer->requests->len > 0 ? viewer->waits_since : 0;
 }
 
 void viewer_link_flush(ViewerLink *viewer)

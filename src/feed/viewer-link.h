@@ -39,3 +39,6 @@ GByteArray *viewer_link_output(ViewerLink *viewer);
 void viewer_link_put(ViewerLink *viewer, ViewerCommand command, void *subject);
 /* Sends what was put. After the calls above this is done anyway. */
 void viewer_link_flush(ViewerLink *viewer);
+
+/* Since when the relay daemon owes a reply, and has sent nothing: monotonic us; 0: it owes none. */
+gint64 viewer_link_waits_since(const ViewerLink *viewer);

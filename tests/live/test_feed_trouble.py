@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A feeder on a machine that is short of something while it catches up: no room in /tmp, no descriptors.
-Nothing is lost by that, as long as the relay daemon has it.
+"""A feeder on a machine that is short of something while it catches up: no room in /tmp, no descriptors;
+and one whose relay daemon hangs. Nothing is lost by that, as long as the relay daemon has it.
 
 test_feed_trouble.py CLRSYM CLRSYMD PLUGIN_DIR EMIT_MAIN
 """
@@ -80,6 +80,21 @@ def test_descriptors(tap, world, emitter, n_loads):
                   'descriptors: nothing is lost')
 
 
+def test_hanging(tap, world, emitter, n_loads):
+    """The relay daemon is there, and does not answer."""
+    loads = world.counts()['method_loads']
+    with world.feeding():
+        world.wait('the feed', 'live')
+        with world.hanging_relayd():
+            row = world.wait('the feed', 'no-relayd')
+            tap.check('does not answer' in row['reason'], 'hanging: the reason is there', row)
+        world.wait('the feed', 'live')
+        emit(emitter)
+        world.wait_loads(loads + n_loads)
+        tap.equal(world.counts(), {'method_loads': loads + n_loads, 'gaps': 0},
+                  'hanging: nothing is lost')
+
+
 def test(tap, programs, directory, rest):
     emitter, = rest
     subprocess.run(['mount', '-o', 'remount,size=1G', '/dev/shm'], check=True)
@@ -97,6 +112,7 @@ def test(tap, programs, directory, rest):
         world.daemon = daemon
         test_full(tap, world, emitter, 2 * n_loads)
         test_descriptors(tap, world, emitter, n_loads)
+        test_hanging(tap, world, emitter, n_loads)
     world.call('stop')
 
 

@@ -8,7 +8,6 @@ test_relay_disk.py CLRSYM CLRSYMD PLUGIN_DIR EMIT_MAIN
 
 import contextlib
 import ctypes
-import json
 import os
 import pathlib
 import signal
@@ -87,8 +86,7 @@ def test_feeder(tap, world, emitter):
         world.wait('the feed', 'live')
         loads = world.status()['method_loads']
         time.sleep(1.1)
-        relayd = json.loads((world.place / 'lttng-relayd').read_text(encoding='utf-8'))['pid']
-        os.kill(relayd, signal.SIGKILL)
+        os.kill(world.relayd(), signal.SIGKILL)
         live.wait_for('a new session', lambda: len(set(directories(relay)) - before) == 2, feed)
         emit(emitter)
         live.wait_for('the methods', lambda: world.status()['method_loads'] > loads, feed)
@@ -108,15 +106,6 @@ def fill(path):
     with contextlib.suppress(OSError), open(path, 'wb', buffering=0) as file:
         while True:
             file.write(bytes(4096))
-
-
-@contextlib.contextmanager
-def stopped(pid):
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
 
 
 def hang_up(process, port):
@@ -160,8 +149,7 @@ def test_full(tap, world, emitter):
 
         fill(relay / 'filler')
         live.wait_for('the end of the session', is_given_up, feed)
-        relayd = json.loads((world.place / 'lttng-relayd').read_text(encoding='utf-8'))
-        with stopped(relayd['pid']):
+        with world.hanging_relayd():
             live.wait_for('a connection', lambda: hang_up(feed, test_status.RELAY_PORTS['live']), feed)
         (relay / 'filler').unlink()
         live.wait_for('the methods', has_more, feed)

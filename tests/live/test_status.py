@@ -62,6 +62,18 @@ class World(test_session.Sessions):
 
         return live.wait_for(f'{what}: {state} in {self.status()}', find)[0]
 
+    def relayd(self):
+        """Its pid, if clrsym started it."""
+        return json.loads((self.place / 'lttng-relayd').read_text(encoding='utf-8'))['pid']
+
+    @contextlib.contextmanager
+    def hanging_relayd(self):
+        os.kill(self.relayd(), signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self.relayd(), signal.SIGCONT)
+
     def wait_text(self, text):
         live.wait_for(repr(text), lambda: text in self.run_status().stdout)
 
