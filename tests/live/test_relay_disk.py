@@ -88,6 +88,7 @@ def test_feeder(tap, world, emitter):
         time.sleep(1.1)
         os.kill(world.relayd(), signal.SIGKILL)
         live.wait_for('a new session', lambda: len(set(directories(relay)) - before) == 2, feed)
+        world.wait('the session', 'active', rows='sessions', key='name')
         emit(emitter)
         live.wait_for('the methods', lambda: world.status()['method_loads'] > loads, feed)
         world.wait('the feed', 'live')
