@@ -21,7 +21,7 @@ typedef struct LiveTrace {
         GByteArray *text;        /* owned: all of the metadata so far; NULL: it is over */
         size_t n_parsed;         /* bytes of it that METADATA is of */
         TraceMetadata *metadata; /* owned; NULL: none yet */
-        bool has_printed;        /* that it cannot be read */
+        char *trouble;           /* owned: why it cannot be read; NULL: it can */
 } LiveTrace;
 
 /*
@@ -51,6 +51,7 @@ typedef struct LiveStream {
         int64_t known;           /* nothing older will come, in ns since 1970; INT64_MIN: unknown */
         uint64_t beacon;         /* the last one */
         gint64 last_sign;        /* its last packet or beacon, in us, monotonic */
+        gint64 awaits_since;     /* the metadata that declares it, monotonic us; 0: never */
         uint64_t largest;        /* of its packets, in bits */
         LivePace pace;
         bool has_printed; /* that a packet is lost */

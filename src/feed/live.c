@@ -11,6 +11,11 @@
 #define TOGETHER_MS 3
 /* Until a packet that is not there yet is asked for again. */
 #define PACKET_RETRY_MS 5
+/* Metadata that does not declare a stream of which a packet is there. */
+#define METADATA_RETRY_MS 100
+#define METADATA_PATIENCE (10 * G_TIME_SPAN_SECOND)
+
+static const char NO_STREAM[] = "the metadata declares no stream";
 /* Between questions for new streams, unless a flag announces some: with an index, if there is any.
  */
 #define NEW_STREAMS_MS   1000
@@ -61,6 +66,7 @@ static void live_trace_free(void *data)
 
         g_clear_pointer(&trace->text, g_byte_array_unref);
         trace_metadata_unref(trace->metadata);
+        g_free(trace->trouble);
         g_free(trace);
 }
 
@@ -181,14 +187,10 @@ static bool live_trace_parse(Live *live, LiveTrace *trace)
         trace->n_parsed = n;
         metadata = trace_metadata_new(trace->text->data, n, live->merge.feed->use,
                                       live->merge.feed->counts, &error);
-        if (!metadata) {
-                /* Each piece of it may be like that: one line is enough. */
-                if (!trace->has_printed)
-                        fprintf(stderr, "clrsym feed: a trace cannot be read: %s\n",
-                                error->message);
-                trace->has_printed = true;
+        g_free(trace->trouble);
+        trace->trouble = metadata ? NULL : g_strdup(error->message);
+        if (!metadata)
                 return trace->metadata != NULL;
-        }
         trace_metadata_unref(trace->metadata);
         trace->metadata = metadata;
         return true;
@@ -267,8 +269,7 @@ static bool live_stream_identify(Live *live, LiveStream *stream)
         if (!layout || !uuid ||
             !ctf_packet_parse(stream->packet->data, stream->packet->len, &layout, &packet,
                               &error)) {
-                live_stream_print(stream,
-                                  error ? error->message : "the metadata declares no stream");
+                live_stream_print(stream, error ? error->message : NO_STREAM);
                 return false;
         }
         key = (StreamKey){.class_id = layout->stream->id, .stream_id = packet.stream_id};
@@ -286,15 +287,42 @@ static bool live_stream_identify(Live *live, LiveStream *stream)
         return true;
 }
 
+/*
+ * The relay daemon may hand out a packet when it has only a part of the metadata, and no more for
+ * now: then the packet is asked for again. False: it is time to give up, or all is there.
+ */
+static bool live_stream_awaits_metadata(LiveStream *stream)
+{
+        LiveTrace *trace = stream->trace;
+        gint64 now = g_get_monotonic_time();
+
+        if (trace->metadata && trace_metadata_layout(trace->metadata))
+                return false;
+        if (!stream->awaits_since)
+                stream->awaits_since = now;
+        if (now - stream->awaits_since > METADATA_PATIENCE)
+                return false;
+        trace->wants_metadata = true;
+        stream->state = LIVE_STREAM_NEEDED;
+        stream->pace.next = now + METADATA_RETRY_MS * 1000;
+        return true;
+}
+
 /* A packet has come whole. */
 static void live_stream_take_packet(Live *live, LiveStream *stream, const ViewerReply *reply)
 {
-        g_byte_array_set_size(stream->packet, 0);
-        g_byte_array_append(stream->packet, reply->bytes, (guint)reply->n_bytes);
-        if (!live_trace_parse(live, stream->trace)) {
+        bool can_read = live_trace_parse(live, stream->trace);
+
+        if (live_stream_awaits_metadata(stream))
+                return;
+        if (!can_read) {
+                live_stream_print(stream,
+                                  stream->trace->trouble ? stream->trace->trouble : NO_STREAM);
                 live_stream_end_packet(stream);
                 return;
         }
+        g_byte_array_set_size(stream->packet, 0);
+        g_byte_array_append(stream->packet, reply->bytes, (guint)reply->n_bytes);
         stream->metadata = trace_metadata_ref(stream->trace->metadata);
         if (!live_stream_identify(live, stream)) {
                 live_stream_end_packet(stream);
