@@ -17,8 +17,9 @@ import recorded  # noqa: E402
 from test_types import question, read_markers, unpack  # noqa: E402
 
 # Recording -> how many markers in inlined methods, and in all others, have the right innermost method, at least.
-# The same was found by another reader of the same events.
-RIGHT = {'rich': (91, 271), 'rich9': (87, 271)}
+# The same was found by another reader of the same events. Where the machine has the runtime's own assemblies of that
+# version, some more are right.
+RIGHT = {'rich': (87, 271), 'rich9': (87, 271)}
 
 
 def without_arguments(name):
