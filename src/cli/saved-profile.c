@@ -245,7 +245,8 @@ static bool saved_read_samples(gzFile stream, SavedProfile *saved)
                 if (n_read > MAX_SIZE || !perf_profile_take(bytes, (size_t)n, &saved->samples))
                         return false;
         }
-        /* gzread() itself does not report that the file was cut off. */
+        /* gzread() itself does not report that the file was cut off, and from zlib 1.3.2 on
+         * nothing does: see saved_has_end(). */
         gzerror(stream, &status);
         return n == 0 && status == Z_OK && stream_reader_is_whole(saved->samples.reader);
 }
@@ -275,11 +276,24 @@ bool saved_profile_is(const char *path)
                memcmp(begin, GZIP_MAGIC, sizeof(begin)) == 0;
 }
 
+/* A gzip file ends with the number of bytes that are packed in it, modulo 2^32 (RFC 1952). */
+static bool saved_has_end(const char *path, uint32_t n)
+{
+        FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC);
+        off_t size = lseek(fd, 0, SEEK_END);
+        uint32_t end;
+
+        return size >= (off_t)sizeof(end) &&
+               pread(fd, &end, sizeof(end), size - (off_t)sizeof(end)) == sizeof(end) &&
+               GUINT32_FROM_LE(end) == n;
+}
+
 bool saved_profile_read(const char *path, const SavedTarget *target, SavedProfile *ret_saved,
                         GError **error)
 {
         gzFile stream = gzopen(path, "rbe");
         bool is_read;
+        z_off_t n;
 
         if (!stream) {
                 g_set_error(error, G_FILE_ERROR, (gint)g_file_error_from_errno(errno),
@@ -287,7 +301,12 @@ bool saved_profile_read(const char *path, const SavedTarget *target, SavedProfil
                 return false;
         }
         is_read = saved_profile_read_stream(stream, path, target, ret_saved, error);
+        n = gztell(stream);
         gzclose(stream);
+        if (is_read && !saved_has_end(path, (uint32_t)n)) {
+                saved_profile_clear(ret_saved);
+                is_read = saved_set_damaged(path, error);
+        }
         return is_read;
 }
 
