@@ -152,10 +152,35 @@ static SourceTrace *traces_trace(SourceTraces *traces, const CtfTraceClass *ctf,
         return trace_new(traces, ctf, name);
 }
 
+static bool is_same_clock(const CtfClock *a, const CtfClock *b)
+{
+        if (!a || !b)
+                return a == b;
+        return a->frequency == b->frequency && a->offset_seconds == b->offset_seconds &&
+               a->offset_cycles == b->offset_cycles && a->is_absolute == b->is_absolute;
+}
+
+/*
+ * Each directory of a trace has metadata of its own. babeltrace2 2.1 takes clocks without an
+ * identity for the same one only if they are one object.
+ */
+static bt_clock_class *trace_find_clock(const SourceTrace *trace, const CtfClock *clock)
+{
+        GHashTableIter iter;
+        void *key, *value;
+
+        g_hash_table_iter_init(&iter, trace->clocks);
+        while (g_hash_table_iter_next(&iter, &key, &value))
+                if (key == clock || (is_same_clock(key, clock) &&
+                                     !g_strcmp0(((const CtfClock *)key)->name, clock->name)))
+                        return value;
+        return NULL;
+}
+
 static bt_clock_class *trace_clock(SourceTraces *traces, SourceTrace *trace, const CtfClock *clock,
                                    GError **error)
 {
-        bt_clock_class *out = g_hash_table_lookup(trace->clocks, clock);
+        bt_clock_class *out = trace_find_clock(trace, clock);
         uint64_t cycles;
         int64_t seconds;
 
@@ -253,14 +278,6 @@ static SourceStreamClass *stream_class_new(SourceTraces *traces, SourceTrace *tr
                 class->has_loss_times && has_role(context, CTF_ROLE_SEQUENCE_NUMBER));
         return stream_class_set_contexts(traces, trace->class, class->class, ctf, error) ? class
                                                                                          : NULL;
-}
-
-static bool is_same_clock(const CtfClock *a, const CtfClock *b)
-{
-        if (!a || !b)
-                return a == b;
-        return a->frequency == b->frequency && a->offset_seconds == b->offset_seconds &&
-               a->offset_cycles == b->offset_cycles && a->is_absolute == b->is_absolute;
 }
 
 /* True if the two directories of a trace declare the stream class alike. */
