@@ -34,6 +34,27 @@ def without_names(text, traces):
     return lines
 
 
+def is_newer(programs):
+    """babeltrace2 2.1 or later."""
+    version = programs.run(['babeltrace2', '--version']).stdout
+    return tuple(map(int, re.search(r'(\d+)\.(\d+)', version).groups())) >= (2, 1)
+
+
+def as_in_newer(lines):
+    """From babeltrace2 2.1 on, its own source sorts the labels of an enumeration, and says nothing of events
+    that were discarded before a stream's first packet."""
+    begun, kept = set(), []
+    for line in lines:
+        stream = re.search(r'\{(\d+ \d+ \d+)\} (Packet beginning|Discarded events)', line)
+        if stream and stream[2] == 'Packet beginning':
+            begun.add(stream[1])
+        elif stream and stream[1] not in begun:
+            continue
+        kept.append(re.sub(r'\{ ("[^"]*"(?:, "[^"]*")+) \}',
+                           lambda match: '{ ' + ', '.join(sorted(match[1].split(', '))) + ' }', line))
+    return kept
+
+
 def read(programs, traces, *source):
     """What both sinks print, and the losses that one of them reports. None: an error."""
     out = []
@@ -42,7 +63,8 @@ def read(programs, traces, *source):
         if result.returncode:
             return None
         out += [without_names(result.stdout, traces)]
-    return [*out, without_names(result.stderr, traces)]
+    texts = [*out, without_names(result.stderr, traces)]
+    return [as_in_newer(text) for text in texts] if is_newer(programs) else texts
 
 
 def own(programs, traces):
