@@ -35,9 +35,9 @@ static uint64_t ctf2_number(const json_t *value)
                 return (uint64_t)json_integer_value(value);
         /* Read so where a number is over INT64_MAX: the largest there is, or close to it. */
         real = json_real_value(value);
-        return real >= 18446744073709551615.0 ? UINT64_MAX
-               : real < 0                     ? (uint64_t)(int64_t)real
-                                              : (uint64_t)real;
+        if (real < 0)
+                return (uint64_t)(real <= (double)INT64_MIN ? INT64_MIN : (int64_t)real);
+        return real >= 18446744073709551615.0 ? UINT64_MAX : (uint64_t)real;
 }
 
 static bool ctf2_unsigned(Ctf2Parser *parser, const json_t *object, const char *name,
