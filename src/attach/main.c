@@ -7,6 +7,7 @@
 #include "attach/eventpipe-feed.h"
 #include "attach/holder-path.h"
 #include "attach/holder.h"
+#include "util/log-writer.h"
 #include "util/runtime-path.h"
 #include "util/systemd.h"
 
@@ -78,6 +79,7 @@ int main(int argc, char **argv)
         BacklogLimits limits;
         Holder *holder;
 
+        log_writer_init();
         g_option_context_set_summary(
                 options,
                 "Holds the sessions that `clrsym attach` opens. It is started by `clrsym attach`.");

@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/symbol-text.h"
 #include "cli/verbs.h"
+#include "util/log-writer.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -133,6 +134,7 @@ int main(int argc, char **argv)
         g_autoptr(GString) path = g_string_new(VERBS_ROOT.name);
         const Verb *verb = &VERBS_ROOT, *next;
 
+        log_writer_init();
         setlocale(LC_ALL, "");
         /* Without memory the program ends, as everywhere in GLib: rows must not be missing. */
         json_set_alloc_funcs(g_malloc, g_free);
