@@ -14,12 +14,12 @@
 /* Metadata that does not declare a stream of which a packet is there. */
 #define METADATA_RETRY_MS 100
 #define METADATA_PATIENCE (10 * G_TIME_SPAN_SECOND)
-
-static const char NO_STREAM[] = "the metadata declares no stream";
 /* Between questions for new streams, unless a flag announces some: with an index, if there is any.
  */
 #define NEW_STREAMS_MS   1000
 #define FIRST_STREAMS_MS 200
+
+static const char NO_STREAM[] = "the metadata declares no stream";
 
 typedef enum LiveState {
         LIVE_CONNECTING,
@@ -287,6 +287,18 @@ static bool live_stream_identify(Live *live, LiveStream *stream)
         return true;
 }
 
+/* A packet that the relay daemon does not hand out is lost. */
+static void live_stream_lose_packet(Live *live, LiveStream *stream, const char *reason)
+{
+        if (stream->feed && stream->feed->state == STREAM_LIVE)
+                packet_feed_lose(live->merge.feed, OUTLET_LIVE, stream->feed,
+                                 live_stream_ns(stream, stream->index.begin),
+                                 live_stream_ns(stream, stream->index.end), reason);
+        else
+                live_stream_print(stream, reason);
+        live_stream_end_packet(stream);
+}
+
 /*
  * The relay daemon may hand out a packet when it has only a part of the metadata, and no more for
  * now: then the packet is asked for again. False: it is time to give up, or all is there.
@@ -316,9 +328,8 @@ static void live_stream_take_packet(Live *live, LiveStream *stream, const Viewer
         if (live_stream_awaits_metadata(stream))
                 return;
         if (!can_read) {
-                live_stream_print(stream,
-                                  stream->trace->trouble ? stream->trace->trouble : NO_STREAM);
-                live_stream_end_packet(stream);
+                live_stream_lose_packet(
+                        live, stream, stream->trace->trouble ? stream->trace->trouble : NO_STREAM);
                 return;
         }
         g_byte_array_set_size(stream->packet, 0);
@@ -329,18 +340,6 @@ static void live_stream_take_packet(Live *live, LiveStream *stream, const Viewer
                 return;
         }
         stream->state = LIVE_STREAM_PACKET;
-}
-
-/* A packet that the relay daemon does not hand out is lost. */
-static void live_stream_lose_packet(Live *live, LiveStream *stream, const char *reason)
-{
-        if (stream->feed && stream->feed->state == STREAM_LIVE)
-                packet_feed_lose(live->merge.feed, OUTLET_LIVE, stream->feed,
-                                 live_stream_ns(stream, stream->index.begin),
-                                 live_stream_ns(stream, stream->index.end), reason);
-        else
-                live_stream_print(stream, reason);
-        live_stream_end_packet(stream);
 }
 
 /* What to ask for next */

@@ -32,7 +32,7 @@
 /* A session that does not exist may be created soon: no reason to wait long. */
 #define NO_SESSION_MS 500
 /* A relay daemon that answers nothing for so long hangs. */
-#define HANGS_US (10 * G_USEC_PER_SEC)
+#define HANGS_MS 10000
 /* Missing for so long, it is lost: one that is restarted is missing, too. Twice as long each time.
  */
 #define LOST_US     (5 * G_USEC_PER_SEC)
@@ -70,7 +70,6 @@ struct Supervisor {
         gint64 lost_us;       /* missing for so long, it is lost */
         gint64 live_since;
         gint64 idle_since; /* the live reader runs without a stream; 0: not seen so */
-        bool is_hanging;   /* the relay daemon does not answer */
         Backoff live_backoff, daemon_backoff;
         gint64 daemon_since;
         guint connect_timer, live_timer, sweep_timer, repair_timer, stop_timer;
@@ -163,10 +162,17 @@ static bool supervisor_is_attached(const Supervisor *supervisor)
         return supervisor->live && live_is_attached(supervisor->live);
 }
 
+static bool supervisor_is_hanging(const Supervisor *supervisor)
+{
+        gint64 since = supervisor->live ? live_waits_since(supervisor->live) : 0;
+
+        return since && ms_since(since) >= HANGS_MS;
+}
+
 static void supervisor_check_idle(Supervisor *supervisor)
 {
         if (!supervisor->live || !live_is_connected(supervisor->live) ||
-            supervisor_is_attached(supervisor) || supervisor->is_hanging)
+            supervisor_is_attached(supervisor) || supervisor_is_hanging(supervisor))
                 return;
         if (!supervisor->idle_since)
                 supervisor->idle_since = g_get_monotonic_time();
@@ -177,17 +183,16 @@ static void supervisor_check_idle(Supervisor *supervisor)
 /* The connection stays: a relay daemon that is only slow goes on where it was. */
 static void supervisor_check_answers(Supervisor *supervisor)
 {
-        gint64 since = supervisor->live ? live_waits_since(supervisor->live) : 0;
-        bool is_hanging = since && g_get_monotonic_time() - since >= HANGS_US;
+        bool is_hanging = supervisor_is_hanging(supervisor);
+        bool is_reported = supervisor->file.phase == FEED_NO_RELAYD;
 
-        if (is_hanging && supervisor->file.phase != FEED_NO_RELAYD) {
+        if (is_hanging && !is_reported) {
                 supervisor_print_trouble(supervisor, NO_ANSWER);
                 supervisor_set_phase(supervisor, FEED_NO_RELAYD, NO_ANSWER);
-        } else if (!is_hanging && supervisor->is_hanging && supervisor->state == SUPERVISOR_LIVE) {
+        } else if (!is_hanging && is_reported && supervisor->state == SUPERVISOR_LIVE) {
                 supervisor_print_trouble(supervisor, supervisor->missing);
                 supervisor_set_phase(supervisor, FEED_LIVE, supervisor->missing);
         }
-        supervisor->is_hanging = is_hanging;
 }
 
 static gboolean supervisor_on_sweep(gpointer data)
