@@ -391,15 +391,6 @@ static uint8_t event_first_rows[_PROVIDER_MAX][N_IDS];
 
 static_assert(G_N_ELEMENTS(event_table) < UINT8_MAX, "rows are counted in a byte");
 
-__attribute__((constructor)) static void event_number_rows(void)
-{
-        size_t row;
-
-        for (row = G_N_ELEMENTS(event_table); row-- > 0;)
-                event_first_rows[event_table[row].provider][event_table[row].id] =
-                        (uint8_t)(row + 1);
-}
-
 const Event *event_by_id(unsigned provider, unsigned id, unsigned version)
 {
         size_t row;
@@ -427,15 +418,18 @@ bool event_kind_is_wanted(EventKind kind, EventUse use)
 /* Fields are looked up several times an event. */
 uint8_t event_field_numbers[G_N_ELEMENTS(event_table)][_FIELD_NAME_MAX + 1];
 
-__attribute__((constructor)) static void event_number_fields(void)
+__attribute__((constructor)) static void event_number_rows(void)
 {
         size_t row;
         unsigned i;
 
-        for (row = 0; row < n_event_table; row++)
-                for (i = event_table[row].n_fields; i-- > 0;)
-                        event_field_numbers[row][event_table[row].fields[i].name] =
-                                (uint8_t)(i + 1);
+        for (row = n_event_table; row-- > 0;) {
+                const Event *event = &event_table[row];
+
+                event_first_rows[event->provider][event->id] = (uint8_t)(row + 1);
+                for (i = event->n_fields; i-- > 0;)
+                        event_field_numbers[row][event->fields[i].name] = (uint8_t)(i + 1);
+        }
 }
 
 /* Tests have rows of their own. */
