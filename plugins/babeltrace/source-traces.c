@@ -171,8 +171,8 @@ static bt_clock_class *trace_find_clock(const SourceTrace *trace, const CtfClock
 
         g_hash_table_iter_init(&iter, trace->clocks);
         while (g_hash_table_iter_next(&iter, &key, &value))
-                if (key == clock || (is_same_clock(key, clock) &&
-                                     !g_strcmp0(((const CtfClock *)key)->name, clock->name)))
+                if (is_same_clock(key, clock) &&
+                    !g_strcmp0(((const CtfClock *)key)->name, clock->name))
                         return value;
         return NULL;
 }

@@ -3,6 +3,7 @@
 loss, with their times, in the same order. The CTF 2 twin of a trace is read as that trace. Rotated
 sessions, overlapping snapshots and several traces in one directory are read alike, too."""
 
+import functools
 import json
 import pathlib
 import re
@@ -34,6 +35,7 @@ def without_names(text, traces):
     return lines
 
 
+@functools.cache
 def is_newer(programs):
     """babeltrace2 2.1 or later."""
     version = programs.run(['babeltrace2', '--version']).stdout

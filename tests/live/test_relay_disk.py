@@ -27,8 +27,8 @@ from test_session import emit  # pylint: disable=wrong-import-position
 
 # s. Longer than a feeder reads what was written before.
 OLD = 7200
-# System calls, on all architectures.
-PIDFD_OPEN, PIDFD_GETFD = 434, 438
+# A system call, on all architectures.
+PIDFD_GETFD = 438
 
 
 def directories(relay, name='clrsym'):
@@ -112,7 +112,7 @@ def fill(path):
 def hang_up(process, port):
     """Ends the connection of PROCESS to PORT, which whoever listens there need not notice."""
     libc = ctypes.CDLL(None, use_errno=True)
-    holder = libc.syscall(PIDFD_OPEN, process.pid, 0)
+    holder = os.pidfd_open(process.pid)
     try:
         for entry in pathlib.Path(f'/proc/{process.pid}/fd').iterdir():
             fd = libc.syscall(PIDFD_GETFD, holder, int(entry.name), 0)
