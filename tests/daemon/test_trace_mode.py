@@ -131,9 +131,9 @@ def check_progress(tap, programs, directory, trace):
         least = min(3, int(MAX_RATE * seconds / 2)) if 'babeltrace2' in way else 1
         tap.check(sum(0 < n < total for n in read) >= least and
                   len(read) <= seconds * MAX_RATE + 2, f'{name}: in steps', read, seconds)
-        # Where the time has gone is where the bytes have gone, once the reader has started; roughly, on a busy machine.
+        # Where the time has gone is where the bytes have gone, once the reader has started.
         begun = [n for n in read if n > 0]
-        tap.check(len(begun) < 5 or 0.05 < begun[(len(begun) - 1) // 2] / total < 0.95, f'{name}: evenly', read, total)
+        tap.check(len(begun) < 5 or 0.2 < begun[(len(begun) - 1) // 2] / total < 0.8, f'{name}: evenly', read, total)
 
 
 def check_slow_reader(tap, programs, directory, trace):
