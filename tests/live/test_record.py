@@ -25,8 +25,6 @@ NAMED = re.compile(r'(\d+) samples, (\d+) managed frames: ([\d.]+)% named')
 PROGRESS = re.compile(r'clrsym: (\d+) s, (\d+) samples, 1 \.NET process\x1b\[K')
 # Percent of the managed frames: the JIT may have others at the last moment.
 LEAST_NAMED = 97
-# At 99 Hz: a fast machine runs a program's fixed work in less than a second.
-LEAST_SAMPLES = 30
 
 
 # A frame of the program's own: its method, and its source and line.
@@ -102,7 +100,7 @@ def test_command(tap, place, command):
     counts = NAMED.search(errors)
     tap.equal(code, 7, 'the status of the command is passed on')
     tap.check('READY' in output and 'DONE' in output, 'it had its output', output[-200:])
-    tap.check(counts and int(counts[1]) > LEAST_SAMPLES and float(counts[3]) > LEAST_NAMED,
+    tap.check(counts and int(counts[1]) > 100 and float(counts[3]) > LEAST_NAMED,
               'its frames are named', errors)
     folded = (place.directory / 'a.folded').read_text(encoding='utf-8')
     tap.check('Live.Program.Main(string[])' in folded and 'Live.DynamicMethods.Make' in folded,
@@ -190,12 +188,13 @@ def test_packed(tap, place, _):
         tap.skip('a single-file program', str(error).splitlines()[-1])
         return
     for name, limit in {'that ends by itself': [], 'that goes on': ['-d', 2]}.items():
-        with place.recording('-o', 'a.folded', *limit, '--', program, 'busy') as process:
+        # More often than by default: a fast machine has soon done its work.
+        with place.recording('-F', 3999, '-o', 'a.folded', *limit, '--', program, 'busy') as process:
             time.sleep(2)
             _, errors = process.communicate('' if not limit else None, timeout=120)
         counts = NAMED.search(errors)
         folded = (place.directory / 'a.folded').read_text(encoding='utf-8')
-        tap.check(process.returncode in (0, 128 + signal.SIGTERM) and counts and int(counts[1]) > LEAST_SAMPLES and
+        tap.check(process.returncode in (0, 128 + signal.SIGTERM) and counts and int(counts[1]) > 100 and
                   float(counts[3]) > LEAST_NAMED and 'System.Reflection.Emit.' in folded,
                   f'a compressed single-file program {name}', process.returncode, errors)
         # On a busy machine the end of the recording may come before the last events.
@@ -371,7 +370,7 @@ def test_without_perf(tap, place, command):
     tap.check(code == 0 and 'DONE' in output and errors.startswith(
         "clrsym: no perf on PATH: apt install linux-perf. Until then the runtime's own sampler is used: "),
               'no perf: why, and what is used', code, errors)
-    tap.check(counts and int(counts[1]) > LEAST_SAMPLES and float(counts[3]) > LEAST_NAMED and
+    tap.check(counts and int(counts[1]) > 100 and float(counts[3]) > LEAST_NAMED and
               re.search(r'[1-9]\d* precompiled', errors), 'the frames are named, those of precompiled code, too', errors)
     folded = (place.directory / 'a.folded').read_text(encoding='utf-8')
     tap.check(re.search(r'^\S+;Live\.Program\.Main\(string\[\]\);', folded, re.M) and
