@@ -16,7 +16,9 @@
 /* 31 years: no machine has been up for longer. */
 #define MAX_AGE_S 1e9
 /* The kernel allows fewer by default. */
-#define MAX_FREQUENCY 1000000
+/* Bytes of a stack that perf copies at most. */
+#define MAX_STACK_COPY 65528
+#define MAX_FREQUENCY  1000000
 
 /* LTTng takes powers of two; it needs a page, and the buffers have to fit into /dev/shm. */
 #define MIN_BUFFER_SIZE 4096
@@ -250,8 +252,18 @@ static const char *to_frequency(const char *argument, void *member)
 
 static const char *to_call_graph(const char *argument, void *member)
 {
+        static const char DWARF[] = "dwarf,";
+        uint64_t size;
+
         *(const char **)member = argument;
-        return !strcmp(argument, "fp") || !strcmp(argument, "dwarf") ? NULL : "not fp or dwarf";
+        if (!strcmp(argument, "fp") || !strcmp(argument, "dwarf"))
+                return NULL;
+        if (g_str_has_prefix(argument, DWARF) &&
+            parse_digits(argument + strlen(DWARF), strlen(argument) - strlen(DWARF), MAX_STACK_COPY,
+                         &size) &&
+            size)
+                return NULL;
+        return "not fp, dwarf or dwarf,BYTES, up to 65528";
 }
 
 /* "10", "10s" */
@@ -427,7 +439,7 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_FREQUENCY] = {'F', "freq", "HZ", false, to_frequency, MEMBER(frequency),
                               "samples a second of each CPU (default: 499)"},
         [OPTION_CALL_GRAPH] = {'g', "call-graph", "HOW", false, to_call_graph, MEMBER(call_graph),
-                               "how perf finds callers: fp (default) or dwarf"},
+                               "how perf finds callers: fp (default) or dwarf[,BYTES]"},
         [OPTION_EVERY] = {0, "every", "SEC", false, to_every, MEMBER(every),
                           "go on, with a profile of each SEC seconds (--push, or --output DIR)"},
         [OPTION_PUSH] = {0, "push", "URL", false, to_push, MEMBER(push),

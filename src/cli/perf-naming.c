@@ -16,11 +16,13 @@
 #include "cli/perf-nettrace.h"
 #include "cli/perf-profile.h"
 #include "cli/perf-program.h"
+#include "cli/perf-stacks.h"
 #include "cli/progress.h"
 #include "cli/saved-profile.h"
 #include "nettrace/file.h"
 #include "perf/counts.h"
 #include "perf/settings.h"
+#include "unwind/stack-file.h"
 #include "util/atomic-file.h"
 #include "util/fd.h"
 #include "util/remove-tree.h"
@@ -64,6 +66,8 @@ typedef struct Naming {
         clrsym *handle;       /* owned */
         char *directory;      /* owned: holds the snapshot and the cache; NULL: there is none */
         char *snapshot;       /* owned: is read instead of the trace */
+        char *stacks;         /* owned: is read instead of the input; NULL: that has no stacks that
+                                 perf copied */
         char *cache; /* owned: with debug files that perf does not find; NULL: there are none */
         const char *event; /* NULL: all */
         PerfClock clock;
@@ -126,7 +130,7 @@ static bool naming_survey(Naming *naming, GError **error)
                                                 NULL};
         g_autoptr(GPtrArray) settings = g_ptr_array_new();
         const PerfRun run = {
-                .input = naming->input,
+                .input = naming->stacks ? naming->stacks : naming->input,
                 .arguments = ARGUMENTS,
                 .settings = settings,
                 .output_fd = -1,
@@ -189,8 +193,8 @@ static void note_stacks(Naming *naming)
         } ROWS[] = {
                 {"none", "without stacks: record them with perf record -k mono -g ..."},
                 {"dwarf",
-                 "with --call-graph dwarf, whose stacks perf's filters see in the kernel only: "
-                 ".NET code keeps frame pointers, so record with perf record -k mono -g"},
+                 "with --call-graph dwarf, and its stacks could not be unwound: .NET code keeps "
+                 "frame pointers, so record with perf record -k mono -g"},
                 {"lbr",
                  "with --call-graph lbr, whose stacks perf's filters see in the kernel only: .NET "
                  "code keeps frame pointers, so record with perf record -k mono -g"},
@@ -254,6 +258,16 @@ static bool open_handle(Naming *naming, GError **error)
                 answer_source_print_note(how.trace, clrsym_note(naming->handle));
         free(message);
         return r >= 0;
+}
+
+static bool naming_unwind(Naming *naming, GError **error)
+{
+        if (!stack_file_is(naming->input))
+                return true;
+        if (!naming_make_directory(naming, error))
+                return false;
+        naming->stacks = perf_stacks_unwind(naming->input, naming->directory, naming->notes);
+        return true;
 }
 
 /* Native code gets its names from perf. */
@@ -449,7 +463,7 @@ static bool run_filter(Naming *naming, PerfRun *run, GError **error)
         }
         run->mappings = mappings;
         run->cache = naming->cache;
-        run->input = naming->input;
+        run->input = naming->stacks ? naming->stacks : naming->input;
         run->arguments = NO_ARGUMENTS;
         run->settings = settings;
         ok = naming->is_nettrace ? perf_nettrace_run(run, &result, error)
@@ -657,9 +671,9 @@ static bool naming_run(Naming *naming, GError **error)
         const Options *options = naming->options;
 
         if (!perf_input_check(naming->input, error) ||
-            !perf_programs_find(&naming->programs, error) || !naming_survey(naming, error) ||
-            !choose_event(naming, error) || !open_handle(naming, error) ||
-            !naming_find_debug_files(naming, error))
+            !perf_programs_find(&naming->programs, error) || !naming_unwind(naming, error) ||
+            !naming_survey(naming, error) || !choose_event(naming, error) ||
+            !open_handle(naming, error) || !naming_find_debug_files(naming, error))
                 return false;
         note_stacks(naming);
         if (!perf_clock_find(naming->handle, naming->recording, naming->input,
@@ -732,6 +746,7 @@ bool perf_naming_run(const PerfNaming *job, GError **error)
         g_ptr_array_unref(naming.notes);
         g_free(naming.report);
         g_free(naming.snapshot);
+        g_free(naming.stacks);
         g_free(naming.cache);
         g_free(naming.directory);
         caught = perf_caught_signal();

@@ -359,12 +359,6 @@ bool verb_record(const Options *options, GError **error)
 
         if (perf_programs_find(&programs, &missing)) {
                 settings.perf = programs.perf;
-                if (strcmp(settings.call_graph, DEFAULT_CALL_GRAPH) != 0)
-                        record_note("perf's filters see such stacks (--call-graph) in the kernel "
-                                    "only, so each sample has its innermost frame, but no callers "
-                                    "in user space: --call-graph fp has them, because .NET code "
-                                    "keeps frame pointers",
-                                    NULL);
         } else if (options->every) {
                 perf_programs_deinit(&programs);
                 g_propagate_error(error, g_steal_pointer(&missing));

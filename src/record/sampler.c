@@ -29,9 +29,9 @@
 
 /* Bytes; with less, perf could not write its samples. */
 #define LEAST_ROOM (64 * 1024)
-/* Bytes of a sample: 127 frames, or as much of the stack as perf copies. */
-#define MAX_FRAMES 1200
-#define MAX_STACK  10000
+/* Bytes of a sample: 127 frames, and as much of the stack as perf copies. */
+#define MAX_FRAMES    1200
+#define DEFAULT_STACK 8192
 
 #define ENABLE "enable\n"
 /* Does nothing but wake it, after which it looks for samples. */
@@ -179,12 +179,15 @@ static void sampler_spawn(Sampler *sampler, const Scratch *scratch, const Sample
 
 static Pace *sampler_new_pace(const SamplerSettings *settings)
 {
-        const bool has_frames = strcmp(settings->call_graph, "fp") == 0;
+        const char *size = strchr(settings->call_graph, ',');
+        const uint64_t stack = size ? g_ascii_strtoull(size + 1, NULL, 10)
+                               : strcmp(settings->call_graph, "fp") ? DEFAULT_STACK
+                                                                    : 0;
 
         return settings->is_whole_machine
                        ? NULL
                        : pace_new(g_ascii_strtoull(settings->frequency, NULL, 10) *
-                                  (has_frames ? MAX_FRAMES : MAX_STACK));
+                                  (MAX_FRAMES + stack));
 }
 
 static void sampler_note_threads(const Sampler *sampler, const SamplerSettings *settings)

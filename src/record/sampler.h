@@ -15,7 +15,7 @@
 typedef struct SamplerSettings {
         const char *perf;       /* its path */
         const char *frequency;  /* samples a second, as perf takes it */
-        const char *call_graph; /* "fp" or "dwarf" */
+        const char *call_graph; /* "fp", "dwarf" or "dwarf,BYTES" */
         bool is_whole_machine;  /* else PIDS, */
         const pid_t *pids;      /* and what they start */
         unsigned n_pids;

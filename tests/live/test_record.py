@@ -176,8 +176,10 @@ def test_process(tap, place, command):
         tap.check(code == 0 and NAMED.search(errors) and f'no process {ended.pid}' in errors and
                   "the runtime's own sampler" not in errors, 'beside one that is not there any more', code, errors)
         code, _, errors = place.record('-p', program.pid, '-g', 'dwarf', '-d', 1, '-o', 'a.folded')
-        tap.check(code == 0 and NAMED.search(errors) and errors.count('frame pointers') == 1 and
-                  '--call-graph fp has them' in errors.split('\n')[0], '--call-graph dwarf has no callers', code, errors)
+        stacks = (place.directory / 'a.folded').read_text().splitlines() if code == 0 else []
+        callers = [stack for stack in stacks if 'Live.Program.Main(string[]);' in stack]
+        tap.check(code == 0 and NAMED.search(errors) and callers and 'callers' not in errors,
+                  '--call-graph dwarf has callers', code, errors, stacks[:3])
 
 
 def test_packed(tap, place, _):
@@ -392,8 +394,10 @@ def test_without_perf(tap, place, command):
         tap.check(code == 0 and NAMED.search(errors) and f'no process {ended.pid}' in errors and
                   "the runtime's own sampler" not in errors, 'beside one that is not there any more', code, errors)
         code, _, errors = place.record('-p', program.pid, '-g', 'dwarf', '-d', 1, '-o', 'a.folded')
-        tap.check(code == 0 and NAMED.search(errors) and errors.count('frame pointers') == 1 and
-                  '--call-graph fp has them' in errors.split('\n')[0], '--call-graph dwarf has no callers', code, errors)
+        stacks = (place.directory / 'a.folded').read_text().splitlines() if code == 0 else []
+        callers = [stack for stack in stacks if 'Live.Program.Main(string[]);' in stack]
+        tap.check(code == 0 and NAMED.search(errors) and callers and 'callers' not in errors,
+                  '--call-graph dwarf has callers', code, errors, stacks[:3])
     done = subprocess.run([sys.executable, '-B', HERE / 'refuse_perf.py', place.programs.clrsym, 'record', '--', 'true'],
                           cwd=place.directory, env=place.environment, check=False, capture_output=True, text=True,
                           timeout=120)

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/address-space.h"
+
+#include "util/hash.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+/* A guess: mappings that cover each other, of which the last one counts. */
+#define MAX_COVERED 4096u
+
+/* From parent to parent. */
+#define MAX_PARENTS 32u
+
+/* The life of an address space begins: by a fork, with what the parent has, or by an execution. */
+typedef struct SpaceBegin {
+        uint64_t time;
+        int32_t parent; /* 0: it is empty */
+} SpaceBegin;
+
+typedef struct Space {
+        GArray *mappings; /* of SpaceMapping; by BEGIN, once sorted */
+        GArray *ends;     /* of uint64_t: the highest end of the mappings up to each */
+        GArray *begins;   /* of SpaceBegin; by time, once sorted */
+        bool is_sorted;
+} Space;
+
+static void space_free(void *data)
+{
+        Space *space = data;
+
+        g_array_unref(space->mappings);
+        g_array_unref(space->ends);
+        g_array_unref(space->begins);
+        g_free(space);
+}
+
+static void mapped_file_free(void *data)
+{
+        MappedFile *file = data;
+
+        g_free(file->path);
+        g_free(file);
+}
+
+static guint mapped_file_hash(gconstpointer data)
+{
+        const MappedFile *file = data;
+
+        return (guint)(hash_bytes(file->path, strlen(file->path)) ^ file->inode);
+}
+
+static gboolean mapped_file_equal(gconstpointer one, gconstpointer other)
+{
+        const MappedFile *a = one, *b = other;
+
+        return a->major == b->major && a->minor == b->minor && a->inode == b->inode &&
+               a->n_build_id == b->n_build_id &&
+               memcmp(a->build_id, b->build_id, sizeof(a->build_id)) == 0 &&
+               strcmp(a->path, b->path) == 0;
+}
+
+AddressSpaces *address_spaces_new(void)
+{
+        AddressSpaces *spaces = g_new0(AddressSpaces, 1);
+
+        spaces->spaces = g_hash_table_new_full(NULL, NULL, NULL, space_free);
+        spaces->files =
+                g_hash_table_new_full(mapped_file_hash, mapped_file_equal, NULL, mapped_file_free);
+        spaces->by_number = g_ptr_array_new();
+        return spaces;
+}
+
+void address_spaces_free(AddressSpaces *spaces)
+{
+        if (!spaces)
+                return;
+        g_hash_table_unref(spaces->spaces);
+        g_hash_table_unref(spaces->files);
+        g_ptr_array_unref(spaces->by_number);
+        g_free(spaces);
+}
+
+static Space *spaces_get(AddressSpaces *spaces, int32_t pid)
+{
+        Space *space = g_hash_table_lookup(spaces->spaces, GINT_TO_POINTER(pid));
+
+        if (!space) {
+                space = g_new0(Space, 1);
+                space->mappings = g_array_new(FALSE, FALSE, sizeof(SpaceMapping));
+                space->ends = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+                space->begins = g_array_new(FALSE, FALSE, sizeof(SpaceBegin));
+                g_hash_table_insert(spaces->spaces, GINT_TO_POINTER(pid), space);
+        }
+        space->is_sorted = false;
+        return space;
+}
+
+static void spaces_add_begin(AddressSpaces *spaces, int32_t pid, int32_t parent, uint64_t time)
+{
+        const SpaceBegin begin = {time, parent};
+
+        if (spaces->n_mappings++ < SPACE_MAX_MAPPINGS)
+                g_array_append_val(spaces_get(spaces, pid)->begins, begin);
+}
+
+/* NULL: there are too many. */
+static const MappedFile *spaces_add_file(AddressSpaces *spaces, const MappedFile *key)
+{
+        MappedFile *file = g_hash_table_lookup(spaces->files, key);
+
+        if (file || spaces->by_number->len == SPACE_MAX_FILES)
+                return file;
+        file = g_memdup2(key, sizeof(*key));
+        file->path = g_strdup(key->path);
+        file->number = spaces->by_number->len;
+        g_hash_table_add(spaces->files, file);
+        g_ptr_array_add(spaces->by_number, file);
+        return file;
+}
+
+/* PERF_RECORD_MMAP2 up to its path. */
+typedef struct MappingRecord {
+        struct perf_event_header header;
+        uint32_t pid, tid;
+        uint64_t address, size, offset;
+        union {
+                struct {
+                        uint32_t major, minor;
+                        uint64_t inode, generation;
+                };
+                struct {
+                        uint8_t n_build_id, reserved[3], build_id[20];
+                };
+        };
+        uint32_t protection, flags;
+} MappingRecord;
+
+/* PERF_RECORD_FORK */
+typedef struct ForkRecord {
+        struct perf_event_header header;
+        uint32_t pid, parent, tid, parent_tid;
+} ForkRecord;
+
+/* PERF_RECORD_COMM up to the name. */
+typedef struct CommRecord {
+        struct perf_event_header header;
+        uint32_t pid, tid;
+} CommRecord;
+
+static void spaces_take_mapping(AddressSpaces *spaces, const struct perf_event_header *record,
+                                uint64_t time)
+{
+        const char *path = (const char *)record + sizeof(MappingRecord);
+        const MappedFile *file;
+        MappingRecord mapping;
+        MappedFile key;
+
+        if (record->size <= sizeof(mapping) || !memchr(path, '\0', record->size - sizeof(mapping)))
+                return;
+        memcpy(&mapping, record, sizeof(mapping));
+        if (!(mapping.protection & PROT_EXEC) || mapping.size > UINT64_MAX - mapping.address)
+                return;
+        key = (MappedFile){.pid = (int32_t)mapping.pid, .path = (char *)path};
+        if (record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+                key.n_build_id = MIN(mapping.n_build_id, sizeof(key.build_id));
+                memcpy(key.build_id, mapping.build_id, key.n_build_id);
+        } else {
+                key.major = mapping.major;
+                key.minor = mapping.minor;
+                key.inode = mapping.inode;
+        }
+        if (spaces->n_mappings == SPACE_MAX_MAPPINGS)
+                return;
+        file = spaces_add_file(spaces, &key);
+        if (file) {
+                const SpaceMapping row = {.begin = mapping.address,
+                                          .end = mapping.address + mapping.size,
+                                          .offset = mapping.offset,
+                                          .time = time,
+                                          .file = file->number};
+
+                spaces->n_mappings++;
+                g_array_append_val(spaces_get(spaces, key.pid)->mappings, row);
+        }
+}
+
+static void spaces_take_fork(AddressSpaces *spaces, const struct perf_event_header *record,
+                             uint64_t time)
+{
+        ForkRecord fork;
+
+        if (record->size < sizeof(fork))
+                return;
+        memcpy(&fork, record, sizeof(fork));
+        /* Else it is a thread that was made. */
+        if (fork.pid != fork.parent)
+                spaces_add_begin(spaces, (int32_t)fork.pid, (int32_t)fork.parent, time);
+}
+
+void address_spaces_take(AddressSpaces *spaces, const struct perf_event_header *record,
+                         uint64_t time)
+{
+        CommRecord comm;
+
+        switch (record->type) {
+        case PERF_RECORD_MMAP2:
+                spaces_take_mapping(spaces, record, time);
+                break;
+        case PERF_RECORD_FORK:
+                spaces_take_fork(spaces, record, time);
+                break;
+        case PERF_RECORD_COMM:
+                if (!(record->misc & PERF_RECORD_MISC_COMM_EXEC) || record->size < sizeof(comm))
+                        break;
+                memcpy(&comm, record, sizeof(comm));
+                spaces_add_begin(spaces, (int32_t)comm.pid, 0, time);
+                break;
+        default:
+                break;
+        }
+}
+
+static int mapping_compare(gconstpointer one, gconstpointer other)
+{
+        const SpaceMapping *a = one, *b = other;
+
+        return a->begin != b->begin ? (a->begin > b->begin) - (a->begin < b->begin)
+                                    : (a->time > b->time) - (a->time < b->time);
+}
+
+static int begin_compare(gconstpointer one, gconstpointer other)
+{
+        const SpaceBegin *a = one, *b = other;
+
+        return (a->time > b->time) - (a->time < b->time);
+}
+
+static void space_sort(Space *space)
+{
+        uint64_t end = 0;
+        guint i;
+
+        if (space->is_sorted)
+                return;
+        g_array_sort(space->mappings, mapping_compare);
+        g_array_sort(space->begins, begin_compare);
+        g_array_set_size(space->ends, 0);
+        for (i = 0; i < space->mappings->len; i++) {
+                end = MAX(end, g_array_index(space->mappings, SpaceMapping, i).end);
+                g_array_append_val(space->ends, end);
+        }
+        space->is_sorted = true;
+}
+
+/* What was mapped last at ADDRESS, from FIRST to LAST. */
+static const SpaceMapping *space_find(const Space *space, uint64_t address, uint64_t first,
+                                      uint64_t last)
+{
+        const SpaceMapping *found = NULL;
+        guint low = 0, high = space->mappings->len, n_seen = 0;
+
+        while (low < high) {
+                guint middle = low + (high - low) / 2;
+
+                if (g_array_index(space->mappings, SpaceMapping, middle).begin <= address)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        for (; low > 0 && n_seen++ < MAX_COVERED &&
+               g_array_index(space->ends, uint64_t, low - 1) > address;
+             low--) {
+                const SpaceMapping *row = &g_array_index(space->mappings, SpaceMapping, low - 1);
+
+                if (row->end > address && row->time >= first && row->time <= last &&
+                    (!found || row->time > found->time))
+                        found = row;
+        }
+        return found;
+}
+
+const SpaceMapping *address_spaces_find(const AddressSpaces *spaces, int32_t pid, uint64_t time,
+                                        uint64_t address)
+{
+        unsigned n_parents;
+
+        for (n_parents = 0; n_parents < MAX_PARENTS; n_parents++) {
+                Space *space = g_hash_table_lookup(spaces->spaces, GINT_TO_POINTER(pid));
+                const SpaceMapping *found;
+                SpaceBegin begin = {0};
+                guint i;
+
+                if (!space)
+                        return NULL;
+                space_sort(space);
+                for (i = space->begins->len; i > 0; i--)
+                        if (g_array_index(space->begins, SpaceBegin, i - 1).time <= time) {
+                                begin = g_array_index(space->begins, SpaceBegin, i - 1);
+                                break;
+                        }
+                found = space_find(space, address, begin.time, time);
+                if (found || !begin.parent)
+                        return found;
+                pid = begin.parent;
+                time = begin.time;
+        }
+        return NULL;
+}
+
+const MappedFile *address_spaces_file(const AddressSpaces *spaces, uint32_t number)
+{
+        return g_ptr_array_index(spaces->by_number, number);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * CallFrames: the call frame information (.eh_frame) of the ELF files that were mapped, by libdw
+ *
+ * A file is used if it is the one that was mapped, by device and inode, or by its build id. It is
+ * read, not mapped, so that it may be cut meanwhile. At most CALL_FRAMES_MAX_FILES are open.
+ */
+
+#include "unwind/address-space.h"
+
+#include <elfutils/libdw.h>
+
+#define CALL_FRAMES_MAX_FILES 256u
+
+typedef struct CallFrames CallFrames;
+
+/* SPACES is borrowed. */
+CallFrames *call_frames_new(const AddressSpaces *spaces);
+void call_frames_free(CallFrames *frames);
+
+/*
+ * What the file of MAPPING has for ADDRESS, to be freed with free(). NULL: nothing; then frames are
+ * taken to begin with a frame pointer, as .NET code has.
+ */
+Dwarf_Frame *call_frames_find(CallFrames *frames, const SpaceMapping *mapping, uint64_t address);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * PerfData: a perf.data file, record by record
+ *
+ * As perf record writes it: a header, the attributes of its events with their ids, the records, and
+ * sections with features. The source of the layout is
+ * tools/perf/Documentation/perf.data-file-format.txt of Linux, and linux/perf_event.h for
+ * attributes and records. All numbers are in the byte order of the machine that recorded; a file of
+ * the other order is refused.
+ *
+ * No length in the file is believed: memory is bounded by that of a window, of PERF_MAX_ATTRS
+ * attributes and of their PERF_MAX_IDS ids.
+ */
+
+#include <glib.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PERF_MAX_ATTRS 4096u
+#define PERF_MAX_IDS   (1u << 20)
+
+/* A part of the file, in bytes. */
+typedef struct PerfSection {
+        uint64_t offset, size;
+} PerfSection;
+
+typedef struct PerfFileHeader {
+        uint64_t magic;
+        uint64_t size;      /* of this header */
+        uint64_t attr_size; /* of an attribute and the section of its ids */
+        PerfSection attrs, data, event_types;
+        uint64_t features[4]; /* a bit for each section after the data */
+} PerfFileHeader;
+
+typedef struct PerfAttr {
+        struct perf_event_attr attr;
+        uint64_t at; /* where it is in the file */
+        uint32_t n;  /* bytes of it that are there */
+} PerfAttr;
+
+typedef struct PerfData {
+        int fd; /* owned */
+        uint64_t size;
+        PerfFileHeader header;
+        GArray *attrs;      /* owned, of PerfAttr */
+        GHashTable *by_id;  /* owned: index of the attribute + 1 by id, or empty if one is enough */
+        uint64_t next;      /* where the next record is */
+        uint8_t *window;    /* owned */
+        uint64_t window_at; /* what it has of the file */
+        size_t n_window;
+} PerfData;
+
+/* PATH is a regular file. To be deinitialized in both cases. */
+bool perf_data_open(PerfData *ret_data, const char *path, GError **error);
+void perf_data_deinit(PerfData *data);
+
+/* N bytes of the file from OFFSET on. */
+bool perf_data_read(const PerfData *data, uint64_t offset, void *bytes, size_t n, GError **error);
+
+/*
+ * The next record, valid until the call after it. At the end, *RET_RECORD is NULL. What a recording
+ * that was killed has of its last record is left out.
+ */
+bool perf_data_next(PerfData *data, const struct perf_event_header **ret_record, GError **error);
+/* From the first record on again. */
+void perf_data_rewind(PerfData *data);
+
+/* The attributes of a sample; NULL: its id is not known, or it is shorter than that. */
+const struct perf_event_attr *perf_data_attr(const PerfData *data,
+                                             const struct perf_event_header *record);
+
+/* The time of a record that is not a sample, in ns of perf's clock; 0 if it has none. */
+uint64_t perf_data_time(const PerfData *data, const struct perf_event_header *record);

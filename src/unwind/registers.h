@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Registers of a thread in one of its frames, by their DWARF numbers, and the copy of its stack
+ *
+ * x86-64 only: the numbers are those of its ABI, "DWARF Register Number Mapping".
+ */
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+        REGISTER_FP = 6,
+        REGISTER_SP = 7,
+        REGISTER_PC = 16, /* the return address */
+        N_REGISTERS,
+};
+
+typedef struct Registers {
+        uint64_t values[N_REGISTERS];
+        uint32_t known; /* a bit for each */
+} Registers;
+
+typedef struct StackCopy {
+        uint64_t address;
+        const uint8_t *bytes;
+        size_t n;
+        bool is_short; /* something above it was asked for */
+} StackCopy;
+
+static inline bool registers_have(const Registers *registers, unsigned number)
+{
+        return number < N_REGISTERS && registers->known >> number & 1;
+}
+
+static inline void registers_set(Registers *registers, unsigned number, uint64_t value)
+{
+        registers->values[number] = value;
+        registers->known |= 1u << number;
+}
+
+/* The registers that perf recorded: one of VALUES, of 64 bits each, for each bit of MASK. */
+void registers_from_perf(uint64_t mask, const uint8_t *values, Registers *ret_registers);
+
+/* The 8 bytes at ADDRESS. False: they were not copied. */
+bool stack_copy_read(StackCopy *stack, uint64_t address, uint64_t *ret_value);
+
+/* The frame of the caller. */
+typedef enum RegistersStep {
+        REGISTERS_CALLER,
+        REGISTERS_SIGNAL, /* the program was interrupted in it, by a signal */
+        REGISTERS_END,    /* there is none, or it is not in the copy of the stack */
+} RegistersStep;
+
+/* By call frame information. */
+RegistersStep registers_step_frame(Registers *registers, StackCopy *stack, Dwarf_Frame *frame);
+/* By the frame pointer. */
+RegistersStep registers_step_pointer(Registers *registers, StackCopy *stack);

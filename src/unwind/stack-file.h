@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * A perf.data file with copies of stacks becomes one with callers
+ *
+ * perf script cannot unwind .NET code, which has no DWARF, and its filters see no stack that was
+ * not unwound by the kernel. So the callers are found here: by call frame information where a file
+ * has it, by frame pointers elsewhere, as in .NET code. All else of the file stays as it is.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct StackCounts {
+        uint64_t n_samples; /* with a copy of the stack */
+        uint64_t n_cut;     /* the copy ends before the callers do */
+} StackCounts;
+
+/* Do samples of the file have copies of stacks? False also if it cannot be read. */
+bool stack_file_is(const char *path);
+
+/* Writes the file to FD. x86-64 only: false elsewhere. */
+bool stack_file_unwind(const char *path, int fd, StackCounts *ret_counts, GError **error);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+
+/* A perf.data file with copies of stacks, of any bytes. What comes out is such a file again. */
+
+#include "fuzz.h"
+#include "unwind/stack-file.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        const int in = memfd_create("perf.data", MFD_CLOEXEC);
+        const int out = memfd_create("stacks", MFD_CLOEXEC);
+        g_autoptr(GError) error = NULL;
+        StackCounts counts;
+        char path[64];
+
+        FUZZ_REQUIRE(in >= 0 && out >= 0 && pwrite(in, data, size, 0) == (ssize_t)size);
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", in);
+        stack_file_is(path);
+        FUZZ_REQUIRE(stack_file_unwind(path, out, &counts, &error) == (error == NULL));
+        FUZZ_REQUIRE(counts.n_cut <= counts.n_samples);
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", out);
+        FUZZ_REQUIRE(error || !stack_file_is(path));
+        close(in);
+        close(out);
+        return 0;
+}

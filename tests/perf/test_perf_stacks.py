@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""`clrsym perf` and stacks that perf copied (--call-graph dwarf). A native program without frame pointers is
+compared with perf's own unwinding of the same samples. Damaged files end with a reason, not a crash."""
+
+import pathlib
+import re
+import subprocess
+
+import perftool
+import recorded
+
+SOURCE = '''
+#include <stdlib.h>
+#include <string.h>
+#define STEP __attribute__((noinline, noclone))
+static volatile unsigned long sink;
+STEP void leaf(int n) { char room[200]; memset(room, n, sizeof(room)); for (int i = 0; i < 2000; i++) sink += room[i % 200]; }
+STEP int deep(int n) { char room[64]; memset(room, n, sizeof(room)); if (n) deep(n - 1); else leaf(n); return sink += room[n]; }
+STEP int compare(const void *a, const void *b) { leaf(3); return *(const int *)a - *(const int *)b; }
+STEP void sorted(void) { int values[64]; for (int i = 0; i < 64; i++) values[i] = i * 37 % 64; qsort(values, 64, 4, compare); sink++; }
+int main(void) { for (int i = 0; i < 2500; i++) { deep(i % 30); sorted(); } return 0; }
+'''
+FRAME = re.compile(r'^\s+([0-9a-f]+) (\S+)')
+
+
+def stacks(text):
+    """The names of each sample's frames, the leaf first."""
+    found = []
+    for block in text.split('\n\n'):
+        names = [match[2].split('+')[0].split('@')[0].split('.')[0] for line in block.splitlines() if (match := FRAME.match(line))]
+        if names:
+            found.append(names)
+    return found
+
+
+def record(directory, *options):
+    program, data = directory / 'deep', directory / 'deep.data'
+    subprocess.run(['gcc', '-O2', '-fomit-frame-pointer', '-o', program, '-x', 'c', '-'], input=SOURCE, text=True, check=True)
+    subprocess.run(['perf', 'record', '-q', '-e', 'cpu-clock:u', '-k', 'mono', '-B', '-N', '-F', '997', *options,
+                    '-o', data, program], check=True)
+    return data
+
+
+def program_part(names):
+    """From the leaf to main: what is below is the C library's business."""
+    return names[:names.index('main') + 1] if 'main' in names else names
+
+
+def test_same(tap, name_stacks, directory):
+    for options in ((), ('--buildid-mmap',)):
+        data = record(directory, '--call-graph', 'dwarf', *options)
+        theirs = [program_part(names) for names in stacks(subprocess.run(
+            ['perf', 'script', '-i', data, '-F', 'comm,ip,sym', '--no-inline'], check=True, capture_output=True, text=True).stdout)]
+        done = name_stacks(data)
+        ours = [program_part(names) for names in stacks(done.stdout)]
+        tap.check(len(theirs) > 100 and len(ours) == len(theirs), 'each sample has a stack', len(ours), len(theirs), done.stderr)
+        same = sum(one == other for one, other in zip(ours, theirs))
+        others = [pair for pair in zip(ours, theirs) if pair[0] != pair[1]]
+        tap.check(same >= 0.98 * len(theirs), f'{same} of {len(theirs)} as perf unwinds them', others[:3])
+        whole = sum(names[-1] == 'main' for names in ours)
+        tap.check(whole >= 0.98 * len(ours), f'{whole} of {len(ours)} lead to main')
+
+
+def test_cut(tap, name_stacks, directory):
+    done = name_stacks(record(directory, '--call-graph', 'dwarf,1024'))
+    tap.check(done.returncode == 0 and 'stacks are longer than what perf copied of them' in done.stderr,
+              'stacks that are cut are counted', done.stderr)
+    done = name_stacks(record(directory, '--call-graph', 'dwarf', '-z'))
+    tap.check(done.returncode == 0 and 'record without -z' in done.stderr and 'could not be unwound' in done.stderr,
+              'a compressed recording has its leaves', done.stderr)
+
+
+def test_damaged(tap, name_stacks, directory):
+    whole = record(directory, '--call-graph', 'dwarf').read_bytes()
+    damaged = directory / 'damaged.data'
+    for what, content in (('cut', whole[:len(whole) // 2]), ('header only', whole[:104]),
+                          ('an id that lies', whole[:112] + b'\xff' * 16 + whole[128:])):
+        damaged.write_bytes(content)
+        done = name_stacks(damaged)
+        tap.check(done.returncode in (0, 1) and done.stderr, f'a damaged recording: {what}', done.returncode, done.stderr)
+
+
+def run(tap, programs, directory, _):
+    reason = perftool.missing(programs)
+    if reason:
+        tap.skip('stacks that perf copied', reason)
+        return
+    directory = pathlib.Path(directory)
+    with recorded.Daemon(programs, directory) as daemon:
+        def name_stacks(data):
+            return perftool.clrsym_perf(programs, '-i', data, *daemon.source, env=perftool.environment(programs))
+
+        for test in (test_same, test_cut, test_damaged):
+            test(tap, name_stacks, directory)
+
+
+if __name__ == '__main__':
+    recorded.main(run)
