@@ -79,6 +79,12 @@ typedef struct Naming {
         bool is_to_rescue; /* for another reason than that its reader went away */
 } Naming;
 
+/* The file that perf reads. */
+static const char *naming_samples(const Naming *naming)
+{
+        return naming->stacks ? naming->stacks : naming->input;
+}
+
 static void print_notes(Naming *naming)
 {
         guint i;
@@ -130,7 +136,7 @@ static bool naming_survey(Naming *naming, GError **error)
                                                 NULL};
         g_autoptr(GPtrArray) settings = g_ptr_array_new();
         const PerfRun run = {
-                .input = naming->stacks ? naming->stacks : naming->input,
+                .input = naming_samples(naming),
                 .arguments = ARGUMENTS,
                 .settings = settings,
                 .output_fd = -1,
@@ -463,7 +469,7 @@ static bool run_filter(Naming *naming, PerfRun *run, GError **error)
         }
         run->mappings = mappings;
         run->cache = naming->cache;
-        run->input = naming->stacks ? naming->stacks : naming->input;
+        run->input = naming_samples(naming);
         run->arguments = NO_ARGUMENTS;
         run->settings = settings;
         ok = naming->is_nettrace ? perf_nettrace_run(run, &result, error)

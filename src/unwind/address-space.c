@@ -100,8 +100,10 @@ static void spaces_add_begin(AddressSpaces *spaces, int32_t pid, int32_t parent,
 {
         const SpaceBegin begin = {time, parent};
 
-        if (spaces->n_mappings++ < SPACE_MAX_MAPPINGS)
-                g_array_append_val(spaces_get(spaces, pid)->begins, begin);
+        if (spaces->n_mappings == SPACE_MAX_MAPPINGS)
+                return;
+        spaces->n_mappings++;
+        g_array_append_val(spaces_get(spaces, pid)->begins, begin);
 }
 
 /* NULL: there are too many. */

@@ -109,13 +109,16 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
         return n;
 }
 
-static bool stack_file_write(StackFile *file, const void *bytes, size_t n, GError **error)
+static bool stack_file_fail_write(GError **error)
 {
-        if (fwrite(bytes, 1, n, file->output) == n)
-                return true;
         g_set_error(error, UNWIND_ERROR, UNWIND_ERROR_SYSTEM, "its stacks cannot be written: %s",
                     g_strerror(errno));
         return false;
+}
+
+static bool stack_file_write(StackFile *file, const void *bytes, size_t n, GError **error)
+{
+        return fwrite(bytes, 1, n, file->output) == n || stack_file_fail_write(error);
 }
 
 static bool stack_file_write_sample(StackFile *file, const struct perf_event_header *record,
@@ -222,8 +225,9 @@ static bool stack_file_correct(StackFile *file, uint64_t size, GError **error)
         guint i;
 
         header.data.size = size;
-        if (fseeko(file->output, 0, SEEK_SET) != 0 ||
-            !stack_file_write(file, &header, sizeof(header), error))
+        if (fseeko(file->output, 0, SEEK_SET) != 0)
+                return stack_file_fail_write(error);
+        if (!stack_file_write(file, &header, sizeof(header), error))
                 return false;
         for (i = 0; i < file->data.attrs->len; i++) {
                 PerfAttr row = g_array_index(file->data.attrs, PerfAttr, i);
@@ -234,8 +238,9 @@ static bool stack_file_correct(StackFile *file, uint64_t size, GError **error)
                 row.attr.sample_regs_user = 0;
                 row.attr.sample_stack_user = 0;
                 row.attr.exclude_callchain_user = 0;
-                if (fseeko(file->output, (off_t)row.at, SEEK_SET) != 0 ||
-                    !stack_file_write(file, &row.attr, MIN(row.n, sizeof(row.attr)), error))
+                if (fseeko(file->output, (off_t)row.at, SEEK_SET) != 0)
+                        return stack_file_fail_write(error);
+                if (!stack_file_write(file, &row.attr, MIN(row.n, sizeof(row.attr)), error))
                         return false;
         }
         return true;
@@ -257,10 +262,14 @@ static bool stack_file_run(StackFile *file, GError **error)
                 return false;
         if (!stack_file_correct(file, records->size ? size : 0, error))
                 return false;
-        if (fflush(file->output) == 0)
-                return true;
-        return stack_file_write(file, "", 1, error);
+        return fflush(file->output) == 0 || stack_file_fail_write(error);
 }
+
+#ifdef __x86_64__
+enum { IS_KNOWN_MACHINE = true };
+#else
+enum { IS_KNOWN_MACHINE = false };
+#endif
 
 bool stack_file_unwind(const char *path, int fd, StackCounts *ret_counts, GError **error)
 {
@@ -271,6 +280,11 @@ bool stack_file_unwind(const char *path, int fd, StackCounts *ret_counts, GError
         file->frames = call_frames_new(file->spaces);
         file->output = fdopen(dup(fd), "w");
         ok = perf_data_open(&file->data, path, error);
+        if (ok && !IS_KNOWN_MACHINE) {
+                g_set_error_literal(error, UNWIND_ERROR, UNWIND_ERROR_UNKNOWN,
+                                    "the registers of this machine are not known");
+                ok = false;
+        }
         if (ok && !file->output) {
                 g_set_error(error, UNWIND_ERROR, UNWIND_ERROR_SYSTEM, "%s", g_strerror(errno));
                 ok = false;
