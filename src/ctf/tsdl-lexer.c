@@ -31,7 +31,12 @@ static bool tsdl_lexer_starts_with(const TsdlLexer *lexer, const char *text)
 static bool tsdl_lexer_skip_blanks(TsdlLexer *lexer)
 {
         while (lexer->at < lexer->end) {
-                if (tsdl_lexer_starts_with(lexer, "//")) {
+                if (g_ascii_isspace(*lexer->at)) {
+                        lexer->line += *lexer->at == '\n';
+                        lexer->at++;
+                } else if (*lexer->at != '/') {
+                        break;
+                } else if (tsdl_lexer_starts_with(lexer, "//")) {
                         while (lexer->at < lexer->end && *lexer->at != '\n')
                                 lexer->at++;
                 } else if (tsdl_lexer_starts_with(lexer, "/*")) {
@@ -41,8 +46,6 @@ static bool tsdl_lexer_skip_blanks(TsdlLexer *lexer)
                                 lexer->line += *lexer->at == '\n';
                         }
                         lexer->at += 2;
-                } else if (g_ascii_isspace(*lexer->at)) {
-                        lexer->line += *lexer->at++ == '\n';
                 } else {
                         break;
                 }
@@ -89,7 +92,7 @@ static bool tsdl_lexer_string(TsdlLexer *lexer, TsdlToken *token)
                 return false;
         lexer->at++;
         token->type = TSDL_STRING;
-        token->text = g_string_chunk_insert_const(lexer->texts, lexer->buffer->str);
+        token->text = g_string_chunk_insert(lexer->texts, lexer->buffer->str);
         return true;
 }
 
@@ -123,14 +126,13 @@ static bool tsdl_lexer_integer(TsdlLexer *lexer, TsdlToken *token)
 
 static void tsdl_lexer_identifier(TsdlLexer *lexer, TsdlToken *token)
 {
-        const char *begin = lexer->at;
+        const char *at = lexer->at;
 
-        while (lexer->at < lexer->end && (g_ascii_isalnum(*lexer->at) || *lexer->at == '_'))
-                lexer->at++;
-        g_string_truncate(lexer->buffer, 0);
-        g_string_append_len(lexer->buffer, begin, lexer->at - begin);
+        while (at < lexer->end && (g_ascii_isalnum(*at) || *at == '_'))
+                at++;
         token->type = TSDL_IDENTIFIER;
-        token->text = g_string_chunk_insert_const(lexer->texts, lexer->buffer->str);
+        token->text = g_string_chunk_insert_len(lexer->texts, lexer->at, at - lexer->at);
+        lexer->at = at;
 }
 
 TsdlToken tsdl_lexer_next(TsdlLexer *lexer)

@@ -25,11 +25,21 @@ typedef struct TsdlType {
         CtfClass *class;
 } TsdlType;
 
+/* The attributes of an integer as they were read once, to be known by their text the next time. */
+typedef struct TsdlSeenInteger {
+        const char *text; /* borrowed: what follows the '{', with the '}' */
+        size_t n;
+        unsigned n_lines;
+        CtfClass class;
+} TsdlSeenInteger;
+
 typedef struct TsdlParser {
         TsdlLexer lexer;
         TsdlToken token; /* the next one */
         CtfTraceClass *trace;
         GArray *types; /* owned, of TsdlType: the innermost scope's last */
+        GArray *seen; /* owned, of TsdlSeenInteger, as long as the trace's byte order is the same */
+        GString *key; /* owned: of an attribute */
         unsigned depth;
         GError **error;
 } TsdlParser;
@@ -61,7 +71,7 @@ bool tsdl_unsigned(TsdlParser *parser, const TsdlValue *value, uint64_t max, uin
 bool tsdl_signed(TsdlParser *parser, const TsdlValue *value, int64_t *ret_number);
 bool tsdl_boolean(TsdlParser *parser, const TsdlValue *value, bool *ret_value);
 bool tsdl_byte_order(TsdlParser *parser, const TsdlValue *value, bool *ret_is_big_endian);
-/* { KEY = VALUE; ... } */
+/* { KEY = VALUE; ...: up to the '}', which is the next token then. */
 bool tsdl_attributes(TsdlParser *parser,
                      bool (*set)(TsdlParser *parser, const char *key, const TsdlValue *value,
                                  void *data),

@@ -158,12 +158,38 @@ static bool tsdl_set_integer(TsdlParser *parser, const char *key, const TsdlValu
         return true; /* others are for people */
 }
 
+/* LTTng repeats the attributes with each field, and there are few different ones. */
+#define MAX_SEEN 64
+
+/* Takes the attributes that follow, if their text was seen before. */
+static bool tsdl_integer_seen(TsdlParser *parser, CtfClass *class)
+{
+        TsdlLexer *lexer = &parser->lexer;
+        guint i;
+
+        for (i = 0; i < parser->seen->len && tsdl_is(parser, '{'); i++) {
+                const TsdlSeenInteger *seen = &g_array_index(parser->seen, TsdlSeenInteger, i);
+
+                if (seen->n > (size_t)(lexer->end - lexer->at) ||
+                    memcmp(seen->text, lexer->at, seen->n) != 0)
+                        continue;
+                *class = seen->class;
+                lexer->at += seen->n;
+                lexer->line += seen->n_lines;
+                return true;
+        }
+        return false;
+}
+
 static CtfClass *tsdl_integer(TsdlParser *parser)
 {
         TsdlInteger integer = {.class = tsdl_new(parser, CTF_KIND_INTEGER)};
+        TsdlSeenInteger seen = {.text = parser->lexer.at, .n_lines = parser->lexer.line};
 
         if (!integer.class)
                 return NULL;
+        if (tsdl_integer_seen(parser, integer.class))
+                return tsdl_advance(parser) ? integer.class : NULL;
         integer.class->is_big_endian = parser->trace->is_big_endian;
         if (!tsdl_attributes(parser, tsdl_set_integer, &integer))
                 return NULL;
@@ -173,7 +199,13 @@ static CtfClass *tsdl_integer(TsdlParser *parser)
         }
         if (!integer.has_align)
                 integer.class->align = integer.class->size % 8 ? 1 : 8;
-        return integer.class;
+        if (parser->seen->len < MAX_SEEN) {
+                seen.n = (size_t)(parser->lexer.at - seen.text);
+                seen.n_lines = parser->lexer.line - seen.n_lines;
+                seen.class = *integer.class;
+                g_array_append_val(parser->seen, seen);
+        }
+        return tsdl_advance(parser) ? integer.class : NULL;
 }
 
 static bool tsdl_set_float(TsdlParser *parser, const char *key, const TsdlValue *value, void *data)
@@ -209,7 +241,7 @@ static CtfClass *tsdl_float(TsdlParser *parser)
                           "or 64 bits");
                 return NULL;
         }
-        return class;
+        return tsdl_advance(parser) ? class : NULL;
 }
 
 static bool tsdl_ignore(TsdlParser *parser, const char *key, const TsdlValue *value, void *data)
@@ -224,7 +256,8 @@ static CtfClass *tsdl_string(TsdlParser *parser)
         if (!class)
                 return NULL;
         class->align = 8;
-        if (tsdl_is(parser, '{') && !tsdl_attributes(parser, tsdl_ignore, NULL))
+        if (tsdl_is(parser, '{') &&
+            (!tsdl_attributes(parser, tsdl_ignore, NULL) || !tsdl_advance(parser)))
                 return NULL;
         return class;
 }

@@ -146,7 +146,6 @@ bool tsdl_byte_order(TsdlParser *parser, const TsdlValue *value, bool *ret_is_bi
         return true;
 }
 
-/* { KEY = VALUE; ... } */
 bool tsdl_attributes(TsdlParser *parser,
                      bool (*set)(TsdlParser *parser, const char *key, const TsdlValue *value,
                                  void *data),
@@ -155,16 +154,16 @@ bool tsdl_attributes(TsdlParser *parser,
         if (!tsdl_expect(parser, '{'))
                 return false;
         while (!tsdl_is(parser, '}')) {
-                g_autoptr(GString) key = g_string_new(NULL);
                 TsdlValue value;
 
-                if (!tsdl_path(parser, key))
+                g_string_truncate(parser->key, 0);
+                if (!tsdl_path(parser, parser->key))
                         return false;
                 if (parser->token.type != TSDL_ASSIGN)
                         return tsdl_fail(parser, CTF_ERROR_DAMAGED, "expected '='");
                 if (!tsdl_advance(parser) || !tsdl_value(parser, &value) ||
-                    !tsdl_expect(parser, ';') || !set(parser, key->str, &value, data))
+                    !tsdl_expect(parser, ';') || !set(parser, parser->key->str, &value, data))
                         return false;
         }
-        return tsdl_advance(parser);
+        return true;
 }

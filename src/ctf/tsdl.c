@@ -23,10 +23,11 @@ static bool tsdl_block(TsdlParser *parser, TsdlBlock *block)
 {
         const guint n_types = parser->types->len;
 
+        g_autoptr(GString) key = g_string_new(NULL);
+
         if (!tsdl_expect(parser, '{'))
                 return false;
         while (!tsdl_is(parser, '}')) {
-                g_autoptr(GString) key = g_string_new(NULL);
                 CtfClass *class;
                 TsdlValue value;
 
@@ -35,6 +36,7 @@ static bool tsdl_block(TsdlParser *parser, TsdlBlock *block)
                                 return false;
                         continue;
                 }
+                g_string_truncate(key, 0);
                 if (!tsdl_path(parser, key))
                         return false;
                 g_strdelimit(key->str, (char[]){CTF_PATH_SEPARATOR, 0}, '.');
@@ -104,8 +106,10 @@ static bool tsdl_set_trace(TsdlParser *parser, TsdlBlock *block, const char *key
         CtfTraceClass *trace = parser->trace;
         uint64_t number;
 
-        if (!strcmp(key, "byte_order"))
+        if (!strcmp(key, "byte_order")) {
+                g_array_set_size(parser->seen, 0);
                 return tsdl_byte_order(parser, value, &trace->is_big_endian);
+        }
         if (!strcmp(key, "uuid")) {
                 trace->has_uuid = value->is_string && ctf_uuid_from_text(value->text, trace->uuid);
                 trace->has_packet_uuid = trace->has_uuid;
@@ -495,6 +499,8 @@ CtfTraceClass *tsdl_parse(const char *text, size_t n, GError **error)
         TsdlParser parser = {
                 .trace = trace,
                 .types = g_array_new(FALSE, FALSE, sizeof(TsdlType)),
+                .seen = g_array_new(FALSE, FALSE, sizeof(TsdlSeenInteger)),
+                .key = g_string_new(NULL),
                 .error = error,
         };
         bool is_ok;
@@ -507,5 +513,7 @@ CtfTraceClass *tsdl_parse(const char *text, size_t n, GError **error)
         is_ok = is_ok && tsdl_set_clocks(&parser, trace);
         tsdl_lexer_deinit(&parser.lexer);
         g_array_unref(parser.types);
+        g_array_unref(parser.seen);
+        g_string_free(parser.key, TRUE);
         return is_ok ? g_steal_pointer(&trace) : NULL;
 }
