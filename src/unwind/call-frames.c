@@ -4,7 +4,6 @@
 #include "perf/mount-device.h"
 #include "util/fd.h"
 
-#include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <string.h>
@@ -12,12 +11,14 @@
 #include <sys/sysmacros.h>
 
 typedef struct FrameFile {
-        int fd; /* owned */
+        const DwarfApi *dwarf; /* borrowed */
+        int fd;                /* owned */
         Elf *elf;
         Dwarf_CFI *cfi; /* NULL: there is no information */
 } FrameFile;
 
 struct CallFrames {
+        const DwarfApi *dwarf;       /* borrowed */
         const AddressSpaces *spaces; /* borrowed */
         GHashTable *files;           /* owned: FrameFile by number of the mapped file */
         unsigned n_open;
@@ -28,18 +29,19 @@ static void frame_file_free(void *data)
         FrameFile *file = data;
 
         if (file->cfi)
-                dwarf_cfi_end(file->cfi);
+                file->dwarf->dwarf_cfi_end(file->cfi);
         if (file->elf)
                 elf_end(file->elf);
         fd_clear(&file->fd);
         g_free(file);
 }
 
-CallFrames *call_frames_new(const AddressSpaces *spaces)
+CallFrames *call_frames_new(const DwarfApi *dwarf, const AddressSpaces *spaces)
 {
         CallFrames *frames = g_new0(CallFrames, 1);
 
         elf_version(EV_CURRENT);
+        frames->dwarf = dwarf;
         frames->spaces = spaces;
         frames->files = g_hash_table_new_full(NULL, NULL, NULL, frame_file_free);
         return frames;
@@ -81,7 +83,7 @@ static bool frame_file_is(const FrameFile *file, const MappedFile *mapped)
             gelf_getclass(file->elf) != ELFCLASS64)
                 return false;
         return !mapped->n_build_id ||
-               (dwelf_elf_gnu_build_id(file->elf, &build_id) == mapped->n_build_id &&
+               (file->dwarf->dwelf_elf_gnu_build_id(file->elf, &build_id) == mapped->n_build_id &&
                 memcmp(build_id, mapped->build_id, mapped->n_build_id) == 0);
 }
 
@@ -90,6 +92,7 @@ static FrameFile *call_frames_open(CallFrames *frames, const MappedFile *mapped)
         g_autofree char *in_root = g_strdup_printf("/proc/%d/root%s", mapped->pid, mapped->path);
         FrameFile *file = g_new0(FrameFile, 1);
 
+        file->dwarf = frames->dwarf;
         file->fd = -1;
         if ((!mapped->inode && !mapped->n_build_id) || mapped->path[0] != '/' ||
             frames->n_open == CALL_FRAMES_MAX_FILES)
@@ -101,7 +104,7 @@ static FrameFile *call_frames_open(CallFrames *frames, const MappedFile *mapped)
                 return file;
         file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
         if (frame_file_is(file, mapped))
-                file->cfi = dwarf_getcfi_elf(file->elf);
+                file->cfi = frames->dwarf->dwarf_getcfi_elf(file->elf);
         if (file->cfi)
                 frames->n_open++;
         else
@@ -141,7 +144,7 @@ Dwarf_Frame *call_frames_find(CallFrames *frames, const SpaceMapping *mapping, u
         }
         if (!file->cfi ||
             !frame_file_address(file, address - mapping->begin + mapping->offset, &own) ||
-            dwarf_cfi_addrframe(file->cfi, own, &frame) != 0)
+            frames->dwarf->dwarf_cfi_addrframe(file->cfi, own, &frame) != 0)
                 return NULL;
         return frame;
 }

@@ -9,15 +9,14 @@
  */
 
 #include "unwind/address-space.h"
-
-#include <elfutils/libdw.h>
+#include "unwind/dwarf-api.h"
 
 #define CALL_FRAMES_MAX_FILES 256u
 
 typedef struct CallFrames CallFrames;
 
-/* SPACES is borrowed. */
-CallFrames *call_frames_new(const AddressSpaces *spaces);
+/* DWARF and SPACES are borrowed. */
+CallFrames *call_frames_new(const DwarfApi *dwarf, const AddressSpaces *spaces);
 void call_frames_free(CallFrames *frames);
 
 /*

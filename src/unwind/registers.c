@@ -190,14 +190,14 @@ static bool expression_run(Expression *expression, const Dwarf_Op *operations, s
 }
 
 /* The value of a register in the caller; false: it is not known. */
-static bool registers_recover(const Registers *registers, StackCopy *stack, Dwarf_Frame *frame,
-                              uint64_t cfa, int number, uint64_t *ret_value)
+static bool registers_recover(const DwarfApi *dwarf, const Registers *registers, StackCopy *stack,
+                              Dwarf_Frame *frame, uint64_t cfa, int number, uint64_t *ret_value)
 {
         Expression expression = {.registers = registers, .stack = stack, .cfa = &cfa};
         Dwarf_Op memory[3], *operations = NULL;
         size_t n = 0;
 
-        if (dwarf_frame_register(frame, number, memory, &operations, &n) != 0)
+        if (dwarf->dwarf_frame_register(frame, number, memory, &operations, &n) != 0)
                 return false;
         if (n == 0) {
                 *ret_value = registers->values[number];
@@ -209,7 +209,8 @@ static bool registers_recover(const Registers *registers, StackCopy *stack, Dwar
         return expression.is_value || stack_copy_read(stack, *ret_value, ret_value);
 }
 
-RegistersStep registers_step_frame(Registers *registers, StackCopy *stack, Dwarf_Frame *frame)
+RegistersStep registers_step_frame(const DwarfApi *dwarf, Registers *registers, StackCopy *stack,
+                                   Dwarf_Frame *frame)
 {
         Expression expression = {.registers = registers, .stack = stack};
         Registers caller = {0};
@@ -219,13 +220,13 @@ RegistersStep registers_step_frame(Registers *registers, StackCopy *stack, Dwarf
         size_t n;
         int i;
 
-        if (dwarf_frame_info(frame, NULL, NULL, &is_signal) != REGISTER_PC ||
-            dwarf_frame_cfa(frame, &operations, &n) != 0 ||
+        if (dwarf->dwarf_frame_info(frame, NULL, NULL, &is_signal) != REGISTER_PC ||
+            dwarf->dwarf_frame_cfa(frame, &operations, &n) != 0 ||
             !expression_run(&expression, operations, n))
                 return REGISTERS_END;
         for (i = 0; i < N_REGISTERS; i++)
-                if (registers_recover(registers, stack, frame, expression.values[expression.n - 1],
-                                      i, &value))
+                if (registers_recover(dwarf, registers, stack, frame,
+                                      expression.values[expression.n - 1], i, &value))
                         registers_set(&caller, (unsigned)i, value);
         if (!registers_have(&caller, REGISTER_PC) || !registers_have(&caller, REGISTER_SP))
                 return REGISTERS_END;

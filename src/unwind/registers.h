@@ -7,7 +7,8 @@
  * x86-64 only: the numbers are those of its ABI, "DWARF Register Number Mapping".
  */
 
-#include <elfutils/libdw.h>
+#include "unwind/dwarf-api.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,6 +57,7 @@ typedef enum RegistersStep {
 } RegistersStep;
 
 /* By call frame information. */
-RegistersStep registers_step_frame(Registers *registers, StackCopy *stack, Dwarf_Frame *frame);
+RegistersStep registers_step_frame(const DwarfApi *dwarf, Registers *registers, StackCopy *stack,
+                                   Dwarf_Frame *frame);
 /* By the frame pointer. */
 RegistersStep registers_step_pointer(Registers *registers, StackCopy *stack);

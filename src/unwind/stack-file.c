@@ -22,6 +22,7 @@
 
 typedef struct StackFile {
         PerfData data;
+        const DwarfApi *dwarf;
         AddressSpaces *spaces;
         CallFrames *frames;
         FILE *output;
@@ -64,7 +65,7 @@ static RegistersStep stack_file_step(StackFile *file, Registers *registers, Stac
 
         if (!frame)
                 return registers_step_pointer(registers, stack);
-        step = registers_step_frame(registers, stack, frame);
+        step = registers_step_frame(file->dwarf, registers, stack, frame);
         free(frame);
         return step;
 }
@@ -277,9 +278,9 @@ bool stack_file_unwind(const char *path, int fd, StackCounts *ret_counts, GError
         bool ok;
 
         file->spaces = address_spaces_new();
-        file->frames = call_frames_new(file->spaces);
+        file->dwarf = dwarf_api(error);
         file->output = fdopen(dup(fd), "w");
-        ok = perf_data_open(&file->data, path, error);
+        ok = file->dwarf && perf_data_open(&file->data, path, error);
         if (ok && !IS_KNOWN_MACHINE) {
                 g_set_error_literal(error, UNWIND_ERROR, UNWIND_ERROR_UNKNOWN,
                                     "the registers of this machine are not known");
@@ -289,7 +290,10 @@ bool stack_file_unwind(const char *path, int fd, StackCounts *ret_counts, GError
                 g_set_error(error, UNWIND_ERROR, UNWIND_ERROR_SYSTEM, "%s", g_strerror(errno));
                 ok = false;
         }
-        ok = ok && stack_file_run(file, error);
+        if (ok) {
+                file->frames = call_frames_new(file->dwarf, file->spaces);
+                ok = stack_file_run(file, error);
+        }
         if (file->output)
                 fclose(file->output);
         perf_data_deinit(&file->data);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/systemd.h"
 
+#include "util/library.h"
+
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
@@ -15,6 +18,33 @@
 
 /* The service manager hands over no more descriptors than this; a guess. */
 #define LISTEN_FDS_MAX 256
+
+/* What is needed of libsystemd. */
+typedef struct SystemdApi {
+        __typeof__(sd_listen_fds_with_names) *listen_fds_with_names;
+        __typeof__(sd_watchdog_enabled) *watchdog_enabled;
+} SystemdApi;
+
+/* NULL: VARIABLE, with which the service manager asks for it, is not set, or it is not there. */
+static const SystemdApi *systemd_api(const char *variable)
+{
+        static const char *const NAMES[] = {"libsystemd.so.0", NULL};
+        static const LibrarySymbol SYMBOLS[] = {
+                {"sd_listen_fds_with_names", offsetof(SystemdApi, listen_fds_with_names)},
+                {"sd_watchdog_enabled", offsetof(SystemdApi, watchdog_enabled)},
+        };
+        static SystemdApi api;
+        const char *missing;
+
+        if (!getenv(variable))
+                return NULL;
+        if (library_load(NAMES, SYMBOLS, G_N_ELEMENTS(SYMBOLS), &api, &missing))
+                return &api;
+        g_warning("%s is set, but libsystemd, which reads it, is not installed (%s): apt install "
+                  "libsystemd0",
+                  variable, missing ? missing : dlerror());
+        return NULL;
+}
 
 /*
  * sd_notify() waits if the service manager does not read, as long as it does not. The main loop
@@ -67,9 +97,10 @@ static gboolean systemd_on_watchdog(gpointer unused)
 
 void systemd_watchdog_start(void)
 {
+        const SystemdApi *api = systemd_api("WATCHDOG_USEC");
         uint64_t us;
 
-        if (sd_watchdog_enabled(/* unset_environment= */ 0, &us) <= 0)
+        if (!api || api->watchdog_enabled(/* unset_environment= */ 0, &us) <= 0)
                 return;
         systemd_on_watchdog(NULL);
         g_timeout_add((guint)CLAMP(us / 2 / 1000, 1, G_MAXUINT), systemd_on_watchdog, NULL);
@@ -115,9 +146,10 @@ static bool systemd_is_match(unsigned way, int fd, const char *given, const char
 
 void systemd_listen_fds(const char *const *names, size_t n, int *ret_fds)
 {
+        const SystemdApi *api = systemd_api("LISTEN_FDS");
         g_auto(GStrv) given = NULL;
         bool is_taken[LISTEN_FDS_MAX] = {false};
-        int n_fds = sd_listen_fds_with_names(/* unset_environment= */ 0, &given), i;
+        int n_fds = api ? api->listen_fds_with_names(/* unset_environment= */ 0, &given) : 0, i;
         unsigned way;
         size_t k;
 
