@@ -247,13 +247,25 @@ static bool stack_file_correct(StackFile *file, uint64_t size, GError **error)
         return true;
 }
 
+/* What is corrected must not be among the records, which move. */
+static bool stack_file_begins(const StackFile *file, GError **error)
+{
+        const PerfFileHeader *header = &file->data.header;
+
+        if (header->data.offset >= sizeof(*header) &&
+            header->data.offset >= header->attrs.offset + header->attrs.size)
+                return true;
+        g_set_error_literal(error, UNWIND_ERROR, UNWIND_ERROR_DAMAGED,
+                            "its records begin before its events are described");
+        return false;
+}
+
 static bool stack_file_run(StackFile *file, GError **error)
 {
         const PerfSection *records = &file->data.header.data;
         uint64_t size;
 
-        /* The attributes are before the records. */
-        if (!stack_file_take_mappings(file, error) ||
+        if (!stack_file_begins(file, error) || !stack_file_take_mappings(file, error) ||
             !stack_file_copy(file, 0, records->offset, error) ||
             !stack_file_write_records(file, &size, error))
                 return false;
