@@ -3,12 +3,10 @@
 
 #include "util/atomic-file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #define PER_SECOND_BITS 20
 /* 2^29 s, 17 years. */
@@ -68,10 +66,9 @@ static int epoch_store_write(const EpochStore *store)
         if (r < 0)
                 return r;
         fchmod(file.fd, 0600);
-        if (write(file.fd, text, strlen(text)) != (ssize_t)strlen(text))
-                return errno ? -errno : -ENOSPC;
+        r = atomic_file_write(&file, text, strlen(text));
         /* Synchronized, since it is for the time after the next boot, too. */
-        return atomic_file_commit(&file, true);
+        return r < 0 ? r : atomic_file_commit(&file, true);
 }
 
 static void epoch_store_reserve(EpochStore *store, uint64_t epoch)

@@ -5,11 +5,9 @@
 #include "util/gzip.h"
 #include "wire/ingest.h"
 
-#include <errno.h>
 #include <glib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Format 1 holds the frames of this version of the protocol. */
 _Static_assert(SNAPSHOT_FORMAT == 1 && INGEST_VERSION == 1, "another snapshot format");
@@ -34,17 +32,9 @@ static bool snapshot_writer_fail(const SnapshotWriter *writer, GError **error, c
 static bool snapshot_writer_write(SnapshotWriter *writer, const uint8_t *bytes, size_t n,
                                   GError **error)
 {
-        while (n > 0) {
-                ssize_t written = write(writer->file.fd, bytes, n);
+        int r = atomic_file_write(&writer->file, bytes, n);
 
-                if (written < 0 && errno == EINTR)
-                        continue;
-                if (written < 0)
-                        return snapshot_writer_fail(writer, error, g_strerror(errno));
-                bytes += written;
-                n -= (size_t)written;
-        }
-        return true;
+        return r == 0 || snapshot_writer_fail(writer, error, g_strerror(-r));
 }
 
 /* What was packed. */

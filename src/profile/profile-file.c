@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/profile-file.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 #define N_KEPT ((size_t)1 << 16)
 
 static bool profile_file_set_error(GError **error, const char *path, int number)
@@ -15,17 +12,8 @@ static bool profile_file_set_error(GError **error, const char *path, int number)
 
 static void profile_file_write(ProfileFile *file, const char *bytes, size_t n)
 {
-        while (n && !file->error) {
-                ssize_t n_written = write(file->file.fd, bytes, n);
-
-                if (n_written < 0) {
-                        if (errno != EINTR)
-                                file->error = errno;
-                        continue;
-                }
-                bytes += n_written;
-                n -= (size_t)n_written;
-        }
+        if (!file->error)
+                file->error = -atomic_file_write(&file->file, bytes, n);
 }
 
 /* What was packed. */

@@ -77,6 +77,21 @@ int atomic_file_open(AtomicFile *ret_file, const char *path)
         return 0;
 }
 
+int atomic_file_write(AtomicFile *file, const void *bytes, size_t n)
+{
+        const char *at = bytes;
+
+        while (n > 0) {
+                ssize_t written = write(file->fd, at, n);
+
+                if (written < 0 && errno != EINTR)
+                        return -errno;
+                at += MAX(written, 0);
+                n -= (size_t)MAX(written, 0);
+        }
+        return 0;
+}
+
 /* Puts the new name on the disk, too; some file systems cannot, and need not. */
 static void directory_sync(const char *path)
 {

@@ -25,6 +25,9 @@ typedef struct AtomicFile {
 /* Opens PATH for writing; NULL or "-" is stdout. */
 int atomic_file_open(AtomicFile *ret_file, const char *path);
 
+/* Writes all N bytes; less after an error. */
+int atomic_file_write(AtomicFile *file, const void *bytes, size_t n);
+
 /*
  * Closes the file, which is whole, and makes it appear. With SYNC it is on the disk before that.
  * The file must still be cleared.

@@ -29,9 +29,9 @@ static void teardown(void)
         g_free(other);
 }
 
-static void write_text(const AtomicFile *file, const char *text)
+static void write_text(AtomicFile *file, const char *text)
 {
-        ck_assert_int_eq(write(file->fd, text, strlen(text)), (ssize_t)strlen(text));
+        ck_assert_int_eq(atomic_file_write(file, text, strlen(text)), 0);
 }
 
 static void write_file(const char *name, const char *text)
@@ -121,6 +121,16 @@ START_TEST(test_not_regular)
 }
 END_TEST
 
+START_TEST(test_full_disk)
+{
+        g_auto(AtomicFile) file = ATOMIC_FILE_INIT;
+
+        ck_assert_int_eq(atomic_file_open(&file, "/dev/full"), 0);
+        ck_assert_int_eq(atomic_file_write(&file, "text", 4), -ENOSPC);
+        ck_assert_int_eq(atomic_file_write(&file, "", 0), 0);
+}
+END_TEST
+
 START_TEST(test_errors)
 {
         g_auto(AtomicFile) file = ATOMIC_FILE_INIT;
@@ -145,6 +155,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_mode_is_kept);
         tcase_add_loop_test(tcase, test_link_is_followed, 0, 4);
         tcase_add_test(tcase, test_not_regular);
+        tcase_add_test(tcase, test_full_disk);
         tcase_add_test(tcase, test_errors);
         suite_add_tcase(suite, tcase);
         return suite;
