@@ -25,6 +25,7 @@
 #include "unwind/stack-file.h"
 #include "util/atomic-file.h"
 #include "util/fd.h"
+#include "util/printable-string.h"
 #include "util/remove-tree.h"
 
 #include <errno.h>
@@ -85,12 +86,21 @@ static const char *naming_samples(const Naming *naming)
         return naming->stacks ? naming->stacks : naming->input;
 }
 
+/* Names of files and processes are as their owners chose them. */
+static void print_note(const char *note)
+{
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        printable_append(line, note);
+        fprintf(stderr, "clrsym: %s\n", line->str);
+}
+
 static void print_notes(Naming *naming)
 {
         guint i;
 
         for (i = 0; i < naming->notes->len && !naming->job->is_quiet; i++)
-                fprintf(stderr, "clrsym: %s\n", (char *)g_ptr_array_index(naming->notes, i));
+                print_note(g_ptr_array_index(naming->notes, i));
         g_ptr_array_set_size(naming->notes, 0);
 }
 

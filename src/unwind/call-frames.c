@@ -15,6 +15,8 @@ typedef struct FrameFile {
         int fd;                /* owned */
         Elf *elf;
         Dwarf_CFI *cfi; /* NULL: there is no information */
+        bool is_missing;
+        uint64_t n_missed; /* frames */
 } FrameFile;
 
 struct CallFrames {
@@ -87,6 +89,14 @@ static bool frame_file_is(const FrameFile *file, const MappedFile *mapped)
                 memcmp(build_id, mapped->build_id, mapped->n_build_id) == 0);
 }
 
+/* Native code of a file, which could be there. What .NET compiles is in memory or in a .dll. */
+static bool mapped_file_is_native(const MappedFile *mapped)
+{
+        return (mapped->inode || mapped->n_build_id) && mapped->path[0] == '/' &&
+               !g_str_has_prefix(mapped->path, "/memfd:") &&
+               !g_str_has_prefix(mapped->path, "/dev/") && !g_str_has_suffix(mapped->path, ".dll");
+}
+
 static FrameFile *call_frames_open(CallFrames *frames, const MappedFile *mapped)
 {
         g_autofree char *in_root = g_strdup_printf("/proc/%d/root%s", mapped->pid, mapped->path);
@@ -94,16 +104,14 @@ static FrameFile *call_frames_open(CallFrames *frames, const MappedFile *mapped)
 
         file->dwarf = frames->dwarf;
         file->fd = -1;
-        if ((!mapped->inode && !mapped->n_build_id) || mapped->path[0] != '/' ||
-            frames->n_open == CALL_FRAMES_MAX_FILES)
+        if (!mapped_file_is_native(mapped) || frames->n_open == CALL_FRAMES_MAX_FILES)
                 return file;
         file->fd = mapped_file_open(mapped, mapped->path);
         if (file->fd < 0)
                 file->fd = mapped_file_open(mapped, in_root);
-        if (file->fd < 0)
-                return file;
-        file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
-        if (frame_file_is(file, mapped))
+        file->elf = file->fd >= 0 ? elf_begin(file->fd, ELF_C_READ, NULL) : NULL;
+        file->is_missing = !frame_file_is(file, mapped);
+        if (!file->is_missing)
                 file->cfi = frames->dwarf->dwarf_getcfi_elf(file->elf);
         if (file->cfi)
                 frames->n_open++;
@@ -147,4 +155,33 @@ Dwarf_Frame *call_frames_find(CallFrames *frames, const SpaceMapping *mapping, u
             frames->dwarf->dwarf_cfi_addrframe(file->cfi, own, &frame) != 0)
                 return NULL;
         return frame;
+}
+
+bool call_frames_is_missing(CallFrames *frames, const SpaceMapping *mapping)
+{
+        FrameFile *file = g_hash_table_lookup(frames->files, GUINT_TO_POINTER(mapping->file));
+
+        if (!file || !file->is_missing)
+                return false;
+        file->n_missed++;
+        return true;
+}
+
+const char *call_frames_most_missing(const CallFrames *frames)
+{
+        const char *path = NULL;
+        uint64_t most = 0;
+        GHashTableIter iter;
+        void *key, *value;
+
+        g_hash_table_iter_init(&iter, frames->files);
+        while (g_hash_table_iter_next(&iter, &key, &value)) {
+                const FrameFile *file = value;
+
+                if (file->n_missed <= most)
+                        continue;
+                most = file->n_missed;
+                path = address_spaces_file(frames->spaces, GPOINTER_TO_UINT(key))->path;
+        }
+        return path;
 }

@@ -24,3 +24,8 @@ void call_frames_free(CallFrames *frames);
  * taken to begin with a frame pointer, as .NET code has.
  */
 Dwarf_Frame *call_frames_find(CallFrames *frames, const SpaceMapping *mapping, uint64_t address);
+
+/* Call it where nothing was found. True: because the file is not there, or is another one now. */
+bool call_frames_is_missing(CallFrames *frames, const SpaceMapping *mapping);
+/* The path of the file of which that was true most often; NULL: of none. */
+const char *call_frames_most_missing(const CallFrames *frames);

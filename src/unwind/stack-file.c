@@ -27,8 +27,14 @@ typedef struct StackFile {
         CallFrames *frames;
         FILE *output;
         StackCounts counts;
+        bool is_missing; /* a file with frames of this sample */
         uint64_t callers[MAX_CALLERS];
 } StackFile;
+
+void stack_counts_deinit(StackCounts *counts)
+{
+        g_clear_pointer(&counts->missing, g_free);
+}
 
 bool stack_file_is(const char *path)
 {
@@ -63,8 +69,10 @@ static RegistersStep stack_file_step(StackFile *file, Registers *registers, Stac
         Dwarf_Frame *frame = call_frames_find(file->frames, mapping, address);
         RegistersStep step;
 
-        if (!frame)
+        if (!frame) {
+                file->is_missing |= call_frames_is_missing(file->frames, mapping);
                 return registers_step_pointer(registers, stack);
+        }
         step = registers_step_frame(file->dwarf, registers, stack, frame);
         free(frame);
         return step;
@@ -86,6 +94,7 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
         if (!registers_have(&registers, REGISTER_SP) || stack.n > UINT64_MAX - stack.address)
                 stack.n = 0;
         file->counts.n_samples++;
+        file->is_missing = false;
         while (n < MAX_CALLERS && registers_have(&registers, REGISTER_PC)) {
                 const uint64_t pc = registers.values[REGISTER_PC];
                 /* The call is before its return address. */
@@ -107,6 +116,7 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
         }
         file->counts.n_cut +=
                 step == REGISTERS_END && stack.is_short && stack.n >= attr->sample_stack_user;
+        file->counts.n_missing += file->is_missing;
         return n;
 }
 
@@ -305,6 +315,7 @@ bool stack_file_unwind(const char *path, int fd, StackCounts *ret_counts, GError
         if (ok) {
                 file->frames = call_frames_new(file->dwarf, file->spaces);
                 ok = stack_file_run(file, error);
+                file->counts.missing = g_strdup(call_frames_most_missing(file->frames));
         }
         if (file->output)
                 fclose(file->output);

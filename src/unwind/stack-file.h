@@ -16,7 +16,12 @@
 typedef struct StackCounts {
         uint64_t n_samples; /* with a copy of the stack */
         uint64_t n_cut;     /* the copy ends before the callers do */
+        uint64_t n_missing; /* with frames of a file that is not there, or is another one now */
+        char *missing;      /* owned: the path of that with most such frames; NULL: none */
 } StackCounts;
+
+void stack_counts_deinit(StackCounts *counts);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(StackCounts, stack_counts_deinit)
 
 /* Do samples of the file have copies of stacks? False also if it cannot be read. */
 bool stack_file_is(const char *path);

@@ -70,6 +70,20 @@ def test_cut(tap, name_stacks, directory):
               'a compressed recording has its leaves', done.stderr)
 
 
+def test_missing(tap, name_stacks, directory):
+    directory = directory / 'hostile\x1b[31m'
+    directory.mkdir()
+    data, program = record(directory, '--call-graph', 'dwarf'), directory / 'deep'
+    wanted = 'stacks can lack callers: ' + str(program).replace('\x1b', '\\u{1b}') + ' is not the file any more'
+    # The same name, another inode.
+    program.write_bytes(program.rename(directory / 'before').read_bytes())
+    done = name_stacks(data)
+    tap.check(done.returncode == 0 and wanted in done.stderr, 'a program that was built again is reported', done.stderr)
+    program.unlink()
+    done = name_stacks(data)
+    tap.check(done.returncode == 0 and wanted in done.stderr, 'a program that is gone is reported', done.stderr)
+
+
 def test_damaged(tap, name_stacks, directory):
     whole = record(directory, '--call-graph', 'dwarf').read_bytes()
     damaged = directory / 'damaged.data'
@@ -90,7 +104,7 @@ def run(tap, programs, directory, _):
         def name_stacks(data):
             return perftool.clrsym_perf(programs, '-i', data, *daemon.source, env=perftool.environment(programs))
 
-        for test in (test_same, test_cut, test_damaged):
+        for test in (test_same, test_cut, test_missing, test_damaged):
             test(tap, name_stacks, directory)
 
 
