@@ -4,6 +4,7 @@
  * clrsym: names for addresses in .NET processes
  */
 
+#include "cli/message.h"
 #include "cli/output.h"
 #include "cli/symbol-text.h"
 #include "cli/verbs.h"
@@ -101,7 +102,7 @@ static ExitCode verb_run(const Verb *verb, const Options *options)
         ExitCode code = output_end();
 
         if (error)
-                fprintf(stderr, "clrsym: %s\n", error->message);
+                message_print(error->message);
         if (!ok)
                 return EXIT_FAILED;
         return code == EXIT_OK && verb->status ? (ExitCode)verb->status() : code;

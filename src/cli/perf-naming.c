@@ -10,6 +10,7 @@
 #include "cli/perf-naming.h"
 
 #include "cli/answer-source.h"
+#include "cli/message.h"
 #include "cli/perf-clock.h"
 #include "cli/perf-input.h"
 #include "cli/perf-match.h"
@@ -25,7 +26,6 @@
 #include "unwind/stack-file.h"
 #include "util/atomic-file.h"
 #include "util/fd.h"
-#include "util/printable-string.h"
 #include "util/remove-tree.h"
 
 #include <errno.h>
@@ -86,21 +86,12 @@ static const char *naming_samples(const Naming *naming)
         return naming->stacks ? naming->stacks : naming->input;
 }
 
-/* Names of files and processes are as their owners chose them. */
-static void print_note(const char *note)
-{
-        g_autoptr(GString) line = g_string_new(NULL);
-
-        printable_append(line, note);
-        fprintf(stderr, "clrsym: %s\n", line->str);
-}
-
 static void print_notes(Naming *naming)
 {
         guint i;
 
         for (i = 0; i < naming->notes->len && !naming->job->is_quiet; i++)
-                print_note(g_ptr_array_index(naming->notes, i));
+                message_print(g_ptr_array_index(naming->notes, i));
         g_ptr_array_set_size(naming->notes, 0);
 }
 
@@ -382,17 +373,6 @@ static char *mappings_text(const Naming *naming)
         return NULL;
 }
 
-/* Prints the messages of perf and of the filter. */
-static void pass_on(const char *messages)
-{
-        g_auto(GStrv) lines = g_strsplit(messages, "\n", -1);
-        size_t i;
-
-        for (i = 0; lines[i]; i++)
-                if (*lines[i])
-                        fprintf(stderr, "%s\n", lines[i]);
-}
-
 /* What to do if the runtime's own code has no names. */
 static void print_runtime_hint(const Naming *naming, const Counts *counts)
 {
@@ -485,7 +465,7 @@ static bool run_filter(Naming *naming, PerfRun *run, GError **error)
         ok = naming->is_nettrace ? perf_nettrace_run(run, &result, error)
                                  : perf_run(&naming->programs, run, &result, error);
         if (ok) {
-                pass_on(result.messages);
+                message_pass_on(result.messages);
                 g_free(naming->report);
                 naming->report = g_steal_pointer(&result.report);
         } else if (result.is_reader_gone) {
@@ -510,7 +490,7 @@ static void keep_failure(GError *failure, GError **error)
                 return;
         }
         if (!perf_caught_signal())
-                fprintf(stderr, "clrsym: %s\n", failure->message);
+                message_print(failure->message);
         g_error_free(failure);
 }
 

@@ -4,6 +4,7 @@
 #include "attach/error.h"
 #include "attach/processes.h"
 #include "cli/json-field.h"
+#include "cli/message.h"
 #include "cli/output.h"
 
 #include <errno.h>
@@ -104,7 +105,7 @@ void pid_args_fail(PidArgs *args, pid_t pid, GError *error)
                                               "message", error->message));
         if (args->failure) {
                 output_flush();
-                fprintf(stderr, "clrsym: %s\n", args->failure->message);
+                message_print(args->failure->message);
                 g_clear_error(&args->failure);
         }
         args->failure = error;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/record-stream.h"
 
+#include "cli/message.h"
 #include "cli/perf-naming.h"
 #include "cli/perf-program.h"
 #include "profile/data.h"
@@ -68,7 +69,7 @@ static void part_free(WaitingPart *part)
 
 static void stream_note(const char *message, void *data)
 {
-        fprintf(stderr, "clrsym: %s\n", message);
+        message_print(message);
 }
 
 /* Dividing by series */

@@ -4,6 +4,7 @@
  * clrsym record: samples of .NET programs, named, with one command
  */
 
+#include "cli/message.h"
 #include "cli/perf-naming.h"
 #include "cli/perf-program.h"
 #include "cli/record-stream.h"
@@ -95,7 +96,7 @@ static void record_end_progress(bool is_shown)
 
 static void record_note(const char *message, void *data)
 {
-        fprintf(stderr, "clrsym: %s\n", message);
+        message_print(message);
 }
 
 /* "dotnet run", "processes 12, 14" */

@@ -132,6 +132,18 @@ def check_hints(tap, terminal, programs, daemon):
               'history: one of two has nothing', text, table)
 
 
+def check_errors(tap, programs, directory):
+    """A reason can have names that others chose."""
+    hostile = pathlib.Path(directory) / 'a\x1b[31m\u202ename'
+    hostile.write_bytes(b'neither')
+    for arguments in (('ps', '--trace', hostile), ('perf', '-i', hostile), ('perf', '--diff', hostile, hostile, '-o', 'x.svg'),
+                      ('ps', '--socket', hostile)):
+        done = programs.run([programs.clrsym, *arguments])
+        tap.check(done.returncode == 1 and '\x1b' not in done.stderr and '\u202e' not in done.stderr and
+                  'a\\u{1b}[31m\\u{202e}name' in done.stderr, f'{arguments[0]} {arguments[1]}: a printable reason',
+                  done.returncode, done.stderr)
+
+
 def check_bar(tap, terminal, programs, directory):
     """The bar comes when reading takes its time, grows, fits, and goes."""
     trace = traceserver.forge(pathlib.Path(directory) / 'a \x1b big trace', 40, 60000)
@@ -203,6 +215,7 @@ def run(tap, programs, directory, _):
         feeder.receive_until(ingest.COMMITTED)
         check_widths(tap, terminal, programs, daemon)
         check_hints(tap, terminal, programs, daemon)
+        check_errors(tap, programs, directory)
         check_pager(tap, programs, directory, feeder, daemon)
         feeder.close()
     tap.equal(daemon.status, 0, 'the daemon ends with exit 0')
