@@ -3,9 +3,9 @@
 
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "util/message.h"
 #include "util/printable-string.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,15 +17,8 @@ struct AnswerSource {
 
 void answer_source_print_note(const char *trace, const char *note)
 {
-        g_autoptr(GString) line = g_string_new(NULL);
-        g_autofree char *utf8 = trace ? g_filename_display_name(trace) : NULL;
-
-        if (!utf8 || !note)
-                return;
-        printable_append(line, utf8);
-        g_string_append(line, ": ");
-        printable_append(line, note);
-        fprintf(stderr, "clrsym: %s\n", line->str);
+        if (trace && note)
+                message_print("clrsym", "%s: %s", trace, note);
 }
 
 void answer_source_print_hint(const char *subject, const char *hint)

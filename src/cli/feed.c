@@ -5,6 +5,7 @@
 #include "feed/supervisor.h"
 #include "lttng/session-control.h"
 #include "nettrace/file.h"
+#include "util/message.h"
 #include "util/runtime-path.h"
 
 #include <errno.h>
@@ -185,13 +186,12 @@ static bool feed_file(const Options *options, const char *socket, GError **error
         if (fd < 0 || !nettrace_feed_run(socket, fd, path, options_has(options, OPTION_JIT_EVENTS),
                                          &result, error))
                 return false;
-        fprintf(stderr,
-                "clrsym feed: %s: %" PRIu64 " events of .NET code; the daemon had %" PRIu64
-                " of them\n",
-                path, result.n_records, result.n_known);
+        message_print("clrsym feed",
+                      "%s: %" PRIu64 " events of .NET code; the daemon had %" PRIu64 " of them",
+                      path, result.n_records, result.n_known);
         if (result.n_gaps)
-                fprintf(stderr, "clrsym feed: %s: events are missing at %" PRIu64 " times\n", path,
-                        result.n_gaps);
+                message_print("clrsym feed", "%s: events are missing at %" PRIu64 " times", path,
+                              result.n_gaps);
         return true;
 }
 

@@ -4,11 +4,11 @@
  * clrsym: names for addresses in .NET processes
  */
 
-#include "cli/message.h"
 #include "cli/output.h"
 #include "cli/symbol-text.h"
 #include "cli/verbs.h"
 #include "util/log-writer.h"
+#include "util/message.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -102,7 +102,7 @@ static ExitCode verb_run(const Verb *verb, const Options *options)
         ExitCode code = output_end();
 
         if (error)
-                message_print(error->message);
+                message_print("clrsym", "%s", error->message);
         if (!ok)
                 return EXIT_FAILED;
         return code == EXIT_OK && verb->status ? (ExitCode)verb->status() : code;

@@ -10,7 +10,6 @@
 #include "cli/perf-naming.h"
 
 #include "cli/answer-source.h"
-#include "cli/message.h"
 #include "cli/perf-clock.h"
 #include "cli/perf-input.h"
 #include "cli/perf-match.h"
@@ -26,6 +25,7 @@
 #include "unwind/stack-file.h"
 #include "util/atomic-file.h"
 #include "util/fd.h"
+#include "util/message.h"
 #include "util/remove-tree.h"
 
 #include <errno.h>
@@ -91,7 +91,7 @@ static void print_notes(Naming *naming)
         guint i;
 
         for (i = 0; i < naming->notes->len && !naming->job->is_quiet; i++)
-                message_print(g_ptr_array_index(naming->notes, i));
+                message_print("clrsym", "%s", (const char *)g_ptr_array_index(naming->notes, i));
         g_ptr_array_set_size(naming->notes, 0);
 }
 
@@ -490,7 +490,7 @@ static void keep_failure(GError *failure, GError **error)
                 return;
         }
         if (!perf_caught_signal())
-                message_print(failure->message);
+                message_print("clrsym", "%s", failure->message);
         g_error_free(failure);
 }
 

@@ -4,8 +4,8 @@
 #include "attach/error.h"
 #include "attach/processes.h"
 #include "cli/json-field.h"
-#include "cli/message.h"
 #include "cli/output.h"
+#include "util/message.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -105,7 +105,7 @@ void pid_args_fail(PidArgs *args, pid_t pid, GError *error)
                                               "message", error->message));
         if (args->failure) {
                 output_flush();
-                message_print(args->failure->message);
+                message_print("clrsym", "%s", args->failure->message);
                 g_clear_error(&args->failure);
         }
         args->failure = error;

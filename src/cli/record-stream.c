@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/record-stream.h"
 
-#include "cli/message.h"
 #include "cli/perf-naming.h"
 #include "cli/perf-program.h"
 #include "profile/data.h"
 #include "profile/summary.h"
 #include "push/pusher.h"
 #include "push/series-index.h"
+#include "util/message.h"
 #include "util/runtime-path.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static void part_free(WaitingPart *part)
 
 static void stream_note(const char *message, void *data)
 {
-        message_print(message);
+        message_print("clrsym", "%s", message);
 }
 
 /* Dividing by series */

@@ -4,7 +4,6 @@
  * clrsym record: samples of .NET programs, named, with one command
  */
 
-#include "cli/message.h"
 #include "cli/perf-naming.h"
 #include "cli/perf-program.h"
 #include "cli/record-stream.h"
@@ -14,6 +13,7 @@
 #include "profile/top.h"
 #include "record/jit-intervals.h"
 #include "record/recorder.h"
+#include "util/message.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -96,7 +96,7 @@ static void record_end_progress(bool is_shown)
 
 static void record_note(const char *message, void *data)
 {
-        message_print(message);
+        message_print("clrsym", "%s", message);
 }
 
 /* "dotnet run", "processes 12, 14" */

@@ -3,8 +3,8 @@
 
 #include "feed/live-merge.h"
 #include "feed/viewer-link.h"
+#include "util/message.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* What is due within this time is asked for at once: a wake-up costs more than a question. */
@@ -251,7 +251,7 @@ static void live_add_stream(Live *live, const ViewerStream *row)
 static void live_stream_print(LiveStream *stream, const char *reason)
 {
         if (!stream->has_printed)
-                fprintf(stderr, "clrsym feed: a stream's first packet is lost: %s\n", reason);
+                message_print("clrsym feed", "a stream's first packet is lost: %s", reason);
         stream->has_printed = true;
 }
 
@@ -518,8 +518,8 @@ static void live_on_metadata(Live *live, LiveTrace *trace, const ViewerReply *re
         switch ((ViewerMetadataStatus)reply->status) {
         case VIEWER_METADATA_OK:
                 if (reply->n_bytes > VIEWER_MAX_METADATA - trace->text->len) {
-                        fprintf(stderr, "clrsym feed: the metadata of a trace is over %u MiB\n",
-                                VIEWER_MAX_METADATA >> 20);
+                        message_print("clrsym feed", "the metadata of a trace is over %u MiB",
+                                      VIEWER_MAX_METADATA >> 20);
                         trace->wants_metadata = false;
                         break;
                 }

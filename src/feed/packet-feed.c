@@ -2,9 +2,9 @@
 #include "feed/packet-feed.h"
 
 #include "ctf/error.h"
+#include "util/message.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 void packet_feed_init(PacketFeed *feed, Outlet *outlet, EventUse use)
@@ -48,9 +48,9 @@ static void packet_feed_print(const FeedStream *stream, const char *reason)
                                          ? g_strdup_printf("user %u", stream->identity->uid)
                                          : g_strdup_printf("process %d", stream->identity->pid);
 
-        fprintf(stderr,
-                "clrsym feed: a packet of stream %" PRIu64 " of %s is lost, and no other: %s\n",
-                stream->key.stream_id, owner, reason);
+        message_print("clrsym feed",
+                      "a packet of stream %" PRIu64 " of %s is lost, and no other: %s",
+                      stream->key.stream_id, owner, reason);
 }
 
 void packet_feed_lose(PacketFeed *feed, OutletSource source, FeedStream *stream, uint64_t begin,
@@ -118,9 +118,9 @@ static void packet_feed_take_event(PacketFeed *feed, OutletSource source, FeedSt
                 return;
         case CTF_DECODE_NO_PROCESS:
                 if (!feed->has_reported_process)
-                        fprintf(stderr, "clrsym feed: the events have no process: record the "
-                                        "session with the contexts vpid and pid_ns (clrsym session "
-                                        "does)\n");
+                        message_print("clrsym feed",
+                                      "the events have no process: record the session with the "
+                                      "contexts vpid and pid_ns (clrsym session does)");
                 feed->has_reported_process = true;
                 return;
         case CTF_DECODE_SKIPPED:

@@ -7,8 +7,8 @@
 #include "lttng/session-control.h"
 #include "util/backoff.h"
 #include "util/fd.h"
+#include "util/message.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /*
@@ -96,22 +96,11 @@ static const LiveCalls LIVE_CALLS = {
         .ended = supervisor_on_live_ended,
 };
 
-static void G_GNUC_PRINTF(2, 3) supervisor_print(Supervisor *supervisor, const char *format, ...)
-{
-        g_autofree char *text = NULL;
-        va_list arguments;
-
-        va_start(arguments, format);
-        text = g_strdup_vprintf(format, arguments);
-        va_end(arguments);
-        fprintf(stderr, "clrsym feed: %s\n", text);
-}
-
 /* Prints each trouble once. NULL: it is over. */
 static void supervisor_print_trouble(Supervisor *supervisor, const char *what)
 {
         if (what && g_strcmp0(what, supervisor->trouble))
-                supervisor_print(supervisor, "%s", what);
+                message_print("clrsym feed", "%s", what);
         g_free(supervisor->trouble);
         supervisor->trouble = g_strdup(what);
 }
@@ -478,7 +467,7 @@ static void supervisor_check_live(Supervisor *supervisor, bool is_late)
         supervisor_enter(supervisor, SUPERVISOR_LIVE);
         if (!supervisor->missing)
                 supervisor_print_trouble(supervisor, NULL);
-        supervisor_print(supervisor, "session %s: live", supervisor->settings.session);
+        message_print("clrsym feed", "session %s: live", supervisor->settings.session);
         supervisor_set_phase(supervisor, FEED_LIVE, supervisor->missing);
 }
 
@@ -503,8 +492,8 @@ static void supervisor_on_caught_up(void *data, uint64_t last, const char *reaso
         if (stats->n_packets != supervisor->file.n_packets) {
                 g_autofree char *size = g_format_size(stats->n_bytes - supervisor->file.n_bytes);
 
-                supervisor_print(supervisor, "caught up %" G_GUINT64_FORMAT " packets (%s)",
-                                 stats->n_packets - supervisor->file.n_packets, size);
+                message_print("clrsym feed", "caught up %" G_GUINT64_FORMAT " packets (%s)",
+                              stats->n_packets - supervisor->file.n_packets, size);
                 supervisor->file.n_packets = stats->n_packets;
                 supervisor->file.n_bytes = stats->n_bytes;
         }

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/message.h"
+#include "util/message.h"
 
 #include "util/printable-string.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
-void message_print(const char *text)
+void message_print(const char *program, const char *format, ...)
 {
-        g_autofree char *printable = text_printable(text);
+        g_autofree char *text = NULL, *printable = NULL;
+        va_list arguments;
 
-        fprintf(stderr, "clrsym: %s\n", printable);
+        va_start(arguments, format);
+        text = g_strdup_vprintf(format, arguments);
+        va_end(arguments);
+        printable = text_printable(text);
+        fprintf(stderr, "%s: %s\n", program, printable);
 }
 
 void message_pass_on(const char *lines)
