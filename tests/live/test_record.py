@@ -23,6 +23,9 @@ import recorded  # pylint: disable=wrong-import-position
 
 NAMED = re.compile(r'(\d+) samples, (\d+) managed frames: ([\d.]+)% named')
 PROGRESS = re.compile(r'clrsym: (\d+) s, (\d+) samples, 1 \.NET process\x1b\[K')
+FRAME = re.compile(r'^\s+([0-9a-f]+) \S')
+# Executable: begin, size, offset in the file.
+MAPPING = re.compile(r'\[0x([0-9a-f]+)\(0x([0-9a-f]+)\) @ (?:0x)?([0-9a-f]+) .*?: ..x')
 # Percent of the managed frames: the JIT may have others at the last moment.
 LEAST_NAMED = 97
 
@@ -158,6 +161,40 @@ def test_precompiled(tap, place, _):
               'and pprof')
 
 
+def addresses(text):
+    """The frames of each sample, the leaf first."""
+    stacks = ([int(match[1], 16) for match in map(FRAME.match, block.splitlines()) if match] for block in text.split('\n\n'))
+    return [stack for stack in stacks if stack]
+
+
+def check_native_callers(tap, place, program):
+    """Up to the first .NET frame, where perf stops, callers are those that perf finds. It shows the call, we where
+    it returns to; and the place in the file, where we show the address."""
+    def script(*arguments):
+        return subprocess.run(['perf', 'script', '-i', data, '--no-inline', *arguments], check=True, env=place.environment,
+                              capture_output=True, text=True).stdout
+
+    def place_in_file(address):
+        start, offset = next(((start, offset) for start, end, offset in maps if start <= address < end), (0, 0))
+        return address - start + offset
+
+    data = place.directory / 'stacks.data'
+    subprocess.run(['perf', 'record', '-q', '-e', 'cpu-clock:u', '-k', 'mono', '-F', '499', '--call-graph', 'dwarf,32768',
+                    '-p', str(program.pid), '-o', data, '--', 'sleep', '1'], check=True, env=place.environment)
+    maps = [(int(match[1], 16), int(match[1], 16) + int(match[2], 16), int(match[3], 16))
+            for match in MAPPING.finditer(script('--show-mmap-events', '-F', 'comm'))]
+    theirs = addresses(script('-F', 'ip,sym'))
+    trace = recorded.unpack(place.directory, ['hello'])['hello']
+    done = subprocess.run([place.programs.clrsym, 'perf', '--force', '--trace', trace, '-i', data], check=False,
+                          capture_output=True, text=True, env=place.environment)
+    ours = [[place_in_file(address) - (i > 0) for i, address in enumerate(stack)] for stack in addresses(done.stdout)]
+    same = sum(own[:len(other)] == other for own, other in zip(ours, theirs))
+    longer = sum(len(own) > len(other) for own, other in zip(ours, theirs))
+    tap.check(len(theirs) > 100 and len(ours) == len(theirs) and same >= 0.98 * len(theirs) and longer > 0.9 * len(theirs),
+              f'{same} of {len(theirs)} stacks begin as perf unwinds them, {longer} go on', len(ours), done.stderr,
+              [pair for pair in zip(ours, theirs) if pair[0][:len(pair[1])] != pair[1]][:2])
+
+
 def test_process(tap, place, command):
     with live.child([*command, 'busy'], env={**place.environment, 'DOTNET_LTTng': '0'},
                     stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
@@ -180,6 +217,7 @@ def test_process(tap, place, command):
         callers = [stack for stack in stacks if 'Live.Program.Main(string[]);' in stack]
         tap.check(code == 0 and NAMED.search(errors) and callers and 'callers' not in errors,
                   '--call-graph dwarf has callers', code, errors, stacks[:3])
+        check_native_callers(tap, place, program)
 
 
 def test_packed(tap, place, _):
@@ -388,16 +426,6 @@ def test_without_perf(tap, place, command):
                   'perf record does not start: You may not do that. Until then' in errors and
                   'Live.Program.Main(string[])' in errors, 'perf is not permitted: a running process', code, errors)
         tap.equal((place.left(), program.poll()), (([], []), None), 'which goes on, without a trace')
-        with live.child(['true']) as ended:
-            ended.wait()
-        code, _, errors = place.record('-p', f'{program.pid},{ended.pid}', '-d', 1, '-o', 'a.folded')
-        tap.check(code == 0 and NAMED.search(errors) and f'no process {ended.pid}' in errors and
-                  "the runtime's own sampler" not in errors, 'beside one that is not there any more', code, errors)
-        code, _, errors = place.record('-p', program.pid, '-g', 'dwarf', '-d', 1, '-o', 'a.folded')
-        stacks = (place.directory / 'a.folded').read_text().splitlines() if code == 0 else []
-        callers = [stack for stack in stacks if 'Live.Program.Main(string[]);' in stack]
-        tap.check(code == 0 and NAMED.search(errors) and callers and 'callers' not in errors,
-                  '--call-graph dwarf has callers', code, errors, stacks[:3])
     done = subprocess.run([sys.executable, '-B', HERE / 'refuse_perf.py', place.programs.clrsym, 'record', '--', 'true'],
                           cwd=place.directory, env=place.environment, check=False, capture_output=True, text=True,
                           timeout=120)

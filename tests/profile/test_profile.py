@@ -131,8 +131,9 @@ def check_go_pprof(tap, tool, directory):
     environment = {**os.environ, 'HOME': str(directory), 'PPROF_TMPDIR': str(directory)}
 
     def ask(path, *arguments):
+        # Newer go compiles pprof when it is first asked.
         done = subprocess.run([go, 'tool', 'pprof', *arguments, path], capture_output=True,
-                              check=False, timeout=120, env=environment, text=True)
+                              check=False, timeout=600, env=environment, text=True)
         if done.returncode:
             raise RuntimeError(done.stderr)
         return done.stdout
