@@ -22,7 +22,6 @@ struct TsdlBlock {
 static bool tsdl_block(TsdlParser *parser, TsdlBlock *block)
 {
         const guint n_types = parser->types->len;
-
         g_autoptr(GString) key = g_string_new(NULL);
 
         if (!tsdl_expect(parser, '{'))
