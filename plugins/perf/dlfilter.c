@@ -155,7 +155,8 @@ static bool add_sample(Filter *filter, const struct perf_dlfilter_sample *sample
 static bool add_link(Filter *filter, const ChainLink *link, void *ctx)
 {
         struct perf_dlfilter_al al = {.size = sizeof(al)};
-        bool is_known = perf_dlfilter_fns.resolve_address(ctx, link->ip, &al) == 0;
+        /* A call that does not return can be the last instruction of a function. */
+        bool is_known = perf_dlfilter_fns.resolve_address(ctx, link->address, &al) == 0;
         MappingKind mapping = is_known ? mapping_kind_of_dso(al.dso) : MAPPING_NOWHERE;
         StreamKind kind = !link->is_user || (is_known && al.is_kernel_ip)      ? STREAM_KERNEL
                           : (is_known && al.sym) || mapping == MAPPING_LIBRARY ? STREAM_NATIVE
@@ -166,7 +167,7 @@ static bool add_link(Filter *filter, const ChainLink *link, void *ctx)
         if (!entry)
                 return false;
         entry->ip = link->ip;
-        entry->offset = is_known && al.sym ? al.symoff : 0;
+        entry->offset = is_known && al.sym ? al.symoff + (uint32_t)(link->ip - link->address) : 0;
         entry->frame = frames_symbol(&filter->namer.frames, kind, is_known ? al.sym : NULL,
                                      is_known ? al.dso : NULL);
         if (entry->frame == INDEX_NONE)
@@ -176,7 +177,7 @@ static bool add_link(Filter *filter, const ChainLink *link, void *ctx)
         if (kind == STREAM_KERNEL ||
             !mapping_kind_may_be_managed(mapping, is_known ? al.sym : NULL))
                 return true;
-        where = (ImageAddress){link->address, is_known ? al.dso : NULL, link->ip - al.addr};
+        where = (ImageAddress){link->address, is_known ? al.dso : NULL, link->address - al.addr};
         return batch_resolver_add(&filter->namer.resolver, &filter->namer.batch, &where, mapping);
 }
 
@@ -200,7 +201,7 @@ static bool survey_chain(Filter *filter, Chain chain, uint64_t time, void *ctx)
                 struct perf_dlfilter_al al = {.size = sizeof(al)};
                 MappingKind mapping;
 
-                if (!link.is_user || perf_dlfilter_fns.resolve_address(ctx, link.ip, &al) != 0)
+                if (!link.is_user || perf_dlfilter_fns.resolve_address(ctx, link.address, &al) != 0)
                         continue;
                 mapping = mapping_kind_of_dso(al.dso);
                 if ((mapping == MAPPING_JITTED || mapping == MAPPING_IMAGE) &&

@@ -108,7 +108,9 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
                  */
                 if (!mapping && n > 0)
                         break;
-                file->callers[n++] = pc;
+                /* Readers look a caller up at the call, one byte before. */
+                file->callers[n] = n > 0 && step == REGISTERS_SIGNAL ? pc + 1 : pc;
+                n++;
                 step = mapping ? stack_file_step(file, &registers, &stack, mapping, address)
                                : registers_step_pointer(&registers, &stack);
                 if (step == REGISTERS_END)

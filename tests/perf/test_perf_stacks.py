@@ -20,6 +20,38 @@ STEP int compare(const void *a, const void *b) { leaf(3); return *(const int *)a
 STEP void sorted(void) { int values[64]; for (int i = 0; i < 64; i++) values[i] = i * 37 % 64; qsort(values, 64, 4, compare); sink++; }
 int main(void) { for (int i = 0; i < 2500; i++) { deep(i % 30); sorted(); } return 0; }
 '''
+# A fault at a function's first byte: what is before it is another function.
+FAULTING = '''
+#define _GNU_SOURCE
+#include <signal.h>
+#include <ucontext.h>
+void fault(void), ahead(void);
+__asm__(".text\\n.type ahead,@function\\n.globl ahead\\nahead: .cfi_startproc\\nnop\\nret\\n.cfi_endproc\\n.size ahead,.-ahead\\n"
+        ".type fault,@function\\n.globl fault\\nfault: .cfi_startproc\\nud2\\nret\\n.cfi_endproc\\n.size fault,.-fault\\n");
+static volatile unsigned long sink;
+__attribute__((noinline)) void on_fault(int signal, siginfo_t *info, void *context)
+{
+    for (int i = 0; i < 4000000; i++) sink += i;
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += 2;
+}
+__attribute__((noinline)) void caller(void) { fault(); sink++; }
+int main(void)
+{
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+    sigaction(SIGILL, &action, 0);
+    for (int i = 0; i < 60; i++) caller();
+    return 0;
+}
+'''
+# A call that does not return is the last instruction of a function: it would return to another one.
+THROWING = '''
+#include <stdlib.h>
+static volatile unsigned long sink;
+__attribute__((noinline, noreturn)) void die(void) { for (int i = 0; i < 300000000; i++) sink += i; exit(0); }
+__attribute__((noinline, noclone)) void thrower(void) { sink++; die(); }
+__attribute__((noinline, noclone)) void another(void) { sink++; }
+int main(int n, char **words) { if (n > 5) another(); thrower(); sink++; return 0; }
+'''
 FRAME = re.compile(r'^\s+([0-9a-f]+) (\S+)')
 
 
@@ -33,13 +65,14 @@ def stacks(text):
     return found
 
 
-def build(program, level='-O2'):
-    subprocess.run(['gcc', level, '-fomit-frame-pointer', '-o', program, '-x', 'c', '-'], input=SOURCE, text=True, check=True)
+def build(program, *options, source=SOURCE):
+    subprocess.run(['gcc', '-O2', *(options or ['-fomit-frame-pointer']), '-o', program, '-x', 'c', '-'], input=source,
+                   text=True, check=True)
 
 
-def record(directory, *options):
+def record(directory, *options, source=SOURCE, settings=()):
     program, data = directory / 'deep', directory / 'deep.data'
-    build(program)
+    build(program, *settings, source=source)
     subprocess.run(['perf', 'record', '-q', '-e', 'cpu-clock:u', '-k', 'mono', '-B', '-N', '-F', '997', *options,
                     '-o', data, program], check=True)
     return data
@@ -65,6 +98,25 @@ def test_same(tap, name_stacks, directory):
         tap.check(whole >= 0.98 * len(ours), f'{whole} of {len(ours)} lead to main')
 
 
+def test_signal(tap, name_stacks, directory):
+    done = name_stacks(record(directory, '--call-graph', 'dwarf', source=FAULTING))
+    ours = [program_part(names) for names in stacks(done.stdout)]
+    whole = [names for names in ours if names[0] == 'on_fault']
+    right = sum(names[0] == 'on_fault' and names[-3:] == ['fault', 'caller', 'main'] for names in whole)
+    tap.check(len(whole) > 50 and right == len(whole), f'{right} of {len(whole)} stacks lead through a signal to what it '
+              'interrupted', ours[:3], done.stderr)
+
+
+def test_no_return(tap, name_stacks, directory):
+    settings = ['-fno-omit-frame-pointer', '-fno-toplevel-reorder', '-falign-functions=1']
+    for graph in 'fp', 'dwarf':
+        done = name_stacks(record(directory, '--call-graph', graph, source=THROWING, settings=settings))
+        ours = [names for names in map(program_part, stacks(done.stdout)) if names[0] == 'die']
+        right = sum(names == ['die', 'thrower', 'main'] for names in ours)
+        tap.check(len(ours) > 50 and right == len(ours), f'{graph}: {right} of {len(ours)} stacks have the caller that is not '
+                  'returned to', ours[:3], done.stderr)
+
+
 def test_cut(tap, name_stacks, directory):
     done = name_stacks(record(directory, '--call-graph', 'dwarf,1024'))
     tap.check(done.returncode == 0 and 'stacks are longer than what perf copied of them' in done.stderr,
@@ -81,7 +133,7 @@ def test_missing(tap, name_stacks, directory):
     wanted = 'stacks can lack callers: ' + str(program).replace('\x1b', '\\u{1b}') + ' is not the file any more'
     # The same name, but another inode, and another build id.
     program.rename(directory / 'before')
-    build(program, '-O1')
+    build(program, '-O1', '-fomit-frame-pointer')
     done = name_stacks(data)
     tap.check(done.returncode == 0 and wanted in done.stderr, 'a program that was built again is reported', done.stderr)
     program.unlink()
@@ -109,7 +161,7 @@ def run(tap, programs, directory, _):
         def name_stacks(data):
             return perftool.clrsym_perf(programs, '-i', data, *daemon.source, env=perftool.environment(programs))
 
-        for test in (test_same, test_cut, test_missing, test_damaged):
+        for test in (test_same, test_signal, test_no_return, test_cut, test_missing, test_damaged):
             test(tap, name_stacks, directory)
 
 
