@@ -5,9 +5,6 @@
 #include "util/library.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
-
-static const char *const NAMES[] = {"liblttng-ctl.so.0", NULL};
 
 static const LibrarySymbol SYMBOLS[] = {
 #define LTTNG_API_SYMBOL(name) {#name, offsetof(LttngApi, name)},
@@ -15,29 +12,28 @@ static const LibrarySymbol SYMBOLS[] = {
 #undef LTTNG_API_SYMBOL
 };
 
+static Library library = {
+        .names = {"liblttng-ctl.so.0"},
+        .symbols = SYMBOLS,
+        .n_symbols = G_N_ELEMENTS(SYMBOLS),
+        .name = "liblttng-ctl.so.0",
+        .absent = "LTTng is not installed",
+        .package = "lttng-tools",
+        .version = "LTTng 2.13",
+};
+
 const LttngApi *lttng_api(GError **error)
 {
         static LttngApi api;
-        static bool is_loaded;
-        const char *missing;
-        void *library;
+        g_autoptr(GError) reason = NULL;
 
-        if (is_loaded)
+        if (library.handle)
                 return &api;
-        library = library_load(NAMES, SYMBOLS, G_N_ELEMENTS(SYMBOLS), &api, &missing);
-        if (!library) {
-                if (missing)
-                        g_set_error(error, LTTNG_ERROR, LTTNG_ERROR_MISSING,
-                                    "%s has no %s: LTTng 2.13 or newer is needed", NAMES[0],
-                                    missing);
-                else
-                        g_set_error(error, LTTNG_ERROR, LTTNG_ERROR_MISSING,
-                                    "LTTng is not installed (%s): apt install lttng-tools",
-                                    dlerror());
+        if (!library_load(&library, &api, &reason)) {
+                g_set_error_literal(error, LTTNG_ERROR, LTTNG_ERROR_MISSING, reason->message);
                 return NULL;
         }
         *(void **)&api.lttng_session_descriptor_set_trace_format =
-                dlsym(library, "lttng_session_descriptor_set_trace_format");
-        is_loaded = true;
+                dlsym(library.handle, "lttng_session_descriptor_set_trace_format");
         return &api;
 }

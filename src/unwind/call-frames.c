@@ -11,8 +11,7 @@
 #include <sys/sysmacros.h>
 
 typedef struct FrameFile {
-        const DwarfApi *dwarf; /* borrowed */
-        int fd;                /* owned */
+        int fd; /* owned */
         Elf *elf;
         Dwarf_CFI *cfi; /* NULL: there is no information */
         bool is_missing;
@@ -20,7 +19,6 @@ typedef struct FrameFile {
 } FrameFile;
 
 struct CallFrames {
-        const DwarfApi *dwarf;       /* borrowed */
         const AddressSpaces *spaces; /* borrowed */
         GHashTable *files;           /* owned: FrameFile by number of the mapped file */
         unsigned n_open;
@@ -31,19 +29,18 @@ static void frame_file_free(void *data)
         FrameFile *file = data;
 
         if (file->cfi)
-                file->dwarf->dwarf_cfi_end(file->cfi);
+                dwarf_api(NULL)->dwarf_cfi_end(file->cfi);
         if (file->elf)
                 elf_end(file->elf);
         fd_clear(&file->fd);
         g_free(file);
 }
 
-CallFrames *call_frames_new(const DwarfApi *dwarf, const AddressSpaces *spaces)
+CallFrames *call_frames_new(const AddressSpaces *spaces)
 {
         CallFrames *frames = g_new0(CallFrames, 1);
 
         elf_version(EV_CURRENT);
-        frames->dwarf = dwarf;
         frames->spaces = spaces;
         frames->files = g_hash_table_new_full(NULL, NULL, NULL, frame_file_free);
         return frames;
@@ -84,9 +81,9 @@ static bool frame_file_is(const FrameFile *file, const MappedFile *mapped)
         if (!file->elf || elf_kind(file->elf) != ELF_K_ELF ||
             gelf_getclass(file->elf) != ELFCLASS64)
                 return false;
-        return !mapped->n_build_id ||
-               (file->dwarf->dwelf_elf_gnu_build_id(file->elf, &build_id) == mapped->n_build_id &&
-                memcmp(build_id, mapped->build_id, mapped->n_build_id) == 0);
+        return !mapped->n_build_id || (dwarf_api(NULL)->dwelf_elf_gnu_build_id(
+                                               file->elf, &build_id) == mapped->n_build_id &&
+                                       memcmp(build_id, mapped->build_id, mapped->n_build_id) == 0);
 }
 
 /* Native code of a file, which could be there. What .NET compiles is in memory or in a .dll. */
@@ -102,7 +99,6 @@ static FrameFile *call_frames_open(CallFrames *frames, const MappedFile *mapped)
         g_autofree char *in_root = g_strdup_printf("/proc/%d/root%s", mapped->pid, mapped->path);
         FrameFile *file = g_new0(FrameFile, 1);
 
-        file->dwarf = frames->dwarf;
         file->fd = -1;
         if (!mapped_file_is_native(mapped) || frames->n_open == CALL_FRAMES_MAX_FILES)
                 return file;
@@ -112,7 +108,7 @@ static FrameFile *call_frames_open(CallFrames *frames, const MappedFile *mapped)
         file->elf = file->fd >= 0 ? elf_begin(file->fd, ELF_C_READ, NULL) : NULL;
         file->is_missing = !frame_file_is(file, mapped);
         if (!file->is_missing)
-                file->cfi = frames->dwarf->dwarf_getcfi_elf(file->elf);
+                file->cfi = dwarf_api(NULL)->dwarf_getcfi_elf(file->elf);
         if (file->cfi)
                 frames->n_open++;
         else
@@ -152,7 +148,7 @@ Dwarf_Frame *call_frames_find(CallFrames *frames, const SpaceMapping *mapping, u
         }
         if (!file->cfi ||
             !frame_file_address(file, address - mapping->begin + mapping->offset, &own) ||
-            frames->dwarf->dwarf_cfi_addrframe(file->cfi, own, &frame) != 0)
+            dwarf_api(NULL)->dwarf_cfi_addrframe(file->cfi, own, &frame) != 0)
                 return NULL;
         return frame;
 }

@@ -15,8 +15,8 @@
 
 typedef struct CallFrames CallFrames;
 
-/* DWARF and SPACES are borrowed. */
-CallFrames *call_frames_new(const DwarfApi *dwarf, const AddressSpaces *spaces);
+/* Only once dwarf_api() has loaded the library. SPACES is borrowed. */
+CallFrames *call_frames_new(const AddressSpaces *spaces);
 void call_frames_free(CallFrames *frames);
 
 /*

@@ -209,9 +209,9 @@ static bool registers_recover(const DwarfApi *dwarf, const Registers *registers,
         return expression.is_value || stack_copy_read(stack, *ret_value, ret_value);
 }
 
-RegistersStep registers_step_frame(const DwarfApi *dwarf, Registers *registers, StackCopy *stack,
-                                   Dwarf_Frame *frame)
+RegistersStep registers_step_frame(Registers *registers, StackCopy *stack, Dwarf_Frame *frame)
 {
+        const DwarfApi *dwarf = dwarf_api(NULL); /* FRAME is from there */
         Expression expression = {.registers = registers, .stack = stack};
         Registers caller = {0};
         Dwarf_Op *operations;

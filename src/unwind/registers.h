@@ -57,7 +57,6 @@ typedef enum RegistersStep {
 } RegistersStep;
 
 /* By call frame information. */
-RegistersStep registers_step_frame(const DwarfApi *dwarf, Registers *registers, StackCopy *stack,
-                                   Dwarf_Frame *frame);
+RegistersStep registers_step_frame(Registers *registers, StackCopy *stack, Dwarf_Frame *frame);
 /* By the frame pointer. */
 RegistersStep registers_step_pointer(Registers *registers, StackCopy *stack);

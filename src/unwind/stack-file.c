@@ -22,7 +22,6 @@
 
 typedef struct StackFile {
         PerfData data;
-        const DwarfApi *dwarf;
         AddressSpaces *spaces;
         CallFrames *frames;
         FILE *output;
@@ -73,7 +72,7 @@ static RegistersStep stack_file_step(StackFile *file, Registers *registers, Stac
                 file->is_missing |= call_frames_is_missing(file->frames, mapping);
                 return registers_step_pointer(registers, stack);
         }
-        step = registers_step_frame(file->dwarf, registers, stack, frame);
+        step = registers_step_frame(registers, stack, frame);
         free(frame);
         return step;
 }
@@ -302,9 +301,8 @@ bool stack_file_unwind(const char *path, int fd, StackCounts *ret_counts, GError
         bool ok;
 
         file->spaces = address_spaces_new();
-        file->dwarf = dwarf_api(error);
         file->output = fdopen(dup(fd), "w");
-        ok = file->dwarf && perf_data_open(&file->data, path, error);
+        ok = perf_data_open(&file->data, path, error) && dwarf_api(error);
         if (ok && !IS_KNOWN_MACHINE) {
                 g_set_error_literal(error, UNWIND_ERROR, UNWIND_ERROR_UNKNOWN,
                                     "the registers of this machine are not known");
@@ -315,7 +313,7 @@ bool stack_file_unwind(const char *path, int fd, StackCounts *ret_counts, GError
                 ok = false;
         }
         if (ok) {
-                file->frames = call_frames_new(file->dwarf, file->spaces);
+                file->frames = call_frames_new(file->spaces);
                 ok = stack_file_run(file, error);
                 file->counts.missing = g_strdup(call_frames_most_missing(file->frames));
         }

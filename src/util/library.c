@@ -3,24 +3,33 @@
 
 #include <dlfcn.h>
 
-void *library_load(const char *const *names, const LibrarySymbol *symbols, size_t n, void *api,
-                   const char **ret_missing)
+const void *library_load(Library *library, void *api, GError **error)
 {
-        void *library = NULL;
+        const char *const *name = library->names;
+        void *handle = NULL;
         size_t i;
 
-        *ret_missing = NULL;
-        for (; !library && *names; names++)
-                library = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
-        for (i = 0; library && i < n; i++) {
-                void *address = dlsym(library, symbols[i].name);
+        if (library->handle)
+                return api;
+        for (; !handle && *name; name++)
+                handle = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
+        if (!handle) {
+                g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT, "%s (%s): apt install %s",
+                            library->absent, dlerror(), library->package);
+                return NULL;
+        }
+        for (i = 0; i < library->n_symbols; i++) {
+                void *address = dlsym(handle, library->symbols[i].name);
 
                 if (!address) {
-                        *ret_missing = symbols[i].name;
-                        dlclose(library);
+                        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT,
+                                    "%s has no %s: %s or newer is needed", library->name,
+                                    library->symbols[i].name, library->version);
+                        dlclose(handle);
                         return NULL;
                 }
-                *(void **)((char *)api + symbols[i].offset) = address;
+                *(void **)((char *)api + library->symbols[i].offset) = address;
         }
-        return library;
+        library->handle = handle;
+        return api;
 }

@@ -8,6 +8,7 @@
  * what it needs itself.
  */
 
+#include <glib.h>
 #include <stddef.h>
 
 /* A function of the library, and where a structure has the pointer to it. */
@@ -16,10 +17,22 @@ typedef struct LibrarySymbol {
         size_t offset; /* in bytes */
 } LibrarySymbol;
 
+typedef struct Library {
+        const char *names[3]; /* up to NULL: the first that is installed is loaded */
+        const LibrarySymbol *symbols;
+        size_t n_symbols;
+
+        /* For messages */
+        const char *name;
+        const char *absent;  /* "X is not installed" */
+        const char *package; /* to install then */
+        const char *version; /* the oldest that has all symbols */
+
+        void *handle; /* for dlsym(); NULL: not loaded yet. It stays loaded. */
+} Library;
+
 /*
- * Loads the first of NAMES, up to NULL, that is installed, and sets the N pointers of API. Returns
- * the library, which stays loaded. NULL: there is none (*RET_MISSING is NULL then, and dlerror()
- * has the reason), or it has no function *RET_MISSING; API is not to be used.
+ * Loads LIBRARY, and sets the pointers in API, unless that was done before. Returns API. NULL with
+ * ERROR set: it is not installed, or too old. Not for use by several threads.
  */
-void *library_load(const char *const *names, const LibrarySymbol *symbols, size_t n, void *api,
-                   const char **ret_missing);
+const void *library_load(Library *library, void *api, GError **error);

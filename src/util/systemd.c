@@ -3,7 +3,6 @@
 
 #include "util/library.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
@@ -25,25 +24,34 @@ typedef struct SystemdApi {
         __typeof__(sd_watchdog_enabled) *watchdog_enabled;
 } SystemdApi;
 
+static const LibrarySymbol SYMBOLS[] = {
+        {"sd_listen_fds_with_names", offsetof(SystemdApi, listen_fds_with_names)},
+        {"sd_watchdog_enabled", offsetof(SystemdApi, watchdog_enabled)},
+};
+
+static Library library = {
+        .names = {"libsystemd.so.0"},
+        .symbols = SYMBOLS,
+        .n_symbols = G_N_ELEMENTS(SYMBOLS),
+        .name = "libsystemd",
+        .absent = "libsystemd is not installed, which reads it",
+        .package = "libsystemd0",
+        .version = "227",
+};
+
 /* NULL: VARIABLE, with which the service manager asks for it, is not set, or it is not there. */
 static const SystemdApi *systemd_api(const char *variable)
 {
-        static const char *const NAMES[] = {"libsystemd.so.0", NULL};
-        static const LibrarySymbol SYMBOLS[] = {
-                {"sd_listen_fds_with_names", offsetof(SystemdApi, listen_fds_with_names)},
-                {"sd_watchdog_enabled", offsetof(SystemdApi, watchdog_enabled)},
-        };
         static SystemdApi api;
-        const char *missing;
+        g_autoptr(GError) error = NULL;
 
         if (!getenv(variable))
                 return NULL;
-        if (library_load(NAMES, SYMBOLS, G_N_ELEMENTS(SYMBOLS), &api, &missing))
-                return &api;
-        g_warning("%s is set, but libsystemd, which reads it, is not installed (%s): apt install "
-                  "libsystemd0",
-                  variable, missing ? missing : dlerror());
-        return NULL;
+        if (!library_load(&library, &api, &error)) {
+                g_warning("%s is set, but %s", variable, error->message);
+                return NULL;
+        }
+        return &api;
 }
 
 /*

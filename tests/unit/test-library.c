@@ -9,7 +9,6 @@
 
 #include "support/suite.h"
 
-#include <dlfcn.h>
 #include <glib.h>
 #include <zlib.h>
 
@@ -24,41 +23,57 @@ static const LibrarySymbol SYMBOLS[] = {
         {"no_such_function", offsetof(Api, crc32)},
 };
 
+static Library library_of(const char *first, const char *second, size_t n_symbols)
+{
+        return (Library){
+                .names = {first, second},
+                .symbols = SYMBOLS,
+                .n_symbols = n_symbols,
+                .name = "libz",
+                .absent = "libz is not installed",
+                .package = "zlib1g",
+                .version = "2",
+        };
+}
+
 START_TEST(test_there)
 {
-        static const char *const NAMES[] = {"libno-such-library.so.1", "libz.so.1", NULL};
-        const char *missing;
-        Api api;
+        Library library = library_of("libno-such-library.so.1", "libz.so.1", 2);
+        Api api = {0}, other = {0};
 
-        ck_assert_ptr_nonnull(library_load(NAMES, SYMBOLS, 2, &api, &missing));
-        ck_assert_ptr_null(missing);
+        ck_assert_ptr_eq(library_load(&library, &api, NULL), &api);
+        ck_assert_ptr_nonnull(library.handle);
         ck_assert_str_eq(api.version(), zlibVersion());
         ck_assert_uint_eq(api.crc32(0, (const uint8_t *)"123456789", 9), 0xcbf43926);
+        /* It is loaded once. */
+        ck_assert_ptr_eq(library_load(&library, &other, NULL), &other);
+        ck_assert_ptr_null(other.version);
 }
 END_TEST
 
 START_TEST(test_not_there)
 {
-        static const char *const NAMES[] = {"libno-such-library.so.1", NULL};
-        const char *missing, *reason;
+        Library library = library_of("libno-such-library.so.1", NULL, 2);
+        g_autoptr(GError) error = NULL;
         Api api;
 
-        ck_assert_ptr_null(library_load(NAMES, SYMBOLS, 2, &api, &missing));
-        ck_assert_ptr_null(missing);
-        reason = dlerror();
-        ck_assert_ptr_nonnull(reason);
-        ck_assert(g_str_has_prefix(reason, NAMES[0]));
+        ck_assert_ptr_null(library_load(&library, &api, &error));
+        ck_assert_ptr_null(library.handle);
+        ck_assert(g_str_has_prefix(error->message,
+                                   "libz is not installed (libno-such-library.so.1: "));
+        ck_assert(g_str_has_suffix(error->message, "): apt install zlib1g"));
 }
 END_TEST
 
 START_TEST(test_function_not_there)
 {
-        static const char *const NAMES[] = {"libz.so.1", NULL};
-        const char *missing;
+        Library library = library_of("libz.so.1", NULL, 3);
+        g_autoptr(GError) error = NULL;
         Api api;
 
-        ck_assert_ptr_null(library_load(NAMES, SYMBOLS, 3, &api, &missing));
-        ck_assert_str_eq(missing, "no_such_function");
+        ck_assert_ptr_null(library_load(&library, &api, &error));
+        ck_assert_ptr_null(library.handle);
+        ck_assert_str_eq(error->message, "libz has no no_such_function: 2 or newer is needed");
 }
 END_TEST
 
