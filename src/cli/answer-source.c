@@ -4,7 +4,6 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "util/message.h"
-#include "util/printable-string.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,6 +13,7 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "util/json-text.h"
+#include "util/message.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -219,12 +220,12 @@ static void inlines_append_gap(void *userdata, GString *out, const StreamGap *ga
 static void inlines_print_notes(const Inlines *inlines, const char *path)
 {
         if (!inlines->n_events)
-                fprintf(stderr,
-                        "clrsym: %s: no events of inlining or tail calls: record with runtime "
-                        "keyword 0x1000, level 5\n",
-                        path);
+                message_print("clrsym",
+                              "%s: no events of inlining or tail calls: record with runtime "
+                              "keyword 0x1000, level 5",
+                              path);
         if (inlines->has_gap)
-                fprintf(stderr, "clrsym: %s: events were lost: the list may lack some\n", path);
+                message_print("clrsym", "%s: events were lost: the list may lack some", path);
 }
 
 /* JSON always has the runtime's own texts. */

@@ -79,7 +79,7 @@ static char *usage_check(const Verb *verb, const Options *options)
 
 static ExitCode usage_fail(const char *path, const char *reason)
 {
-        fprintf(stderr, "clrsym: %s: see %s --help\n", reason, path);
+        message_print("clrsym", "%s: see %s --help", reason, path);
         return EXIT_USAGE;
 }
 
@@ -91,7 +91,7 @@ static ExitCode output_end(void)
         if (!error && fflush(stdout) != 0)
                 error = errno;
         if (error && error != EPIPE)
-                fprintf(stderr, "clrsym: cannot write the answers: %s\n", g_strerror(error));
+                message_print("clrsym", "cannot write the answers: %s", g_strerror(error));
         return error ? EXIT_FAILED : EXIT_OK;
 }
 

@@ -385,12 +385,12 @@ static void print_runtime_hint(const Naming *naming, const Counts *counts)
         for (i = 0; i < binaries->len && !library; i++)
                 if (g_str_has_suffix(g_array_index(binaries, Binary, i).path, "/libcoreclr.so"))
                         library = g_array_index(binaries, Binary, i).path;
-        fprintf(stderr,
-                "clrsym: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                " frames are in libcoreclr.so and libclrjit.so, which have no symbols here: "
-                "dotnet-symbol --symbols -o DIR %s gets them; then add --symbols DIR\n",
-                (guint64)counts->n[COUNT_RUNTIME_UNNAMED], (guint64)counts->n[COUNT_FRAMES],
-                library ? library : "libcoreclr.so");
+        message_print("clrsym",
+                      "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                      " frames are in libcoreclr.so and libclrjit.so, which have no symbols here: "
+                      "dotnet-symbol --symbols -o DIR %s gets them; then add --symbols DIR",
+                      (guint64)counts->n[COUNT_RUNTIME_UNNAMED], (guint64)counts->n[COUNT_FRAMES],
+                      library ? library : "libcoreclr.so");
 }
 
 /* Frames without a line look like those of a recording without --lines. */
@@ -401,8 +401,8 @@ static void print_lines_summary(const Counts *counts)
         char text[1000];
 
         counts_summary_lines(counts, text, sizeof(text));
-        fprintf(stderr, "clrsym: %s%s\n", text,
-                can_have_more ? "; directories with PDBs can be given: --symbols DIR" : "");
+        message_print("clrsym", "%s%s", text,
+                      can_have_more ? "; directories with PDBs can be given: --symbols DIR" : "");
 }
 
 static void print_summary(const Naming *naming)
@@ -419,30 +419,34 @@ static void print_summary(const Naming *naming)
                 counts.n[COUNT_IMAGE] - MIN(counts.n[COUNT_IMAGE], counts.n[COUNT_IMAGE_NAMED]);
         if (n_unlisted > counts_managed(&counts) / UNLISTED_SHARE) {
                 if (!naming->has_images)
-                        fprintf(stderr,
-                                "clrsym: %s was recorded on another machine, before the last boot, "
+                        message_print(
+                                "clrsym",
+                                "%s was recorded on another machine, before the last boot, "
                                 "or without -k mono: precompiled code was not looked up in the "
-                                "assemblies that are here now\n",
+                                "assemblies that are here now",
                                 naming->input);
-                fprintf(stderr,
-                        "clrsym: %" G_GUINT64_FORMAT
+                message_print(
+                        "clrsym",
+                        "%" G_GUINT64_FORMAT
                         " frames of precompiled code are unknown: a process lists such code when "
-                        "it ends; to list it now, run clrsym attach PID, then this command again\n",
+                        "it ends; to list it now, run clrsym attach PID, then this command again",
                         (guint64)n_unlisted);
         }
         if (counts.n[COUNT_MANAGED_UNNAMED] > counts_managed(&counts) / UNLISTED_SHARE &&
             !naming->options->socket)
-                fprintf(stderr,
-                        "clrsym: %" G_GUINT64_FORMAT
+                message_print(
+                        "clrsym",
+                        "%" G_GUINT64_FORMAT
                         " frames have no name: %s has no list of the code that was there before "
-                        "(rundown): give --trace with a recording of the process that has one\n",
+                        "(rundown): give --trace with a recording of the process that has one",
                         (guint64)counts.n[COUNT_MANAGED_UNNAMED], naming->input);
         print_runtime_hint(naming, &counts);
         if (options_has(naming->options, OPTION_LINES))
                 print_lines_summary(&counts);
         counts_summary(&counts, text, sizeof(text));
-        fprintf(stderr, "clrsym: %s, %" G_GUINT64_FORMAT " events lost by %s\n", text,
-                (guint64)naming->recording->n_lost, naming->is_nettrace ? "the session" : "perf");
+        message_print("clrsym", "%s, %" G_GUINT64_FORMAT " events lost by %s", text,
+                      (guint64)naming->recording->n_lost,
+                      naming->is_nettrace ? "the session" : "perf");
 }
 
 static bool run_filter(Naming *naming, PerfRun *run, GError **error)
@@ -565,10 +569,10 @@ static bool write_outputs(const PerfNaming *job, const Profile *profile,
 static void rescue_profile(const char *path, const Profile *profile, const ProfileOptions *options)
 {
         if (saved_profile_write(profile, path, options, /* error= */ NULL))
-                fprintf(stderr,
-                        "clrsym: the named samples are in %s: clrsym perf -i %s -o FILE writes "
-                        "them\n",
-                        path, path);
+                message_print("clrsym",
+                              "the named samples are in %s: clrsym perf -i %s -o FILE writes "
+                              "them",
+                              path, path);
 }
 
 static bool write_profiles(Naming *naming, const Profile *profile, GError **error)

@@ -6,10 +6,10 @@
 #include "lttng/session-control.h"
 #include "lttng/errors.h"
 #include "lttng/sessiond.h"
+#include "util/message.h"
 #include "util/proc.h"
 #include "util/size-text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define DEFAULT_NAME "clrsym"
@@ -220,11 +220,11 @@ bool verb_session_list(const Options *options, GError **error)
                 const SessionSettings *settings = ours->pdata[i];
 
                 if (!sessions || !lttng_session_find(sessions, settings->name))
-                        fprintf(stderr,
-                                "clrsym: session %s is gone, because its session daemon was "
-                                "replaced: "
-                                "clrsym session stop %s\n",
-                                settings->name, settings->name);
+                        message_print("clrsym",
+                                      "session %s is gone, because its session daemon was "
+                                      "replaced: "
+                                      "clrsym session stop %s",
+                                      settings->name, settings->name);
         }
         return true;
 }
@@ -248,7 +248,7 @@ bool verb_session_repair(const Options *options, GError **error)
         if (repair != REPAIR_NOT_OURS)
                 session_control_clean(state_file_has_read);
         if (what && !(repair == REPAIR_WAITS && is_quiet))
-                fprintf(stderr, "clrsym: session %s %s: %s\n", name, RESULTS[repair], what);
+                message_print("clrsym", "session %s %s: %s", name, RESULTS[repair], what);
         else if (!is_quiet)
                 output_print("session %s %s\n", name, RESULTS[repair]);
         return repair != REPAIR_WAITS;
