@@ -167,7 +167,9 @@ static bool tsdl_integer_seen(TsdlParser *parser, CtfClass *class)
         TsdlLexer *lexer = &parser->lexer;
         guint i;
 
-        for (i = 0; i < parser->seen->len && tsdl_is(parser, '{'); i++) {
+        if (!tsdl_is(parser, '{'))
+                return false;
+        for (i = 0; i < parser->seen->len; i++) {
                 const TsdlSeenInteger *seen = &g_array_index(parser->seen, TsdlSeenInteger, i);
 
                 if (seen->n > (size_t)(lexer->end - lexer->at) ||

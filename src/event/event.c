@@ -370,13 +370,16 @@ bool event_name_is_dotnet(const char *lttng_name)
 const Event *event_by_name(const char *lttng_name)
 {
         const char *colon = strchr(lttng_name, ':');
-        size_t i, n = colon ? (size_t)(colon - lttng_name) : 0, provider;
+        size_t i, n, provider;
 
+        if (!colon)
+                return NULL;
+        n = (size_t)(colon - lttng_name);
         for (provider = 0; provider < G_N_ELEMENTS(PROVIDER_NAMES); provider++)
                 if (strlen(PROVIDER_NAMES[provider]) == n &&
                     !memcmp(PROVIDER_NAMES[provider], lttng_name, n))
                         break;
-        for (i = 0; colon && i < n_event_table; i++)
+        for (i = 0; i < n_event_table; i++)
                 if (event_table[i].provider == provider && event_table[i].name[0] == colon[1] &&
                     !strcmp(event_table[i].name, colon + 1))
                         return &event_table[i];
