@@ -15,15 +15,15 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'profile')]
+sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
 
 import live  # pylint: disable=wrong-import-position
+import perftool  # pylint: disable=wrong-import-position
 import readers  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 
 NAMED = re.compile(r'(\d+) samples, (\d+) managed frames: ([\d.]+)% named')
 PROGRESS = re.compile(r'clrsym: (\d+) s, (\d+) samples, 1 \.NET process\x1b\[K')
-FRAME = re.compile(r'^\s+([0-9a-f]+) \S')
 # Executable: begin, size, offset in the file.
 MAPPING = re.compile(r'\[0x([0-9a-f]+)\(0x([0-9a-f]+)\) @ (?:0x)?([0-9a-f]+) .*?: ..x')
 # Percent of the managed frames: the JIT may have others at the last moment.
@@ -161,18 +161,15 @@ def test_precompiled(tap, place, _):
               'and pprof')
 
 
-def addresses(text):
-    """The frames of each sample, the leaf first."""
-    stacks = ([int(match[1], 16) for match in map(FRAME.match, block.splitlines()) if match] for block in text.split('\n\n'))
-    return [stack for stack in stacks if stack]
-
-
 def check_native_callers(tap, place, program):
     """Up to the first .NET frame, where perf stops, callers are those that perf finds. It shows the call, we where
     it returns to; and the place in the file, where we show the address."""
     def script(*arguments):
         return subprocess.run(['perf', 'script', '-i', data, '--no-inline', *arguments], check=True, env=place.environment,
                               capture_output=True, text=True).stdout
+
+    def addresses(text):
+        return [[frame.address for frame in sample.frames] for sample in perftool.samples(text)]
 
     def place_in_file(address):
         start, offset = next(((start, offset) for start, end, offset in maps if start <= address < end), (0, 0))
@@ -183,7 +180,7 @@ def check_native_callers(tap, place, program):
                     '-p', str(program.pid), '-o', data, '--', 'sleep', '1'], check=True, env=place.environment)
     maps = [(int(match[1], 16), int(match[1], 16) + int(match[2], 16), int(match[3], 16))
             for match in MAPPING.finditer(script('--show-mmap-events', '-F', 'comm'))]
-    theirs = addresses(script('-F', 'ip,sym'))
+    theirs = addresses(script())
     trace = recorded.unpack(place.directory, ['hello'])['hello']
     done = subprocess.run([place.programs.clrsym, 'perf', '--force', '--trace', trace, '-i', data], check=False,
                           capture_output=True, text=True, env=place.environment)
