@@ -7,6 +7,8 @@
 #include "attach/eventpipe-feed.h"
 #include "attach/holder-path.h"
 #include "attach/holder.h"
+#include "event/boot-id.h"
+#include "util/fd.h"
 #include "util/log-writer.h"
 #include "util/runtime-path.h"
 #include "util/systemd.h"
@@ -73,7 +75,7 @@ int main(int argc, char **argv)
 {
         g_autoptr(GOptionContext) options = g_option_context_new(NULL);
         g_autoptr(GMainLoop) loop = g_main_loop_new(NULL, FALSE);
-        g_autofree char *directory = NULL, *ingest = NULL;
+        g_autofree char *directory = NULL, *ingest = NULL, *boot_id = NULL;
         g_autoptr(GError) error = NULL;
         int fds[_HOLDER_SOCKET_MAX];
         BacklogLimits limits;
@@ -96,12 +98,19 @@ int main(int argc, char **argv)
                 holder_main_fail(error->message);
                 return 2;
         }
+        /* The daemon would take the events for those of another boot, and their processes for ended
+         * ones: after a pid is used again, the new program would get the old one's names. */
+        boot_id = boot_id_read(&error);
+        if (!boot_id)
+                return holder_main_fail(error->message);
         directory = arg_directory ? g_canonicalize_filename(arg_directory, NULL)
                                   : holder_path_own(&error);
         if (!directory)
                 return holder_main_fail(error->message);
         ingest = arg_ingest ? g_strdup(arg_ingest)
                             : runtime_path_find("CLRSYM_INGEST", RUNTIME_INGEST);
+        /* Two for each attachment. */
+        fd_raise_limit();
         signal(SIGPIPE, SIG_IGN);
         /* A signal that comes before the loop runs is handled once it does. */
         g_unix_signal_add(SIGTERM, holder_main_on_signal, loop);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verbs.h"
+#include "event/boot-id.h"
 #include "feed/nettrace-feed.h"
 #include "feed/state-file.h"
 #include "feed/supervisor.h"
@@ -105,9 +106,12 @@ static gboolean feed_run_on_signal(gpointer data)
 static bool feed_run(const SupervisorSettings *settings, GError **error)
 {
         json_auto_t *other = state_file_read(settings->session);
+        g_autofree char *boot_id = boot_id_read(error);
         g_autoptr(GMainLoop) loop = NULL;
         FeedRun run;
 
+        if (!boot_id)
+                return false;
         if (other) {
                 g_set_error(error, FEED_ERROR, 0,
                             "session %s has a feeder already, process %" JSON_INTEGER_FORMAT,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/epoch.h"
 
+#include "event/boot-id.h"
 #include "util/atomic-file.h"
 
 #include <stdio.h>
@@ -36,11 +37,10 @@ uint64_t epoch_of_boot(const char *boot_id, uint64_t ns)
 
 static uint64_t epoch_now(void)
 {
-        g_autofree char *boot_id = NULL;
+        g_autofree char *boot_id = boot_id_read(/* error= */ NULL);
         struct timespec now;
 
         clock_gettime(CLOCK_BOOTTIME, &now);
-        g_file_get_contents("/proc/sys/kernel/random/boot_id", &boot_id, NULL, NULL);
         return epoch_of_boot(boot_id ? boot_id : "",
                              (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
 }

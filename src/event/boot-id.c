@@ -16,7 +16,8 @@
  */
 #define BOOT_TOLERANCE_NS (INT64_C(10) * NS_PER_SECOND)
 
-#define BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
+#define BOOT_ID_FILE   "/proc/sys/kernel/random/boot_id"
+#define BOOT_ID_LENGTH 36 /* characters */
 
 static int64_t clock_ns(clockid_t id)
 {
@@ -57,6 +58,26 @@ static void warn_clock_set(int64_t step)
         has_warned = true;
 }
 
+char *boot_id_read(GError **error)
+{
+        g_autofree char *text = NULL;
+        uint8_t uuid[16];
+
+        if (!g_file_get_contents(BOOT_ID_FILE, &text, NULL, error)) {
+                g_prefix_error(error,
+                               "the id of this boot cannot be read (a unit with ProcSubset=pid "
+                               "hides it: set ProcSubset=all): ");
+                return NULL;
+        }
+        if (strlen(g_strstrip(text)) != BOOT_ID_LENGTH || !uuid_parse(text, uuid)) {
+                g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+                            BOOT_ID_FILE " does not have the id of this boot: mount the kernel's "
+                                         "/proc");
+                return NULL;
+        }
+        return g_steal_pointer(&text);
+}
+
 void boot_id_append(GString *out, const char *hostname, const uint8_t *clock_uuid, int64_t offset)
 {
         int64_t own = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC), step;
@@ -66,7 +87,7 @@ void boot_id_append(GString *out, const char *hostname, const uint8_t *clock_uui
         char name[256];
 
         if (gethostname(name, sizeof(name)) < 0 || strncmp(name, hostname, sizeof(name)) ||
-            !g_file_get_contents(BOOT_ID_FILE, &boot_id, NULL, NULL) || !uuid_parse(boot_id, uuid))
+            !(boot_id = boot_id_read(/* error= */ NULL)) || !uuid_parse(boot_id, uuid))
                 return;
         is_near = !__builtin_sub_overflow(own, offset, &step) && step <= BOOT_TOLERANCE_NS &&
                   step >= -BOOT_TOLERANCE_NS;
@@ -74,5 +95,5 @@ void boot_id_append(GString *out, const char *hostname, const uint8_t *clock_uui
                 return;
         if (!is_near)
                 warn_clock_set(step);
-        g_string_append(out, g_strstrip(boot_id));
+        g_string_append(out, boot_id);
 }

@@ -2,11 +2,17 @@
 #pragma once
 
 /*
- * Boot id: whether the clock of a trace is that of this machine's present boot
+ * Boot id: the machine's present boot, and whether the clock of a trace is that of this boot
  */
 
 #include <glib.h>
 #include <stdint.h>
+
+/*
+ * This boot's id (36 characters; owned by the caller). NULL with ERROR set. A program that feeds
+ * live events needs the id: it distinguishes them from those of an earlier boot.
+ */
+char *boot_id_read(GError **error);
 
 /*
  * Appends this boot's id (36 characters) to OUT, if a trace is of this machine and its clock

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/journal-struct.h"
 
+#include "event/boot-id.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -231,12 +233,11 @@ static gboolean journal_on_guard(gpointer data)
 
 static bool journal_read_boot_id(Journal *journal, GError **error)
 {
-        g_autofree char *text = NULL;
+        g_autofree char *text = boot_id_read(error);
 
-        if (!g_file_get_contents("/proc/sys/kernel/random/boot_id", &text, NULL, error))
-                return false;
-        g_strlcpy(journal->boot_id, g_strstrip(text), sizeof(journal->boot_id));
-        return true;
+        if (text)
+                g_strlcpy(journal->boot_id, text, sizeof(journal->boot_id));
+        return text != NULL;
 }
 
 Journal *journal_new(const char *path, Tracker *tracker, const TrackerHost *host, QueryStats *stats,

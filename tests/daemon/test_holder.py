@@ -348,8 +348,19 @@ def test_port(tap, holder):
     tap.equal(holder.ask('list'), {'attachments': []}, 'nothing of it is attached')
 
 
+def test_boot(tap, holder):
+    """Where the boot's id is hidden, as by ProcSubset=pid of a unit."""
+    hidden = 'mount -t proc -o subset=pid proc /proc && exec "$@"'
+    done = subprocess.run(['unshare', '--mount', '--pid', '--fork', 'sh', '-c', hidden, 'sh',
+                           *holder.command], capture_output=True, text=True, check=False,
+                          timeout=60)
+    tap.check(done.returncode == 1 and 'set ProcSubset=all' in done.stderr,
+              'without the id of the boot it does not start', done.returncode, done.stderr)
+
+
 def test(tap, programs, directory, _):
     holder = Holder(programs, directory)
+    test_boot(tap, holder)
     with holder.running() as process:
         test_crowd(tap, holder)
         for mode in ('trickle', 'flood'):

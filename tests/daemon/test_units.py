@@ -149,6 +149,10 @@ def check_directives(tap, installed, units):
     tap.equal([feed.one(key) for key in ('MemoryMax', 'MemorySwapMax', 'OOMPolicy',
                                          'OOMScoreAdjust')], ['1G', '0', 'continue', '500'],
               'a forged length costs a reader, not the machine')
+    # Feeders and the daemon read the id of the machine's boot.
+    tap.equal([units[name].one('ProcSubset') for name in (
+        'clrsymd.service', 'clrsym-holder.service', 'clrsym-feed@.service',
+        'clrsym-record@.service')], [None] * 4, 'they see the id of the boot')
     # Where clrsym status looks for it.
     tap.equal((feed.one('RuntimeDirectory'), feed.one('Environment')),
               ('clrsym/feed-%i', 'CLRSYM_SESSIONS=%t/clrsym/feed-%i'),
