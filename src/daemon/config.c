@@ -58,7 +58,7 @@ static const Key KEYS[] = {
         {"Retention", &TIME, AT(retention), "1d", "1s", "3650d", "as long as MemoryMax allows"},
         {"MaxClients", &COUNT, AT(max_clients), "64", "1", "65536", NULL},
         {"MaxClientsPerUser", &COUNT, AT(max_clients_user), "16", "1", "65536", NULL},
-        {"MaxFeeders", &COUNT, AT(max_feeders), "16", "1", "4096", NULL},
+        {"MaxFeeders", &COUNT, AT(max_feeders), "1280", "1", "4096", NULL},
         {"MetricsFile", &PATH, AT(metrics_file), "", NULL, NULL, NULL},
         {"MetricsInterval", &TIME, AT(metrics_interval), "15s", "1s", "1d", NULL},
         {"StateDirectory", &PATH, AT(state_directory), "", NULL, NULL, NULL},

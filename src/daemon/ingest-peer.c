@@ -11,6 +11,9 @@ struct IngestPeer {
         JournalConnection *record;    /* or NULL */
         FeederReport reported;        /* is in the stats */
         uint64_t n_pieces;            /* that were noticed */
+        uid_t uid;
+        bool has_place;
+        bool is_waiting; /* for one, and that was noticed */
 };
 
 static void ingest_peer_moved(void *data)
@@ -23,6 +26,10 @@ static void ingest_peer_moved(void *data)
         stats->decode_errors += report->decode_errors - self->reported.decode_errors;
         stats->unknown_events += report->unknown_events - self->reported.unknown_events;
         self->reported = *report;
+        if (ingest_connection_wants_place(self->connection) && !self->is_waiting) {
+                self->is_waiting = true;
+                self->options.waits(self, self->options.data);
+        }
         if (self->n_pieces == n_pieces)
                 return;
         self->n_pieces = n_pieces;
@@ -49,10 +56,14 @@ static const PeerRole INGEST_ROLE = {
 IngestPeer *ingest_peer_new(int fd, const IngestPeerOptions *options)
 {
         IngestPeer *self = g_new0(IngestPeer, 1);
+        PeerCredentials credentials = {.uid = (uid_t)-1};
 
+        peer_credentials(fd, PEER_NO_GROUP, &credentials);
+        self->uid = credentials.uid;
         self->options = *options;
         self->connection = ingest_connection_new(options->tracker, false);
         ingest_connection_set_turn(self->connection, TURN_US);
+        ingest_connection_await_place(self->connection);
         if (options->journal)
                 self->record = journal_connect(options->journal, self->connection);
         self->peer =
@@ -79,4 +90,22 @@ Peer *ingest_peer_peer(const IngestPeer *self)
 const IngestConnection *ingest_peer_connection(const IngestPeer *self)
 {
         return self->connection;
+}
+
+uid_t ingest_peer_uid(const IngestPeer *self)
+{
+        return self->uid;
+}
+
+bool ingest_peer_has_place(const IngestPeer *self)
+{
+        return self->has_place;
+}
+
+void ingest_peer_give_place(IngestPeer *self)
+{
+        self->has_place = true;
+        self->is_waiting = false;
+        ingest_connection_give_place(self->connection);
+        peer_wake(self->peer);
 }

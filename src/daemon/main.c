@@ -8,6 +8,7 @@
 #include "daemon/log.h"
 #include "daemon/server.h"
 #include "offline/trace-mode.h"
+#include "util/fd.h"
 #include "util/runtime-path.h"
 #include "util/systemd.h"
 
@@ -215,6 +216,8 @@ int main(int argc, char **argv)
         /* The memory of long replies and large tables goes back to the system when it is freed.
          * Otherwise malloc keeps it from the first time on, in pieces. */
         mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
+        /* MaxFeeders= and MaxClients= may be more than the usual 1024. */
+        fd_raise_limit();
         /* A file that may not grow is an error like others. */
         signal(SIGXFSZ, SIG_IGN);
         /* Signals wait for the main loop, so that what was made by then is removed at the end. */

@@ -24,6 +24,10 @@
 #define DRAIN_MS 2000
 /* s between checks for finished processes that were kept long enough. */
 #define RETENTION_INTERVAL 10
+/* Connections without a place that are kept: some wait for one, others report gaps. */
+#define MAX_WAITING_FEEDERS 256
+/* s between two messages that feeders have to wait. */
+#define WAITING_LOG_INTERVAL 60
 /* Bytes of all calls, and of all replies that clients have not read: more than one long reply. */
 #define MAX_QUERY_MEMORY (20u << 20)
 
@@ -39,11 +43,12 @@ struct Server {
         ProcessWatch *processes; /* owned */
         uint64_t retention;      /* s */
         Listener *ingest, *query;
-        GPtrArray *feeders; /* owned IngestPeers */
-        GPtrArray *clients; /* owned QueryPeers */
-        bool is_watched;    /* by at least one client */
-        guint wake;         /* runs clients that wait, after the tracker changed */
-        guint reclaim;      /* hangs up clients that take too much memory */
+        GPtrArray *feeders;    /* owned IngestPeers, in the order in which they came */
+        gint64 waiting_logged; /* us of g_get_monotonic_time(): that feeders wait; 0: never */
+        GPtrArray *clients;    /* owned QueryPeers */
+        bool is_watched;       /* by at least one client */
+        guint wake;            /* runs clients that wait, after the tracker changed */
+        guint reclaim;         /* hangs up clients that take too much memory */
         guint retention_timer;
         MetricsFile *metrics_file;   /* owned or NULL */
         RundownRequester *requester; /* owned */
@@ -71,13 +76,12 @@ static unsigned server_n_privileged(const Server *server)
         return n;
 }
 
-/* At the limit, further feeders wait in the backlog. So do clients, if all places are taken by
- * privileged ones; others give way. */
+/* At the limit, further clients wait in the backlog if all places are taken by privileged ones;
+ * others give way. */
 static void server_update_accepting(Server *server)
 {
         if (server->done)
                 return;
-        listener_set_accepting(server->ingest, server->feeders->len < server->max_feeders);
         listener_set_accepting(server->query,
                                server->clients->len < server->max_clients ||
                                        server_n_privileged(server) < server->max_clients);
@@ -172,6 +176,91 @@ static void server_client_waits(void *data, const QueryWait *wait)
         horizon_requester_want(server->horizons, wait);
 }
 
+static bool server_is_own_uid(uid_t uid)
+{
+        return uid == 0 || uid == geteuid();
+}
+
+/* Feeders with a place; those of UID, or all of them. */
+static unsigned server_n_places(const Server *server, const uid_t *uid)
+{
+        unsigned n = 0;
+        guint i;
+
+        for (i = 0; i < server->feeders->len; i++) {
+                const IngestPeer *feeder = server->feeders->pdata[i];
+
+                n += ingest_peer_has_place(feeder) && (!uid || ingest_peer_uid(feeder) == *uid);
+        }
+        return n;
+}
+
+/* A user other than root and our own has a quarter of the places. */
+static unsigned server_feeder_share(const Server *server)
+{
+        return MAX(1, server->max_feeders / 4);
+}
+
+static bool server_has_place_for(const Server *server, uid_t uid)
+{
+        return server_n_places(server, NULL) < server->max_feeders &&
+               (server_is_own_uid(uid) ||
+                server_n_places(server, &uid) < server_feeder_share(server));
+}
+
+/* The feeders that came first get the places that have become free. */
+static void server_update_feeders(Server *server)
+{
+        QueryStats *stats = &server->stats;
+        guint i;
+
+        stats->n_waiting_feeders = 0;
+        for (i = 0; i < server->feeders->len; i++) {
+                IngestPeer *feeder = server->feeders->pdata[i];
+
+                if (!ingest_peer_has_place(feeder) &&
+                    server_has_place_for(server, ingest_peer_uid(feeder)))
+                        ingest_peer_give_place(feeder);
+                stats->n_waiting_feeders +=
+                        ingest_connection_wants_place(ingest_peer_connection(feeder));
+        }
+        stats->n_feeders = server_n_places(server, NULL);
+        stats->max_feeders = server->max_feeders;
+}
+
+/* FEEDER has no place. Without a word nobody would know why a process has no names. */
+static void server_log_waiting(Server *server, const IngestPeer *feeder)
+{
+        const gint64 now = g_get_monotonic_time();
+        const uid_t uid = ingest_peer_uid(feeder);
+
+        if (server->waiting_logged &&
+            now - server->waiting_logged < WAITING_LOG_INTERVAL * G_TIME_SPAN_SECOND)
+                return;
+        server->waiting_logged = now;
+        if (server->stats.n_feeders < server->max_feeders)
+                peer_log(ingest_peer_peer(feeder), G_LOG_LEVEL_WARNING,
+                         "user %u has %u feeders, a quarter of MaxFeeders=%u: %u feeders wait, and "
+                         "their processes have no names yet; raise MaxFeeders= in clrsymd.conf:",
+                         (unsigned)uid, server_feeder_share(server), server->max_feeders,
+                         server->stats.n_waiting_feeders);
+        else
+                peer_log(ingest_peer_peer(feeder), G_LOG_LEVEL_WARNING,
+                         "MaxFeeders=%u is reached: %u feeders wait, and their processes have no "
+                         "names yet; raise MaxFeeders= in clrsymd.conf:",
+                         server->max_feeders, server->stats.n_waiting_feeders);
+}
+
+/* A feeder has begun to wait for a place. */
+static void server_feeder_waits(IngestPeer *feeder, void *data)
+{
+        Server *server = data;
+
+        server_update_feeders(server);
+        if (ingest_connection_wants_place(ingest_peer_connection(feeder)))
+                server_log_waiting(server, feeder);
+}
+
 static void server_feeder_gone(IngestPeer *feeder, void *data)
 {
         Server *server = data;
@@ -189,9 +278,8 @@ static void server_feeder_gone(IngestPeer *feeder, void *data)
                  (guint64)ingest_connection_n_commits(connection), (guint64)report->events,
                  (guint64)report->dotnet_events, (guint64)report->unknown_events,
                  (guint64)report->decode_errors);
-        g_ptr_array_remove_fast(server->feeders, feeder);
-        server->stats.n_feeders = server->feeders->len;
-        server_update_accepting(server);
+        g_ptr_array_remove(server->feeders, feeder);
+        server_update_feeders(server);
         server_wake_clients(server);
         server_drain_step(server);
 }
@@ -207,6 +295,21 @@ static void server_client_gone(QueryPeer *client, void *data)
         server_drain_step(server);
 }
 
+/* The feeder that has waited longest makes room: it comes again, and others report gaps. */
+static void server_drop_waiting(Server *server)
+{
+        guint i;
+
+        for (i = 0; i < server->feeders->len; i++) {
+                IngestPeer *feeder = server->feeders->pdata[i];
+
+                if (ingest_peer_has_place(feeder))
+                        continue;
+                server_feeder_gone(feeder, server);
+                return;
+        }
+}
+
 static void server_accept_feeder(void *data, int fd)
 {
         Server *server = data;
@@ -214,15 +317,16 @@ static void server_accept_feeder(void *data, int fd)
                                            .journal = server->journal,
                                            .stats = &server->stats,
                                            .committed = server_wake_clients,
+                                           .waits = server_feeder_waits,
                                            .gone = server_feeder_gone,
                                            .data = server};
-        IngestPeer *feeder = ingest_peer_new(fd, &options);
 
-        g_ptr_array_add(server->feeders, feeder);
-        server->stats.n_feeders = server->feeders->len;
-        peer_log(ingest_peer_peer(feeder), G_LOG_LEVEL_MESSAGE, "feeder came: feeders=%u",
-                 server->feeders->len);
-        server_update_accepting(server);
+        if (server->feeders->len >= server->max_feeders + MAX_WAITING_FEEDERS)
+                server_drop_waiting(server);
+        g_ptr_array_add(server->feeders, ingest_peer_new(fd, &options));
+        server_update_feeders(server);
+        peer_log(ingest_peer_peer(g_ptr_array_index(server->feeders, server->feeders->len - 1)),
+                 G_LOG_LEVEL_MESSAGE, "feeder came: feeders=%u", server->feeders->len);
 }
 
 static unsigned server_n_clients_of(const Server *server, uid_t uid)
@@ -482,6 +586,7 @@ void server_configure(Server *server, const Config *config)
         server->max_clients = (unsigned)config->max_clients;
         server->max_clients_user = (unsigned)config->max_clients_user;
         server->max_feeders = (unsigned)config->max_feeders;
+        server_update_feeders(server);
         server->retention = config->retention;
         tracker_set_budget(server->tracker, config->memory_max);
         server_configure_metrics(server, config);

@@ -105,6 +105,7 @@ static const char SYMBOLIZER[] =
         "  bytes: ?int, memory_max: ?int, names: ?int, il_maps_kept: ?int, il_map_bytes: ?int,\n"
         "  evicted_processes: ?int, evicted_bodies: ?int, evicted_il_maps: ?int, refused: ?int, "
         "forged: ?int,\n"
+        "  feeders_connected: ?int, feeders_waiting: ?int, feeders_max: ?int,\n"
         "  method_loads: ?int, method_unloads: ?int, method_rundowns: ?int, r2r_entries: ?int,\n"
         "  il_maps: ?int, module_loads: ?int, module_unloads: ?int, known_before: ?int,\n"
         "  impossible: ?int, gaps: ?int, discarded_events: ?int, discarded_packets: ?int)\n"

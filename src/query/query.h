@@ -25,7 +25,8 @@
 typedef struct QueryStats {
         uint64_t answers[_ANSWER_STATUS_MAX];
         unsigned n_clients;
-        unsigned n_feeders;
+        /* Feeders with a place, those that wait for one, and how many places there are. */
+        unsigned n_feeders, n_waiting_feeders, max_feeders;
         /* Reported by feeders, including those that have disconnected. */
         uint64_t decode_errors;
         uint64_t unknown_events;

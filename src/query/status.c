@@ -30,6 +30,7 @@ static void status_append(Call *call, const Totals *totals)
 {
         const TrackerStats *stats = tracker_stats(call->context->tracker);
         const Budget *budget = tracker_budget(call->context->tracker);
+        const QueryStats none = {0}, *service = call->context->stats ? call->context->stats : &none;
         const struct {
                 const char *name;
                 uint64_t value;
@@ -51,6 +52,9 @@ static void status_append(Call *call, const Totals *totals)
                 {"evicted_bodies", budget->n_bodies, false},
                 {"evicted_il_maps", budget->n_il_maps, false},
                 {"refused", stats->refused, false},
+                {"feeders_connected", service->n_feeders, false},
+                {"feeders_waiting", service->n_waiting_feeders, false},
+                {"feeders_max", service->max_feeders, false},
                 {"forged", stats->forged, false},
                 {"method_loads", stats->records[EVENT_KIND_METHOD_LOAD], false},
                 {"method_unloads", stats->records[EVENT_KIND_METHOD_UNLOAD], false},
@@ -216,6 +220,11 @@ static void append_service(GString *out, const QueryStats *stats)
         }
         metrics_gauge(out, "clients", NULL, "Connections on the query socket.", stats->n_clients);
         metrics_gauge(out, "feeders", NULL, "Connections on the ingest socket.", stats->n_feeders);
+        metrics_gauge(
+                out, "waiting_feeders", NULL,
+                "Connections that wait for a place: MaxFeeders= is reached, or a user's share.",
+                stats->n_waiting_feeders);
+        metrics_gauge(out, "feeders_limit", NULL, "MaxFeeders=.", stats->max_feeders);
         metrics_counter(out, "decode_errors",
                         "Events that could not be decoded, as feeders report them.",
                         stats->decode_errors);

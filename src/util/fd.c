@@ -2,6 +2,7 @@
 #include "util/fd.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 
 enum { MAX_OPENED = 16 };
 
@@ -20,4 +21,14 @@ bool fd_can_open(unsigned n)
         while (i > 0)
                 fd_clear(&fds[--i]);
         return n == 0;
+}
+
+void fd_raise_limit(void)
+{
+        struct rlimit limit;
+
+        if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+                return;
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
 }

@@ -40,3 +40,7 @@ static inline int fd_steal(int *fd)
  * be found just now may be there all the same.
  */
 bool fd_can_open(unsigned n);
+
+/* Lets this process have as many descriptors as its hard limit allows. Only for programs that do
+ * not use select(), and that start no others, which would inherit the limit. */
+void fd_raise_limit(void);

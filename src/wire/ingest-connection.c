@@ -16,6 +16,13 @@
 #define RUNDOWN_COST     (128u << 10)
 #define PROCESS_GAP_COST (3u << 10)
 
+/* Whether the connection may open streams. */
+typedef enum PlaceState {
+        PLACE_TAKEN,   /* it may */
+        PLACE_AWAITED, /* once there is a place; it has not asked for one yet */
+        PLACE_WANTED,  /* a STREAM_OPEN waits for it, and all that follows */
+} PlaceState;
+
 typedef enum State {
         STATE_HELLO,     /* nothing but HELLO is understood yet */
         STATE_STREAMING, /* batches */
@@ -52,6 +59,7 @@ struct IngestConnection {
         Tracker *tracker;       /* borrowed */
         const IngestSink *sink; /* borrowed or NULL */
         State state;
+        PlaceState place;
         bool is_held;
         int64_t turn_us;   /* 0: everything is done at once */
         int64_t turn_end;  /* us of the steady clock */
@@ -478,6 +486,14 @@ static bool connection_has_time(IngestConnection *connection)
         return !connection->is_late;
 }
 
+/* False: the STREAM_OPEN that is next has to wait. */
+static bool connection_may_open(IngestConnection *connection)
+{
+        if (connection->place == PLACE_AWAITED)
+                connection->place = PLACE_WANTED;
+        return connection->place == PLACE_TAKEN;
+}
+
 /* The next frame after the batch so far. False if it has not come, or its turn has not, or it ends
  * the conversation. */
 static bool connection_next_frame(IngestConnection *connection)
@@ -498,6 +514,9 @@ static bool connection_next_frame(IngestConnection *connection)
         if (connection->state == STATE_STREAMING && frame.type == INGEST_COMMIT)
                 return connection_on_commit(connection, (size_t)n) &&
                        connection_has_time(connection);
+        if (connection->state == STATE_STREAMING && frame.type == INGEST_STREAM_OPEN &&
+            !connection_may_open(connection))
+                return false;
         if (connection->state == STATE_HELLO || frame.type == INGEST_STREAM_OPEN) {
                 ok = connection->state == STATE_HELLO
                              ? connection_on_hello(connection, &frame)
@@ -533,7 +552,7 @@ bool ingest_connection_feed(IngestConnection *connection, const uint8_t *bytes, 
 {
         if (connection->state != STATE_CLOSED) {
                 g_byte_array_append(connection->input, bytes, (guint)n);
-                if (!connection_is_busy(connection))
+                if (!connection_is_busy(connection) && connection->place != PLACE_WANTED)
                         connection_take_turn(connection);
         }
         return connection->state != STATE_CLOSED;
@@ -542,6 +561,23 @@ bool ingest_connection_feed(IngestConnection *connection, const uint8_t *bytes, 
 void ingest_connection_set_turn(IngestConnection *connection, int64_t turn_us)
 {
         connection->turn_us = turn_us;
+}
+
+void ingest_connection_await_place(IngestConnection *connection)
+{
+        connection->place = PLACE_AWAITED;
+}
+
+bool ingest_connection_wants_place(const IngestConnection *connection)
+{
+        return connection->place == PLACE_WANTED;
+}
+
+void ingest_connection_give_place(IngestConnection *connection)
+{
+        /* The STREAM_OPEN is there: it needs a turn, and no bytes. */
+        connection->is_late |= connection->place == PLACE_WANTED;
+        connection->place = PLACE_TAKEN;
 }
 
 void ingest_connection_set_sink(IngestConnection *connection, const IngestSink *sink)
@@ -621,7 +657,8 @@ static bool conversation_wants_input(const Conversation *conversation)
 {
         const IngestConnection *connection = (const IngestConnection *)conversation;
 
-        return !connection_is_busy(connection) && connection->output->len <= MAX_UNREAD_ACKS;
+        return !connection_is_busy(connection) && connection->place != PLACE_WANTED &&
+               connection->output->len <= MAX_UNREAD_ACKS;
 }
 
 static bool conversation_is_over(const Conversation *conversation)
@@ -632,8 +669,11 @@ static bool conversation_is_over(const Conversation *conversation)
 static const uint8_t *conversation_output(const Conversation *conversation, size_t *ret_n)
 {
         const IngestConnection *connection = (const IngestConnection *)conversation;
+        /* A feeder that is greeted takes the daemon for one that takes its events. */
+        const bool is_early = connection->place != PLACE_TAKEN && !connection->n_commits &&
+                              connection->state != STATE_CLOSED;
 
-        *ret_n = connection->output->len;
+        *ret_n = is_early ? 0 : connection->output->len;
         return connection->output->data;
 }
 

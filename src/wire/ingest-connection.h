@@ -32,6 +32,17 @@ void ingest_connection_free(IngestConnection *connection);
 bool ingest_connection_feed(IngestConnection *connection, const uint8_t *bytes, size_t n);
 void ingest_connection_go(IngestConnection *connection);
 
+/*
+ * For a new connection: it has no place yet. What needs none, the gaps of processes, is taken. Its
+ * first STREAM_OPEN, and all that follows, waits for ingest_connection_give_place(); until then the
+ * feeder is not greeted.
+ */
+void ingest_connection_await_place(IngestConnection *connection);
+/* A STREAM_OPEN waits. */
+bool ingest_connection_wants_place(const IngestConnection *connection);
+/* ingest_connection_run() goes on with what waits. */
+void ingest_connection_give_place(IngestConnection *connection);
+
 /* From now on batches are applied for so many us, about, and ingest_connection_run() goes on with
  * them; 0: at once, the default. */
 void ingest_connection_set_turn(IngestConnection *connection, int64_t turn_us);

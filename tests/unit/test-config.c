@@ -93,7 +93,7 @@ static const Config DEFAULTS = {
         .retention = DAY,
         .max_clients = 64,
         .max_clients_user = 16,
-        .max_feeders = 16,
+        .max_feeders = 1280,
         .metrics_interval = 15,
 };
 
