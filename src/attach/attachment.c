@@ -41,8 +41,9 @@
 
 struct Attachment {
         AttachmentInfo info;
-        char *path;   /* owned: of its file */
-        GapLog *gaps; /* borrowed */
+        char *path;        /* owned: of its file */
+        GapLog *gaps;      /* borrowed */
+        SpillShare *spill; /* borrowed or NULL: of its workers */
         AttachmentFn fn;
         void *data;
         pid_t worker;          /* 0: none */
@@ -188,6 +189,7 @@ static G_NORETURN void attachment_be_worker(const Attachment *attachment, int fd
                 .clock_offset = attachment->clock_offset,
                 .orphan = attachment->orphan,
                 .n_taken = attachment->watchdog ? watchdog_counter(attachment->watchdog) : NULL,
+                .spill = attachment->spill,
         };
         sigset_t none;
 
@@ -209,6 +211,20 @@ static void attachment_set_message(Attachment *attachment, AttachError code, con
         attachment->info.error = code;
         g_free(attachment->info.message);
         attachment->info.message = g_strdup(message);
+}
+
+/* ERROR may be NULL. */
+static void attachment_set_fed(Attachment *attachment, bool is_fed, const char *error)
+{
+        attachment->info.is_fed = is_fed;
+        g_free(attachment->info.feed_error);
+        attachment->info.feed_error = g_strdup(error);
+}
+
+bool attachment_info_awaits_daemon(const AttachmentInfo *info)
+{
+        return info->state == ATTACHMENT_COMPLETE && info->via == ATTACH_VIA_EVENTPIPE &&
+               !info->is_fed && !info->feed_error;
 }
 
 static gboolean on_deadline(gpointer data)
@@ -297,6 +313,8 @@ static bool attachment_reap_worker(Attachment *attachment, gint64 deadline)
         fd_clear(&attachment->fd);
         g_clear_pointer(&attachment->watchdog, watchdog_free);
         attachment->worker = 0;
+        spill_share_clear(attachment->spill);
+        attachment_set_fed(attachment, false, NULL);
         while ((pid = waitpid(worker, &status, WNOHANG)) == 0 || (pid < 0 && errno == EINTR)) {
                 if (g_get_monotonic_time() >= deadline + END_LIMIT) {
                         g_warning("the worker of process %d does not end, although it was killed",
@@ -475,6 +493,7 @@ static void attachment_take_rundown(Attachment *attachment, const WorkerReport *
                 info->rundown_end = report->end;
         }
         g_clear_pointer(&info->message, g_free);
+        attachment_set_fed(attachment, false, NULL);
         attachment->fn(attachment, ATTACHMENT_CHANGE_RUNDOWN, attachment->data);
 }
 
@@ -486,6 +505,11 @@ static void attachment_take_report(Attachment *attachment, const WorkerReport *r
                 break;
         case WORKER_RUNDOWN:
                 attachment_take_rundown(attachment, report);
+                break;
+        case WORKER_FED:
+                attachment_set_fed(attachment, !*report->message,
+                                   *report->message ? report->message : NULL);
+                attachment->fn(attachment, ATTACHMENT_CHANGE_FED, attachment->data);
                 break;
         case WORKER_FAILED:
                 attachment_set_message(attachment, (AttachError)report->error, report->message);
@@ -554,8 +578,8 @@ static void attachment_start_worker(Attachment *attachment)
                 attachment_set_deadline(attachment, START_LIMIT_S);
 }
 
-Attachment *attachment_new(const char *directory, GapLog *gaps, const AttachmentTarget *target,
-                           AttachmentFn fn, void *data)
+Attachment *attachment_new(const char *directory, GapLog *gaps, SpillAccount *spills,
+                           const AttachmentTarget *target, AttachmentFn fn, void *data)
 {
         Attachment *attachment = g_new0(Attachment, 1);
 
@@ -568,6 +592,7 @@ Attachment *attachment_new(const char *directory, GapLog *gaps, const Attachment
         attachment->clock_offset = (g_get_real_time() - g_get_monotonic_time()) * 1000;
         attachment->path = attachment_file_path(directory, target->pid, target->start_ticks);
         attachment->gaps = gaps;
+        attachment->spill = spill_share_open(spills, target->uid);
         attachment->fn = fn;
         attachment->data = data;
         attachment->fd = -1;
@@ -613,6 +638,8 @@ void attachment_free(Attachment *attachment)
         g_clear_handle_id(&attachment->deadline, g_source_remove);
         g_free(attachment->info.version);
         g_free(attachment->info.message);
+        g_free(attachment->info.feed_error);
+        spill_share_close(attachment->spill);
         g_free(attachment->path);
         g_free(attachment);
 }

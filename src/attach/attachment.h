@@ -27,6 +27,7 @@
 
 #include "attach/error.h"
 #include "attach/gap-log.h"
+#include "attach/spill-account.h"
 #include "wire/hold-request.h"
 
 #include <glib.h>
@@ -65,10 +66,17 @@ typedef struct AttachmentInfo {
         unsigned n_restarts;
         AttachError error;
         char *message; /* owned or NULL: what failed last */
+        /* EVENTPIPE: whether the daemon has all up to the end of the last rundown. */
+        bool is_fed;
+        char *feed_error; /* owned or NULL: why it does not have it; NULL: not known yet */
 } AttachmentInfo;
+
+/* It is held and listed, and the daemon is still being asked whether it has that. */
+bool attachment_info_awaits_daemon(const AttachmentInfo *info);
 
 typedef enum AttachmentChange {
         ATTACHMENT_CHANGE_RUNDOWN, /* the session is held and a rundown is complete */
+        ATTACHMENT_CHANGE_FED,     /* the daemon has it, or info->feed_error has the reason */
         ATTACHMENT_CHANGE_FAILED,  /* info->message has the reason; if it was ever held, it goes on
                                       trying */
         ATTACHMENT_CHANGE_GONE,    /* detached, the target ended, or it was never held: free it */
@@ -90,10 +98,11 @@ typedef struct AttachmentTarget {
 
 /*
  * Starts a worker for TARGET. FN is called for each change. Process gaps go to GAPS (borrowed), and
- * the events of EVENTPIPE to the same daemon.
+ * the events of EVENTPIPE to the same daemon; those that wait for it are in SPILLS (borrowed; NULL:
+ * no account is kept).
  */
-Attachment *attachment_new(const char *directory, GapLog *gaps, const AttachmentTarget *target,
-                           AttachmentFn fn, void *data);
+Attachment *attachment_new(const char *directory, GapLog *gaps, SpillAccount *spills,
+                           const AttachmentTarget *target, AttachmentFn fn, void *data);
 /* Orders the worker to stop the session; a later holder attaches again. */
 void attachment_quit(Attachment *attachment);
 /* The same, and waits for the worker. */

@@ -14,8 +14,10 @@ struct Backlog {
         GQueue sizes;       /* of the batches that the client has */
         size_t n_in_memory; /* the sum */
         Spill *spill;       /* owned: the batches after those, each with its time */
-        bool is_broken;     /* the last one could not be written */
+        SpillShare *share;  /* borrowed or NULL: of the spill */
+        BacklogLoss loss;   /* of the last batch that was to be spilled */
         uint64_t time;      /* of the last batch that the client got */
+        uint64_t n_committed, n_acknowledged; /* batches */
 };
 
 Backlog *backlog_new(IngestClient *client, const BacklogLimits *limits)
@@ -36,6 +38,26 @@ void backlog_free(Backlog *backlog)
         g_free(backlog);
 }
 
+void backlog_set_share(Backlog *backlog, SpillShare *share)
+{
+        backlog->share = share;
+}
+
+BacklogLoss backlog_loss(const Backlog *backlog)
+{
+        return backlog->loss;
+}
+
+uint64_t backlog_n_committed(const Backlog *backlog)
+{
+        return backlog->n_committed;
+}
+
+uint64_t backlog_n_acknowledged(const Backlog *backlog)
+{
+        return backlog->n_acknowledged;
+}
+
 static bool backlog_must_wait(const Backlog *backlog)
 {
         return !spill_is_empty(backlog->spill) || backlog->n_in_memory > backlog->limits.memory;
@@ -53,40 +75,69 @@ void backlog_commit_frames(Backlog *backlog, const GByteArray *frames, uint64_t 
 {
         ingest_client_commit_frames(backlog->client, frames->data, frames->len);
         backlog_note(backlog, frames->len, time);
+        backlog->n_committed++;
+}
+
+static BacklogLoss backlog_spill(const Backlog *backlog, const GByteArray *batch, uint64_t time)
+{
+        switch (spill_share_room(backlog->share, batch->len)) {
+        case SPILL_ROOM:
+                break;
+        case SPILL_TOTAL_FULL:
+                return BACKLOG_LOSS_TOTAL;
+        case SPILL_USER_FULL:
+                return BACKLOG_LOSS_USER;
+        }
+        switch (spill_put(backlog->spill, batch->data, batch->len, time)) {
+        case 0:
+                return BACKLOG_LOSS_NONE;
+        case -ENOBUFS:
+                return BACKLOG_LOSS_PROCESS;
+        case -ENOSPC:
+                return BACKLOG_LOSS_SPACE;
+        default:
+                return BACKLOG_LOSS_FILE;
+        }
 }
 
 bool backlog_commit(Backlog *backlog, uint64_t time)
 {
         GByteArray *batch = ingest_client_batch(backlog->client);
         const size_t n = batch->len;
-        int r;
 
-        backlog->is_broken = false;
+        backlog->loss = BACKLOG_LOSS_NONE;
         if (!backlog_must_wait(backlog)) {
                 ingest_client_commit(backlog->client, n, /* last= */ NULL);
                 backlog_note(backlog, n, time);
-                return true;
+        } else {
+                backlog->loss = backlog_spill(backlog, batch, time);
+                spill_share_set(backlog->share, spill_n_bytes(backlog->spill));
+                ingest_client_drop_batch(backlog->client);
         }
-        r = spill_put(backlog->spill, batch->data, n, time);
-        backlog->is_broken = r < 0 && r != -ENOBUFS;
-        ingest_client_drop_batch(backlog->client);
-        return r == 0;
+        backlog->n_committed += backlog->loss == BACKLOG_LOSS_NONE;
+        return backlog->loss == BACKLOG_LOSS_NONE;
 }
 
 void backlog_acknowledged(Backlog *backlog)
 {
         backlog->n_in_memory -= GPOINTER_TO_SIZE(g_queue_pop_head(&backlog->sizes));
+        backlog->n_acknowledged++;
 }
 
 BacklogMove backlog_move(Backlog *backlog, uint64_t *ret_begin, uint64_t *ret_end)
 {
         g_autoptr(GByteArray) batch = NULL;
         uint64_t time;
+        int r;
 
         if (spill_is_empty(backlog->spill) || backlog->n_in_memory > backlog->limits.memory / 2)
                 return BACKLOG_MOVE_NONE;
         batch = g_byte_array_new();
-        if (spill_take(backlog->spill, batch, &time) < 0) {
+        r = spill_take(backlog->spill, batch, &time);
+        spill_share_set(backlog->share, spill_n_bytes(backlog->spill));
+        /* It counts again, or not at all. */
+        backlog->n_committed--;
+        if (r < 0) {
                 *ret_begin = backlog->time;
                 *ret_end = time;
                 return BACKLOG_MOVE_LOST;
@@ -101,10 +152,17 @@ static uint64_t backlog_file_room(const Backlog *backlog)
         return backlog->limits.file > LARGE_BATCH ? backlog->limits.file - LARGE_BATCH : 0;
 }
 
+/* The last batch was lost for another reason than the size of the file. */
+static bool backlog_cannot_write(const Backlog *backlog)
+{
+        return backlog->loss > BACKLOG_LOSS_PROCESS;
+}
+
 bool backlog_is_full(const Backlog *backlog)
 {
         return backlog_must_wait(backlog) &&
-               (backlog->is_broken || spill_n_bytes(backlog->spill) > backlog_file_room(backlog));
+               (backlog_cannot_write(backlog) ||
+                spill_n_bytes(backlog->spill) > backlog_file_room(backlog));
 }
 
 bool backlog_has_room(const Backlog *backlog)
@@ -112,7 +170,7 @@ bool backlog_has_room(const Backlog *backlog)
         if (!backlog_must_wait(backlog))
                 return backlog->n_in_memory <= backlog->limits.memory / 2;
         /* A file that may not have a large batch is of no use to begin again with. */
-        return !backlog->is_broken && backlog_file_room(backlog) > 0 &&
+        return !backlog_cannot_write(backlog) && backlog_file_room(backlog) > 0 &&
                spill_n_bytes(backlog->spill) <= backlog_file_room(backlog) / 2;
 }
 

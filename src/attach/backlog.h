@@ -9,6 +9,7 @@
  * order. With that full, or its file system, batches are lost: the feeder reports a gap.
  */
 
+#include "attach/spill-account.h"
 #include "wire/ingest-client.h"
 
 #include <glib.h>
@@ -26,11 +27,26 @@ typedef struct BacklogLimits {
 Backlog *backlog_new(IngestClient *client, const BacklogLimits *limits);
 void backlog_free(Backlog *backlog);
 
+/* What the file may have together with those of other processes: SHARE is borrowed. */
+void backlog_set_share(Backlog *backlog, SpillShare *share);
+
+/* Why a batch was lost. */
+typedef enum BacklogLoss {
+        BACKLOG_LOSS_NONE,
+        BACKLOG_LOSS_PROCESS, /* the file has as much as one process may have */
+        BACKLOG_LOSS_USER,    /* those of the user's processes have */
+        BACKLOG_LOSS_TOTAL,   /* those of all processes have */
+        BACKLOG_LOSS_SPACE,   /* the file system is nearly full */
+        BACKLOG_LOSS_FILE,    /* the file cannot be written */
+} BacklogLoss;
+
 /*
  * Commits the client's batch, which has events up to TIME (ns). False: there is no room, and the
  * batch is lost.
  */
 bool backlog_commit(Backlog *backlog, uint64_t time);
+/* Why the last batch was lost. */
+BacklogLoss backlog_loss(const Backlog *backlog);
 /* INGEST_CLIENT_COMMITTED has come. */
 void backlog_acknowledged(Backlog *backlog);
 
@@ -55,3 +71,7 @@ bool backlog_is_full(const Backlog *backlog);
 bool backlog_has_room(const Backlog *backlog);
 /* Nothing waits in the file. */
 bool backlog_is_sent(const Backlog *backlog);
+
+/* Batches that were committed and not lost, and how many of them the daemon has acknowledged. */
+uint64_t backlog_n_committed(const Backlog *backlog);
+uint64_t backlog_n_acknowledged(const Backlog *backlog);

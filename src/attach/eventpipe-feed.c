@@ -6,7 +6,6 @@
 #include "nettrace/reader.h"
 #include "util/backoff.h"
 #include "util/fd.h"
-#include "util/size-text.h"
 #include "util/unix-socket.h"
 #include "wire/ingest-client.h"
 
@@ -53,6 +52,9 @@ struct EventPipeFeed {
         bool is_forgotten;     /* it went back */
         gint64 next_try;       /* us of g_get_monotonic_time(), while there is no connection */
         Backoff backoff;
+        char *trouble;      /* owned or NULL: see eventpipe_feed_trouble() */
+        bool is_greeted;    /* by the daemon, on this connection */
+        BacklogLoss logged; /* why events are lost, as it was logged last */
 };
 
 /* The trace is that of all workers of one attachment. */
@@ -104,10 +106,37 @@ static void feed_source_push(FeedSource *source, const uint8_t *bytes, size_t n)
 
 /* Batches */
 
+/* Why events are lost, and what to do. */
+static const char *const LOSSES[] = {
+        [BACKLOG_LOSS_PROCESS] = "the file for events of one process is full: raise "
+                                 "CLRSYM_SPILL_LIMIT= of clrsym-holder",
+        [BACKLOG_LOSS_USER] = "the files for events of this user's processes have half of "
+                              "CLRSYM_SPILL_TOTAL= of clrsym-holder: raise it",
+        [BACKLOG_LOSS_TOTAL] = "the files for events of all processes are full: raise "
+                               "CLRSYM_SPILL_TOTAL= of clrsym-holder",
+        [BACKLOG_LOSS_SPACE] = "the file system of $TMPDIR or /var/tmp is nearly full: make room",
+        [BACKLOG_LOSS_FILE] = "the file for them cannot be written in $TMPDIR or /var/tmp",
+};
+
+static void feed_log_loss(EventPipeFeed *feed)
+{
+        const BacklogLoss loss = MAX(backlog_loss(feed->backlog), BACKLOG_LOSS_PROCESS);
+
+        if (feed->logged == loss)
+                return;
+        feed->logged = loss;
+        g_warning("events of process %d of user %u are lost, because the daemon does not take them "
+                  "(%s), and %s",
+                  (int)feed->target.process.pid, (unsigned)feed->target.uid,
+                  feed->trouble ? feed->trouble : "it is slow", LOSSES[loss]);
+}
+
 static void feed_drop_since(EventPipeFeed *feed, uint64_t time)
 {
-        if (!feed->drop_time)
+        if (!feed->drop_time) {
                 feed->n_dropped = 0;
+                feed_log_loss(feed);
+        }
         feed->drop_time = feed->drop_time ? feed->drop_time : time;
 }
 
@@ -149,6 +178,7 @@ static void feed_check_room(EventPipeFeed *feed, uint64_t end)
         } else if (feed->drop_time && backlog_has_room(feed->backlog)) {
                 feed_lose(feed, feed->drop_time, MAX(end, feed->drop_time), feed->n_dropped);
                 feed->drop_time = 0;
+                feed->logged = BACKLOG_LOSS_NONE;
         }
 }
 
@@ -262,20 +292,8 @@ static void feed_take(EventPipeFeed *feed)
 
 bool eventpipe_feed_find_limits(BacklogLimits *ret_limits, GError **error)
 {
-        const char *text = g_getenv(FEED_LIMIT_VARIABLE);
-
         *ret_limits = FEED_LIMITS;
-        if (!text || size_from_text(text, &ret_limits->file))
-                return true;
-        if (g_str_equal(text, "0")) {
-                ret_limits->file = 0;
-                return true;
-        }
-        g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
-                    FEED_LIMIT_VARIABLE "=%s is not a size: give bytes, or a number with K, M or "
-                                        "G, such as 256M",
-                    text);
-        return false;
+        return spill_size_find(FEED_LIMIT_VARIABLE, &ret_limits->file, error);
 }
 
 EventPipeFeed *eventpipe_feed_new(const char *ingest, const FeedTarget *target,
@@ -306,8 +324,18 @@ void eventpipe_feed_watch(EventPipeFeed *feed, void (*took)(void *data, const Re
         feed->took_data = data;
 }
 
-static void feed_hang_up(EventPipeFeed *feed)
+/* TROUBLE is taken over. */
+static void feed_set_trouble(EventPipeFeed *feed, char *trouble)
 {
+        g_free(feed->trouble);
+        feed->trouble = trouble;
+}
+
+/* REASON: why the daemon is not connected any more. */
+static void feed_hang_up(EventPipeFeed *feed, const char *reason)
+{
+        feed_set_trouble(feed, g_strdup_printf("the daemon at %s: %s", feed->ingest, reason));
+        feed->is_greeted = false;
         ingest_client_disconnect(feed->client);
         fd_clear(&feed->fd);
         g_byte_array_set_size(feed->out, 0);
@@ -319,12 +347,13 @@ void eventpipe_feed_free(EventPipeFeed *feed)
 {
         if (!feed)
                 return;
-        feed_hang_up(feed);
+        feed_hang_up(feed, "the session is over");
         feed_source_clear(&feed->session);
         feed_source_clear(&feed->listing);
         backlog_free(feed->backlog);
         ingest_client_free(feed->client);
         g_byte_array_unref(feed->out);
+        g_free(feed->trouble);
         g_free(feed->ingest);
         g_free(feed);
 }
@@ -380,6 +409,8 @@ static void feed_connect(EventPipeFeed *feed)
 {
         feed->fd = unix_connect(feed->ingest, SOCK_NONBLOCK, /* wait_ms= */ 0);
         if (feed->fd < 0) {
+                feed_set_trouble(feed, g_strdup_printf("the daemon at %s: %s", feed->ingest,
+                                                       unix_socket_reason(feed->fd)));
                 feed->fd = -1;
                 feed->next_try =
                         g_get_monotonic_time() + 1000 * (gint64)backoff_fail(&feed->backoff, 0);
@@ -434,6 +465,8 @@ static bool feed_take_events(EventPipeFeed *feed)
         while ((event = ingest_client_next(feed->client, &stream)) != INGEST_CLIENT_NOTHING) {
                 if (event == INGEST_CLIENT_BROKEN)
                         return false;
+                if (event == INGEST_CLIENT_GREETED)
+                        feed->is_greeted = true;
                 if (event == INGEST_CLIENT_ACK)
                         feed_take_watermark(feed, stream->watermark);
                 if (event != INGEST_CLIENT_COMMITTED)
@@ -503,12 +536,41 @@ void eventpipe_feed_run(EventPipeFeed *feed)
         if (feed->fd < 0)
                 return;
         if (!feed_receive(feed)) {
-                feed_hang_up(feed);
+                feed_hang_up(feed, ingest_client_state(feed->client) == INGEST_CLIENT_FAILED
+                                           ? ingest_client_reason(feed->client)
+                                           : "it has hung up");
                 return;
         }
         feed_move(feed);
         if (!feed_send(feed))
-                feed_hang_up(feed);
+                feed_hang_up(feed, "it has hung up");
+        else if (feed->is_greeted)
+                feed_set_trouble(feed, NULL);
+}
+
+void eventpipe_feed_set_share(EventPipeFeed *feed, SpillShare *share)
+{
+        backlog_set_share(feed->backlog, share);
+}
+
+const char *eventpipe_feed_trouble(const EventPipeFeed *feed)
+{
+        return feed->trouble;
+}
+
+bool eventpipe_feed_is_greeted(const EventPipeFeed *feed)
+{
+        return feed->is_greeted;
+}
+
+uint64_t eventpipe_feed_n_committed(const EventPipeFeed *feed)
+{
+        return backlog_n_committed(feed->backlog);
+}
+
+bool eventpipe_feed_has(const EventPipeFeed *feed, uint64_t n)
+{
+        return backlog_n_acknowledged(feed->backlog) >= n;
 }
 
 /* The last batch: it needs no room, because nothing waits in the file any more. */

@@ -9,9 +9,9 @@
  * the target, whatever the streams say.
  *
  * Nothing here waits for the daemon, but eventpipe_feed_finish(): what is pushed is taken at once.
- * What the daemon has not acknowledged is kept, in memory and then in a file (FEED_MAX_MEMORY,
- * FEED_MAX_FILE); while there is more, events are dropped, and the daemon gets a gap. A daemon that
- * is not there is looked for again.
+ * What the daemon has not acknowledged is kept, in memory and then in a file (FEED_LIMITS, and
+ * spill-account.h for the files of all processes); while there is more, events are dropped, and the
+ * daemon gets a gap. A daemon that is not there is looked for again.
  *
  * The workers of one target feed one trace, one stream each: so the daemon knows that nothing more
  * comes from a worker that died.
@@ -74,6 +74,19 @@ uint64_t eventpipe_feed_horizon(const EventPipeFeed *feed);
 /* True once for each time that the daemon turned out to have forgotten what it had acknowledged: it
  * was started again without a journal. */
 bool eventpipe_feed_take_forgotten(EventPipeFeed *feed);
+
+/* What its file may have together with those of other processes; SHARE is borrowed. */
+void eventpipe_feed_set_share(EventPipeFeed *feed, SpillShare *share);
+
+/* Why the daemon does not take the events, or did not when it was asked last; NULL: it does, or was
+ * not asked yet. Owned by the feed. */
+const char *eventpipe_feed_trouble(const EventPipeFeed *feed);
+/* The daemon has answered on this connection: it has a place for this feeder. */
+bool eventpipe_feed_is_greeted(const EventPipeFeed *feed);
+/* Batches so far. */
+uint64_t eventpipe_feed_n_committed(const EventPipeFeed *feed);
+/* The daemon has acknowledged the first N of them. */
+bool eventpipe_feed_has(const EventPipeFeed *feed, uint64_t n);
 
 /* What to poll for. Returns the ms until eventpipe_feed_run() is due anyhow; -1: it is not. */
 int eventpipe_feed_poll(const EventPipeFeed *feed, struct pollfd *ret_fd);

@@ -48,6 +48,7 @@ struct Holder {
         bool is_port_wanted;
         bool is_port_handed_over; /* the service manager starts us when a runtime connects */
         GapLog *gaps;             /* owned */
+        SpillAccount *spills;     /* owned; NULL: none is kept */
         GPtrArray *attachments;   /* owned Attachments */
         GPtrArray *callers;       /* owned Callers */
         guint idle_timer;
@@ -179,6 +180,8 @@ static void on_change(Attachment *attachment, AttachmentChange change, void *dat
                         continue;
                 else if (change == ATTACHMENT_CHANGE_FAILED)
                         caller_answer(caller, reply_error(info->error, info->message));
+                else if (info->state == ATTACHMENT_HELD || attachment_info_awaits_daemon(info))
+                        continue;
                 else
                         caller_answer(caller, reply_attachment(info, caller->is_new));
                 peer_run(caller->peer);
@@ -290,7 +293,8 @@ static Attachment *caller_attach(Caller *caller, const AttachmentTarget *target)
                               "no more processes can be attached: detach some");
                 return NULL;
         }
-        attachment = attachment_new(holder->directory, holder->gaps, target, on_change, holder);
+        attachment = attachment_new(holder->directory, holder->gaps, holder->spills, target,
+                                    on_change, holder);
         caller->is_new = true;
         g_ptr_array_add(holder->attachments, attachment);
         return attachment;
@@ -346,7 +350,8 @@ static void caller_obey(Caller *caller, const Request *request)
                    attachment_info(attachment)->state == ATTACHMENT_WAITING ||
                    (attachment_info(attachment)->is_unlisted && is_explicit)) {
                 attachment_rundown(attachment, is_explicit);
-        } else if (attachment_info(attachment)->state == ATTACHMENT_COMPLETE) {
+        } else if (attachment_info(attachment)->state == ATTACHMENT_COMPLETE &&
+                   !attachment_info_awaits_daemon(attachment_info(attachment))) {
                 caller_answer(caller, reply_attachment(attachment_info(attachment), false));
         }
         if (!caller->is_answered)
@@ -531,8 +536,9 @@ static void on_runtime(void *data, const ReverseRuntime *runtime)
         Attachment *attachment = holder_find_attachment(holder, target.pid, target.start_ticks);
 
         if (!attachment && holder_may_attach_more(holder, runtime->uid, runtime->uid)) {
-                g_ptr_array_add(holder->attachments, attachment_new(holder->directory, holder->gaps,
-                                                                    &target, on_change, holder));
+                g_ptr_array_add(holder->attachments,
+                                attachment_new(holder->directory, holder->gaps, holder->spills,
+                                               &target, on_change, holder));
                 holder_update_idle(holder);
         } else if (!attachment) {
                 g_warning("process %d is not attached: too many are", (int)runtime->pid);
@@ -567,8 +573,9 @@ static void holder_resume(Holder *holder)
                         continue;
                 }
                 target.uid = uid;
-                g_ptr_array_add(holder->attachments, attachment_new(holder->directory, holder->gaps,
-                                                                    &target, on_change, holder));
+                g_ptr_array_add(holder->attachments,
+                                attachment_new(holder->directory, holder->gaps, holder->spills,
+                                               &target, on_change, holder));
         }
 }
 
@@ -593,6 +600,7 @@ Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid,
                    GError **error)
 {
         bool is_roots = geteuid() == 0, is_listening = false;
+        uint64_t spill_max = SPILL_TOTAL;
         Holder *holder = g_new0(Holder, 1);
 
         holder->directory = g_strdup(directory);
@@ -610,6 +618,9 @@ Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid,
                 holder_free(holder);
                 return NULL;
         }
+        /* main() does not start with a size that is wrong. */
+        spill_size_find(SPILL_TOTAL_VARIABLE, &spill_max, /* error= */ NULL);
+        holder->spills = spill_account_new(spill_max, MAX_ATTACHMENTS);
         holder->gaps = gap_log_new(directory, ingest, on_gap_log_changed, holder);
         holder_resume(holder);
         holder_update_idle(holder);
@@ -629,6 +640,7 @@ void holder_free(Holder *holder)
         g_ptr_array_foreach(holder->attachments, (GFunc)(void (*)(void))attachment_quit, NULL);
         g_ptr_array_unref(holder->attachments);
         gap_log_free(holder->gaps);
+        spill_account_free(holder->spills);
         g_free(holder->port_path);
         g_free(holder->directory);
         g_free(holder);

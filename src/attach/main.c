@@ -78,6 +78,7 @@ int main(int argc, char **argv)
         g_autofree char *directory = NULL, *ingest = NULL, *boot_id = NULL;
         g_autoptr(GError) error = NULL;
         int fds[_HOLDER_SOCKET_MAX];
+        uint64_t spill_total = SPILL_TOTAL;
         BacklogLimits limits;
         Holder *holder;
 
@@ -94,7 +95,8 @@ int main(int argc, char **argv)
                 printf("clrsym-holder " CLRSYM_VERSION "\n");
                 return 0;
         }
-        if (!eventpipe_feed_find_limits(&limits, &error)) {
+        if (!eventpipe_feed_find_limits(&limits, &error) ||
+            !spill_size_find(SPILL_TOTAL_VARIABLE, &spill_total, &error)) {
                 holder_main_fail(error->message);
                 return 2;
         }

@@ -39,7 +39,9 @@ static const char *reply_unlisted(const AttachmentInfo *info)
 
 json_t *reply_attachment(const AttachmentInfo *info, bool is_new)
 {
-        return json_pack("{si si sI si ss? ss ss? sb so s{so so} ss? so si ss?}", "pid",
+        const bool is_eventpipe = info->via == ATTACH_VIA_EVENTPIPE;
+
+        return json_pack("{si si sI si ss? ss ss? sb so s{so so} ss? so si ss? so ss?}", "pid",
                          (int)info->pid, "vpid", (int)info->vpid, "pid_ns",
                          (json_int_t)info->pid_ns, "uid", (int)info->uid, "runtime", info->version,
                          "state", reply_state_name(info), "via", attach_via_name(info->via), "new",
@@ -47,7 +49,9 @@ json_t *reply_attachment(const AttachmentInfo *info, bool is_new)
                          reply_time(info->rundown_begin), "end", reply_time(info->rundown_end),
                          "unlisted", reply_unlisted(info), "lost_since",
                          reply_time(info->lost_since), "restarts", (int)info->n_restarts, "message",
-                         info->message);
+                         info->message, "fed",
+                         is_eventpipe ? json_boolean(info->is_fed) : json_null(), "feed_error",
+                         info->feed_error);
 }
 
 json_t *reply_error(AttachError code, const char *message)

@@ -29,8 +29,18 @@
  */
 #define PING_INTERVAL G_TIME_SPAN_SECOND
 #define MAX_PINGS     10
+/* In us: for the daemon to acknowledge a rundown; then the holder learns what it waits for. */
+#define FED_LIMIT (5 * G_TIME_SPAN_SECOND)
 /* In us, between two pings for different times. */
 #define PING_PAUSE (200 * G_TIME_SPAN_MILLISECOND)
+
+/* What the daemon is to have before the process counts as attached. */
+typedef struct FedMark {
+        uint64_t time;      /* ns: of the last event that belongs to it; 0: nothing is awaited */
+        uint64_t n_batches; /* all up to that time is in so many; 0: it is not in batches yet */
+        gint64 deadline;    /* us of g_get_monotonic_time() */
+        bool is_reported;   /* that the daemon does not have it yet */
+} FedMark;
 
 /* Why a worker stops serving. */
 typedef enum WorkerEnd {
@@ -60,8 +70,9 @@ typedef struct Worker {
         uint64_t early;      /* ns: when */
         JitLog *jit_log;     /* owned; NULL: nobody wants one */
         EventPipeSink sink, listing_sink;
-        int orphan;                  /* pidfd: a rundown waits for its end; -1: it need not */
-        gint64 orphan_deadline;      /* us of g_get_monotonic_time(): for no longer */
+        int orphan;             /* pidfd: a rundown waits for its end; -1: it need not */
+        gint64 orphan_deadline; /* us of g_get_monotonic_time(): for no longer */
+        FedMark fed;
         uint64_t wanted_horizon;     /* ns: somebody waits for it; 0: nobody */
         unsigned n_pings;            /* for that */
         gint64 last_ping, next_ping; /* us of g_get_monotonic_time() */
@@ -184,6 +195,52 @@ static void worker_want_horizon(Worker *worker, uint64_t time)
         worker->next_ping = worker->last_ping + PING_PAUSE;
 }
 
+/* The holder learns when the daemon has everything up to TIME. */
+static void worker_await_fed(Worker *worker, uint64_t time)
+{
+        if (worker->feed)
+                worker->fed =
+                        (FedMark){.time = time, .deadline = g_get_monotonic_time() + FED_LIMIT};
+}
+
+/* Why the daemon does not have what is awaited; NULL: it is too early to say. */
+static char *worker_fed_trouble(const Worker *worker)
+{
+        const char *trouble = eventpipe_feed_trouble(worker->feed);
+
+        if (trouble)
+                return g_strdup(trouble);
+        if (g_get_monotonic_time() < worker->fed.deadline)
+                return NULL;
+        return g_strdup(eventpipe_feed_is_greeted(worker->feed)
+                                ? "the daemon has not taken all of its events yet"
+                                : "the daemon has no place for its events yet: see MaxFeeders= in "
+                                  "clrsymd.conf, and feeders_waiting in clrsym status");
+}
+
+static void worker_check_fed(Worker *worker)
+{
+        WorkerReport report = worker_report_new(worker, WORKER_FED);
+        FedMark *fed = &worker->fed;
+        g_autofree char *trouble = NULL;
+
+        if (!fed->time)
+                return;
+        if (!fed->n_batches && eventpipe_feed_horizon(worker->feed) >= fed->time)
+                fed->n_batches = MAX(eventpipe_feed_n_committed(worker->feed), 1);
+        if (fed->n_batches && eventpipe_feed_has(worker->feed, fed->n_batches)) {
+                fed->time = 0;
+                worker_send(worker, &report);
+                return;
+        }
+        trouble = fed->is_reported ? NULL : worker_fed_trouble(worker);
+        if (!trouble)
+                return;
+        fed->is_reported = true;
+        g_strlcpy(report.message, trouble, sizeof(report.message));
+        worker_send(worker, &report);
+}
+
 /* Takes the orders that have come. True: what the worker does is to stop. */
 static bool worker_take_orders(void *data)
 {
@@ -250,6 +307,8 @@ static void worker_report_early(Worker *worker, bool is_early)
         report.is_empty = is_early;
         report.begin = report.end = worker->early;
         worker_send(worker, &report);
+        if (!is_early)
+                worker_await_fed(worker, worker->early);
 }
 
 static bool worker_list_code(Worker *worker, EventPipeRundown *ret_rundown, GError **error)
@@ -310,6 +369,9 @@ static void worker_do_rundown(Worker *worker)
         report.end = rundown.end;
         report.is_empty = rundown.is_empty;
         worker_send(worker, &report);
+        if (!may_list && worker->feed)
+                worker_want_horizon(worker, eventpipe_session_clock());
+        worker_await_fed(worker, may_list ? rundown.end : worker->wanted_horizon);
 }
 
 static bool worker_find_target(const WorkerJob *job, Worker *worker, GError **error)
@@ -374,6 +436,7 @@ static void worker_begin_feed(const WorkerJob *job, Worker *worker, uint64_t sin
         /* A holder does not start with limits that are wrong. */
         eventpipe_feed_find_limits(&limits, /* error= */ NULL);
         worker->feed = eventpipe_feed_new(job->ingest, &target, &limits, since);
+        eventpipe_feed_set_share(worker->feed, job->spill);
         worker->jit_log = jit_log_open(job->path, target_key(&worker->target)->pid);
         if (worker->jit_log)
                 eventpipe_feed_watch(worker->feed, worker_log_jit, worker->jit_log);
@@ -423,14 +486,16 @@ static int timeout_min(int a, int b)
 /* How long nothing is to be done. */
 static int worker_timeout(const Worker *worker)
 {
-        gint64 left;
+        const gint64 now = g_get_monotonic_time();
+        gint64 next = G_MAXINT64;
 
         if (worker->orphan >= 0)
                 return ORPHAN_MS;
-        if (!worker_wants_ping(worker))
-                return -1;
-        left = (worker->next_ping - g_get_monotonic_time() + 999) / 1000;
-        return (int)CLAMP(left, 0, PING_INTERVAL / 1000);
+        if (worker->fed.time && !worker->fed.is_reported)
+                next = worker->fed.deadline;
+        if (worker_wants_ping(worker))
+                next = MIN(next, worker->next_ping);
+        return next == G_MAXINT64 ? -1 : (int)CLAMP((next - now + 999) / 1000, 0, G_MAXINT);
 }
 
 /* What the target has written before it ended. */
@@ -472,8 +537,10 @@ static bool worker_wait(Worker *worker, bool has_orders, int timeout_ms, bool *r
                 return false;
         if (worker->is_early && worker->has_begun)
                 worker_report_early(worker, false);
-        if (worker->feed)
+        if (worker->feed) {
                 eventpipe_feed_run(worker->feed);
+                worker_check_fed(worker);
+        }
         if (worker->feed && eventpipe_feed_take_forgotten(worker->feed))
                 worker_want_rundown(worker, worker->rule);
         if (worker_wants_ping(worker) && g_get_monotonic_time() >= worker->next_ping)

@@ -14,6 +14,7 @@
  * fed to the daemon (eventpipe-feed.h).
  */
 
+#include "attach/spill-account.h"
 #include "wire/hold-request.h"
 
 #include <stdatomic.h>
@@ -26,6 +27,8 @@
 typedef enum WorkerEvent {
         WORKER_HELD,    /* the session is open: events are recorded from now on */
         WORKER_RUNDOWN, /* a rundown is complete */
+        WORKER_FED,     /* EVENTPIPE: the daemon has all up to the end of the last rundown; or, with
+                           a message, why it does not have it yet */
         WORKER_FAILED,  /* error and message are set; a session that was HELD still is */
         WORKER_ENDED,   /* the target has ended; message is set */
 } WorkerEvent;
@@ -75,6 +78,7 @@ typedef struct WorkerJob {
          * none. A listing is made only then, so that what the other has to feed comes before it. */
         pid_t orphan;
         _Atomic uint64_t *n_taken; /* counts the bytes that were read of the session; or NULL */
+        SpillShare *spill;         /* EVENTPIPE: of the file for events that wait; or NULL */
 } WorkerJob;
 
 /* To be called in a process of its own. FD is a SOCK_SEQPACKET socket. Returns when the worker has

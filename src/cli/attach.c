@@ -19,13 +19,30 @@ typedef struct Attaching {
         int fd;         /* for the answer; -1: the request failed */
         json_t *answer; /* owned or NULL */
         bool is_complete;
+        bool has_failed; /* and that was reported */
         uint64_t n_methods;
 } Attaching;
 
-static const char *attaching_describe(const json_t *answer, bool is_again)
+/* The runtime has not begun. */
+static bool attaching_is_waiting(const json_t *answer)
 {
-        if (!g_strcmp0(field_text(answer, "state"), "waiting"))
+        return !g_strcmp0(field_text(answer, "state"), "waiting");
+}
+
+/* The daemon has what was listed: it acknowledged that, or answered about it. */
+static bool attaching_is_in_daemon(const Attaching *attaching)
+{
+        return attaching->is_complete || json_is_true(json_object_get(attaching->answer, "fed"));
+}
+
+static const char *attaching_describe(const Attaching *attaching, bool is_again)
+{
+        const json_t *answer = attaching->answer;
+
+        if (attaching_is_waiting(answer))
                 return "attached before its start; it waits until a debugging tool resumes it";
+        if (!attaching_is_in_daemon(attaching))
+                return "held";
         if (json_is_true(json_object_get(answer, "new")))
                 return "attached";
         return is_again ? "listed again" : "is attached already";
@@ -45,6 +62,19 @@ static void attaching_append_unlisted(GString *line, const json_t *answer)
                 g_string_append(line, ", its older code is not listed");
 }
 
+/* The daemon does not have it, or was not asked. */
+static void attaching_append_unfed(GString *line, const Attaching *attaching)
+{
+        const char *why = field_text(attaching->answer, "feed_error");
+
+        if (why && !attaching->has_failed)
+                g_string_append_printf(line, ", but %s", why);
+        else if (!attaching->has_failed && !attaching_is_in_daemon(attaching) &&
+                 !attaching_is_waiting(attaching->answer))
+                g_string_append(line, ", its events come by LTTng; whether the daemon has them was "
+                                      "not asked");
+}
+
 static void attaching_print_text(const Attaching *attaching, bool is_again)
 {
         const json_t *answer = attaching->answer;
@@ -52,13 +82,14 @@ static void attaching_print_text(const Attaching *attaching, bool is_again)
         const char *runtime = field_text(answer, "runtime");
 
         pid_args_append_name(line, answer);
-        g_string_append_printf(line, ": %s, .NET %s", attaching_describe(answer, is_again),
+        g_string_append_printf(line, ": %s, .NET %s", attaching_describe(attaching, is_again),
                                runtime ? runtime : "of old");
         if (attaching->is_complete)
                 g_string_append_printf(line, ", %" G_GUINT64_FORMAT " methods, complete at %s",
                                        (guint64)attaching->n_methods,
                                        field_text(json_object_get(answer, "rundown"), "end"));
         attaching_append_unlisted(line, answer);
+        attaching_append_unfed(line, attaching);
         output_line(line->str, line->len);
 }
 
@@ -77,7 +108,14 @@ static void attaching_print_json(const Attaching *attaching)
         pid_args_print_json(value);
 }
 
-/* Waits until the daemon, if there is one, knows all code of the process. */
+/* Takes over ERROR. */
+static void attaching_fail(Attaching *attaching, PidArgs *args, GError *error)
+{
+        attaching->has_failed = true;
+        pid_args_fail(args, attaching->pid, error);
+}
+
+/* Waits until the daemon, if it is to be asked and there is one, knows all code of the process. */
 static void attaching_wait(Attaching *attaching, WaitComplete *wait, gint64 deadline, PidArgs *args)
 {
         const json_t *answer = attaching->answer;
@@ -86,16 +124,26 @@ static void attaching_wait(Attaching *attaching, WaitComplete *wait, gint64 dead
                                    .pid_ns = field_number(answer, "pid_ns"),
                                    .is_eventpipe =
                                            !g_strcmp0(field_text(answer, "via"), "eventpipe")};
+        const char *feed_error = field_text(answer, "feed_error");
         g_autoptr(GError) error = NULL;
         uint64_t end;
 
+        if (feed_error) {
+                g_set_error(
+                        &error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
+                        "process %d is held, but %s; its events are kept until the daemon takes "
+                        "them",
+                        (int)attaching->pid, feed_error);
+                attaching_fail(attaching, args, g_steal_pointer(&error));
+                return;
+        }
         if (!wait || is_unlisted || g_strcmp0(field_text(answer, "state"), "attached") ||
             !field_time(json_object_get(answer, "rundown"), "end", &end))
                 return;
         attaching->is_complete =
                 wait_complete_run(wait, &target, end, deadline, &attaching->n_methods, &error);
         if (error)
-                pid_args_fail(args, attaching->pid, g_steal_pointer(&error));
+                attaching_fail(attaching, args, g_steal_pointer(&error));
 }
 
 static void attaching_ask(Attaching *attaching, const AttachManner *manner, PidArgs *args)
@@ -105,7 +153,7 @@ static void attaching_ask(Attaching *attaching, const AttachManner *manner, PidA
 
         attaching->fd = holder_client_ask(&request, true, &error);
         if (error)
-                pid_args_fail(args, attaching->pid, g_steal_pointer(&error));
+                attaching_fail(attaching, args, g_steal_pointer(&error));
 }
 
 static void attaching_take_answer(Attaching *attaching, PidArgs *args)
@@ -116,7 +164,7 @@ static void attaching_take_answer(Attaching *attaching, PidArgs *args)
                 return;
         attaching->answer = holder_client_answer(attaching->fd, &error);
         if (error)
-                pid_args_fail(args, attaching->pid, g_steal_pointer(&error));
+                attaching_fail(attaching, args, g_steal_pointer(&error));
 }
 
 static bool attach_all(const Options *options, PidArgs *args, GError **error)
@@ -143,7 +191,8 @@ static bool attach_all(const Options *options, PidArgs *args, GError **error)
         for (i = 0; i < args->pids->len; i++) {
                 if (!all[i].answer)
                         continue;
-                attaching_wait(&all[i], wait, deadline, args);
+                if (wait_ms)
+                        attaching_wait(&all[i], wait, deadline, args);
                 if (args->is_json)
                         attaching_print_json(&all[i]);
                 else
@@ -154,7 +203,7 @@ static bool attach_all(const Options *options, PidArgs *args, GError **error)
                 return false;
         if (no_daemon) {
                 g_propagate_prefixed_error(error, g_steal_pointer(&no_daemon),
-                                           "attached, but nobody can be asked about it: ");
+                                           "held, but nobody can be asked about it: ");
                 return false;
         }
         return true;
@@ -176,7 +225,10 @@ static void attaching_print_table(const json_t *attachments)
                 table_add_format(table, "%" G_GUINT64_FORMAT, (guint64)field_number(row, "pid"));
                 table_add_format(table, "%" G_GUINT64_FORMAT, (guint64)field_number(row, "vpid"));
                 table_add_format(table, "%" G_GUINT64_FORMAT, (guint64)field_number(row, "pid_ns"));
-                table_add(table, field_text(row, "state"));
+                table_add(table,
+                          json_is_false(json_object_get(row, "fed")) && !attaching_is_waiting(row)
+                                  ? "held"
+                                  : field_text(row, "state"));
                 table_add(table, field_text(row, "runtime"));
                 table_add(table, field_text(row, "since"));
                 table_add(table, field_text(json_object_get(row, "rundown"), "end"));

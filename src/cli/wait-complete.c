@@ -100,7 +100,7 @@ static bool check_rundown(WaitComplete *wait, const ProcessState *state, GError 
         }
         if (r == 0) {
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
-                            "process %d is attached, but clrsymd got no events of its rundown: %s",
+                            "process %d is held, but clrsymd got no events of its rundown: %s",
                             state->vpid,
                             state->is_eventpipe
                                     ? "attach --again"
@@ -112,7 +112,7 @@ static bool check_rundown(WaitComplete *wait, const ProcessState *state, GError 
         if (n_lost) {
                 g_set_error(
                         error, ANSWER_SOURCE_ERROR, 0,
-                        "process %d is attached, but meanwhile %s lost %" G_GUINT64_FORMAT
+                        "process %d is held, but meanwhile %s lost %" G_GUINT64_FORMAT
                         " events: %sattach --again",
                         state->vpid, state->is_eventpipe ? "its runtime" : "LTTng", (guint64)n_lost,
                         state->is_eventpipe ? "" : "give its channel larger sub-buffers, then ");
@@ -156,7 +156,7 @@ static bool check_whole(WaitComplete *wait, const ProcessState *state, uint64_t 
 static bool set_gap(const ProcessState *state, GError **error)
 {
         g_set_error(error, ANSWER_SOURCE_ERROR, 0,
-                    "process %d is attached, but a part of its rundown was not fed to clrsymd: "
+                    "process %d is held, but a part of its rundown was not fed to clrsymd: "
                     "check that the feeder runs (clrsym status), then attach --again",
                     state->vpid);
         return false;
@@ -166,17 +166,17 @@ static bool set_late(const ProcessState *state, GError **error)
 {
         if (state->is_found)
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
-                            "process %d is attached, but its latest events have not arrived yet: "
+                            "process %d is held, but its latest events have not arrived yet: "
                             "wait longer (--wait=SEC), or check that the feeder runs",
                             state->vpid);
         else if (state->is_eventpipe)
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
-                            "process %d is attached, but clrsymd got no events of it: check that "
+                            "process %d is held, but clrsymd got no events of it: check that "
                             "the holder was started with its ingest socket ($CLRSYM_INGEST)",
                             state->vpid);
         else
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0,
-                            "process %d is attached, but clrsymd got no events of it: it needs an "
+                            "process %d is held, but clrsymd got no events of it: it needs an "
                             "LTTng session of its user with the events DotNETRuntime:*, and a "
                             "feeder of that session (clrsym doctor)",
                             state->vpid);

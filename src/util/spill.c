@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 typedef struct SpillBlock {
@@ -94,6 +95,18 @@ static int spill_transfer(const Spill *spill, SpillTransfer transfer, uint64_t k
         return 0;
 }
 
+/* Other programs need room on the file system, too. */
+static bool spill_leaves_room(const Spill *spill, size_t n)
+{
+        struct statvfs fs;
+        uint64_t kept;
+
+        if (fstatvfs(spill->fd, &fs) < 0)
+                return true;
+        kept = MIN((uint64_t)fs.f_blocks * fs.f_frsize / 10, SPILL_MOST_KEPT_FREE);
+        return (uint64_t)fs.f_bavail * fs.f_frsize >= kept + n;
+}
+
 int spill_put(Spill *spill, const uint8_t *bytes, size_t n, uint64_t tag)
 {
         SpillBlock block = {n, tag};
@@ -103,6 +116,8 @@ int spill_put(Spill *spill, const uint8_t *bytes, size_t n, uint64_t tag)
                 return -ENOBUFS;
         if (spill->fd < 0)
                 r = spill_open(spill);
+        if (r == 0 && !spill_leaves_room(spill, n))
+                r = -ENOSPC;
         if (r == 0) /* it is only read */
                 r = spill_transfer(spill, spill_write, spill->end, (uint8_t *)bytes, n);
         if (r < 0)

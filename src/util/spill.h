@@ -16,14 +16,17 @@
 
 typedef struct Spill Spill;
 
+/* A tenth of the file system stays free, or so many bytes. */
+#define SPILL_MOST_KEPT_FREE (UINT64_C(1) << 30)
+
 /* MAX bytes of blocks at most, in a file of that size. */
 Spill *spill_new(uint64_t max);
 /* NULL is fine. */
 void spill_free(Spill *spill);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Spill, spill_free)
 
-/* Appends a block. TAG is any number. 0, -ENOBUFS if it would be more than MAX, or why it cannot
- * be written. */
+/* Appends a block. TAG is any number. 0, -ENOBUFS if it would be more than MAX, -ENOSPC if
+ * the file system is nearly full, or why it cannot be written. */
 int spill_put(Spill *spill, const uint8_t *bytes, size_t n, uint64_t tag);
 /*
  * Moves the oldest block, which must exist, to the end of OUT. 0; else it cannot be read and is

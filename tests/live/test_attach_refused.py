@@ -84,8 +84,9 @@ def refusals(cases):
         cases.refused(process.pid, 'silent', f'kill -CONT {process.pid}', 'stopped')
         process.send_signal(signal.SIGCONT)
         done = cases.clrsym('attach', str(process.pid), '--wait=0')
-        cases.tap.check(done.returncode == 0 and ': attached, .NET' in done.stdout,
-                        'it goes on: attached', done.stderr)
+        cases.tap.check(done.returncode == 0 and ': held, .NET' in done.stdout
+                        and ', but the daemon at' in done.stdout,
+                        'it goes on: held, without a daemon', done.stdout, done.stderr)
 
 
 def no_tracer(cases):
@@ -109,14 +110,14 @@ def suspended(cases):
 def no_daemon(cases):
     with cases.program() as process:
         done = cases.clrsym('attach', str(process.pid), '--socket', '/nonexistent/query')
-        cases.tap.check(done.returncode == 1 and ': attached, .NET' in done.stdout
-                        and 'attached, but nobody can be asked' in done.stderr
-                        and '/nonexistent/query' in done.stderr,
+        cases.tap.check(done.returncode == 1 and ': held, .NET' in done.stdout
+                        and 'attached' not in done.stdout + done.stderr
+                        and 'is held, but the daemon at' in done.stderr,
                         f'no daemon: {done.stderr.strip()}', done.stdout)
         with recorded.Daemon(cases.programs, cases.directory) as daemon:
             done = cases.clrsym('attach', str(process.pid), *daemon.source, '--wait=1')
-            cases.tap.check(done.returncode == 1 and 'is attached already' in done.stdout
-                            and 'got no events of it' in done.stderr,
+            cases.tap.check(done.returncode == 1 and ': held, .NET' in done.stdout
+                            and 'is held, but the daemon at' in done.stderr,
                             f'no session: {done.stderr.strip()}', done.stdout)
 
 
@@ -153,9 +154,9 @@ def users(cases):
 def several(cases):
     with cases.program() as process, live.child(['sleep', '60']) as other:
         done = cases.clrsym('attach', '--wait=0', str(other.pid), str(process.pid), '2147483647')
-        cases.tap.check(done.returncode == 1 and done.stdout.startswith(f'{process.pid}: attached')
+        cases.tap.check(done.returncode == 1 and done.stdout.startswith(f'{process.pid}: held')
                         and done.stderr.count('\n') == 2 and 'is not a .NET' in done.stderr,
-                        'one of three can be attached, and is', done.stdout, done.stderr)
+                        'one of three can be held, and is', done.stdout, done.stderr)
 
 
 def leftovers(cases):
