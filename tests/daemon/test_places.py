@@ -4,13 +4,17 @@
 test_places.py CLRSYM CLRSYMD PLUGIN_DIR
 """
 
+import contextlib
+import json
 import os
 import pathlib
 import re
 import resource
 import select
+import signal
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
 
@@ -18,6 +22,8 @@ import ingest  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 from test_daemon import Client, wait_for  # pylint: disable=wrong-import-position
 
+HERE = pathlib.Path(__file__).resolve().parent
+N_MANY = 100
 # A user other than root, and its share in a daemon with room for eight.
 OTHER, SHARE = 23456, 2
 
@@ -94,12 +100,10 @@ def test_waiting(tap, programs, directory):
 CROWD = '''
 import os, select, sys
 sys.path.insert(0, sys.argv[1])
-import ingest
-sys.path.insert(0, sys.argv[2])
 from test_places import feeder
 class Daemon:
-    ingest = sys.argv[3]
-made = [feeder(Daemon, 100 + i) for i in range(int(sys.argv[4]))]
+    ingest = sys.argv[2]
+made = [feeder(Daemon, 100 + i) for i in range(int(sys.argv[3]))]
 print(sum(bool(select.select([one.socket], [], [], 1)[0]) for one in made), flush=True)
 sys.stdin.readline()
 '''
@@ -109,9 +113,8 @@ def test_share(tap, programs, directory):
     with recorded.Daemon(programs, directory, *configured(directory, 'MaxFeeders=8\n')) as daemon:
         for path, mode in ((directory, 0o755), (daemon.directory, 0o755), (daemon.ingest, 0o666)):
             os.chmod(path, mode)
-        here = pathlib.Path(__file__).resolve().parent
         crowd = subprocess.Popen(
-            [sys.executable, '-B', '-c', CROWD, here, here, str(daemon.ingest), '6'],
+            [sys.executable, '-B', '-c', CROWD, HERE, str(daemon.ingest), '6'],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, user=OTHER, group=OTHER, extra_groups=[])
         tap.equal(int(crowd.stdout.readline()), SHARE, 'one user has a quarter of the places')
         tap.check(re.search(rf'user {OTHER} has 2 feeders, a quarter of MaxFeeders=8', daemon.log()),
@@ -144,10 +147,139 @@ def test_default(tap, programs, directory):
             made.close()
 
 
+class Fakes:
+    """Small processes that behave as runtimes, and `clrsym` with a holder and a daemon for them."""
+
+    def __init__(self, programs, directory, daemon, count, uid=0):
+        self.directory = pathlib.Path(tempfile.mkdtemp(dir=directory))
+        os.chmod(directory, 0o755)
+        os.chown(self.directory, uid, uid)
+        self.programs = programs
+        self.environment = {**programs.environment, 'CLRSYM_HOLDER': str(self.directory / 'holder'),
+                            'CLRSYM_INGEST': str(daemon.ingest), 'CLRSYM_SOCKET': str(daemon.query)}
+        (self.directory / 'holder').mkdir()
+        self.process = subprocess.Popen(
+            [sys.executable, '-B', HERE / 'fake_runtime.py', self.directory, str(count)],
+            stdout=subprocess.PIPE, text=True, user=uid, group=uid, extra_groups=[],
+            env={**os.environ, 'TMPDIR': str(self.directory)}, start_new_session=True)
+        words = [self.process.stdout.readline().split() for _ in range(count)]
+        self.methods = {int(pid): address for pid, address in words}
+
+    def clrsym(self, *arguments, **options):
+        return self.programs.run([self.programs.clrsym, *arguments], env=self.environment, **options)
+
+    def start(self, *arguments):
+        return subprocess.Popen([self.programs.clrsym, *arguments], env=self.environment,
+                                stdout=subprocess.PIPE, text=True)
+
+    def answers(self):
+        """Pid -> the answer about its method."""
+        asked = ''.join(f'{pid} {address}\n' for pid, address in self.methods.items())
+        lines = self.clrsym('resolve', '--json', text=asked).stdout.splitlines()
+        return dict(zip(self.methods, map(json.loads, lines)))
+
+    def n_named(self):
+        return sum((answer.get('symbol') or '').startswith(f'Fake.Program.Of{pid}(')
+                   for pid, answer in self.answers().items())
+
+    def rows(self):
+        lines = self.clrsym('attach', '--list', '--json').stdout.splitlines()
+        return {row['pid']: row for row in map(json.loads, lines)}
+
+    def holder(self):
+        """The pids of the holder and its workers."""
+        found = []
+        for path in pathlib.Path('/proc').glob('[0-9]*/cmdline'):
+            with contextlib.suppress(OSError):
+                words = path.read_bytes().split(b'\0')
+                if words[0].endswith(b'clrsym-holder') and str(self.directory).encode() in b' '.join(words):
+                    found.append(int(path.parent.name))
+        return found
+
+    def stop(self):
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        wait_for(lambda: not self.rows(), 60)
+
+
+def memory_of(pids):
+    """MiB of their own: what is shared counts once."""
+    kib = 0
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            text = pathlib.Path(f'/proc/{pid}/smaps_rollup').read_text(encoding='ascii')
+            kib += int(re.search(r'^Pss:\s+(\d+)', text, re.M).group(1))
+    return kib >> 10
+
+
+def test_held(tap, programs, directory):
+    """More processes than places."""
+    with recorded.Daemon(programs, directory, *configured(directory, 'MaxFeeders=4\n')) as daemon:
+        fakes = Fakes(programs, directory, daemon, 6)
+        done = fakes.clrsym('attach', *map(str, fakes.methods))
+        tap.equal([done.stdout.count(word) for word in (': attached', ': held')], [4, 2],
+                  'what the daemon has no place for is not attached')
+        tap.check(done.returncode == 1 and done.stderr.count('see MaxFeeders= in clrsymd.conf') == 2,
+                  'and the reason is printed', done.returncode, done.stderr)
+        rows = fakes.rows()
+        fed = [pid for pid, row in rows.items() if row['fed']]
+        tap.equal([len(rows), len(fed), fakes.n_named()], [6, 4, 4], 'four have names')
+
+        for pid in fed[:2]:
+            os.kill(pid, signal.SIGKILL)
+        tap.check(wait_for(lambda: sum(row['fed'] for row in fakes.rows().values()) == 4, 60),
+                  'those that waited follow', fakes.rows())
+        tap.equal(fakes.n_named(), 6, 'and have their names')
+        fakes.stop()
+
+
+def test_gap(tap, programs, directory):
+    """A worker is killed while all places are taken."""
+    with recorded.Daemon(programs, directory, *configured(directory, 'MaxFeeders=3\n')) as daemon:
+        fakes = Fakes(programs, directory, daemon, 3)
+        fakes.clrsym('attach', *map(str, fakes.methods))
+        others = [feeder(daemon, pid) for pid in (1, 2, 3)]
+        pids = fakes.holder()
+        workers = [pid for pid in pids if pathlib.Path(f'/proc/{pid}/comm').read_text(
+            encoding='ascii').strip() == 'clrsym-worker']
+        tap.equal(len(workers), 3, 'three workers')
+        os.kill(workers[0], signal.SIGKILL)
+        tap.check(wait_for(lambda: [answer['confidence'] for answer in fakes.answers().values()]
+                           .count('exact') == 2, 30),
+                  'its gap is known, although others wait', fakes.answers())
+        for made in others:
+            made.close()
+        fakes.stop()
+
+
+def test_hundred(tap, programs, directory):
+    """A hundred processes of one user."""
+    programs.environment.pop('MALLOC_PERTURB_', None)
+    with recorded.Daemon(programs, directory) as daemon:
+        fakes = Fakes(programs, directory, daemon, N_MANY, uid=OTHER)
+        follow = fakes.start('attach', '--follow', '--user', str(OTHER))
+        tap.check(wait_for(lambda: fakes.n_named() == N_MANY, 120),
+                  f'{N_MANY} processes of one user: all have names', fakes.n_named())
+        tap.check(wait_for(lambda: sum(bool(row['fed']) for row in fakes.rows().values()) == N_MANY, 60),
+                  'and all are attached')
+        memory = memory_of([daemon.process.pid, follow.pid, *fakes.holder()])
+        tap.note(f'{memory} MiB')
+        tap.check(os.environ.get('CLRSYM_TEST_PRELOAD') or memory < 600,
+                  'daemon, holder and workers together: less than 600 MiB', memory)
+        follow.terminate()
+        lines = follow.communicate(timeout=60)[0].splitlines()
+        tap.equal([sum(f': {word}, .NET 10.0.0' in line for line in lines)
+                   for word in ('attached', 'held')], [N_MANY, 0], 'each is reported as attached')
+        fakes.stop()
+
+
 def test(tap, programs, directory, _):
     test_waiting(tap, programs, directory)
     test_share(tap, programs, directory)
     test_default(tap, programs, directory)
+    test_held(tap, programs, directory)
+    test_gap(tap, programs, directory)
+    test_hundred(tap, programs, directory)
 
 
 if __name__ == '__main__':
