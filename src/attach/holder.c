@@ -212,6 +212,55 @@ static json_t *holder_list(const Holder *holder, const Caller *caller)
         return json_pack("{so}", "attachments", all);
 }
 
+static unsigned holder_count_attachments(const Holder *holder, uid_t uid)
+{
+        unsigned n = 0;
+        guint i;
+
+        for (i = 0; i < holder->attachments->len; i++)
+                n += attachment_info(holder->attachments->pdata[i])->uid == uid;
+        return n;
+}
+
+/* UID NULL: of all users. */
+static void limits_add(json_t *limits, const char *limit, const uid_t *uid, uint64_t used,
+                       uint64_t max, const char *set)
+{
+        json_t *owner = uid ? json_integer(*uid) : json_null();
+
+        json_array_append_new(limits,
+                              json_pack("{ss so sI sI ss?}", "limit", limit, "uid", owner, "used",
+                                        (json_int_t)used, "max", (json_int_t)max, "set", set));
+}
+
+static void holder_add_limits(const Holder *holder, json_t *limits, const uid_t *uid)
+{
+        const unsigned n = uid ? holder_count_attachments(holder, *uid) : holder->attachments->len;
+
+        limits_add(limits, "attachments", uid, n, uid ? MAX_ATTACHMENTS_PER_USER : MAX_ATTACHMENTS,
+                   /* set= */ NULL);
+        if (holder->spills)
+                limits_add(limits, "spilled-bytes", uid, spill_account_n_bytes(holder->spills, uid),
+                           spill_account_max(holder->spills) / (uid ? 2 : 1), SPILL_TOTAL_VARIABLE);
+}
+
+static json_t *holder_limits(const Holder *holder, const Caller *caller)
+{
+        g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+        json_t *limits = json_array();
+        guint i;
+
+        if (user_is_privileged(caller->who.uid))
+                holder_add_limits(holder, limits, NULL);
+        for (i = 0; i < holder->attachments->len; i++) {
+                const uid_t uid = attachment_info(holder->attachments->pdata[i])->uid;
+
+                if (caller_may_see(caller, uid) && g_hash_table_add(seen, GUINT_TO_POINTER(uid)))
+                        holder_add_limits(holder, limits, &uid);
+        }
+        return json_pack("{so}", "limits", limits);
+}
+
 /* The daemon asks for whom it likes, and learns nothing by it. */
 static void caller_want_horizon(Caller *caller, const Request *request)
 {
@@ -260,16 +309,6 @@ static void caller_give_port(Caller *caller, pid_t pid)
         holder->is_port_wanted = !holder->is_port_handed_over;
         caller_answer(caller, json_pack("{ss sb}", "port", holder->port_path, "lasting",
                                         (int)holder->is_port_handed_over));
-}
-
-static unsigned holder_count_attachments(const Holder *holder, uid_t uid)
-{
-        unsigned n = 0;
-        guint i;
-
-        for (i = 0; i < holder->attachments->len; i++)
-                n += attachment_info(holder->attachments->pdata[i])->uid == uid;
-        return n;
 }
 
 /* May CALLER attach a process of UID? */
@@ -378,6 +417,8 @@ static void caller_feed(Conversation *conversation, const uint8_t *bytes, size_t
         caller->verb = request.verb;
         if (request.verb == REQUEST_LIST)
                 caller_answer(caller, holder_list(caller->holder, caller));
+        else if (request.verb == REQUEST_LIMITS)
+                caller_answer(caller, holder_limits(caller->holder, caller));
         else if (request.verb == REQUEST_HORIZON)
                 caller_want_horizon(caller, &request);
         else if (request.verb == REQUEST_PORT)

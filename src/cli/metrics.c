@@ -1,10 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/json-field.h"
 #include "cli/answer-source.h"
+#include "cli/holder-limits.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 
 #include <string.h>
+
+#define END "# EOF\n"
+
+/* The daemon's TEXT, and in front of its end the holder's limits (taken over; may be NULL). */
+static void metrics_print(const char *text, json_t *limits)
+{
+        json_auto_t *rows = limits;
+        g_autoptr(GString) out = g_string_new(text);
+
+        if (rows && g_str_has_suffix(text, END)) {
+                g_string_truncate(out, out->len - strlen(END));
+                holder_limits_append_metrics(out, rows);
+                g_string_append(out, END);
+        }
+        output_bytes(out->str, out->len);
+}
 
 /* OpenMetrics, as the daemon spells it. */
 bool verb_metrics(const Options *options, GError **error)
@@ -22,9 +39,10 @@ bool verb_metrics(const Options *options, GError **error)
         }
         metrics = json_span_load(reply);
         text = field_text(metrics, "text");
-        if (text)
-                output_bytes(text, strlen(text));
-        else
+        if (!text) {
                 g_set_error(error, ANSWER_SOURCE_ERROR, 0, "the reply has no \"text\"");
-        return text != NULL;
+                return false;
+        }
+        metrics_print(text, options->trace ? NULL : holder_limits_ask());
+        return true;
 }

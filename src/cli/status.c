@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/json-field.h"
 #include "cli/answer-source.h"
+#include "cli/holder-limits.h"
 #include "cli/output.h"
 #include "cli/session-table.h"
 #include "cli/verbs.h"
@@ -57,6 +58,7 @@ bool verb_status(const Options *options, GError **error)
         bool is_json = options_has(options, OPTION_JSON);
         /* Who is traced now has nothing to do with a recorded trace. */
         json_auto_t *report = options->trace ? json_object() : session_report_new();
+        json_t *limits = options->trace ? NULL : holder_limits_ask();
         g_autoptr(AnswerSource) source = answer_source_open(options, ANSWER_SOURCE_PLAIN, error);
         bool ok;
         JsonSpan reply;
@@ -64,6 +66,8 @@ bool verb_status(const Options *options, GError **error)
         json_auto_t *status = NULL;
         json_t *value;
 
+        if (limits)
+                json_object_set_new(report, "limits", limits);
         ok = source && answer_source_call(source, "Status", json_object(), 0, &reply, error);
         if (ok && is_json) {
                 print_with(reply, report);
@@ -71,6 +75,7 @@ bool verb_status(const Options *options, GError **error)
                 status = json_span_load(reply);
                 json_object_foreach(status, name, value) status_print_member(name, value);
                 session_table_print(report, true);
+                holder_limits_print(json_object_get(report, "limits"));
         } else {
                 /* Without the daemon these are all the more important. */
                 print_report(report, is_json);

@@ -14,6 +14,7 @@
 #include "util/systemd.h"
 
 #include <grp.h>
+#include <inttypes.h>
 #include <unistd.h>
 
 /* Members see every process, as root does. */
@@ -26,8 +27,8 @@
 #define RETENTION_INTERVAL 10
 /* Connections without a place that are kept: some wait for one, others report gaps. */
 #define MAX_WAITING_FEEDERS 256
-/* s between two messages that feeders have to wait. */
-#define WAITING_LOG_INTERVAL 60
+/* s between two messages about one limit. */
+#define LOG_INTERVAL 60
 /* Bytes of all calls, and of all replies that clients have not read: more than one long reply. */
 #define MAX_QUERY_MEMORY (20u << 20)
 
@@ -43,12 +44,14 @@ struct Server {
         ProcessWatch *processes; /* owned */
         uint64_t retention;      /* s */
         Listener *ingest, *query;
-        GPtrArray *feeders;    /* owned IngestPeers, in the order in which they came */
-        gint64 waiting_logged; /* us of g_get_monotonic_time(): that feeders wait; 0: never */
-        GPtrArray *clients;    /* owned QueryPeers */
-        bool is_watched;       /* by at least one client */
-        guint wake;            /* runs clients that wait, after the tracker changed */
-        guint reclaim;         /* hangs up clients that take too much memory */
+        GPtrArray *feeders;        /* owned IngestPeers, in the order in which they came */
+        gint64 evicted_logged;     /* us of g_get_monotonic_time(): that MemoryMax= is reached */
+        uint64_t n_evicted_logged; /* as of then */
+        gint64 waiting_logged;     /* us of g_get_monotonic_time(): that feeders wait; 0: never */
+        GPtrArray *clients;        /* owned QueryPeers */
+        bool is_watched;           /* by at least one client */
+        guint wake;                /* runs clients that wait, after the tracker changed */
+        guint reclaim;             /* hangs up clients that take too much memory */
         guint retention_timer;
         MetricsFile *metrics_file;   /* owned or NULL */
         RundownRequester *requester; /* owned */
@@ -235,7 +238,7 @@ static void server_log_waiting(Server *server, const IngestPeer *feeder)
         const uid_t uid = ingest_peer_uid(feeder);
 
         if (server->waiting_logged &&
-            now - server->waiting_logged < WAITING_LOG_INTERVAL * G_TIME_SPAN_SECOND)
+            now - server->waiting_logged < LOG_INTERVAL * G_TIME_SPAN_SECOND)
                 return;
         server->waiting_logged = now;
         if (server->stats.n_feeders < server->max_feeders)
@@ -497,10 +500,36 @@ static void server_accept_client(void *data, int fd)
         server_update_accepting(server);
 }
 
+/* Evicted since the last message: then names are missing, and nobody else reports why. */
+static void server_log_evicted(Server *server)
+{
+        const Budget *budget = tracker_budget(server->tracker);
+        const Account *largest = owners_largest_below(budget->owners, NULL);
+        const uint64_t n_refused = tracker_stats(server->tracker)->refused;
+        const uint64_t n = budget->n_processes + budget->n_bodies + n_refused;
+        const gint64 now = g_get_monotonic_time();
+
+        if (n == server->n_evicted_logged || !largest ||
+            (server->evicted_logged &&
+             now - server->evicted_logged < LOG_INTERVAL * G_TIME_SPAN_SECOND))
+                return;
+        server->n_evicted_logged = n;
+        server->evicted_logged = now;
+        g_warning("MemoryMax=%" G_GSIZE_FORMAT " is reached: so far %" PRIu64
+                  " processes and %" PRIu64 " methods were evicted, and %" PRIu64
+                  " events refused; processes of user %u take most. Raise MemoryMax= in "
+                  "clrsymd.conf",
+                  budget->limit, budget->n_processes, budget->n_bodies, n_refused,
+                  owners_uid(budget->owners, largest));
+}
+
 static gboolean server_on_retention(gpointer data)
 {
         Server *server = data;
-        unsigned max_age = (unsigned)MIN(server->retention / RETENTION_INTERVAL, UINT_MAX);
+        unsigned max_age;
+
+        server_log_evicted(server);
+        max_age = (unsigned)MIN(server->retention / RETENTION_INTERVAL, UINT_MAX);
 
         if (server->retention && server->journal)
                 journal_age(server->journal, max_age);

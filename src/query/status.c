@@ -11,6 +11,8 @@
 #include "wire/bulk.h"
 #include "wire/ingest.h"
 
+#include <inttypes.h>
+
 /* NULL if the turn is over before all processes are counted: the call goes on in the next one. */
 static const Totals *call_totals(Call *call)
 {
@@ -147,6 +149,28 @@ static void status_rows(GString *out, const char *name, const char *type, const 
         status_rows(out, name, type, help, (const LabelRow[]){__VA_ARGS__},                        \
                     G_N_ELEMENTS(((const LabelRow[]){__VA_ARGS__})))
 
+/* Room is made at the expense of the user who takes most. */
+static void status_append_users(GString *out, const Owners *owners)
+{
+        GHashTableIter iter;
+        gpointer key, value;
+
+        if (!g_hash_table_size(owners->table))
+                return;
+        metrics_family(out, "user_memory_bytes", "gauge", "bytes",
+                       "Bytes that the code maps of a user's processes take.");
+        g_hash_table_iter_init(&iter, owners->table);
+        while (g_hash_table_iter_next(&iter, &key, &value)) {
+                const uint32_t uid = GPOINTER_TO_UINT(key);
+                g_autofree char *label = uid == PROCESS_OF_NOBODY
+                                                 ? g_strdup("uid=\"unknown\"")
+                                                 : g_strdup_printf("uid=\"%" PRIu32 "\"", uid);
+
+                metrics_sample(out, "user_memory_bytes", label,
+                               (double)((const Account *)value)->n_bytes);
+        }
+}
+
 /* Metrics of the code maps and of the events that were applied. */
 static void append_tracker(GString *out, const QueryContext *context, const Totals *totals)
 {
@@ -167,6 +191,7 @@ static void append_tracker(GString *out, const QueryContext *context, const Tota
         metrics_gauge(out, "il_maps", NULL, "IL maps kept.", (double)budget->account->n_il_maps);
         metrics_gauge(out, "memory_bytes", "bytes", "Bytes that code maps and names take.",
                       (double)budget->account->n_bytes);
+        status_append_users(out, budget->owners);
         metrics_gauge(out, "memory_limit_bytes", "bytes",
                       "Most bytes that they may take; 0: no limit.", (double)budget->limit);
         ROWS(out, "evicted", "counter", "Forgotten because there is no memory for them.",

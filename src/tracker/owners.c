@@ -61,6 +61,17 @@ Account *owners_account(Owners *owners, uint32_t uid)
         return account;
 }
 
+uint32_t owners_uid(const Owners *owners, const Account *account)
+{
+        GHashTableIter iter;
+        gpointer key, value;
+
+        g_hash_table_iter_init(&iter, owners->table);
+        while (g_hash_table_iter_next(&iter, &key, &value) && value != account)
+                ;
+        return GPOINTER_TO_UINT(key);
+}
+
 static bool account_is_smaller(const Account *a, const Account *b)
 {
         return a->n_bytes != b->n_bytes ? a->n_bytes < b->n_bytes : a->number < b->number;

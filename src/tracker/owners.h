@@ -29,6 +29,9 @@ void owners_deinit(Owners *owners);
  */
 Account *owners_account(Owners *owners, uint32_t uid);
 
+/* Whose account it is; ACCOUNT is one of OWNERS. */
+uint32_t owners_uid(const Owners *owners, const Account *account);
+
 /*
  * The largest account that is smaller than LIMIT, and not LIMIT itself; among equal ones the order
  * is by number. LIMIT may be NULL: the largest of all. NULL: there is none.

@@ -7,12 +7,14 @@
 static const char *const VERBS[_REQUEST_VERB_MAX] = {
         [REQUEST_ATTACH] = "attach", [REQUEST_RUNDOWN] = "again", [REQUEST_DETACH] = "detach",
         [REQUEST_LIST] = "list",     [REQUEST_PORT] = "port",     [REQUEST_HORIZON] = "horizon",
+        [REQUEST_LIMITS] = "limits",
 };
 
 /* May a request have a process, or not? */
 static bool request_takes_pid(RequestVerb verb, bool has_pid)
 {
-        return verb == REQUEST_HORIZON || verb == REQUEST_PORT || has_pid == (verb != REQUEST_LIST);
+        return verb == REQUEST_HORIZON || verb == REQUEST_PORT ||
+               has_pid == (verb != REQUEST_LIST && verb != REQUEST_LIMITS);
 }
 
 static const char *const VIAS[_ATTACH_VIA_MAX] = {

@@ -21,6 +21,9 @@
  *
  *   {"pid":123,"vpid":1,...}                     an attachment (attach/request.h)
  *   {"attachments":[...]}                        the reply to "list" and "horizon"
+ *   {"limits":[{"limit":"attachments","uid":1000,"used":3,"max":256,"set":null}]}
+ *                                                the reply to "limits"; uid null: of all users;
+ *                                                set: the variable to raise it with
  *   {"port":"/path","lasting":true}              the reply to "port"; the service manager listens
  *                                                there, too
  *   {"error":{"kind":"no-process","message":"..."}}
@@ -41,6 +44,8 @@ typedef enum RequestVerb {
         REQUEST_LIST,    /* all attachments that the client may see */
         REQUEST_PORT,    /* the path of the socket for runtimes, also below the root directory of a
                             process; the holder stays for them */
+        REQUEST_LIMITS,  /* what the client's processes take of what the holder has, and its limits;
+                            for root of every user */
         _REQUEST_VERB_MAX,
 } RequestVerb;
 
@@ -73,7 +78,7 @@ bool attach_list_from_name(const char *name, AttachList *ret_list);
 
 typedef struct Request {
         RequestVerb verb;
-        pid_t pid;         /* in the client's pid namespace; 0 with LIST, and mostly with PORT */
+        pid_t pid; /* in the client's pid namespace; 0 with LIST and LIMITS, and mostly with PORT */
         uint64_t pid_ns;   /* with HORIZON: of `pid`, or 0 without one */
         bool is_held_only; /* with RUNDOWN: fail if the process is not attached */
         AttachVia via;     /* this and the next with ATTACH and RUNDOWN */

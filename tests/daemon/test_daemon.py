@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import pathlib
+import resource
 import signal
 import socket
 import stat
@@ -23,7 +24,7 @@ NOBODY = 65534
 # The daemon's promises.
 CALL_LIMIT = 1 << 20
 TIMEOUT = 5
-CLIENTS, CLIENTS_A_USER, FEEDERS = 64, 16, 16
+CLIENTS, CLIENTS_A_USER, FEEDERS = 64, 16, 1280
 
 
 class Client:
@@ -338,6 +339,8 @@ def check_flood(tap, programs, directory):
         client = Client(daemon.query)
         tap.check(client.is_open(), 'when they are gone, callers are served')
         client.close()
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
         feeders = [ingest.Feeder(daemon.ingest) for _ in range(FEEDERS + 4)]
         for feeder in feeders:
             feeder.send(ingest.hello())

@@ -20,6 +20,7 @@ START_TEST(test_good)
                 {.verb = REQUEST_RUNDOWN, .pid = 4711, .is_held_only = true},
                 {.verb = REQUEST_DETACH, .pid = G_MAXINT32},
                 {.verb = REQUEST_LIST},
+                {.verb = REQUEST_LIMITS},
                 {.verb = REQUEST_PORT},
                 {.verb = REQUEST_PORT, .pid = 12},
                 {.verb = REQUEST_HORIZON},
