@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "output.h"
 
+#include "util/output-path.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,12 +19,14 @@ bool output_open(Output *output, const char *path, char **ret_error)
         int fd = STDOUT_FILENO;
 
         if (path) {
-                fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+                fd = output_path_open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
                 if (fd < 0) {
+                        g_autofree char *why = output_path_error(path, -fd);
+
                         *ret_error = g_strdup_printf(
                                 "Cannot open %s: %s. Give a path that can be written to as "
                                 "parameter `output`",
-                                path, g_strerror(errno));
+                                path, why);
                         return false;
                 }
         }

@@ -513,9 +513,12 @@ static bool write_directly(Naming *naming, const char *path, GError **error)
                 }
                 r = atomic_file_commit(&output, /* sync= */ false);
         }
-        if (r < 0)
+        if (r < 0) {
+                g_autofree char *why = output_path_error(path, -r);
+
                 g_set_error(error, PERF_ERROR, 0, "cannot write %s: %s",
-                            path ? path : "to standard output", g_strerror(-r));
+                            path ? path : "to standard output", why);
+        }
         return r == 0;
 }
 
@@ -566,9 +569,14 @@ static bool write_outputs(const PerfNaming *job, const Profile *profile,
 }
 
 /* The recording is over, and cannot be made again: what it has named is not lost with an output. */
-static void rescue_profile(const char *path, const Profile *profile, const ProfileOptions *options)
+static void rescue_profile(const Profile *profile, const ProfileOptions *options)
 {
-        if (saved_profile_write(profile, path, options, /* error= */ NULL))
+        /* Nobody can have prepared the name, and the file that is replaced is our own. */
+        g_autofree char *path =
+                g_build_filename(g_get_tmp_dir(), "clrsym-record-XXXXXX" SAVED_ENDING, NULL);
+        FD_AUTO int fd = g_mkstemp_full(path, O_WRONLY | O_CLOEXEC, 0600);
+
+        if (fd >= 0 && saved_profile_write(profile, path, options, /* error= */ NULL))
                 message_print("clrsym",
                               "the named samples are in %s: clrsym perf -i %s -o FILE writes "
                               "them",
@@ -590,8 +598,8 @@ static bool write_profiles(Naming *naming, const Profile *profile, GError **erro
         };
         bool ok = write_outputs(job, profile, &options, error);
 
-        if (job->rescue && (!ok || naming->is_to_rescue))
-                rescue_profile(job->rescue, profile, &options);
+        if (job->is_rescued && (!ok || naming->is_to_rescue))
+                rescue_profile(profile, &options);
         return ok;
 }
 
@@ -630,7 +638,7 @@ static bool naming_write(Naming *naming, GError **error)
                 has_profile |= naming->form == FORM_STREAM;
                 if (naming->form != FORM_STREAM && !write_directly(naming, path, &failure)) {
                         naming->has_failed = true;
-                        naming->is_to_rescue |= failure && job->rescue;
+                        naming->is_to_rescue |= failure && job->is_rescued;
                         keep_failure(failure, error);
                 }
         }

@@ -16,8 +16,8 @@ typedef struct PerfNaming {
                                        has it, else it is text */
         unsigned n_outputs;
         const char *title; /* of graphs; NULL: the input's name */
-        /* Where the named samples are kept if an output cannot be written; NULL: nowhere. */
-        const char *rescue;
+        /* If an output cannot be written, the named samples are kept in a new file in $TMPDIR. */
+        bool is_rescued;
         /* Also called with the profile. NULL: nobody wants it. */
         void (*take)(const Profile *profile, const ProfileOptions *options, void *data);
         void *data;

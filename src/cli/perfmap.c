@@ -13,6 +13,7 @@
 #include "cli/json-field.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "util/output-path.h"
 #include "util/lifetimes.h"
 
 #include <errno.h>
@@ -197,10 +198,13 @@ static bool choose_time(AnswerSource *source, const GArray *generations, uint64_
 
 static bool set_file_error(const char *path, GError **error)
 {
+        g_autofree char *why = NULL;
+
         /* That a reader went away is not an error to report. */
         if (errno == EPIPE)
                 return false;
-        g_set_error(error, ANSWER_SOURCE_ERROR, 0, "cannot write %s: %s", path, g_strerror(errno));
+        why = output_path_error(path, errno);
+        g_set_error(error, ANSWER_SOURCE_ERROR, 0, "cannot write %s: %s", path, why);
         return false;
 }
 

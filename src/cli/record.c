@@ -14,6 +14,7 @@
 #include "record/jit-intervals.h"
 #include "record/recorder.h"
 #include "util/message.h"
+#include "util/output-path.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -206,9 +207,7 @@ static void compiling_names_clear(CompilingNames *names)
 static bool record_name(const Options *options, const Recorder *recorder, GError **error)
 {
         static const char *const DEFAULT[] = {DEFAULT_OUTPUT};
-        g_autofree char *title = record_title(options),
-                        *rescue = g_strdup_printf("%s/clrsym-record-%d" SAVED_ENDING,
-                                                  g_get_tmp_dir(), (int)getpid());
+        g_autofree char *title = record_title(options);
         g_autoptr(GError) failure = NULL;
         Options naming = *options;
         CompilingNames names;
@@ -220,7 +219,7 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
                         options->outputs ? (const char *const *)options->outputs->pdata : DEFAULT,
                 .n_outputs = options->outputs ? options->outputs->len : 1,
                 .title = title,
-                .rescue = rescue,
+                .is_rescued = true,
                 .take = options->outputs ? NULL : record_print_top,
                 .compiling = &compiling,
                 .is_over = true,
@@ -264,18 +263,21 @@ static void record_keep(const Recorder *recorder, GError **error)
 static bool output_check(const char *path, GError **error)
 {
         g_autofree char *directory = g_path_get_dirname(path);
-        struct stat st;
+        g_auto(OutputPath) found = OUTPUT_PATH_INIT;
         int r;
 
         if (!*path)
                 r = ENOENT;
-        else if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
-                r = access(directory, W_OK | X_OK) < 0 ? errno : 0;
-        else
-                r = S_ISDIR(st.st_mode) ? EISDIR : access(path, W_OK) < 0 ? errno : 0;
-        if (r)
+        else if ((r = -output_path_find(&found, path)) == 0)
+                r = found.is_there && !S_ISREG(found.stat.st_mode)
+                            ? (access(path, W_OK) < 0 ? errno : 0)
+                            : (access(directory, W_OK | X_OK) < 0 ? errno : 0);
+        if (r) {
+                g_autofree char *why = output_path_error(path, r);
+
                 g_set_error(error, PERF_ERROR, 0, "cannot write %s: %s", *path ? path : "\"\"",
-                            g_strerror(r));
+                            why);
+        }
         return r == 0;
 }
 

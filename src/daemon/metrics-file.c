@@ -2,7 +2,9 @@
 #include "daemon/metrics-file.h"
 
 #include "query/status.h"
+#include "util/atomic-file.h"
 
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <sys/stat.h>
 
@@ -19,21 +21,32 @@ struct MetricsFile {
 };
 
 /* By rename, so that a reader sees all of this file or all of the one before. */
+static int metrics_file_replace(const MetricsFile *file, const GString *text)
+{
+        g_auto(AtomicFile) output = ATOMIC_FILE_INIT;
+        int r = atomic_file_open(&output, file->path);
+
+        /* Others are to read it. */
+        if (r == 0 && fchmod(output.fd, 0644) < 0)
+                r = -errno;
+        if (r == 0)
+                r = atomic_file_write(&output, text->str, text->len);
+        return r < 0 ? r : atomic_file_commit(&output, /* sync= */ false);
+}
+
 static void metrics_file_write(MetricsFile *file)
 {
         g_autoptr(GString) text = g_string_new(NULL);
-        g_autoptr(GError) error = NULL;
-        mode_t umask_before;
-        bool ok;
+        int r;
 
         metrics_append(text, &file->context, &file->totals);
-        umask_before = umask(022); /* others are to read it from the first moment on */
-        ok = g_file_set_contents_full(file->path, text->str, (gssize)text->len,
-                                      G_FILE_SET_CONTENTS_CONSISTENT, 0644, &error);
-        umask(umask_before);
-        if (!ok && !file->has_failed)
-                g_warning("cannot write the metrics: %s", error->message);
-        file->has_failed = !ok;
+        r = metrics_file_replace(file, text);
+        if (r < 0 && !file->has_failed) {
+                g_autofree char *why = output_path_error(file->path, -r);
+
+                g_warning("cannot write the metrics to %s: %s", file->path, why);
+        }
+        file->has_failed = r < 0;
 }
 
 /* Counts in turns, because clients are not to wait while many processes are counted. */

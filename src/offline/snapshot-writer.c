@@ -69,7 +69,9 @@ static bool snapshot_writer_open(SnapshotWriter *writer, GError **error)
         /* "-" is a file here, not the standard output. */
         int r = atomic_file_open(&writer->file, strcmp(writer->path, "-") ? writer->path : "./-");
 
-        return r == 0 || snapshot_writer_fail(writer, error, g_strerror(-r));
+        g_autofree char *why = r < 0 ? output_path_error(writer->path, -r) : NULL;
+
+        return r == 0 || snapshot_writer_fail(writer, error, why);
 }
 
 SnapshotWriter *snapshot_writer_new(const char *path, bool jit_events, GError **error)

@@ -5,8 +5,10 @@
 
 static bool profile_file_set_error(GError **error, const char *path, int number)
 {
+        g_autofree char *why = output_path_error(path, number);
+
         g_set_error(error, G_FILE_ERROR, (gint)g_file_error_from_errno(number),
-                    "cannot write %s: %s", path ? path : "to standard output", g_strerror(number));
+                    "cannot write %s: %s", path ? path : "to standard output", why);
         return false;
 }
 
@@ -32,6 +34,7 @@ bool profile_file_open(ProfileFile *ret_file, const char *path, bool gzip, GErro
 
         if (r < 0)
                 return profile_file_set_error(error, path, -r);
+        file.path = g_str_equal(path, "-") ? NULL : g_strdup(path);
         file.text = g_string_sized_new(N_KEPT + N_KEPT / 4);
         *ret_file = file;
         if (gzip)
@@ -63,9 +66,10 @@ bool profile_file_close(ProfileFile *file, GError **error)
         profile_file_write_text(file, true);
         r = file->error ? -file->error : atomic_file_commit(&file->file, /* sync= */ false);
         if (r < 0)
-                profile_file_set_error(error, file->file.target, -r);
+                profile_file_set_error(error, file->path, -r);
         gzip_free(file->gzip);
         g_string_free(file->text, TRUE);
+        g_free(file->path);
         atomic_file_clear(&file->file);
         return r == 0;
 }

@@ -16,6 +16,7 @@
 typedef struct ProfileFile {
         GString *text;   /* owned: to be written */
         AtomicFile file; /* owned */
+        char *path;      /* owned; NULL: stdout */
         int error;       /* errno of the first failure, or 0 */
         Gzip *gzip;      /* owned; NULL: the file is not compressed */
 } ProfileFile;

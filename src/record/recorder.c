@@ -599,11 +599,15 @@ char *recorder_keep_samples(const Recorder *recorder, GError **error)
 {
         const char *samples = recorder_samples(recorder);
         g_autofree char *parent = g_path_get_dirname(recorder->scratch->path);
-        char *path = g_strdup_printf("%s/clrsym-record-%d%s", parent, (int)getpid(),
+        /* What is made here is replaced: a file by a file, a directory by a directory. */
+        char *path = g_strdup_printf("%s/clrsym-record-XXXXXX%s", parent,
                                      recorder->runtime ? "" : ".data");
+        FD_AUTO int fd = -1;
 
-        if (rename(samples, path) == 0)
-                return path;
+        if (recorder->runtime ? g_mkdtemp(path) != NULL : (fd = g_mkstemp(path)) >= 0) {
+                if (rename(samples, path) == 0)
+                        return path;
+        }
         g_set_error(error, SPAWN_ERROR, 0, "cannot move %s to %s: %s", samples, path,
                     g_strerror(errno));
         g_free(path);

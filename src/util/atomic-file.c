@@ -5,69 +5,51 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glib/gstdio.h>
-#include <sys/stat.h>
+#include <stdio.h>
 
-/* The kernel follows as many. */
-#define MAX_LINKS 40
-
-/* The file that PATH names after all links, which need not exist (owned). NULL with errno set. */
-static char *target_find(const char *path)
-{
-        g_autofree char *target = g_strdup(path);
-        unsigned i;
-
-        for (i = 0; i < MAX_LINKS; i++) {
-                g_autofree char *link = g_file_read_link(target, NULL), *directory = NULL;
-
-                if (!link)
-                        return g_steal_pointer(&target);
-                directory = g_path_get_dirname(target);
-                g_free(target);
-                target = g_path_is_absolute(link) ? g_steal_pointer(&link)
-                                                  : g_build_filename(directory, link, NULL);
-        }
-        errno = ELOOP;
-        return NULL;
-}
+/* Attempts to find a name for a new file. */
+#define MAX_NAMES 100
 
 /* A new file beside the target, with the permissions of the file that it will replace. */
-static int temporary_open(AtomicFile *file, const struct stat *old)
+static int atomic_file_make(AtomicFile *file)
 {
-        g_autofree char *directory = g_path_get_dirname(file->target);
-        g_autofree char *name = g_path_get_basename(file->target);
+        const OutputPath *target = &file->target;
+        unsigned i;
 
-        file->temporary = g_strdup_printf("%s/.%.200s.XXXXXX", directory, name);
-        file->fd = g_mkstemp_full(file->temporary, O_WRONLY | O_CLOEXEC, 0666);
+        for (i = 0; file->fd < 0 && i < MAX_NAMES; i++) {
+                g_free(file->temporary);
+                file->temporary = g_strdup_printf(".%.200s.%08x", target->name, g_random_int());
+                file->fd = openat(target->directory, file->temporary,
+                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+                if (file->fd < 0 && errno != EEXIST)
+                        break;
+        }
         if (file->fd < 0) {
                 int error = -errno;
 
                 g_clear_pointer(&file->temporary, g_free);
                 return error;
         }
-        return old && fchmod(file->fd, old->st_mode & 0777) < 0 ? -errno : 0;
+        return target->is_there && fchmod(file->fd, target->stat.st_mode & 0777) < 0 ? -errno : 0;
 }
 
 int atomic_file_open(AtomicFile *ret_file, const char *path)
 {
         g_auto(AtomicFile) file = ATOMIC_FILE_INIT;
-        struct stat st;
-        bool is_there;
-        int r = 0;
+        int r;
 
         if (!path || g_str_equal(path, "-")) {
                 file.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
                 r = file.fd < 0 ? -errno : 0;
         } else {
-                file.target = target_find(path);
-                if (!file.target)
-                        return -errno;
-                is_there = stat(file.target, &st) == 0;
-                if (is_there && !S_ISREG(st.st_mode)) {
-                        file.fd = open(file.target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-                        r = file.fd < 0 ? -errno : 0;
+                r = output_path_find(&file.target, path);
+                if (r < 0)
+                        return r;
+                if (file.target.is_there && !S_ISREG(file.target.stat.st_mode)) {
+                        file.fd = output_path_open(path, O_WRONLY, 0);
+                        r = MIN(file.fd, 0);
                 } else {
-                        r = temporary_open(&file, is_there ? &st : NULL);
+                        r = atomic_file_make(&file);
                 }
         }
         if (r < 0)
@@ -93,10 +75,9 @@ int atomic_file_write(AtomicFile *file, const void *bytes, size_t n)
 }
 
 /* Puts the new name on the disk, too; some file systems cannot, and need not. */
-static void directory_sync(const char *path)
+static void directory_sync(int directory)
 {
-        g_autofree char *directory = g_path_get_dirname(path);
-        FD_AUTO int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        FD_AUTO int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
         if (fd >= 0)
                 fsync(fd);
@@ -104,6 +85,8 @@ static void directory_sync(const char *path)
 
 int atomic_file_commit(AtomicFile *file, bool sync)
 {
+        const OutputPath *target = &file->target;
+
         if (sync && file->temporary && fsync(file->fd) < 0)
                 return -errno;
         /* Some file systems report only now that there was no room. */
@@ -111,11 +94,11 @@ int atomic_file_commit(AtomicFile *file, bool sync)
                 return -errno;
         if (!file->temporary)
                 return 0;
-        if (g_rename(file->temporary, file->target) < 0)
+        if (renameat(target->directory, file->temporary, target->directory, target->name) < 0)
                 return -errno;
         g_clear_pointer(&file->temporary, g_free);
         if (sync)
-                directory_sync(file->target);
+                directory_sync(target->directory);
         return 0;
 }
 
@@ -123,7 +106,7 @@ void atomic_file_clear(AtomicFile *file)
 {
         fd_clear(&file->fd);
         if (file->temporary)
-                g_unlink(file->temporary);
+                unlinkat(file->target.directory, file->temporary, 0);
         g_clear_pointer(&file->temporary, g_free);
-        g_clear_pointer(&file->target, g_free);
+        output_path_clear(&file->target);
 }

@@ -6,21 +6,25 @@
  *
  * Until then, and after a failure, what was there before stays. A symbolic link is followed: it
  * stays a link, and the file that it names is replaced, or made. A file that is replaced hands its
- * permissions on. What is not a regular file (a pipe, /dev/null) is written to directly.
+ * permissions on. What is not a regular file (a pipe, /dev/null) is written to directly. Links and
+ * files of others, in directories where everybody may make files, are refused: see output-path.h.
  *
  * Errors are negative errno values.
  */
+
+#include "util/output-path.h"
 
 #include <glib.h>
 #include <stdbool.h>
 
 typedef struct AtomicFile {
-        int fd;          /* to write to; -1: not open */
-        char *target;    /* owned; NULL: stdout */
-        char *temporary; /* owned: is renamed to TARGET in the end; NULL: FD is the target itself */
+        int fd;            /* to write to; -1: not open */
+        OutputPath target; /* without a name: stdout */
+        char *temporary; /* owned: a name beside TARGET, which takes it in the end; NULL: FD is the
+                            target itself */
 } AtomicFile;
 
-#define ATOMIC_FILE_INIT ((AtomicFile){.fd = -1})
+#define ATOMIC_FILE_INIT ((AtomicFile){.fd = -1, .target = {.directory = -1}})
 
 /* Opens PATH for writing; NULL or "-" is stdout. */
 int atomic_file_open(AtomicFile *ret_file, const char *path);
