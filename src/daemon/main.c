@@ -82,7 +82,7 @@ static void set_default_path(char **path, const char *name)
 /* What helps against ERROR, to follow its message, or "". */
 static const char *permission_hint(const GError *error)
 {
-        if (geteuid() != 0 && !runtime_variable("XDG_RUNTIME_DIR") &&
+        if (geteuid() != 0 && !runtime_directory_own() &&
             (g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_ACCES) ||
              g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_PERM)))
                 return ": set XDG_RUNTIME_DIR, as a login does, or give --ingest and --query";

@@ -27,13 +27,13 @@ static gboolean state_dir_fail(GError **error, const char *what, const char *pat
 
 static char *state_dir_path(GError **error)
 {
-        const char *given = g_getenv("CLRSYM_SESSIONS"), *runtime = g_getenv("XDG_RUNTIME_DIR");
+        const char *given = g_getenv("CLRSYM_SESSIONS"), *runtime = runtime_directory_own();
 
         if (given && *given)
                 return g_strdup(given);
         if (geteuid() == 0)
                 return g_strdup(SYSTEM_DIRECTORY);
-        if (runtime && *runtime)
+        if (runtime)
                 return g_build_filename(runtime, "clrsym", "sessions", NULL);
         g_set_error(
                 error, LTTNG_ERROR, LTTNG_ERROR_FAILED,

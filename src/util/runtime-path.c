@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *runtime_variable(const char *name)
@@ -13,9 +14,17 @@ const char *runtime_variable(const char *name)
         return value && *value ? value : NULL;
 }
 
-char *runtime_path_own(const char *name)
+const char *runtime_directory_own(void)
 {
         const char *directory = runtime_variable("XDG_RUNTIME_DIR");
+        struct stat st;
+
+        return directory && stat(directory, &st) == 0 && st.st_uid == geteuid() ? directory : NULL;
+}
+
+char *runtime_path_own(const char *name)
+{
+        const char *directory = runtime_directory_own();
         char *path;
 
         if (!directory || asprintf(&path, "%s/clrsym/%s", directory, name) < 0)

@@ -15,7 +15,13 @@
  * program). */
 const char *runtime_variable(const char *name);
 
-/* $XDG_RUNTIME_DIR/clrsym/NAME; NULL if the variable is not set. The caller frees it. */
+/*
+ * $XDG_RUNTIME_DIR; NULL if it is not set, or is a directory of another user: after su or sudo -E
+ * it can be that user's, whose services root would feed and believe. Owned by the environment.
+ */
+const char *runtime_directory_own(void);
+
+/* NAME in clrsym/ of that directory; NULL: there is none. The caller frees it. */
 char *runtime_path_own(const char *name);
 
 /* Where a service of this user makes NAME: root's in the system's directory, another user's in its
