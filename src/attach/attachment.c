@@ -41,9 +41,9 @@
 
 struct Attachment {
         AttachmentInfo info;
-        char *path;        /* owned: of its file */
-        GapLog *gaps;      /* borrowed */
-        SpillShare *spill; /* borrowed or NULL: of its workers */
+        char *path;         /* owned: of its file */
+        GapLog *gaps;       /* borrowed */
+        WorkerShare *share; /* borrowed or NULL: of its workers */
         AttachmentFn fn;
         void *data;
         pid_t worker;          /* 0: none */
@@ -189,7 +189,7 @@ static G_NORETURN void attachment_be_worker(const Attachment *attachment, int fd
                 .clock_offset = attachment->clock_offset,
                 .orphan = attachment->orphan,
                 .n_taken = attachment->watchdog ? watchdog_counter(attachment->watchdog) : NULL,
-                .spill = attachment->spill,
+                .share = attachment->share,
         };
         sigset_t none;
 
@@ -313,7 +313,7 @@ static bool attachment_reap_worker(Attachment *attachment, gint64 deadline)
         fd_clear(&attachment->fd);
         g_clear_pointer(&attachment->watchdog, watchdog_free);
         attachment->worker = 0;
-        spill_share_clear(attachment->spill);
+        worker_share_clear(attachment->share);
         attachment_set_fed(attachment, false, NULL);
         while ((pid = waitpid(worker, &status, WNOHANG)) == 0 || (pid < 0 && errno == EINTR)) {
                 if (g_get_monotonic_time() >= deadline + END_LIMIT) {
@@ -578,7 +578,7 @@ static void attachment_start_worker(Attachment *attachment)
                 attachment_set_deadline(attachment, START_LIMIT_S);
 }
 
-Attachment *attachment_new(const char *directory, GapLog *gaps, SpillAccount *spills,
+Attachment *attachment_new(const char *directory, GapLog *gaps, WorkerAccount *account,
                            const AttachmentTarget *target, AttachmentFn fn, void *data)
 {
         Attachment *attachment = g_new0(Attachment, 1);
@@ -592,7 +592,7 @@ Attachment *attachment_new(const char *directory, GapLog *gaps, SpillAccount *sp
         attachment->clock_offset = (g_get_real_time() - g_get_monotonic_time()) * 1000;
         attachment->path = attachment_file_path(directory, target->pid, target->start_ticks);
         attachment->gaps = gaps;
-        attachment->spill = spill_share_open(spills, target->uid);
+        attachment->share = worker_share_open(account, target->uid);
         attachment->fn = fn;
         attachment->data = data;
         attachment->fd = -1;
@@ -639,7 +639,7 @@ void attachment_free(Attachment *attachment)
         g_free(attachment->info.version);
         g_free(attachment->info.message);
         g_free(attachment->info.feed_error);
-        spill_share_close(attachment->spill);
+        worker_share_close(attachment->share);
         g_free(attachment->path);
         g_free(attachment);
 }

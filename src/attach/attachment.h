@@ -27,7 +27,7 @@
 
 #include "attach/error.h"
 #include "attach/gap-log.h"
-#include "attach/spill-account.h"
+#include "attach/worker-account.h"
 #include "wire/hold-request.h"
 
 #include <glib.h>
@@ -98,10 +98,10 @@ typedef struct AttachmentTarget {
 
 /*
  * Starts a worker for TARGET. FN is called for each change. Process gaps go to GAPS (borrowed), and
- * the events of EVENTPIPE to the same daemon; those that wait for it are in SPILLS (borrowed; NULL:
+ * the events of EVENTPIPE to the same daemon; what its worker keeps is in ACCOUNT (borrowed; NULL:
  * no account is kept).
  */
-Attachment *attachment_new(const char *directory, GapLog *gaps, SpillAccount *spills,
+Attachment *attachment_new(const char *directory, GapLog *gaps, WorkerAccount *account,
                            const AttachmentTarget *target, AttachmentFn fn, void *data);
 /* Orders the worker to stop the session; a later holder attaches again. */
 void attachment_quit(Attachment *attachment);

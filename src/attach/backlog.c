@@ -14,7 +14,7 @@ struct Backlog {
         GQueue sizes;       /* of the batches that the client has */
         size_t n_in_memory; /* the sum */
         Spill *spill;       /* owned: the batches after those, each with its time */
-        SpillShare *share;  /* borrowed or NULL: of the spill */
+        WorkerShare *share; /* borrowed or NULL: of the spill */
         BacklogLoss loss;   /* of the last batch that was to be spilled */
         uint64_t time;      /* of the last batch that the client got */
         uint64_t n_committed, n_acknowledged; /* batches */
@@ -38,7 +38,7 @@ void backlog_free(Backlog *backlog)
         g_free(backlog);
 }
 
-void backlog_set_share(Backlog *backlog, SpillShare *share)
+void backlog_set_share(Backlog *backlog, WorkerShare *share)
 {
         backlog->share = share;
 }
@@ -80,12 +80,12 @@ void backlog_commit_frames(Backlog *backlog, const GByteArray *frames, uint64_t 
 
 static BacklogLoss backlog_spill(const Backlog *backlog, const GByteArray *batch, uint64_t time)
 {
-        switch (spill_share_room(backlog->share, batch->len)) {
-        case SPILL_ROOM:
+        switch (worker_share_room(backlog->share, WORKER_KEEPS_FILE, batch->len)) {
+        case WORKER_ROOM:
                 break;
-        case SPILL_TOTAL_FULL:
+        case WORKER_TOTAL_FULL:
                 return BACKLOG_LOSS_TOTAL;
-        case SPILL_USER_FULL:
+        case WORKER_USER_FULL:
                 return BACKLOG_LOSS_USER;
         }
         switch (spill_put(backlog->spill, batch->data, batch->len, time)) {
@@ -111,7 +111,7 @@ bool backlog_commit(Backlog *backlog, uint64_t time)
                 backlog_note(backlog, n, time);
         } else {
                 backlog->loss = backlog_spill(backlog, batch, time);
-                spill_share_set(backlog->share, spill_n_bytes(backlog->spill));
+                worker_share_set(backlog->share, WORKER_KEEPS_FILE, spill_n_bytes(backlog->spill));
                 ingest_client_drop_batch(backlog->client);
         }
         backlog->n_committed += backlog->loss == BACKLOG_LOSS_NONE;
@@ -134,7 +134,7 @@ BacklogMove backlog_move(Backlog *backlog, uint64_t *ret_begin, uint64_t *ret_en
                 return BACKLOG_MOVE_NONE;
         batch = g_byte_array_new();
         r = spill_take(backlog->spill, batch, &time);
-        spill_share_set(backlog->share, spill_n_bytes(backlog->spill));
+        worker_share_set(backlog->share, WORKER_KEEPS_FILE, spill_n_bytes(backlog->spill));
         /* It counts again, or not at all. */
         backlog->n_committed--;
         if (r < 0) {

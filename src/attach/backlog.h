@@ -9,7 +9,7 @@
  * order. With that full, or its file system, batches are lost: the feeder reports a gap.
  */
 
-#include "attach/spill-account.h"
+#include "attach/worker-account.h"
 #include "wire/ingest-client.h"
 
 #include <glib.h>
@@ -28,7 +28,7 @@ Backlog *backlog_new(IngestClient *client, const BacklogLimits *limits);
 void backlog_free(Backlog *backlog);
 
 /* What the file may have together with those of other processes: SHARE is borrowed. */
-void backlog_set_share(Backlog *backlog, SpillShare *share);
+void backlog_set_share(Backlog *backlog, WorkerShare *share);
 
 /* Why a batch was lost. */
 typedef enum BacklogLoss {

@@ -27,6 +27,8 @@ struct EventPipeFeed {
         FeedTarget target;
         char *ingest; /* owned */
         FeedSource session, listing;
+        WorkerShare *share; /* borrowed or NULL */
+        uint64_t n_waiting; /* bytes in the readers, as booked on SHARE */
         bool is_listing;    /* what comes of the session waits for the listing's end */
         Record listed;      /* the listing's next record */
         bool has_listed;    /* borrows from the listing's reader */
@@ -305,6 +307,7 @@ EventPipeFeed *eventpipe_feed_new(const char *ingest, const FeedTarget *target,
         feed->target = *target;
         feed->ingest = g_strdup(ingest);
         feed->session.reader = nettrace_reader_new(EVENT_USE_CODE_MAPS);
+        nettrace_reader_limit(feed->session.reader, FEED_MAX_QUEUED);
         feed->fd = -1;
         feed->out = g_byte_array_new();
         feed->client =
@@ -358,10 +361,54 @@ void eventpipe_feed_free(EventPipeFeed *feed)
         g_free(feed);
 }
 
+/* Bytes in memory of what was pushed and not taken. */
+static uint64_t feed_n_waiting(const EventPipeFeed *feed)
+{
+        const NettraceReader *listing = feed->listing.reader;
+
+        return nettrace_reader_n_bytes(feed->session.reader) +
+               (listing ? nettrace_reader_n_bytes(listing) : 0);
+}
+
+/* The session goes on without. */
+static void feed_give_up_listing(EventPipeFeed *feed, WorkerRoom room)
+{
+        static const char *const REASONS[] = {
+                [WORKER_ROOM] = "192 MiB of events wait for its end",
+                [WORKER_TOTAL_FULL] = "512 MiB of events of all attached processes wait in memory",
+                [WORKER_USER_FULL] = "256 MiB of events of this user's processes wait in memory",
+        };
+
+        g_clear_pointer(&feed->listing.reader, nettrace_reader_free);
+        if (!feed->listing.error)
+                g_set_error(&feed->listing.error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
+                            "the list of its code was given up: %s. Attach it again when it emits "
+                            "less",
+                            REASONS[room]);
+        feed->has_listed = false;
+        feed->is_listing = false;
+        feed_take(feed);
+}
+
+/* What waits has a limit, whatever the target sends. */
+static void feed_check_waiting(EventPipeFeed *feed)
+{
+        const uint64_t n = feed_n_waiting(feed);
+        WorkerRoom room = WORKER_ROOM;
+
+        if (n > feed->n_waiting)
+                room = worker_share_room(feed->share, WORKER_KEEPS_MEMORY, n - feed->n_waiting);
+        if ((n > FEED_MAX_WAITING || room != WORKER_ROOM) && feed->listing.reader)
+                feed_give_up_listing(feed, room);
+        feed->n_waiting = feed_n_waiting(feed);
+        worker_share_set(feed->share, WORKER_KEEPS_MEMORY, feed->n_waiting);
+}
+
 void eventpipe_feed_push(EventPipeFeed *feed, const uint8_t *bytes, size_t n)
 {
         feed_source_push(&feed->session, bytes, n);
         feed_take(feed);
+        feed_check_waiting(feed);
 }
 
 void eventpipe_feed_begin_listing(EventPipeFeed *feed)
@@ -377,6 +424,7 @@ void eventpipe_feed_begin_listing(EventPipeFeed *feed)
 void eventpipe_feed_push_listing(EventPipeFeed *feed, const uint8_t *bytes, size_t n)
 {
         feed_source_push(&feed->listing, bytes, n);
+        feed_check_waiting(feed);
 }
 
 bool eventpipe_feed_end_listing(EventPipeFeed *feed, bool is_whole)
@@ -384,13 +432,20 @@ bool eventpipe_feed_end_listing(EventPipeFeed *feed, bool is_whole)
         FeedSource *listing = &feed->listing;
 
         feed->is_listing = false;
-        is_whole = is_whole && !listing->error && nettrace_reader_is_complete(listing->reader);
+        is_whole = is_whole && listing->reader && !listing->error &&
+                   nettrace_reader_is_complete(listing->reader);
         if (is_whole)
                 nettrace_reader_finish(listing->reader);
         else
-                feed_source_clear(listing);
+                g_clear_pointer(&listing->reader, nettrace_reader_free);
         feed_take(feed);
+        feed_check_waiting(feed);
         return is_whole;
+}
+
+const GError *eventpipe_feed_listing_error(const EventPipeFeed *feed)
+{
+        return feed->listing.error;
 }
 
 const GError *eventpipe_feed_error(const EventPipeFeed *feed)
@@ -548,8 +603,9 @@ void eventpipe_feed_run(EventPipeFeed *feed)
                 feed_set_trouble(feed, NULL);
 }
 
-void eventpipe_feed_set_share(EventPipeFeed *feed, SpillShare *share)
+void eventpipe_feed_set_share(EventPipeFeed *feed, WorkerShare *share)
 {
+        feed->share = share;
         backlog_set_share(feed->backlog, share);
 }
 

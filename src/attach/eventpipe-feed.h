@@ -10,8 +10,8 @@
  *
  * Nothing here waits for the daemon, but eventpipe_feed_finish(): what is pushed is taken at once.
  * What the daemon has not acknowledged is kept, in memory and then in a file (FEED_LIMITS, and
- * spill-account.h for the files of all processes); while there is more, events are dropped, and the
- * daemon gets a gap. A daemon that is not there is looked for again.
+ * worker-account.h for the files of all processes); while there is more, events are dropped, and
+ * the daemon gets a gap. A daemon that is not there is looked for again.
  *
  * The workers of one target feed one trace, one stream each: so the daemon knows that nothing more
  * comes from a worker that died.
@@ -30,6 +30,16 @@
 #define FEED_LIMITS ((BacklogLimits){.memory = 4u << 20, .file = 256u << 20})
 /* The most that the file has instead: a size such as 1G, or 0. */
 #define FEED_LIMIT_VARIABLE "CLRSYM_SPILL_LIMIT"
+
+/*
+ * Bytes of events that wait in memory for a listing to end, or for an older event: a listing of
+ * half a million methods. With more, or when all workers of a holder have as much as they may
+ * (worker-account.h), the listing is given up.
+ */
+#define FEED_MAX_WAITING (UINT64_C(192) << 20)
+/* What the session alone may have of them; a runtime promises every 10 MB that nothing older
+ * comes. */
+#define FEED_MAX_QUEUED (16u << 20)
 
 typedef struct EventPipeFeed EventPipeFeed;
 
@@ -65,6 +75,8 @@ void eventpipe_feed_begin_listing(EventPipeFeed *feed);
 void eventpipe_feed_push_listing(EventPipeFeed *feed, const uint8_t *bytes, size_t n);
 /* Returns true if it is sent. */
 bool eventpipe_feed_end_listing(EventPipeFeed *feed, bool is_whole);
+/* Why the last listing was given up, or cannot be read; NULL: it was not. Owned by the feed. */
+const GError *eventpipe_feed_listing_error(const EventPipeFeed *feed);
 
 /* Why the session's stream cannot be read on, or NULL; owned by the feed. */
 const GError *eventpipe_feed_error(const EventPipeFeed *feed);
@@ -76,7 +88,7 @@ uint64_t eventpipe_feed_horizon(const EventPipeFeed *feed);
 bool eventpipe_feed_take_forgotten(EventPipeFeed *feed);
 
 /* What its file may have together with those of other processes; SHARE is borrowed. */
-void eventpipe_feed_set_share(EventPipeFeed *feed, SpillShare *share);
+void eventpipe_feed_set_share(EventPipeFeed *feed, WorkerShare *share);
 
 /* Why the daemon does not take the events, or did not when it was asked last; NULL: it does, or was
  * not asked yet. Owned by the feed. */

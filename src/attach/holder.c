@@ -48,7 +48,7 @@ struct Holder {
         bool is_port_wanted;
         bool is_port_handed_over; /* the service manager starts us when a runtime connects */
         GapLog *gaps;             /* owned */
-        SpillAccount *spills;     /* owned; NULL: none is kept */
+        WorkerAccount *account;   /* owned; NULL: none is kept */
         GPtrArray *attachments;   /* owned Attachments */
         GPtrArray *callers;       /* owned Callers */
         guint idle_timer;
@@ -235,13 +235,23 @@ static void limits_add(json_t *limits, const char *limit, const uid_t *uid, uint
 
 static void holder_add_limits(const Holder *holder, json_t *limits, const uid_t *uid)
 {
+        static const struct {
+                const char *limit, *set;
+        } KEPT[_WORKER_KEEP_MAX] = {
+                [WORKER_KEEPS_FILE] = {"spilled-bytes", SPILL_TOTAL_VARIABLE},
+                [WORKER_KEEPS_MEMORY] = {"waiting-bytes", NULL},
+        };
+        WorkerKeep keep;
         const unsigned n = uid ? holder_count_attachments(holder, *uid) : holder->attachments->len;
 
         limits_add(limits, "attachments", uid, n, uid ? MAX_ATTACHMENTS_PER_USER : MAX_ATTACHMENTS,
                    /* set= */ NULL);
-        if (holder->spills)
-                limits_add(limits, "spilled-bytes", uid, spill_account_n_bytes(holder->spills, uid),
-                           spill_account_max(holder->spills) / (uid ? 2 : 1), SPILL_TOTAL_VARIABLE);
+        if (holder->account)
+                for (keep = 0; keep < _WORKER_KEEP_MAX; keep++)
+                        limits_add(limits, KEPT[keep].limit, uid,
+                                   worker_account_n_bytes(holder->account, keep, uid),
+                                   worker_account_max(holder->account, keep) / (uid ? 2 : 1),
+                                   KEPT[keep].set);
 }
 
 static json_t *holder_limits(const Holder *holder, const Caller *caller)
@@ -332,7 +342,7 @@ static Attachment *caller_attach(Caller *caller, const AttachmentTarget *target)
                               "no more processes can be attached: detach some");
                 return NULL;
         }
-        attachment = attachment_new(holder->directory, holder->gaps, holder->spills, target,
+        attachment = attachment_new(holder->directory, holder->gaps, holder->account, target,
                                     on_change, holder);
         caller->is_new = true;
         g_ptr_array_add(holder->attachments, attachment);
@@ -578,7 +588,7 @@ static void on_runtime(void *data, const ReverseRuntime *runtime)
 
         if (!attachment && holder_may_attach_more(holder, runtime->uid, runtime->uid)) {
                 g_ptr_array_add(holder->attachments,
-                                attachment_new(holder->directory, holder->gaps, holder->spills,
+                                attachment_new(holder->directory, holder->gaps, holder->account,
                                                &target, on_change, holder));
                 holder_update_idle(holder);
         } else if (!attachment) {
@@ -615,7 +625,7 @@ static void holder_resume(Holder *holder)
                 }
                 target.uid = uid;
                 g_ptr_array_add(holder->attachments,
-                                attachment_new(holder->directory, holder->gaps, holder->spills,
+                                attachment_new(holder->directory, holder->gaps, holder->account,
                                                &target, on_change, holder));
         }
 }
@@ -641,7 +651,8 @@ Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid,
                    GError **error)
 {
         bool is_roots = geteuid() == 0, is_listening = false;
-        uint64_t spill_max = SPILL_TOTAL;
+        uint64_t max[_WORKER_KEEP_MAX] = {
+                [WORKER_KEEPS_FILE] = SPILL_TOTAL, [WORKER_KEEPS_MEMORY] = WORKER_MEMORY_TOTAL};
         Holder *holder = g_new0(Holder, 1);
 
         holder->directory = g_strdup(directory);
@@ -660,8 +671,8 @@ Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid,
                 return NULL;
         }
         /* main() does not start with a size that is wrong. */
-        spill_size_find(SPILL_TOTAL_VARIABLE, &spill_max, /* error= */ NULL);
-        holder->spills = spill_account_new(spill_max, MAX_ATTACHMENTS);
+        spill_size_find(SPILL_TOTAL_VARIABLE, &max[WORKER_KEEPS_FILE], /* error= */ NULL);
+        holder->account = worker_account_new(max, MAX_ATTACHMENTS);
         holder->gaps = gap_log_new(directory, ingest, on_gap_log_changed, holder);
         holder_resume(holder);
         holder_update_idle(holder);
@@ -681,7 +692,7 @@ void holder_free(Holder *holder)
         g_ptr_array_foreach(holder->attachments, (GFunc)(void (*)(void))attachment_quit, NULL);
         g_ptr_array_unref(holder->attachments);
         gap_log_free(holder->gaps);
-        spill_account_free(holder->spills);
+        worker_account_free(holder->account);
         g_free(holder->port_path);
         g_free(holder->directory);
         g_free(holder);

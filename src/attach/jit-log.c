@@ -8,6 +8,9 @@
 /* Compilations of one thread that have begun and not ended: more are not real. */
 #define MAX_NESTED 64
 
+/* Threads that compile at a time: more are not real either. */
+#define MAX_THREADS 1024
+
 /* Thousands of methods are compiled in a second. */
 #define BUFFER_SIZE (64u << 10)
 
@@ -24,7 +27,8 @@ typedef struct JitThread {
 struct JitLog {
         FILE *file;
         int32_t pid;
-        GHashTable *threads; /* tid -> owned JitThread */
+        GHashTable *threads; /* tid -> owned JitThread, of those that compile */
+        uint64_t n_bytes;    /* of the file; JIT_LOG_MAX_BYTES at most */
 };
 
 JitLog *jit_log_open(const char *path, int32_t pid)
@@ -58,6 +62,8 @@ static JitThread *jit_log_thread(JitLog *log, int32_t tid)
         JitThread *thread = g_hash_table_lookup(log->threads, GINT_TO_POINTER(tid));
 
         if (!thread) {
+                if (g_hash_table_size(log->threads) >= MAX_THREADS)
+                        g_hash_table_remove_all(log->threads);
                 thread = g_new0(JitThread, 1);
                 g_hash_table_insert(log->threads, GINT_TO_POINTER(tid), thread);
         }
@@ -70,6 +76,19 @@ static void jit_log_begin(JitThread *thread, const Record *record)
         if (thread->n == MAX_NESTED)
                 memmove(thread->begun, thread->begun + 1, --thread->n * sizeof(*thread->begun));
         thread->begun[thread->n++] = (JitBegun){record_u64(record, FIELD_MethodID), record->time};
+}
+
+static void jit_log_write(JitLog *log, const JitLogEntry *entry)
+{
+        if (log->n_bytes + sizeof(*entry) > JIT_LOG_MAX_BYTES)
+                return;
+        fwrite(entry, sizeof(*entry), 1, log->file);
+        log->n_bytes += sizeof(*entry);
+        if (log->n_bytes + sizeof(*entry) > JIT_LOG_MAX_BYTES)
+                g_warning(
+                        "process %d compiled more methods than its log has room for: the method is "
+                        "not shown for later samples in the JIT",
+                        (int)log->pid);
 }
 
 /* What began after it and has not ended was given up. */
@@ -87,17 +106,25 @@ static void jit_log_end(JitLog *log, JitThread *thread, const Record *record)
                                            .tid = record->tid,
                                            .pid = log->pid};
 
-                fwrite(&entry, sizeof(entry), 1, log->file);
+                jit_log_write(log, &entry);
                 thread->n = i - 1;
         }
 }
 
 void jit_log_take(JitLog *log, const Record *record)
 {
+        JitThread *thread;
+
         if (!log || !record->tid)
                 return;
-        if (record->event->kind == EVENT_KIND_JITTING_STARTED)
+        if (record->event->kind == EVENT_KIND_JITTING_STARTED) {
                 jit_log_begin(jit_log_thread(log, record->tid), record);
-        else if (record->event->kind == EVENT_KIND_METHOD_LOAD)
-                jit_log_end(log, jit_log_thread(log, record->tid), record);
+                return;
+        }
+        thread = g_hash_table_lookup(log->threads, GINT_TO_POINTER(record->tid));
+        if (!thread || record->event->kind != EVENT_KIND_METHOD_LOAD)
+                return;
+        jit_log_end(log, thread, record);
+        if (!thread->n)
+                g_hash_table_remove(log->threads, GINT_TO_POINTER(record->tid));
 }

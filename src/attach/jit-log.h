@@ -14,6 +14,8 @@
 #include <stdint.h>
 
 #define JIT_LOG_DIRECTORY "jit"
+/* Bytes of one log, half a million compilations; what comes after that is left out. */
+#define JIT_LOG_MAX_BYTES (UINT64_C(16) << 20)
 
 /* One compilation; compilations of one thread are nested, or apart. */
 typedef struct JitLogEntry {

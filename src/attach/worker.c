@@ -12,11 +12,15 @@
 #include <malloc.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/pidfd.h>
 
 /* Bytes that a worker keeps once it had them. */
-#define KEPT_MEMORY (4 << 20)
+#define KEPT_MEMORY (1 << 20)
+/* Bytes of data that a worker may have: FEED_MAX_WAITING, the room of tables that grow, and the
+ * holder's own. */
+#define WORKER_MAX_MEMORY (UINT64_C(768) << 20)
 /* Between two looks of an orphan at the attachment's file. */
 #define ORPHAN_MS 500
 /* In us: for the daemon to acknowledge the last events. */
@@ -231,6 +235,8 @@ static void worker_check_fed(Worker *worker)
         if (fed->n_batches && eventpipe_feed_has(worker->feed, fed->n_batches)) {
                 fed->time = 0;
                 worker_send(worker, &report);
+                /* The listing was the most that it has in memory, perhaps for hours. */
+                malloc_trim(0);
                 return;
         }
         trouble = fed->is_reported ? NULL : worker_fed_trouble(worker);
@@ -313,6 +319,7 @@ static void worker_report_early(Worker *worker, bool is_early)
 
 static bool worker_list_code(Worker *worker, EventPipeRundown *ret_rundown, GError **error)
 {
+        const GError *why;
         bool ok;
 
         if (worker->feed)
@@ -320,12 +327,20 @@ static bool worker_list_code(Worker *worker, EventPipeRundown *ret_rundown, GErr
         ok = eventpipe_rundown(&worker->target, &worker->wait, ret_rundown, error);
         if (!worker->feed)
                 return ok;
-        if (eventpipe_feed_end_listing(worker->feed, ok))
+        if (eventpipe_feed_end_listing(worker->feed, ok)) {
                 worker_want_horizon(worker, ret_rundown->end);
-        else if (ok && !ret_rundown->is_empty)
+                return true;
+        }
+        why = eventpipe_feed_listing_error(worker->feed);
+        if (why && why->domain == ATTACH_ERROR) {
+                g_clear_error(error);
+                g_propagate_prefixed_error(error, g_error_copy(why),
+                                           "process %d: ", (int)worker->target.info.host_pid);
+        } else if (ok && !ret_rundown->is_empty) {
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
                             "the runtime of process %d wrote a rundown that cannot be read",
                             (int)worker->target.info.host_pid);
+        }
         return ok && !*error;
 }
 
@@ -436,7 +451,7 @@ static void worker_begin_feed(const WorkerJob *job, Worker *worker, uint64_t sin
         /* A holder does not start with limits that are wrong. */
         eventpipe_feed_find_limits(&limits, /* error= */ NULL);
         worker->feed = eventpipe_feed_new(job->ingest, &target, &limits, since);
-        eventpipe_feed_set_share(worker->feed, job->spill);
+        eventpipe_feed_set_share(worker->feed, job->share);
         worker->jit_log = jit_log_open(job->path, target_key(&worker->target)->pid);
         if (worker->jit_log)
                 eventpipe_feed_watch(worker->feed, worker_log_jit, worker->jit_log);
@@ -620,6 +635,20 @@ static void worker_keep_memory(void)
         mallopt(M_MMAP_THRESHOLD, KEPT_MEMORY);
 }
 
+/*
+ * What a target sends is bounded where it is kept; this bounds what nobody thought of. A worker
+ * that reaches it is aborted, which the holder reports as a gap, and another one starts after a
+ * while. The sanitizers have memory of their own.
+ */
+static void worker_limit_memory(void)
+{
+#ifndef __SANITIZE_ADDRESS__
+        const struct rlimit limit = {WORKER_MAX_MEMORY, WORKER_MAX_MEMORY};
+
+        setrlimit(RLIMIT_DATA, &limit);
+#endif
+}
+
 void worker_run(const WorkerJob *job, int fd)
 {
         Worker worker = {.fd = fd,
@@ -631,6 +660,7 @@ void worker_run(const WorkerJob *job, int fd)
                          .orphan = -1};
         g_autoptr(GError) error = NULL;
 
+        worker_limit_memory();
         worker_keep_memory();
         worker.sink = (EventPipeSink){worker_take_stream, &worker};
         worker.listing_sink = (EventPipeSink){worker_take_listing, &worker};

@@ -14,7 +14,7 @@
  * fed to the daemon (eventpipe-feed.h).
  */
 
-#include "attach/spill-account.h"
+#include "attach/worker-account.h"
 #include "wire/hold-request.h"
 
 #include <stdatomic.h>
@@ -78,7 +78,7 @@ typedef struct WorkerJob {
          * none. A listing is made only then, so that what the other has to feed comes before it. */
         pid_t orphan;
         _Atomic uint64_t *n_taken; /* counts the bytes that were read of the session; or NULL */
-        SpillShare *spill;         /* EVENTPIPE: of the file for events that wait; or NULL */
+        WorkerShare *share;        /* EVENTPIPE: of what waits, in memory and in a file; or NULL */
 } WorkerJob;
 
 /* To be called in a process of its own. FD is a SOCK_SEQPACKET socket. Returns when the worker has

@@ -22,6 +22,7 @@ static const struct {
 } LIMITS[] = {
         {"attachments", "holder_attachments", "", "Processes that are attached"},
         {"spilled-bytes", "holder_spilled", "_bytes", "Bytes of events that wait in files"},
+        {"waiting-bytes", "holder_waiting", "_bytes", "Bytes of events that wait in memory"},
 };
 
 json_t *holder_limits_ask(void)

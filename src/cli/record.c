@@ -191,6 +191,11 @@ static void compiling_names_init(CompilingNames *names, const Options *options,
                 .names = g_hash_table_new_full(NULL, NULL, NULL, g_free),
                 .style = options->style,
         };
+        if (jit_intervals_n_cut(names->intervals))
+                message_print("clrsym",
+                              "%u processes compiled more methods than is logged: some samples in "
+                              "the JIT lack their method",
+                              jit_intervals_n_cut(names->intervals));
         if (clrsym_open(&names->handle, &how, &message) < 0)
                 names->handle = NULL;
         free(message);

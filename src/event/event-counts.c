@@ -20,6 +20,11 @@ EventCounts *event_counts_get(GHashTable *table, const char *name, bool has_row)
 {
         EventCounts *counts = g_hash_table_lookup(table, name);
 
+        /* A stream can have ever new names of events that nobody knows. */
+        if (!counts && !has_row && g_hash_table_size(table) >= EVENT_COUNTS_MAX) {
+                name = EVENT_COUNTS_OTHERS;
+                counts = g_hash_table_lookup(table, name);
+        }
         if (!counts) {
                 counts = g_new0(EventCounts, 1);
                 counts->name = g_strdup(name);

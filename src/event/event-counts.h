@@ -8,6 +8,10 @@
 #include "event/decode.h"
 #include "event/stream.h"
 
+/* Names without a row in a table; all further ones share EVENT_COUNTS_OTHERS. */
+#define EVENT_COUNTS_MAX    1024
+#define EVENT_COUNTS_OTHERS "(other events)"
+
 /* All events of one LTTng name, over all traces. */
 typedef struct EventCounts {
         char *name; /* owned */

@@ -10,6 +10,9 @@
 #define SAMPLER        "Microsoft-DotNETCore-SampleProfiler"
 #define SAMPLER_SAMPLE 0
 
+/* Bytes of a provider's name that are shown of an event without a row. */
+#define MAX_PROVIDER 100
+
 /* Kinds of optional metadata in version 6. */
 typedef enum OptionalKind {
         OPTIONAL_OPCODE = 1,
@@ -79,7 +82,8 @@ static char *row_name(const MetadataRow *row, const Event *event)
 
         if (event)
                 return g_strconcat(provider_name(event->provider), ":", event->name, NULL);
-        return g_strdup_printf("%.*s:event %u version %u", (int)(row->n_provider - n_prefix),
+        return g_strdup_printf("%.*s:event %u version %u",
+                               (int)MIN(row->n_provider - n_prefix, MAX_PROVIDER),
                                row->provider + n_prefix, row->event_id, row->event_version);
 }
 

@@ -12,7 +12,7 @@
 #include "nettrace/framing.h"
 
 /* Ids that are remembered; a stream of .NET has under a hundred. */
-#define NETTRACE_MAX_METADATA 65536
+#define NETTRACE_MAX_METADATA 16384
 
 typedef struct NettraceMetadata {
         uint32_t id;

@@ -48,9 +48,23 @@ void nettrace_queue_release_chunk(NettraceQueue *queue, NettraceChunk *chunk)
         g_free(chunk);
 }
 
+/* Events that the tables have room for, once they are empty: a burst does not stay in memory. */
+#define KEPT_ROOM 4096
+
+/* An empty table without much room. */
+static GArray *events_shrink(GArray *events, size_t n_had)
+{
+        if (events->len || n_had <= KEPT_ROOM)
+                return events;
+        g_array_unref(events);
+        return g_array_new(FALSE, FALSE, sizeof(NettraceQueued));
+}
+
 /* Forgets what was taken; the last event that was returned is among it. */
 static void queue_drop_taken(NettraceQueue *queue)
 {
+        const size_t n_had = queue->events->len;
+
         g_array_remove_range(queue->events, 0, (guint)queue->n_taken);
         queue->n_bytes -= queue->n_taken * sizeof(NettraceQueued);
         queue->n_ready -= queue->n_taken;
@@ -58,6 +72,11 @@ static void queue_drop_taken(NettraceQueue *queue)
         g_array_remove_range(queue->losses, 0, (guint)queue->n_losses_taken);
         queue->n_bytes -= queue->n_losses_taken * sizeof(StreamGap);
         queue->n_losses_taken = 0;
+        queue->events = events_shrink(queue->events, n_had);
+        if (!queue->events->len) {
+                g_array_set_size(queue->scratch, 0);
+                queue->scratch = events_shrink(queue->scratch, n_had);
+        }
 }
 
 /* The events that were returned keep their chunks up to the next call. */

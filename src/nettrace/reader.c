@@ -449,6 +449,11 @@ uint64_t nettrace_reader_horizon(const NettraceReader *reader)
         return reader->horizon;
 }
 
+size_t nettrace_reader_n_bytes(const NettraceReader *reader)
+{
+        return reader->queue.n_bytes;
+}
+
 bool nettrace_reader_is_complete(const NettraceReader *reader)
 {
         return reader->framing.has_ended;

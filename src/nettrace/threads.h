@@ -11,8 +11,9 @@
 
 #include "nettrace/cursor.h"
 
-/* Capture threads at a time that are remembered; Linux has at most 4 Mi, most systems 32 Ki. */
-#define NETTRACE_MAX_THREADS (1u << 18)
+/* Capture threads at a time that are remembered, some 100 bytes each; most systems have at most 32
+ * Ki at a time. */
+#define NETTRACE_MAX_THREADS (1u << 15)
 
 /* Events are missing in [begin, end]: the time of the last one before, and of the first after. */
 typedef struct NettraceLoss {

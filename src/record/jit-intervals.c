@@ -2,6 +2,7 @@
 #include "record/jit-intervals.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #define NO_PARENT UINT32_MAX
 
@@ -11,6 +12,8 @@ typedef struct Interval {
 } Interval;
 
 struct JitIntervals {
+        unsigned n_cut;      /* logs that are not whole, or were not read */
+        uint64_t n_bytes;    /* of the logs that were read */
         GHashTable *threads; /* owned int64_t "pid and tid" -> owned GArray of Interval */
 };
 
@@ -32,19 +35,27 @@ static void intervals_take(JitIntervals *intervals, const JitLogEntry *entry)
         g_array_append_val(thread, interval);
 }
 
-static void intervals_read(JitIntervals *intervals, const char *path)
+/* False: the log does not have all, or is not read. */
+static bool intervals_read(JitIntervals *intervals, const char *path)
 {
         g_autofree char *bytes = NULL;
         gsize n = 0, at;
+        struct stat st;
 
+        if (stat(path, &st) < 0)
+                return true;
+        if ((uint64_t)st.st_size > JIT_INTERVALS_MAX_BYTES - intervals->n_bytes)
+                return false;
         if (!g_file_get_contents(path, &bytes, &n, NULL))
-                return;
+                return true;
+        intervals->n_bytes += MIN(n, JIT_INTERVALS_MAX_BYTES - intervals->n_bytes);
         for (at = 0; n - at >= sizeof(JitLogEntry); at += sizeof(JitLogEntry)) {
                 JitLogEntry entry;
 
                 memcpy(&entry, bytes + at, sizeof(entry));
                 intervals_take(intervals, &entry);
         }
+        return n + sizeof(JitLogEntry) <= JIT_LOG_MAX_BYTES;
 }
 
 /* Outer ones before inner ones. */
@@ -87,7 +98,7 @@ JitIntervals *jit_intervals_new(const char *directory)
         while (files && (name = g_dir_read_name(files))) {
                 g_autofree char *path = g_build_filename(directory, name, NULL);
 
-                intervals_read(intervals, path);
+                intervals->n_cut += !intervals_read(intervals, path);
         }
         g_hash_table_iter_init(&iter, intervals->threads);
         while (g_hash_table_iter_next(&iter, NULL, &thread))
@@ -101,6 +112,11 @@ void jit_intervals_free(JitIntervals *intervals)
                 return;
         g_hash_table_unref(intervals->threads);
         g_free(intervals);
+}
+
+unsigned jit_intervals_n_cut(const JitIntervals *intervals)
+{
+        return intervals->n_cut;
 }
 
 /* How many begin at TIME or before. */

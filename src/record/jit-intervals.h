@@ -9,9 +9,18 @@
 
 typedef struct JitIntervals JitIntervals;
 
-/* Reads all logs in DIRECTORY; what cannot be read is missing. */
+/* Bytes of all logs that are read; the largest processes of a machine have some 100 MB. */
+#define JIT_INTERVALS_MAX_BYTES (UINT64_C(256) << 20)
+
+/*
+ * Reads all logs in DIRECTORY; what cannot be read is missing, and so is what is more than
+ * JIT_INTERVALS_MAX_BYTES.
+ */
 JitIntervals *jit_intervals_new(const char *directory);
 void jit_intervals_free(JitIntervals *intervals);
+
+/* Logs that do not have all compilations of their processes. */
+unsigned jit_intervals_n_cut(const JitIntervals *intervals);
 
 /* The innermost compilation; NULL: none, or not known. Owned by INTERVALS. */
 const JitLogEntry *jit_intervals_find(const JitIntervals *intervals, int32_t pid, int32_t tid,

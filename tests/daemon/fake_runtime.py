@@ -178,12 +178,17 @@ class Runtime:
             self.compute(N_LOOPS)
 
 
+def map_runtime(directory):
+    """By this file a process is recognised as one of .NET; it stays mapped."""
+    library = directory / 'libcoreclr.so'
+    library.write_bytes(bytes(4096))
+    with open(library, 'rb') as file:
+        map_runtime.kept = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+
+
 def main():
     directory, count = pathlib.Path(sys.argv[1]), int(sys.argv[2])
-    provider = directory / 'libcoreclr.so'
-    provider.write_bytes(bytes(4096))
-    with open(provider, 'rb') as file:
-        kept = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    map_runtime(directory)
     reader, writer = os.pipe()
     for _ in range(count):
         if os.fork() == 0:
@@ -195,7 +200,6 @@ def main():
     with open(reader, encoding='ascii') as lines:
         for _ in range(count):
             print(lines.readline(), end='', flush=True)
-    kept.close()
     while True:
         time.sleep(600)
 

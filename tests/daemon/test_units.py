@@ -75,6 +75,9 @@ def check_memory(tap, units):
               'the daemon has a memory limit with room for twice its resident set', limit)
     tap.equal([unit.one('MemorySwapMax'), unit.one('OOMPolicy')], ['0', 'continue'],
               'it does not swap, and outlives a child that is killed')
+    holder = units['clrsym-holder.service']
+    tap.equal([holder.one(key) for key in ('MemoryMax', 'MemorySwapMax', 'OOMPolicy')],
+              ['4G', '0', 'continue'], 'a worker that takes too much costs itself only')
 
 
 def check_verify(tap, installed, units, is_in_place):

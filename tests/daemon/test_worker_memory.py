@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""A target that sends without end takes a bounded part of its worker's memory, and is given up with a
+reason.
+
+test_worker_memory.py CLRSYM CLRSYMD PLUGIN_DIR
+"""
+
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+for sibling in ('traces', 'live'):
+    sys.path.insert(0, str(HERE.parent / sibling))
+
+import live  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+from test_holder import Holder, workers_of  # pylint: disable=wrong-import-position
+
+NOBODY = 65534
+# MiB; what waits is at most 192.
+MOST = 480
+# s; without a limit a worker took GB in that time.
+SECONDS = 12
+# Bytes of a log of compilations, as in src/attach/jit-log.h.
+MOST_LOGGED = 16 << 20
+
+
+@contextlib.contextmanager
+def flood(holder, mode):
+    directory = holder.directory / f'tmp-{mode}'
+    directory.mkdir()
+    os.chown(directory, NOBODY, NOBODY)
+    with live.child([sys.executable, '-B', str(HERE / 'fake_flood.py'), str(directory), mode],
+                    stdout=subprocess.PIPE, user=NOBODY, group=NOBODY, extra_groups=[],
+                    start_new_session=True,
+                    env={**os.environ, 'TMPDIR': str(directory)}) as process:
+        try:
+            yield int(process.stdout.readline())
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def peak(pid):
+    """MiB of the process: the most that was resident."""
+    with contextlib.suppress(OSError):
+        text = pathlib.Path(f'/proc/{pid}/status').read_text(encoding='ascii')
+        return int(re.search(r'^VmHWM:\s+(\d+)', text, re.M).group(1)) >> 10
+    return 0
+
+
+def watch(process, until, seconds=SECONDS):
+    """The largest peak of a worker, MiB, up to a condition."""
+    most, deadline = 0, time.monotonic() + seconds
+    while time.monotonic() < deadline and not until():
+        most = max([most, *map(peak, workers_of(process))])
+        time.sleep(0.1)
+    return most
+
+
+def test_listing(tap, holder, process, mode):
+    with flood(holder, mode) as pid:
+        waiting = holder.send('attach', pid, via='eventpipe')
+        most = watch(process, lambda: False)
+        tap.note(f'{mode}: {most} MiB')
+        tap.check(0 < most < MOST, f'{mode}: the memory of its worker is bounded', most)
+        holder.ask('detach', pid)
+        waiting.close()
+    live.wait_for('the end of the attachment', lambda: not holder.ask('list')['attachments'], process)
+
+
+def test_session(tap, holder, process, mode):
+    with flood(holder, mode) as pid:
+        holder.send('attach', pid, via='eventpipe').close()
+        most = watch(process, lambda: False)
+        tap.note(f'{mode}: {most} MiB')
+        tap.check(0 < most < MOST / 2, f'{mode}: the memory of its worker is bounded', most)
+        logged = sum(path.stat().st_size for path in (holder.directory / 'jit').iterdir())
+        tap.check(logged <= MOST_LOGGED, f'{mode}: and so is the log of compilations', logged)
+    live.wait_for('the end of the attachment', lambda: not holder.ask('list')['attachments'], process,
+                  seconds=60)
+
+
+def test(tap, programs, directory, _):
+    os.chmod(directory, 0o755)
+    holder = Holder(programs, directory)
+    (holder.directory / 'jit').mkdir()
+    with holder.running() as process:
+        for mode in ('session', 'listing'):
+            test_listing(tap, holder, process, mode)
+        for mode in ('names', 'threads'):
+            test_session(tap, holder, process, mode)
+
+
+if __name__ == '__main__':
+    if os.geteuid() != 0:
+        print('1..0 # SKIP it takes root to be others')
+    else:
+        recorded.main(test)

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Memory that an input has made the program allocate, for targets in which it must follow the bytes
+ * of the input
+ */
+
+#include "fuzz.h"
+
+#include <malloc.h>
+
+/* A function of the sanitizers; NULL without them. */
+extern size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
+
+/* Bytes that are allocated now. */
+static inline size_t fuzz_allocated(void)
+{
+        const struct mallinfo2 info = mallinfo2();
+
+        if (__sanitizer_get_current_allocated_bytes)
+                return __sanitizer_get_current_allocated_bytes();
+        return info.uordblks + info.hblkhd;
+}
