@@ -4,17 +4,22 @@
 #include "attach/error.h"
 
 #include "util/fd.h"
+#include "util/peer.h"
 #include "util/proc-stat.h"
 #include "util/rootfs.h"
 #include "util/unix-socket.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #define SUFFIX "-socket"
 
+/* In one directory: reading so many takes longer than anything else. */
+#define MANY_NAMES 65536
 /* While a backlog is full. */
 #define RETRY_MS 20
 
@@ -33,23 +38,68 @@ static int port_open_directory(const Target *target)
         return root >= 0 ? rootfs_open(root, target->directory, O_RDONLY | O_DIRECTORY) : -1;
 }
 
-/* True if it is the target that listens at the other end. */
-static bool port_is_targets(int fd, const Target *target)
-{
-        struct ucred credentials;
-        socklen_t n = sizeof(credentials);
+/*
+ * The users that a target acts as. Its socket is of one of them; or of root, if the target has
+ * given up root's rights since.
+ */
+typedef struct PortUsers {
+        uint32_t uids[4]; /* real, effective, saved, of files */
+        unsigned n;
+} PortUsers;
 
-        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &n) == 0 &&
-               credentials.pid == target->info.host_pid;
+static PortUsers port_users(const Target *target)
+{
+        PortUsers users = {.n = 0};
+        size_t n;
+        g_autofree char *status =
+                proc_read_file(target->info.host_pid, "status", PROC_MAX_STATUS, &n);
+
+        if (status)
+                users.n = proc_status_numbers(status, "Uid", users.uids, G_N_ELEMENTS(users.uids));
+        return users;
 }
 
-/* Connects to a socket by its name in a directory; a negative errno on failure. */
-static int port_connect_name(int directory, const char *name)
+static bool port_users_have(const PortUsers *users, uint32_t uid)
 {
-        /* The path of the directory itself can be longer than a socket's path can be. */
-        g_autofree char *path = g_strdup_printf("/proc/self/fd/%d/%s", directory, name);
+        unsigned i;
 
-        return unix_connect(path, SOCK_NONBLOCK, /* wait_ms= */ 0);
+        for (i = 0; i < users->n; i++)
+                if (users->uids[i] == uid)
+                        return true;
+        return uid == 0;
+}
+
+static bool pidfd_has_ended(int pidfd)
+{
+        struct pollfd fd = {.fd = pidfd, .events = POLLIN};
+
+        return poll(&fd, 1, 0) != 0;
+}
+
+/*
+ * True if it is the target that listens at the other end. The number alone does not show that: one
+ * who listened may have ended, its socket left to a child, and the target may have its number now;
+ * or the target has ended, and another process has its number. Two that run have two numbers.
+ */
+static bool port_is_targets(int fd, const Target *target, const PortUsers *users)
+{
+        PeerCredentials who;
+        FD_AUTO int process = -1;
+
+        if (!peer_credentials(fd, PEER_NO_GROUP, &who) || who.pid != target->info.host_pid ||
+            !port_users_have(users, who.uid))
+                return false;
+        process = peer_open_process(fd, who.pid);
+        return process >= 0 && !pidfd_has_ended(process) && !target_has_ended(target);
+}
+
+/* Is it a socket that the target can have made? Anybody may have made any number of other files. */
+static bool port_may_be_name(int directory, const char *name, const PortUsers *users)
+{
+        struct stat st;
+
+        return fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(st.st_mode) &&
+               port_users_have(users, st.st_uid);
 }
 
 static void port_set_no_port(const Target *target, GError **error)
@@ -100,64 +150,117 @@ bool port_set_unresponsive(const Target *target, GError **error)
         return false;
 }
 
-/* Why no name led to the target. */
-typedef struct PortFailures {
-        bool is_full; /* a backlog is, or there is no time left */
+/* A search for the target's socket, and why no name led to the target. */
+typedef struct PortSearch {
+        const Target *target; /* borrowed */
+        PortUsers users;
+        DIR *names; /* owned */
+        gint64 deadline;
+        bool is_crowded; /* there was no time for all names, because they are many */
+        bool is_full;    /* a backlog is, or there is no time left */
         bool is_refused;
-} PortFailures;
+} PortSearch;
 
-/* Tries each name once; -1: none leads to the target. */
-static int port_connect_any(const Target *target, DIR *names, gint64 deadline,
-                            PortFailures *ret_failures)
+/*
+ * A connection to the target by that name; -1: it does not lead there. IS_ITS_NAME: nobody else's
+ * socket has it, so that it is tried also where the file system does not know owners.
+ */
+static int port_search_try(PortSearch *search, const char *name, bool is_its_name)
 {
-        g_autofree char *prefix = g_strdup_printf("dotnet-diagnostic-%d-", target_key(target)->pid);
-        PortFailures failures = {false};
-        const struct dirent *entry;
+        const int directory = dirfd(search->names);
+        const bool is_owned = port_may_be_name(directory, name, &search->users);
+        g_autofree char *path = NULL;
         FD_AUTO int fd = -1;
 
-        rewinddir(names);
-        while (fd < 0 && (entry = readdir(names))) {
-                /* Anybody may have made any number of names. */
-                if (ms_until(deadline) == 0) {
-                        failures.is_full = true;
+        if (!is_owned && !is_its_name)
+                return -1;
+        /* The path of the directory itself can be longer than a socket's path can be. */
+        path = g_strdup_printf("/proc/self/fd/%d/%s", directory, name);
+        fd = unix_connect(path, SOCK_NONBLOCK, /* wait_ms= */ 0);
+        search->is_full |= fd == -EAGAIN && is_owned;
+        search->is_refused |= fd == -ECONNREFUSED;
+        if (fd >= 0 && !port_is_targets(fd, search->target, &search->users))
+                fd_clear(&fd);
+        return fd < 0 ? -1 : fd_steal(&fd);
+}
+
+/* In a time namespace of its own, the target's start is another number than it is here. */
+static int port_search_directory(PortSearch *search)
+{
+        g_autofree char *prefix =
+                g_strdup_printf("dotnet-diagnostic-%d-", target_key(search->target)->pid);
+        const struct dirent *entry;
+        unsigned n_names = 0;
+        int fd = -1;
+
+        rewinddir(search->names);
+        while (fd < 0 && (entry = readdir(search->names))) {
+                if (ms_until(search->deadline) == 0) {
+                        search->is_crowded = n_names >= MANY_NAMES;
+                        search->is_full = true;
                         break;
                 }
-                if (!g_str_has_prefix(entry->d_name, prefix) ||
-                    !g_str_has_suffix(entry->d_name, SUFFIX))
-                        continue;
-                fd = port_connect_name(dirfd(names), entry->d_name);
-                failures.is_full |= fd == -EAGAIN;
-                failures.is_refused |= fd == -ECONNREFUSED;
-                if (fd >= 0 && !port_is_targets(fd, target))
-                        fd_clear(&fd);
+                n_names++;
+                if ((entry->d_type == DT_SOCK || entry->d_type == DT_UNKNOWN) &&
+                    g_str_has_prefix(entry->d_name, prefix) &&
+                    g_str_has_suffix(entry->d_name, SUFFIX))
+                        fd = port_search_try(search, entry->d_name, /* is_its_name= */ false);
         }
-        *ret_failures = failures;
-        return fd_steal(&fd);
+        return fd;
+}
+
+/* Tries each name once; -1: none leads to the target. */
+static int port_search_once(PortSearch *search)
+{
+        g_autofree char *name =
+                g_strdup_printf("dotnet-diagnostic-%d-%" PRIu64 SUFFIX,
+                                target_key(search->target)->pid, search->target->start_ticks);
+        int fd;
+
+        search->is_full = search->is_refused = false;
+        fd = port_search_try(search, name, /* is_its_name= */ true);
+        return fd >= 0 || search->is_full ? fd : port_search_directory(search);
+}
+
+static void port_set_crowded(const Target *target, GError **error)
+{
+        g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_NO_PORT,
+                    "the socket of process %d was not found in time, because %s has too many "
+                    "files: remove those that are named dotnet-diagnostic-%d-*",
+                    (int)target->info.host_pid, target->directory, target_key(target)->pid);
+}
+
+static void port_search_set_error(const PortSearch *search, GError **error)
+{
+        const Target *target = search->target;
+
+        if (search->is_refused ? target_is_ending(target) : target_has_ended(target))
+                port_set_ended(target, error);
+        else if (search->is_crowded)
+                port_set_crowded(target, error);
+        else if (search->is_full)
+                port_set_unresponsive(target, error);
+        else
+                port_set_no_port(target, error);
 }
 
 int port_connect(const Target *target, gint64 deadline, GError **error)
 {
+        PortSearch search = {.target = target, .users = port_users(target), .deadline = deadline};
         FD_AUTO int directory = port_open_directory(target);
-        DIR *names = directory >= 0 ? fdopendir(directory) : NULL;
-        PortFailures failures = {false};
         int fd = -1;
 
-        if (names)
+        search.names = directory >= 0 ? fdopendir(directory) : NULL;
+        if (search.names)
                 fd_steal(&directory); /* closedir() closes it */
-        while (names && (fd = port_connect_any(target, names, deadline, &failures)) < 0 &&
-               failures.is_full && ms_until(deadline) > 0)
+        while (search.names && (fd = port_search_once(&search)) < 0 && search.is_full &&
+               ms_until(deadline) > 0)
                 poll(NULL, 0, RETRY_MS);
-        if (names)
-                closedir(names);
-        if (fd >= 0)
-                return fd;
-        if (failures.is_refused ? target_is_ending(target) : target_has_ended(target))
-                port_set_ended(target, error);
-        else if (failures.is_full)
-                port_set_unresponsive(target, error);
-        else
-                port_set_no_port(target, error);
-        return -1;
+        if (search.names)
+                closedir(search.names);
+        if (fd < 0)
+                port_search_set_error(&search, error);
+        return fd;
 }
 
 bool port_set_hang_up(const Target *target, int error_number, GError **error)

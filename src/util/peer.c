@@ -3,8 +3,14 @@
 
 #include <errno.h>
 #include <glib-unix.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+/* Headers older than the kernel do not have it. */
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
 
 /* The largest message of most conversations comes at once: each further read costs a round of the
  * main loop. */
@@ -520,4 +526,14 @@ bool peer_credentials(int fd, gid_t group, PeerCredentials *ret_credentials)
         for (i = 0; i < n_groups / sizeof(*groups); i++)
                 ret_credentials->is_in_group |= groups[i] == group;
         return true;
+}
+
+int peer_open_process(int fd, pid_t pid)
+{
+        int process = -1;
+        socklen_t n = sizeof(process);
+
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &process, &n) == 0)
+                return process;
+        return errno == ENOPROTOOPT && pid > 0 ? pidfd_open(pid, 0) : -1;
 }

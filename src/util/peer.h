@@ -87,3 +87,10 @@ typedef struct PeerCredentials {
 
 /* GROUP may be PEER_NO_GROUP. False: FD is not a connected Unix socket. */
 bool peer_credentials(int fd, gid_t group, PeerCredentials *ret_credentials);
+
+/*
+ * A pidfd of the process at the other end of FD; before Linux 6.5, which cannot say that, of the
+ * one that has PID now. -1: it has ended. The caller closes it. As long as it has not ended, the
+ * number is that of no other process.
+ */
+int peer_open_process(int fd, pid_t pid);

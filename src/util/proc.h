@@ -54,6 +54,7 @@ bool proc_read(pid_t pid, ProcInfo *ret_info);
 #define PROC_MAX_MAPS        (32u << 20) /* 65530 mappings, which the kernel allows */
 #define PROC_MAX_ENVIRONMENT (8u << 20)
 #define PROC_MAX_COMMAND     (8u << 20)
+#define PROC_MAX_STATUS      (1u << 20) /* 65536 groups of ten digits, and some lines */
 
 /*
  * Reads the whole file NAME of process PID, which controls how long it is: RET_N bytes, and a NUL

@@ -47,7 +47,8 @@ time.sleep(600)
 
 # COUNT processes that listen as a runtime does, in a directory. They open sessions as asked. When one
 # is to be stopped, a calm process stops it; the others send bytes for ever, slowly or as fast as they
-# can. One that is early begins no session before SIGUSR1, and notes in a file how many were opened.
+# can. One that is early begins no session before SIGUSR1, and notes in a file how many were opened. One
+# that is left ends, and leaves its socket to a child, which is calm.
 RUNTIME = '''
 import contextlib, mmap, os, signal, socket, struct, sys, time
 directory, mode, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -62,6 +63,13 @@ for _ in range(count - 1):
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(os.path.join(directory, f'dotnet-diagnostic-{os.getpid()}-1-socket'))
 listener.listen(50)
+if mode == 'left':
+    if os.fork():
+        time.sleep(600)
+    os.setsid()
+    left, mode, pids = os.getppid(), 'calm', [0]
+    os.kill(left, signal.SIGKILL)
+    print(left, os.getpid(), flush=True)
 if pids[-1]:
     while len([name for name in os.listdir(directory) if name.startswith('dotnet')]) < count:
         time.sleep(0.02)

@@ -213,6 +213,30 @@ START_TEST(test_open)
 }
 END_TEST
 
+/* It has ended, and another process has its number and listens as it did. */
+START_TEST(test_number_again)
+{
+        static const Turn TURNS[] = {{SESSION(0x0206, "a"), .is_left_open = true}, {0}};
+        const pid_t ended = fork();
+        g_auto(Target) target = {.pidfd = -1};
+        g_autoptr(GError) error = NULL;
+        EventPipeSession session;
+
+        if (ended == 0)
+                _exit(0);
+        start_runtime(TURNS, 1, 60);
+        target = target_of(runtime);
+        close(target.pidfd);
+        target.pidfd = pidfd_open(ended, 0);
+        ck_assert_int_eq(waitpid(ended, NULL, 0), ended);
+        ck_assert(!eventpipe_session_open(&target, &session, &error));
+        ck_assert_msg(g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_ENDED), "%s",
+                      error->message);
+        kill(runtime, SIGKILL);
+        waitpid(runtime, NULL, 0);
+}
+END_TEST
+
 /* Replies to the last command, and the error that each gives. */
 START_TEST(test_refusals)
 {
@@ -603,6 +627,7 @@ Suite *suite_new(void)
         tcase_add_checked_fixture(tcase, set_up, tear_down);
         tcase_set_timeout(tcase, 60);
         tcase_add_loop_test(tcase, test_open, 0, 3);
+        tcase_add_test(tcase, test_number_again);
         tcase_add_loop_test(tcase, test_refusals, 0, 9);
         tcase_add_loop_test(tcase, test_rundown, 0, 3);
         tcase_add_test(tcase, test_old_rundown);
