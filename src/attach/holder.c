@@ -8,7 +8,6 @@
 #include "util/listener.h"
 #include "util/peer.h"
 #include "util/proc-ns.h"
-#include "util/proc-stat.h"
 #include "util/proc.h"
 
 #include <errno.h>
@@ -354,12 +353,12 @@ static void caller_obey(Caller *caller, const Request *request)
         g_autofree char *message = NULL;
         Attachment *attachment;
         bool is_held_only, is_explicit;
-        ProcStat stat;
+        uint64_t start_ticks;
         uint32_t uid;
         ProcKey key;
 
         if (!proc_find_key(caller->who.pid, request->pid, &key) ||
-            !proc_stat_read(key.host_pid, &stat) || !proc_uid(key.host_pid, &uid)) {
+            !proc_identify(key.host_pid, &start_ticks, &uid)) {
                 message = g_strdup_printf("there is no process %d, or it is not visible from here",
                                           (int)request->pid);
                 caller_refuse(caller, ATTACH_ERROR_NO_PROCESS, message);
@@ -374,7 +373,7 @@ static void caller_obey(Caller *caller, const Request *request)
                 caller_refuse(caller, ATTACH_ERROR_NOT_ALLOWED, message);
                 return;
         }
-        attachment = holder_find_attachment(caller->holder, key.host_pid, stat.start_ticks);
+        attachment = holder_find_attachment(caller->holder, key.host_pid, start_ticks);
         if (!attachment && (is_held_only || request->verb == REQUEST_DETACH)) {
                 message = g_strdup_printf("process %d is not attached", (int)request->pid);
                 caller_refuse(caller, ATTACH_ERROR_NOT_ATTACHED, message);
@@ -382,7 +381,7 @@ static void caller_obey(Caller *caller, const Request *request)
                 attachment_detach(attachment);
         } else if (!attachment) {
                 const AttachmentTarget target = {.pid = key.host_pid,
-                                                 .start_ticks = stat.start_ticks,
+                                                 .start_ticks = start_ticks,
                                                  .uid = uid,
                                                  .via = request->via,
                                                  .list = request->list,
@@ -613,13 +612,13 @@ static void holder_resume(Holder *holder)
 
         while (files && (name = g_dir_read_name(files))) {
                 AttachmentTarget target = {0};
-                ProcStat stat;
+                uint64_t start_ticks;
                 uint32_t uid;
 
                 if (!attachment_file_parse_name(name, &target.pid, &target.start_ticks))
                         continue;
-                if (!proc_stat_read(target.pid, &stat) || stat.start_ticks != target.start_ticks ||
-                    !proc_uid(target.pid, &uid)) {
+                if (!proc_identify(target.pid, &start_ticks, &uid) ||
+                    start_ticks != target.start_ticks) {
                         attachment_forget(holder->directory, target.pid, target.start_ticks);
                         continue;
                 }

@@ -69,13 +69,6 @@ static bool port_users_have(const PortUsers *users, uint32_t uid)
         return uid == 0;
 }
 
-static bool pidfd_has_ended(int pidfd)
-{
-        struct pollfd fd = {.fd = pidfd, .events = POLLIN};
-
-        return poll(&fd, 1, 0) != 0;
-}
-
 /*
  * True if it is the target that listens at the other end. The number alone does not show that: one
  * who listened may have ended, its socket left to a child, and the target may have its number now;
@@ -90,7 +83,7 @@ static bool port_is_targets(int fd, const Target *target, const PortUsers *users
             !port_users_have(users, who.uid))
                 return false;
         process = peer_open_process(fd, who.pid);
-        return process >= 0 && !pidfd_has_ended(process) && !target_has_ended(target);
+        return process >= 0 && !proc_has_ended(process) && !target_has_ended(target);
 }
 
 /* Is it a socket that the target can have made? Anybody may have made any number of other files. */

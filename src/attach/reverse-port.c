@@ -4,27 +4,43 @@
 #include "attach/error.h"
 #include "attach/guest-port.h"
 #include "attach/ipc.h"
+#include "util/fd.h"
 #include "util/listener.h"
 #include "util/peer.h"
-#include "util/proc-stat.h"
+#include "util/proc.h"
 
 #include <string.h>
 
-/* Guesses; untuned. Each runtime has one connection. A user's further ones are resumed and hung up
- * on. */
-#define MAX_LINES          2048
-#define MAX_LINES_PER_USER 512
-#define MAX_GUESTS         256
+/*
+ * Guesses; untuned. Each runtime has one connection, and announces itself at once. A user's further
+ * runtimes are resumed and hung up on; of a user's silent connections the oldest gives way.
+ */
+#define MAX_LINES           2048
+#define MAX_LINES_PER_USER  512
+#define MAX_SILENT_PER_USER 128
+#define MAX_GUESTS          256
+
+/* Processes that were resumed, before those that have ended are looked for; afterwards twice as
+ * many as still run. */
+#define MIN_RESUMED 256
 
 #define ANNOUNCE_MS 10000 /* to send the announcement */
+
+/* What a user has of the port. */
+typedef struct ReverseUser {
+        unsigned n_lines;
+        GQueue silent; /* of ReverseLine, linked by silent_link: the oldest first */
+} ReverseUser;
 
 /* A connection of a runtime. */
 typedef struct ReverseLine {
         Conversation conversation;
         ReversePort *port;
-        Peer *peer; /* owned */
-        PeerCredentials who;
-        uint64_t start_ticks;
+        Peer *peer;             /* owned */
+        uid_t caller;           /* as the kernel reports the connection */
+        ReverseUser *user;      /* borrowed: the caller's */
+        GList silent_link;      /* in user->silent; data NULL: it is not silent any more */
+        ReverseRuntime runtime; /* pid 0: the process is not known, or has ended */
         uint8_t input[IPC_ANNOUNCEMENT_SIZE];
         size_t n_input;
         GByteArray *output;  /* owned: what is left to send */
@@ -39,53 +55,72 @@ struct ReversePort {
         mode_t mode;
         GPtrArray *guests; /* owned GuestPorts */
         GPtrArray *lines;  /* owned ReverseLines */
-        /* What was resumed and may still run. Keys are owned: "COOKIE"; values ReverseRuntimes,
-         * owned. */
+        GHashTable *users; /* uid -> owned ReverseUser, of those that have lines */
+        /* What was resumed and may still run: pid -> owned ReverseResumed, of one runtime each. */
         GHashTable *resumed;
+        guint max_resumed; /* then those that have ended are looked for */
         ReversePortCalls calls;
 };
 
-static char *line_cookie(const ReverseLine *line)
+typedef struct ReverseResumed {
+        ReverseRuntime runtime;
+        uint8_t cookie[IPC_COOKIE_SIZE];
+} ReverseResumed;
+
+static const uint8_t *line_cookie(const ReverseLine *line)
 {
-        return g_base64_encode(line->input + IPC_ANNOUNCEMENT_COOKIE_AT, IPC_COOKIE_SIZE);
+        return line->input + IPC_ANNOUNCEMENT_COOKIE_AT;
 }
 
 static bool runtime_is_running(const ReverseRuntime *runtime)
 {
-        ProcStat stat;
+        uint64_t start_ticks;
+        uint32_t uid;
 
-        return proc_stat_read(runtime->pid, &stat) && stat.start_ticks == runtime->start_ticks;
+        return proc_identify(runtime->pid, &start_ticks, &uid) &&
+               start_ticks == runtime->start_ticks;
 }
 
-static gboolean runtime_is_over(gpointer key, gpointer value, gpointer unused)
+static gboolean resumed_is_over(gpointer key, gpointer value, gpointer unused)
 {
-        return !runtime_is_running(value);
-}
+        const ReverseResumed *resumed = value;
 
-static ReverseRuntime line_runtime(const ReverseLine *line)
-{
-        return (ReverseRuntime){line->who.pid, line->start_ticks, line->who.uid};
+        return !runtime_is_running(&resumed->runtime);
 }
 
 static bool line_was_resumed(const ReverseLine *line)
 {
-        g_autofree char *cookie = line_cookie(line);
-        const ReverseRuntime *runtime = g_hash_table_lookup(line->port->resumed, cookie);
+        const ReverseResumed *resumed =
+                g_hash_table_lookup(line->port->resumed, GINT_TO_POINTER(line->runtime.pid));
 
-        return runtime && runtime->pid == line->who.pid &&
-               runtime->start_ticks == line->start_ticks;
+        return resumed && resumed->runtime.start_ticks == line->runtime.start_ticks &&
+               memcmp(resumed->cookie, line_cookie(line), IPC_COOKIE_SIZE) == 0;
+}
+
+/* A process that runs another program since then has another cookie: the latest is kept. */
+static void line_note_resumed(const ReverseLine *line)
+{
+        ReversePort *port = line->port;
+        ReverseResumed *resumed;
+
+        if (g_hash_table_size(port->resumed) >= port->max_resumed) {
+                g_hash_table_foreach_remove(port->resumed, resumed_is_over, NULL);
+                port->max_resumed = MAX(MIN_RESUMED, 2 * g_hash_table_size(port->resumed));
+        }
+        resumed = g_new0(ReverseResumed, 1);
+        resumed->runtime = line->runtime;
+        memcpy(resumed->cookie, line_cookie(line), IPC_COOKIE_SIZE);
+        g_hash_table_replace(port->resumed, GINT_TO_POINTER(line->runtime.pid), resumed);
 }
 
 static void line_resume(ReverseLine *line)
 {
-        const ReverseRuntime runtime = line_runtime(line);
         g_autoptr(GByteArray) command = ipc_resume_new();
 
         line->is_settled = true;
         g_byte_array_append(line->output, command->data, command->len);
-        g_hash_table_foreach_remove(line->port->resumed, runtime_is_over, NULL);
-        g_hash_table_replace(line->port->resumed, line_cookie(line),
-                             g_memdup2(&runtime, sizeof(runtime)));
+        if (line->runtime.pid)
+                line_note_resumed(line);
 }
 
 static bool line_is_announced(const ReverseLine *line)
@@ -93,32 +128,35 @@ static bool line_is_announced(const ReverseLine *line)
         return line->n_input == IPC_ANNOUNCEMENT_SIZE;
 }
 
-static unsigned line_count_of_user(const ReverseLine *line)
+static void line_note_speaker(ReverseLine *line)
 {
-        const GPtrArray *lines = line->port->lines;
-        unsigned n = 0;
-        guint i;
-
-        for (i = 0; i < lines->len; i++)
-                n += ((const ReverseLine *)lines->pdata[i])->who.uid == line->who.uid;
-        return n;
+        if (!line->silent_link.data)
+                return;
+        g_queue_unlink(&line->user->silent, &line->silent_link);
+        line->silent_link.data = NULL;
 }
 
 static void line_take_announcement(ReverseLine *line)
 {
         const ReversePortCalls *calls = &line->port->calls;
-        const ReverseRuntime runtime = line_runtime(line);
 
+        line_note_speaker(line);
         if (!ipc_is_announcement(line->input)) {
                 line->is_over = true;
-        } else if (line->who.pid <= 0 || !runtime_is_running(&runtime) ||
-                   line_count_of_user(line) > MAX_LINES_PER_USER) {
+        } else if (!line->runtime.pid || !runtime_is_running(&line->runtime)) {
+                line_resume(line);
+                line->is_over = true;
+        } else if (line->user->n_lines > MAX_LINES_PER_USER) {
+                peer_log(line->peer, G_LOG_LEVEL_WARNING,
+                         "this runtime goes on without a session, because its user has %u "
+                         "connections to the port already: end some of that user's programs",
+                         MAX_LINES_PER_USER);
                 line_resume(line);
                 line->is_over = true;
         } else if (line_was_resumed(line)) {
                 line->is_settled = true;
         } else {
-                calls->came(calls->data, &runtime);
+                calls->came(calls->data, &line->runtime);
         }
 }
 
@@ -146,7 +184,7 @@ static int line_run(Conversation *conversation, int64_t now_ms)
                 line->deadline_ms = now_ms + REVERSE_PORT_PATIENCE;
         if (now_ms < line->deadline_ms)
                 return (int)(line->deadline_ms - now_ms);
-        g_warning("process %d is let go on without a session", (int)line->who.pid);
+        g_warning("process %d is let go on without a session", (int)line->runtime.pid);
         line_resume(line);
         return -1;
 }
@@ -193,6 +231,9 @@ static void line_free(gpointer data)
 {
         ReverseLine *line = data;
 
+        line_note_speaker(line);
+        if (--line->user->n_lines == 0)
+                g_hash_table_remove(line->port->users, GUINT_TO_POINTER(line->caller));
         peer_free(line->peer);
         g_byte_array_unref(line->output);
         g_free(line);
@@ -223,18 +264,88 @@ static const PeerRole LINE_ROLE = {
         .timeout_ms = ANNOUNCE_MS,
 };
 
+/*
+ * Which process it is that has connected. It may have ended since, and its pid be another one's.
+ * Where the kernel cannot report that, their users have to be equal: one that has no single user is
+ * root's.
+ */
+static void line_identify(ReverseLine *line, int fd, const PeerCredentials *who)
+{
+        FD_AUTO int process = peer_open_process(fd, who->pid);
+        ReverseRuntime runtime = {.pid = who->pid};
+        uint32_t uid;
+
+        if (process < 0 || !proc_identify(who->pid, &runtime.start_ticks, &uid) ||
+            (uid != who->uid && uid != 0) || proc_has_ended(process))
+                return;
+        runtime.uid = uid;
+        line->runtime = runtime;
+}
+
+static ReverseUser *reverse_port_user(ReversePort *port, uid_t uid)
+{
+        ReverseUser *user = g_hash_table_lookup(port->users, GUINT_TO_POINTER(uid));
+
+        if (!user) {
+                user = g_new0(ReverseUser, 1);
+                g_hash_table_insert(port->users, GUINT_TO_POINTER(uid), user);
+        }
+        return user;
+}
+
+/* Who has the most silent connections. */
+static ReverseUser *reverse_port_most_silent(const ReversePort *port)
+{
+        ReverseUser *most = NULL;
+        GHashTableIter iter;
+        gpointer user;
+
+        g_hash_table_iter_init(&iter, port->users);
+        while (g_hash_table_iter_next(&iter, NULL, &user))
+                if (!most || ((ReverseUser *)user)->silent.length > most->silent.length)
+                        most = user;
+        return most;
+}
+
+/* One more connection, of USER, is coming. */
+static void reverse_port_make_room(const ReversePort *port, ReverseUser *user)
+{
+        ReverseLine *oldest;
+
+        if (user->silent.length < MAX_SILENT_PER_USER) {
+                if (port->lines->len + 1 < MAX_LINES)
+                        return;
+                user = reverse_port_most_silent(port);
+        }
+        oldest = g_queue_peek_head(&user->silent);
+        if (!oldest)
+                return;
+        peer_log(oldest->peer, G_LOG_LEVEL_WARNING,
+                 "a connection to the port is closed, because its user has %u that announce no "
+                 "runtime: end the program that makes them",
+                 user->silent.length);
+        oldest->is_over = true;
+        peer_run(oldest->peer);
+}
+
 static void on_line_accept(void *data, int fd)
 {
         ReversePort *port = data;
         ReverseLine *line = g_new0(ReverseLine, 1);
-        ProcStat stat;
+        PeerCredentials who = {.uid = (uid_t)-1};
 
         line->conversation.type = &LINE_CONVERSATION;
         line->port = port;
         line->output = g_byte_array_new();
-        if (peer_credentials(fd, PEER_NO_GROUP, &line->who) && proc_stat_read(line->who.pid, &stat))
-                line->start_ticks = stat.start_ticks;
+        if (peer_credentials(fd, PEER_NO_GROUP, &who))
+                line_identify(line, fd, &who);
+        line->caller = who.uid;
+        line->user = reverse_port_user(port, who.uid);
+        line->user->n_lines++;
+        reverse_port_make_room(port, line->user);
         line->peer = peer_new(fd, &LINE_ROLE, &line->conversation, line);
+        line->silent_link.data = line;
+        g_queue_push_tail_link(&line->user->silent, &line->silent_link);
         g_ptr_array_add(port->lines, line);
         reverse_port_update_accepting(port);
         port->calls.changed(port->calls.data);
@@ -250,7 +361,9 @@ ReversePort *reverse_port_new(const char *path, mode_t mode, int fd, const Rever
         port->mode = mode;
         port->guests = g_ptr_array_new_with_free_func((GDestroyNotify)guest_port_free);
         port->lines = g_ptr_array_new_with_free_func(line_free);
-        port->resumed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+        port->users = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+        port->resumed = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+        port->max_resumed = MIN_RESUMED;
         port->listener = listener_new(path, mode, NULL, fd, on_line_accept, port, error);
         if (port->listener)
                 return port;
@@ -266,6 +379,7 @@ void reverse_port_free(ReversePort *port)
         g_ptr_array_unref(port->guests);
         g_free(port->path);
         g_ptr_array_unref(port->lines);
+        g_hash_table_unref(port->users);
         g_hash_table_unref(port->resumed);
         g_free(port);
 }
@@ -293,7 +407,7 @@ bool reverse_port_resume(ReversePort *port, pid_t pid, uint64_t start_ticks)
         for (i = 0; i < port->lines->len; i++) {
                 ReverseLine *line = port->lines->pdata[i];
 
-                if (line->who.pid != pid || line->start_ticks != start_ticks ||
+                if (line->runtime.pid != pid || line->runtime.start_ticks != start_ticks ||
                     !line_is_announced(line) || line->is_settled || line->is_over)
                         continue;
                 line_resume(line);

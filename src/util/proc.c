@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <linux/nsfs.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -212,6 +213,28 @@ bool proc_uid(int32_t pid, uint32_t *ret_uid)
         g_autofree char *status = directory >= 0 ? read_status(directory, pid) : NULL;
 
         return status && status_uid(status, ret_uid);
+}
+
+bool proc_identify(int32_t pid, uint64_t *ret_start_ticks, uint32_t *ret_uid)
+{
+        FD_AUTO int directory = open_process(pid);
+        g_autofree char *text = directory >= 0 ? read_text(directory, "stat") : NULL;
+        g_autofree char *status = text ? read_status(directory, pid) : NULL;
+        ProcStat stat;
+        uint32_t uid;
+
+        if (!status || !proc_stat_parse(text, &stat) || !status_uid(status, &uid))
+                return false;
+        *ret_start_ticks = stat.start_ticks;
+        *ret_uid = uid;
+        return true;
+}
+
+bool proc_has_ended(int pidfd)
+{
+        struct pollfd fd = {.fd = pidfd, .events = POLLIN};
+
+        return poll(&fd, 1, 0) != 0;
 }
 
 char *proc_read_file(pid_t pid, const char *name, size_t max, size_t *ret_n)

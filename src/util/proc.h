@@ -43,10 +43,17 @@ bool proc_is_same_start(uint64_t a, uint64_t b);
  */
 bool proc_uid(int32_t pid, uint32_t *ret_uid);
 
+/* When the process with that PID was started, in clock ticks since boot, and its owner: both are of
+ * one process. False: there is none. */
+bool proc_identify(int32_t pid, uint64_t *ret_start_ticks, uint32_t *ret_uid);
+
+/* Has the process of PIDFD ended? Until then, its pid is that of no other process. */
+bool proc_has_ended(int pidfd);
+
 /*
- * All of the above of one and the same process, even if the pid is given to another one meanwhile.
- * False: there is no such process, or it is in another namespace and we may not look into that one
- * (ptrace(2), "access mode checking").
+ * Pids, owner and start of one and the same process, even if the pid is given to another one
+ * meanwhile. False: there is no such process, or it is in another namespace and we may not look
+ * into that one (ptrace(2), "access mode checking").
  */
 bool proc_read(pid_t pid, ProcInfo *ret_info);
 

@@ -322,12 +322,12 @@ def test_end(tap, holder):
 RESUME = b'DOTNET_IPC_V1\0' + struct.pack('<HBBH', 20, 4, 1, 0)
 
 
-def announce(holder, cookie, rest=b''):
-    """A connection of a runtime with that COOKIE, which waits for a command."""
+def announce(holder, cookie, rest=b'', size=16):
+    """A connection of a runtime with that COOKIE, SIZE times, which waits for a command."""
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(60)
     connection.connect(str(holder.directory / 'port'))
-    connection.sendall(b'ADVR_V1\0' + cookie * 16 + struct.pack('<QH', os.getpid(), 0) + rest)
+    connection.sendall(b'ADVR_V1\0' + cookie * size + struct.pack('<QH', os.getpid(), 0) + rest)
     return connection
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """clrsym-holder, and sockets that others have put where a target's is: the target is attached all the same,
-and nobody in its place.
+and nobody in its place. And what others do to the holder's own port.
 
 test_holder_ports.py CLRSYM CLRSYMD PLUGIN_DIR
 """
@@ -12,6 +12,7 @@ import pathlib
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 
@@ -21,10 +22,16 @@ for sibling in ('traces', 'live'):
 
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
-from test_holder import NOBODY, RUNTIME, Holder, python, runtimes  # pylint: disable=wrong-import-position
+# pylint: disable-next=wrong-import-position
+from test_holder import CROWD, NOBODY, RESUME, RUNTIME, Holder, announce, python, runtimes
 
 OTHER = 64998
 N_LINKS = 1000
+# More than the holder takes of all users together.
+N_SILENT = 3000
+N_COOKIES = 1000
+# A holder with one user's share of silent connections has fewer.
+MAX_DESCRIPTORS = 300
 CLONE3 = 435
 
 # Maps a runtime, and has no socket.
@@ -35,6 +42,21 @@ open(path, 'wb').write(bytes(4096))
 kept = mmap.mmap(os.open(path, os.O_RDONLY), 0, prot=mmap.PROT_READ)
 print('READY', flush=True)
 time.sleep(600)
+'''
+
+# Announces a runtime at a port, ends, and leaves the connection to a child, which prints what is answered.
+CALLER = '''
+import os, signal, socket, struct, sys, time
+connection = socket.socket(socket.AF_UNIX)
+connection.connect(sys.argv[1])
+connection.sendall(b'ADVR_V1\\0' + bytes(16) + struct.pack('<QH', os.getpid(), 0))
+if os.fork():
+    time.sleep(600)
+os.setsid()
+left = os.getppid()
+os.kill(left, signal.SIGKILL)
+print(left, os.getpid(), flush=True)
+print(len(connection.recv(100)), flush=True)
 '''
 
 
@@ -72,16 +94,18 @@ def with_number(pid, command, **options):
 
 
 @contextlib.contextmanager
-def left(directory):
-    """A socket that a process of another user has left to its child; yields the number that it had."""
-    with subprocess.Popen([*as_user(OTHER), sys.executable, '-c', RUNTIME, directory, 'left', '1'],
+def left(script, *arguments):
+    """What a process of another user has left to its child; yields the number that it had, and the child's
+    output."""
+    with subprocess.Popen([*as_user(OTHER), sys.executable, '-c', script, *map(str, arguments)],
                           stdout=subprocess.PIPE) as process:
         pid, heir = map(int, process.stdout.readline().split())
         try:
             process.wait()
-            yield pid
+            yield pid, process.stdout
         finally:
-            os.kill(heir, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(heir, signal.SIGKILL)
 
 
 def test_links(tap, holder):
@@ -112,7 +136,7 @@ def test_reused(tap, holder):
     directory = holder.directory / 'tmp-reused'
     directory.mkdir()
     directory.chmod(0o777)
-    with left(directory) as pid:
+    with left(RUNTIME, directory, 'left', 1) as (pid, _):
         command = [*as_user(NOBODY), sys.executable, '-c', MUTE, str(directory)]
         with with_number(pid, command, TMPDIR=str(directory)) as line:
             tap.equal(line, 'READY\n', 'a process has the number of one that ended')
@@ -122,13 +146,65 @@ def test_reused(tap, holder):
     shutil.rmtree(directory)
 
 
+def test_reused_caller(tap, holder, process):
+    """A process has connected and ended, and another user's process has its number now."""
+    directory = holder.directory / 'tmp-caller'
+    directory.mkdir()
+    directory.chmod(0o777)
+    process.send_signal(signal.SIGSTOP)
+    with left(CALLER, holder.directory / 'port') as (pid, output):
+        command = [*as_user(NOBODY), sys.executable, '-c', RUNTIME, str(directory), 'calm', '1']
+        with with_number(pid, command, TMPDIR=str(directory)) as line:
+            process.send_signal(signal.SIGCONT)
+            tap.equal((line, output.readline()), (f'{pid}\n', b'20\n'),
+                      'the connection that is left is answered')
+            tap.equal(holder.state(pid), None, 'and the process that has the number is not attached for it')
+    shutil.rmtree(directory)
+
+
+def test_silent(tap, holder, process):
+    """A user's connections that announce nothing: another user's runtime is not kept waiting."""
+    with python(CROWD, holder.directory / 'port', N_SILENT) as words:
+        with announce(holder, b's') as connection:
+            answer = connection.recv(100)
+            n_open = len(os.listdir(f'/proc/{process.pid}/fd'))
+        tap.check(words == ['READY'] and answer == RESUME and n_open < MAX_DESCRIPTORS,
+                  f'{N_SILENT} silent connections of a user: of these {n_open} at most are held while another '
+                  "user's runtime is let go on", answer)
+
+
+def cpu_seconds(pid):
+    fields = pathlib.Path(f'/proc/{pid}/stat').read_text(encoding='utf-8').rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+def announce_all(holder, process, first):
+    """CPU seconds of the holder for N_COOKIES runtimes that all this process announces, from FIRST on."""
+    begin = cpu_seconds(process.pid)
+    for i in range(first, first + N_COOKIES):
+        with announce(holder, struct.pack('<H', i), size=8) as connection:
+            if connection.recv(100) != RESUME:
+                raise RuntimeError(f'cookie {i} is not let go on')
+    return cpu_seconds(process.pid) - begin
+
+
+def test_cookies(tap, holder, process):
+    """One process that announces ever new runtimes: the last ones cost no more than the first ones."""
+    seconds = [announce_all(holder, process, i * N_COOKIES) for i in range(3)]
+    tap.check(seconds[2] < 2 * seconds[0] + 0.1, f'{3 * N_COOKIES} cookies of one process', seconds)
+    tap.note(f'seconds of CPU for each third: {seconds}')
+
+
 def test(tap, programs, directory, _):
     holder = Holder(programs, directory)
     # A holder of nothing ends.
-    with holder.running(), runtimes(holder, 'early') as (kept,):
+    with holder.running() as process, runtimes(holder, 'early') as (kept,):
         holder.ask('attach', kept, via='eventpipe')
+        test_silent(tap, holder, process)
+        test_cookies(tap, holder, process)
         test_links(tap, holder)
         test_reused(tap, holder)
+        test_reused_caller(tap, holder, process)
 
 
 if __name__ == '__main__':
