@@ -16,6 +16,7 @@ static const char *const NAMES[_ATTACH_ERROR_MAX] = {
         [ATTACH_ERROR_BROKEN] = "broken",
         [ATTACH_ERROR_ENDED] = REQUEST_ENDED,
         [ATTACH_ERROR_NOT_ATTACHED] = REQUEST_NOT_ATTACHED,
+        [ATTACH_ERROR_NO_PLACE] = "no-place",
 };
 
 GQuark attach_error_quark(void)

@@ -20,6 +20,7 @@ typedef enum AttachError {
         ATTACH_ERROR_BROKEN, /* answers, but not as a runtime does */
         ATTACH_ERROR_ENDED,  /* the process ended meanwhile */
         ATTACH_ERROR_NOT_ATTACHED,
+        ATTACH_ERROR_NO_PLACE, /* its user has as many attachments as may be */
         _ATTACH_ERROR_MAX,
 } AttachError;
 

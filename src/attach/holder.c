@@ -19,12 +19,15 @@
  * Guesses; untuned. The last of all callers and attachments are reserved for root, and no other
  * user has more than a share of them.
  */
-#define MAX_CALLERS              1024
-#define RESERVED_CALLERS         128
-#define MAX_CALLERS_PER_USER     256
-#define MAX_ATTACHMENTS          1024
-#define RESERVED_ATTACHMENTS     128
-#define MAX_ATTACHMENTS_PER_USER 256
+#define MAX_CALLERS          1024
+#define RESERVED_CALLERS     128
+#define MAX_CALLERS_PER_USER 256
+#define MAX_ATTACHMENTS      1024 /* unless the variable has another number */
+#define MOST_ATTACHMENTS     65536
+#define LIMIT_VARIABLE       "CLRSYM_MAX_ATTACHMENTS"
+/* One attachment in so many is reserved, and one in so many is a user's own share. */
+#define RESERVED_PART 8
+#define USER_PART     4
 
 #define CALLER_MS 10000 /* to send a request, and to take the reply */
 /* For the reply itself; less than a client waits for it, and more than a rundown may take. */
@@ -49,7 +52,9 @@ struct Holder {
         GapLog *gaps;             /* owned */
         WorkerAccount *account;   /* owned; NULL: none is kept */
         GPtrArray *attachments;   /* owned Attachments */
-        GPtrArray *callers;       /* owned Callers */
+        unsigned max_attachments;
+        GHashTable *limited; /* uids whose limit was logged */
+        GPtrArray *callers;  /* owned Callers */
         guint idle_timer;
         void (*idle)(void *data);
         void *data;
@@ -221,6 +226,25 @@ static unsigned holder_count_attachments(const Holder *holder, uid_t uid)
         return n;
 }
 
+/*
+ * How many attachments the processes of UID may have, if CALLER attaches one more of them. Those
+ * that root attaches for a user are no more than what is left for all others: so there is a place
+ * for each further user. The reserve is for root's own processes.
+ */
+static unsigned holder_attachments_limit(const Holder *holder, uid_t caller, uid_t uid)
+{
+        const unsigned n = holder->attachments->len,
+                       n_theirs = holder_count_attachments(holder, uid);
+        const unsigned shared = holder->max_attachments - holder->max_attachments / RESERVED_PART;
+        const unsigned n_left = shared > n ? shared - n : 0;
+
+        if (user_is_privileged(uid))
+                return n_theirs + (holder->max_attachments > n ? holder->max_attachments - n : 0);
+        if (user_is_privileged(caller))
+                return MIN(n_theirs + n_left, (n_theirs + n_left + 1) / 2);
+        return MIN(n_theirs + n_left, holder->max_attachments / USER_PART);
+}
+
 /* UID NULL: of all users. */
 static void limits_add(json_t *limits, const char *limit, const uid_t *uid, uint64_t used,
                        uint64_t max, const char *set)
@@ -243,8 +267,9 @@ static void holder_add_limits(const Holder *holder, json_t *limits, const uid_t 
         WorkerKeep keep;
         const unsigned n = uid ? holder_count_attachments(holder, *uid) : holder->attachments->len;
 
-        limits_add(limits, "attachments", uid, n, uid ? MAX_ATTACHMENTS_PER_USER : MAX_ATTACHMENTS,
-                   /* set= */ NULL);
+        limits_add(limits, "attachments", uid, n,
+                   uid ? holder_attachments_limit(holder, *uid, *uid) : holder->max_attachments,
+                   LIMIT_VARIABLE);
         if (holder->account)
                 for (keep = 0; keep < _WORKER_KEEP_MAX; keep++)
                         limits_add(limits, KEPT[keep].limit, uid,
@@ -320,25 +345,33 @@ static void caller_give_port(Caller *caller, pid_t pid)
                                         (int)holder->is_port_handed_over));
 }
 
-/* May CALLER attach a process of UID? */
-static bool holder_may_attach_more(const Holder *holder, uid_t caller, uid_t uid)
+/* True: CALLER may attach one more process of UID. False: RET_REFUSAL has the reason, which the
+ * caller frees; it is logged once for each user. */
+static bool holder_may_attach_more(Holder *holder, uid_t caller, uid_t uid, char **ret_refusal)
 {
-        const guint n = holder->attachments->len;
+        const unsigned n = holder_count_attachments(holder, uid);
+        char *refusal;
 
-        if (user_is_privileged(caller))
-                return n < MAX_ATTACHMENTS;
-        return n < MAX_ATTACHMENTS - RESERVED_ATTACHMENTS &&
-               holder_count_attachments(holder, uid) < MAX_ATTACHMENTS_PER_USER;
+        if (n < holder_attachments_limit(holder, caller, uid))
+                return true;
+        refusal = g_strdup_printf(
+                "user %u has %u attachments, and may not have more of %u: detach some (clrsym "
+                "detach --user %u), or start clrsym-holder with a larger " LIMIT_VARIABLE,
+                (unsigned)uid, n, holder->max_attachments, (unsigned)uid);
+        if (g_hash_table_add(holder->limited, GUINT_TO_POINTER(uid)))
+                g_warning("%s", refusal);
+        *ret_refusal = refusal;
+        return false;
 }
 
 static Attachment *caller_attach(Caller *caller, const AttachmentTarget *target)
 {
         Holder *holder = caller->holder;
+        g_autofree char *refusal = NULL;
         Attachment *attachment;
 
-        if (!holder_may_attach_more(holder, caller->who.uid, target->uid)) {
-                caller_refuse(caller, ATTACH_ERROR_FAILED,
-                              "no more processes can be attached: detach some");
+        if (!holder_may_attach_more(holder, caller->who.uid, target->uid, &refusal)) {
+                caller_refuse(caller, ATTACH_ERROR_NO_PLACE, refusal);
                 return NULL;
         }
         attachment = attachment_new(holder->directory, holder->gaps, holder->account, target,
@@ -584,14 +617,14 @@ static void on_runtime(void *data, const ReverseRuntime *runtime)
                                          .list = ATTACH_LIST_ALWAYS};
         Holder *holder = data;
         Attachment *attachment = holder_find_attachment(holder, target.pid, target.start_ticks);
+        g_autofree char *refusal = NULL;
 
-        if (!attachment && holder_may_attach_more(holder, runtime->uid, runtime->uid)) {
+        if (!attachment && holder_may_attach_more(holder, runtime->uid, runtime->uid, &refusal)) {
                 g_ptr_array_add(holder->attachments,
                                 attachment_new(holder->directory, holder->gaps, holder->account,
                                                &target, on_change, holder));
                 holder_update_idle(holder);
         } else if (!attachment) {
-                g_warning("process %d is not attached: too many are", (int)runtime->pid);
                 reverse_port_resume(holder->port, target.pid, target.start_ticks);
         } else if (attachment_info(attachment)->state == ATTACHMENT_WAITING ||
                    attachment_info(attachment)->state == ATTACHMENT_COMPLETE) {
@@ -629,6 +662,22 @@ static void holder_resume(Holder *holder)
         }
 }
 
+static bool holder_read_limit(Holder *holder, GError **error)
+{
+        const char *text = g_getenv(LIMIT_VARIABLE);
+        guint64 number = MAX_ATTACHMENTS;
+
+        if (text &&
+            !g_ascii_string_to_unsigned(text, 10, RESERVED_PART, MOST_ATTACHMENTS, &number, NULL)) {
+                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
+                            LIMIT_VARIABLE " is %s: not a number from %d to %d", text,
+                            RESERVED_PART, MOST_ATTACHMENTS);
+                return false;
+        }
+        holder->max_attachments = (unsigned)number;
+        return true;
+}
+
 static bool holder_listen(Holder *holder, const int fds[_HOLDER_SOCKET_MAX], GError **error)
 {
         g_autofree char *control = holder_path_control(holder->directory);
@@ -658,20 +707,22 @@ Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid,
         holder->daemon_uid = daemon_uid;
         holder->attachments = g_ptr_array_new_with_free_func((GDestroyNotify)attachment_free);
         holder->callers = g_ptr_array_new_with_free_func(caller_free);
+        holder->limited = g_hash_table_new(NULL, NULL);
         holder->idle = idle;
         holder->data = data;
         if (g_mkdir_with_parents(directory, is_roots ? 0755 : 0700) < 0)
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
                             "cannot make the directory %s: %s", directory, g_strerror(errno));
         else
-                is_listening = holder_listen(holder, fds, error);
+                is_listening =
+                        holder_read_limit(holder, error) && holder_listen(holder, fds, error);
         if (!is_listening) {
                 holder_free(holder);
                 return NULL;
         }
         /* main() does not start with a size that is wrong. */
         spill_size_find(SPILL_TOTAL_VARIABLE, &max[WORKER_KEEPS_FILE], /* error= */ NULL);
-        holder->account = worker_account_new(max, MAX_ATTACHMENTS);
+        holder->account = worker_account_new(max, holder->max_attachments);
         holder->gaps = gap_log_new(directory, ingest, on_gap_log_changed, holder);
         holder_resume(holder);
         holder_update_idle(holder);
@@ -692,6 +743,7 @@ void holder_free(Holder *holder)
         g_ptr_array_unref(holder->attachments);
         gap_log_free(holder->gaps);
         worker_account_free(holder->account);
+        g_hash_table_unref(holder->limited);
         g_free(holder->port_path);
         g_free(holder->directory);
         g_free(holder);

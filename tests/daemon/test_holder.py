@@ -48,13 +48,16 @@ time.sleep(600)
 # COUNT processes that listen as a runtime does, in a directory. They open sessions as asked. When one
 # is to be stopped, a calm process stops it; the others send bytes for ever, slowly or as fast as they
 # can. One that is early begins no session before SIGUSR1, and notes in a file how many were opened. One
-# that is left ends, and leaves its socket to a child, which is calm.
+# that is left ends, and leaves its socket to a child, which is calm. One that is mute answers nothing. One
+# that creeps is an old runtime, whose listings have no end.
 RUNTIME = '''
 import contextlib, mmap, os, signal, socket, struct, sys, time
 directory, mode, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
-path = os.path.join(directory, 'libcoreclrtraceptprovider.so')
-open(path, 'wb').write(bytes(4096))
-kept = mmap.mmap(os.open(path, os.O_RDONLY), 0, prot=mmap.PROT_READ)
+kept = []
+for name in 'libcoreclr.so', 'libcoreclrtraceptprovider.so':
+    path = os.path.join(directory, name)
+    open(path, 'wb').write(bytes(4096))
+    kept.append(mmap.mmap(os.open(path, os.O_RDONLY), 0, prot=mmap.PROT_READ))
 pids = [os.getpid()]
 for _ in range(count - 1):
     pids.append(os.fork())
@@ -89,6 +92,10 @@ def begin(*_):
 signal.signal(signal.SIGUSR1, begin)
 while True:
     connection, _ = listener.accept()
+    if mode == 'mute':
+        sessions[n] = connection
+        n += 1
+        continue
     header = b''
     with contextlib.suppress(OSError):
         header = connection.recv(20, socket.MSG_WAITALL)
@@ -108,15 +115,17 @@ while True:
         elif os.fork() == 0:
             while True:
                 try:
-                    stopped.sendall(bytes(1 if mode == 'trickle' else 1 << 20))
+                    stopped.sendall(bytes(1 << 20 if mode == 'flood' else 1))
                 except OSError:
                     os._exit(0)
-                time.sleep(0.1 if mode == 'trickle' else 0)
+                time.sleep(0 if mode == 'flood' else 0.1)
+    elif mode == 'creep' and command != 0x0203:
+        reply(connection, struct.pack('<I', 0x80131385), 0xffff)
     else:
         n += 1
         reply(connection, struct.pack('<Q', n))
         sessions[n] = connection
-        if mode == 'calm':
+        if mode in ('calm', 'creep'):
             connection.sendall(b'Nettrace')
         open(os.path.join(directory, f'session-{n}'), 'w').close()
 '''
@@ -143,8 +152,8 @@ class Holder:
                         str(self.directory / 'ingest')]
 
     @contextlib.contextmanager
-    def running(self):
-        with live.child(self.command) as process:
+    def running(self, **variables):
+        with live.child(self.command, env={**os.environ, **variables}) as process:
             live.wait_for('the holder', self.control.exists, process)
             yield process
 
@@ -190,9 +199,9 @@ def python(script, *arguments, before=(), **options):
 
 
 @contextlib.contextmanager
-def runtimes(holder, mode, count=1, **options):
-    """The pids of processes that pretend to be .NET ones."""
-    directory = holder.directory / f'tmp-{mode}'
+def runtimes(holder, mode, count=1, place=None, **options):
+    """The pids of processes that pretend to be .NET ones. PLACE is the end of their directory's name."""
+    directory = holder.directory / f'tmp-{place or mode}'
     directory.mkdir()
     directory.chmod(0o777)
     with python(RUNTIME, directory, mode, count, env={**os.environ, 'TMPDIR': str(directory)},
@@ -225,12 +234,29 @@ def test_share(tap, holder):
                                    *map(str, pids)], stdout=subprocess.PIPE, check=True)
             answers = [json.loads(line) for line in done.stdout.splitlines()]
             tap.check(all('pid' in answer for answer in answers[:-1]) and
-                      'no more processes' in answers[-1].get('error', {}).get('message', ''),
+                      answers[-1].get('error', {}).get('kind') == 'no-place' and
+                      f'user {NOBODY} has {MAX_PER_USER} ' in answers[-1]['error']['message'],
                       f'a user can have {MAX_PER_USER} attachments', answers[-1])
             answer = holder.ask('attach', pids[-1])
             tap.check(answer.get('pid') == pids[-1], 'root can have more', answer)
     live.wait_for('the end of all attachments', lambda: not holder.ask('list')['attachments'],
                   seconds=60)
+
+
+def test_share_by_root(tap, holder):
+    """Root attaches: one user's processes leave places for each other user's, and root's."""
+    others = [('setpriv', f'--reuid={uid}', '--clear-groups', f'--regid={uid}') for uid in (NOBODY, NOBODY - 1)]
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(holder.running(CLRSYM_MAX_ATTACHMENTS='32'))
+        many, few = (stack.enter_context(runtimes(holder, 'calm', 20, place=f'share-{i}', before=before))
+                     for i, before in enumerate(others))
+        own = stack.enter_context(runtimes(holder, 'calm', 20, place='share-own'))
+        kinds = [[holder.ask('attach', pid, via='eventpipe').get('error', {}).get('kind') for pid in pids]
+                 for pids in (many, few, own)]
+        # An eighth is reserved: of the other 28 each user may have what is left for all later ones.
+        tap.equal([kind.index('no-place') for kind in kinds], [14, 7, 11],
+                  'root attaches 20 processes of each of two users, and 20 of its own: all have places')
+        tap.check(all(kind in (None, 'no-place') for kind in sum(kinds, [])), 'and nothing else is refused', kinds)
 
 
 def workers_of(process):
@@ -346,7 +372,7 @@ def test_port(tap, holder):
             tap.equal(answer, None, 'when it comes again, it is left alone')
         with announce(holder, b'b') as other:
             tap.equal(other.recv(100), RESUME, 'another runtime in its place is let go on as well')
-    with announce(holder, b'a') as connection:
+    with announce(holder, b'b') as connection:
         connection.shutdown(socket.SHUT_RDWR)
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(60)
@@ -379,6 +405,7 @@ def test(tap, programs, directory, _):
         test_large_environment(tap, holder)
         test_share(tap, holder)
         test_port(tap, holder)
+    test_share_by_root(tap, holder)
     test_end(tap, holder)
 
 
