@@ -5,72 +5,134 @@
 
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PORT_PREFIX "dotnet-diagnostic-"
+#define PORT_SUFFIX "-socket"
+
+/* Bytes: a thousand events with short names. */
+#define READ_SIZE (32u << 10)
+
+/* Ports that are taken at a time: more are not made by programs that start. */
+#define MAX_MADE 256
+
+/* The runtime takes $TMPDIR, else /tmp. Both are watched: others may have another one. */
+typedef enum PortDirectory {
+        PORT_DIRECTORY_COMMON,
+        PORT_DIRECTORY_OWN,
+        _PORT_DIRECTORY_MAX,
+} PortDirectory;
 
 struct PortWatch {
         int fd;
+        int descriptors[_PORT_DIRECTORY_MAX]; /* of inotify; -1: it is not watched */
+        char *paths[_PORT_DIRECTORY_MAX];     /* owned or NULL */
+        gint64 rest_end;                      /* us of g_get_monotonic_time() */
 };
 
 PortWatch *port_watch_new(void)
 {
-        FD_AUTO int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-        const char *directory = g_getenv("TMPDIR");
-        PortWatch *watch;
+        const char *const paths[_PORT_DIRECTORY_MAX] = {
+                [PORT_DIRECTORY_COMMON] = "/tmp",
+                [PORT_DIRECTORY_OWN] = g_getenv("TMPDIR"),
+        };
+        PortWatch *watch = g_new0(PortWatch, 1);
+        unsigned i;
 
-        /* The runtime takes $TMPDIR, else /tmp. Both are watched: others may have another one. */
-        if (fd < 0 || inotify_add_watch(fd, "/tmp", IN_CREATE | IN_ONLYDIR) < 0)
-                return NULL;
-        if (directory && *directory)
-                inotify_add_watch(fd, directory, IN_CREATE | IN_ONLYDIR);
-        watch = g_new0(PortWatch, 1);
-        watch->fd = fd_steal(&fd);
-        return watch;
+        watch->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+        for (i = 0; i < _PORT_DIRECTORY_MAX; i++) {
+                watch->paths[i] = g_strdup(paths[i]);
+                watch->descriptors[i] =
+                        watch->fd >= 0 && paths[i] && *paths[i]
+                                ? inotify_add_watch(watch->fd, paths[i], IN_CREATE | IN_ONLYDIR)
+                                : -1;
+        }
+        if (watch->descriptors[PORT_DIRECTORY_COMMON] >= 0)
+                return watch;
+        port_watch_free(watch);
+        return NULL;
 }
 
 void port_watch_free(PortWatch *watch)
 {
+        unsigned i;
+
         if (!watch)
                 return;
-        close(watch->fd);
+        for (i = 0; i < _PORT_DIRECTORY_MAX; i++)
+                g_free(watch->paths[i]);
+        fd_clear(&watch->fd);
         g_free(watch);
 }
 
 int port_watch_fd(const PortWatch *watch)
 {
-        return watch ? watch->fd : -1;
+        return watch && g_get_monotonic_time() >= watch->rest_end ? watch->fd : -1;
 }
 
-/* True if a port is among the N bytes of events; or if some were lost. */
-static bool events_take_ports(const char *bytes, size_t n, GArray *pids)
+static const char *port_watch_path(const PortWatch *watch, int descriptor)
 {
-        bool is_made = false;
+        unsigned i;
+
+        for (i = 0; i < _PORT_DIRECTORY_MAX; i++)
+                if (watch->descriptors[i] == descriptor)
+                        return watch->paths[i];
+        return NULL;
+}
+
+/* Files that are no sockets come in any number. */
+static void port_watch_take_name(const PortWatch *watch, const struct inotify_event *event,
+                                 GArray *made)
+{
+        const char *directory = port_watch_path(watch, event->wd);
+        g_autofree char *path = NULL;
+        struct stat st;
+        PortMade port;
+
+        if (!directory || !event->len || !g_str_has_prefix(event->name, PORT_PREFIX) ||
+            !g_str_has_suffix(event->name, PORT_SUFFIX))
+                return;
+        path = g_build_filename(directory, event->name, NULL);
+        if (lstat(path, &st) < 0 || !S_ISSOCK(st.st_mode))
+                return;
+        port = (PortMade){(pid_t)g_ascii_strtoll(event->name + strlen(PORT_PREFIX), NULL, 10),
+                          st.st_uid};
+        g_array_append_val(made, port);
+}
+
+/* False: some were lost. */
+static bool port_watch_take_events(const PortWatch *watch, const char *bytes, size_t n,
+                                   GArray *made)
+{
+        bool is_whole = true;
         size_t at = 0;
 
         while (n - at >= sizeof(struct inotify_event)) {
                 const struct inotify_event *event = (const void *)(bytes + at);
 
-                is_made |= (event->mask & IN_Q_OVERFLOW) != 0;
-                if (event->len && g_str_has_prefix(event->name, PORT_PREFIX)) {
-                        const pid_t pid =
-                                (pid_t)g_ascii_strtoll(event->name + strlen(PORT_PREFIX), NULL, 10);
-
-                        g_array_append_val(pids, pid);
-                        is_made = true;
-                }
+                is_whole &= !(event->mask & IN_Q_OVERFLOW) && made->len < MAX_MADE;
+                if (made->len < MAX_MADE)
+                        port_watch_take_name(watch, event, made);
                 at += sizeof(*event) + event->len;
         }
-        return is_made;
+        return is_whole;
 }
 
-bool port_watch_take(PortWatch *watch, GArray *pids)
+bool port_watch_take(PortWatch *watch, GArray *made)
 {
-        char bytes[8192] __attribute__((aligned(__alignof__(struct inotify_event))));
-        bool is_made = false;
+        char bytes[READ_SIZE] __attribute__((aligned(__alignof__(struct inotify_event))));
+        const gint64 rest_end =
+                g_get_monotonic_time() + PORT_WATCH_REST_MS * G_TIME_SPAN_MILLISECOND;
+        bool is_whole = true;
         ssize_t n;
 
-        while ((n = read(watch->fd, bytes, sizeof(bytes))) > 0)
-                is_made |= events_take_ports(bytes, (size_t)n, pids);
-        return is_made;
+        /* Files may be made as fast as their events are read. */
+        while ((n = read(watch->fd, bytes, sizeof(bytes))) > 0) {
+                is_whole &= port_watch_take_events(watch, bytes, (size_t)n, made);
+                watch->rest_end = rest_end;
+                if (g_get_monotonic_time() >= rest_end)
+                        break;
+        }
+        return is_whole;
 }

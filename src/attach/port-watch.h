@@ -11,6 +11,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 typedef struct PortWatch PortWatch;
 
@@ -19,10 +20,21 @@ PortWatch *port_watch_new(void);
 /* NULL is fine. */
 void port_watch_free(PortWatch *watch);
 
-/* Borrowed: readable when something was made in the directory. -1 of NULL. */
+/* In ms. However many files are made, events are taken once in that time. */
+#define PORT_WATCH_REST_MS 100
+
+/* Borrowed: readable when something was made in the directory. -1 of NULL, and within the rest
+ * after events were taken. */
 int port_watch_fd(const PortWatch *watch);
+
+/* A socket with the name of a port. */
+typedef struct PortMade {
+        pid_t pid; /* of the process that it is named for, in that one's pid namespace */
+        uid_t uid; /* the owner */
+} PortMade;
+
 /*
- * Takes the events that wait. True if a port was made, or if events were lost. Appends to PIDS, an
- * array of pid_t, the numbers of those that made one, each in its own pid namespace.
+ * Takes the events that wait. Appends to MADE, an array of PortMade, the ports that were made.
+ * False: events were lost, or cannot be taken.
  */
-bool port_watch_take(PortWatch *watch, GArray *pids);
+bool port_watch_take(PortWatch *watch, GArray *made);

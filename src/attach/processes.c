@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "attach/processes.h"
 
+#include "util/fd.h"
 #include "util/proc.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/pidfd.h>
 
 /*
  * The runtime; and its memory for code, which is mapped a second time to be written to, unless
@@ -11,20 +14,44 @@
  */
 static const char RUNTIME[] = "/libcoreclr.so", DOUBLE_MAPPED[] = "/memfd:doublemapper";
 
+/* Bytes that are read at a time, and those before them in which a name can have begun. */
+#define READ_SIZE (64u << 10)
+#define KEPT      (sizeof(DOUBLE_MAPPED) - 1)
+
+/* Looks while it reads: a runtime that shows early saves the rest. */
 static bool process_is_dotnet(pid_t pid)
 {
-        size_t n;
-        g_autofree char *maps = proc_read_file(pid, "maps", PROC_MAX_MAPS, &n);
+        const gint64 deadline = g_get_monotonic_time() + PROCESSES_READ_LIMIT;
+        g_autofree char *path = g_strdup_printf("/proc/%d/maps", (int)pid);
+        g_autofree char *text = g_malloc(KEPT + READ_SIZE + 1);
+        FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC);
+        size_t n_kept = 0, n_all = 0;
+        ssize_t n;
 
-        return maps && (strstr(maps, RUNTIME) || strstr(maps, DOUBLE_MAPPED));
+        while (fd >= 0 && (n = read(fd, text + n_kept, READ_SIZE)) > 0) {
+                const size_t n_text = n_kept + (size_t)n;
+
+                text[n_text] = '\0';
+                if (strstr(text, RUNTIME) || strstr(text, DOUBLE_MAPPED))
+                        return true;
+                n_all += (size_t)n;
+                if (n_all > PROC_MAX_MAPS || g_get_monotonic_time() >= deadline)
+                        return false;
+                n_kept = MIN(n_text, KEPT);
+                memmove(text, text + n_text - n_kept, n_kept);
+        }
+        return false;
 }
 
 bool process_is_wanted(pid_t pid, uid_t uid, const ProcessFilter *filter)
 {
+        FD_AUTO int process = pidfd_open(pid, 0);
         uint32_t owner;
 
-        return proc_uid(pid, &owner) && (uid == PROCESSES_ANY_USER || uid == owner) &&
-               process_is_dotnet(pid) && !(filter && process_filter_excludes(filter, pid, owner));
+        /* If it still runs in the end, its pid was that of no other process meanwhile. */
+        return process >= 0 && proc_uid(pid, &owner) &&
+               (uid == PROCESSES_ANY_USER || uid == owner) && process_is_dotnet(pid) &&
+               !(filter && process_filter_excludes(filter, pid, owner)) && !proc_has_ended(process);
 }
 
 static int pid_compare(const void *a, const void *b)

@@ -11,8 +11,14 @@
 
 #define PROCESSES_ANY_USER ((uid_t)-1)
 
-/* True if process PID of our own pid namespace is of user UID, has a .NET runtime, and FILTER does
- * not exclude it. FILTER NULL: none. */
+/* In us, for what a process has mapped: a thousand times what an ordinary one takes. */
+#define PROCESSES_READ_LIMIT G_TIME_SPAN_SECOND
+
+/*
+ * True if process PID of our own pid namespace is of user UID, has a .NET runtime, and FILTER does
+ * not exclude it. FILTER NULL: none. What takes longer to read than PROCESSES_READ_LIMIT is taken
+ * for another program.
+ */
 bool process_is_wanted(pid_t pid, uid_t uid, const ProcessFilter *filter);
 
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "attach/search.h"
 
-#include "attach/port-watch.h"
 #include "attach/processes.h"
 #include "util/proc-stat.h"
+#include "util/proc.h"
 
 #include <time.h>
 #include <unistd.h>
@@ -12,6 +12,16 @@
 #define YOUNG (10 * G_TIME_SPAN_SECOND)
 /* Between two looks at a process that is not young: a machine can have thousands. */
 #define LATER (5 * G_TIME_SPAN_SECOND)
+
+/*
+ * To read what a user's processes have mapped takes a quarter of the time at most, over time, and
+ * READ_CREDIT us at once, which is plenty for hundreds of ordinary processes that start together.
+ */
+#define READ_SHARE  4
+#define READ_CREDIT G_TIME_SPAN_SECOND
+
+/* In us: after events were lost, processes are read again; not more often than that. */
+#define RECOVER_INTERVAL (10 * G_TIME_SPAN_SECOND)
 
 /* A port opens within a tenth of a second, also on a busy machine. */
 #define MAX_TRIES 20
@@ -23,17 +33,28 @@ typedef struct Met {
         gint64 since;   /* us of g_get_monotonic_time(): when it became this program, or started */
         gint64 settled; /* the same: when it was looked at last, if it is found or not young; or 0
                          */
+        gint64 next_read; /* the same: what it has mapped is not read again before */
+        uid_t owner;      /* when it was read last; -1: it was not */
         unsigned look;
         unsigned n_tries; /* to attach it */
         bool is_read;     /* the members above are known */
         bool is_root;     /* or descends from one */
+        bool is_put_off;  /* it is to be read, also if it is not young any more */
         bool is_found;
 } Met;
 
+/* Whose processes are read. */
+typedef struct SearchUser {
+        gint64 paid_until; /* us of g_get_monotonic_time(): READ_SHARE times what was read */
+        bool is_slow;      /* which was reported */
+} SearchUser;
+
 struct Search {
-        GHashTable *met; /* pid -> owned Met */
+        GHashTable *met;   /* pid -> owned Met */
+        GHashTable *users; /* uid -> owned SearchUser */
         SearchScope scope;
-        PortWatch *ports; /* owned; NULL: they cannot be watched */
+        PortWatch *ports;    /* owned; NULL: they cannot be watched */
+        gint64 next_recover; /* us of g_get_monotonic_time() */
         unsigned look;
 };
 
@@ -52,6 +73,7 @@ static Met *search_met(Search *search, pid_t pid)
 
         if (!met) {
                 met = g_new0(Met, 1);
+                met->owner = (uid_t)-1;
                 g_hash_table_insert(search->met, GINT_TO_POINTER(pid), met);
         }
         return met;
@@ -62,6 +84,7 @@ Search *search_new(const SearchScope *scope)
         Search *search = g_new0(Search, 1);
 
         search->met = g_hash_table_new_full(NULL, NULL, NULL, met_free);
+        search->users = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         search->scope = *scope;
         search->ports = port_watch_new();
         return search;
@@ -72,6 +95,7 @@ void search_free(Search *search)
         if (!search)
                 return;
         g_hash_table_unref(search->met);
+        g_hash_table_unref(search->users);
         port_watch_free(search->ports);
         g_free(search);
 }
@@ -106,16 +130,66 @@ static bool search_follow(const Search *search, Met *met, pid_t pid, const ProcS
         met->program = g_steal_pointer(&program);
         met->start_ticks = stat->start_ticks;
         met->since = is_same ? now : now - process_age(stat);
+        met->next_read = 0;
         met->n_tries = 0;
         met->is_read = true;
         met->is_found = false;
         return true;
 }
 
+static SearchUser *search_user(Search *search, uid_t uid)
+{
+        SearchUser *user = g_hash_table_lookup(search->users, GUINT_TO_POINTER(uid));
+
+        if (!user) {
+                user = g_new0(SearchUser, 1);
+                g_hash_table_insert(search->users, GUINT_TO_POINTER(uid), user);
+        }
+        return user;
+}
+
+/* May what it has mapped be read now? */
+static bool search_may_read(Search *search, const Met *met, SearchUser *user, gint64 now)
+{
+        const SearchScope *scope = &search->scope;
+
+        if (now < met->next_read)
+                return false;
+        if (user->paid_until - now < READ_SHARE * READ_CREDIT)
+                return true;
+        if (!user->is_slow && scope->slow)
+                scope->slow(met->owner, scope->data);
+        user->is_slow = true;
+        return false;
+}
+
+/* True if it is wanted. If it may not be read yet, it is put off. */
+static bool search_read(Search *search, Met *met, pid_t pid)
+{
+        const SearchScope *scope = &search->scope;
+        const gint64 begin = g_get_monotonic_time();
+        SearchUser *user;
+        bool is_wanted;
+        gint64 cost;
+
+        met->is_put_off = false;
+        if (!proc_uid(pid, &met->owner))
+                return false;
+        user = search_user(search, met->owner);
+        if (!search_may_read(search, met, user, begin)) {
+                met->is_put_off = true;
+                return false;
+        }
+        is_wanted = process_is_wanted(pid, scope->uid, scope->filter);
+        cost = (g_get_monotonic_time() - begin) * READ_SHARE;
+        user->paid_until = MAX(user->paid_until, begin) + cost;
+        met->next_read = begin + cost;
+        return is_wanted;
+}
+
 /* True if it is found now. */
 static bool search_meet(Search *search, pid_t pid, gint64 now)
 {
-        const SearchScope *scope = &search->scope;
         Met *met = search_met(search, pid);
         ProcStat stat;
         bool begins, is_young;
@@ -126,9 +200,10 @@ static bool search_meet(Search *search, pid_t pid, gint64 now)
                 return false;
         begins = search_follow(search, met, pid, &stat, now);
         is_young = now - met->since < YOUNG;
-        if (!met->is_found && (begins || is_young) && (scope->is_whole_machine || met->is_root)) {
-                met->is_found = process_is_wanted(pid, scope->uid, scope->filter);
-                met->settled = met->is_found || !is_young ? now : 0;
+        if (!met->is_found && (begins || is_young || met->is_put_off) &&
+            (search->scope.is_whole_machine || met->is_root)) {
+                met->is_found = search_read(search, met, pid);
+                met->settled = met->is_found || (!is_young && !met->is_put_off) ? now : 0;
                 return met->is_found;
         }
         met->settled = now;
@@ -173,23 +248,60 @@ int search_fd(const Search *search)
         return port_watch_fd(search->ports);
 }
 
-bool search_take_ports(Search *search)
+uid_t search_owner(const Search *search, pid_t pid)
 {
-        g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(pid_t));
-        const bool is_made = port_watch_take(search->ports, pids);
-        guint i;
+        const Met *met = g_hash_table_lookup(search->met, GINT_TO_POINTER(pid));
 
-        /* The number may be that of another namespace: then one look too many is taken. */
-        for (i = 0; i < pids->len; i++) {
-                Met *met = g_hash_table_lookup(search->met,
-                                               GINT_TO_POINTER(g_array_index(pids, pid_t, i)));
+        return met ? met->owner : (uid_t)-1;
+}
 
-                if (!met)
+/* What was lost can have been a port of any process that is not found. */
+static void search_recover(Search *search)
+{
+        const gint64 now = g_get_monotonic_time();
+        GHashTableIter iter;
+        gpointer value;
+
+        if (now < search->next_recover)
+                return;
+        search->next_recover = now + RECOVER_INTERVAL;
+        g_hash_table_iter_init(&iter, search->met);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                Met *met = value;
+
+                if (met->is_found)
                         continue;
-                met->since = g_get_monotonic_time();
+                met->is_put_off = true;
                 met->settled = 0;
         }
-        return is_made;
+}
+
+/* Anybody can name a process; its port is its user's or root's. The number may be that of another
+ * namespace: then one look too many is taken. */
+static bool search_take_port(Search *search, const PortMade *made)
+{
+        Met *met = g_hash_table_lookup(search->met, GINT_TO_POINTER(made->pid));
+
+        if (!met)
+                return true;
+        if (met->owner != (uid_t)-1 && made->uid != met->owner && made->uid != 0)
+                return false;
+        met->since = g_get_monotonic_time();
+        met->settled = 0;
+        return true;
+}
+
+bool search_take_ports(Search *search)
+{
+        g_autoptr(GArray) made = g_array_new(FALSE, FALSE, sizeof(PortMade));
+        bool is_time = false;
+        guint i;
+
+        if (!port_watch_take(search->ports, made))
+                search_recover(search);
+        for (i = 0; i < made->len; i++)
+                is_time |= search_take_port(search, &g_array_index(made, PortMade, i));
+        return is_time;
 }
 
 void search_add_root(Search *search, pid_t pid)

@@ -12,27 +12,57 @@
 
 /* Between two looks at the processes: a new one is attached within a second. */
 #define SCAN_MS 400
-/* The port opens a moment after the runtime is mapped; then only now and then, in us. */
-#define MAX_QUICK_TRIES 20
-#define LATER           G_TIME_SPAN_MINUTE
+/* Between two tries, in us; twice as long each time. The port opens a moment after the runtime is
+ * mapped. */
+#define FIRST_PAUSE (100 * G_TIME_SPAN_MILLISECOND)
+#define MAX_PAUSE   G_TIME_SPAN_MINUTE
+/* The pause is so many times as long as the try was. */
+#define PAUSE_SHARE 3
+/* In us: a process that could not be attached for so long is reported. */
+#define REPORT_AFTER (8 * G_TIME_SPAN_SECOND)
+/* In us: until a user who has no place left is asked for again. */
+#define NO_PLACE_PAUSE (5 * G_TIME_SPAN_SECOND)
 /* Between two looks at what the holder holds, and at LTTng's sessions, in us. */
 #define HOLDER_INTERVAL   (2 * G_TIME_SPAN_SECOND)
 #define SESSIONS_INTERVAL (5 * G_TIME_SPAN_SECOND)
 /* Requests at a time: each makes a worker, and a rundown. */
-#define MAX_ASKED 8
+#define MAX_ASKED          32
+#define MAX_ASKED_PER_USER 8
+/* In us: then a request gives its place to others, and the holder's list shows its outcome. */
+#define PLACE_TIME (10 * G_TIME_SPAN_SECOND)
 
 typedef enum FollowedState {
         FOLLOWED_WAITING,  /* to be attached */
         FOLLOWED_ASKED,    /* the answer is awaited */
+        FOLLOWED_LATE,     /* the holder goes on with it, and nobody waits for the answer */
         FOLLOWED_ATTACHED, /* it was */
 } FollowedState;
+
+/* What the processes of a user may reach. */
+typedef enum FollowLimit {
+        FOLLOW_LIMIT_ATTACHMENTS,
+        FOLLOW_LIMIT_TIME,
+        _FOLLOW_LIMIT_MAX,
+} FollowLimit;
+
+typedef struct FollowUser {
+        uid_t uid;
+        unsigned n_asked;
+        uint64_t last_turn; /* of Follow.turn: when the user had a place last */
+        gint64 next_try; /* us of g_get_monotonic_time(): there is no place in the holder before */
+        bool is_reported[_FOLLOW_LIMIT_MAX];
+} FollowUser;
 
 /* A .NET process. */
 typedef struct Followed {
         pid_t pid;
+        FollowUser *user; /* borrowed: its owner */
         FollowedState state;
-        gint64 next_try; /* WAITING: us of g_get_monotonic_time() */
-        unsigned n_tries;
+        gint64 next_try; /* WAITING: us of g_get_monotonic_time(), as those below */
+        gint64 first_try;
+        gint64 asked_at; /* ASKED, LATE */
+        gint64 pause;    /* after the last failure; 0: there was none */
+        bool is_reported;
         int fd; /* ASKED: for the answer; else -1 */
 } Followed;
 
@@ -40,7 +70,9 @@ typedef struct Follow {
         const FollowSettings *settings;
         Search *search;        /* owned */
         GHashTable *processes; /* pid -> owned Followed */
+        GHashTable *users;     /* uid -> owned FollowUser */
         unsigned n_asked;
+        uint64_t turn;
         gint64 next_look;     /* at the holder */
         gint64 next_sessions; /* at LTTng's */
         pid_t holder;         /* whoever listens for it; 0: not known */
@@ -54,18 +86,45 @@ static void followed_free(void *data)
         g_free(followed);
 }
 
+static FollowUser *follow_user(Follow *follow, uid_t uid)
+{
+        FollowUser *user = g_hash_table_lookup(follow->users, GUINT_TO_POINTER(uid));
+
+        if (!user) {
+                user = g_new0(FollowUser, 1);
+                user->uid = uid;
+                g_hash_table_insert(follow->users, GUINT_TO_POINTER(uid), user);
+        }
+        return user;
+}
+
+static void follow_report_limit(const Follow *follow, FollowUser *user, FollowLimit limit,
+                                const char *text)
+{
+        if (!user->is_reported[limit])
+                follow->settings->limited(user->uid, text, follow->settings->data);
+        user->is_reported[limit] = true;
+}
+
+static void follow_free_place(Follow *follow, const Followed *followed)
+{
+        follow->n_asked--;
+        followed->user->n_asked--;
+}
+
+/* Its answer is not awaited. */
 static void follow_drop_answer(Follow *follow, Followed *followed)
 {
         if (followed->fd >= 0)
-                follow->n_asked--;
+                follow_free_place(follow, followed);
         fd_clear(&followed->fd);
 }
 
 static void followed_wait(Followed *followed)
 {
         followed->state = FOLLOWED_WAITING;
-        followed->next_try = 0;
-        followed->n_tries = 0;
+        followed->next_try = followed->first_try = followed->pause = 0;
+        followed->is_reported = false;
 }
 
 /* PID was found: for the first time, or because it runs another program. */
@@ -80,6 +139,7 @@ static void follow_see(Follow *follow, pid_t pid)
                 g_hash_table_insert(follow->processes, GINT_TO_POINTER(pid), followed);
         }
         follow_drop_answer(follow, followed);
+        followed->user = follow_user(follow, search_owner(follow->search, pid));
         followed_wait(followed);
 }
 
@@ -104,6 +164,15 @@ static void follow_scan(Follow *follow)
                 follow_see(follow, g_array_index(found, pid_t, i));
 }
 
+/* Its user has no place left; the process itself did not fail. Takes over ERROR. */
+static void follow_put_off(Follow *follow, Followed *followed, GError *error)
+{
+        followed->state = FOLLOWED_WAITING;
+        followed->user->next_try = g_get_monotonic_time() + NO_PLACE_PAUSE;
+        follow_report_limit(follow, followed->user, FOLLOW_LIMIT_ATTACHMENTS, error->message);
+        g_error_free(error);
+}
+
 /* Takes over ERROR. */
 static void follow_fail(Follow *follow, Followed *followed, GError *error)
 {
@@ -111,13 +180,20 @@ static void follow_fail(Follow *follow, Followed *followed, GError *error)
                              g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_NO_PROCESS);
         const gint64 now = g_get_monotonic_time();
 
+        if (g_error_matches(error, ATTACH_ERROR, ATTACH_ERROR_NO_PLACE)) {
+                follow_put_off(follow, followed, error);
+                return;
+        }
         followed->state = FOLLOWED_WAITING;
-        followed->n_tries++;
-        followed->next_try = followed->n_tries < MAX_QUICK_TRIES ? now : now + LATER;
-        if (followed->n_tries == MAX_QUICK_TRIES && !is_over)
+        followed->pause = MAX(2 * followed->pause, PAUSE_SHARE * (now - followed->asked_at));
+        followed->pause = CLAMP(followed->pause, FIRST_PAUSE, MAX_PAUSE);
+        followed->next_try = now + followed->pause;
+        if (!followed->is_reported && !is_over && now - followed->first_try >= REPORT_AFTER) {
+                followed->is_reported = true;
                 follow->settings->failed(followed->pid, error, follow->settings->data);
-        else
+        } else {
                 g_error_free(error);
+        }
 }
 
 static void follow_ask(Follow *follow, Followed *followed, gint64 now)
@@ -130,6 +206,10 @@ static void follow_ask(Follow *follow, Followed *followed, gint64 now)
                 attach_manner_refresh(manner);
                 follow->next_sessions = g_get_monotonic_time() + SESSIONS_INTERVAL;
         }
+        followed->asked_at = g_get_monotonic_time();
+        followed->user->last_turn = ++follow->turn;
+        if (!followed->first_try)
+                followed->first_try = followed->asked_at;
         request = attach_manner_request(manner, followed->pid);
         followed->fd = holder_client_ask(&request, /* is_starting= */ true, &error);
         if (followed->fd < 0) {
@@ -138,20 +218,45 @@ static void follow_ask(Follow *follow, Followed *followed, gint64 now)
         }
         followed->state = FOLLOWED_ASKED;
         follow->n_asked++;
+        followed->user->n_asked++;
 }
 
-static void follow_ask_all(Follow *follow, gint64 now)
+/* Is A to be asked for before B? */
+static bool followed_is_before(const Followed *a, const Followed *b)
 {
+        if (a->user == b->user)
+                return a->next_try < b->next_try;
+        if (a->user->n_asked != b->user->n_asked)
+                return a->user->n_asked < b->user->n_asked;
+        return a->user->last_turn < b->user->last_turn;
+}
+
+/* Who is to be asked for next; NULL: nobody may be. */
+static Followed *follow_next(const Follow *follow, gint64 now)
+{
+        Followed *next = NULL;
         GHashTableIter iter;
         gpointer value;
 
         g_hash_table_iter_init(&iter, follow->processes);
-        while (follow->n_asked < MAX_ASKED && g_hash_table_iter_next(&iter, NULL, &value)) {
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
                 Followed *followed = value;
 
-                if (followed->state == FOLLOWED_WAITING && now >= followed->next_try)
-                        follow_ask(follow, followed, now);
+                if (followed->state != FOLLOWED_WAITING || now < followed->next_try ||
+                    now < followed->user->next_try || followed->user->n_asked >= MAX_ASKED_PER_USER)
+                        continue;
+                if (!next || followed_is_before(followed, next))
+                        next = followed;
         }
+        return next;
+}
+
+static void follow_ask_all(Follow *follow, gint64 now)
+{
+        Followed *followed;
+
+        while (follow->n_asked < MAX_ASKED && (followed = follow_next(follow, now)))
+                follow_ask(follow, followed, now);
 }
 
 static void follow_take_answer(Follow *follow, Followed *followed)
@@ -159,7 +264,7 @@ static void follow_take_answer(Follow *follow, Followed *followed)
         GError *error = NULL;
         json_auto_t *answer = holder_client_answer(fd_steal(&followed->fd), &error);
 
-        follow->n_asked--;
+        follow_free_place(follow, followed);
         if (!answer) {
                 follow_fail(follow, followed, error);
                 return;
@@ -167,6 +272,30 @@ static void follow_take_answer(Follow *follow, Followed *followed)
         followed->state = FOLLOWED_ATTACHED;
         if (json_is_true(json_object_get(answer, "new")))
                 follow->settings->attached(answer, follow->settings->data);
+}
+
+/* Those that have had their places long enough. */
+static void follow_take_places(Follow *follow, gint64 now)
+{
+        GHashTableIter iter;
+        gpointer value;
+
+        g_hash_table_iter_init(&iter, follow->processes);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                Followed *followed = value;
+                g_autofree char *text = NULL;
+
+                if (followed->state != FOLLOWED_ASKED || now - followed->asked_at < PLACE_TIME)
+                        continue;
+                text = g_strdup_printf(
+                        "process %d is not attached within %d s, and gives way to others: see "
+                        "clrsym attach --list, and clrsym doctor %d",
+                        (int)followed->pid, (int)(PLACE_TIME / G_TIME_SPAN_SECOND),
+                        (int)followed->pid);
+                follow_report_limit(follow, followed->user, FOLLOW_LIMIT_TIME, text);
+                follow_drop_answer(follow, followed);
+                followed->state = FOLLOWED_LATE;
+        }
 }
 
 /* Waits for answers until END, or until a runtime starts. */
@@ -188,6 +317,8 @@ static void follow_wait(Follow *follow, gint64 end)
                         n += asked[n]->fd >= 0;
                 }
                 fds[n] = (struct pollfd){.fd = search_fd(follow->search), .events = POLLIN};
+                if (fds[n].fd < 0)
+                        left = MIN(left, SEARCH_REST_MS);
                 if (poll(fds, n + 1, (int)left) <= 0)
                         continue;
                 if (fds[n].revents && search_take_ports(follow->search))
@@ -198,27 +329,50 @@ static void follow_wait(Follow *follow, gint64 end)
         }
 }
 
-/* Another holder than before: what it does not hold is to be attached. REPLY NULL: there is none.
- */
+/* ROW is what the holder has of a process that is late; NULL: it has given that up. */
+static void follow_take_late(Follow *follow, Followed *followed, json_t *row)
+{
+        const char *state = row ? field_text(row, "state") : NULL;
+        json_auto_t *answer = NULL;
+
+        if (!g_strcmp0(state, "attaching"))
+                return;
+        if (!row || !g_strcmp0(state, "failed")) {
+                const char *why = row ? field_text(row, "message") : NULL;
+
+                follow_fail(follow, followed,
+                            g_error_new(ATTACH_ERROR, ATTACH_ERROR_UNRESPONSIVE, "%s",
+                                        why ? why : "the runtime does not answer"));
+                return;
+        }
+        followed->state = FOLLOWED_ATTACHED;
+        answer = json_copy(row);
+        json_object_set_new(answer, "new", json_true());
+        follow->settings->attached(answer, follow->settings->data);
+}
+
+/* From another holder than before: what it does not hold is to be attached. REPLY NULL: there is
+ * none. */
 static void follow_take_holder(Follow *follow, pid_t holder, const json_t *reply)
 {
+        const bool is_same = reply && holder == follow->holder;
         json_t *attachments = json_object_get(reply, "attachments"), *row;
         g_autoptr(GHashTable) held = g_hash_table_new(NULL, NULL);
         GHashTableIter iter;
         gpointer value;
         size_t i;
 
-        if (reply && holder == follow->holder)
-                return;
         follow->holder = holder;
         json_array_foreach(attachments, i, row)
-                g_hash_table_add(held, GINT_TO_POINTER((pid_t)field_number(row, "pid")));
+                g_hash_table_insert(held, GINT_TO_POINTER((pid_t)field_number(row, "pid")), row);
         g_hash_table_iter_init(&iter, follow->processes);
         while (g_hash_table_iter_next(&iter, NULL, &value)) {
                 Followed *followed = value;
 
-                if (followed->state == FOLLOWED_ATTACHED &&
-                    !g_hash_table_contains(held, GINT_TO_POINTER(followed->pid)))
+                row = g_hash_table_lookup(held, GINT_TO_POINTER(followed->pid));
+                if (followed->state == FOLLOWED_LATE)
+                        follow_take_late(follow, followed, row);
+                else if (followed->state == FOLLOWED_ATTACHED && !row && !is_same)
                         followed_wait(followed);
         }
 }
@@ -244,19 +398,34 @@ static void follow_look_at_holder(Follow *follow, gint64 now)
                 follow_take_holder(follow, listener.pid, reply);
 }
 
+static void on_follow_slow(uid_t uid, void *data)
+{
+        const Follow *follow = data;
+
+        follow->settings->limited(uid,
+                                  "what these processes have mapped takes long to read, so that "
+                                  "new ones are found later: clrsym attach PID attaches one",
+                                  follow->settings->data);
+}
+
 void attach_follow(const FollowSettings *settings)
 {
-        const SearchScope scope = {
-                .is_whole_machine = true, .uid = settings->uid, .filter = settings->filter};
         Follow follow = {.settings = settings,
-                         .search = search_new(&scope),
-                         .processes = g_hash_table_new_full(NULL, NULL, NULL, followed_free)};
+                         .processes = g_hash_table_new_full(NULL, NULL, NULL, followed_free),
+                         .users = g_hash_table_new_full(NULL, NULL, NULL, g_free)};
+        const SearchScope scope = {.is_whole_machine = true,
+                                   .uid = settings->uid,
+                                   .filter = settings->filter,
+                                   .slow = on_follow_slow,
+                                   .data = &follow};
 
+        follow.search = search_new(&scope);
         for (;;) {
                 const gint64 now = g_get_monotonic_time();
 
                 follow_scan(&follow);
                 follow_look_at_holder(&follow, now);
+                follow_take_places(&follow, now);
                 follow_ask_all(&follow, now);
                 follow_wait(&follow, now + SCAN_MS * 1000);
         }

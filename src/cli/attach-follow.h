@@ -7,6 +7,9 @@
  * What the holder keeps attached stays so when we end. A process that somebody detaches is left
  * alone; if the holder itself was replaced, and does not have a process any more, it is attached
  * again.
+ *
+ * Users share the places of requests: each has so many at most, and the user who waits longest is
+ * the next. A target that takes too long to answer gives its place to others.
  */
 
 #include "attach/process-filter.h"
@@ -23,6 +26,9 @@ typedef struct FollowSettings {
         void (*attached)(const json_t *answer, void *data);
         /* A process cannot be attached; ERROR is to be freed. It is tried again now and then. */
         void (*failed)(pid_t pid, GError *error, void *data);
+        /* The processes of a user have reached a limit: TEXT (borrowed) is what, and what to do.
+         * Called once for each user and limit. */
+        void (*limited)(uid_t user, const char *text, void *data);
         void *data;
 } FollowSettings;
 

@@ -9,6 +9,7 @@
 #include "cli/table.h"
 #include "cli/pid-args.h"
 #include "cli/verbs.h"
+#include "util/message.h"
 
 /* How long the daemon may take to get all events. A live session's timer is about a second. */
 #define WAIT_MS 10000
@@ -279,6 +280,14 @@ static void on_follow_failed(pid_t pid, GError *error, void *data)
 
         pid_args_fail(args, pid, error);
         output_flush();
+        /* There is no end, at which the last one would be printed. */
+        message_print("clrsym", "%s", args->failure->message);
+        g_clear_error(&args->failure);
+}
+
+static void on_follow_limited(uid_t uid, const char *text, void *data)
+{
+        message_print("clrsym", "user %u: %s", (unsigned)uid, text);
 }
 
 /* Returns only with ERROR set. */
@@ -292,6 +301,7 @@ static bool attach_and_follow(const Options *options, GError **error)
                                    .uid = PROCESSES_ANY_USER,
                                    .attached = on_followed,
                                    .failed = on_follow_failed,
+                                   .limited = on_follow_limited,
                                    .data = &args};
 
         if (filter && (!options->user || pid_args_user(options, &settings.uid, error)))

@@ -3,6 +3,7 @@
 #include "attach/search.h"
 
 #include "support/suite.h"
+#include "util/unix-socket.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -116,17 +117,23 @@ START_TEST(test_port)
         g_autofree char *name = g_strdup_printf("dotnet-diagnostic-%d-1-socket", (int)numbers[_i]);
         g_autofree char *path = g_build_filename(directory, name, NULL);
         Search *search;
+        int fd;
 
         g_setenv("TMPDIR", directory, TRUE);
         search = search_new(&MACHINE);
         ck_assert(finds_child(search));
         search_take_ports(search);
-        ck_assert(g_file_set_contents(path, "", 0, NULL));
+        while (search_fd(search) < 0)
+                g_usleep(1000);
+        fd = unix_listen(path, 0600);
+        ck_assert_int_ge(fd, 0);
+        close(fd);
         ck_assert(is_readable(search_fd(search)));
         ck_assert(search_take_ports(search));
         /* It is attached, or soon will be. */
         ck_assert(!finds_child(search));
         ck_assert(search_has(search, child));
+        ck_assert_uint_eq(search_owner(search, child), geteuid());
         g_unlink(path);
         search_free(search);
 }

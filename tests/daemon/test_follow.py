@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""`clrsym attach --all --follow` among processes of a user that only pretend to be .NET runtimes: those of
+another user are attached all the same. In namespaces of its own, so that it finds no other processes.
+
+test_follow.py CLRSYM CLRSYMD PLUGIN_DIR
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+for sibling in ('traces', 'live'):
+    sys.path.insert(0, str(HERE.parent / sibling))
+
+import alone  # pylint: disable=wrong-import-position
+import live  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+from test_holder import NOBODY, Holder, python, runtimes  # pylint: disable=wrong-import-position
+from test_holder_ports import OTHER, as_user  # pylint: disable=wrong-import-position
+
+# More than the command asks for at a time, of one user and of all.
+N_HOSTILE = 40
+# s: a hostile one has its place for longer.
+WATCHDOG = 8
+N_MAPPERS, N_MAPPINGS = 30, 60000
+
+# Maps so many pages that to read their list takes long, and waits.
+MAPPER = '''
+import ctypes, os, sys, time
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+path = os.path.join(sys.argv[1], 'x' * 200)
+open(path, 'wb').write(bytes(4096))
+fd = os.open(path, os.O_RDONLY)
+for i in range(int(sys.argv[3])):
+    libc.mmap(None, 4096, 1 + i % 2 * 4, 2, fd, 0)
+for i in range(int(sys.argv[2]) - 1):
+    if os.fork() == 0:
+        break
+else:
+    print('READY', flush=True)
+time.sleep(600)
+'''
+
+
+class Follower:
+    """The command, while it runs."""
+
+    def __init__(self, process, directory):
+        self.process, self.directory = process, directory
+
+    def attached(self):
+        return {json.loads(line)['pid'] for line in (self.directory / 'output').read_text().splitlines()
+                if '"state":"failed"' not in line.replace(' ', '')}
+
+    def errors(self):
+        return (self.directory / 'errors').read_text()
+
+    def wait_for(self, pids, seconds):
+        """False: not within that time."""
+        with contextlib.suppress(RuntimeError):
+            return bool(live.wait_for('the attachments', lambda: self.attached() >= set(pids), self.process, seconds))
+        return False
+
+
+@contextlib.contextmanager
+def following(programs, holder, *options):
+    with open(holder.directory / 'output', 'wb') as output, open(holder.directory / 'errors', 'wb') as errors, \
+         live.child([programs.clrsym, 'attach', '--all', '--follow', '--json', *options], stdout=output,
+                    stderr=errors, env={**programs.environment, 'CLRSYM_HOLDER': str(holder.directory)}) as process:
+        yield Follower(process, holder.directory)
+
+
+@contextlib.contextmanager
+def holding(programs, directory, name, **variables):
+    place = pathlib.Path(directory) / name
+    place.mkdir()
+    place.chmod(0o755)
+    holder = Holder(programs, place)
+    with holder.running(**variables):
+        yield holder
+
+
+def victims(holder, follower, count=2):
+    """True if processes of another user, started one after the other, are attached in time."""
+    with contextlib.ExitStack() as stack:
+        for i in range(count):
+            pids = stack.enter_context(runtimes(holder, 'calm', place=f'victim-{i}', before=as_user(OTHER)))
+            if not follower.wait_for(pids, WATCHDOG):
+                return False
+    return True
+
+
+def test_hostile(tap, programs, directory, mode, words):
+    with holding(programs, directory, mode) as holder, \
+         runtimes(holder, mode, N_HOSTILE, place='hostile', before=as_user(NOBODY)), \
+         following(programs, holder) as follower:
+        live.wait_for('all places of a user', lambda: len(holder.ask('list')['attachments']) >= 8, seconds=60)
+        tap.check(victims(holder, follower), f'{N_HOSTILE} processes of one user, {mode}: those of another one are '
+                  'attached at once', follower.errors())
+        live.wait_for('the report', lambda: words in follower.errors(), follower.process, seconds=60)
+        tap.check(victims(holder, follower), f'also after the command has printed: {words}', follower.errors())
+
+
+def test_places(tap, programs, directory):
+    with holding(programs, directory, 'places', CLRSYM_MAX_ATTACHMENTS='32') as holder, \
+         runtimes(holder, 'calm', N_HOSTILE, place='hostile', before=as_user(NOBODY)), \
+         following(programs, holder) as follower:
+        live.wait_for('the limit', lambda: f'user {NOBODY} has 14 ' in follower.errors(), follower.process, seconds=60)
+        tap.check(victims(holder, follower), f'{N_HOSTILE} processes of a user for 28 places: there is one for another '
+                  'user', follower.errors())
+        with runtimes(holder, 'calm', place='own') as pids:
+            tap.check(follower.wait_for(pids, WATCHDOG), 'and for root', follower.errors())
+        tap.equal(follower.errors().count('CLRSYM_MAX_ATTACHMENTS'), 1, 'who has reached the limit is printed once')
+
+
+def test_maps(tap, programs, directory):
+    with holding(programs, directory, 'maps') as holder, \
+         runtimes(holder, 'early', place='kept') as kept, \
+         python(MAPPER, directory, N_MAPPERS, N_MAPPINGS, before=as_user(NOBODY)) as words, \
+         following(programs, holder) as follower:
+        tap.check(words == ['READY'] and follower.wait_for(kept, 4 * WATCHDOG) and victims(holder, follower),
+                  f'{N_MAPPERS} processes of a user that map {N_MAPPINGS} files: those of another one are attached',
+                  follower.errors())
+
+
+def test(tap, programs, directory, _):
+    os.chmod(directory, 0o777)
+    test_hostile(tap, programs, directory, 'creep', 'gives way to others')
+    test_hostile(tap, programs, directory, 'mute', 'does not answer')
+    test_places(tap, programs, directory)
+    test_maps(tap, programs, directory)
+
+
+if __name__ == '__main__':
+    alone.enter(lambda: recorded.main(test),
+                lambda: None if os.geteuid() == 0 else 'it takes root to be others')
