@@ -124,9 +124,23 @@ static bool recorder_prepare_command(Recorder *recorder, GError **error)
 static bool recorder_command_is_over(Recorder *recorder)
 {
         if (recorder->command.pid &&
-            spawn_wait(recorder->command.pid, 0, &recorder->command_status))
+            spawn_wait(recorder->command.pid, 0, -1, &recorder->command_status))
                 recorder->command.pid = 0;
         return !recorder->command.pid;
+}
+
+/* What came until now was obeyed. */
+static void recorder_take_signals(const Recorder *recorder)
+{
+        struct signalfd_siginfo info;
+
+        while (recorder->signal_fd >= 0 && read(recorder->signal_fd, &info, sizeof(info)) > 0)
+                ;
+}
+
+static bool recorder_is_interrupted(const Recorder *recorder)
+{
+        return spawn_is_woken(recorder->signal_fd);
 }
 
 /* A key on the terminal has reached it, too: it has a moment to end by itself. */
@@ -136,12 +150,15 @@ static void recorder_end_command(Recorder *recorder, bool is_interrupted)
 
         if (!recorder->command.pid)
                 return;
-        if (!spawn_wait(recorder->command.pid, deadline, &recorder->command_status)) {
+        if (!spawn_wait(recorder->command.pid, deadline, recorder->signal_fd,
+                        &recorder->command_status)) {
+                recorder_take_signals(recorder);
                 kill(recorder->command.pid, SIGTERM);
                 if (!spawn_wait(recorder->command.pid, g_get_monotonic_time() + COMMAND_LIMIT,
-                                &recorder->command_status)) {
+                                recorder->signal_fd, &recorder->command_status)) {
                         kill(recorder->command.pid, SIGKILL);
-                        spawn_wait(recorder->command.pid, G_MAXINT64, &recorder->command_status);
+                        spawn_wait(recorder->command.pid, G_MAXINT64, -1,
+                                   &recorder->command_status);
                 }
         }
         recorder->command.pid = 0;
@@ -208,7 +225,8 @@ static bool recorder_start_sampler(Recorder *recorder, GError **error)
                                    .frequency = settings->frequency,
                                    .call_graph = settings->call_graph,
                                    .is_whole_machine = settings->is_whole_machine,
-                                   .is_divided = settings->interval > 0};
+                                   .is_divided = settings->interval > 0,
+                                   .wake_fd = recorder->signal_fd};
 
         if (!pids->len && !settings->is_whole_machine)
                 return recorder_set_ended(recorder, error);
@@ -218,7 +236,9 @@ static bool recorder_start_sampler(Recorder *recorder, GError **error)
         return recorder->sampler != NULL;
 }
 
-/* Each attached process is asked to sample itself, once. */
+/* Each attached process is asked to sample itself, once. One that is not attached yet may not
+ * answer.
+ */
 static void recorder_follow(Recorder *recorder)
 {
         json_auto_t *attachments = recorder_attachments(recorder);
@@ -230,16 +250,13 @@ static void recorder_follow(Recorder *recorder)
                 const json_t *pid = json_object_get(attachment, "pid");
                 g_autoptr(GError) error = NULL;
 
+                if (recorder_is_interrupted(recorder))
+                        return;
+                if (!json_string_value(json_object_get(attachment, "since")))
+                        continue;
                 if (!runtime_sampler_add(recorder->runtime, (pid_t)json_integer_value(pid), &error))
                         recorder_note(recorder, error->message);
         }
-}
-
-static bool recorder_is_interrupted(const Recorder *recorder)
-{
-        struct pollfd fd = {.fd = recorder->signal_fd, .events = POLLIN};
-
-        return poll(&fd, 1, 0) > 0;
 }
 
 /* perf; or, where it cannot be used, the runtimes themselves. */
@@ -328,7 +345,7 @@ static void recorder_pass_parts(Recorder *recorder)
 static void recorder_end_parts(Recorder *recorder)
 {
         if (recorder->sampler)
-                sampler_stop(recorder->sampler, /* error= */ NULL);
+                sampler_stop(recorder->sampler, recorder->signal_fd, /* error= */ NULL);
         recorder_pass_parts(recorder);
 }
 
@@ -441,15 +458,11 @@ static void recorder_catch_signals(Recorder *recorder)
         recorder->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* What came meanwhile was obeyed. */
 static void recorder_release_signals(Recorder *recorder)
 {
-        struct signalfd_siginfo info;
-
         if (recorder->signal_fd < 0)
                 return;
-        while (read(recorder->signal_fd, &info, sizeof(info)) > 0)
-                ;
+        recorder_take_signals(recorder);
         fd_clear(&recorder->signal_fd);
         sigprocmask(SIG_SETMASK, &recorder->old_signals, NULL);
 }
@@ -475,7 +488,8 @@ Recorder *recorder_new(const RecorderSettings *settings, GError **error)
         recorder_catch_signals(recorder);
         recorder->scratch = scratch_new(error);
         if (recorder->scratch)
-                recorder->services = services_start(recorder->scratch, !settings->interval, error);
+                recorder->services = services_start(recorder->scratch, !settings->interval,
+                                                    recorder->signal_fd, error);
         if (recorder->services)
                 return recorder;
         recorder_explain(recorder, error);
@@ -495,7 +509,7 @@ void recorder_free(Recorder *recorder)
         tally_free(recorder->tally);
         runtime_sampler_free(recorder->runtime);
         g_array_unref(recorder->fds);
-        services_free(recorder->services);
+        services_free(recorder->services, recorder->signal_fd);
         scratch_free(recorder->scratch);
         subjects_free(recorder->subjects);
         recorder_release_signals(recorder);
@@ -521,8 +535,8 @@ static bool recorder_begin(Recorder *recorder, GError **error)
                                            .data = settings->data};
 
         recorder->subjects = subjects_new(&subjects);
-        return subjects_begin(recorder->subjects, error) &&
-               recorder_prepare_command(recorder, error) &&
+        return subjects_begin(recorder->subjects, recorder->signal_fd, error) &&
+               !recorder_is_interrupted(recorder) && recorder_prepare_command(recorder, error) &&
                recorder_start_sampling(recorder, error) && recorder_start_command(recorder, error);
 }
 
@@ -531,7 +545,7 @@ static bool recorder_stop_runtime(Recorder *recorder, GError **error)
         g_autofree char *note = NULL;
         int r;
 
-        runtime_sampler_stop(recorder->runtime);
+        runtime_sampler_stop(recorder->runtime, recorder->signal_fd);
         r = runtime_sampler_write_error(recorder->runtime);
         if (!runtime_sampler_size(recorder->runtime)) {
                 g_set_error(error, SPAWN_ERROR, 0, "%s",
@@ -552,7 +566,7 @@ static bool recorder_end_sampling(Recorder *recorder, GError **error)
         if (recorder->runtime)
                 return recorder_stop_runtime(recorder, error);
         if (!recorder->settings.interval)
-                return sampler_stop(recorder->sampler, error);
+                return sampler_stop(recorder->sampler, recorder->signal_fd, error);
         recorder_end_parts(recorder);
         return true;
 }
@@ -569,11 +583,13 @@ bool recorder_run(Recorder *recorder, GError **error)
         recorder->next_horizon = recorder->begin + HORIZON_INTERVAL;
         recorder->next_part = recorder->begin + recorder_interval(recorder);
         is_interrupted = recorder_wait(recorder);
+        /* A later one ends what is waited for from here on. */
+        recorder_take_signals(recorder);
         if (!recorder_end_sampling(recorder, error))
                 return false;
         /* Before a command that still runs is ended: what a runtime emitted last would be
          * uncertain, and it does not end before its sessions are read. */
-        services_detach(recorder->services);
+        services_detach(recorder->services, recorder->signal_fd);
         recorder_end_command(recorder, is_interrupted);
         recorder_release_signals(recorder);
         return true;

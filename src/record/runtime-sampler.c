@@ -212,7 +212,7 @@ bool runtime_sampler_is_over(const RuntimeSampler *sampler)
         return g_hash_table_size(sampler->processes) > 0;
 }
 
-void runtime_sampler_stop(RuntimeSampler *sampler)
+void runtime_sampler_stop(RuntimeSampler *sampler, int wake_fd)
 {
         GHashTableIter iter;
         gpointer data;
@@ -223,7 +223,7 @@ void runtime_sampler_stop(RuntimeSampler *sampler)
                 SampledProcess *process = data;
 
                 /* A process that ends or hangs has written what it will. */
-                if (process->session.fd >= 0)
+                if (process->session.fd >= 0 && !spawn_is_woken(wake_fd))
                         eventpipe_session_stop(&process->target, &process->session,
                                                /* error= */ NULL);
         }

@@ -40,7 +40,7 @@ void runtime_sampler_note_mappings(RuntimeSampler *sampler);
 /* True if there were processes, and all have ended. */
 bool runtime_sampler_is_over(const RuntimeSampler *sampler);
 /* Ends all sessions: every sample is in the files then. */
-void runtime_sampler_stop(RuntimeSampler *sampler);
+void runtime_sampler_stop(RuntimeSampler *sampler, int wake_fd);
 
 /* Where the files are; owned by the sampler. */
 const char *runtime_sampler_directory(const RuntimeSampler *sampler);

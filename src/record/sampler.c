@@ -108,7 +108,7 @@ static void sampler_set_refused(const Sampler *sampler, const SamplerSettings *s
                             words ? words : "it reports nothing");
 }
 
-static bool sampler_enable(Sampler *sampler)
+static bool sampler_enable(Sampler *sampler, int wake_fd)
 {
         const gint64 deadline = g_get_monotonic_time() + START_LIMIT;
         struct pollfd fd = {.fd = sampler->control, .events = POLLIN};
@@ -117,7 +117,8 @@ static bool sampler_enable(Sampler *sampler)
         if (send(sampler->control, ENABLE, strlen(ENABLE), MSG_NOSIGNAL) < 0)
                 return false;
         while (poll(&fd, 1, REPLY_MS) <= 0)
-                if (sampler_is_over(sampler) || g_get_monotonic_time() >= deadline)
+                if (sampler_is_over(sampler) || g_get_monotonic_time() >= deadline ||
+                    spawn_is_woken(wake_fd))
                         return false;
         return recv(sampler->control, reply, sizeof(reply), 0) > 0;
 }
@@ -204,7 +205,7 @@ unsigned sampler_pace(const Sampler *sampler, gint64 now)
 
 static void sampler_end_attempt(Sampler *sampler)
 {
-        spawn_end(&sampler->perf, SIGKILL, 0);
+        spawn_end(&sampler->perf, SIGKILL, 0, -1);
         fd_clear(&sampler->control);
 }
 
@@ -213,7 +214,8 @@ static bool sampler_may_retry(const Sampler *sampler, const SamplerSettings *set
 {
         g_autofree char *words = sampler_words(sampler);
 
-        return sampler->control >= 0 && !settings->is_whole_machine && !words;
+        return sampler->control >= 0 && !settings->is_whole_machine && !words &&
+               !spawn_is_woken(settings->wake_fd);
 }
 
 Sampler *sampler_start(const Scratch *scratch, const SamplerSettings *settings, GError **error)
@@ -229,7 +231,7 @@ Sampler *sampler_start(const Scratch *scratch, const SamplerSettings *settings, 
                 sampler_end_attempt(sampler);
                 sampler_note_threads(sampler, settings);
                 sampler_spawn(sampler, scratch, settings, error);
-                if (sampler->perf && sampler_enable(sampler)) {
+                if (sampler->perf && sampler_enable(sampler, settings->wake_fd)) {
                         sampler_note_threads(sampler, settings);
                         return sampler;
                 }
@@ -276,7 +278,7 @@ bool sampler_is_over(Sampler *sampler)
 {
         int status;
 
-        if (sampler->perf && spawn_wait(sampler->perf, 0, &status))
+        if (sampler->perf && spawn_wait(sampler->perf, 0, -1, &status))
                 sampler->perf = 0;
         return !sampler->perf;
 }
@@ -307,13 +309,13 @@ char *sampler_room_missing(const Sampler *sampler)
                                          g_get_tmp_dir());
 }
 
-bool sampler_stop(Sampler *sampler, GError **error)
+bool sampler_stop(Sampler *sampler, int wake_fd, GError **error)
 {
         g_autofree char *missing = NULL;
 
         if (sampler->perf)
                 kill(sampler->perf, SIGCONT); /* see sampler_pace() */
-        spawn_end(&sampler->perf, SIGINT, STOP_LIMIT);
+        spawn_end(&sampler->perf, SIGINT, STOP_LIMIT, wake_fd);
         missing = sampler_room_missing(sampler);
         if (missing) {
                 g_set_error(error, SPAWN_ERROR, 0, "%s, or record for a shorter time", missing);

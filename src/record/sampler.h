@@ -20,6 +20,7 @@ typedef struct SamplerSettings {
         const pid_t *pids;      /* and what they start */
         unsigned n_pids;
         bool is_divided; /* into files, see sampler_divide() */
+        int wake_fd;     /* its start is given up then: see spawn.h */
 } SamplerSettings;
 
 typedef struct Sampler {
@@ -48,7 +49,9 @@ char *sampler_room_missing(const Sampler *sampler);
 /* Keeps it from taking more CPU than it needs. To be called again after the returned ms, or
  * earlier. */
 unsigned sampler_pace(const Sampler *sampler, gint64 now);
-/* Ends it. False with ERROR set: there are no samples. */
-bool sampler_stop(Sampler *sampler, GError **error);
+/* Ends it, at once if WAKE_FD (see spawn.h) is readable. False with ERROR set: there are no
+ * samples.
+ */
+bool sampler_stop(Sampler *sampler, int wake_fd, GError **error);
 /* NULL is fine. */
 void sampler_free(Sampler *sampler);

@@ -23,27 +23,30 @@
 /* From the directory of clrsym in the build tree. */
 #define BUILT_DAEMON "../daemon/clrsymd"
 
-static bool services_await_socket(const char *path, pid_t pid, const char *log, GError **error)
+static bool services_await_socket(const char *path, pid_t pid, const char *log, int wake_fd,
+                                  GError **error)
 {
         const gint64 deadline = g_get_monotonic_time() + START_LIMIT;
         g_autofree char *text = NULL;
         int status;
 
         while (access(path, F_OK) < 0) {
-                if (spawn_wait(pid, 0, &status) || g_get_monotonic_time() >= deadline) {
+                const gint64 now = g_get_monotonic_time();
+
+                if (spawn_wait(pid, now + START_MS * G_TIME_SPAN_MILLISECOND, wake_fd, &status) ||
+                    now >= deadline || spawn_is_woken(wake_fd)) {
                         g_file_get_contents(log, &text, NULL, NULL);
                         g_set_error(error, SPAWN_ERROR, 0, "no service at %s: %s", path,
                                     text && *text ? g_strchomp(text) : "it does not start");
                         return false;
                 }
-                g_usleep(START_MS * 1000);
         }
         return true;
 }
 
 /* 0 with ERROR set. */
 static pid_t services_start_one(const Scratch *scratch, const char *const *argv, const char *path,
-                                GError **error)
+                                int wake_fd, GError **error)
 {
         g_autofree char *log = scratch_file(scratch, "log");
         FD_AUTO int log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -52,8 +55,8 @@ static pid_t services_start_one(const Scratch *scratch, const char *const *argv,
                 .death_signal = SIGTERM, .log_fd = log_fd, .kept = &scratch->life_fd, .n_kept = 1};
         pid_t pid = spawn_helper(argv, &settings, error);
 
-        if (pid && !services_await_socket(path, pid, log, error))
-                spawn_end(&pid, SIGKILL, 0);
+        if (pid && !services_await_socket(path, pid, log, wake_fd, error))
+                spawn_end(&pid, SIGKILL, 0, -1);
         return pid;
 }
 
@@ -71,7 +74,7 @@ static char *services_daemon_program(void)
                                                  : g_strdup(CLRSYM_DAEMON_PATH);
 }
 
-Services *services_start(const Scratch *scratch, bool logs_jit, GError **error)
+Services *services_start(const Scratch *scratch, bool logs_jit, int wake_fd, GError **error)
 {
         Services *services = g_new0(Services, 1);
         g_autofree char *ingest = scratch_file(scratch, "ingest"), *program = holder_path_program(),
@@ -92,19 +95,20 @@ Services *services_start(const Scratch *scratch, bool logs_jit, GError **error)
         if (g_mkdir_with_parents(logs_jit ? services->jit_logs : services->holder_path, 0700) < 0) {
                 g_set_error(error, SPAWN_ERROR, 0, "cannot make the directory %s: %s",
                             services->jit_logs, g_strerror(errno));
-                services_free(services);
+                services_free(services, wake_fd);
                 return NULL;
         }
-        services->daemon = services_start_one(scratch, argv, services->query, error);
+        services->daemon = services_start_one(scratch, argv, services->query, wake_fd, error);
         if (services->daemon) {
                 const char *const holder_argv[] = {program,    "--directory", services->holder_path,
                                                    "--ingest", ingest,        NULL};
 
-                services->holder = services_start_one(scratch, holder_argv, services->port, error);
+                services->holder =
+                        services_start_one(scratch, holder_argv, services->port, wake_fd, error);
         }
         if (services->holder)
                 return services;
-        services_free(services);
+        services_free(services, wake_fd);
         return NULL;
 }
 
@@ -112,22 +116,22 @@ bool services_has_daemon(Services *services)
 {
         int status;
 
-        if (services->daemon && spawn_wait(services->daemon, 0, &status))
+        if (services->daemon && spawn_wait(services->daemon, 0, -1, &status))
                 services->daemon = 0;
         return services->daemon != 0;
 }
 
-void services_detach(Services *services)
+void services_detach(Services *services, int wake_fd)
 {
-        spawn_end(&services->holder, SIGTERM, DETACH_LIMIT);
+        spawn_end(&services->holder, SIGTERM, DETACH_LIMIT, wake_fd);
 }
 
-void services_free(Services *services)
+void services_free(Services *services, int wake_fd)
 {
         if (!services)
                 return;
-        services_detach(services);
-        spawn_end(&services->daemon, SIGTERM, END_LIMIT);
+        services_detach(services, wake_fd);
+        spawn_end(&services->daemon, SIGTERM, END_LIMIT, wake_fd);
         g_free(services->query);
         g_free(services->holder_path);
         g_free(services->port);

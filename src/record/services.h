@@ -20,11 +20,13 @@ typedef struct Services {
         char *jit_logs;       /* owned: the directory of jit-log.h */
 } Services;
 
-/* NULL with ERROR set. LOGS_JIT: without a bound, so not for a recording that does not end. */
-Services *services_start(const Scratch *scratch, bool logs_jit, GError **error);
+/* NULL with ERROR set. LOGS_JIT: without a bound, so not for a recording that does not end.
+ * WAKE_FD: see spawn.h. */
+Services *services_start(const Scratch *scratch, bool logs_jit, int wake_fd, GError **error);
 /* False: the daemon has ended by itself, or was killed, and what it knew is lost. */
 bool services_has_daemon(Services *services);
-/* Ends all sessions. When this returns, the daemon has everything that the runtimes emitted. */
-void services_detach(Services *services);
-/* Ends both. NULL is fine. */
-void services_free(Services *services);
+/* Ends all sessions. When this returns, the daemon has everything that the runtimes emitted, unless
+ * WAKE_FD is readable. */
+void services_detach(Services *services, int wake_fd);
+/* Ends both, at once if WAKE_FD is readable. NULL is fine. */
+void services_free(Services *services, int wake_fd);

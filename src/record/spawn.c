@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -112,34 +113,42 @@ bool spawn_command_go(SpawnCommand *command, const char *name, GError **error)
                 return true;
         errno = reason;
         spawn_set_error(name, error);
-        spawn_end(&command->pid, SIGKILL, 0);
+        spawn_end(&command->pid, SIGKILL, 0, -1);
         return false;
 }
 
-bool spawn_wait(pid_t pid, gint64 deadline, int *ret_status)
+bool spawn_is_woken(int wake_fd)
 {
+        struct pollfd fd = {.fd = wake_fd, .events = POLLIN};
+
+        return poll(&fd, 1, 0) > 0;
+}
+
+bool spawn_wait(pid_t pid, gint64 deadline, int wake_fd, int *ret_status)
+{
+        struct pollfd wake = {.fd = wake_fd, .events = POLLIN};
         int status = 0;
         pid_t r;
 
-        while ((r = waitpid(pid, &status, WNOHANG)) == 0 || (r < 0 && errno == EINTR)) {
-                if (g_get_monotonic_time() >= deadline)
+        while ((r = waitpid(pid, &status, WNOHANG)) == 0 || (r < 0 && errno == EINTR))
+                if (g_get_monotonic_time() >= deadline || poll(&wake, 1, WAIT_MS) > 0)
                         return false;
-                g_usleep(WAIT_MS * 1000);
-        }
         *ret_status = r < 0 ? 0 : status;
         return true;
 }
 
-void spawn_end(pid_t *pid, int signal_number, gint64 limit)
+void spawn_end(pid_t *pid, int signal_number, gint64 limit, int wake_fd)
 {
         int status;
 
         if (*pid <= 0)
                 return;
         kill(*pid, signal_number);
-        if (!spawn_wait(*pid, g_get_monotonic_time() + limit, &status)) {
+        if (!spawn_wait(*pid, g_get_monotonic_time() + limit, wake_fd, &status)) {
+                /* Those that it started, too: nobody waits for them. */
+                kill(-*pid, SIGKILL);
                 kill(*pid, SIGKILL);
-                spawn_wait(*pid, G_MAXINT64, &status);
+                spawn_wait(*pid, G_MAXINT64, -1, &status);
         }
         *pid = 0;
 }

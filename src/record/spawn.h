@@ -37,9 +37,15 @@ bool spawn_command(char **argv, char **environment, SpawnCommand *ret_command, G
  */
 bool spawn_command_go(SpawnCommand *command, const char *name, GError **error);
 
+/*
+ * WAKE_FD, here and below: what is waited for is given up when this is readable, because a signal
+ * has come; -1: it never is.
+ */
+bool spawn_is_woken(int wake_fd);
 /* Waits until the process ends, up to DEADLINE (us of g_get_monotonic_time()). False: it runs. */
-bool spawn_wait(pid_t pid, gint64 deadline, int *ret_status);
-/* Sends SIGNAL to *PID, waits so many us, kills it if need be, and sets *PID to 0. */
-void spawn_end(pid_t *pid, int signal_number, gint64 limit);
+bool spawn_wait(pid_t pid, gint64 deadline, int wake_fd, int *ret_status);
+/* Sends SIGNAL to *PID, waits so many us, kills it and its process group if need be, and sets *PID
+ * to 0. */
+void spawn_end(pid_t *pid, int signal_number, gint64 limit, int wake_fd);
 
 #define SPAWN_ERROR (g_quark_from_static_string("clrsym-spawn"))

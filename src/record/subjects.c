@@ -6,6 +6,7 @@
 #include "attach/processes.h"
 #include "attach/search.h"
 #include "attach/target.h"
+#include "record/spawn.h"
 #include "util/fd.h"
 #include "util/proc.h"
 #include "util/rootfs.h"
@@ -18,10 +19,16 @@
 #define SEARCH_INTERVAL G_TIME_SPAN_SECOND
 #define RETRY_INTERVAL  (50 * G_TIME_SPAN_MILLISECOND)
 
+/* In us, for all answers before the recording begins: those of processes that a search has found,
+ * and those of processes that the user has named, which have longer than a port may take. */
+#define FOUND_LIMIT (3 * G_TIME_SPAN_SECOND)
+#define NAMED_LIMIT (15 * G_TIME_SPAN_SECOND)
+
 /* A process whose attachment was asked for. */
 typedef struct Asked {
         pid_t pid;
         int fd; /* for the answer */
+        bool is_named;
 } Asked;
 
 struct Subjects {
@@ -31,6 +38,9 @@ struct Subjects {
         gint64 next_search; /* us of g_get_monotonic_time() */
         guint first_fd;     /* in the array of the last poll */
         guint n_polled;     /* answers that were polled for */
+        guint n_attached;   /* of the processes that the user has named */
+        GError *refusal;    /* owned or NULL: of the only one that was named, before it begins */
+        bool has_begun;
 };
 
 /* A runtime that has just started may open its port in a moment, or take a session then. */
@@ -60,13 +70,14 @@ void subjects_free(Subjects *subjects)
                 close(g_array_index(subjects->asked, Asked, i).fd);
         g_array_unref(subjects->asked);
         search_free(subjects->search);
+        g_clear_error(&subjects->refusal);
         g_free(subjects);
 }
 
 static Asked subjects_ask(const Subjects *subjects, const Request *request, GError **error)
 {
-        return (Asked){request->pid,
-                       holder_client_ask_in(subjects->settings.holder, request, error)};
+        return (Asked){.pid = request->pid,
+                       .fd = holder_client_ask_in(subjects->settings.holder, request, error)};
 }
 
 /* What is not asked for by its pid may have load contexts, which a listing can harm. */
@@ -147,7 +158,7 @@ static Asked subjects_ask_for_found(const Subjects *subjects, pid_t pid, GError 
         case SUBJECT_IS_ASKED:
                 return subjects_ask_to_attach(subjects, pid, ATTACH_LIST_AUTO, error);
         }
-        return (Asked){pid, -1};
+        return (Asked){.pid = pid, .fd = -1};
 }
 
 /* Attaches what a search has found. Nobody waits for the answers. */
@@ -167,63 +178,117 @@ static void subjects_search(Subjects *subjects)
         }
 }
 
+static void subjects_append_fds(const Subjects *subjects, GArray *fds)
+{
+        guint i;
+
+        for (i = 0; i < subjects->asked->len; i++) {
+                const struct pollfd asked = {.fd = g_array_index(subjects->asked, Asked, i).fd,
+                                             .events = POLLIN};
+
+                g_array_append_val(fds, asked);
+        }
+}
+
+/* One that the user has named is not attached. REFUSAL is taken over. */
+static void subjects_refuse_named(Subjects *subjects, GError *refusal)
+{
+        if (subjects->settings.n_pids == 1 && !subjects->has_begun) {
+                subjects->refusal = refusal;
+                return;
+        }
+        subjects->settings.note(refusal->message, subjects->settings.data);
+        g_error_free(refusal);
+}
+
 static void subjects_take_answer(Subjects *subjects, guint i)
 {
         const Asked asked = g_array_index(subjects->asked, Asked, i);
         g_autoptr(GError) refusal = NULL;
 
         json_decref(holder_client_answer(asked.fd, &refusal));
-        if (refusal)
-                subjects_refuse(subjects, asked.pid, refusal);
         g_array_remove_index_fast(subjects->asked, i);
+        if (asked.is_named && refusal)
+                subjects_refuse_named(subjects, g_steal_pointer(&refusal));
+        else if (asked.is_named)
+                subjects->n_attached++;
+        else if (refusal)
+                subjects_refuse(subjects, asked.pid, refusal);
 }
 
-/* Waits for each answer. */
-static bool subjects_attach(Subjects *subjects, GError **error)
+/* Waits for all answers that are awaited, up to LIMIT us. */
+static void subjects_await(Subjects *subjects, gint64 limit, int wake_fd)
 {
-        const SubjectsSettings *settings = &subjects->settings;
-        g_autofree Asked *asked = g_new0(Asked, settings->n_pids);
-        size_t i, n_attached = 0;
+        const gint64 deadline = g_get_monotonic_time() + limit;
+        const struct pollfd wake = {.fd = wake_fd, .events = POLLIN};
+        g_autoptr(GArray) fds = g_array_new(FALSE, FALSE, sizeof(struct pollfd));
+        gint64 left;
+        guint i;
 
-        for (i = 0; i < settings->n_pids; i++)
-                asked[i] = subjects_ask_to_attach(subjects, settings->pids[i], ATTACH_LIST_ALWAYS,
-                                                  NULL);
-        for (i = 0; i < settings->n_pids; i++) {
-                g_autoptr(GError) refusal = NULL;
-                json_auto_t *answer =
-                        asked[i].fd >= 0 ? holder_client_answer(asked[i].fd, &refusal) : NULL;
-
-                n_attached += answer != NULL;
-                if (refusal && settings->n_pids == 1) {
-                        g_propagate_error(error, g_steal_pointer(&refusal));
-                        return false;
-                }
-                if (refusal)
-                        settings->note(refusal->message, settings->data);
+        while (subjects->asked->len && (left = deadline - g_get_monotonic_time()) > 0) {
+                g_array_set_size(fds, 0);
+                subjects_append_fds(subjects, fds);
+                g_array_append_val(fds, wake);
+                poll((struct pollfd *)(void *)fds->data, fds->len, (int)((left + 999) / 1000));
+                if (g_array_index(fds, struct pollfd, fds->len - 1).revents)
+                        return;
+                for (i = fds->len - 1; i-- > 0;)
+                        if (g_array_index(fds, struct pollfd, i).revents)
+                                subjects_take_answer(subjects, i);
         }
-        if (settings->n_pids && !n_attached) {
-                g_set_error_literal(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
-                                    "none of the processes can be attached");
-                return false;
-        }
-        return true;
 }
 
-bool subjects_begin(Subjects *subjects, GError **error)
+static void subjects_ask_for_named(Subjects *subjects)
 {
         size_t i;
 
-        if (subjects->settings.is_whole_machine) {
+        for (i = 0; i < subjects->settings.n_pids; i++) {
+                Asked asked = subjects_ask_to_attach(subjects, subjects->settings.pids[i],
+                                                     ATTACH_LIST_ALWAYS, NULL);
+
+                asked.is_named = true;
+                if (asked.fd >= 0)
+                        g_array_append_val(subjects->asked, asked);
+        }
+}
+
+static void subjects_note_late(const Subjects *subjects)
+{
+        g_autofree char *note = g_strdup_printf(
+                "%u processes are not attached yet, process %d for one: they are "
+                "sampled, and have names from then on",
+                subjects->asked->len, (int)g_array_index(subjects->asked, Asked, 0).pid);
+
+        subjects->settings.note(note, subjects->settings.data);
+}
+
+bool subjects_begin(Subjects *subjects, int wake_fd, GError **error)
+{
+        const SubjectsSettings *settings = &subjects->settings;
+        size_t i;
+
+        if (settings->is_whole_machine) {
                 subjects_search(subjects);
-                while (subjects->asked->len)
-                        subjects_take_answer(subjects, subjects->asked->len - 1);
         } else {
-                for (i = 0; i < subjects->settings.n_pids; i++)
-                        search_add_root(subjects->search, subjects->settings.pids[i]);
+                for (i = 0; i < settings->n_pids; i++)
+                        search_add_root(subjects->search, settings->pids[i]);
                 /* Children that run already are not sampled either. */
                 g_array_unref(search_look(subjects->search));
         }
-        return subjects_attach(subjects, error);
+        subjects_ask_for_named(subjects);
+        subjects_await(subjects, settings->is_whole_machine ? FOUND_LIMIT : NAMED_LIMIT, wake_fd);
+        subjects->has_begun = true;
+        if (subjects->refusal) {
+                g_propagate_error(error, g_steal_pointer(&subjects->refusal));
+                return false;
+        }
+        if (subjects->asked->len && !spawn_is_woken(wake_fd))
+                subjects_note_late(subjects);
+        if (!settings->n_pids || subjects->n_attached || subjects->asked->len)
+                return true;
+        g_set_error_literal(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
+                            "none of the processes can be attached");
+        return false;
 }
 
 void subjects_add_command(Subjects *subjects, pid_t pid)
@@ -234,17 +299,11 @@ void subjects_add_command(Subjects *subjects, pid_t pid)
 void subjects_poll(Subjects *subjects, GArray *fds)
 {
         const struct pollfd ports = {.fd = search_fd(subjects->search), .events = POLLIN};
-        guint i;
 
         subjects->first_fd = fds->len;
         subjects->n_polled = subjects->asked->len;
         g_array_append_val(fds, ports);
-        for (i = 0; i < subjects->n_polled; i++) {
-                const struct pollfd asked = {.fd = g_array_index(subjects->asked, Asked, i).fd,
-                                             .events = POLLIN};
-
-                g_array_append_val(fds, asked);
-        }
+        subjects_append_fds(subjects, fds);
 }
 
 void subjects_serve(Subjects *subjects, const GArray *fds)

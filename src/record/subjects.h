@@ -30,9 +30,12 @@ Subjects *subjects_new(const SubjectsSettings *settings);
 /* NULL is fine. */
 void subjects_free(Subjects *subjects);
 
-/* Attaches what runs already, and waits until it is. False with ERROR set: none of PIDS could be.
+/*
+ * Attaches what runs already, and waits until it is, but a few seconds at most, and not when
+ * WAKE_FD (see spawn.h) is readable: the rest is attached meanwhile. False with ERROR set: none of
+ * PIDS could be.
  */
-bool subjects_begin(Subjects *subjects, GError **error);
+bool subjects_begin(Subjects *subjects, int wake_fd, GError **error);
 
 /* PID is the command, which has not begun yet. */
 void subjects_add_command(Subjects *subjects, pid_t pid);

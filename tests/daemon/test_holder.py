@@ -126,7 +126,8 @@ while True:
         reply(connection, struct.pack('<Q', n))
         sessions[n] = connection
         if mode in ('calm', 'creep'):
-            connection.sendall(b'Nettrace')
+            with contextlib.suppress(OSError):
+                connection.sendall(b'Nettrace')
         open(os.path.join(directory, f'session-{n}'), 'w').close()
 '''
 
