@@ -229,7 +229,7 @@ def test_held(tap, programs, directory):
             os.kill(pid, signal.SIGKILL)
         tap.check(wait_for(lambda: sum(row['fed'] for row in fakes.rows().values()) == 4, 60),
                   'those that waited follow', fakes.rows())
-        tap.equal(fakes.n_named(), 6, 'and have their names')
+        tap.check(wait_for(lambda: fakes.n_named() == 6), 'and have their names', fakes.answers())
         fakes.stop()
 
 
