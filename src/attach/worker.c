@@ -476,9 +476,11 @@ static bool worker_hold(const WorkerJob *job, Worker *worker, GError **error)
 
         if (!worker_choose_via(job, worker, error))
                 return false;
-        worker->version = eventpipe_runtime_version(&worker->target, error);
-        if ((!worker->version && *error) || !worker_open(worker, error))
+        /* First, because the target may be starting: what it compiles until then has to be listed.
+         */
+        if (!worker_open(worker, error))
                 return false;
+        worker->version = eventpipe_runtime_version(&worker->target, /* error= */ NULL);
         worker->session.n_taken = job->n_taken;
         report = worker_report_new(worker, WORKER_HELD);
         report.time = eventpipe_session_clock();

@@ -93,12 +93,16 @@ static void recorder_count_attached(const Recorder *recorder, RecorderProgress *
 
 /* The command */
 
-/* Its runtimes connect to our holder, besides where they connected to before. */
+/*
+ * Its runtimes connect to our holder, besides where they connected to before. None waits for that:
+ * a program that inherits the variable may run where the socket is not, as a user who may not
+ * connect to it, or after the recording.
+ */
 static char **recorder_environment(const Recorder *recorder)
 {
         const char *before = g_getenv(PORT_VARIABLE);
         g_autofree char *value =
-                g_strdup_printf("%s%s%s,suspend", before ? before : "",
+                g_strdup_printf("%s%s%s,nosuspend", before ? before : "",
                                 before && *before ? ";" : "", recorder->services->port);
 
         return g_environ_setenv(g_get_environ(), PORT_VARIABLE, value, TRUE);
@@ -527,7 +531,6 @@ static bool recorder_begin(Recorder *recorder, GError **error)
 {
         const RecorderSettings *settings = &recorder->settings;
         const SubjectsSettings subjects = {.holder = recorder->services->holder_path,
-                                           .port = recorder->services->port,
                                            .pids = settings->pids,
                                            .n_pids = settings->n_pids,
                                            .is_whole_machine = settings->is_whole_machine,

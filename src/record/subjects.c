@@ -5,19 +5,16 @@
 #include "attach/holder-client.h"
 #include "attach/processes.h"
 #include "attach/search.h"
-#include "attach/target.h"
 #include "record/spawn.h"
-#include "util/fd.h"
-#include "util/proc.h"
-#include "util/rootfs.h"
 
 #include <poll.h>
-#include <string.h>
 #include <unistd.h>
 
-/* In us, between two searches; and after a process that could not be attached yet. */
-#define SEARCH_INTERVAL G_TIME_SPAN_SECOND
-#define RETRY_INTERVAL  (50 * G_TIME_SPAN_MILLISECOND)
+/* In us, between two searches: of the whole machine; of what descends from a process, where also a
+ * short program that cannot be attached is to be found; and after one that could not be yet. */
+#define SEARCH_INTERVAL  G_TIME_SPAN_SECOND
+#define DESCENT_INTERVAL (200 * G_TIME_SPAN_MILLISECOND)
+#define RETRY_INTERVAL   (50 * G_TIME_SPAN_MILLISECOND)
 
 /* In us, for all answers before the recording begins: those of processes that a search has found,
  * and those of processes that the user has named, which have longer than a port may take. */
@@ -74,12 +71,6 @@ void subjects_free(Subjects *subjects)
         g_free(subjects);
 }
 
-static Asked subjects_ask(const Subjects *subjects, const Request *request, GError **error)
-{
-        return (Asked){.pid = request->pid,
-                       .fd = holder_client_ask_in(subjects->settings.holder, request, error)};
-}
-
 /* What is not asked for by its pid may have load contexts, which a listing can harm. */
 static Asked subjects_ask_to_attach(const Subjects *subjects, pid_t pid, AttachList list,
                                     GError **error)
@@ -87,7 +78,8 @@ static Asked subjects_ask_to_attach(const Subjects *subjects, pid_t pid, AttachL
         const Request request = {
                 .verb = REQUEST_ATTACH, .pid = pid, .via = ATTACH_VIA_EVENTPIPE, .list = list};
 
-        return subjects_ask(subjects, &request, error);
+        return (Asked){.pid = pid,
+                       .fd = holder_client_ask_in(subjects->settings.holder, &request, error)};
 }
 
 static bool subjects_is_too_early(const GError *refusal)
@@ -100,9 +92,13 @@ static bool subjects_is_too_early(const GError *refusal)
         return false;
 }
 
-/* A process that a search found is not attached. */
+/* A process that a search found is not attached. One that has ended may have been, since it
+ * connected; if not, that shows when its frames are named. */
 static void subjects_refuse(Subjects *subjects, pid_t pid, const GError *refusal)
 {
+        if (g_error_matches(refusal, ATTACH_ERROR, ATTACH_ERROR_ENDED) ||
+            g_error_matches(refusal, ATTACH_ERROR, ATTACH_ERROR_NO_PROCESS))
+                return;
         if (subjects_is_too_early(refusal) && search_retry(subjects->search, pid))
                 subjects->next_search =
                         MIN(subjects->next_search, g_get_monotonic_time() + RETRY_INTERVAL);
@@ -110,68 +106,20 @@ static void subjects_refuse(Subjects *subjects, pid_t pid, const GError *refusal
                 subjects->settings.note(refusal->message, subjects->settings.data);
 }
 
-/* How a process that a search has found comes to be attached. */
-typedef enum SubjectWay {
-        SUBJECT_CONNECTS,   /* by itself, to the holder's port */
-        SUBJECT_IS_CUT_OFF, /* it waits for that port, which is not below its root directory */
-        SUBJECT_IS_ASKED,   /* at its own port */
-} SubjectWay;
-
-static bool environment_closes_port(const char *environment, size_t n)
-{
-        Target target = {.pidfd = -1};
-
-        target_take_environment(&target, environment, n);
-        g_free(target.directory);
-        return target.is_port_off;
-}
-
-static SubjectWay subjects_way(const Subjects *subjects, pid_t pid)
-{
-        const char *port = subjects->settings.port;
-        g_autofree char *environment = NULL;
-        FD_AUTO int root = -1;
-        size_t n;
-
-        /* Anybody can name our port in an environment. */
-        if (!search_descends(subjects->search, pid))
-                return SUBJECT_IS_ASKED;
-        environment = proc_read_file(pid, "environ", PROC_MAX_ENVIRONMENT, &n);
-        if (!environment || !memmem(environment, n, port, strlen(port)))
-                return SUBJECT_IS_ASKED;
-        /* It connects to nothing. The refusal has the reason. */
-        if (environment_closes_port(environment, n))
-                return SUBJECT_IS_ASKED;
-        root = rootfs_open_root(pid);
-        return root < 0 || rootfs_is_socket(root, port) ? SUBJECT_CONNECTS : SUBJECT_IS_CUT_OFF;
-}
-
-static Asked subjects_ask_for_found(const Subjects *subjects, pid_t pid, GError **error)
-{
-        const Request request = {.verb = REQUEST_PORT, .pid = pid};
-
-        switch (subjects_way(subjects, pid)) {
-        case SUBJECT_CONNECTS:
-                break;
-        case SUBJECT_IS_CUT_OFF:
-                return subjects_ask(subjects, &request, error);
-        case SUBJECT_IS_ASKED:
-                return subjects_ask_to_attach(subjects, pid, ATTACH_LIST_AUTO, error);
-        }
-        return (Asked){.pid = pid, .fd = -1};
-}
-
-/* Attaches what a search has found. Nobody waits for the answers. */
+/* Attaches what a search has found, unless it has connected by itself. Nobody waits for the
+ * answers. */
 static void subjects_search(Subjects *subjects)
 {
         g_autoptr(GArray) added = search_look(subjects->search);
         guint i;
 
-        subjects->next_search = g_get_monotonic_time() + SEARCH_INTERVAL;
+        subjects->next_search =
+                g_get_monotonic_time() +
+                (subjects->settings.is_whole_machine ? SEARCH_INTERVAL : DESCENT_INTERVAL);
         for (i = 0; i < added->len; i++) {
                 g_autoptr(GError) refusal = NULL;
-                const Asked asked =
-                        subjects_ask_for_found(subjects, g_array_index(added, pid_t, i), &refusal);
+                const Asked asked = subjects_ask_to_attach(subjects, g_array_index(added, pid_t, i),
+                                                           ATTACH_LIST_AUTO, &refusal);
 
                 if (asked.fd >= 0)
                         g_array_append_val(subjects->asked, asked);

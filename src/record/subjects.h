@@ -6,7 +6,8 @@
  *
  * Those that are recorded, and the .NET processes that they start; or every .NET process of the
  * machine. Later ones are found by a search every second, and at once where a port appears. What
- * the command starts connects to the holder by itself, unless it has another environment.
+ * the command starts connects to the holder by itself, unless it has another environment or another
+ * root directory.
  */
 
 #include <glib.h>
@@ -14,8 +15,7 @@
 #include <sys/types.h>
 
 typedef struct SubjectsSettings {
-        const char *holder; /* its directory; this and the next two are borrowed */
-        const char *port;   /* its socket for runtimes */
+        const char *holder; /* its directory; this and the next one are borrowed */
         const pid_t *pids;
         size_t n_pids;
         bool is_whole_machine;

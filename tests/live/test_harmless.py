@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""A program that is recorded, or inherits the environment of one, runs as it does without that: it waits for nobody, is
+not aborted, and starts in any directory and as any user. Each has 20 s."""
+
+import os
+import pathlib
+import re
+import shlex
+import signal
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
+
+import live  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
+import test_record  # pylint: disable=wrong-import-position
+
+ROUNDS = '2'
+NOBODY = '65534'
+WATCHDOG = ['timeout', '-k', '1', '20']
+JITTED = re.compile(r'named \((\d+) of (\d+) jitted')
+
+
+def children(pid):
+    return map(int, pathlib.Path(f'/proc/{pid}/task/{pid}/children').read_text(encoding='ascii').split())
+
+
+class Scene(test_record.Place):
+    """A recording of a program, with a watchdog."""
+
+    def __init__(self, programs, directory, name, command):
+        super().__init__(programs, directory, name)
+        self.what = name
+        self.command = [*WATCHDOG, *map(str, command), ROUNDS]
+        # Other users run programs here, too.
+        self.temporary.chmod(0o1777)
+        self.directory.chmod(0o1777)
+
+    def run(self, *prefix, **variables):
+        """(status, it was completed, jitted frames with a name, standard error)"""
+        code, output, errors = self.record('-o', 'a.folded', '--', *prefix, *self.command, **variables)
+        jitted = JITTED.search(errors)
+        return code, 'DONE' in output, int(jitted[1]) if jitted else 0, errors
+
+    def watched(self):
+        return ' '.join(map(shlex.quote, self.command))
+
+
+def start_late(place):
+    """A shell's line: in the background, the program once the file `go` is there."""
+    late = f'touch ready; while [ ! -e go ]; do sleep 0.1; done; {place.watched()} >late.txt; echo $? >late.rc'
+    return f'setsid sh -c {shlex.quote(late)} </dev/null >/dev/null 2>&1 &'
+
+
+def check_late(tap, place, when):
+    (place.directory / 'go').touch()
+    status = place.directory / 'late.rc'
+    live.wait_for('the late program', lambda: status.exists() and status.read_text(), seconds=60)
+    tap.equal((status.read_text(), 'DONE' in (place.directory / 'late.txt').read_text()), ('0\n', True),
+              f'{place.what}: a program that starts after {when}')
+
+
+def test_late(tap, place):
+    """A server that the command has started starts a program after the recording."""
+    place.record('-o', 'a.folded', '--', 'sh', '-c', f'{start_late(place)} exec "$@"', '-', *place.command)
+    tap.equal(place.left(), ([], []), f'{place.what}: nothing is left of the recording')
+    check_late(tap, place, 'the recording')
+
+
+def test_killed(tap, place):
+    """The same, with nobody left who could clean up."""
+    with place.recording('-o', 'a.folded', '--', 'sh', '-c', f'{start_late(place)} sleep 60') as process:
+        live.wait_for('the command', (place.directory / 'ready').exists, process, seconds=60)
+        # The keeper of its directories, too.
+        for pid in [process.pid, *children(process.pid)]:
+            os.kill(pid, signal.SIGKILL)
+        process.wait()
+    check_late(tap, place, 'the recording was killed')
+
+
+def test_user(tap, place):
+    code, done, jitted, errors = place.run('setpriv', f'--reuid={NOBODY}', '--clear-groups', HOME='/nonexistent')
+    tap.check((code, done) == (0, True) and jitted > 0, f'{place.what}: another user runs it, with names', code, errors)
+
+
+def test_unreachable(tap, place):
+    """The command runs as a user who cannot reach the recording's socket."""
+    code, done, _, errors = place.run('sh', '-c', 'chmod 700 "$(dirname "${DOTNET_DiagnosticPorts%,*}")"; exec setpriv '
+                                      f'--reuid={NOBODY} --clear-groups "$@"', '-', HOME='/nonexistent')
+    tap.equal((code, done), (0, True), f'{place.what}: it runs {errors if code else ""}')
+
+
+def test_temporary(tap, place):
+    """$TMPDIR with what the runtime takes for the end of a path; and where it can make no socket."""
+    for name, reason in (('a,b', None), ('a;b', None), ('x' * 100, 'is too long for a socket'),
+                         ('missing', 'has no directory')):
+        path = place.temporary / name
+        if name != 'missing':
+            path.mkdir()
+            path.chmod(0o1777)
+        code, done, jitted, errors = place.run(TMPDIR=str(path))
+        tap.check((code, done) == (0, True) and (jitted > 0 or (reason and reason in errors)),
+                  f'{place.what} {name}: {"names" if jitted else "the reason"}', code, errors)
+
+
+def test_root(tap, place):
+    """A root directory where $TMPDIR is another, is missing, or cannot be written to."""
+    with tempfile.TemporaryDirectory(dir='/dev/shm') as shared:
+        os.chmod(shared, 0o1777)
+        scenes = {
+            'another $TMPDIR': (place.temporary, f'mount -t tmpfs none {place.temporary}'),
+            'a $TMPDIR that is read-only': (place.temporary, f'mount -t tmpfs -o ro none {place.temporary}'),
+            'no $TMPDIR': (shared, 'mount -t tmpfs none /dev/shm'),
+        }
+        for name, (temporary, mount) in scenes.items():
+            code, done, jitted, errors = place.run('unshare', '-m', 'sh', '-c', f'{mount} && exec "$@"', '-',
+                                                   TMPDIR=str(temporary))
+            tap.check((code, done) == (0, True) and (jitted > 0 or 'diagnostic' in errors),
+                      f'{place.what}, {name}: {"names" if jitted else "the reason"}', code, errors)
+
+
+def test(tap, programs, directory, _):
+    os.chmod(directory, 0o755)
+    scenes = [test_late, test_killed, test_temporary]
+    if os.geteuid() == 0:
+        scenes += [test_user, test_unreachable, test_root]
+    for version, command in runtimes.commands(tap, directory):
+        for scene in scenes:
+            scene(tap, Scene(programs, directory, f'{version}-{scene.__name__[5:]}', command))
+
+
+if __name__ == '__main__':
+    if reason := test_record.missing():
+        print(f'1..0 # SKIP {reason}')
+    else:
+        recorded.main(test)
