@@ -678,13 +678,16 @@ static bool holder_read_limit(Holder *holder, GError **error)
         return true;
 }
 
-static bool holder_listen(Holder *holder, const int fds[_HOLDER_SOCKET_MAX], GError **error)
+static bool holder_listen(Holder *holder, const char *port, const int fds[_HOLDER_SOCKET_MAX],
+                          GError **error)
 {
         g_autofree char *control = holder_path_control(holder->directory);
         const ReversePortCalls calls = {on_runtime, on_port_changed, holder};
         const mode_t mode = geteuid() == 0 ? 0666 : 0600;
 
-        holder->port_path = g_build_filename(holder->directory, HOLDER_SOCKETS[HOLDER_PORT], NULL);
+        holder->port_path =
+                port ? g_strdup(port)
+                     : g_build_filename(holder->directory, HOLDER_SOCKETS[HOLDER_PORT], NULL);
         holder->is_port_handed_over = fds[HOLDER_PORT] >= 0;
         holder->listener =
                 listener_new(control, mode, NULL, fds[HOLDER_CONTROL], on_accept, holder, error);
@@ -694,7 +697,7 @@ static bool holder_listen(Holder *holder, const int fds[_HOLDER_SOCKET_MAX], GEr
         return holder->port != NULL;
 }
 
-Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid,
+Holder *holder_new(const char *directory, const char *port, const char *ingest, uid_t daemon_uid,
                    const int fds[_HOLDER_SOCKET_MAX], void (*idle)(void *data), void *data,
                    GError **error)
 {
@@ -715,7 +718,7 @@ Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid,
                             "cannot make the directory %s: %s", directory, g_strerror(errno));
         else
                 is_listening =
-                        holder_read_limit(holder, error) && holder_listen(holder, fds, error);
+                        holder_read_limit(holder, error) && holder_listen(holder, port, fds, error);
         if (!is_listening) {
                 holder_free(holder);
                 return NULL;

@@ -24,12 +24,13 @@ typedef enum HolderSocket {
 extern const char *const HOLDER_SOCKETS[_HOLDER_SOCKET_MAX];
 
 /*
- * FDS are listening sockets that were handed over, or -1. INGEST is the path of the daemon's ingest
+ * FDS are listening sockets that were handed over, or -1. PORT is the path of the socket for
+ * runtimes; NULL: it is in DIRECTORY. INGEST is the path of the daemon's ingest
  * socket, for process gaps. DAEMON_UID is the daemon's user; the holder's own if there is none.
  * IDLE is called when nothing is held and no gap is to be reported to a daemon that was there. NULL
  * with ERROR set.
  */
-Holder *holder_new(const char *directory, const char *ingest, uid_t daemon_uid,
+Holder *holder_new(const char *directory, const char *port, const char *ingest, uid_t daemon_uid,
                    const int fds[_HOLDER_SOCKET_MAX], void (*idle)(void *data), void *data,
                    GError **error);
 /* Stops all sessions; a later holder of the directory opens them again. */

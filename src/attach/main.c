@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 static char *arg_directory;
+static char *arg_port;
 static char *arg_ingest;
 static char *arg_daemon_user;
 static gboolean arg_version;
@@ -30,6 +31,9 @@ static const GOptionEntry OPTIONS[] = {
          "The directory of the control socket and the state (default /run/clrsym/holder, or "
          "$XDG_RUNTIME_DIR/clrsym/holder)",
          "DIR"},
+        {"port", 0, 0, G_OPTION_ARG_FILENAME, &arg_port,
+         "The socket for runtimes that connect by themselves (default: port, in that directory)",
+         "PATH"},
         {"ingest", 0, 0, G_OPTION_ARG_FILENAME, &arg_ingest,
          "The daemon's ingest socket (default $CLRSYM_INGEST, one below $XDG_RUNTIME_DIR, or "
          "/run/clrsym/ingest)",
@@ -118,8 +122,8 @@ int main(int argc, char **argv)
         g_unix_signal_add(SIGTERM, holder_main_on_signal, loop);
         g_unix_signal_add(SIGINT, holder_main_on_signal, loop);
         systemd_listen_fds(HOLDER_SOCKETS, G_N_ELEMENTS(fds), fds);
-        holder = holder_new(directory, ingest, find_daemon_uid(), fds, holder_main_on_idle, loop,
-                            &error);
+        holder = holder_new(directory, arg_port, ingest, find_daemon_uid(), fds,
+                            holder_main_on_idle, loop, &error);
         if (!holder)
                 return holder_main_fail(error->message);
         systemd_notify("READY=1");

@@ -8,33 +8,94 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define TEMPLATE "clrsym-record-XXXXXX"
 /* Bytes; what a socket's path may have, less the names below the directory. */
-#define MAX_PATH 80
+#define MAX_PATH 76
+#define PROBE    "probe"
 
-static char *scratch_make_directory(GError **error)
+#define MODE_PRIVATE 0700
+/* Whoever knows the name finds what is in there. */
+#define MODE_PASSABLE 0711
+
+/* Where a directory can be, in this order. */
+static const char *scratch_place(size_t i)
 {
-        g_autofree char *path = g_build_filename(g_get_tmp_dir(), TEMPLATE, NULL);
+        const char *const places[] = {g_get_tmp_dir(), "/tmp", g_get_user_runtime_dir(), "/var/tmp",
+                                      "/dev/shm"};
 
-        if (strlen(path) > MAX_PATH) {
-                g_free(path);
-                path = g_strdup("/tmp/" TEMPLATE);
+        return i < G_N_ELEMENTS(places) ? places[i] : NULL;
+}
+
+static bool directory_takes_sockets(const char *path)
+{
+        struct sockaddr_un probe = {.sun_family = AF_UNIX};
+        FD_AUTO int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        bool is_taken;
+
+        g_snprintf(probe.sun_path, sizeof(probe.sun_path), "%s/" PROBE, path);
+        is_taken = fd >= 0 && bind(fd, (const struct sockaddr *)&probe, sizeof(probe)) == 0;
+        if (is_taken)
+                unlink(probe.sun_path);
+        return is_taken;
+}
+
+/* The runtime takes a comma for the end of the path, a semicolon for the end of the port. */
+static bool path_is_plain(const char *path)
+{
+        return strlen(path) <= MAX_PATH && !strpbrk(path, ",;");
+}
+
+/* NULL with errno set. */
+static char *scratch_try_place(const char *place, mode_t mode)
+{
+        g_autofree char *path = g_build_filename(place, TEMPLATE, NULL);
+        const bool has_sockets = mode != MODE_PRIVATE;
+
+        if (has_sockets && !path_is_plain(path)) {
+                errno = ENAMETOOLONG;
+                return NULL;
         }
-        if (g_mkdtemp(path))
+        if (!g_mkdtemp_full(path, (int)mode))
+                return NULL;
+        if (!has_sockets || (chmod(path, mode) == 0 && directory_takes_sockets(path)))
                 return g_steal_pointer(&path);
-        g_set_error(error, SPAWN_ERROR, 0, "cannot make a directory %s: %s", path,
-                    g_strerror(errno));
+        rmdir(path);
+        return NULL;
+}
+
+static char *scratch_make_directory(mode_t mode, GError **error)
+{
+        const char *place;
+        int reason = 0;
+        size_t i;
+
+        for (i = 0; (place = scratch_place(i)); i++) {
+                char *path = scratch_try_place(place, mode);
+
+                if (path)
+                        return path;
+                if (!reason)
+                        reason = errno;
+        }
+        g_set_error(error, SPAWN_ERROR, 0,
+                    "no directory can be made in %s (%s), nor in /tmp, /var/tmp, /dev/shm: set "
+                    "$TMPDIR to one that you may write to",
+                    g_get_tmp_dir(), g_strerror(reason));
         return NULL;
 }
 
 /* Whatever is sent to the process group, it stays until its work is done. */
-static G_NORETURN void scratch_keep(const char *path, int life_fd)
+static G_NORETURN void scratch_keep(const Scratch *scratch, int life_fd)
 {
         sigset_t all;
         char byte;
@@ -45,19 +106,17 @@ static G_NORETURN void scratch_keep(const char *path, int life_fd)
         prctl(PR_SET_NAME, "clrsym-keeper");
         while (read(life_fd, &byte, 1) > 0)
                 ;
-        remove_tree(path);
+        remove_tree(scratch->sockets);
+        remove_tree(scratch->path);
         _exit(0);
 }
 
-Scratch *scratch_new(GError **error)
+/* The process that removes the directories; -1 with errno set. */
+static pid_t scratch_start_keeper(Scratch *scratch)
 {
-        g_autofree char *path = scratch_make_directory(error);
         int fds[2] = {-1, -1};
-        Scratch *scratch;
         pid_t keeper = -1;
 
-        if (!path)
-                return NULL;
         if (pipe2(fds, O_CLOEXEC) == 0)
                 keeper = fork();
         if (keeper == 0) {
@@ -68,21 +127,37 @@ Scratch *scratch_new(GError **error)
                 dup2(null, STDIN_FILENO);
                 dup2(null, STDOUT_FILENO);
                 dup2(null, STDERR_FILENO);
-                scratch_keep(path, fds[0]);
+                scratch_keep(scratch, fds[0]);
         }
         fd_clear(&fds[0]);
-        if (keeper < 0) {
-                g_set_error(error, SPAWN_ERROR, 0, "no process for %s: %s", path,
-                            g_strerror(errno));
+        if (keeper < 0)
                 fd_clear(&fds[1]);
-                remove_tree(path);
-                return NULL;
-        }
-        scratch = g_new0(Scratch, 1);
-        scratch->path = g_steal_pointer(&path);
         scratch->life_fd = fds[1];
-        scratch->keeper = keeper;
-        return scratch;
+        return keeper;
+}
+
+Scratch *scratch_new(GError **error)
+{
+        Scratch *scratch = g_new0(Scratch, 1);
+
+        scratch->life_fd = -1;
+        scratch->path = scratch_make_directory(MODE_PRIVATE, error);
+        if (scratch->path)
+                scratch->sockets = scratch_make_directory(MODE_PASSABLE, error);
+        if (scratch->sockets) {
+                scratch->keeper = scratch_start_keeper(scratch);
+                if (scratch->keeper > 0)
+                        return scratch;
+                g_set_error(error, SPAWN_ERROR, 0, "no process for %s: %s", scratch->path,
+                            g_strerror(errno));
+                remove_tree(scratch->sockets);
+        }
+        if (scratch->path)
+                remove_tree(scratch->path);
+        g_free(scratch->sockets);
+        g_free(scratch->path);
+        g_free(scratch);
+        return NULL;
 }
 
 void scratch_free(Scratch *scratch)
@@ -92,6 +167,7 @@ void scratch_free(Scratch *scratch)
         fd_clear(&scratch->life_fd);
         while (waitpid(scratch->keeper, NULL, 0) < 0 && errno == EINTR)
                 ;
+        g_free(scratch->sockets);
         g_free(scratch->path);
         g_free(scratch);
 }
@@ -99,4 +175,9 @@ void scratch_free(Scratch *scratch)
 char *scratch_file(const Scratch *scratch, const char *name)
 {
         return g_build_filename(scratch->path, name, NULL);
+}
+
+char *scratch_socket(const Scratch *scratch, const char *name)
+{
+        return g_build_filename(scratch->sockets, name, NULL);
 }

@@ -20,6 +20,9 @@
 #define END_LIMIT    (10 * G_TIME_SPAN_SECOND)
 #define START_MS     2
 
+/* The directory of sockets that are not for runtimes. */
+#define OWN "own"
+
 /* From the directory of clrsym in the build tree. */
 #define BUILT_DAEMON "../daemon/clrsymd"
 
@@ -77,17 +80,17 @@ static char *services_daemon_program(void)
 Services *services_start(const Scratch *scratch, bool logs_jit, int wake_fd, GError **error)
 {
         Services *services = g_new0(Services, 1);
-        g_autofree char *ingest = scratch_file(scratch, "ingest"), *program = holder_path_program(),
-                        *control = NULL, *daemon = services_daemon_program();
+        g_autofree char *directory = scratch_socket(scratch, OWN),
+                        *ingest = g_build_filename(directory, "ingest", NULL),
+                        *program = holder_path_program(), *daemon = services_daemon_program();
         const char *const daemon_argv[] = {daemon, "--ingest", ingest, "--query",
                                            NULL,   "--state",  "",     "--metrics-file",
                                            "",     NULL};
         const char *argv[G_N_ELEMENTS(daemon_argv)];
 
-        services->query = scratch_file(scratch, "query");
-        services->holder_path = scratch_file(scratch, "holder");
-        services->port = g_build_filename(services->holder_path, "port", NULL);
-        control = holder_path_control(services->holder_path);
+        services->query = g_build_filename(directory, "query", NULL);
+        services->holder_path = g_build_filename(directory, "holder", NULL);
+        services->port = scratch_socket(scratch, "port");
         memcpy(argv, daemon_argv, sizeof(argv));
         argv[4] = services->query;
         services->jit_logs = g_build_filename(services->holder_path, JIT_LOG_DIRECTORY, NULL);
@@ -100,8 +103,14 @@ Services *services_start(const Scratch *scratch, bool logs_jit, int wake_fd, GEr
         }
         services->daemon = services_start_one(scratch, argv, services->query, wake_fd, error);
         if (services->daemon) {
-                const char *const holder_argv[] = {program,    "--directory", services->holder_path,
-                                                   "--ingest", ingest,        NULL};
+                const char *const holder_argv[] = {program,
+                                                   "--directory",
+                                                   services->holder_path,
+                                                   "--port",
+                                                   services->port,
+                                                   "--ingest",
+                                                   ingest,
+                                                   NULL};
 
                 services->holder =
                         services_start_one(scratch, holder_argv, services->port, wake_fd, error);
