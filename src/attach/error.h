@@ -12,7 +12,8 @@ typedef enum AttachError {
         ATTACH_ERROR_NO_PROCESS,
         ATTACH_ERROR_NOT_DOTNET,
         ATTACH_ERROR_NOT_ALLOWED,
-        ATTACH_ERROR_NO_PORT,     /* the diagnostic port is closed, or was not found */
+        ATTACH_ERROR_NO_PORT,     /* the diagnostic port was not found */
+        ATTACH_ERROR_PORT_OFF,    /* there cannot be one while the process runs */
         ATTACH_ERROR_NO_PROVIDER, /* the runtime has not loaded its LTTng provider */
         ATTACH_ERROR_TOO_OLD,
         ATTACH_ERROR_UNRESPONSIVE, /* does not answer */

@@ -97,10 +97,11 @@ static bool port_may_be_name(int directory, const char *name, const PortUsers *u
 
 static void port_set_no_port(const Target *target, GError **error)
 {
+        g_autofree char *obstacle = target_refuses_socket(target);
         const int pid = (int)target->info.host_pid;
 
         if (target->is_port_off)
-                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_NO_PORT,
+                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_PORT_OFF,
                             "the diagnostic port of process %d is closed: start it without "
                             "DOTNET_EnableDiagnostics=0, or with tracing on (clrsym env)",
                             pid);
@@ -108,6 +109,11 @@ static void port_set_no_port(const Target *target, GError **error)
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_NOT_DOTNET,
                             "process %d is not a .NET process, or its runtime has not started yet",
                             pid);
+        else if (obstacle)
+                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_PORT_OFF,
+                            "process %d has no diagnostic port, because %s: start it with another "
+                            "TMPDIR",
+                            pid, obstacle);
         else
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_NO_PORT,
                             "process %d has no socket %s/dotnet-diagnostic-%d-*: it was removed, "

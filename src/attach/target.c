@@ -6,12 +6,16 @@
 #include "lines/bundle.h"
 #include "util/fd.h"
 #include "util/proc-stat.h"
+#include "util/rootfs.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <pwd.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 /* From when the sockets of a process are closed until it has ended, on a busy machine: a guess. */
 #define ENDING_MS 1000
@@ -201,6 +205,26 @@ bool target_is_packed(const Target *target)
                 return false;
         host = open(path, O_RDONLY | O_CLOEXEC);
         return host >= 0 && bundle_is_packed(host);
+}
+
+char *target_refuses_socket(const Target *target)
+{
+        g_autofree char *path =
+                g_strdup_printf("%s/dotnet-diagnostic-%d-%" PRIu64 "-socket", target->directory,
+                                target_key(target)->pid, target->start_ticks);
+        FD_AUTO int root = rootfs_open_root(target->info.host_pid);
+        FD_AUTO int directory =
+                root >= 0 ? rootfs_open(root, target->directory, O_PATH | O_DIRECTORY) : -1;
+
+        if (strlen(path) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
+                return g_strdup_printf("the path of its $TMPDIR, %s, is too long for a socket in "
+                                       "there",
+                                       target->directory);
+        if (root >= 0 && directory < 0 && (errno == ENOENT || errno == ENOTDIR))
+                return g_strdup_printf("its root directory has no directory %s, which is its "
+                                       "$TMPDIR",
+                                       target->directory);
+        return NULL;
 }
 
 bool target_check_provider(const Target *target, GError **error)

@@ -39,6 +39,10 @@ bool target_is_ending(const Target *target);
 /* False with ERROR set: it emits nothing to LTTng, and why. */
 bool target_check_provider(const Target *target, GError **error);
 
+/* Why its directory cannot have its socket: "its $TMPDIR does not exist". The caller frees it;
+ * NULL: it can, as far as that shows. */
+char *target_refuses_socket(const Target *target);
+
 /* Its precompiled code is in no file: it is a single-file program with compressed assemblies. */
 bool target_is_packed(const Target *target);
 

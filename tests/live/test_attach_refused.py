@@ -72,7 +72,7 @@ def refusals(cases):
         cases.refused(process.pid, 'not-dotnet', 'is not a .NET process', 'another program')
     cases.refused(process.pid, 'no-process', 'there is no process', 'one that has ended')
     with cases.program(DOTNET_EnableDiagnostics='0') as process:
-        cases.refused(process.pid, 'no-port', 'without DOTNET_EnableDiagnostics=0', 'port closed')
+        cases.refused(process.pid, 'port-off', 'without DOTNET_EnableDiagnostics=0', 'port closed')
     with cases.program(DOTNET_LTTng='0') as process:
         cases.refused(process.pid, 'no-provider', 'DOTNET_LTTng=0', 'provider off', 'lttng')
     with cases.program() as process:

@@ -562,7 +562,7 @@ START_TEST(test_no_socket)
                 AttachError code;
                 const char *part;
         } ROWS[] = {
-                {true, true, ATTACH_ERROR_NO_PORT, "DOTNET_EnableDiagnostics=0"},
+                {true, true, ATTACH_ERROR_PORT_OFF, "DOTNET_EnableDiagnostics=0"},
                 {false, true, ATTACH_ERROR_NO_PORT, "was removed"},
                 {false, false, ATTACH_ERROR_NOT_DOTNET, "not a .NET process"},
         };
