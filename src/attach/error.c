@@ -11,6 +11,7 @@ static const char *const NAMES[_ATTACH_ERROR_MAX] = {
         [ATTACH_ERROR_NO_PORT] = "no-port",
         [ATTACH_ERROR_PORT_OFF] = "port-off",
         [ATTACH_ERROR_NO_PROVIDER] = "no-provider",
+        [ATTACH_ERROR_NO_CULTURE] = "no-culture",
         [ATTACH_ERROR_TOO_OLD] = "too-old",
         [ATTACH_ERROR_UNRESPONSIVE] = "silent",
         [ATTACH_ERROR_REFUSED] = "refused",

@@ -15,6 +15,7 @@ typedef enum AttachError {
         ATTACH_ERROR_NO_PORT,     /* the diagnostic port was not found */
         ATTACH_ERROR_PORT_OFF,    /* there cannot be one while the process runs */
         ATTACH_ERROR_NO_PROVIDER, /* the runtime has not loaded its LTTng provider */
+        ATTACH_ERROR_NO_CULTURE,  /* a session would abort it: culture.h */
         ATTACH_ERROR_TOO_OLD,
         ATTACH_ERROR_UNRESPONSIVE, /* does not answer */
         ATTACH_ERROR_REFUSED,

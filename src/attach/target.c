@@ -29,6 +29,7 @@ static const struct {
         {"/libmonosgen-2.0.so", offsetof(Target, has_mono)},
         {"/libcoreclrtraceptprovider.so", offsetof(Target, has_provider)},
         {"/ld-musl-", offsetof(Target, has_musl)},
+        {"/libicuuc.so.", offsetof(Target, has_icu)},
 };
 
 /* Variables that switch something off if they are 0; with the prefix DOTNET_ or COMPlus_. */
@@ -41,7 +42,9 @@ static const struct {
         {"LTTng=", offsetof(Target, is_lttng_off)},
 };
 
-#define TMPDIR "TMPDIR="
+#define TMPDIR       "TMPDIR="
+#define LIBRARY_PATH "LD_LIBRARY_PATH="
+#define INVARIANT    "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT="
 
 static const char *const PREFIXES[] = {"DOTNET_", "COMPlus_"};
 
@@ -69,6 +72,13 @@ static const char *variable_without_prefix(const char *variable)
         return NULL;
 }
 
+/* As .NET reads a setting. */
+static bool value_is(const char *value, bool wanted)
+{
+        return !strcmp(value, wanted ? "1" : "0") ||
+               !g_ascii_strcasecmp(value, wanted ? "true" : "false");
+}
+
 void target_take_environment(Target *target, const char *text, size_t n)
 {
         const char *end = text + n, *at;
@@ -80,6 +90,14 @@ void target_take_environment(Target *target, const char *text, size_t n)
                 if (g_str_has_prefix(at, TMPDIR) && at[strlen(TMPDIR)]) {
                         g_free(target->directory);
                         target->directory = g_strdup(at + strlen(TMPDIR));
+                }
+                if (g_str_has_prefix(at, LIBRARY_PATH)) {
+                        g_free(target->library_path);
+                        target->library_path = g_strdup(at + strlen(LIBRARY_PATH));
+                }
+                if (g_str_has_prefix(at, INVARIANT)) {
+                        target->is_invariant = value_is(at + strlen(INVARIANT), true);
+                        target->is_never_invariant = value_is(at + strlen(INVARIANT), false);
                 }
                 for (i = 0; own && i < G_N_ELEMENTS(SWITCHES); i++)
                         if (g_str_has_prefix(own, SWITCHES[i].name) &&
@@ -171,6 +189,7 @@ void target_close(Target *target)
 {
         fd_clear(&target->pidfd);
         g_clear_pointer(&target->directory, g_free);
+        g_clear_pointer(&target->library_path, g_free);
 }
 
 const ProcessKey *target_key(const Target *target)

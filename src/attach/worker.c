@@ -3,6 +3,7 @@
 
 #include "attach/attachment-file.h"
 #include "attach/collectible.h"
+#include "attach/culture.h"
 #include "attach/error.h"
 #include "attach/eventpipe-feed.h"
 #include "attach/eventpipe-session.h"
@@ -425,6 +426,8 @@ static bool worker_choose_via(const WorkerJob *job, Worker *worker, GError **err
 
 static bool worker_open(Worker *worker, GError **error)
 {
+        if (!culture_check(&worker->target, error))
+                return false;
         if (worker->via != ATTACH_VIA_EVENTPIPE)
                 return target_check_provider(&worker->target, error) &&
                        eventpipe_session_open(&worker->target, &worker->session, error);

@@ -159,10 +159,10 @@ def build(directory, program='app', assembly='clrsym-live.dll'):
     return directory / 'bin' / assembly
 
 
-def publish(directory, framework, *how):
+def publish(directory, framework, *how, program='app', name='clrsym-live'):
     """The program for another runtime, with that runtime beside it: fetched, if it can be. HOW: see build-app."""
-    run(HERE / 'build-app', directory, 'app', framework, *how)
-    return pathlib.Path(directory) / 'bin' / 'clrsym-live'
+    run(HERE / 'build-app', directory, program, framework, *how)
+    return pathlib.Path(directory) / 'bin' / name
 
 
 @contextlib.contextmanager

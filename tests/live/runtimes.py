@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The live program with each runtime that can be had: that of this machine, and those of NuGet."""
+"""A program with each runtime that can be had: that of this machine, and those of NuGet."""
 
 import os
 import pathlib
@@ -32,18 +32,18 @@ def beside(directory, version):
     return to / 'dotnet'
 
 
-def commands(tap, directory):
+def commands(tap, directory, program='app', name='clrsym-live'):
     """Yields ("10", command) of each; those that are not to be had are skipped."""
     directory = pathlib.Path(directory)
-    assembly = live.build(directory / 'app')
+    assembly = live.build(directory / '10', program, f'{name}.dll')
     yield '10', [shutil.which('dotnet'), assembly]
     for framework in ('net8.0', 'net9.0'):
         try:
-            program = live.publish(directory / framework, framework)
+            host = live.publish(directory / framework, framework, program=program, name=name)
         except RuntimeError as error:
             tap.skip(framework, f'its runtime is not to be had: {str(error).splitlines()[-1]}')
         else:
-            yield framework[3:-2], [program]
+            yield framework[3:-2], [host]
     try:
         dotnet = beside(directory / LATEST, LATEST)
     except RuntimeError as error:

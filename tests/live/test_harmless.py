@@ -2,6 +2,7 @@
 """A program that is recorded, or inherits the environment of one, runs as it does without that: it waits for nobody, is
 not aborted, and starts in any directory and as any user. Each has 20 s."""
 
+import json
 import os
 import pathlib
 import re
@@ -122,12 +123,74 @@ def test_root(tap, place):
                       f'{place.what}, {name}: {"names" if jitted else "the reason"}', code, errors)
 
 
+# Its libraries cannot be loaded then.
+WITHOUT_ICU = ['unshare', '-m', 'sh', '-c', 'find /lib/ /usr/lib/ /usr/local/lib/ -name "libicu*.so*" -type f '
+               '-exec mount --bind /dev/null {} \\; && exec "$@"', '-']
+SETTING = 'DOTNET_SYSTEM_GLOBALIZATION_INVARIANT'
+REFUSAL = re.compile(r'^clrsym: a session would abort process \d+, because its root directory has no ICU', re.M)
+
+
+def test_culture(tap, place, program):
+    """A program that uses no culture, where there is none: a session would abort it."""
+    command = [*WITHOUT_ICU, *WATCHDOG, *map(str, program)]
+    code, _, errors = place.record('-o', 'a.folded', '--', *command, 1500)
+    tap.check(code == 0 and REFUSAL.search(errors), f'{place.what}: it is not attached, and why', code, errors)
+    code, _, errors = place.record('-o', 'a.folded', '--', *command, 1500, **{SETTING: '1'})
+    tap.check(code == 0 and not REFUSAL.search(errors), f'{place.what}: in invariant mode it is', code, errors)
+    with live.child([*command, 6000], env=place.environment) as process:
+        live.wait_for('its port', lambda: any(place.temporary.glob('dotnet-diagnostic-*')), process)
+        pid = next(place.temporary.glob('dotnet-diagnostic-*')).name.split('-')[2]
+        code, _, errors = place.record('-o', 'a.folded', '-d', 1, '-p', pid)
+        tap.check(code == 1 and REFUSAL.search(errors), f'{place.what}: -p, the reason', code, errors)
+        code, _, errors = place.record('-o', 'a.folded', '-d', 1, '-a')
+        tap.check(code == 0 and REFUSAL.search(errors), f'{place.what}: -a, the reason', code, errors)
+        tap.equal(process.wait(20), 0, f'{place.what}: it ends as it would have')
+
+
+def test_settings(tap, place, program):
+    """A program's own settings; the environment has priority over them. Each of these programs is attached."""
+    assembly = pathlib.Path(program[-1])
+    path = assembly.with_suffix('.runtimeconfig.json')
+    before = path.read_text(encoding='utf-8')
+    for name, value, setting, is_safe in (
+            ('System.Globalization.Invariant', True, None, True), ('System.Globalization.Invariant', 'True', None, True),
+            ('System.Globalization.Invariant', True, '0', False), ('System.Globalization.Invariant', False, None, False),
+            ('System.Diagnostics.Tracing.EventSource.IsSupported', False, '0', True)):
+        config = json.loads(before)
+        config['runtimeOptions'].setdefault('configProperties', {})[name] = value
+        path.write_text(json.dumps(config), encoding='utf-8')
+        code, _, errors = place.record('-o', 'a.folded', '--', *WITHOUT_ICU, *WATCHDOG, *program, 1500,
+                                       **({SETTING: setting} if setting else {}))
+        tap.check(code == 0 and bool(REFUSAL.search(errors)) != is_safe,
+                  f'{place.what}: {name}={value}, {SETTING}={setting}', code, errors)
+    path.write_text(before, encoding='utf-8')
+
+
+def test_cultures(tap, programs, directory):
+    for version, command in runtimes.commands(tap, directory / 'silent', 'silent', 'clrsym-silent'):
+        test_culture(tap, Scene(programs, directory, f'{version}-culture', command), command)
+        if version == '10':
+            test_settings(tap, Scene(programs, directory, f'{version}-settings', command), command)
+    try:
+        packed = live.publish(directory / 'packed', 'net10.0', 'packed')
+    except RuntimeError as error:
+        tap.skip('packed', f'its runtime is not to be had: {str(error).splitlines()[-1]}')
+        return
+    place = Scene(programs, directory, 'packed-settings', [packed])
+    # It ends when its standard input does.
+    code, output, errors = place.record('-o', 'a.folded', '--', *WITHOUT_ICU, *WATCHDOG, packed, 'busy')
+    tap.check(code == 0 and 'READY' in output and not REFUSAL.search(errors), 'settings in a single file', code, errors)
+
+
 def test(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
     os.chmod(directory, 0o755)
+    if os.geteuid() == 0:
+        test_cultures(tap, programs, directory)
     scenes = [test_late, test_killed, test_temporary]
     if os.geteuid() == 0:
         scenes += [test_user, test_unreachable, test_root]
-    for version, command in runtimes.commands(tap, directory):
+    for version, command in runtimes.commands(tap, directory / 'app'):
         for scene in scenes:
             scene(tap, Scene(programs, directory, f'{version}-{scene.__name__[5:]}', command))
 
