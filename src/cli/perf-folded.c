@@ -57,6 +57,13 @@ static uint32_t frame_of_label(FoldedReader *reader, const char *label)
         return number;
 }
 
+/* LABELS follow the thread's name; NULL: there are none. */
+static bool labels_are_of_session(const char *labels)
+{
+        return labels && g_str_has_prefix(labels, PROFILE_SESSION) &&
+               strchr(";", labels[strlen(PROFILE_SESSION)]);
+}
+
 /* False if the line ends in no count. */
 static bool take_line(FoldedReader *reader, char *line)
 {
@@ -78,6 +85,9 @@ static bool take_line(FoldedReader *reader, char *line)
         semicolon = strchr(line, ';');
         if (semicolon)
                 *semicolon = '\0';
+        /* It is left out of comparisons. */
+        if (labels_are_of_session(semicolon ? semicolon + 1 : NULL))
+                return true;
         sample.comm = line;
         g_array_set_size(reader->frames, 0);
         for (label = semicolon; label; label = semicolon) {

@@ -11,7 +11,8 @@
 bool perf_folded_is(const char *path);
 
 /*
- * Adds what is in the file. Kinds of frames are known if it was written with --annotate; modules
- * and tiers are not in it. False with ERROR set: it cannot be read, or a line is not of that form.
+ * Adds what is in the file, without the work of diagnostic sessions: it is to be compared. Kinds of
+ * frames are known if it was written with --annotate; modules and tiers are not in it. False with
+ * ERROR set: it cannot be read, or a line is not of that form.
  */
 bool perf_folded_read(const char *path, bool is_before, Profile *profile, GError **error);

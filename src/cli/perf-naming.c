@@ -42,17 +42,11 @@
 #define RUNTIME_SHARE 50
 
 /*
- * Output formats, by the ending of the output's name. To add one that needs all samples at once:
- * a writer in src/profile (profile.h, writers.h, FORMS in write.c), nothing here. To add one that
- * can be printed sample by sample: a Form in src/perf (form.h, settings.h), and a row here.
+ * What the filter is to print, as its setting. To add a format of files: a writer in src/profile
+ * (profile.h, writers.h, FORMS in write.c), nothing here.
  */
-static const struct {
-        const char *ending; /* NULL: the other rows and src/profile decide */
-        const char *format; /* the filter's setting */
-} FORMS[_FORM_MAX] = {
-        [FORM_TEXT] = {NULL, "text"},
-        [FORM_FOLDED] = {".folded", "folded"},
-        [FORM_STREAM] = {NULL, "stream"}, /* src/profile writes it */
+static const char *const FORMS[_FORM_MAX] = {
+        [FORM_TEXT] = "text", [FORM_STREAM] = "stream", /* src/profile writes it */
 };
 
 typedef struct Naming {
@@ -312,7 +306,7 @@ static GPtrArray *filter_settings(const Naming *naming)
         const char *trace = naming->snapshot ? naming->snapshot : options->trace;
         guint i;
 
-        add_setting(settings, "format=%s", FORMS[naming->form].format);
+        add_setting(settings, "format=%s", FORMS[naming->form]);
         if (!naming->is_nettrace)
                 add_setting(settings, "mapped-only");
         else if (!trace && !options->socket)
@@ -527,17 +521,11 @@ static const char *output_path(const char *output)
         return g_strcmp0(output, "-") ? output : NULL;
 }
 
-/* The filter prints text and folded stacks; but only a profile has what the JIT compiles, and what
- * was saved. */
-static FormType form_of_output(const PerfNaming *job, const char *output)
+/* The filter prints text; all else is made of a profile. */
+static FormType form_of_output(const char *output)
 {
-        const bool is_profile = job->compiling || saved_profile_is(job->input);
         ProfileForm form;
-        unsigned i;
 
-        for (i = 0; output && !is_profile && i < _FORM_MAX; i++)
-                if (FORMS[i].ending && g_str_has_suffix(output, FORMS[i].ending))
-                        return (FormType)i;
         return output && (profile_form_of_path(output, &form) ||
                           g_str_has_suffix(output, SAVED_ENDING))
                        ? FORM_STREAM
@@ -555,7 +543,7 @@ static bool write_outputs(const PerfNaming *job, const Profile *profile,
                 const char *path = job->outputs[i];
                 GError *failure = NULL;
 
-                if (form_of_output(job, output_path(path)) != FORM_STREAM)
+                if (form_of_output(output_path(path)) != FORM_STREAM)
                         continue;
                 if ((g_str_has_suffix(path, SAVED_ENDING) ? saved_profile_write : profile_write)(
                             profile, path, options, &failure))
@@ -634,7 +622,7 @@ static bool naming_write(Naming *naming, GError **error)
                 const char *path = output_path(job->outputs[i]);
                 GError *failure = NULL;
 
-                naming->form = form_of_output(job, path);
+                naming->form = form_of_output(path);
                 has_profile |= naming->form == FORM_STREAM;
                 if (naming->form != FORM_STREAM && !write_directly(naming, path, &failure)) {
                         naming->has_failed = true;
@@ -660,7 +648,7 @@ static bool naming_needs_one_event(const PerfNaming *job)
         unsigned i;
 
         for (i = 0; i < job->n_outputs; i++)
-                if (form_of_output(job, output_path(job->outputs[i])) != FORM_TEXT)
+                if (form_of_output(output_path(job->outputs[i])) != FORM_TEXT)
                         return true;
         return job->take || job->into;
 }
@@ -705,7 +693,7 @@ static bool naming_run_saved(const PerfNaming *job, GError **error)
         bool ok;
 
         for (i = 0; i < job->n_outputs; i++)
-                if (form_of_output(job, output_path(job->outputs[i])) != FORM_STREAM) {
+                if (form_of_output(output_path(job->outputs[i])) != FORM_STREAM) {
                         g_set_error(error, PERF_ERROR, 0,
                                     "%s has named samples, but not their addresses: write it to "
                                     "a file .html, .svg, .folded, .speedscope.json or .pb.gz "

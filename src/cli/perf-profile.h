@@ -18,10 +18,19 @@ typedef struct PerfCompiling {
         uint64_t n_samples, n_named; /* with a frame of the JIT; with that frame */
 } PerfCompiling;
 
+/* What a frame says about a diagnostic session. */
+typedef enum SessionRole {
+        SESSION_NOTHING,
+        SESSION_ROOT,    /* it and what it calls is a session's */
+        SESSION_COMMAND, /* the same, if the next one is among its callers */
+        SESSION_SOURCE,
+} SessionRole;
+
 typedef struct PerfProfile {
         Profile *profile;         /* owned */
         PerfCompiling *compiling; /* borrowed or NULL */
         GArray *jits;             /* bool: a frame of the JIT, by the stream's numbers */
+        GArray *roles;            /* SessionRole, by the same */
         StreamReader *reader;
         char *file;       /* owned: the source of the frame that comes next; NULL: not known */
         uint32_t line;    /* the same */
@@ -29,7 +38,7 @@ typedef struct PerfProfile {
         GArray *frames;   /* uint32_t: the profile's numbers, by the stream's */
         GArray *stack;    /* uint32_t: the frames of one sample */
         bool is_before;   /* the samples are of the recording that another is compared with */
-        bool is_borrowed; /* the profile */
+        bool is_borrowed; /* the profile: samples are compared, and those of sessions left out */
 } PerfProfile;
 
 /* INTO: the profile that gets the samples, borrowed; NULL: a new one. */

@@ -61,6 +61,7 @@ static uint8_t saved_kind(FrameKind kind)
         case FRAME_KERNEL:
                 return STREAM_KERNEL;
         case FRAME_UNKNOWN:
+        case FRAME_SESSION: /* they are found again by the name of what calls them */
         case _FRAME_KIND_MAX:
                 break;
         }

@@ -23,7 +23,7 @@ static char *folded_name(const Frame *frame, bool annotate)
         static const StreamKind KINDS[] = {
                 [FRAME_MANAGED] = STREAM_MANAGED, [FRAME_NATIVE] = STREAM_NATIVE,
                 [FRAME_KERNEL] = STREAM_KERNEL,   [FRAME_UNKNOWN] = STREAM_UNKNOWN,
-                [FRAME_COMM] = STREAM_UNKNOWN,
+                [FRAME_SESSION] = STREAM_UNKNOWN, [FRAME_COMM] = STREAM_UNKNOWN,
         };
         g_autoptr(GString) text = g_string_new(NULL);
 

@@ -13,6 +13,7 @@ const PaletteEntry PALETTE[_COLOUR_MAX] = {
         [COLOUR_NATIVE] = {"native", "#94b8ee"},
         [COLOUR_KERNEL] = {"kernel", "#cda6e6"},
         [COLOUR_UNKNOWN] = {"unknown", "#c4c4c4"},
+        [COLOUR_SESSION] = {"diagnostic session", "#e3d3b8"},
         [COLOUR_COMM] = {"thread", "#dfe3e8"},
 };
 
@@ -39,6 +40,7 @@ static const struct {
         [FRAME_NATIVE] = {"native", COLOUR_NATIVE},
         [FRAME_KERNEL] = {"kernel", COLOUR_KERNEL},
         [FRAME_UNKNOWN] = {"unknown", COLOUR_UNKNOWN},
+        [FRAME_SESSION] = {"session", COLOUR_SESSION},
         [FRAME_COMM] = {"thread", COLOUR_COMM},
 };
 

@@ -17,6 +17,7 @@ typedef enum Colour {
         COLOUR_NATIVE,
         COLOUR_KERNEL,
         COLOUR_UNKNOWN,
+        COLOUR_SESSION,
         COLOUR_COMM,
         _COLOUR_MAX,
 } Colour;

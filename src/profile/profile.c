@@ -122,6 +122,15 @@ uint32_t profile_frame(Profile *profile, const ProfileFrame *frame)
         return frame_keep(profile, &kept);
 }
 
+uint32_t profile_session_frame(Profile *profile, uint32_t frame)
+{
+        Frame kept = g_array_index(profile->frames, Frame, frame);
+
+        kept.kind = FRAME_SESSION;
+        kept.tier = NULL;
+        return frame_keep(profile, &kept);
+}
+
 static uint32_t comm_frame(Profile *profile, const char *comm)
 {
         const char *name = string_keep(profile, comm);

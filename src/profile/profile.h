@@ -19,6 +19,7 @@ typedef enum FrameKind {
         FRAME_NATIVE,
         FRAME_KERNEL,
         FRAME_UNKNOWN,
+        FRAME_SESSION, /* work that a diagnostic session causes in the program, of whatever kind */
         _FRAME_KIND_MAX,
 } FrameKind;
 
@@ -57,6 +58,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Profile, profile_free)
 
 /* The number of a frame. Equal frames have the same number, valid as long as the profile. */
 uint32_t profile_frame(Profile *profile, const ProfileFrame *frame);
+
+/* The number of the same frame, but of a diagnostic session. */
+uint32_t profile_session_frame(Profile *profile, uint32_t frame);
+/* The name of what calls such frames: next to the thread's name. */
+#define PROFILE_SESSION "[clrsym session]"
 
 /* Samples may come in any order. */
 void profile_add(Profile *profile, const ProfileSample *sample);

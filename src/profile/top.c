@@ -16,6 +16,7 @@ typedef enum Share {
         SHARE_KERNEL,
         SHARE_NOT_MANAGED,
         SHARE_UNKNOWN,
+        SHARE_SESSION,
         _SHARE_MAX,
 } Share;
 
@@ -28,6 +29,7 @@ static const char *const SHARE_NAMES[_SHARE_MAX] = {
         [SHARE_KERNEL] = "kernel",
         [SHARE_NOT_MANAGED] = "native code, or waiting",
         [SHARE_UNKNOWN] = "unknown",
+        [SHARE_SESSION] = "clrsym session: work in the program that its recording caused",
 };
 
 #define RUNTIME "libcoreclr.so"
@@ -123,6 +125,8 @@ static Share frame_share(const Frame *frame)
                                 return THREADS[i].share;
                 return _SHARE_MAX;
         }
+        if (frame->kind == FRAME_SESSION)
+                return SHARE_SESSION;
         if (frame->kind != FRAME_NATIVE || !frame->module)
                 return _SHARE_MAX;
         base = g_path_get_basename(frame->module);
@@ -144,6 +148,7 @@ static Share leaf_share(const Frame *leaf)
         case FRAME_KERNEL:
                 return SHARE_KERNEL;
         case FRAME_UNKNOWN:
+        case FRAME_SESSION:
         case _FRAME_KIND_MAX:
                 break;
         }
@@ -261,7 +266,8 @@ static void top_append_table(GString *out, const Top *top, const char *title,
         for (i = 0; i < n && n_shown < n_rows; i++) {
                 const FrameKind kind = top_frame(top, sorted[i].frame)->kind;
 
-                if (kind == FRAME_COMM || (is_managed && kind != FRAME_MANAGED) ||
+                if (kind == FRAME_COMM || kind == FRAME_SESSION ||
+                    (is_managed && kind != FRAME_MANAGED) ||
                     !(is_managed ? sorted[i].total : sorted[i].self))
                         continue;
                 if (!n_shown++)

@@ -8,6 +8,7 @@ import pathlib
 import re
 import shlex
 import signal
+import subprocess
 import sys
 import tempfile
 
@@ -123,6 +124,35 @@ def test_root(tap, place):
                       f'{place.what}, {name}: {"names" if jitted else "the reason"}', code, errors)
 
 
+def clrsym(place, *arguments):
+    """What is written to standard output by a run that must succeed."""
+    return subprocess.run([place.programs.clrsym, *map(str, arguments)], cwd=place.directory, env=place.environment,
+                          check=True, capture_output=True, text=True, timeout=120).stdout
+
+
+def test_session(tap, place):
+    """What the session costs in a program is not the program's own."""
+    code, _, errors = place.record('-F', 3000, '--', *place.command)
+    tap.check(code == 0 and ' %  clrsym session' in errors and 'EventSource.DoCommand' not in errors,
+              f'{place.what}: a share of its own in the summary, and no row in its tables', code, errors)
+    place.record('-F', 3000, *(word for name in ('a.folded', 'a.clrsym') for word in ('-o', name)), '--',
+                 *place.command)
+    folded = (place.directory / 'a.folded').read_text(encoding='utf-8')
+    stacks = [line for line in folded.splitlines() if 'EventSource.DoCommand' in line]
+    tap.check(stacks and all(re.match(r'[^;]+;\[clrsym session\];', line) for line in stacks),
+              f'{place.what}: {len(stacks)} of its stacks, next to the root', *stacks)
+    clrsym(place, 'perf', '-i', 'a.clrsym', '-o', 'again.folded', '-o', 'again.svg')
+    tap.equal((place.directory / 'again.folded').read_text(encoding='utf-8'), folded,
+              f'{place.what}: the same from saved samples')
+    picture = (place.directory / 'again.svg').read_text(encoding='utf-8')
+    tap.check('diagnostic session' in picture and 'EventSource.DoCommand' in picture,
+              f'{place.what}: a colour of its own in the picture')
+    clrsym(place, 'perf', '--diff', 'a.clrsym', 'a.clrsym', '-o', 'diff.svg')
+    picture = (place.directory / 'diff.svg').read_text(encoding='utf-8')
+    tap.check('Live.Program.Main' in picture and 'EventSource.DoCommand' not in picture,
+              f'{place.what}: left out of a comparison')
+
+
 # Its libraries cannot be loaded then.
 WITHOUT_ICU = ['unshare', '-m', 'sh', '-c', 'find /lib/ /usr/lib/ /usr/local/lib/ -name "libicu*.so*" -type f '
                '-exec mount --bind /dev/null {} \\; && exec "$@"', '-']
@@ -187,7 +217,7 @@ def test(tap, programs, directory, _):
     os.chmod(directory, 0o755)
     if os.geteuid() == 0:
         test_cultures(tap, programs, directory)
-    scenes = [test_late, test_killed, test_temporary]
+    scenes = [test_late, test_killed, test_temporary, test_session]
     if os.geteuid() == 0:
         scenes += [test_user, test_unreachable, test_root]
     for version, command in runtimes.commands(tap, directory / 'app'):

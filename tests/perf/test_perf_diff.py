@@ -69,9 +69,13 @@ def wrong_changes(found, before, after):
 
 
 def labels(stacks):
-    """Names without what --annotate appends."""
-    return {tuple(re.sub(r'_\[[jk]\]$', '', name) for name in stack): n
-            for stack, n in stacks.items()}
+    """Names without their marks, and what --annotate appends. The work of a diagnostic session is left out of
+    comparisons."""
+    found = collections.Counter()
+    for stack, n in stacks.items():
+        if '[clrsym session]' not in stack:
+            found[tuple(re.sub(r'( ~)?(_\[[jk]\])?$', '', name) for name in stack)] += n
+    return found
 
 
 def check_tree(tap, programs, directory, name, before, after):

@@ -450,7 +450,7 @@
     }
     for (const method of byKey.values())
       method.change = change(method.self, total[0], method.other, otherTotal[0]);
-    return [...byKey.values()].filter((method) => method.kind !== 'thread' &&
+    return [...byKey.values()].filter((method) => method.kind !== 'thread' && method.kind !== 'session' &&
       (method.total || method.other));
   }
   function showMethods() {
