@@ -177,6 +177,13 @@ def test_culture(tap, place, program):
         tap.equal(process.wait(20), 0, f'{place.what}: it ends as it would have')
 
 
+def test_closed(tap, place, program):
+    """A short program whose runtime opens no port."""
+    code, _, errors = place.record('-o', 'a.folded', '--', *WATCHDOG, *program, 700, DOTNET_EnableDiagnostics='0')
+    tap.check(code == 0 and len(re.findall('the diagnostic port of process .* is closed', errors)) == 1,
+              f'{place.what}: the reason why it is not attached', code, errors)
+
+
 def test_settings(tap, place, program):
     """A program's own settings; the environment has priority over them. Each of these programs is attached."""
     assembly = pathlib.Path(program[-1])
@@ -199,6 +206,7 @@ def test_settings(tap, place, program):
 def test_cultures(tap, programs, directory):
     for version, command in runtimes.commands(tap, directory / 'silent', 'silent', 'clrsym-silent'):
         test_culture(tap, Scene(programs, directory, f'{version}-culture', command), command)
+        test_closed(tap, Scene(programs, directory, f'{version}-closed', command), command)
         if version == '10':
             test_settings(tap, Scene(programs, directory, f'{version}-settings', command), command)
     try:
