@@ -313,33 +313,10 @@ static void caller_want_horizon(Caller *caller, const Request *request)
         caller_answer(caller, holder_list(holder, caller));
 }
 
-/* The process has file systems of its own there, which can keep us waiting: nobody may order that
- * but our own user. */
-static bool caller_open_guest_port(Caller *caller, pid_t pid)
-{
-        g_autoptr(GError) error = NULL;
-        ProcKey key;
-
-        if (caller->who.uid != geteuid()) {
-                caller_refuse(caller, ATTACH_ERROR_NOT_ALLOWED, "that is another user's holder");
-                return false;
-        }
-        if (!proc_find_key(caller->who.pid, pid, &key)) {
-                caller_refuse(caller, ATTACH_ERROR_NO_PROCESS, "there is no such process");
-                return false;
-        }
-        if (reverse_port_listen_in(caller->holder->port, key.host_pid, &error))
-                return true;
-        caller_refuse(caller, ATTACH_ERROR_FAILED, error->message);
-        return false;
-}
-
-static void caller_give_port(Caller *caller, pid_t pid)
+static void caller_give_port(Caller *caller)
 {
         Holder *holder = caller->holder;
 
-        if (pid && !caller_open_guest_port(caller, pid))
-                return;
         holder->is_port_wanted = !holder->is_port_handed_over;
         caller_answer(caller, json_pack("{ss sb}", "port", holder->port_path, "lasting",
                                         (int)holder->is_port_handed_over));
@@ -464,7 +441,7 @@ static void caller_feed(Conversation *conversation, const uint8_t *bytes, size_t
         else if (request.verb == REQUEST_HORIZON)
                 caller_want_horizon(caller, &request);
         else if (request.verb == REQUEST_PORT)
-                caller_give_port(caller, request.pid);
+                caller_give_port(caller);
         else
                 caller_obey(caller, &request);
 }

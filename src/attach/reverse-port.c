@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "attach/reverse-port.h"
 
-#include "attach/error.h"
-#include "attach/guest-port.h"
 #include "attach/ipc.h"
 #include "util/fd.h"
 #include "util/listener.h"
@@ -18,7 +16,6 @@
 #define MAX_LINES           2048
 #define MAX_LINES_PER_USER  512
 #define MAX_SILENT_PER_USER 128
-#define MAX_GUESTS          256
 
 /* Processes that were resumed, before those that have ended are looked for; afterwards twice as
  * many as still run. */
@@ -51,11 +48,8 @@ typedef struct ReverseLine {
 
 struct ReversePort {
         Listener *listener; /* owned */
-        char *path;         /* owned */
-        mode_t mode;
-        GPtrArray *guests; /* owned GuestPorts */
-        GPtrArray *lines;  /* owned ReverseLines */
-        GHashTable *users; /* uid -> owned ReverseUser, of those that have lines */
+        GPtrArray *lines;   /* owned ReverseLines */
+        GHashTable *users;  /* uid -> owned ReverseUser, of those that have lines */
         /* What was resumed and may still run: pid -> owned ReverseResumed, of one runtime each. */
         GHashTable *resumed;
         guint max_resumed; /* then those that have ended are looked for */
@@ -241,12 +235,7 @@ static void line_free(gpointer data)
 
 static void reverse_port_update_accepting(const ReversePort *port)
 {
-        const bool accepting = port->lines->len < MAX_LINES;
-        guint i;
-
-        listener_set_accepting(port->listener, accepting);
-        for (i = 0; i < port->guests->len; i++)
-                listener_set_accepting(guest_port_listener(port->guests->pdata[i]), accepting);
+        listener_set_accepting(port->listener, port->lines->len < MAX_LINES);
 }
 
 static void on_line_gone(Peer *peer, void *data)
@@ -357,9 +346,6 @@ ReversePort *reverse_port_new(const char *path, mode_t mode, int fd, const Rever
         ReversePort *port = g_new0(ReversePort, 1);
 
         port->calls = *calls;
-        port->path = g_strdup(path);
-        port->mode = mode;
-        port->guests = g_ptr_array_new_with_free_func((GDestroyNotify)guest_port_free);
         port->lines = g_ptr_array_new_with_free_func(line_free);
         port->users = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         port->resumed = g_hash_table_new_full(NULL, NULL, NULL, g_free);
@@ -376,27 +362,10 @@ void reverse_port_free(ReversePort *port)
         if (!port)
                 return;
         listener_free(port->listener);
-        g_ptr_array_unref(port->guests);
-        g_free(port->path);
         g_ptr_array_unref(port->lines);
         g_hash_table_unref(port->users);
         g_hash_table_unref(port->resumed);
         g_free(port);
-}
-
-bool reverse_port_listen_in(ReversePort *port, pid_t pid, GError **error)
-{
-        GuestPort *guest;
-
-        if (port->guests->len >= MAX_GUESTS) {
-                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
-                            "too many processes have root directories of their own");
-                return false;
-        }
-        guest = guest_port_new(pid, port->path, port->mode, on_line_accept, port, error);
-        if (guest)
-                g_ptr_array_add(port->guests, guest);
-        return guest != NULL;
 }
 
 bool reverse_port_resume(ReversePort *port, pid_t pid, uint64_t start_ticks)
@@ -424,10 +393,5 @@ unsigned reverse_port_n_connected(const ReversePort *port)
 
 bool reverse_port_is_called(const ReversePort *port)
 {
-        guint i;
-
-        for (i = 0; i < port->guests->len; i++)
-                if (listener_is_called(guest_port_listener(port->guests->pdata[i])))
-                        return true;
         return listener_is_called(port->listener);
 }

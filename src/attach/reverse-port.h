@@ -45,12 +45,6 @@ ReversePort *reverse_port_new(const char *path, mode_t mode, int fd, const Rever
                               GError **error);
 void reverse_port_free(ReversePort *port);
 
-/*
- * Listens at the same path below the root directory of process PID, too, which does not see the
- * socket. False with ERROR set.
- */
-bool reverse_port_listen_in(ReversePort *port, pid_t pid, GError **error);
-
 /* Lets the runtime of that process begin. False: it is not connected, or was resumed before. */
 bool reverse_port_resume(ReversePort *port, pid_t pid, uint64_t start_ticks);
 /* Runtimes that are connected. */

@@ -13,8 +13,8 @@ static const char *const VERBS[_REQUEST_VERB_MAX] = {
 /* May a request have a process, or not? */
 static bool request_takes_pid(RequestVerb verb, bool has_pid)
 {
-        return verb == REQUEST_HORIZON || verb == REQUEST_PORT ||
-               has_pid == (verb != REQUEST_LIST && verb != REQUEST_LIMITS);
+        return verb == REQUEST_HORIZON ||
+               has_pid == (verb != REQUEST_LIST && verb != REQUEST_PORT && verb != REQUEST_LIMITS);
 }
 
 static const char *const VIAS[_ATTACH_VIA_MAX] = {

@@ -42,8 +42,7 @@ typedef enum RequestVerb {
         REQUEST_DETACH,
         REQUEST_HORIZON, /* of a process, or of all attachments that the client may see */
         REQUEST_LIST,    /* all attachments that the client may see */
-        REQUEST_PORT,    /* the path of the socket for runtimes, also below the root directory of a
-                            process; the holder stays for them */
+        REQUEST_PORT,    /* the path of the socket for runtimes; the holder stays for them */
         REQUEST_LIMITS,  /* what the client's processes take of what the holder has, and its limits;
                             for root of every user */
         _REQUEST_VERB_MAX,

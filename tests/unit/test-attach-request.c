@@ -22,7 +22,6 @@ START_TEST(test_good)
                 {.verb = REQUEST_LIST},
                 {.verb = REQUEST_LIMITS},
                 {.verb = REQUEST_PORT},
-                {.verb = REQUEST_PORT, .pid = 12},
                 {.verb = REQUEST_HORIZON},
                 {.verb = REQUEST_HORIZON, .pid = 7},
                 {.verb = REQUEST_HORIZON, .pid = 7, .pid_ns = 4026531836},
@@ -58,6 +57,7 @@ START_TEST(test_bad)
                 "[]",
                 "{}",
                 "{\"verb\":\"attach\"}",
+                "{\"verb\":\"port\",\"pid\":12}",
                 "{\"verb\":\"attach\",\"pid\":0}",
                 "{\"verb\":\"attach\",\"pid\":-1}",
                 "{\"verb\":\"attach\",\"pid\":2147483648}",
@@ -258,7 +258,7 @@ Suite *suite_new(void)
         TCase *tcase = tcase_create("attach-request");
 
         tcase_add_test(tcase, test_good);
-        tcase_add_loop_test(tcase, test_bad, 0, 27);
+        tcase_add_loop_test(tcase, test_bad, 0, 28);
         tcase_add_test(tcase, test_errors);
         tcase_add_loop_test(tcase, test_attachment, 0, 6);
         tcase_add_test(tcase, test_outcomes);
