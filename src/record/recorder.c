@@ -588,6 +588,7 @@ bool recorder_run(Recorder *recorder, GError **error)
         is_interrupted = recorder_wait(recorder);
         /* A later one ends what is waited for from here on. */
         recorder_take_signals(recorder);
+        subjects_end(recorder->subjects);
         if (!recorder_end_sampling(recorder, error))
                 return false;
         /* Before a command that still runs is ended: what a runtime emitted last would be

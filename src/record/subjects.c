@@ -30,8 +30,10 @@ typedef struct Asked {
 
 struct Subjects {
         SubjectsSettings settings;
-        Search *search;     /* owned */
-        GArray *asked;      /* owned, of Asked: the answers have not come yet */
+        Search *search; /* owned */
+        GArray *asked;  /* owned, of Asked: the answers have not come yet */
+        /* pid -> owned message, "" for the first: of a refusal after which it is tried again. */
+        GHashTable *refusals;
         gint64 next_search; /* us of g_get_monotonic_time() */
         guint first_fd;     /* in the array of the last poll */
         guint n_polled;     /* answers that were polled for */
@@ -50,6 +52,7 @@ Subjects *subjects_new(const SubjectsSettings *settings)
 
         subjects->settings = *settings;
         subjects->asked = g_array_new(FALSE, FALSE, sizeof(Asked));
+        subjects->refusals = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         subjects->search = search_new(&(SearchScope){
                 .is_whole_machine = settings->is_whole_machine,
                 .uid = geteuid() == 0 ? PROCESSES_ANY_USER : geteuid(),
@@ -66,6 +69,7 @@ void subjects_free(Subjects *subjects)
         for (i = 0; i < subjects->asked->len; i++)
                 close(g_array_index(subjects->asked, Asked, i).fd);
         g_array_unref(subjects->asked);
+        g_hash_table_unref(subjects->refusals);
         search_free(subjects->search);
         g_clear_error(&subjects->refusal);
         g_free(subjects);
@@ -92,18 +96,43 @@ static bool subjects_is_too_early(const GError *refusal)
         return false;
 }
 
+static bool subjects_has_ended(const GError *refusal)
+{
+        return g_error_matches(refusal, ATTACH_ERROR, ATTACH_ERROR_ENDED) ||
+               g_error_matches(refusal, ATTACH_ERROR, ATTACH_ERROR_NO_PROCESS);
+}
+
 /* A process that a search found is not attached. One that has ended may have been, since it
  * connected; if not, that shows when its frames are named. */
 static void subjects_refuse(Subjects *subjects, pid_t pid, const GError *refusal)
 {
-        if (g_error_matches(refusal, ATTACH_ERROR, ATTACH_ERROR_ENDED) ||
-            g_error_matches(refusal, ATTACH_ERROR, ATTACH_ERROR_NO_PROCESS))
+        const gpointer key = GINT_TO_POINTER(pid);
+
+        if (subjects_has_ended(refusal))
                 return;
-        if (subjects_is_too_early(refusal) && search_retry(subjects->search, pid))
+        if (subjects_is_too_early(refusal) && search_retry(subjects->search, pid)) {
+                const bool is_first = !g_hash_table_contains(subjects->refusals, key);
+
                 subjects->next_search =
                         MIN(subjects->next_search, g_get_monotonic_time() + RETRY_INTERVAL);
-        else
+                g_hash_table_replace(subjects->refusals, key,
+                                     g_strdup(is_first ? "" : refusal->message));
+        } else {
                 subjects->settings.note(refusal->message, subjects->settings.data);
+                g_hash_table_remove(subjects->refusals, key);
+        }
+}
+
+void subjects_end(Subjects *subjects)
+{
+        GHashTableIter iter;
+        gpointer message;
+
+        g_hash_table_iter_init(&iter, subjects->refusals);
+        while (g_hash_table_iter_next(&iter, NULL, &message))
+                if (*(const char *)message)
+                        subjects->settings.note(message, subjects->settings.data);
+        g_hash_table_remove_all(subjects->refusals);
 }
 
 /* Attaches what a search has found, unless it has connected by itself. Nobody waits for the
@@ -162,6 +191,8 @@ static void subjects_take_answer(Subjects *subjects, guint i)
                 subjects->n_attached++;
         else if (refusal)
                 subjects_refuse(subjects, asked.pid, refusal);
+        else
+                g_hash_table_remove(subjects->refusals, GINT_TO_POINTER(asked.pid));
 }
 
 /* Waits for all answers that are awaited, up to LIMIT us. */

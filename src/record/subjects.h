@@ -42,5 +42,8 @@ void subjects_add_command(Subjects *subjects, pid_t pid);
 
 /* Appends what to poll for, as struct pollfd. */
 void subjects_poll(Subjects *subjects, GArray *fds);
+/* Notes why processes were not attached that were tried again until they ended. */
+void subjects_end(Subjects *subjects);
+
 /* Takes what has come since, FDS being those of the last poll; searches if it is time for that. */
 void subjects_serve(Subjects *subjects, const GArray *fds);
