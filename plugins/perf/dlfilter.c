@@ -152,7 +152,7 @@ static bool add_sample(Filter *filter, const struct perf_dlfilter_sample *sample
         return added->comm != INDEX_NONE && added->event != INDEX_NONE;
 }
 
-static bool add_link(Filter *filter, const ChainLink *link, void *ctx)
+static bool add_link(Filter *filter, const ChainLink *link, EntryRole role, void *ctx)
 {
         struct perf_dlfilter_al al = {.size = sizeof(al)};
         /* A call that does not return can be the last instruction of a function. */
@@ -167,11 +167,15 @@ static bool add_link(Filter *filter, const ChainLink *link, void *ctx)
         if (!entry)
                 return false;
         entry->ip = link->ip;
+        /* What is in no mapping is not code. */
+        entry->role = role != ENTRY_FRAME && !is_known ? ENTRY_DROPPED : role;
         entry->offset = is_known && al.sym ? al.symoff + (uint32_t)(link->ip - link->address) : 0;
         entry->frame = frames_symbol(&filter->namer.frames, kind, is_known ? al.sym : NULL,
                                      is_known ? al.dso : NULL);
         if (entry->frame == INDEX_NONE)
                 return false;
+        if (entry->role == ENTRY_DROPPED)
+                return true;
         if (mapping == MAPPING_LIBRARY && !al.sym && mapping_is_of_runtime(al.dso))
                 filter->namer.resolver.counts.n[COUNT_RUNTIME_UNNAMED]++;
         if (kind == STREAM_KERNEL ||
@@ -181,13 +185,39 @@ static bool add_link(Filter *filter, const ChainLink *link, void *ctx)
         return batch_resolver_add(&filter->namer.resolver, &filter->namer.batch, &where, mapping);
 }
 
+/* The callers that LINK can hide, if it is the slot of a method that was replaced. */
+static bool add_hidden(Filter *filter, const ChainLink *link, Chain rest, void *ctx)
+{
+        const BatchSample *sample = &filter->namer.batch.samples[filter->namer.batch.n_samples - 1];
+        OsrCaller key = {
+                .time = sample->time, .slot = link->ip, .pid = sample->pid, .tid = sample->tid};
+        uint64_t callers[OSR_CALLERS_EACH];
+        ChainLink next;
+        bool is_own;
+        size_t n, i;
+
+        if (!link->is_user || link->ip == link->address || !chain_next(&rest, &next))
+                return true;
+        key.next = next.ip;
+        n = osr_callers_find(&filter->namer.resolver.callers, &key, callers, &is_own);
+        for (i = 0; i < n; i++) {
+                const ChainLink caller = {callers[i], callers[i] - 1, true};
+
+                if (!add_link(filter, &caller, is_own ? ENTRY_SURE_CALLER : ENTRY_LIKELY_CALLER,
+                              ctx))
+                        return false;
+        }
+        return true;
+}
+
 static bool add_chain(Filter *filter, Chain chain, void *ctx)
 {
         ChainLink link;
 
         while (chain_next(&chain, &link)) {
                 filter->namer.resolver.counts.n[COUNT_FRAMES]++;
-                if (!add_link(filter, &link, ctx))
+                if (!add_link(filter, &link, ENTRY_FRAME, ctx) ||
+                    !add_hidden(filter, &link, chain, ctx))
                         return false;
         }
         return true;

@@ -61,8 +61,7 @@ typedef struct Naming {
         clrsym *handle;       /* owned */
         char *directory;      /* owned: holds the snapshot and the cache; NULL: there is none */
         char *snapshot;       /* owned: is read instead of the trace */
-        char *stacks;         /* owned: is read instead of the input; NULL: that has no stacks that
-                                 perf copied */
+        PerfStacks stacks;    /* its samples are read instead of the input, if there are any */
         char *cache; /* owned: with debug files that perf does not find; NULL: there are none */
         const char *event; /* NULL: all */
         PerfClock clock;
@@ -77,7 +76,7 @@ typedef struct Naming {
 /* The file that perf reads. */
 static const char *naming_samples(const Naming *naming)
 {
-        return naming->stacks ? naming->stacks : naming->input;
+        return naming->stacks.samples ? naming->stacks.samples : naming->input;
 }
 
 static void print_notes(Naming *naming)
@@ -267,7 +266,7 @@ static bool naming_unwind(Naming *naming, GError **error)
                 return true;
         if (!naming_make_directory(naming, error))
                 return false;
-        naming->stacks = perf_stacks_unwind(naming->input, naming->directory, naming->notes);
+        perf_stacks_unwind(naming->input, naming->directory, &naming->stacks, naming->notes);
         return true;
 }
 
@@ -323,6 +322,8 @@ static GPtrArray *filter_settings(const Naming *naming)
                 add_setting(settings, "annotate");
         if (naming->job->is_over)
                 add_setting(settings, "wait=0");
+        if (naming->stacks.hidden)
+                add_setting(settings, "callers=%s", naming->stacks.hidden);
         if (naming->event)
                 add_setting(settings, "event=%s", naming->event);
         if (options_has(options, OPTION_LINES))
@@ -742,7 +743,7 @@ bool perf_naming_run(const PerfNaming *job, GError **error)
         g_ptr_array_unref(naming.notes);
         g_free(naming.report);
         g_free(naming.snapshot);
-        g_free(naming.stacks);
+        perf_stacks_deinit(&naming.stacks);
         g_free(naming.cache);
         g_free(naming.directory);
         caught = perf_caught_signal();

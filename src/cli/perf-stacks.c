@@ -21,6 +21,15 @@ static void stacks_note(const StackCounts *counts, GPtrArray *notes)
                                         " stacks are longer than what perf copied of them: record "
                                         "with --call-graph dwarf,32768",
                                         (guint64)counts->n_cut, (guint64)counts->n_samples));
+        if (counts->n_hidden_left)
+                g_ptr_array_add(
+                        notes,
+                        g_strdup_printf(
+                                "%" G_GUINT64_FORMAT " callers of methods that were "
+                                "replaced on the stack (OSR) were left out, of %" G_GUINT64_FORMAT
+                                ": record for a shorter time",
+                                (guint64)counts->n_hidden_left,
+                                (guint64)(counts->n_hidden_left + counts->n_hidden)));
         if (counts->n_missing > bad)
                 g_ptr_array_add(
                         notes, g_strdup_printf(
@@ -31,19 +40,33 @@ static void stacks_note(const StackCounts *counts, GPtrArray *notes)
                                        counts->missing));
 }
 
-char *perf_stacks_unwind(const char *input, const char *directory, GPtrArray *notes)
+void perf_stacks_unwind(const char *input, const char *directory, PerfStacks *ret_stacks,
+                        GPtrArray *notes)
 {
-        g_autofree char *path = g_build_filename(directory, "perf.data", NULL);
-        FD_AUTO int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        enum { FLAGS = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC };
+        g_auto(PerfStacks) stacks = {
+                .samples = g_build_filename(directory, "perf.data", NULL),
+                .hidden = g_build_filename(directory, "callers", NULL),
+        };
+        FD_AUTO int fd = open(stacks.samples, FLAGS, 0600);
+        FD_AUTO int hidden_fd = open(stacks.hidden, FLAGS, 0600);
         g_autoptr(GError) error = NULL;
         g_auto(StackCounts) counts = {0};
 
-        if (fd < 0 || !stack_file_unwind(input, fd, &counts, &error)) {
+        *ret_stacks = (PerfStacks){0};
+        if (fd < 0 || hidden_fd < 0 || !stack_file_unwind(input, fd, hidden_fd, &counts, &error)) {
                 g_ptr_array_add(notes,
                                 g_strdup_printf("callers are missing in the stacks of %s: %s",
                                                 input, error ? error->message : g_strerror(errno)));
-                return NULL;
+                return;
         }
         stacks_note(&counts, notes);
-        return g_steal_pointer(&path);
+        *ret_stacks = stacks;
+        stacks = (PerfStacks){0};
+}
+
+void perf_stacks_deinit(PerfStacks *stacks)
+{
+        g_clear_pointer(&stacks->samples, g_free);
+        g_clear_pointer(&stacks->hidden, g_free);
 }

@@ -7,8 +7,15 @@
 
 #include <glib.h>
 
-/*
- * The file in DIRECTORY that has the callers of INPUT's samples, as if perf had recorded them, to
- * be freed. NULL: they cannot be found. NOTES gets messages for the user (owned).
- */
-char *perf_stacks_unwind(const char *input, const char *directory, GPtrArray *notes);
+/* Paths in a directory of the caller; owned. */
+typedef struct PerfStacks {
+        char *samples; /* the recording with the callers of its samples, as if perf had recorded
+                        * them; NULL: they cannot be found */
+        char *hidden;  /* the callers that frames can hide, for the filter; NULL: the same */
+} PerfStacks;
+
+/* For INPUT, in DIRECTORY. NOTES gets messages for the user (owned). */
+void perf_stacks_unwind(const char *input, const char *directory, PerfStacks *ret_stacks,
+                        GPtrArray *notes);
+void perf_stacks_deinit(PerfStacks *stacks);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PerfStacks, perf_stacks_deinit)

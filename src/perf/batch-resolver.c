@@ -13,6 +13,11 @@
 #define LAST_MOMENTS_NS  INT64_C(20000000)
 #define FIRST_MOMENTS_NS INT64_C(1000000)
 
+/* Bytes: every body that the JIT makes begins at a multiple. */
+#define CODE_ALIGNMENT 16
+
+#define OSR_CALLER_UNKNOWN "[caller unknown: OSR]"
+
 typedef struct Verdict {
         bool is_named, is_marked;
         Count reason; /* the reason, if it is not named */
@@ -64,6 +69,10 @@ int batch_resolver_init(BatchResolver *resolver, const Settings *settings, Frame
                 .images = images,
                 .wait_ms = settings->wait_ms,
         };
+        if (settings->callers && !osr_callers_read(&resolver->callers, settings->callers)) {
+                *ret_message = strdup("--dlarg callers: the file cannot be read");
+                return -EINVAL;
+        }
         if (!resolver_init_lines(resolver, settings)) {
                 *ret_message = strdup("--dlarg source-map: it is FROM=TO, or no memory is left");
                 return -EINVAL;
@@ -75,6 +84,8 @@ void batch_resolver_deinit(BatchResolver *resolver)
 {
         clrsym_lines_free(resolver->lines);
         clrsym_close(resolver->handle);
+        osr_callers_deinit(&resolver->callers);
+        osr_slots_deinit(&resolver->slots);
         resolver->lines = NULL;
         resolver->handle = NULL;
 }
@@ -142,8 +153,15 @@ bool batch_resolver_add(BatchResolver *resolver, Batch *batch, const ImageAddres
                 return true;
         ask->n_queries = add_queries(resolver, batch, &query);
         query.address = ask->code.begin;
-        return ask->n_queries &&
-               (!ask->code.begin || add_queries(resolver, batch, &query) == ask->n_queries);
+        if (!ask->n_queries ||
+            (ask->code.begin && add_queries(resolver, batch, &query) != ask->n_queries))
+                return false;
+        query.address = batch->entries[ask->entry].ip;
+        if (kind != MAPPING_JITTED || query.address == where->address ||
+            query.address % CODE_ALIGNMENT)
+                return true;
+        ask->at_ip = batch->n_queries;
+        return add_queries(resolver, batch, &query) > 0;
 }
 
 /* The nearest body was there: it had just ended, or was just beginning. */
@@ -381,7 +399,7 @@ static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrs
 }
 
 /* Adds what was inlined at the address that was asked for. */
-static int ask_inlined(BatchResolver *resolver, Batch *batch, const Ask *ask,
+static int ask_inlined(BatchResolver *resolver, Batch *batch, const Ask *ask, Entry *entry,
                        const clrsym_answer *answer)
 {
         uint32_t i;
@@ -400,65 +418,320 @@ static int ask_inlined(BatchResolver *resolver, Batch *batch, const Ask *ask,
                         continue;
                 frame = frames_inlined(resolver->frames, &inlined, answer->body.tier,
                                        has_line && resolver->settings->has_lines ? &line : NULL);
-                if (frame == INDEX_NONE ||
-                    !batch_add_inlined(batch, &batch->entries[ask->entry], frame))
+                if (frame == INDEX_NONE || !batch_add_inlined(batch, entry, frame))
                         return -ENOMEM;
         }
         return 0;
 }
 
-/* The frame of a body that has a name. */
-static int ask_add_frame(BatchResolver *resolver, const Ask *ask, Entry *entry,
-                         clrsym_answer *answer, bool is_marked)
-{
-        /* Without the path of the assembly's file, it is the one that the runtime has. */
-        const char *image = ask->code.begin && !ask->code.file ? NULL
-                            : ask->kind == MAPPING_IMAGE
-                                    ? frames_get(resolver->frames, entry->frame).module
-                                    : ask->code.file;
-        const clrsym_line *known;
-        clrsym_line line;
+/* What is at the address that was asked for. */
+typedef struct AskFound {
+        Verdict verdict;
+        clrsym_answer answer; /* if it is named */
+        bool is_of_image;     /* no event has the answer */
+        bool is_place_known;  /* the address is that of the sample */
+} AskFound;
 
-        entry->offset = (uint32_t)(entry->ip - answer->body.start);
-        known = ask_line(resolver, ask, answer, &line);
-        if (!answer->body.type_arg_names)
-                ask_type_args(resolver, ask, &answer->body);
-        entry->frame = frames_body(resolver->frames, answer, image, is_marked, known);
-        return entry->frame == INDEX_NONE ? -ENOMEM : 0;
-}
-
-static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask)
+static AskFound ask_find(BatchResolver *resolver, const Batch *batch, const Ask *ask)
 {
         const clrsym_answer *answer = batch->answers + ask->query;
-        Verdict verdict = answers_judge(answer, ask->n_queries, ask->kind);
-        Entry *entry = &batch->entries[ask->entry];
-        clrsym_answer of_frame;
-        int r;
+        AskFound found = {.verdict = answers_judge(answer, ask->n_queries, ask->kind),
+                          .is_place_known = true};
 
-        if (!verdict.is_named && ask->code.begin &&
+        if (!found.verdict.is_named && ask->code.begin &&
             are_function(resolver, ask, answer + ask->n_queries)) {
                 Verdict function;
 
                 answer += ask->n_queries;
                 function = answers_judge(answer, ask->n_queries, ask->kind);
                 if (function.is_named)
-                        verdict = function;
+                        found.verdict = function;
         }
-        if ((!verdict.is_named || verdict.is_marked) && ask_image(resolver, ask, &of_frame)) {
-                verdict = (Verdict){.is_named = true};
-                verdict_count(&resolver->counts, ask->kind, &verdict, &of_frame);
-                return ask_add_frame(resolver, ask, entry, &of_frame, false);
+        if ((!found.verdict.is_named || found.verdict.is_marked) &&
+            ask_image(resolver, ask, &found.answer)) {
+                found.verdict = (Verdict){.is_named = true};
+                found.is_of_image = true;
+        } else if (found.verdict.is_named) {
+                if (ask->n_queries == 2 && answer->status != CLRSYM_OK)
+                        answer++;
+                found.answer = *answer;
         }
-        verdict_count(&resolver->counts, ask->kind, &verdict, answer);
-        if (!verdict.is_named) {
+        return found;
+}
+
+/* Makes ENTRY the frame that was found for ASK; without a name it remains perf's. */
+static int ask_use(BatchResolver *resolver, Batch *batch, const Ask *ask, AskFound *found,
+                   Entry *entry)
+{
+        /* Without the path of the assembly's file, it is the one that the runtime has. */
+        const char *image = ask->code.begin && !ask->code.file ? NULL
+                            : ask->kind == MAPPING_IMAGE
+                                    ? frames_get(resolver->frames, entry->frame).module
+                                    : ask->code.file;
+        const clrsym_line *known = NULL;
+        clrsym_answer *answer = &found->answer;
+        clrsym_line line;
+
+        verdict_count(&resolver->counts, ask->kind, &found->verdict, answer);
+        if (!found->verdict.is_named) {
                 images_note_missing(ask->code.missing);
                 return 0;
         }
-        if (ask->n_queries == 2 && answer->status != CLRSYM_OK)
-                answer++;
-        of_frame = *answer;
-        r = ask_add_frame(resolver, ask, entry, &of_frame, verdict.is_marked);
-        return r < 0 ? r : ask_inlined(resolver, batch, ask, answer);
+        entry->offset = (uint32_t)(entry->ip - answer->body.start);
+        if (found->is_place_known)
+                known = ask_line(resolver, ask, answer, &line);
+        if (!answer->body.type_arg_names)
+                ask_type_args(resolver, ask, &answer->body);
+        entry->frame =
+                frames_body(resolver->frames, answer, image, found->verdict.is_marked, known);
+        if (entry->frame == INDEX_NONE)
+                return -ENOMEM;
+        return found->is_of_image || !found->is_place_known
+                       ? 0
+                       : ask_inlined(resolver, batch, ask, entry, answer);
+}
+
+/* Callers that are hidden (perf/osr-callers.h) */
+
+#ifdef __x86_64__
+enum { HIDES_CALLERS = true };
+#else
+enum { HIDES_CALLERS = false };
+#endif
+
+/* The frame that was taken last. */
+typedef struct Callee {
+        size_t sample, caller; /* the entry that follows it is its caller */
+        bool is_osr;           /* its caller is hidden */
+        clrsym_body body;      /* if it is */
+        bool is_unknown; /* it was hidden, and is not known: then the two below are its place */
+        bool is_added;   /* among the batch's callers, else among its entries */
+        size_t place;
+} Callee;
+
+static Callee callee_of(const Batch *batch, const Ask *ask)
+{
+        Callee callee = {.sample = ask->sample, .caller = ask->entry + 1, .place = ask->entry};
+
+        while (callee.caller < batch->n_entries &&
+               batch->entries[callee.caller].role != ENTRY_FRAME)
+                callee.caller++;
+        return callee;
+}
+
+typedef enum Slot {
+        SLOT_NONE,   /* a frame */
+        SLOT_CALLEE, /* of the method before it */
+        SLOT_HIDDEN, /* of a method that is not among the frames */
+} Slot;
+
+static bool body_is_same_method(const clrsym_body *one, const clrsym_body *other)
+{
+        return one->method_id == other->method_id && one->name && other->name &&
+               !strcmp(one->name, other->name);
+}
+
+/* Does a body that replaced another one begin at the address itself? */
+static const clrsym_answer *ask_osr_begin(const Batch *batch, const Ask *ask)
+{
+        const clrsym_answer *answer = ask->at_ip ? batch->answers + ask->at_ip : NULL;
+
+        return answer && answer->status == CLRSYM_OK && answer->has_body &&
+                               answer->body.tier == CLRSYM_TIER_OPTIMIZED_TIER1_OSR &&
+                               answer->body.start == batch->entries[ask->entry].ip
+                       ? answer
+                       : NULL;
+}
+
+/* Writes what replaced itself there if that is not the callee. */
+static Slot ask_slot(const BatchResolver *resolver, const Batch *batch, const Ask *ask,
+                     const Callee *callee, const AskFound *found, AskFound *ret_hidden)
+{
+        const Entry *entry = &batch->entries[ask->entry];
+        const bool follows = callee->sample == ask->sample && callee->caller == ask->entry;
+        const clrsym_answer *begin = ask_osr_begin(batch, ask);
+
+        if (!HIDES_CALLERS || ask->kind == MAPPING_MANAGED || entry->ip == ask->address)
+                return SLOT_NONE;
+        if (follows && callee->is_osr &&
+            (entry->ip == callee->body.start ||
+             (found->verdict.is_named ? body_is_same_method(&found->answer.body, &callee->body)
+                                      : !begin && ask->kind == MAPPING_JITTED)))
+                return SLOT_CALLEE;
+        if (begin)
+                *ret_hidden = (AskFound){.verdict = {.is_named = true}, .answer = *begin};
+        else if (found->verdict.is_named && osr_slots_have(&resolver->slots, ask->pid, entry->ip))
+                *ret_hidden = (AskFound){.verdict = found->verdict, .answer = found->answer};
+        else
+                return SLOT_NONE;
+        return SLOT_HIDDEN;
+}
+
+/* A caller that is hidden, as far as it is known. */
+typedef struct HiddenCaller {
+        const Entry *entry; /* NULL: not known */
+        const Ask *ask;     /* NULL: native code, which perf has named */
+        AskFound found;
+        bool is_sure;
+} HiddenCaller;
+
+static bool callers_are_same(const HiddenCaller *one, const HiddenCaller *other)
+{
+        if (one->found.verdict.is_named != other->found.verdict.is_named)
+                return false;
+        return one->found.verdict.is_named
+                       ? body_is_same_method(&one->found.answer.body, &other->found.answer.body)
+                       : one->entry->frame == other->entry->frame;
+}
+
+/* Code that was not there at that time was no caller. */
+static bool caller_is_possible(const HiddenCaller *caller)
+{
+        const Count reason = caller->found.verdict.reason;
+
+        if (!caller->ask || caller->found.verdict.is_named || caller->ask->kind == MAPPING_IMAGE)
+                return true;
+        return !caller->is_sure && reason != COUNT_NOT_YET && reason != COUNT_UNLOADED;
+}
+
+/*
+ * Chooses among the candidates after ENTRY, whose asks are those after ASK. They must agree: in a
+ * sample without a copy of its stack, each method that was seen there can be the caller.
+ */
+static HiddenCaller caller_choose(BatchResolver *resolver, const Batch *batch, const Ask *ask)
+{
+        const Ask *asks = ask + 1, *end = batch->asks + batch->n_asks;
+        HiddenCaller chosen = {0};
+        size_t i;
+
+        for (i = ask->entry + 1; i < batch->n_entries && batch->entries[i].role != ENTRY_FRAME;
+             i++) {
+                const Entry *entry = &batch->entries[i];
+                HiddenCaller caller = {.entry = entry, .is_sure = entry->role == ENTRY_SURE_CALLER};
+
+                if (entry->role == ENTRY_DROPPED)
+                        continue;
+                if (asks < end && asks->entry == i) {
+                        caller.ask = asks++;
+                        caller.found = ask_find(resolver, batch, caller.ask);
+                }
+                if (!caller_is_possible(&caller))
+                        continue;
+                if (!chosen.entry) {
+                        chosen = caller;
+                        continue;
+                }
+                if (!callers_are_same(&chosen, &caller))
+                        return (HiddenCaller){0};
+                chosen.found.is_place_known = false;
+        }
+        if (chosen.ask && !chosen.found.verdict.is_named && chosen.ask->kind == MAPPING_JITTED)
+                return (HiddenCaller){0};
+        return chosen;
+}
+
+static Entry *callee_entry(const Batch *batch, const Callee *callee)
+{
+        return (callee->is_added ? batch->callers : batch->entries) + callee->place;
+}
+
+/* Puts the caller, as far as it is known, at the place of CALLEE, which becomes that caller. */
+static int caller_use(BatchResolver *resolver, Batch *batch, const Ask *ask, Callee *callee)
+{
+        HiddenCaller caller = caller_choose(resolver, batch, ask);
+        Entry *entry = callee_entry(batch, callee);
+        Counts *counts = &resolver->counts;
+
+        counts->n[COUNT_OSR_CALLERS]++;
+        callee->is_unknown = !caller.entry;
+        if (!caller.entry) {
+                entry->offset = 0;
+                entry->frame =
+                        frames_symbol(resolver->frames, STREAM_MANAGED, OSR_CALLER_UNKNOWN, NULL);
+                return entry->frame == INDEX_NONE ? -ENOMEM : 0;
+        }
+        counts->n[caller.is_sure ? COUNT_OSR_SURE : COUNT_OSR_LIKELY]++;
+        entry->ip = caller.entry->ip;
+        entry->frame = caller.entry->frame;
+        entry->offset = caller.entry->offset;
+        if (!caller.ask)
+                return 0;
+        callee->is_osr = caller.found.verdict.is_named &&
+                         caller.found.answer.body.tier == CLRSYM_TIER_OPTIMIZED_TIER1_OSR;
+        callee->body = caller.found.answer.body;
+        caller.found.verdict.is_marked |= !caller.is_sure;
+        return ask_use(resolver, batch, caller.ask, &caller.found, entry);
+}
+
+/* A method that is known by its slot only: its frame, or the unknown one that is hidden before. */
+static int hidden_use(BatchResolver *resolver, Batch *batch, const Ask *ask, AskFound *hidden,
+                      Callee *callee)
+{
+        const bool is_hidden =
+                callee->is_unknown && callee->sample == ask->sample && callee->caller == ask->entry;
+        Entry *entry = &batch->entries[ask->entry];
+        Callee added = callee_of(batch, ask);
+        int r;
+
+        if (is_hidden) {
+                uint64_t ip = entry->ip;
+
+                entry = callee_entry(batch, callee);
+                entry->ip = ip;
+                resolver->counts.n[COUNT_OSR_SURE]++;
+        } else {
+                if (!batch_add_caller(batch, entry))
+                        return -ENOMEM;
+                added.is_added = true;
+                added.place = entry->caller - 1;
+        }
+        *callee = added;
+        r = ask_use(resolver, batch, ask, hidden, entry);
+        return r < 0 ? r : caller_use(resolver, batch, ask, callee);
+}
+
+static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask, Callee *callee)
+{
+        AskFound found = ask_find(resolver, batch, ask), hidden;
+        Entry *entry = &batch->entries[ask->entry];
+        Slot slot = ask_slot(resolver, batch, ask, callee, &found, &hidden);
+
+        if (slot == SLOT_HIDDEN)
+                return hidden_use(resolver, batch, ask, &hidden, callee);
+        if (slot == SLOT_CALLEE) {
+                if (found.verdict.is_named && !osr_slots_add(&resolver->slots, ask->pid, entry->ip))
+                        return -ENOMEM;
+                *callee = callee_of(batch, ask);
+                return caller_use(resolver, batch, ask, callee);
+        }
+        *callee = callee_of(batch, ask);
+        if (found.verdict.is_named) {
+                callee->is_osr = found.answer.body.tier == CLRSYM_TIER_OPTIMIZED_TIER1_OSR;
+                callee->body = found.answer.body;
+        }
+        return ask_use(resolver, batch, ask, &found, entry);
+}
+
+static bool ask_is_candidate(const Batch *batch, const Ask *ask)
+{
+        return batch->entries[ask->entry].role != ENTRY_FRAME;
+}
+
+static int resolver_name(BatchResolver *resolver, Batch *batch)
+{
+        Callee callee = {.sample = SIZE_MAX};
+        size_t i;
+        int r = 0;
+
+        for (i = 0; r == 0 && i < batch->n_asks; i++)
+                if (!ask_is_candidate(batch, &batch->asks[i]))
+                        r = ask_name(resolver, batch, &batch->asks[i], &callee);
+        for (i = 0; i < batch->n_entries; i++)
+                if (batch->entries[i].role != ENTRY_FRAME) {
+                        batch->entries[i].role = ENTRY_DROPPED;
+                        batch->has_dropped = true;
+                }
+        return r;
 }
 
 int batch_resolver_run(BatchResolver *resolver, Batch *batch)
@@ -477,8 +750,7 @@ int batch_resolver_run(BatchResolver *resolver, Batch *batch)
                 if (r < 0)
                         return r;
         }
-        for (i = 0; r == 0 && i < batch->n_asks; i++)
-                r = ask_name(resolver, batch, &batch->asks[i]);
+        r = resolver_name(resolver, batch);
         if (r == 0 && !batch_expand(batch))
                 r = -ENOMEM;
         for (i = 0; i < batch->n_queries; i++)

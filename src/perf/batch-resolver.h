@@ -8,6 +8,7 @@
 #include "perf/batch.h"
 #include "perf/frames.h"
 #include "perf/counts.h"
+#include "perf/osr-callers.h"
 #include "perf/settings.h"
 
 typedef struct BatchResolver {
@@ -16,6 +17,8 @@ typedef struct BatchResolver {
         Images *images;           /* borrowed */
         clrsym *handle;           /* owned */
         clrsym_lines *lines;      /* owned; NULL: the settings do not ask for lines */
+        OsrCallers callers;       /* that were found in copies of stacks */
+        OsrSlots slots;           /* that were found so far */
         Counts counts;
         unsigned wait_ms;     /* how long to wait for events that have not arrived yet */
         bool has_exact_clock; /* perf's times are the trace's */

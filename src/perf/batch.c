@@ -37,13 +37,15 @@ void batch_deinit(Batch *batch)
         free(batch->queries);
         free(batch->answers);
         free(batch->inlined);
+        free(batch->callers);
         *batch = (Batch){0};
 }
 
 void batch_clear(Batch *batch)
 {
         batch->n_samples = batch->n_entries = batch->n_asks = batch->n_queries = 0;
-        batch->n_inlined = 0;
+        batch->n_inlined = batch->n_callers = 0;
+        batch->has_dropped = false;
 }
 
 bool batch_is_full(const Batch *batch)
@@ -76,6 +78,7 @@ Ask *batch_add_ask(Batch *batch)
 
         if (ask) {
                 ask->entry = batch->n_entries - 1;
+                ask->sample = batch->n_samples - 1;
                 ask->query = batch->n_queries;
         }
         return ask;
@@ -112,19 +115,37 @@ bool batch_add_inlined(Batch *batch, Entry *entry, uint32_t frame)
         return true;
 }
 
-/* Copies the entries of a sample to the end of OUT, each after what is inlined there. */
+Entry *batch_add_caller(Batch *batch, Entry *entry)
+{
+        Entry *caller = ADD(batch, callers);
+
+        if (caller)
+                entry->caller = batch->n_callers;
+        return caller;
+}
+
+/* Copies ENTRY, after what is inlined there, to the end of OUT. */
+static void batch_expand_entry(const Batch *batch, const Entry *entry, Entry *out, size_t *n)
+{
+        uint32_t i;
+
+        for (i = 0; i < entry->n_inlined; i++)
+                out[(*n)++] = (Entry){.ip = entry->ip, .frame = batch->inlined[entry->inlined + i]};
+        out[(*n)++] = *entry;
+}
+
 static void batch_expand_sample(const Batch *batch, BatchSample *sample, Entry *out, size_t *n)
 {
         size_t first = *n, i;
-        uint32_t k;
 
         for (i = sample->first; i < sample->first + sample->n; i++) {
                 const Entry *entry = &batch->entries[i];
 
-                for (k = 0; k < entry->n_inlined; k++)
-                        out[(*n)++] = (Entry){.ip = entry->ip,
-                                              .frame = batch->inlined[entry->inlined + k]};
-                out[(*n)++] = *entry;
+                if (entry->role == ENTRY_DROPPED)
+                        continue;
+                batch_expand_entry(batch, entry, out, n);
+                if (entry->caller)
+                        batch_expand_entry(batch, &batch->callers[entry->caller - 1], out, n);
         }
         sample->first = first;
         sample->n = *n - first;
@@ -132,10 +153,10 @@ static void batch_expand_sample(const Batch *batch, BatchSample *sample, Entry *
 
 bool batch_expand(Batch *batch)
 {
-        size_t n = 0, n_all = batch->n_entries + batch->n_inlined, i;
+        size_t n = 0, n_all = batch->n_entries + batch->n_inlined + batch->n_callers, i;
         Entry *entries;
 
-        if (!batch->n_inlined)
+        if (!batch->n_inlined && !batch->n_callers && !batch->has_dropped)
                 return true;
         entries = malloc(n_all * sizeof(*entries));
         if (!entries)

@@ -17,6 +17,13 @@
 
 #define NO_CPU (-1)
 
+typedef enum EntryRole {
+        ENTRY_FRAME,
+        ENTRY_SURE_CALLER,   /* may be the caller that the frame before it hides: of this sample */
+        ENTRY_LIKELY_CALLER, /* the same: of other samples with the same frames */
+        ENTRY_DROPPED,       /* is not printed */
+} EntryRole;
+
 typedef struct Entry {
         uint64_t ip;
         uint32_t frame;  /* perf's name for it, until the batch is resolved */
@@ -24,6 +31,9 @@ typedef struct Entry {
         /* The methods inlined there, from the innermost one on, once it is resolved. */
         uint32_t n_inlined;
         size_t inlined; /* the first of them in the batch */
+        EntryRole role;
+        size_t caller; /* a frame to be printed after it, that perf does not have: its number in
+                        * the batch's callers, from 1; 0: none */
 } Entry;
 
 typedef struct BatchSample {
@@ -38,13 +48,14 @@ typedef struct BatchSample {
 
 /* An entry that may be a managed frame. */
 typedef struct Ask {
-        size_t entry;
+        size_t entry, sample;
         uint64_t address;   /* in the code to be named */
         size_t query;       /* the first of its queries */
         unsigned n_queries; /* 0: the process is unknown */
         int32_t pid;        /* as perf has it */
         MappingKind kind;
         ImageCode code; /* with a begin: as many queries more, for the begin */
+        size_t at_ip;   /* a query for the address itself, of which `address` is before; 0: none */
 } Ask;
 
 typedef struct Batch {
@@ -59,7 +70,10 @@ typedef struct Batch {
         size_t n_asks, n_asks_size;
         size_t n_queries, n_queries_size;
         size_t n_answers_size;
+        Entry *callers; /* owned */
         size_t n_inlined, n_inlined_size;
+        size_t n_callers, n_callers_size;
+        bool has_dropped; /* entries */
 } Batch;
 
 void batch_deinit(Batch *batch);
@@ -79,7 +93,10 @@ clrsym_query *batch_add_query(Batch *batch);
 
 /* For an entry, after those of its own that were added. */
 bool batch_add_inlined(Batch *batch, Entry *entry, uint32_t frame);
-/* Makes entries of the inlined methods. False if there is no memory. */
+/* A frame after ENTRY, after what is inlined in it; valid until the next one. NULL: no memory. */
+Entry *batch_add_caller(Batch *batch, Entry *entry);
+/* Makes entries of the inlined methods, and removes those that are dropped. False if there is no
+ * memory. */
 bool batch_expand(Batch *batch);
 
 /* Room for an answer to each query; NULL if there is no memory. */

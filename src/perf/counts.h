@@ -27,6 +27,11 @@ typedef enum Count {
         /* Frames that the runtime reports as managed, without a name: jitted or precompiled. */
         COUNT_MANAGED_UNNAMED,
         COUNT_MARKED, /* of the named ones: the name is not certain */
+        /* Callers of methods that were replaced on the stack (perf/osr-callers.h); how many of
+         * them are of the sample itself, and of others like it. */
+        COUNT_OSR_CALLERS,
+        COUNT_OSR_SURE,
+        COUNT_OSR_LIKELY,
         /* Why other frames in jitted memory and images have no name. */
         COUNT_NO_PROCESS,
         COUNT_NO_METHOD,

@@ -169,6 +169,7 @@ static const struct {
         {"clock", settings_take_clock, 0, "clock=OFFSET,SLACK in nanoseconds"},
         {"wait", take_unsigned, MEMBER(wait_ms), "wait=MILLISECONDS"},
         {"report", take_fd, MEMBER(report_fd), "report=FD"},
+        {"callers", settings_take_text, MEMBER(callers), "callers=FILE"},
         {"mappings", take_fd, MEMBER(mappings_fd), "mappings=FD"},
 };
 

@@ -47,6 +47,7 @@ typedef struct Settings {
         int64_t clock_offset; /* ns to add to perf's times */
         uint64_t clock_slack; /* ns by which the result may be wrong */
         int report_fd;        /* for the counts; -1: print a sentence to stderr */
+        const char *callers;  /* a file for osr_callers_read(), or NULL */
         int mappings_fd;      /* mappings of the recorded processes; -1: none are given */
         unsigned wait_ms;     /* how long to wait for events of a live process */
         PidMap *maps;         /* owned, by perf_pid */

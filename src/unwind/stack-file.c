@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/stack-file.h"
 
+#include "perf/mapping-kind.h"
+#include "perf/osr-callers.h"
 #include "unwind/address-space.h"
 #include "unwind/call-frames.h"
 #include "unwind/error.h"
@@ -25,6 +27,7 @@ typedef struct StackFile {
         AddressSpaces *spaces;
         CallFrames *frames;
         FILE *output;
+        FILE *hidden; /* rows for osr_callers_read() */
         StackCounts counts;
         bool is_missing; /* a file with frames of this sample */
         uint64_t callers[MAX_CALLERS];
@@ -77,6 +80,50 @@ static RegistersStep stack_file_step(StackFile *file, Registers *registers, Stac
         return step;
 }
 
+static void stack_file_add_hidden(StackFile *file, const OsrCaller *row)
+{
+        if (file->counts.n_hidden == OSR_CALLERS_MAX) {
+                file->counts.n_hidden_left++;
+                return;
+        }
+        file->counts.n_hidden++;
+        fwrite(row, sizeof(*row), 1, file->hidden);
+}
+
+/*
+ * If the method with the frame at POINTER was replaced, that frame hides its caller, and frame
+ * pointers lead to REGISTERS. Which methods were replaced is not known here.
+ */
+static void stack_file_find_hidden(StackFile *file, const StackSample *sample, StackCopy *stack,
+                                   uint64_t pointer, const Registers *registers)
+{
+        const uint64_t frame = registers->values[REGISTER_FP];
+        OsrCaller row = {.time = sample->time,
+                         .slot = registers->values[REGISTER_PC],
+                         .pid = sample->pid,
+                         .tid = sample->tid};
+        uint64_t at, value;
+
+        if (frame % sizeof(at) || frame <= pointer || frame > UINT64_MAX - 2 * sizeof(at) ||
+            !stack_copy_read(stack, frame + sizeof(at), &row.next))
+                return;
+        for (at = pointer + 2 * sizeof(at); at < frame - sizeof(at); at += sizeof(at)) {
+                if (!stack_copy_read(stack, at, &value) || value != frame ||
+                    !stack_copy_read(stack, at + sizeof(at), &row.caller) || row.caller == 0 ||
+                    row.caller >= USER_END)
+                        continue;
+                if (address_spaces_find(file->spaces, sample->pid, sample->time, row.caller - 1))
+                        stack_file_add_hidden(file, &row);
+        }
+}
+
+static bool stack_file_is_jitted(const StackFile *file, const SpaceMapping *mapping)
+{
+        const MappedFile *mapped = address_spaces_file(file->spaces, mapping->file);
+
+        return mapping_kind_of_dso(mapped->path) == MAPPING_JITTED;
+}
+
 /* The addresses of the program's frames, the leaf first. */
 static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr *attr,
                                    const StackSample *sample)
@@ -98,6 +145,7 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
                 const uint64_t pc = registers.values[REGISTER_PC];
                 /* The call is before its return address. */
                 const uint64_t address = step == REGISTERS_SIGNAL ? pc : pc - 1;
+                const uint64_t pointer = registers.values[REGISTER_FP];
                 const SpaceMapping *mapping;
 
                 if (pc == 0 || pc >= USER_END)
@@ -114,6 +162,8 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
                                : registers_step_pointer(&registers, &stack);
                 if (step == REGISTERS_END)
                         break;
+                if (mapping && step == REGISTERS_CALLER && stack_file_is_jitted(file, mapping))
+                        stack_file_find_hidden(file, sample, &stack, pointer, &registers);
         }
         file->counts.n_cut +=
                 step == REGISTERS_END && stack.is_short && stack.n >= attr->sample_stack_user;
@@ -295,20 +345,22 @@ enum { IS_KNOWN_MACHINE = true };
 enum { IS_KNOWN_MACHINE = false };
 #endif
 
-bool stack_file_unwind(const char *path, int fd, StackCounts *ret_counts, GError **error)
+bool stack_file_unwind(const char *path, int fd, int hidden_fd, StackCounts *ret_counts,
+                       GError **error)
 {
         g_autofree StackFile *file = g_new0(StackFile, 1);
         bool ok;
 
         file->spaces = address_spaces_new();
         file->output = fdopen(dup(fd), "w");
+        file->hidden = fdopen(dup(hidden_fd), "w");
         ok = perf_data_open(&file->data, path, error) && dwarf_api(error);
         if (ok && !IS_KNOWN_MACHINE) {
                 g_set_error_literal(error, UNWIND_ERROR, UNWIND_ERROR_UNKNOWN,
                                     "the registers of this machine are not known");
                 ok = false;
         }
-        if (ok && !file->output) {
+        if (ok && (!file->output || !file->hidden)) {
                 g_set_error(error, UNWIND_ERROR, UNWIND_ERROR_SYSTEM, "%s", g_strerror(errno));
                 ok = false;
         }
@@ -317,6 +369,8 @@ bool stack_file_unwind(const char *path, int fd, StackCounts *ret_counts, GError
                 ok = stack_file_run(file, error);
                 file->counts.missing = g_strdup(call_frames_most_missing(file->frames));
         }
+        if (file->hidden && fclose(file->hidden) != 0 && ok)
+                ok = stack_file_fail_write(error);
         if (file->output)
                 fclose(file->output);
         perf_data_deinit(&file->data);

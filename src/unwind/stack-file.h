@@ -14,10 +14,12 @@
 #include <stdint.h>
 
 typedef struct StackCounts {
-        uint64_t n_samples; /* with a copy of the stack */
-        uint64_t n_cut;     /* the copy ends before the callers do */
-        uint64_t n_missing; /* with frames of a file that is not there, or is another one now */
-        char *missing;      /* owned: the path of that with most such frames; NULL: none */
+        uint64_t n_samples;     /* with a copy of the stack */
+        uint64_t n_cut;         /* the copy ends before the callers do */
+        uint64_t n_missing;     /* with frames of a file that is not there, or is another one now */
+        uint64_t n_hidden;      /* rows of callers that were written */
+        uint64_t n_hidden_left; /* rows that were too many */
+        char *missing;          /* owned: the path of that with most such frames; NULL: none */
 } StackCounts;
 
 void stack_counts_deinit(StackCounts *counts);
@@ -26,5 +28,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(StackCounts, stack_counts_deinit)
 /* Do samples of the file have copies of stacks? False also if it cannot be read. */
 bool stack_file_is(const char *path);
 
-/* Writes the file to FD. x86-64 only: false elsewhere. */
-bool stack_file_unwind(const char *path, int fd, StackCounts *ret_counts, GError **error);
+/*
+ * Writes the file to FD, and to HIDDEN_FD the callers that its frames can hide
+ * (perf/osr-callers.h). x86-64 only: false elsewhere.
+ */
+bool stack_file_unwind(const char *path, int fd, int hidden_fd, StackCounts *ret_counts,
+                       GError **error);

@@ -14,6 +14,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'traces'))
 import recorded  # pylint: disable=wrong-import-position
 
 NS = 10**9
+# In the place of a caller that frame pointers do not show.
+OSR_UNKNOWN = '[caller unknown: OSR]'
 
 Sample = collections.namedtuple('Sample', 'head frames')
 # SYMBOL with the offset, None if there is none; TAIL is what stands after the module.

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "perf/osr-callers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int number_compare(uint64_t one, uint64_t other)
+{
+        return (one > other) - (one < other);
+}
+
+/* By what samples without a copy of the stack have. */
+static int place_compare(const OsrCaller *one, const OsrCaller *other)
+{
+        int r = number_compare((uint32_t)one->pid, (uint32_t)other->pid);
+
+        r = r ? r : number_compare(one->slot, other->slot);
+        return r ? r : number_compare(one->next, other->next);
+}
+
+static int sample_compare(const OsrCaller *one, const OsrCaller *other)
+{
+        int r = place_compare(one, other);
+
+        r = r ? r : number_compare((uint32_t)one->tid, (uint32_t)other->tid);
+        return r ? r : number_compare(one->time, other->time);
+}
+
+static int caller_compare(const void *one, const void *other)
+{
+        const OsrCaller *a = one, *b = other;
+        int r = sample_compare(a, b);
+
+        return r ? r : number_compare(a->caller, b->caller);
+}
+
+static int place_caller_compare(const void *one, const void *other)
+{
+        const OsrCaller *a = one, *b = other;
+        int r = place_compare(a, b);
+
+        return r ? r : number_compare(a->caller, b->caller);
+}
+
+/* The rows of FILE, of which there are at most the limit; false: they cannot be read. */
+static bool callers_read_rows(OsrCallers *callers, FILE *file)
+{
+        struct stat st;
+        size_t n;
+
+        if (fstat(fileno(file), &st) < 0)
+                return false;
+        n = (size_t)st.st_size / sizeof(*callers->rows);
+        n = n < OSR_CALLERS_MAX ? n : OSR_CALLERS_MAX;
+        callers->rows = malloc((n + 1) * sizeof(*callers->rows));
+        callers->places = malloc((n + 1) * sizeof(*callers->places));
+        if (!callers->rows || !callers->places)
+                return false;
+        callers->n = fread(callers->rows, sizeof(*callers->rows), n, file);
+        return !ferror(file);
+}
+
+static void callers_sort(OsrCallers *callers)
+{
+        OsrCaller *places = callers->places;
+        size_t i, n = 0;
+
+        memcpy(places, callers->rows, callers->n * sizeof(*places));
+        qsort(callers->rows, callers->n, sizeof(*callers->rows), caller_compare);
+        qsort(places, callers->n, sizeof(*places), place_caller_compare);
+        for (i = 0; i < callers->n; i++)
+                if (!n || place_caller_compare(&places[n - 1], &places[i]) != 0)
+                        places[n++] = places[i];
+        callers->n_places = n;
+}
+
+bool osr_callers_read(OsrCallers *callers, const char *path)
+{
+        FILE *file = fopen(path, "re");
+        bool ok;
+
+        *callers = (OsrCallers){0};
+        ok = file && callers_read_rows(callers, file);
+        if (file)
+                fclose(file);
+        if (ok && callers->n)
+                callers_sort(callers);
+        return ok;
+}
+
+void osr_callers_deinit(OsrCallers *callers)
+{
+        free(callers->rows);
+        free(callers->places);
+        *callers = (OsrCallers){0};
+}
+
+typedef int (*CallerOrder)(const OsrCaller *one, const OsrCaller *other);
+
+/* The number of the first of N rows that is not before KEY. */
+static size_t rows_first(const OsrCaller *rows, size_t n, const OsrCaller *key, CallerOrder order)
+{
+        size_t low = 0, high = n;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (order(&rows[middle], key) < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* The callers of the rows that equal KEY; 0: none, or too many. */
+static size_t rows_collect(const OsrCaller *rows, size_t n, const OsrCaller *key, CallerOrder order,
+                           uint64_t ret[OSR_CALLERS_EACH])
+{
+        size_t n_found = 0, i, j;
+
+        for (i = rows_first(rows, n, key, order); i < n && order(&rows[i], key) == 0; i++) {
+                for (j = 0; j < n_found && ret[j] != rows[i].caller; j++)
+                        ;
+                if (j < n_found)
+                        continue;
+                if (n_found == OSR_CALLERS_EACH)
+                        return 0;
+                ret[n_found++] = rows[i].caller;
+        }
+        return n_found;
+}
+
+size_t osr_callers_find(const OsrCallers *callers, const OsrCaller *key,
+                        uint64_t ret[OSR_CALLERS_EACH], bool *ret_is_own)
+{
+        size_t n = rows_collect(callers->rows, callers->n, key, sample_compare, ret);
+
+        *ret_is_own = n > 0;
+        return n ? n : rows_collect(callers->places, callers->n_places, key, place_compare, ret);
+}
+
+struct OsrSlot {
+        uint64_t slot;
+        int32_t pid;
+};
+
+static bool equal_slot(const void *rows, uint32_t number, const void *key)
+{
+        const struct OsrSlot *row = (const struct OsrSlot *)rows + number, *slot = key;
+
+        return row->slot == slot->slot && row->pid == slot->pid;
+}
+
+static uint64_t slot_hash(const struct OsrSlot *slot)
+{
+        return hash_number(hash_number(0, slot->slot), (uint64_t)slot->pid);
+}
+
+bool osr_slots_have(const OsrSlots *slots, int32_t pid, uint64_t slot)
+{
+        const struct OsrSlot key = {slot, pid};
+
+        return hash_index_find(&slots->index, slot_hash(&key), equal_slot, slots->rows, &key) !=
+               INDEX_NONE;
+}
+
+bool osr_slots_add(OsrSlots *slots, int32_t pid, uint64_t slot)
+{
+        const struct OsrSlot key = {slot, pid};
+
+        if (osr_slots_have(slots, pid, slot))
+                return true;
+        if (slots->n == slots->n_rows) {
+                uint32_t n = slots->n_rows ? slots->n_rows * 2 : 64;
+                struct OsrSlot *rows = realloc(slots->rows, n * sizeof(*rows));
+
+                if (!rows)
+                        return false;
+                slots->rows = rows;
+                slots->n_rows = n;
+        }
+        if (!hash_index_add(&slots->index, slot_hash(&key), slots->n))
+                return false;
+        slots->rows[slots->n++] = key;
+        return true;
+}
+
+void osr_slots_deinit(OsrSlots *slots)
+{
+        free(slots->rows);
+        hash_index_deinit(&slots->index);
+        *slots = (OsrSlots){0};
+}

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Methods that were replaced on the stack (OSR): no output has the false frame that perf has in the place of
+their callers. With copies of the stack each caller is the one of the source; without them it is the one of the
+source, or a frame that stands for an unknown caller."""
+
+import lzma
+import pathlib
+import re
+
+import perftool
+import recorded
+
+DATA = pathlib.Path(__file__).resolve().parent / 'data' / 'osr'
+UNKNOWN = perftool.OSR_UNKNOWN
+# By the source: the callers of each method. Native code and the runtime's own frames are not there.
+CALLERS = {
+    'Osr.Plain': {'Osr.CallsPlain'},
+    'Osr.CallsPlain': {'Osr.Main'},
+    'Osr.LoopCalls': {'Osr.Main'},
+    'Osr.Small': {'Osr.LoopCalls', 'Osr.Outer'},
+    'Osr.Outer': {'Osr.Main'},
+    'Osr.Inner': {'Osr.Outer'},
+    'Osr.Generic': {'Osr.Main'},
+    'Osr.Many': {'Osr.Main'},
+    'Osr.Tries': {'Osr.Main'},
+    'Osr.Frame': {'Osr.Main'},
+    'Osr.S.Instance': {'Osr.Main'},
+    'Osr.Main.lambda#c.15_0': {'Osr.Main'},
+    'Osr.Plain2': {'Osr.Main.lambda#c.15_1'},
+    'Osr.Async': {'[async resume stub]'},
+    # Precompiled: without a rundown in the trace it has no name.
+    'Osr.Main': {'System.Environment.CallEntryPoint', '[System.Private.CoreLib.dll]'},
+}
+OUTPUTS = 'folded', 'speedscope.json', 'svg', 'html'
+
+
+def method(frame):
+    """Without parameters and type arguments."""
+    return re.split(r'[(<]', frame, maxsplit=1)[0] if not frame.startswith('<') else frame
+
+
+def edges(stacks):
+    """(caller, callee, how many samples) of each method whose caller the source has."""
+    for stack, count in stacks.items():
+        names = [frame if frame == UNKNOWN else method(frame) for frame in stack]
+        for caller, callee in zip(names, names[1:]):
+            if callee in CALLERS:
+                yield caller, callee, count
+
+
+def unpack(directory, name):
+    path = directory / name
+    path.write_bytes(lzma.open(DATA / (name + '.xz')).read())
+    path.chmod(0o600)
+    return path
+
+
+def check_edges(tap, stacks, what, least):
+    found = list(edges(stacks))
+    right = sum(count for caller, callee, count in found if caller in CALLERS[callee])
+    unknown = sum(count for caller, _, count in found if caller == UNKNOWN)
+    wrong = [edge for edge in found if edge[0] not in CALLERS[edge[1]] and edge[0] != UNKNOWN]
+    tap.check(not wrong, f'{what}: no caller is wrong ({right} right, {unknown} unknown)', wrong)
+    tap.check(right + unknown >= least, f'{what}: there are so many', right, unknown)
+    return right, unknown
+
+
+def run(tap, programs, directory, _):
+    reason = perftool.missing(programs)
+    if reason:
+        tap.skip('methods that were replaced on the stack', reason)
+        return
+    directory = pathlib.Path(directory)
+    for name in 'copies', 'frames':
+        data, trace = unpack(directory, name + '.data'), unpack(directory, name + '.nettrace')
+        files = {ending: directory / f'{name}.{ending}' for ending in OUTPUTS}
+        done = perftool.clrsym_perf(programs, '-i', data, '--trace', trace, '--force',
+                                    *[f'--output={path}' for path in files.values()])
+        tap.check(done.returncode == 0, f'{name}: it is named', done.stderr)
+        right, unknown = check_edges(tap, perftool.folded(files['folded'].read_text()), name, 250)
+        texts = {ending: path.read_text() for ending, path in files.items()}
+        done = perftool.clrsym_perf(programs, '-i', data, '--trace', trace, '--force')
+        texts['text'] = done.stdout
+        if name == 'copies':
+            tap.check(unknown == 0 and re.search(r'(\d+) callers hidden by OSR \(\1 found, 0 by other samples ~, 0 unknown\)',
+                                                 done.stderr), 'copies: each caller is found', done.stderr)
+        else:
+            tap.check(unknown > 250 and ' by other samples ~, ' in done.stderr, 'frames: they are unknown', right, done.stderr)
+            plain = perftool.script(programs, data, settings=[f'trace={trace}', 'format=folded'])
+            check_edges(tap, perftool.folded(plain.stdout), 'frames, by the filter alone', 250)
+        for ending, text in texts.items():
+            tap.check('doublemapper' not in text, f'{name}: no false frame as {ending}')
+            tap.check((UNKNOWN in text) == (unknown > 0), f'{name}: unknown callers as {ending}')
+
+
+if __name__ == '__main__':
+    recorded.main(run)
