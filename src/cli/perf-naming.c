@@ -21,6 +21,7 @@
 #include "cli/saved-profile.h"
 #include "nettrace/file.h"
 #include "perf/counts.h"
+#include "perf/osr-callers.h"
 #include "perf/settings.h"
 #include "unwind/stack-file.h"
 #include "util/atomic-file.h"
@@ -157,14 +158,16 @@ static bool choose_event(Naming *naming, GError **error)
         const GPtrArray *events = naming->recording->events;
         const RecordingEvent *most = NULL;
         g_autoptr(GString) names = g_string_new(NULL);
-        guint i;
+        guint i, n = 0;
 
         naming->event = naming->options->event;
         for (i = 0; i < events->len; i++) {
                 const RecordingEvent *event = g_ptr_array_index(events, i);
 
-                g_string_append_printf(names, "%s%s (%" G_GUINT64_FORMAT " samples)", i ? ", " : "",
-                                       event->name, (guint64)event->n_samples);
+                if (g_str_has_prefix(event->name, OSR_COPIES_EVENT))
+                        continue;
+                g_string_append_printf(names, "%s%s (%" G_GUINT64_FORMAT " samples)",
+                                       n++ ? ", " : "", event->name, (guint64)event->n_samples);
                 if (naming->event && !strcmp(naming->event, event->name))
                         return true;
                 if (!most || event->n_samples > most->n_samples)
@@ -175,10 +178,15 @@ static bool choose_event(Naming *naming, GError **error)
                             naming->input, names->str);
                 return false;
         }
+        if (!most) {
+                g_set_error(error, PERF_ERROR, PERF_NO_SAMPLES, "%s has no samples: record again",
+                            naming->input);
+                return false;
+        }
         /* Text names the event of each sample; stacks that are added up need one event. */
-        if (events->len == 1 || naming->form != FORM_TEXT)
+        if (n == 1 || naming->form != FORM_TEXT)
                 naming->event = most->name;
-        if (events->len > 1 && naming->form != FORM_TEXT)
+        if (n > 1 && naming->form != FORM_TEXT)
                 g_ptr_array_add(naming->notes,
                                 g_strdup_printf("of several events only %s: choose with --event: "
                                                 "%s",

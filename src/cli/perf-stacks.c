@@ -14,7 +14,7 @@ static void stacks_note(const StackCounts *counts, GPtrArray *notes)
 {
         const uint64_t bad = counts->n_samples / BAD_SHARE;
 
-        if (counts->n_cut > bad)
+        if (counts->n_cut > bad && !counts->is_aside)
                 g_ptr_array_add(
                         notes,
                         g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
@@ -30,7 +30,7 @@ static void stacks_note(const StackCounts *counts, GPtrArray *notes)
                                 ": record for a shorter time",
                                 (guint64)counts->n_hidden_left,
                                 (guint64)(counts->n_hidden_left + counts->n_hidden)));
-        if (counts->n_missing > bad)
+        if (counts->n_missing > bad && !counts->is_aside)
                 g_ptr_array_add(
                         notes, g_strdup_printf(
                                        "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT

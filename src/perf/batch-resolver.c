@@ -712,6 +712,35 @@ static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask, Calle
         return ask_use(resolver, batch, ask, &found, entry);
 }
 
+/* Is it named without doubt? */
+static const clrsym_body *ask_body(const Batch *batch, const Ask *ask)
+{
+        const clrsym_answer *answer = batch->answers + ask->query;
+
+        return ask->n_queries && answer->status == CLRSYM_OK && answer->has_body ? &answer->body
+                                                                                 : NULL;
+}
+
+/* The slots of the batch, before any is met where the method itself is not among the frames. */
+static bool resolver_learn(BatchResolver *resolver, const Batch *batch)
+{
+        size_t i;
+
+        for (i = 1; i < batch->n_asks; i++) {
+                const Ask *callee = &batch->asks[i - 1], *ask = &batch->asks[i];
+                const clrsym_body *replaced = ask_body(batch, callee), *body = ask_body(batch, ask);
+
+                if (HIDES_CALLERS && ask->kind == MAPPING_JITTED && ask->sample == callee->sample &&
+                    ask->entry == callee->entry + 1 && replaced &&
+                    replaced->tier == CLRSYM_TIER_OPTIMIZED_TIER1_OSR && body &&
+                    batch->entries[ask->entry].role == ENTRY_FRAME &&
+                    body_is_same_method(replaced, body) &&
+                    !osr_slots_add(&resolver->slots, ask->pid, batch->entries[ask->entry].ip))
+                        return false;
+        }
+        return true;
+}
+
 static bool ask_is_candidate(const Batch *batch, const Ask *ask)
 {
         return batch->entries[ask->entry].role != ENTRY_FRAME;
@@ -720,8 +749,8 @@ static bool ask_is_candidate(const Batch *batch, const Ask *ask)
 static int resolver_name(BatchResolver *resolver, Batch *batch)
 {
         Callee callee = {.sample = SIZE_MAX};
+        int r = resolver_learn(resolver, batch) ? 0 : -ENOMEM;
         size_t i;
-        int r = 0;
 
         for (i = 0; r == 0 && i < batch->n_asks; i++)
                 if (!ask_is_candidate(batch, &batch->asks[i]))

@@ -62,6 +62,62 @@ static bool callers_read_rows(OsrCallers *callers, FILE *file)
         return !ferror(file);
 }
 
+static int frame_compare(const void *one, const void *other)
+{
+        const OsrCaller *a = one, *b = other;
+        int r = number_compare((uint32_t)a->pid, (uint32_t)b->pid);
+
+        r = r ? r : number_compare(a->slot, b->slot);
+        r = r ? r : number_compare((uint32_t)a->tid, (uint32_t)b->tid);
+        r = r ? r : number_compare(a->time, b->time);
+        return r ? r : number_compare(a->frame, b->frame);
+}
+
+static int distance_compare(const void *one, const void *other)
+{
+        return number_compare(((const OsrCaller *)one)->distance,
+                              ((const OsrCaller *)other)->distance);
+}
+
+/* Moves the rows of one slot that are kept to TO; returns their number. N_FRAMES have the slot. */
+static size_t slot_keep(OsrCaller *rows, size_t n, size_t n_frames, OsrCaller *to)
+{
+        size_t i, end, n_kept = 0;
+
+        if (n > n_frames)
+                qsort(rows, n, sizeof(*rows), distance_compare);
+        for (i = 0; n > n_frames && i < n; i = end) {
+                for (end = i; end < n && rows[end].distance == rows[i].distance; end++)
+                        ;
+                if (end - i != n_frames)
+                        continue;
+                memmove(to + n_kept, rows + i, n_frames * sizeof(*rows));
+                n_kept += n_frames;
+        }
+        if (n_kept)
+                return n_kept;
+        memmove(to, rows, n * sizeof(*rows));
+        return n;
+}
+
+static void callers_keep(OsrCallers *callers)
+{
+        OsrCaller *rows = callers->rows;
+        size_t n = callers->n, n_kept = 0, i, end;
+
+        qsort(rows, n, sizeof(*rows), frame_compare);
+        for (i = 0; i < n; i = end) {
+                size_t n_frames = 0;
+
+                for (end = i;
+                     end < n && rows[end].pid == rows[i].pid && rows[end].slot == rows[i].slot;
+                     end++)
+                        n_frames += end == i || frame_compare(&rows[end - 1], &rows[end]) != 0;
+                n_kept += slot_keep(rows + i, end - i, n_frames, rows + n_kept);
+        }
+        callers->n = n_kept;
+}
+
 static void callers_sort(OsrCallers *callers)
 {
         OsrCaller *places = callers->places;
@@ -85,8 +141,10 @@ bool osr_callers_read(OsrCallers *callers, const char *path)
         ok = file && callers_read_rows(callers, file);
         if (file)
                 fclose(file);
-        if (ok && callers->n)
+        if (ok && callers->n) {
+                callers_keep(callers);
                 callers_sort(callers);
+        }
         return ok;
 }
 

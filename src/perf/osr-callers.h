@@ -25,15 +25,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * The event of a recording by frame pointers whose samples have copies of stacks. Its samples are
+ * not among those of the program.
+ */
+#define OSR_COPIES_EVENT "clrsym-stacks"
+
 /* In files, rows have the machine's own layout: writer and reader are on one machine. */
 typedef struct OsrCaller {
         uint64_t time;       /* of the sample, ns of perf's clock */
         uint64_t slot, next; /* the two words as the sample's chain has them */
         uint64_t caller;     /* the return address that was found */
+        uint64_t frame;      /* address of the new body's frame */
+        uint64_t distance;   /* bytes from there to the other F: for a new body, it is always the
+                              * same */
         int32_t pid, tid;    /* of the sample */
 } OsrCaller;
 
-/* So many are kept, and written: 48 MiB. */
+/* So many are kept, and written: 56 MiB. */
 #define OSR_CALLERS_MAX (1u << 20)
 
 typedef struct OsrCallers {
@@ -43,7 +52,11 @@ typedef struct OsrCallers {
         size_t n_places;
 } OsrCallers;
 
-/* Reads a file of rows in any order. False: an errno is set. To be deinitialized in both cases. */
+/*
+ * Reads a file of rows in any order. Memory that a method has not written yet can have words of
+ * earlier calls: of several rows of a frame, only those with a distance that all frames with this
+ * slot have are kept. False: an errno is set. To be deinitialized in both cases.
+ */
 bool osr_callers_read(OsrCallers *callers, const char *path);
 void osr_callers_deinit(OsrCallers *callers);
 

@@ -299,7 +299,8 @@ static void recorder_count_samples(Recorder *recorder, RecorderProgress *progres
         if (!recorder->sampler)
                 return;
         if (!recorder->tally)
-                recorder->tally = tally_new(recorder->sampler->output);
+                recorder->tally =
+                        tally_new(recorder->sampler->output, recorder->sampler->copy_size);
         tally_update(recorder->tally);
         sampler_flush(recorder->sampler);
         progress->is_counted = true;

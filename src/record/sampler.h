@@ -28,7 +28,9 @@ typedef struct Sampler {
         char *output; /* owned: its file */
         char *log;    /* owned: the file with its messages */
         int control;  /* orders and replies */
-        Pace *pace;   /* owned; NULL: it records no single threads */
+        uint32_t
+                copy_size; /* bytes: samples of this size are copies of stacks; 0: there are none */
+        Pace *pace;        /* owned; NULL: it records no single threads */
 } Sampler;
 
 /* Samples are taken from now on. NULL with ERROR set: why perf cannot, and what helps. */

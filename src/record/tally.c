@@ -33,19 +33,21 @@ typedef struct TallyLost {
 #define BUFFER_SIZE (128 * 1024)
 
 struct Tally {
-        char *path;      /* owned */
-        int fd;          /* -1: none is open */
-        uint64_t offset; /* of the next record; 0: the head was not read yet */
+        char *path;         /* owned */
+        int fd;             /* -1: none is open */
+        uint64_t offset;    /* of the next record; 0: the head was not read yet */
+        uint32_t too_large; /* bytes of a sample that does not count; 0: all do */
         bool is_damaged;
         uint64_t n_samples, n_lost;
         uint8_t *buffer; /* owned */
 };
 
-Tally *tally_new(const char *path)
+Tally *tally_new(const char *path, uint32_t too_large)
 {
         Tally *tally = g_new0(Tally, 1);
 
         tally->path = g_strdup(path);
+        tally->too_large = too_large;
         tally->fd = -1;
         tally->buffer = g_malloc(BUFFER_SIZE);
         return tally;
@@ -80,7 +82,7 @@ static void tally_count(Tally *tally, const TallyRecord *head, const uint8_t *re
         TallyLost lost;
 
         if (head->type == RECORD_SAMPLE)
-                tally->n_samples++;
+                tally->n_samples += !tally->too_large || head->size < tally->too_large;
         if (head->type != RECORD_LOST || head->size < sizeof(*head) + sizeof(lost))
                 return;
         memcpy(&lost, record + sizeof(*head), sizeof(lost));

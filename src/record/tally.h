@@ -9,8 +9,11 @@
 
 typedef struct Tally Tally;
 
-/* Counts in the file that is at PATH now, and in those that take its place later. */
-Tally *tally_new(const char *path);
+/*
+ * Counts in the file that is at PATH now, and in those that take its place later. Samples of
+ * TOO_LARGE bytes and more do not count; 0: all do.
+ */
+Tally *tally_new(const char *path, uint32_t too_large);
 /* NULL is fine. */
 void tally_free(Tally *tally);
 /* Reads what was added. A file that is not perf's, and what is after a damaged record, has none. */

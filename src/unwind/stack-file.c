@@ -100,6 +100,7 @@ static void stack_file_find_hidden(StackFile *file, const StackSample *sample, S
         const uint64_t frame = registers->values[REGISTER_FP];
         OsrCaller row = {.time = sample->time,
                          .slot = registers->values[REGISTER_PC],
+                         .frame = pointer,
                          .pid = sample->pid,
                          .tid = sample->tid};
         uint64_t at, value;
@@ -112,8 +113,10 @@ static void stack_file_find_hidden(StackFile *file, const StackSample *sample, S
                     !stack_copy_read(stack, at + sizeof(at), &row.caller) || row.caller == 0 ||
                     row.caller >= USER_END)
                         continue;
-                if (address_spaces_find(file->spaces, sample->pid, sample->time, row.caller - 1))
+                if (address_spaces_find(file->spaces, sample->pid, sample->time, row.caller - 1)) {
+                        row.distance = at - pointer;
                         stack_file_add_hidden(file, &row);
+                }
         }
 }
 
@@ -349,12 +352,16 @@ bool stack_file_unwind(const char *path, int fd, int hidden_fd, StackCounts *ret
                        GError **error)
 {
         g_autofree StackFile *file = g_new0(StackFile, 1);
+        guint i;
         bool ok;
 
         file->spaces = address_spaces_new();
         file->output = fdopen(dup(fd), "w");
         file->hidden = fdopen(dup(hidden_fd), "w");
         ok = perf_data_open(&file->data, path, error) && dwarf_api(error);
+        for (i = 0; ok && i < file->data.attrs->len; i++)
+                file->counts.is_aside |=
+                        !stack_sample_has(&g_array_index(file->data.attrs, PerfAttr, i).attr);
         if (ok && !IS_KNOWN_MACHINE) {
                 g_set_error_literal(error, UNWIND_ERROR, UNWIND_ERROR_UNKNOWN,
                                     "the registers of this machine are not known");

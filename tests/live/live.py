@@ -159,9 +159,10 @@ def build(directory, program='app', assembly='clrsym-live.dll'):
     return directory / 'bin' / assembly
 
 
-def publish(directory, framework, *how, program='app', name='clrsym-live'):
+def publish(directory, framework, *how, program='app', name=None):
     """The program for another runtime, with that runtime beside it: fetched, if it can be. HOW: see build-app."""
     run(HERE / 'build-app', directory, program, framework, *how)
+    name = name or ('clrsym-live' if program == 'app' else f'clrsym-{program}')
     return pathlib.Path(directory) / 'bin' / name
 
 

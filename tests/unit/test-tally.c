@@ -68,7 +68,7 @@ START_TEST(test_tally)
         g_autofree char *path = g_build_filename(directory, "perf.data", NULL);
         g_autofree char *other = g_build_filename(directory, "other", NULL);
         g_autoptr(GString) file = file_new("PERFILE2"), next = file_new("PERFILE2");
-        Tally *tally = tally_new(path);
+        Tally *tally = tally_new(path, 0);
         size_t first, i;
 
         check(tally, 0, 0); /* not there */
@@ -113,13 +113,33 @@ START_TEST(test_other)
         g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
         g_autofree char *path = g_build_filename(directory, "perf.data", NULL);
         g_autoptr(GString) file = file_new("2ELIFREP");
-        Tally *tally = tally_new(path);
+        Tally *tally = tally_new(path, 0);
 
         append_record(file, PERF_RECORD_SAMPLE, 48);
         write_part(path, file, file->len);
         check(tally, 0, 0);
         tally_free(tally);
         tally_free(NULL);
+        g_unlink(path);
+        g_rmdir(directory);
+}
+END_TEST
+
+/* Samples with copies of stacks do not count. */
+START_TEST(test_copies)
+{
+        g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
+        g_autofree char *path = g_build_filename(directory, "perf.data", NULL);
+        g_autoptr(GString) file = file_new("PERFILE2");
+        Tally *tally = tally_new(path, 16384);
+
+        append_record(file, PERF_RECORD_SAMPLE, 16384);
+        append_record(file, PERF_RECORD_SAMPLE, 16383);
+        append_record(file, PERF_RECORD_SAMPLE, 16500);
+        append_lost(file, 3);
+        write_part(path, file, file->len);
+        check(tally, 1, 3);
+        tally_free(tally);
         g_unlink(path);
         g_rmdir(directory);
 }
@@ -132,6 +152,7 @@ Suite *suite_new(void)
 
         tcase_add_test(tcase, test_tally);
         tcase_add_test(tcase, test_other);
+        tcase_add_test(tcase, test_copies);
         suite_add_tcase(suite, tcase);
         return suite;
 }

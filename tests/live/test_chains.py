@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""`clrsym record` of a program whose call chains are known from its source, by frame pointers and with copies of
+the stack: where a method was replaced while it ran (OSR), its caller is the right one, or a frame shows that it is
+not known."""
+
+import collections
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
+
+import live  # pylint: disable=wrong-import-position
+import perftool  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+import test_record  # pylint: disable=wrong-import-position
+
+UNKNOWN = perftool.OSR_UNKNOWN
+# The methods with loops, and by the source all their callers.
+CALLERS = {
+    'Loop': {'OneCaller'},
+    'Inner': {'Nested'},
+    'Nested': {'Main'},
+    'Recursive': {'Main', 'Recursive'},
+    'GenericLoop': {'Generic'},
+    'ManyArguments': {'Main'},
+    'WithTry': {'Main'},
+    'Instance': {'Main'},
+    'Cleared': {'InLibrary'},
+    'Shared': {'One', 'Other'},
+    'SharedRarely': {'Usual', 'Rare'},
+    'OnThread': {'Main.lambda#c.3_0'},
+    'MoveNext': {'Iterated'},
+}
+# What a leaf below a shared method shows of that method's caller.
+SHOWN = {'LeafOfOne': 'One', 'LeafOfOther': 'Other', 'LeafOfUsual': 'Usual', 'LeafOfRare': 'Rare'}
+# Called by two methods, which one call reaches: without a copy of the stack their caller is not certain.
+SHARED = 'Shared', 'SharedRarely'
+# Recursive is called so deep at most.
+DEEPEST = 5
+
+
+def own_name(frame):
+    """The method of the program; None: another frame."""
+    match = re.match(r'Chains\.(?:Program\.)?(?:Struct\.)?(\w[^(<]*)', frame)
+    return match and match[1]
+
+
+class Counted(collections.Counter):
+    """The edges of stacks to the methods with loops."""
+
+    def __init__(self, stacks):
+        super().__init__()
+        self.wrong = collections.Counter()
+        for stack, count in stacks.items():
+            names = [frame if frame == UNKNOWN else own_name(frame) for frame in stack]
+            for i, (caller, callee) in enumerate(zip(names, names[1:]), 1):
+                if callee in CALLERS:
+                    self.add(caller, callee, names[i + 1] if i + 1 < len(names) else None, stack, count)
+            if names.count('Recursive') > DEEPEST:
+                self.wrong['too deep'] += count
+
+    def add(self, caller, callee, below, stack, count):
+        want = {SHOWN[below]} if below in SHOWN else CALLERS[callee]
+        if caller == UNKNOWN:
+            self['shared, unknown' if callee in SHARED else 'unknown'] += count
+        elif caller in want:
+            self['right'] += count
+        else:
+            self['wrong'] += count
+            self.wrong[(caller, callee, below, stack[-8:])] += count
+
+
+def test_runtime(tap, place, command, what):
+    for graph in 'fp', 'dwarf,16384':
+        code, _, errors = place.record('-g', graph, '-F', 499, '-o', f'{graph}.folded', '--', *command, 2)
+        if not tap.check(code == 0, f'{what}, {graph}: it is recorded', code, errors):
+            continue
+        counted = Counted(perftool.folded((place.directory / f'{graph}.folded').read_text(encoding='utf-8')))
+        tap.note(f'{what}, {graph}: {dict(counted)}')
+        tap.check(sum(counted.values()) > 500 and not counted.wrong, f'{what}, {graph}: no caller is wrong', counted,
+                  *counted.wrong.most_common(4))
+        unknown = counted['unknown'] + (counted['shared, unknown'] if graph != 'fp' else 0)
+        tap.check(100 * unknown <= counted['right'], f'{what}, {graph}: 99 % of the callers are known', counted)
+
+
+def test(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
+    test_runtime(tap, test_record.Place(programs, directory, 'here'),
+                 ['dotnet', live.build(directory / 'chains', 'chains', 'clrsym-chains.dll')], 'the .NET that is here')
+    for framework in 'net8.0', 'net9.0':
+        try:
+            command = live.publish(directory / framework, framework, program='chains')
+        except RuntimeError as error:
+            tap.skip(framework, f'its runtime is not to be had: {str(error).splitlines()[-1]}')
+            continue
+        test_runtime(tap, test_record.Place(programs, directory, f'place-{framework}'), [command], framework)
+
+
+if __name__ == '__main__':
+    if test_record.missing():
+        print(f'1..0 # SKIP {test_record.missing()}')
+    else:
+        recorded.main(test)
