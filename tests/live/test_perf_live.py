@@ -168,7 +168,7 @@ def check_precompiled(tap, early, ended, plain):
     runtimes' rundowns after they had ENDED: nothing could look into a file for that."""
     frames = [rows for samples in zip(*(perftool.samples(done.stdout)
                                         for done in (plain, ended, *early.values())))
-              for rows in zip(*(sample.frames for sample in samples))
+              for rows in zip(*map(perftool.frames_of_perf, samples))
               if rows[0].module.endswith('.dll')]
     for i, (what, done) in enumerate(early.items(), 2):
         printed = [rows for rows in frames if rows[i].symbol]
@@ -187,7 +187,7 @@ def check_offline(tap, programs, data, trace, done):
     later = perftool.clrsym_perf(programs, '-i', data, '--trace', trace)
     one, other = perftool.samples(done.stdout), perftool.samples(later.stdout)
     differing = [(first, second) for before, after in zip(one, other)
-                 for first, second in zip(before.frames, after.frames)
+                 for first, second in zip(*map(perftool.frames_of_perf, (before, after)))
                  if first.symbol != second.symbol and first.symbol and second.symbol]
     tap.check(later.returncode == 0 and len(one) == len(other) and not differing,
               'from the trace afterwards, no frame has another name', later.stderr, *differing[:5])

@@ -77,6 +77,11 @@ def samples(text):
     return found
 
 
+def frames_of_perf(sample):
+    """Without those that are added where perf has not even the method whose caller is unknown."""
+    return [frame for frame in sample.frames if frame.address or frame.symbol != OSR_UNKNOWN + '+0x0']
+
+
 def is_managed(frame):
     """Named by the filter: its module is a file's name, or an assembly's that is in no file."""
     return frame.symbol is not None and '/' not in frame.module and frame.module[0] != '['

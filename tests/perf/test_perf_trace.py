@@ -108,7 +108,7 @@ def check_frames(tap, bodies, entries, plain, named, chains):
     tap.check(width in (5, 7), f'perf gives the tid {width} columns', plain[0].head)
     for before, after, (_, moment, chain) in zip(plain, named, chains):
         # The caller of a method that was replaced on the stack is a frame more, where perf has not even the method itself.
-        frames = [frame for frame in after.frames if frame.address or frame.symbol != perftool.OSR_UNKNOWN + '+0x0']
+        frames = perftool.frames_of_perf(after)
         counts['added'] += len(after.frames) - len(frames)
         if before.head != widened(after.head, width) or [frame.address for frame in frames] != chain:
             differing.append((before.head, after.head))
