@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "chain.h"
 
+#include "perf/stack-roots.h"
+
 #include <linux/perf_event.h>
+
+/* PERF_CONTEXT_USER_DEFERRED, since Linux 6.19. */
+#define CONTEXT_DEFERRED ((uint64_t)-640)
 
 bool chain_next(Chain *chain, ChainLink *ret_link)
 {
@@ -9,6 +14,12 @@ bool chain_next(Chain *chain, ChainLink *ret_link)
                 uint64_t ip = *chain->at;
 
                 if (ip >= PERF_CONTEXT_MAX) {
+                        chain->is_cut |= ip == STACK_CUT_MARK;
+                        /* The program's part comes later: a number that stands for it follows. */
+                        if (ip == CONTEXT_DEFERRED && chain->n > 1) {
+                                chain->n--;
+                                chain->at++;
+                        }
                         chain->is_user = ip == PERF_CONTEXT_USER;
                         chain->is_marked = chain->is_first = true;
                         continue;

@@ -18,6 +18,7 @@ typedef struct Chain {
         size_t n;
         bool is_user;   /* the next addresses are the program's */
         bool is_marked; /* by a marker */
+        bool is_cut;    /* STACK_CUT_MARK was among them so far */
         bool is_first;  /* no address since the last marker */
 } Chain;
 

@@ -210,16 +210,27 @@ static bool add_hidden(Filter *filter, const ChainLink *link, Chain rest, void *
         return true;
 }
 
+/* perf's own limit, unless another one was recorded. */
+#define MAX_FRAMES 127
+
 static bool add_chain(Filter *filter, Chain chain, void *ctx)
 {
+        const struct perf_event_attr *attr = perf_dlfilter_fns.attr(ctx);
+        const unsigned max = attr && attr->sample_max_stack ? attr->sample_max_stack : MAX_FRAMES;
+        unsigned n = 0;
         ChainLink link;
 
         while (chain_next(&chain, &link)) {
+                n++;
                 filter->namer.resolver.counts.n[COUNT_FRAMES]++;
                 if (!add_link(filter, &link, ENTRY_FRAME, ctx) ||
                     !add_hidden(filter, &link, chain, ctx))
                         return false;
         }
+        filter->namer.batch.samples[filter->namer.batch.n_samples - 1].cut =
+                chain.is_cut ? STACK_CUT_COPY
+                : n == max   ? STACK_CUT_FRAMES
+                             : STACK_WHOLE;
         return true;
 }
 
@@ -253,8 +264,9 @@ int filter_event(void *data, const struct perf_dlfilter_sample *sample, void *ct
                 look_at_recording(filter, attr);
         if (filter->has_failed)
                 return FILTER_FAIL;
-        if (filter->namer.settings.event &&
-            strcmp(sample->event, filter->namer.settings.event) != 0) {
+        if (filter->namer.settings.event
+                    ? strcmp(sample->event, filter->namer.settings.event) != 0
+                    : !strncmp(sample->event, OSR_COPIES_EVENT, strlen(OSR_COPIES_EVENT))) {
                 filter->namer.resolver.counts.n[COUNT_OTHER_SAMPLES]++;
                 return FILTER_DROP;
         }

@@ -446,6 +446,8 @@ static void print_summary(const Naming *naming)
         print_runtime_hint(naming, &counts);
         if (options_has(naming->options, OPTION_LINES))
                 print_lines_summary(&counts);
+        if (counts_summary_stacks(&counts, text, sizeof(text)))
+                message_print("clrsym", "%s", text);
         counts_summary(&counts, text, sizeof(text));
         message_print("clrsym", "%s, %" G_GUINT64_FORMAT " events lost by %s", text,
                       (guint64)naming->recording->n_lost,

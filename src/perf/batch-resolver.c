@@ -86,6 +86,7 @@ void batch_resolver_deinit(BatchResolver *resolver)
         clrsym_close(resolver->handle);
         osr_callers_deinit(&resolver->callers);
         osr_slots_deinit(&resolver->slots);
+        stack_roots_deinit(&resolver->roots);
         resolver->lines = NULL;
         resolver->handle = NULL;
 }
@@ -780,6 +781,9 @@ int batch_resolver_run(BatchResolver *resolver, Batch *batch)
                         return r;
         }
         r = resolver_name(resolver, batch);
+        if (r == 0 &&
+            !stack_roots_mark(&resolver->roots, batch, resolver->frames, &resolver->counts))
+                r = -ENOMEM;
         if (r == 0 && !batch_expand(batch))
                 r = -ENOMEM;
         for (i = 0; i < batch->n_queries; i++)

@@ -10,6 +10,7 @@
 #include "perf/counts.h"
 #include "perf/osr-callers.h"
 #include "perf/settings.h"
+#include "perf/stack-roots.h"
 
 typedef struct BatchResolver {
         const Settings *settings; /* borrowed */
@@ -19,6 +20,7 @@ typedef struct BatchResolver {
         clrsym_lines *lines;      /* owned; NULL: the settings do not ask for lines */
         OsrCallers callers;       /* that were found in copies of stacks */
         OsrSlots slots;           /* that were found so far */
+        StackRoots roots;
         Counts counts;
         unsigned wait_ms;     /* how long to wait for events that have not arrived yet */
         bool has_exact_clock; /* perf's times are the trace's */

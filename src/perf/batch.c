@@ -124,6 +124,19 @@ Entry *batch_add_caller(Batch *batch, Entry *entry)
         return caller;
 }
 
+Entry *batch_add_root(Batch *batch, const BatchSample *sample)
+{
+        Entry *last = &batch->entries[sample->first + sample->n - 1];
+        const size_t added = last->caller;
+        Entry *root = ADD(batch, callers);
+
+        if (root && added)
+                batch->callers[added - 1].caller = batch->n_callers;
+        else if (root)
+                last->caller = batch->n_callers;
+        return root;
+}
+
 /* Copies ENTRY, after what is inlined there, to the end of OUT. */
 static void batch_expand_entry(const Batch *batch, const Entry *entry, Entry *out, size_t *n)
 {
@@ -144,8 +157,10 @@ static void batch_expand_sample(const Batch *batch, BatchSample *sample, Entry *
                 if (entry->role == ENTRY_DROPPED)
                         continue;
                 batch_expand_entry(batch, entry, out, n);
-                if (entry->caller)
-                        batch_expand_entry(batch, &batch->callers[entry->caller - 1], out, n);
+                while (entry->caller) {
+                        entry = &batch->callers[entry->caller - 1];
+                        batch_expand_entry(batch, entry, out, n);
+                }
         }
         sample->first = first;
         sample->n = *n - first;

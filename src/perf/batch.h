@@ -36,12 +36,22 @@ typedef struct Entry {
                         * the batch's callers, from 1; 0: none */
 } Entry;
 
+/* What a stack begins with, see perf/stack-roots.h. */
+typedef enum StackRoot {
+        STACK_WHOLE,
+        STACK_CUT_FRAMES, /* perf records so many frames and no more */
+        STACK_CUT_COPY,   /* the copy of the stack ends before the callers do */
+        STACK_TORN,       /* no managed caller, in a thread that has managed frames */
+        _STACK_ROOT_MAX,
+} StackRoot;
+
 typedef struct BatchSample {
         int32_t pid, tid;
         int32_t cpu;   /* NO_CPU: not recorded */
         uint32_t comm; /* numbers of frames_text() */
         uint32_t event;
         bool has_chain;
+        StackRoot cut; /* by perf, or whole as far as perf is concerned */
         uint64_t time, period;
         size_t first, n; /* the sample's entries, the leaf first */
 } BatchSample;
@@ -95,6 +105,8 @@ clrsym_query *batch_add_query(Batch *batch);
 bool batch_add_inlined(Batch *batch, Entry *entry, uint32_t frame);
 /* A frame after ENTRY, after what is inlined in it; valid until the next one. NULL: no memory. */
 Entry *batch_add_caller(Batch *batch, Entry *entry);
+/* The same after the last frame of SAMPLE, which has frames. */
+Entry *batch_add_root(Batch *batch, const BatchSample *sample);
 /* Makes entries of the inlined methods, and removes those that are dropped. False if there is no
  * memory. */
 bool batch_expand(Batch *batch);

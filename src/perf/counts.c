@@ -34,6 +34,11 @@ static const struct {
         [COUNT_PENDING] = {"pending", "later than the trace"},
         [COUNT_EVICTED] = {"evicted", "forgotten because memory was full"},
         [COUNT_CLOCK] = {"clock", "not named because of the clock"},
+        [COUNT_STACK_WHOLE] = {"stack-whole", NULL},
+        [COUNT_STACK_CUT_FRAMES] = {"stack-cut-frames",
+                                    "cut at the limit of frames (kernel.perf_event_max_stack)"},
+        [COUNT_STACK_CUT_COPY] = {"stack-cut-copy", "longer than what perf copied"},
+        [COUNT_STACK_TORN] = {"stack-torn", "without a managed caller"},
         [COUNT_LINE_FOUND] = {"line-found", NULL},
         [COUNT_LINE_NO_METHOD] = {"line-no-method", "of no method"},
         [COUNT_LINE_NO_MODULE] = {"line-no-module", "in no assembly"},
@@ -136,7 +141,7 @@ size_t counts_summary(const Counts *counts, char *buffer, size_t n)
                            counts->n[COUNT_IMAGE], counts->n[COUNT_MARKED]);
         }
         counts_add_osr(&line, counts);
-        for (i = 0; i < COUNT_LINE_FOUND; i++)
+        for (i = 0; i < COUNT_STACK_WHOLE; i++)
                 if (ROWS[i].reason && (counts->n[i] || i == COUNT_UNLOADED || i == COUNT_NO_METHOD))
                         counts_add(&line, ", %" PRIu64 " %s", counts->n[i], ROWS[i].reason);
         return line.n;
@@ -159,5 +164,35 @@ size_t counts_summary_lines(const Counts *counts, char *buffer, size_t n)
                                    ROWS[i].reason);
                         separator = ", ";
                 }
+        return line.n;
+}
+
+/* In tenths of a percent: cut, not rounded, so that 100.0 are all; but a few are not 0.0. */
+static unsigned counts_tenths(uint64_t n, uint64_t all)
+{
+        const unsigned tenths = (unsigned)((unsigned __int128)n * 1000 / all);
+
+        return n && !tenths ? 1 : tenths;
+}
+
+size_t counts_summary_stacks(const Counts *counts, char *buffer, size_t n)
+{
+        Line line = {buffer, n, 0};
+        uint64_t all = 0;
+        unsigned i;
+
+        for (i = COUNT_STACK_WHOLE; i < COUNT_LINE_FOUND; i++)
+                all += counts->n[i];
+        if (!all)
+                return 0;
+        i = counts_tenths(counts->n[COUNT_STACK_WHOLE], all);
+        counts_add(&line, "stacks: %u.%u %% whole", i / 10, i % 10);
+        for (i = COUNT_STACK_WHOLE + 1; i < COUNT_LINE_FOUND; i++) {
+                const unsigned tenths = counts_tenths(counts->n[i], all);
+
+                if (counts->n[i])
+                        counts_add(&line, ", %u.%u %% %s", tenths / 10, tenths % 10,
+                                   ROWS[i].reason);
+        }
         return line.n;
 }

@@ -41,6 +41,11 @@ typedef enum Count {
         COUNT_PENDING,
         COUNT_EVICTED,
         COUNT_CLOCK, /* the clock is not exact enough to decide */
+        /* Samples, in the order of StackRoot, if their stacks were recorded. */
+        COUNT_STACK_WHOLE,
+        COUNT_STACK_CUT_FRAMES,
+        COUNT_STACK_CUT_COPY,
+        COUNT_STACK_TORN,
         /* Where lines are asked for: named frames, in the order of clrsym_line_status. */
         COUNT_LINE_FOUND,
         COUNT_LINE_NO_METHOD,
@@ -77,3 +82,5 @@ size_t counts_summary(const Counts *counts, char *buffer, size_t n);
 /* The same of lines: "1858 of 5071 named frames have a source line; without one: 3000 whose ...".
  */
 size_t counts_summary_lines(const Counts *counts, char *buffer, size_t n);
+/* The same of stacks: "98.7 % whole, 0.9 % cut at 127 frames, 0.4 % without a managed caller". */
+size_t counts_summary_stacks(const Counts *counts, char *buffer, size_t n);

@@ -3,6 +3,7 @@
 
 #include "perf/mapping-kind.h"
 #include "perf/osr-callers.h"
+#include "perf/stack-roots.h"
 #include "unwind/address-space.h"
 #include "unwind/call-frames.h"
 #include "unwind/error.h"
@@ -30,7 +31,7 @@ typedef struct StackFile {
         FILE *hidden; /* rows for osr_callers_read() */
         StackCounts counts;
         bool is_missing; /* a file with frames of this sample */
-        uint64_t callers[MAX_CALLERS];
+        uint64_t callers[MAX_CALLERS + 1];
 } StackFile;
 
 void stack_counts_deinit(StackCounts *counts)
@@ -168,8 +169,11 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
                 if (mapping && step == REGISTERS_CALLER && stack_file_is_jitted(file, mapping))
                         stack_file_find_hidden(file, sample, &stack, pointer, &registers);
         }
-        file->counts.n_cut +=
-                step == REGISTERS_END && stack.is_short && stack.n >= attr->sample_stack_user;
+        if (n == MAX_CALLERS ||
+            (step == REGISTERS_END && stack.is_short && stack.n >= attr->sample_stack_user)) {
+                file->counts.n_cut++;
+                file->callers[n++] = STACK_CUT_MARK;
+        }
         file->counts.n_missing += file->is_missing;
         return n;
 }
@@ -303,6 +307,7 @@ static bool stack_file_correct(StackFile *file, uint64_t size, GError **error)
                 row.attr.sample_regs_user = 0;
                 row.attr.sample_stack_user = 0;
                 row.attr.exclude_callchain_user = 0;
+                row.attr.sample_max_stack = UINT16_MAX; /* STACK_CUT_MARK shows what is cut */
                 if (fseeko(file->output, (off_t)row.at, SEEK_SET) != 0)
                         return stack_file_fail_write(error);
                 if (!stack_file_write(file, &row.attr, MIN(row.n, sizeof(row.attr)), error))

@@ -85,10 +85,29 @@ def test_runtime(tap, place, command, what):
         tap.check(100 * unknown <= counted['right'], f'{what}, {graph}: 99 % of the callers are known', counted)
 
 
+def test_roots(tap, place, command):
+    """Stacks that do not lead to Main show that they do not."""
+    for graph in 'fp', 'dwarf,32768':
+        code, _, errors = place.record('-g', graph, '-F', 499, '-o', f'roots-{graph}.folded', '--', *command, 'reads')
+        stacks = perftool.folded((place.directory / f'roots-{graph}.folded').read_text(encoding='utf-8'))
+        # What is below the methods of the program, and what they call; the start and the end are not.
+        found = {stack: n for stack, n in stacks.items()
+                 if any('pread' in frame or frame.startswith(('Chains.Program.Deep(', 'Chains.Program.LeafOfOne('))
+                        for frame in stack)}
+        bad = {stack: n for stack, n in found.items()
+               if stack[1] not in ('[truncated]', '[no caller]') and not any(frame.startswith('Chains.Program.Main(') for frame in stack)}
+        all_found, marked = sum(found.values()), sum(n for stack, n in found.items() if stack[1] in ('[truncated]', '[no caller]'))
+        tap.check(code == 0 and all_found > 300 and sum(bad.values()) <= all_found / 200,
+                  f'{graph}: {marked} of {all_found} stacks are not whole, and show it', errors, list(bad.items())[:4])
+        shares = re.search(r'^clrsym: stacks: ([\d.]+) % whole(.*)$', errors, re.M)
+        tap.check(shares and (graph == 'fp') == ('kernel.perf_event_max_stack' in shares[2]), f'{graph}: the shares', errors)
+
+
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     test_runtime(tap, test_record.Place(programs, directory, 'here'),
                  ['dotnet', live.build(directory / 'chains', 'chains', 'clrsym-chains.dll')], 'the .NET that is here')
+    test_roots(tap, test_record.Place(programs, directory, 'roots'), ['dotnet', directory / 'chains' / 'bin' / 'clrsym-chains.dll'])
     for framework in 'net8.0', 'net9.0':
         try:
             command = live.publish(directory / framework, framework, program='chains')

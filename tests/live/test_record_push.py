@@ -26,7 +26,7 @@ REFUSED, UNCLEAR = 3, 4
 # A copy of each part for the oracle, and then perf itself.
 PERF = '''#!/bin/sh
 for word; do
-    [ "$before" = -i ] && cp -n "$word" "$KEPT" 2>/dev/null
+    [ "$before" = -i ] && cp -n "$word" "$KEPT/$(echo "$word" | tr / _)" 2>/dev/null
     before=$word
 done
 exec %s "$@"
@@ -52,9 +52,10 @@ def keep_parts(place):
 
 def count_by_perf(kept):
     """Samples in all parts, as perf itself counts them."""
-    return sum(len(subprocess.run(['perf', 'script', '-i', path, '-F', 'pid'], check=True,
-                                  capture_output=True, text=True).stdout.split())
-               for path in kept.iterdir())
+    return sum(1 for path in kept.iterdir()
+               for event in subprocess.run(['perf', 'script', '-i', path, '-F', 'event'], check=True,
+                                           capture_output=True, text=True).stdout.split()
+               if not event.startswith('clrsym-stacks'))
 
 
 def check_labels(tap, profiles):

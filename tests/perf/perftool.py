@@ -16,6 +16,8 @@ import recorded  # pylint: disable=wrong-import-position
 NS = 10**9
 # In the place of a caller that frame pointers do not show.
 OSR_UNKNOWN = '[caller unknown: OSR]'
+# Frames without an address of perf's.
+ADDED = {name + '+0x0' for name in (OSR_UNKNOWN, '[truncated]', '[no caller]')}
 
 Sample = collections.namedtuple('Sample', 'head frames')
 # SYMBOL with the offset, None if there is none; TAIL is what stands after the module.
@@ -78,8 +80,9 @@ def samples(text):
 
 
 def frames_of_perf(sample):
-    """Without those that are added where perf has not even the method whose caller is unknown."""
-    return [frame for frame in sample.frames if frame.address or frame.symbol != OSR_UNKNOWN + '+0x0']
+    """Without those that are added: where perf has not even the method whose caller is unknown, and as the roots of
+    stacks that are not whole."""
+    return [frame for frame in sample.frames if frame.address or frame.symbol not in ADDED]
 
 
 def is_managed(frame):

@@ -117,10 +117,25 @@ def test_no_return(tap, name_stacks, directory):
                   'returned to', ours[:3], done.stderr)
 
 
+def check_roots(tap, done, what, of):
+    """Each stack leads to main, or shows that it does not."""
+    blocks = [block for block in done.stdout.split('\n\n') if of in block]
+    cut = [block for block in blocks if block.splitlines()[-1].endswith(' [truncated]+0x0 ([unknown])')]
+    bad = [block for block in blocks if block not in cut and ' main+0x' not in block]
+    tap.check(len(cut) > 20 and not bad, f'{what}: {len(cut)} of {len(blocks)} stacks have a root that shows it', *bad[:2])
+
+
 def test_cut(tap, name_stacks, directory):
     done = name_stacks(record(directory, '--call-graph', 'dwarf,1024'))
-    tap.check(done.returncode == 0 and 'stacks are longer than what perf copied of them' in done.stderr,
+    tap.check(done.returncode == 0 and 'stacks are longer than what perf copied of them' in done.stderr and
+              re.search(r'stacks: [\d.]+ % whole, [\d.]+ % longer than what perf copied', done.stderr),
               'stacks that are cut are counted', done.stderr)
+    check_roots(tap, done, 'a short copy', ' leaf+0x')
+    done = name_stacks(record(directory, '--call-graph', 'fp', source=SOURCE.replace('deep(i % 30); sorted();', 'deep(200);').replace('2500', '60000'),
+                              settings=['-fno-omit-frame-pointer']))
+    tap.check(done.returncode == 0 and re.search(r' % cut at the limit of frames \(kernel\.perf_event_max_stack\)', done.stderr),
+              "stacks that are deeper than perf's limit are counted", done.stderr)
+    check_roots(tap, done, 'many frames', ' deep+0x')
     done = name_stacks(record(directory, '--call-graph', 'dwarf', '-z'))
     tap.check(done.returncode == 0 and 'record without -z' in done.stderr and 'could not be unwound' in done.stderr,
               'a compressed recording has its leaves', done.stderr)

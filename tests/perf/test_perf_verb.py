@@ -38,12 +38,19 @@ def names_of(done):
     """Head and place in the stack -> the name of a managed frame."""
     return {(sample.head, i): (frame.symbol, frame.module)
             for sample in perftool.samples(done.stdout)
-            for i, frame in enumerate(sample.frames) if perftool.is_managed(frame)}
+            for i, frame in enumerate(perftool.frames_of_perf(sample)) if perftool.is_managed(frame)}
+
+
+def hidden_of(done):
+    """Head and place of the frames whose method is hidden by OSR."""
+    return {(sample.head, i) for sample in perftool.samples(done.stdout)
+            for i, frame in enumerate(perftool.frames_of_perf(sample)) if str(frame.symbol).startswith(perftool.OSR_UNKNOWN)}
 
 
 def check_clock(tap, programs, trace, data, directory):
     """Without the trace's clock fewer frames have names, but none has a wrong one."""
-    right = names_of(perftool.clrsym_perf(programs, '-i', data, '--trace', trace))
+    done = perftool.clrsym_perf(programs, '-i', data, '--trace', trace)
+    right, hidden = names_of(done), hidden_of(done)
     own = directory / 'own.data'
     own.write_bytes(change_attr(data.read_bytes(), lambda flags, _: (flags & ~USE_CLOCKID, 0)))
     done = perftool.clrsym_perf(programs, '-i', own, '--trace', trace)
@@ -57,7 +64,9 @@ def check_clock(tap, programs, trace, data, directory):
         for shift in (0, 300, -900)}
     for name, done in {"perf's own clock": done, **shifts}.items():
         got = names_of(done)
-        wrong = [(key, one, right.get(key)) for key, one in got.items() if one != right.get(key)]
+        # Where the method that was replaced has no name, its false frame is not recognised.
+        wrong = [(key, one, right.get(key)) for key, one in got.items()
+                 if one != right.get(key) and key not in hidden]
         tap.check(len(got) > len(right) / 2 and not wrong,
                   f'{name}: {len(got)} of {len(right)} names, none wrong', len(wrong), *wrong[:5])
     raw = directory / 'raw.data'

@@ -5,6 +5,7 @@
 
 using System;
 using System.Collections.Generic;
+using System.IO;
 using System.Runtime.CompilerServices;
 using System.Threading;
 
@@ -19,6 +20,11 @@ static class Program
     [MethodImpl(MethodImplOptions.NoInlining)]
     static int Main(string[] words)
     {
+        if (words.Length > 0 && words[0] == "reads")
+        {
+            sink += Reads() + TooDeep(2_000);
+            return sink == 1 ? 1 : 0;
+        }
         int rounds = words.Length > 0 ? int.Parse(words[0]) : 1;
         Console.WriteLine(Environment.Version);
         for (int i = 0; i < rounds; i++)
@@ -163,6 +169,24 @@ static class Program
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     static int Iterated(int n) { int s = 0; foreach (int step in Steps(n)) s += step; return s; }
+
+    // System calls, whose leaves in libc keep no frame pointers.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int Reads()
+    {
+        var bytes = new byte[16];
+        using var file = File.OpenHandle("/proc/self/exe");
+        int s = 0;
+        for (int i = 0; i < 1_000_000; i++) s += RandomAccess.Read(file, bytes, 0);
+        return s | 2;
+    }
+
+    // Deeper than perf looks.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int Deep(int depth, int s) { s = LeafOfOne(s); if (depth > 0) s += Deep(depth - 1, s); return LeafOfOne(s); }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int TooDeep(int n) { int s = 0; for (int i = 0; i < n; i++) s += Deep(500, s); return s | 2; }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     static int OnThread(int n) { int s = 0; for (int i = 0; i < n; i++) s = unchecked(s * 37 + i ^ (s >> 3)); return s; }

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "perf/stack-roots.h"
+
+#include <stdlib.h>
+
+/* A frame of process ID; or, with the frame 0, the thread ID. */
+struct StackRootRow {
+        uint64_t frame;
+        int32_t id;
+};
+
+static bool equal_row(const void *rows, uint32_t number, const void *key)
+{
+        const struct StackRootRow *row = (const struct StackRootRow *)rows + number, *other = key;
+
+        return row->frame == other->frame && row->id == other->id;
+}
+
+static uint64_t row_hash(const struct StackRootRow *row)
+{
+        return hash_number(hash_number(0, row->frame), (uint64_t)row->id);
+}
+
+static bool roots_have(const StackRoots *roots, const struct StackRootRow *row)
+{
+        return hash_index_find(&roots->index, row_hash(row), equal_row, roots->rows, row) !=
+               INDEX_NONE;
+}
+
+/* False: no memory. */
+static bool roots_add(StackRoots *roots, const struct StackRootRow *row)
+{
+        if (roots_have(roots, row))
+                return true;
+        if (roots->n == roots->n_rows) {
+                uint32_t n = roots->n_rows ? roots->n_rows * 2 : 64;
+                struct StackRootRow *rows = realloc(roots->rows, n * sizeof(*rows));
+
+                if (!rows)
+                        return false;
+                roots->rows = rows;
+                roots->n_rows = n;
+        }
+        if (!hash_index_add(&roots->index, row_hash(row), roots->n))
+                return false;
+        roots->rows[roots->n++] = *row;
+        return true;
+}
+
+void stack_roots_deinit(StackRoots *roots)
+{
+        free(roots->rows);
+        hash_index_deinit(&roots->index);
+        *roots = (StackRoots){0};
+}
+
+/* False: no memory. */
+static bool roots_judge(StackRoots *roots, const Batch *batch, const Frames *frames,
+                        const BatchSample *sample, StackRoot *ret_root)
+{
+        struct StackRootRow outermost = {.id = sample->pid}, thread = {.id = sample->tid};
+        bool is_managed = false, is_user = false;
+        size_t i;
+
+        for (i = sample->first; i < sample->first + sample->n; i++) {
+                const Entry *entry = &batch->entries[i];
+                const StreamKind kind = frames_get(frames, entry->frame).kind;
+
+                if (entry->role != ENTRY_FRAME)
+                        continue;
+                is_managed |= kind == STREAM_MANAGED;
+                is_user = kind != STREAM_KERNEL;
+                outermost.frame = entry->ip;
+        }
+        *ret_root = is_user ? sample->cut : STACK_WHOLE;
+        if (!is_user || sample->cut != STACK_WHOLE || !sample->has_chain)
+                return true;
+        if (is_managed)
+                return roots_add(roots, &outermost) && roots_add(roots, &thread);
+        if (roots_have(roots, &thread) && !roots_have(roots, &outermost))
+                *ret_root = STACK_TORN;
+        return true;
+}
+
+/* The frame that is shown as its root; NULL: none. */
+static const char *root_name(StackRoot root)
+{
+        static const char *const NAMES[_STACK_ROOT_MAX] = {
+                [STACK_CUT_FRAMES] = "[truncated]",
+                [STACK_CUT_COPY] = "[truncated]",
+                [STACK_TORN] = "[no caller]",
+        };
+
+        return NAMES[root];
+}
+
+_Static_assert(COUNT_STACK_TORN - COUNT_STACK_WHOLE == STACK_TORN, "another order");
+
+bool stack_roots_mark(StackRoots *roots, Batch *batch, Frames *frames, Counts *counts)
+{
+        size_t i;
+
+        for (i = 0; i < batch->n_samples; i++) {
+                const BatchSample *sample = &batch->samples[i];
+                Entry *added;
+                StackRoot root;
+
+                if (!roots_judge(roots, batch, frames, sample, &root))
+                        return false;
+                counts->n[COUNT_STACK_WHOLE + root] += sample->has_chain;
+                if (root == STACK_WHOLE)
+                        continue;
+                added = batch_add_root(batch, sample);
+                if (!added)
+                        return false;
+                added->frame = frames_symbol(frames, STREAM_UNKNOWN, root_name(root), NULL);
+                if (added->frame == INDEX_NONE)
+                        return false;
+        }
+        return true;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Stack roots: which stacks do not reach the begin of their thread
+ *
+ * perf cuts a stack that is too deep. And frame pointers lead nowhere from code that keeps none, in
+ * libc for example: then the methods that called it are missing. Such a stack looks like one whose
+ * outermost frame began the thread. It is recognised by others of its process: a stack with managed
+ * frames shows the outermost frame of its thread. If a later sample of the thread has no managed
+ * frame, and begins with a frame that no such stack begins with, then its callers are missing.
+ */
+
+#include "perf/batch.h"
+#include "perf/counts.h"
+#include "perf/frames.h"
+#include "perf/hash-index.h"
+
+/* In the chain of a sample, among perf's markers: the copy of the stack ended there. */
+#define STACK_CUT_MARK (UINT64_MAX - 2999)
+
+/* Threads with managed frames, and the outermost frames of their stacks. */
+typedef struct StackRoots {
+        struct StackRootRow *rows; /* owned */
+        uint32_t n, n_rows;
+        HashIndex index;
+} StackRoots;
+
+void stack_roots_deinit(StackRoots *roots);
+
+/*
+ * Judges and counts the samples of BATCH, whose frames are named; those that are not whole get a
+ * frame more, as their root. False: no memory.
+ */
+bool stack_roots_mark(StackRoots *roots, Batch *batch, Frames *frames, Counts *counts);
