@@ -6,6 +6,7 @@ not known."""
 import collections
 import pathlib
 import re
+import shutil
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -37,6 +38,8 @@ CALLERS = {
 SHOWN = {'LeafOfOne': 'One', 'LeafOfOther': 'Other', 'LeafOfUsual': 'Usual', 'LeafOfRare': 'Rare'}
 # Called by two methods, which one call reaches: without a copy of the stack their caller is not certain.
 SHARED = 'Shared', 'SharedRarely'
+# The share of an edge: several times its standard deviation, with as few samples as a busy machine leaves.
+MAX_DIFFERENCE = 0.06
 # Recursive is called so deep at most.
 DEEPEST = 5
 
@@ -47,6 +50,20 @@ def own_name(frame):
     return match and match[1]
 
 
+def names_of(stack):
+    return [frame if frame == UNKNOWN else own_name(frame) for frame in stack]
+
+
+def shares(path):
+    """The share of each (caller, callee) among the edges to methods with loops."""
+    counts = collections.Counter()
+    for stack, count in perftool.folded(path.read_text(encoding='utf-8')).items():
+        names = names_of(stack)
+        for edge in zip(names, names[1:]):
+            counts[edge] += count * (edge[1] in CALLERS)
+    return {edge: count / counts.total() for edge, count in counts.items() if count}
+
+
 class Counted(collections.Counter):
     """The edges of stacks to the methods with loops."""
 
@@ -54,7 +71,7 @@ class Counted(collections.Counter):
         super().__init__()
         self.wrong = collections.Counter()
         for stack, count in stacks.items():
-            names = [frame if frame == UNKNOWN else own_name(frame) for frame in stack]
+            names = names_of(stack)
             for i, (caller, callee) in enumerate(zip(names, names[1:]), 1):
                 if callee in CALLERS:
                     self.add(caller, callee, names[i + 1] if i + 1 < len(names) else None, stack, count)
@@ -85,6 +102,16 @@ def test_runtime(tap, place, command, what):
         tap.check(100 * unknown <= counted['right'], f'{what}, {graph}: 99 % of the callers are known', counted)
 
 
+def test_oracle(tap, place, command):
+    """The stacks that perf copied against those of the runtime's own sampler, whose walk of the stack is the runtime's."""
+    code, _, errors = place.record('-o', 'runtime.folded', '--', *command, 2, PATH='/nowhere')
+    tap.check(code == 0 and "the runtime's own sampler is used" in errors, 'the runtime samples itself', errors)
+    runtime, copies = shares(place.directory / 'runtime.folded'), shares(place.directory / 'dwarf,16384.folded')
+    differing = {edge: (runtime.get(edge, 0), copies.get(edge, 0)) for edge in runtime.keys() | copies.keys()
+                 if abs(runtime.get(edge, 0) - copies.get(edge, 0)) > MAX_DIFFERENCE}
+    tap.check(len(runtime) > 12 and not differing, f'{len(runtime)} edges have the shares that the runtime itself finds', differing)
+
+
 def test_roots(tap, place, command):
     """Stacks that do not lead to Main show that they do not."""
     for graph in 'fp', 'dwarf,32768':
@@ -105,9 +132,11 @@ def test_roots(tap, place, command):
 
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
-    test_runtime(tap, test_record.Place(programs, directory, 'here'),
-                 ['dotnet', live.build(directory / 'chains', 'chains', 'clrsym-chains.dll')], 'the .NET that is here')
-    test_roots(tap, test_record.Place(programs, directory, 'roots'), ['dotnet', directory / 'chains' / 'bin' / 'clrsym-chains.dll'])
+    place = test_record.Place(programs, directory, 'here')
+    command = [shutil.which('dotnet'), live.build(directory / 'chains', 'chains', 'clrsym-chains.dll')]
+    test_runtime(tap, place, command, 'the .NET that is here')
+    test_oracle(tap, place, command)
+    test_roots(tap, place, command)
     for framework in 'net8.0', 'net9.0':
         try:
             command = live.publish(directory / framework, framework, program='chains')

@@ -5,6 +5,7 @@
  */
 
 #include "perf/chain.h"
+#include "perf/stack-roots.h"
 #include "perf/folded-labels.h"
 #include "perf/mapping-kind.h"
 #include "perf/settings.h"
@@ -46,6 +47,10 @@ static const struct {
         /* A guest's code is left out. */
         {{PERF_CONTEXT_GUEST_USER, 100}, 2, {{100, 100, false}}, 1},
         {{USER}, 1, {{0}}, 0},
+        /* The number after PERF_CONTEXT_USER_DEFERRED stands for the program's part. */
+        {{KERNEL, K(1), (uint64_t)-640, 4711}, 4, {{K(1), K(1), false}}, 1},
+        /* Where a copy of the stack ends. */
+        {{USER, 100, 200, STACK_CUT_MARK}, 4, {{100, 100, true}, {200, 199, true}}, 2},
 };
 
 START_TEST(test_chain)
