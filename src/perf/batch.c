@@ -154,9 +154,8 @@ static void batch_expand_sample(const Batch *batch, BatchSample *sample, Entry *
         for (i = sample->first; i < sample->first + sample->n; i++) {
                 const Entry *entry = &batch->entries[i];
 
-                if (entry->role == ENTRY_DROPPED)
-                        continue;
-                batch_expand_entry(batch, entry, out, n);
+                if (entry->role != ENTRY_DROPPED)
+                        batch_expand_entry(batch, entry, out, n);
                 while (entry->caller) {
                         entry = &batch->callers[entry->caller - 1];
                         batch_expand_entry(batch, entry, out, n);

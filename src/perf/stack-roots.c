@@ -55,17 +55,24 @@ void stack_roots_deinit(StackRoots *roots)
 }
 
 /* False: no memory. */
-static bool roots_judge(StackRoots *roots, const Batch *batch, const Frames *frames,
+static bool roots_judge(StackRoots *roots, Batch *batch, const Frames *frames,
                         const BatchSample *sample, StackRoot *ret_root)
 {
         struct StackRootRow outermost = {.id = sample->pid}, thread = {.id = sample->tid};
         bool is_managed = false, is_user = false;
+        bool is_lost = false; /* a caller in no mapping is not a caller, nor is what it leads to */
         size_t i;
 
         for (i = sample->first; i < sample->first + sample->n; i++) {
-                const Entry *entry = &batch->entries[i];
-                const StreamKind kind = frames_get(frames, entry->frame).kind;
+                Entry *entry = &batch->entries[i];
+                const NamedFrame frame = frames_get(frames, entry->frame);
+                const StreamKind kind = frame.kind;
 
+                is_lost |= is_user && kind == STREAM_UNKNOWN && !frame.name && !frame.module;
+                if (is_lost && entry->role == ENTRY_FRAME) {
+                        entry->role = ENTRY_DROPPED;
+                        batch->has_dropped = true;
+                }
                 if (entry->role != ENTRY_FRAME)
                         continue;
                 is_managed |= kind == STREAM_MANAGED;

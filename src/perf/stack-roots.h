@@ -9,6 +9,8 @@
  * outermost frame began the thread. It is recognised by others of its process: a stack with managed
  * frames shows the outermost frame of its thread. If a later sample of the thread has no managed
  * frame, and begins with a frame that no such stack begins with, then its callers are missing.
+ *
+ * A caller in no mapping ends a stack: it was read from a register that is not a frame pointer.
  */
 
 #include "perf/batch.h"
