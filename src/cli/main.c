@@ -4,6 +4,7 @@
  * clrsym: names for addresses in .NET processes
  */
 
+#include "cli/answer-source.h"
 #include "cli/output.h"
 #include "cli/symbol-text.h"
 #include "cli/verbs.h"
@@ -15,6 +16,7 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* PATH is "clrsym session". */
 static void usage_append_verbs(GString *out, const char *path, const Verb *parent)
@@ -95,10 +97,37 @@ static ExitCode output_end(void)
         return error ? EXIT_FAILED : EXIT_OK;
 }
 
+/* To open a FIFO would wait for a writer, and to open a device can do anything. */
+static bool verb_check_input(const char *path, GError **error)
+{
+        struct stat st;
+
+        if (!path || stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+                return true;
+        g_set_error(error, ANSWER_SOURCE_ERROR, 0,
+                    "%s is %s, not a file or a directory: write what is to be read to a file first",
+                    path,
+                    S_ISFIFO(st.st_mode)   ? "a FIFO"
+                    : S_ISSOCK(st.st_mode) ? "a socket"
+                                           : "a device");
+        return false;
+}
+
+static bool verb_check_inputs(const Verb *verb, const Options *options, GError **error)
+{
+        size_t i;
+
+        for (i = 0; verb->reads_arguments && options->arguments[i]; i++)
+                if (!verb_check_input(options->arguments[i], error))
+                        return false;
+        return verb_check_input(options->trace, error) && verb_check_input(options->input, error) &&
+               verb_check_input(options->before, error);
+}
+
 static ExitCode verb_run(const Verb *verb, const Options *options)
 {
         g_autoptr(GError) error = NULL;
-        bool ok = verb->run(options, &error);
+        bool ok = verb_check_inputs(verb, options, &error) && verb->run(options, &error);
         ExitCode code = output_end();
 
         if (error)

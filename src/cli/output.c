@@ -2,6 +2,7 @@
 #include "cli/output.h"
 
 #include "util/atomic-file.h"
+#include "util/json-text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -110,8 +111,10 @@ void output_json(const json_t *value)
 {
         /* No number here has more digits. */
         char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(15));
+        g_autoptr(GString) line = g_string_new(NULL);
 
-        output_line(text, strlen(text));
+        json_append_document(line, text, strlen(text));
+        output_line(line->str, line->len);
         free(text);
 }
 

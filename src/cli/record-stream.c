@@ -264,11 +264,27 @@ static gpointer stream_run(gpointer data)
         return NULL;
 }
 
+/* It becomes a part of a header: a control character would begin another one. */
+static bool stream_check_token(GError **error)
+{
+        const char *at = runtime_variable(TOKEN_VARIABLE);
+
+        while (at && *at > ' ' && *at < 0x7f)
+                at++;
+        if (!at || !*at)
+                return true;
+        g_set_error_literal(error, PERF_ERROR, 0,
+                            TOKEN_VARIABLE " has a character that a token cannot have, such as a "
+                                           "space or the end of a line: set it to the token alone");
+        return false;
+}
+
 RecordStream *record_stream_new(const Options *options, GError **error)
 {
         RecordStream *stream;
 
-        if (!stream_make_directory(options, error) || (options->push && !pusher_is_possible(error)))
+        if (!stream_make_directory(options, error) ||
+            (options->push && (!pusher_is_possible(error) || !stream_check_token(error))))
                 return NULL;
         stream = g_new0(RecordStream, 1);
         stream->naming = *options;

@@ -19,6 +19,13 @@
 #define MAX_TEXT 65536
 /* Bytes, decompressed; more than an hour of a large machine. */
 #define MAX_SIZE (UINT64_C(4) << 30)
+/*
+ * Decompressed bytes for each byte of the file, beyond the first ones. Samples of one stack, whose
+ * times alone differ, have 15; a file of nothing but zeros would have 1,000, and take memory for
+ * each.
+ */
+#define MAX_RATIO  64
+#define FREE_BYTES (UINT64_C(64) << 20)
 
 typedef struct SavedHeader {
         char magic[N_MAGIC];
@@ -243,7 +250,9 @@ static bool saved_read_samples(gzFile stream, SavedProfile *saved)
 
         while ((n = gzread(stream, bytes, 65536)) > 0) {
                 n_read += (uint64_t)n;
-                if (n_read > MAX_SIZE || !perf_profile_take(bytes, (size_t)n, &saved->samples))
+                if (n_read > MAX_SIZE ||
+                    n_read > FREE_BYTES + MAX_RATIO * (uint64_t)MAX(gzoffset(stream), 0) ||
+                    !perf_profile_take(bytes, (size_t)n, &saved->samples))
                         return false;
         }
         /* gzread() itself does not report that the file was cut off, and from zlib 1.3.2 on

@@ -192,6 +192,7 @@ static const Verb VERBS[] = {
          .help = "print a perf map that is right for one moment"},
         {.name = "perf",
          .run = verb_perf,
+         .reads_arguments = true,
          .use = {BIT(SOCKET) | BIT(TRACE) | BIT(VERBOSE) | BIT(INPUT) | BIT(DIFF) | BIT(OUTPUT) |
                          BIT(STYLE) | BIT(TIERS) | BIT(ANNOTATE) | BIT(EVENT) | BIT(MAP) |
                          BIT(FORCE) | LINE_OPTIONS,
@@ -272,6 +273,7 @@ static const Verb VERBS[] = {
          .use = {BIT(SESSION) | BIT(SOCKET) | BIT(RELAY_OUTPUT) | BIT(JIT_EVENTS), FEED_TEXTS},
          .arguments = "[URL|FILE]",
          .max_arguments = 1,
+         .reads_arguments = true,
          .check = verb_feed_check,
          .help = "feed a live session into clrsymd until stopped, or a .nettrace file"},
         {.name = "doctor",

@@ -30,6 +30,7 @@ struct Verb {
         OptionSet required;    /* of those that are allowed */
         const char *arguments; /* as help shows them; NULL: it takes none */
         unsigned min_arguments, max_arguments;
+        bool reads_arguments; /* they are paths of what is read, if they are paths */
         /* NULL, or what else is wrong with the usage. Static. */
         const char *(*check)(const Options *options);
         const char *help;

@@ -2,23 +2,41 @@
 #include "util/json-text.h"
 
 #include "util/json-plain.h"
+#include "util/printable.h"
+#include "util/utf8.h"
 
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* Characters that are escaped in a text. */
+/* Characters that are escaped in a text, and the first bytes of longer ones that can be hidden
+ * (util/printable.h). */
 static const bool SPECIALS[UCHAR_MAX + 1] = {
-        [0 ... 0x1f] = true,
-        ['"'] = true,
-        ['\\'] = true,
-        [0x7f] = true,
+        [0 ... 0x1f] = true, ['"'] = true, ['\\'] = true, [0x7f] = true, [0xc2 ... 0xf4] = true,
 };
+
+/* "\uXXXX", twice for a character beyond the first plane. */
+static void json_append_escape(GString *out, uint32_t c)
+{
+        if (c > 0xffff)
+                g_string_append_printf(out, "\\u%04x", 0xd800 + ((c - 0x10000) >> 10));
+        g_string_append_printf(out, "\\u%04x", c > 0xffff ? 0xdc00 + ((c - 0x10000) & 0x3ff) : c);
+}
+
+/* The bytes of the character at TEXT, of N bytes, if it is one of several bytes and hidden; else 0.
+ */
+static size_t text_hidden(const char *text, size_t n, uint32_t *ret_c)
+{
+        const size_t n_bytes = utf8_sequence((const uint8_t *)text, n, ret_c);
+
+        return n_bytes > 1 && printable_is_hidden(*ret_c) ? n_bytes : 0;
+}
 
 void json_append_text(GString *out, const char *text, size_t n)
 {
         static const char HEX[] = "0123456789abcdef";
-        size_t i, begin = 0;
+        size_t i, begin = 0, n_hidden;
+        uint32_t hidden;
 
         g_string_append_c(out, '"');
         for (i = json_plain_start(text, n); i < n; i++) {
@@ -26,6 +44,16 @@ void json_append_text(GString *out, const char *text, size_t n)
 
                 if (!SPECIALS[c])
                         continue;
+                if (c >= 0x80) {
+                        n_hidden = text_hidden(text + i, n - i, &hidden);
+                        if (!n_hidden)
+                                continue;
+                        json_append_bytes(out, text + begin, i - begin);
+                        json_append_escape(out, hidden);
+                        begin = i + n_hidden;
+                        i = begin - 1;
+                        continue;
+                }
                 json_append_bytes(out, text + begin, i - begin);
                 begin = i + 1;
                 if (c == '"' || c == '\\') {
@@ -40,6 +68,23 @@ void json_append_text(GString *out, const char *text, size_t n)
         }
         json_append_bytes(out, text + begin, n - begin);
         g_string_append_c(out, '"');
+}
+
+void json_append_document(GString *out, const char *text, size_t n)
+{
+        size_t i, begin = 0, n_hidden;
+        uint32_t hidden;
+
+        for (i = 0; i < n; i++) {
+                if ((unsigned char)text[i] < 0xc2 ||
+                    !(n_hidden = text_hidden(text + i, n - i, &hidden)))
+                        continue;
+                json_append_bytes(out, text + begin, i - begin);
+                json_append_escape(out, hidden);
+                begin = i + n_hidden;
+                i = begin - 1;
+        }
+        json_append_bytes(out, text + begin, n - begin);
 }
 
 void json_append_string(GString *out, const char *text)

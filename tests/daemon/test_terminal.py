@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """clrsym on a terminal: tables as wide as that, and a bar while a trace is read."""
 
+import contextlib
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -13,6 +15,7 @@ import sys
 import termios
 import time
 import unicodedata
+import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
 
@@ -21,6 +24,8 @@ import recorded  # pylint: disable=wrong-import-position
 import traceserver  # pylint: disable=wrong-import-position
 
 NS = 10**9
+# Bytes of a .clrsym file before its first record, and the number of records of text.
+HEADER, TEXT = 63, 2
 MODULE = 0x77000
 WIDE = '日本語' * 20
 NARROW = 'Generic`2[' + 'System.Collections.' * 8 + 'X]'
@@ -144,6 +149,56 @@ def check_errors(tap, programs, directory):
                   done.returncode, done.stderr)
 
 
+def check_json(tap, programs, directory):
+    """Characters that a terminal obeys are escaped in JSON, too, and mean the same."""
+    name = 'a\u009b31m\u202eb\u2066c\U000e0001\u00e9\u6f22'
+    with recorded.Daemon(programs, directory) as daemon, \
+            contextlib.closing(ingest.Feeder(daemon.ingest)) as feeder:
+        feeder.send(ingest.hello(), ingest.stream_open(), ingest.load(10, 0x1000, name),
+                    ingest.commit())
+        feeder.receive_until(ingest.COMMITTED)
+        for arguments in (('methods', '--json', '--all'), ('resolve', '--json', '-p', '100', '0x1000')):
+            done = programs.run([programs.clrsym, *arguments, *daemon.source])
+            raw = [character for character in '\u009b\u202e\u2066\U000e0001'
+                   if character in done.stdout]
+            tap.check(not raw and '\u6f22' in done.stdout and json.loads(done.stdout)['method']['name'] == name,
+                      f'{arguments[0]} --json: hidden characters are escaped', done.stdout, done.stderr)
+
+
+def check_inputs(tap, programs, directory):
+    """What is not a file is refused at once; nobody waits for a FIFO's writer."""
+    fifo = pathlib.Path(directory) / 'fifo'
+    os.mkfifo(fifo)
+    for arguments in (('perf', '-i', fifo), ('perf', '--diff', fifo, fifo, '-o', 'x.svg'), ('feed', fifo),
+                      ('ps', '--trace', fifo), ('save', '--trace', fifo, '-o', 'x'), ('dump', fifo)):
+        done = programs.run([programs.clrsym, *arguments], timeout=30)
+        tap.check(done.returncode == 1 and str(fifo) in done.stderr and 'not a' in done.stderr,
+                  f'{arguments[0]} {arguments[1]}: a FIFO is refused', done.returncode, done.stderr)
+    done = programs.run([programs.clrsym, 'record', '-a', '--every', '1s', '--push', 'http://127.0.0.1:9'],
+                        env={**programs.environment, 'CLRSYM_PUSH_TOKEN': 'a\r\nX-Scope-OrgID: b'}, timeout=60)
+    tap.check(done.returncode == 1 and 'CLRSYM_PUSH_TOKEN has a character' in done.stderr,
+              'a token with the end of a line is refused', done.returncode, done.stderr)
+
+
+def check_saved(tap, programs, directory):
+    """A small file that unpacks to gigabytes is refused before it takes the memory."""
+    path = pathlib.Path(directory) / 'zeros.clrsym'
+    begin = (pathlib.Path(__file__).resolve().parents[1] / 'fuzz/corpus/saved-profile/whole').read_bytes()
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    frame = struct.pack('<II', TEXT, 1 << 16) + bytes(1 << 16)
+    with open(path, 'wb') as file:
+        file.write(packer.compress(begin[:HEADER]))
+        for _ in range(48000):
+            file.write(packer.compress(frame))
+        file.write(packer.flush())
+    done = programs.run(['prlimit', f'--as={2 << 30}', programs.clrsym, 'perf', '-i', path, '-o',
+                         pathlib.Path(directory) / 'x.svg'], timeout=120,
+                        env={name: value for name, value in programs.environment.items()
+                             if name != 'LD_PRELOAD'})
+    tap.check(done.returncode == 1 and 'is damaged' in done.stderr, 'a .clrsym file of zeros is refused',
+              done.returncode, done.stderr)
+
+
 def check_bar(tap, terminal, programs, directory):
     """The bar comes when reading takes its time, grows, fits, and goes."""
     trace = traceserver.forge(pathlib.Path(directory) / 'a \x1b big trace', 40, 60000)
@@ -219,6 +274,9 @@ def run(tap, programs, directory, _):
         check_pager(tap, programs, directory, feeder, daemon)
         feeder.close()
     tap.equal(daemon.status, 0, 'the daemon ends with exit 0')
+    check_json(tap, programs, directory)
+    check_inputs(tap, programs, directory)
+    check_saved(tap, programs, directory)
     check_bar(tap, terminal, programs, directory)
 
 
