@@ -216,13 +216,12 @@ bool target_is_ending(const Target *target)
 
 bool target_is_packed(const Target *target)
 {
-        g_autofree char *path = g_strdup_printf("/proc/%d/exe", (int)target->info.host_pid);
         FD_AUTO int host = -1;
 
         /* The runtime of such a program is in its file, too. */
         if (target->has_coreclr || target->has_mono)
                 return false;
-        host = open(path, O_RDONLY | O_CLOEXEC);
+        host = rootfs_open_program(target->info.host_pid);
         return host >= 0 && bundle_is_packed(host);
 }
 

@@ -266,13 +266,8 @@ static int open_beside(int root, const char *module_path)
 
 bool bundle_find_image(pid_t pid, int root, const char *module_path, SymbolImageFn fn, void *data)
 {
-        FD_AUTO int host = -1;
-        char path[32];
+        FD_AUTO int host = pid > 0 ? rootfs_open_program(pid) : -1;
 
-        if (pid > 0) {
-                snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-                host = open(path, O_RDONLY | O_CLOEXEC);
-        }
         if (host < 0 && root >= 0)
                 host = open_beside(root, module_path);
         return host >= 0 && bundle_find_image_in(host, module_path, fn, data);

@@ -2,7 +2,7 @@
 #include "perf/images.h"
 
 #include "lines/bundle.h"
-#include "perf/mount-device.h"
+#include "perf/mapping-file.h"
 #include "perf/proc-maps.h"
 #include "perf/r2r-image.h"
 #include "util/fd.h"
@@ -11,16 +11,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
-
-#define NS UINT64_C(1000000000)
 
 /*
  * A limit for all functions and names: a program may map many large files that claim to have as
@@ -159,94 +154,6 @@ void images_deinit(Images *images)
         *images = (Images){0};
 }
 
-static bool is_later(const struct timespec *moment, uint64_t since)
-{
-        return moment->tv_sec < 0 || (uint64_t)moment->tv_sec >= UINT64_MAX / NS ||
-               (uint64_t)moment->tv_sec * NS + (uint64_t)moment->tv_nsec > since;
-}
-
-/* perf has the device of the mount, which may be another one than that of stat(). */
-static bool is_device(const Mapping *mapping, int fd, const struct stat *status)
-{
-        uint32_t major, minor;
-
-        return (major(status->st_dev) == mapping->major &&
-                minor(status->st_dev) == mapping->minor) ||
-               (mount_device_find(fd, mapping->pid, &major, &minor) && major == mapping->major &&
-                minor == mapping->minor);
-}
-
-/* NULL, or why it is not the file that was mapped (static). */
-static const char *compare_file(const Mapping *mapping, int fd, const struct stat *status)
-{
-        if (!S_ISREG(status->st_mode) || status->st_ino != mapping->inode ||
-            !is_device(mapping, fd, status))
-                return "another file is there now";
-        /* Every change of a file sets its ctime, which no program can set to another time. */
-        if (is_later(&status->st_ctim, mapping->since))
-                return "it was changed since it was mapped";
-        return NULL;
-}
-
-static const char *words_of(int error)
-{
-        switch (error) {
-        case ENOENT:
-        case ENOTDIR:
-        case ESRCH:
-                return "it is not there";
-        case EACCES:
-        case EPERM:
-                return "it may not be read";
-        case ENOMEM:
-                return "no memory left";
-        default:
-                return "it cannot be read";
-        }
-}
-
-/* The inode's generation, in file systems that count how often an inode was used. */
-static bool is_generation(int fd, uint64_t generation)
-{
-        long number = 0;
-
-        return ioctl(fd, FS_IOC_GETVERSION, &number) < 0 ||
-               (uint32_t)number == (uint32_t)generation;
-}
-
-/*
- * Opens PATH if it is the file that was mapped. NULL, and the caller closes RET_FD; or why not.
- * Opening a device can have an effect, and a path can change at any moment: so a file is opened
- * only by a descriptor that already refers to it.
- */
-static const char *open_mapped(const Mapping *mapping, const char *path, int *ret_fd,
-                               struct stat *ret_status)
-{
-        FD_AUTO int found = open(path, O_PATH | O_CLOEXEC);
-        FD_AUTO int fd = -1;
-        const char *reason;
-        char link[32];
-
-        if (found < 0 || fstat(found, ret_status) < 0)
-                return words_of(errno);
-        reason = compare_file(mapping, found, ret_status);
-        if (reason)
-                return reason;
-        snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
-        fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-        if (fd < 0)
-                return words_of(errno);
-        if (fstat(fd, ret_status) < 0)
-                reason = words_of(errno);
-        else
-                reason = compare_file(mapping, fd, ret_status);
-        if (!reason && mapping->has_generation && !is_generation(fd, mapping->generation))
-                reason = "another file is there now";
-        if (!reason)
-                *ret_fd = fd_steal(&fd);
-        return reason;
-}
-
 static bool same_moment(const struct timespec *one, const struct timespec *other)
 {
         return one->tv_sec == other->tv_sec && one->tv_nsec == other->tv_nsec;
@@ -316,48 +223,24 @@ static const char *read_mapped(Images *images, const Mapping *mapping, uint64_t 
         return read_file(images, fd, status, is_in_program ? &bundled : NULL, ret_file);
 }
 
-static const char *try_path(Images *images, const Mapping *mapping, uint64_t offset, char *path,
-                            size_t *ret_file)
+/* NULL, and the caller closes RET_FD; or why the file is not there (static). */
+static const char *open_mapped(const Mapping *mapping, MappingSource source, int *ret_fd,
+                               struct stat *ret_status)
 {
-        struct stat status;
-        const char *reason;
-        int fd = -1;
-
-        if (!path)
-                return words_of(ENOMEM);
-        reason = open_mapped(mapping, path, &fd, &status);
-        if (!reason) {
-                reason = read_mapped(images, mapping, offset, fd, &status, ret_file);
-                close(fd);
-        }
-        free(path);
-        return reason;
+        /* By the build id alone it is not certain that the file was not changed. */
+        if (!mapping->inode)
+                return "perf recorded its build id, not which file it is";
+        return mapping_file_open(mapping, source, ret_fd, ret_status);
 }
 
-typedef enum FileSource {
-        FILE_HERE,
-        FILE_IN_ROOT,  /* in the process's root: it may be in another mount namespace */
-        FILE_IN_MEMORY /* in the process's map_files, where it is even after its removal */
-} FileSource;
-
-static char *path_in(const Mapping *mapping, FileSource source)
+static const char *try_source(Images *images, const Mapping *mapping, uint64_t offset,
+                              MappingSource source, size_t *ret_file)
 {
-        char *path;
-        int n = -1;
+        FD_AUTO int fd = -1;
+        struct stat status;
+        const char *reason = open_mapped(mapping, source, &fd, &status);
 
-        switch (source) {
-        case FILE_HERE:
-                n = asprintf(&path, "%s", mapping->path);
-                break;
-        case FILE_IN_ROOT:
-                n = asprintf(&path, "/proc/%" PRId32 "/root%s", mapping->pid, mapping->path);
-                break;
-        case FILE_IN_MEMORY:
-                n = asprintf(&path, "/proc/%" PRId32 "/map_files/%" PRIx64 "-%" PRIx64,
-                             mapping->pid, mapping->start, mapping->end);
-                break;
-        }
-        return n < 0 ? NULL : path;
+        return reason ? reason : read_mapped(images, mapping, offset, fd, &status, ret_file);
 }
 
 /* And the same bytes of it are at an address. */
@@ -388,15 +271,14 @@ static bool is_alone(const Images *images, const Mapping *mapping)
 
 static void look_for(Images *images, ImageMapping *row, uint64_t offset)
 {
-        FileSource source;
+        MappingSource source;
 
         if (!is_alone(images, &row->mapping)) {
                 row->reason = "another file was mapped there, too";
                 return;
         }
-        for (source = FILE_HERE; source <= FILE_IN_MEMORY && !row->file; source++) {
-                const char *reason = try_path(images, &row->mapping, offset,
-                                              path_in(&row->mapping, source), &row->file);
+        for (source = MAPPING_HERE; source < _MAPPING_SOURCE_MAX && !row->file; source++) {
+                const char *reason = try_source(images, &row->mapping, offset, source, &row->file);
 
                 /* The reason for the path that perf saw is the useful one. */
                 if (!row->reason)
@@ -463,20 +345,17 @@ static void images_read_names(Images *images, const Mapping *mapping, ImageFile 
 {
         char *assembly = path_of_assembly(mapping, file);
         const ImagePlace place = {.pid = mapping->pid, .path = assembly};
-        const char *reason = words_of(ENOENT);
-        FileSource source;
+        bool is_open = false;
+        MappingSource source;
         struct stat status;
 
-        for (source = FILE_HERE; assembly && source <= FILE_IN_MEMORY && reason; source++) {
-                char *path = path_in(mapping, source);
-                int fd = -1;
+        for (source = MAPPING_HERE; assembly && source < _MAPPING_SOURCE_MAX && !is_open;
+             source++) {
+                FD_AUTO int fd = -1;
 
-                reason = path ? open_mapped(mapping, path, &fd, &status) : words_of(ENOMEM);
-                free(path);
-                if (reason)
-                        continue;
-                image_names_read(&file->names, fd, file->begin, &place);
-                close(fd);
+                is_open = !open_mapped(mapping, source, &fd, &status);
+                if (is_open)
+                        image_names_read(&file->names, fd, file->begin, &place);
         }
         free(assembly);
         file->has_read_names = true;

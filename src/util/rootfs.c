@@ -35,20 +35,43 @@ static bool rootfs_has_type(int fd, mode_t type)
         return fd >= 0 && fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == type;
 }
 
-int rootfs_open_file(int root, const char *path)
+int rootfs_find(int root, const char *path)
 {
-        /* Opening a device can have an effect, so look at what it is before it is opened. */
-        FD_AUTO int found = rootfs_open(root, path, O_PATH);
+        return rootfs_open(root, path, O_PATH);
+}
+
+int rootfs_find_linked(const char *path)
+{
+        return open(path, O_PATH | O_CLOEXEC);
+}
+
+int rootfs_open_found(int found)
+{
         char link[32];
 
-        if (found < 0)
-                return -1;
         if (!rootfs_has_type(found, S_IFREG)) {
                 errno = EINVAL;
                 return -1;
         }
         snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
         return open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+int rootfs_open_file(int root, const char *path)
+{
+        FD_AUTO int found = rootfs_find(root, path);
+
+        return found >= 0 ? rootfs_open_found(found) : -1;
+}
+
+int rootfs_open_program(pid_t pid)
+{
+        FD_AUTO int found = -1;
+        char path[32];
+
+        snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+        found = rootfs_find_linked(path);
+        return found >= 0 ? rootfs_open_found(found) : -1;
 }
 
 bool rootfs_is_socket(int root, const char *path)

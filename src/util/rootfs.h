@@ -20,5 +20,21 @@ int rootfs_open(int root, const char *path, uint64_t flags);
 /* Opens a regular file to read. -1 with errno set: EINVAL if it is something else. */
 int rootfs_open_file(int root, const char *path);
 
+/*
+ * Every file that a process chose is opened by the functions below or by rootfs_open_file(). To
+ * open a device or a pipe can have an effect, and a path can lead elsewhere at any moment. So first
+ * the file is found, by open(2)'s O_PATH, which opens nothing; then it is compared with what was
+ * expected; then that very file is opened.
+ */
+
+/* Finds PATH below ROOT. -1 with errno set. */
+int rootfs_find(int root, const char *path);
+/* Finds the file that a link of the kernel's in /proc leads to, as /proc/PID/exe. */
+int rootfs_find_linked(const char *path);
+/* Opens what was found to read. -1 with errno set: EINVAL if it is not a regular file. */
+int rootfs_open_found(int found);
+/* Opens the program that a process runs. */
+int rootfs_open_program(pid_t pid);
+
 /* Is PATH, below ROOT, a socket? */
 bool rootfs_is_socket(int root, const char *path);

@@ -89,6 +89,40 @@ START_TEST(test_no_device_is_opened)
 }
 END_TEST
 
+/* What was found is opened, even if its name leads elsewhere now. */
+START_TEST(test_found)
+{
+        g_autofree char *file = path_of("file");
+        FD_AUTO int found = rootfs_find(root, "/below/link");
+        FD_AUTO int below = rootfs_find(root, "/below");
+        FD_AUTO int fd = -1;
+        char bytes[8];
+
+        ck_assert_int_ge(found, 0);
+        ck_assert_int_eq(read(found, bytes, sizeof(bytes)), -1);
+        ck_assert(g_file_set_contents(file, "other", -1, NULL));
+        fd = rootfs_open_found(found);
+        ck_assert_int_eq(read(fd, bytes, sizeof(bytes)), 7);
+        ck_assert(!memcmp(bytes, "content", 7));
+        ck_assert_int_eq(rootfs_open_found(below), -1);
+        ck_assert_int_eq(errno, EINVAL);
+}
+END_TEST
+
+START_TEST(test_program)
+{
+        FD_AUTO int program = rootfs_open_program(getpid());
+        FD_AUTO int linked = rootfs_find_linked("/proc/self/exe");
+        struct stat st, its;
+
+        ck_assert_int_eq(fstat(program, &st), 0);
+        ck_assert_int_eq(fstat(linked, &its), 0);
+        ck_assert(st.st_ino == its.st_ino && st.st_dev == its.st_dev);
+        ck_assert_int_eq(rootfs_open_program(INT_MAX), -1);
+        ck_assert_int_eq(errno, ENOENT);
+}
+END_TEST
+
 START_TEST(test_directories)
 {
         FD_AUTO int below = rootfs_open(root, "/below", O_RDONLY | O_DIRECTORY);
@@ -109,6 +143,8 @@ Suite *suite_new(void)
         tcase_add_checked_fixture(tcase, set_up, tear_down);
         tcase_add_test(tcase, test_links_stay_inside);
         tcase_add_test(tcase, test_no_device_is_opened);
+        tcase_add_test(tcase, test_found);
+        tcase_add_test(tcase, test_program);
         tcase_add_test(tcase, test_directories);
         suite_add_tcase(suite, tcase);
         return suite;
