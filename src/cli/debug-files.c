@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/debug-files.h"
 
-#include "cli/elf-build.h"
 #include "cli/perf-program.h"
 #include "lines/symbol-dirs.h"
+#include "util/elf-file.h"
 #include "util/fd.h"
 #include "util/rootfs.h"
 
@@ -52,14 +52,36 @@ static char *layout_path(const char *directory, const char *layout, const char *
         return g_string_free(path, FALSE);
 }
 
+/*
+ * The build id of PATH below ROOT, in small hexadecimal digits. NULL: it has none, or it has no
+ * table of symbols where it should (HAS_SYMBOLS), or one where it should not.
+ */
+static char *file_id(int root, const char *path, bool has_symbols)
+{
+        FD_AUTO int fd = root >= 0 ? rootfs_open_file(root, path) : -1;
+        uint8_t id[ELF_MAX_BUILD_ID];
+        GString *text = NULL;
+        ElfFile file;
+        size_t i, n;
+
+        if (fd < 0 || !elf_file_open(&file, fd))
+                return NULL;
+        n = elf_file_has_symbols(&file) == has_symbols ? elf_file_build_id(&file, id) : 0;
+        elf_file_close(&file);
+        if (n)
+                text = g_string_new(NULL);
+        for (i = 0; i < n; i++)
+                g_string_append_printf(text, "%02x", id[i]);
+        return text ? g_string_free(text, FALSE) : NULL;
+}
+
 /* True if PATH has the symbols of the file with that build id. */
 static bool debug_file_is_of(const char *path, const char *id)
 {
         FD_AUTO int root = rootfs_open_root(0);
-        FD_AUTO int fd = root >= 0 ? rootfs_open_file(root, path) : -1;
-        g_autofree char *its_id = fd >= 0 ? elf_build_id(fd) : NULL;
+        g_autofree char *its_id = file_id(root, path, /* has_symbols= */ true);
 
-        return !g_strcmp0(its_id, id) && elf_build_has_symbols(fd);
+        return !g_strcmp0(its_id, id);
 }
 
 static char *debug_file_find(const GPtrArray *directories, const char *id, const char *name)
@@ -118,9 +140,9 @@ static char *binary_id(const Binary *binary)
 {
         FD_AUTO int its_root = rootfs_open_root(binary->pid);
         FD_AUTO int own_root = its_root < 0 ? rootfs_open_root(0) : -1;
-        FD_AUTO int fd = rootfs_open_file(its_root >= 0 ? its_root : own_root, binary->path);
 
-        return fd >= 0 && !elf_build_has_symbols(fd) ? elf_build_id(fd) : NULL;
+        return file_id(its_root >= 0 ? its_root : own_root, binary->path,
+                       /* has_symbols= */ false);
 }
 
 GHashTable *debug_files_find(const GArray *binaries, const GPtrArray *named)

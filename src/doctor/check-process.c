@@ -5,7 +5,7 @@
  */
 
 #include "doctor/doctor.h"
-#include "doctor/elf-file.h"
+#include "util/elf-file.h"
 #include "doctor/library.h"
 #include "util/fd.h"
 #include "util/rootfs.h"

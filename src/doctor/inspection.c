@@ -3,7 +3,7 @@
 
 #include "attach/error.h"
 #include "attach/port.h"
-#include "doctor/elf-file.h"
+#include "util/elf-file.h"
 #include "doctor/environment.h"
 #include "doctor/json-struct.h"
 #include "doctor/library.h"
@@ -177,17 +177,20 @@ static void inspector_read_provider(Inspector *inspector)
 
 static void inspector_read_program(Inspector *inspector)
 {
-        g_autofree char *path = g_strdup_printf("/proc/%d/exe", (int)inspector->pid);
-        FD_AUTO int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        FD_AUTO int fd = rootfs_open_program(inspector->pid);
         InspectionFacts *facts = &inspector->facts;
+        ElfFile file;
 
         if (fd < 0) {
                 facts->program_error = g_strdup(g_strerror(errno));
                 return;
         }
-        facts->is_single_file = elf_file_exports(fd, SINGLE_FILE_MARK);
+        if (!elf_file_open(&file, fd))
+                return;
+        facts->is_single_file = elf_file_exports(&file, SINGLE_FILE_MARK);
         /* A single-file program exports the other symbol, too. */
-        facts->is_native_aot = !facts->is_single_file && elf_file_exports(fd, COMPILED_MARK);
+        facts->is_native_aot = !facts->is_single_file && elf_file_exports(&file, COMPILED_MARK);
+        elf_file_close(&file);
 }
 
 /* The kernel takes connections to a stopped process, too. So the runtime itself has to answer. */

@@ -5,7 +5,7 @@
  * Library: does the dynamic linker find a shared library?
  */
 
-#include "doctor/elf-file.h"
+#include "util/elf-file.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
  * Files of other programs that clrsym doctor reads: the dynamic linker's cache, and ELF files
  */
 
-#include "doctor/elf-file.h"
+#include "util/elf-file.h"
 #include "doctor/library.h"
 #include "fuzz.h"
 
@@ -23,12 +23,19 @@ static void read_cache(const uint8_t *data, size_t size)
 
 static void read_elf(const uint8_t *data, size_t size)
 {
+        uint8_t id[ELF_MAX_BUILD_ID];
         static int fd = -1;
+        ElfFile file;
 
         if (fd < 0)
                 fd = memfd_create("file", MFD_CLOEXEC);
-        if (ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size)
-                (void)elf_file_exports(fd, "DotNetRuntimeInfo");
+        if (ftruncate(fd, 0) < 0 || pwrite(fd, data, size, 0) != (ssize_t)size ||
+            !elf_file_open(&file, fd))
+                return;
+        (void)elf_file_exports(&file, "DotNetRuntimeInfo");
+        (void)elf_file_has_symbols(&file);
+        FUZZ_REQUIRE(elf_file_build_id(&file, id) <= sizeof(id));
+        elf_file_close(&file);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

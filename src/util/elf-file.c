@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "util/elf-file.h"
+
+#include "util/fd.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { OWN_ORDER = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB };
+
+bool elf_file_read(const ElfFile *file, uint64_t offset, void *bytes, size_t n)
+{
+        uint8_t *at = bytes;
+
+        if (offset > file->size || n > file->size - offset)
+                return false;
+        while (n) {
+                ssize_t r = pread(file->fd, at, n, (off_t)offset);
+
+                if (r < 0 && errno == EINTR)
+                        continue;
+                if (r <= 0)
+                        return false;
+                at += r;
+                offset += (uint64_t)r;
+                n -= (size_t)r;
+        }
+        return true;
+}
+
+void *elf_file_copy(const ElfFile *file, uint64_t offset, uint64_t n, size_t max)
+{
+        void *bytes;
+
+        /* Checked before memory is allocated. */
+        if (n == 0 || n > max || offset > file->size || n > file->size - offset)
+                return NULL;
+        bytes = malloc((size_t)n);
+        if (bytes && elf_file_read(file, offset, bytes, (size_t)n))
+                return bytes;
+        free(bytes);
+        return NULL;
+}
+
+/* True also if there are none. */
+static bool elf_file_read_segments(ElfFile *file)
+{
+        const Elf64_Ehdr *header = &file->header;
+
+        if (!header->e_phoff || !header->e_phnum)
+                return true;
+        if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum > ELF_MAX_SEGMENTS)
+                return false;
+        file->segments = elf_file_copy(file, header->e_phoff, header->e_phnum * sizeof(Elf64_Phdr),
+                                       ELF_MAX_SEGMENTS * sizeof(Elf64_Phdr));
+        file->n_segments = file->segments ? header->e_phnum : 0;
+        return file->segments != NULL;
+}
+
+/* A file that was stripped of its sections is fine. */
+static bool elf_file_read_sections(ElfFile *file)
+{
+        const Elf64_Ehdr *header = &file->header;
+        const Elf64_Shdr *names;
+
+        if (!header->e_shoff || !header->e_shnum)
+                return true;
+        if (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shnum > ELF_MAX_SECTIONS)
+                return false;
+        file->sections = elf_file_copy(file, header->e_shoff, header->e_shnum * sizeof(Elf64_Shdr),
+                                       ELF_MAX_SECTIONS * sizeof(Elf64_Shdr));
+        if (!file->sections)
+                return false;
+        file->n_sections = header->e_shnum;
+        if (header->e_shstrndx == SHN_UNDEF || header->e_shstrndx >= file->n_sections)
+                return true;
+        names = &file->sections[header->e_shstrndx];
+        file->names = elf_file_copy(file, names->sh_offset, names->sh_size, ELF_MAX_NAMES);
+        if (!file->names)
+                return false;
+        file->n_names = (size_t)names->sh_size;
+        return file->names[file->n_names - 1] == '\0';
+}
+
+bool elf_file_open(ElfFile *ret, int fd)
+{
+        ElfFile file = {.fd = fd};
+        struct stat st;
+
+        if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+                return false;
+        file.size = (uint64_t)st.st_size;
+        if (!elf_file_read(&file, 0, &file.header, sizeof(file.header)) ||
+            memcmp(file.header.e_ident, ELFMAG, SELFMAG) != 0 ||
+            file.header.e_ident[EI_CLASS] != ELFCLASS64 ||
+            file.header.e_ident[EI_DATA] != OWN_ORDER || !elf_file_read_segments(&file) ||
+            !elf_file_read_sections(&file)) {
+                elf_file_close(&file);
+                return false;
+        }
+        *ret = file;
+        return true;
+}
+
+void elf_file_close(ElfFile *file)
+{
+        free(file->segments);
+        free(file->sections);
+        free(file->names);
+        *file = (ElfFile){.fd = -1};
+}
+
+const Elf64_Shdr *elf_file_section(const ElfFile *file, const char *name)
+{
+        unsigned i;
+
+        for (i = 0; i < file->n_sections; i++) {
+                const Elf64_Shdr *section = &file->sections[i];
+
+                if (section->sh_type != SHT_NULL && section->sh_type != SHT_NOBITS &&
+                    section->sh_name < file->n_names &&
+                    !strcmp(file->names + section->sh_name, name))
+                        return section;
+        }
+        return NULL;
+}
+
+/* The id among the notes in N bytes at OFFSET; 0: there is none. *N_LEFT: bytes to be read yet. */
+static size_t elf_file_find_id(const ElfFile *file, uint64_t offset, uint64_t n, size_t *n_left,
+                               uint8_t ret[ELF_MAX_BUILD_ID])
+{
+        uint8_t *notes = elf_file_copy(file, offset, n, *n_left);
+        size_t n_id = 0, at = 0;
+
+        *n_left -= notes ? (size_t)n : 0;
+        while (notes && !n_id && n - at >= sizeof(Elf64_Nhdr)) {
+                const size_t room = (size_t)n - at - sizeof(Elf64_Nhdr);
+                size_t name, id;
+                Elf64_Nhdr note;
+
+                memcpy(&note, notes + at, sizeof(note));
+                at += sizeof(note);
+                /* Each is filled up to four bytes. */
+                name = ((size_t)note.n_namesz + 3) / 4 * 4;
+                id = ((size_t)note.n_descsz + 3) / 4 * 4;
+                if (name > room || note.n_descsz > room - name)
+                        break;
+                if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
+                    !memcmp(notes + at, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) && note.n_descsz > 1 &&
+                    note.n_descsz <= ELF_MAX_BUILD_ID) {
+                        n_id = note.n_descsz;
+                        memcpy(ret, notes + at + name, n_id);
+                }
+                at += id > room - name ? room : name + id;
+        }
+        free(notes);
+        return n_id;
+}
+
+size_t elf_file_build_id(const ElfFile *file, uint8_t ret[ELF_MAX_BUILD_ID])
+{
+        size_t n = 0, n_left = ELF_MAX_NOTES;
+        unsigned i;
+
+        /* In a debug file the segments have no content. */
+        for (i = 0; !n && i < file->n_sections; i++)
+                if (file->sections[i].sh_type == SHT_NOTE)
+                        n = elf_file_find_id(file, file->sections[i].sh_offset,
+                                             file->sections[i].sh_size, &n_left, ret);
+        for (i = 0; !n && i < file->n_segments; i++)
+                if (file->segments[i].p_type == PT_NOTE)
+                        n = elf_file_find_id(file, file->segments[i].p_offset,
+                                             file->segments[i].p_filesz, &n_left, ret);
+        return n;
+}
+
+bool elf_file_has_symbols(const ElfFile *file)
+{
+        unsigned i;
+
+        for (i = 0; i < file->n_sections; i++)
+                if (file->sections[i].sh_type == SHT_SYMTAB)
+                        return true;
+        return false;
+}
+
+/* SECTION is a table of dynamic symbols. */
+static bool elf_section_exports(const ElfFile *file, const Elf64_Shdr *section, const char *name)
+{
+        const size_t n_name = strlen(name) + 1;
+        const Elf64_Shdr *strings;
+        Elf64_Sym *symbols;
+        bool is_found = false;
+        char *texts;
+        size_t i;
+
+        if (section->sh_link >= file->n_sections)
+                return false;
+        strings = &file->sections[section->sh_link];
+        symbols = elf_file_copy(file, section->sh_offset, section->sh_size, ELF_MAX_SYMBOLS);
+        texts = symbols ? elf_file_copy(file, strings->sh_offset, strings->sh_size, ELF_MAX_SYMBOLS)
+                        : NULL;
+        for (i = 0; texts && !is_found && i < section->sh_size / sizeof(*symbols); i++) {
+                const uint64_t at = symbols[i].st_name;
+
+                is_found = symbols[i].st_shndx != SHN_UNDEF && at < strings->sh_size &&
+                           n_name <= strings->sh_size - at && !memcmp(texts + at, name, n_name);
+        }
+        free(texts);
+        free(symbols);
+        return is_found;
+}
+
+bool elf_file_exports(const ElfFile *file, const char *name)
+{
+        unsigned i;
+
+        for (i = 0; i < file->n_sections; i++)
+                if (file->sections[i].sh_type == SHT_DYNSYM)
+                        return elf_section_exports(file, &file->sections[i], name);
+        return false;
+}
+
+bool elf_file_kind(const void *bytes, size_t n, ElfFileKind *ret_kind)
+{
+        const unsigned char *ident = bytes;
+        Elf64_Half machine;
+
+        /* Up to the machine, headers of 32 and of 64 bits are the same. */
+        if (n < offsetof(Elf64_Ehdr, e_machine) + sizeof(machine) || memcmp(ident, ELFMAG, SELFMAG))
+                return false;
+        memcpy(&machine, ident + offsetof(Elf64_Ehdr, e_machine), sizeof(machine));
+        *ret_kind = (ElfFileKind){ident[EI_CLASS], ident[EI_DATA], machine};
+        return true;
+}
+
+bool elf_file_own_kind(ElfFileKind *ret_kind)
+{
+        FD_AUTO int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+        Elf64_Ehdr header;
+        ssize_t n = fd >= 0 ? read(fd, &header, sizeof(header)) : -1;
+
+        return n > 0 && elf_file_kind(&header, (size_t)n, ret_kind);
+}
+
+bool elf_file_is_same_kind(const ElfFileKind *a, const ElfFileKind *b)
+{
+        return a->class == b->class && a->order == b->order && a->machine == b->machine;
+}

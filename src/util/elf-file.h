@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * ELF file: the tables of a program, a library or a debug file, what it exports, and its build id
+ *
+ * The files belong to other programs and may hold anything; one of some kilobytes can claim to have
+ * gigabytes. So a file is read with pread(), never mapped, and each length is compared with the
+ * file's size and with a bound before memory is allocated. Only files of 64 bits in this machine's
+ * byte order are read.
+ */
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Rows of its tables: linkers make some dozens. A file with more of either is refused. */
+#define ELF_MAX_SEGMENTS 1024u
+#define ELF_MAX_SECTIONS 4096u
+/* Bytes of the names of sections, of all notes, and of a table of symbols or their names. */
+#define ELF_MAX_NAMES   (256u << 10)
+#define ELF_MAX_NOTES   (256u << 10)
+#define ELF_MAX_SYMBOLS (32u << 20)
+/* Bytes of a build id: linkers make 8 to 20. */
+#define ELF_MAX_BUILD_ID 64u
+
+typedef struct ElfFile {
+        int fd;        /* borrowed */
+        uint64_t size; /* bytes of the file */
+        Elf64_Ehdr header;
+        Elf64_Phdr *segments; /* owned */
+        unsigned n_segments;
+        Elf64_Shdr *sections; /* owned */
+        unsigned n_sections;
+        char *names; /* owned: of sections, with a NUL at its end; NULL: they have none */
+        size_t n_names;
+} ElfFile;
+
+/* Reads the tables of the regular file FD. False: it is another kind of file, or it contradicts
+ * itself. */
+bool elf_file_open(ElfFile *ret, int fd);
+void elf_file_close(ElfFile *file);
+
+/* The N bytes at OFFSET. False: the file has not as many, or it cannot be read. */
+bool elf_file_read(const ElfFile *file, uint64_t offset, void *bytes, size_t n);
+/* The same, to be freed. NULL: also if N is more than MAX, or there is no memory. */
+void *elf_file_copy(const ElfFile *file, uint64_t offset, uint64_t n, size_t max);
+
+/* The section called NAME, if it has bytes in the file; NULL: there is none. */
+const Elf64_Shdr *elf_file_section(const ElfFile *file, const char *name);
+
+/* Copies the build id into RET, and returns its length in bytes; 0: there is none. */
+size_t elf_file_build_id(const ElfFile *file, uint8_t ret[ELF_MAX_BUILD_ID]);
+/* True if the file has a table of all symbols, not only of those that it exports. */
+bool elf_file_has_symbols(const ElfFile *file);
+/* True if the file defines NAME in its dynamic symbols. */
+bool elf_file_exports(const ElfFile *file, const char *name);
+
+/* What the dynamic linker compares before it takes a library: class, byte order and machine. */
+typedef struct ElfFileKind {
+        unsigned char class, order;
+        unsigned machine;
+} ElfFileKind;
+
+/* False: BYTES are not the beginning of an ELF file. */
+bool elf_file_kind(const void *bytes, size_t n, ElfFileKind *ret_kind);
+/* The kind of the program that runs here. */
+bool elf_file_own_kind(ElfFileKind *ret_kind);
+bool elf_file_is_same_kind(const ElfFileKind *a, const ElfFileKind *b);
