@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/perf-stacks.h"
 
+#include "unwind/call-frames.h"
 #include "unwind/stack-file.h"
 #include "util/fd.h"
 
@@ -38,6 +39,15 @@ static void stacks_note(const StackCounts *counts, GPtrArray *notes)
                                        "was recorded",
                                        (guint64)counts->n_missing, (guint64)counts->n_samples,
                                        counts->missing));
+        if (counts->n_spent > 0)
+                g_ptr_array_add(
+                        notes,
+                        g_strdup_printf(
+                                "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                                " stacks can lack callers: to read the call frame information of %s"
+                                " takes more than the %d MiB that a process may cost",
+                                (guint64)counts->n_spent, (guint64)counts->n_samples, counts->spent,
+                                (int)(CALL_FRAMES_MAX_WORK >> 20)));
 }
 
 void perf_stacks_unwind(const char *input, const char *directory, PerfStacks *ret_stacks,

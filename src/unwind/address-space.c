@@ -23,6 +23,8 @@ typedef struct Space {
         GArray *ends;     /* of uint64_t: the highest end of the mappings up to each */
         GArray *begins;   /* of SpaceBegin; by time, once sorted */
         bool is_sorted;
+        char name[16];  /* of the process; "": not known */
+        uint64_t named; /* when it had that name */
 } Space;
 
 static void space_free(void *data)
@@ -200,11 +202,34 @@ static void spaces_take_fork(AddressSpaces *spaces, const struct perf_event_head
                 spaces_add_begin(spaces, (int32_t)fork.pid, (int32_t)fork.parent, time);
 }
 
+/* A thread can have a name of its own. */
+static void spaces_take_name(AddressSpaces *spaces, const struct perf_event_header *record,
+                             uint64_t time)
+{
+        const char *name = (const char *)record + sizeof(CommRecord);
+        CommRecord comm;
+        Space *space;
+
+        if (record->size < sizeof(comm))
+                return;
+        memcpy(&comm, record, sizeof(comm));
+        if (comm.pid != comm.tid || spaces->n_mappings == SPACE_MAX_MAPPINGS)
+                return;
+        if (record->misc & PERF_RECORD_MISC_COMM_EXEC)
+                spaces_add_begin(spaces, (int32_t)comm.pid, 0, time);
+        space = spaces_get(spaces, (int32_t)comm.pid);
+        if (time < space->named)
+                return;
+        spaces->n_mappings++;
+        space->named = time;
+        memset(space->name, 0, sizeof(space->name));
+        memcpy(space->name, name,
+               strnlen(name, MIN(record->size - sizeof(comm), sizeof(space->name) - 1)));
+}
+
 void address_spaces_take(AddressSpaces *spaces, const struct perf_event_header *record,
                          uint64_t time)
 {
-        CommRecord comm;
-
         switch (record->type) {
         case PERF_RECORD_MMAP2:
                 spaces_take_mapping(spaces, record, time);
@@ -213,10 +238,7 @@ void address_spaces_take(AddressSpaces *spaces, const struct perf_event_header *
                 spaces_take_fork(spaces, record, time);
                 break;
         case PERF_RECORD_COMM:
-                if (!(record->misc & PERF_RECORD_MISC_COMM_EXEC) || record->size < sizeof(comm))
-                        break;
-                memcpy(&comm, record, sizeof(comm));
-                spaces_add_begin(spaces, (int32_t)comm.pid, 0, time);
+                spaces_take_name(spaces, record, time);
                 break;
         default:
                 break;
@@ -308,6 +330,13 @@ const SpaceMapping *address_spaces_find(const AddressSpaces *spaces, int32_t pid
                 time = begin.time;
         }
         return NULL;
+}
+
+const char *address_spaces_name(const AddressSpaces *spaces, int32_t pid)
+{
+        const Space *space = g_hash_table_lookup(spaces->spaces, GINT_TO_POINTER(pid));
+
+        return space && *space->name ? space->name : NULL;
 }
 
 const MappedFile *address_spaces_file(const AddressSpaces *spaces, uint32_t number)

@@ -41,7 +41,7 @@ typedef struct AddressSpaces {
         GHashTable *spaces;   /* owned: by pid */
         GHashTable *files;    /* owned: of MappedFile, also its key */
         GPtrArray *by_number; /* borrowed MappedFiles */
-        unsigned n_mappings;  /* and forks and executions */
+        unsigned n_mappings;  /* and forks, executions and names */
 } AddressSpaces;
 
 AddressSpaces *address_spaces_new(void);
@@ -54,5 +54,8 @@ void address_spaces_take(AddressSpaces *spaces, const struct perf_event_header *
 /* The mapping at ADDRESS of process PID at TIME; NULL: none is known. Valid until the next take. */
 const SpaceMapping *address_spaces_find(const AddressSpaces *spaces, int32_t pid, uint64_t time,
                                         uint64_t address);
+
+/* The name of process PID, as it was last; NULL: it is not known. */
+const char *address_spaces_name(const AddressSpaces *spaces, int32_t pid);
 
 const MappedFile *address_spaces_file(const AddressSpaces *spaces, uint32_t number);

@@ -1,38 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/call-frames.h"
 
-#include "perf/mount-device.h"
+#include "perf/mapping-file.h"
 #include "util/fd.h"
 
-#include <fcntl.h>
-#include <gelf.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
+
+typedef enum FrameFileState {
+        FRAME_FILE_UNREAD, /* or forgotten again */
+        FRAME_FILE_READ,
+        FRAME_FILE_EMPTY, /* it has no call frame information that can be read */
+        FRAME_FILE_MISSING,
+} FrameFileState;
 
 typedef struct FrameFile {
-        int fd; /* owned */
-        Elf *elf;
-        Dwarf_CFI *cfi; /* NULL: there is no information */
-        bool is_missing;
-        uint64_t n_missed; /* frames */
+        FrameFileState state;
+        int32_t owner;        /* the process that it was read for */
+        Elf64_Phdr *segments; /* owned */
+        unsigned n_segments;
+        FrameTable table;  /* owned */
+        uint64_t n_missed; /* frames for which it was missing */
 } FrameFile;
+
+/* What a process has cost. */
+typedef struct FrameAccount {
+        uint64_t work;
+        uint64_t n_bytes;   /* of files that were read for it, and are remembered */
+        uint64_t n_refused; /* frames */
+} FrameAccount;
 
 struct CallFrames {
         const AddressSpaces *spaces; /* borrowed */
         GHashTable *files;           /* owned: FrameFile by number of the mapped file */
-        unsigned n_open;
+        GHashTable *accounts;        /* owned: FrameAccount by pid */
+        uint64_t n_bytes;            /* of all files that are remembered */
 };
 
 static void frame_file_free(void *data)
 {
         FrameFile *file = data;
 
-        if (file->cfi)
-                dwarf_api(NULL)->dwarf_cfi_end(file->cfi);
-        if (file->elf)
-                elf_end(file->elf);
-        fd_clear(&file->fd);
+        frame_table_deinit(&file->table);
+        free(file->segments);
         g_free(file);
 }
 
@@ -40,9 +49,9 @@ CallFrames *call_frames_new(const AddressSpaces *spaces)
 {
         CallFrames *frames = g_new0(CallFrames, 1);
 
-        elf_version(EV_CURRENT);
         frames->spaces = spaces;
         frames->files = g_hash_table_new_full(NULL, NULL, NULL, frame_file_free);
+        frames->accounts = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         return frames;
 }
 
@@ -51,39 +60,71 @@ void call_frames_free(CallFrames *frames)
         if (!frames)
                 return;
         g_hash_table_unref(frames->files);
+        g_hash_table_unref(frames->accounts);
         g_free(frames);
 }
 
-static int mapped_file_open(const MappedFile *mapped, const char *path)
+static FrameAccount *call_frames_account(CallFrames *frames, int32_t pid)
 {
-        FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-        uint32_t major, minor;
-        struct stat st;
+        FrameAccount *account = g_hash_table_lookup(frames->accounts, GINT_TO_POINTER(pid));
 
-        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-                return -1;
-        if (mapped->n_build_id)
-                return fd_steal(&fd);
-        if (st.st_ino != mapped->inode)
-                return -1;
-        if (major(st.st_dev) == mapped->major && minor(st.st_dev) == mapped->minor)
-                return fd_steal(&fd);
-        if (mount_device_find(fd, mapped->pid, &major, &minor) && major == mapped->major &&
-            minor == mapped->minor)
-                return fd_steal(&fd);
-        return -1;
+        if (!account) {
+                account = g_new0(FrameAccount, 1);
+                g_hash_table_insert(frames->accounts, GINT_TO_POINTER(pid), account);
+        }
+        return account;
 }
 
-static bool frame_file_is(const FrameFile *file, const MappedFile *mapped)
+static size_t frame_file_size(const FrameFile *file)
 {
-        const void *build_id;
+        return frame_table_size(&file->table) + file->n_segments * sizeof(*file->segments);
+}
 
-        if (!file->elf || elf_kind(file->elf) != ELF_K_ELF ||
-            gelf_getclass(file->elf) != ELFCLASS64)
-                return false;
-        return !mapped->n_build_id || (dwarf_api(NULL)->dwelf_elf_gnu_build_id(
-                                               file->elf, &build_id) == mapped->n_build_id &&
-                                       memcmp(build_id, mapped->build_id, mapped->n_build_id) == 0);
+static void call_frames_forget_file(CallFrames *frames, FrameFile *file)
+{
+        const size_t n = frame_file_size(file);
+
+        frames->n_bytes -= n;
+        call_frames_account(frames, file->owner)->n_bytes -= n;
+        frame_table_deinit(&file->table);
+        g_clear_pointer(&file->segments, free);
+        file->n_segments = 0;
+        file->state = FRAME_FILE_UNREAD;
+}
+
+/* Forgets what was read for the process that has most. */
+static void call_frames_make_room(CallFrames *frames)
+{
+        const FrameAccount *most = NULL;
+        int32_t owner = 0;
+        GHashTableIter iter;
+        void *key, *value;
+
+        g_hash_table_iter_init(&iter, frames->accounts);
+        while (g_hash_table_iter_next(&iter, &key, &value)) {
+                const FrameAccount *account = value;
+
+                if (most && account->n_bytes <= most->n_bytes)
+                        continue;
+                most = account;
+                owner = GPOINTER_TO_INT(key);
+        }
+        g_hash_table_iter_init(&iter, frames->files);
+        while (g_hash_table_iter_next(&iter, &key, &value)) {
+                FrameFile *file = value;
+
+                if (file->owner == owner && file->state == FRAME_FILE_READ)
+                        call_frames_forget_file(frames, file);
+        }
+}
+
+/* True if FILE is the one that was mapped, where perf recorded its build id. */
+static bool mapped_file_is(const MappedFile *mapped, const ElfFile *file)
+{
+        uint8_t build_id[ELF_MAX_BUILD_ID];
+
+        return !mapped->n_build_id || (elf_file_build_id(file, build_id) == mapped->n_build_id &&
+                                       !memcmp(build_id, mapped->build_id, mapped->n_build_id));
 }
 
 /* Native code of a file, which could be there. What .NET compiles is in memory or in a .dll. */
@@ -94,73 +135,119 @@ static bool mapped_file_is_native(const MappedFile *mapped)
                !g_str_has_prefix(mapped->path, "/dev/") && !g_str_has_suffix(mapped->path, ".dll");
 }
 
-static FrameFile *call_frames_open(CallFrames *frames, const MappedFile *mapped)
+/* A descriptor; -1: the file is not there, or is another one. */
+static int mapped_file_open(const MappedFile *mapped)
 {
-        g_autofree char *in_root = g_strdup_printf("/proc/%d/root%s", mapped->pid, mapped->path);
-        FrameFile *file = g_new0(FrameFile, 1);
+        const Mapping mapping = {.pid = mapped->pid,
+                                 .since = UINT64_MAX,
+                                 .major = mapped->major,
+                                 .minor = mapped->minor,
+                                 .inode = mapped->inode,
+                                 .path = mapped->path};
+        MappingSource source;
+        struct stat status;
+        int fd = -1;
 
-        file->fd = -1;
-        if (!mapped_file_is_native(mapped) || frames->n_open == CALL_FRAMES_MAX_FILES)
-                return file;
-        file->fd = mapped_file_open(mapped, mapped->path);
-        if (file->fd < 0)
-                file->fd = mapped_file_open(mapped, in_root);
-        file->elf = file->fd >= 0 ? elf_begin(file->fd, ELF_C_READ, NULL) : NULL;
-        file->is_missing = !frame_file_is(file, mapped);
-        if (!file->is_missing)
-                file->cfi = dwarf_api(NULL)->dwarf_getcfi_elf(file->elf);
-        if (file->cfi)
-                frames->n_open++;
-        else
-                fd_clear(&file->fd);
+        for (source = MAPPING_HERE; source <= MAPPING_IN_ROOT; source++)
+                if (!mapping_file_open(&mapping, source, &fd, &status))
+                        return fd;
+        return -1;
+}
+
+/* Sets the state, and what belongs to it. */
+static void frame_file_read(FrameFile *file, const MappedFile *mapped)
+{
+        FD_AUTO int fd = mapped_file_open(mapped);
+        ElfFile elf;
+
+        file->state = FRAME_FILE_MISSING;
+        if (fd < 0 || !elf_file_open(&elf, fd))
+                return;
+        if (mapped_file_is(mapped, &elf)) {
+                file->state = frame_table_read(&file->table, &elf, FRAME_SECTION_EH)
+                                      ? FRAME_FILE_READ
+                                      : FRAME_FILE_EMPTY;
+                file->segments = g_steal_pointer(&elf.segments);
+                file->n_segments = elf.n_segments;
+        }
+        elf_file_close(&elf);
+}
+
+/* Reads the file for process PID. */
+static void call_frames_read(CallFrames *frames, int32_t pid, FrameFile *file,
+                             const MappedFile *mapped)
+{
+        FrameAccount *account = call_frames_account(frames, pid);
+        size_t n;
+
+        file->state = FRAME_FILE_EMPTY;
+        if (!mapped_file_is_native(mapped))
+                return;
+        frame_file_read(file, mapped);
+        n = frame_file_size(file);
+        file->owner = pid;
+        account->work += CALL_FRAMES_FILE_WORK + n;
+        account->n_bytes += n;
+        frames->n_bytes += n;
+        if (frames->n_bytes > CALL_FRAMES_MAX_BYTES)
+                call_frames_make_room(frames);
+}
+
+static FrameFile *call_frames_file(CallFrames *frames, uint32_t number)
+{
+        FrameFile *file = g_hash_table_lookup(frames->files, GUINT_TO_POINTER(number));
+
+        if (!file) {
+                file = g_new0(FrameFile, 1);
+                g_hash_table_insert(frames->files, GUINT_TO_POINTER(number), file);
+        }
         return file;
 }
 
 /* The address in the file's own numbers of what is at OFFSET. */
 static bool frame_file_address(const FrameFile *file, uint64_t offset, uint64_t *ret_address)
 {
-        size_t i, n;
+        unsigned i;
 
-        if (elf_getphdrnum(file->elf, &n) < 0)
-                return false;
-        for (i = 0; i < n && i <= INT_MAX; i++) {
-                GElf_Phdr header;
+        for (i = 0; i < file->n_segments; i++) {
+                const Elf64_Phdr *segment = &file->segments[i];
 
-                if (!gelf_getphdr(file->elf, (int)i, &header) || header.p_type != PT_LOAD ||
-                    offset < header.p_offset || offset - header.p_offset >= header.p_filesz)
+                if (segment->p_type != PT_LOAD || offset < segment->p_offset ||
+                    offset - segment->p_offset >= segment->p_filesz)
                         continue;
-                *ret_address = offset - header.p_offset + header.p_vaddr;
+                *ret_address = offset - segment->p_offset + segment->p_vaddr;
                 return true;
         }
         return false;
 }
 
-Dwarf_Frame *call_frames_find(CallFrames *frames, const SpaceMapping *mapping, uint64_t address)
+FrameSearch call_frames_find(CallFrames *frames, int32_t pid, const SpaceMapping *mapping,
+                             uint64_t address, CallFrame *ret)
 {
-        void *key = GUINT_TO_POINTER(mapping->file);
-        FrameFile *file = g_hash_table_lookup(frames->files, key);
-        Dwarf_Frame *frame = NULL;
-        uint64_t own;
+        FrameAccount *account = call_frames_account(frames, pid);
+        FrameFile *file = call_frames_file(frames, mapping->file);
+        FrameEntry entry;
+        uint64_t own, work;
+        bool is_found;
 
-        if (!file) {
-                file = call_frames_open(frames, address_spaces_file(frames->spaces, mapping->file));
-                g_hash_table_insert(frames->files, key, file);
+        if (account->work >= CALL_FRAMES_MAX_WORK) {
+                account->n_refused++;
+                return FRAMES_SPENT;
         }
-        if (!file->cfi ||
+        if (file->state == FRAME_FILE_UNREAD)
+                call_frames_read(frames, pid, file,
+                                 address_spaces_file(frames->spaces, mapping->file));
+        if (file->state == FRAME_FILE_MISSING) {
+                file->n_missed++;
+                return FRAMES_MISSING;
+        }
+        if (file->state != FRAME_FILE_READ ||
             !frame_file_address(file, address - mapping->begin + mapping->offset, &own) ||
-            dwarf_api(NULL)->dwarf_cfi_addrframe(file->cfi, own, &frame) != 0)
-                return NULL;
-        return frame;
-}
-
-bool call_frames_is_missing(CallFrames *frames, const SpaceMapping *mapping)
-{
-        FrameFile *file = g_hash_table_lookup(frames->files, GUINT_TO_POINTER(mapping->file));
-
-        if (!file || !file->is_missing)
-                return false;
-        file->n_missed++;
-        return true;
+            !frame_table_find(&file->table, own, &entry))
+                return FRAMES_NONE;
+        is_found = call_frame_read(ret, &entry, own, &work);
+        account->work += work;
+        return is_found ? FRAMES_FOUND : FRAMES_NONE;
 }
 
 const char *call_frames_most_missing(const CallFrames *frames)
@@ -180,4 +267,23 @@ const char *call_frames_most_missing(const CallFrames *frames)
                 path = address_spaces_file(frames->spaces, GPOINTER_TO_UINT(key))->path;
         }
         return path;
+}
+
+int32_t call_frames_most_spent(const CallFrames *frames)
+{
+        uint64_t most = 0;
+        int32_t pid = 0;
+        GHashTableIter iter;
+        void *key, *value;
+
+        g_hash_table_iter_init(&iter, frames->accounts);
+        while (g_hash_table_iter_next(&iter, &key, &value)) {
+                const FrameAccount *account = value;
+
+                if (account->n_refused <= most)
+                        continue;
+                most = account->n_refused;
+                pid = GPOINTER_TO_INT(key);
+        }
+        return pid;
 }

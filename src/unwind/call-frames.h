@@ -2,30 +2,45 @@
 #pragma once
 
 /*
- * CallFrames: the call frame information (.eh_frame) of the ELF files that were mapped, by libdw
+ * CallFrames: the call frame information of the ELF files that were mapped
  *
- * A file is used if it is the one that was mapped, by device and inode, or by its build id. It is
- * read, not mapped, so that it may be cut meanwhile. At most CALL_FRAMES_MAX_FILES are open.
+ * A file is used if it is the one that was mapped, by device and inode, or by its build id. What it
+ * has is copied once and remembered, and that it has nothing, too; then it is closed.
+ *
+ * The recorded processes choose the files and what is in them. So each may cost as much as
+ * CALL_FRAMES_MAX_WORK; then nothing more is read for it. If all files together take more than
+ * CALL_FRAMES_MAX_BYTES, those go that were read for the process with most of them.
  */
 
 #include "unwind/address-space.h"
-#include "unwind/dwarf-api.h"
+#include "unwind/call-frame.h"
 
-#define CALL_FRAMES_MAX_FILES 256u
+/* Bytes that are read or executed for a process. Those of a browser are 30 MiB. */
+#define CALL_FRAMES_MAX_WORK (UINT64_C(128) << 20)
+/* What to look for a file costs, besides the bytes that are read of it. */
+#define CALL_FRAMES_FILE_WORK (UINT64_C(64) << 10)
+/* Bytes of memory. */
+#define CALL_FRAMES_MAX_BYTES (UINT64_C(256) << 20)
 
 typedef struct CallFrames CallFrames;
 
-/* Only once dwarf_api() has loaded the library. SPACES is borrowed. */
+/* SPACES is borrowed. */
 CallFrames *call_frames_new(const AddressSpaces *spaces);
 void call_frames_free(CallFrames *frames);
 
-/*
- * What the file of MAPPING has for ADDRESS, to be freed with free(). NULL: nothing; then frames are
- * taken to begin with a frame pointer, as .NET code has.
- */
-Dwarf_Frame *call_frames_find(CallFrames *frames, const SpaceMapping *mapping, uint64_t address);
+/* Where nothing is found, frames are taken to begin with a frame pointer, as .NET code has. */
+typedef enum FrameSearch {
+        FRAMES_FOUND,
+        FRAMES_NONE,    /* the file has nothing for the address */
+        FRAMES_MISSING, /* the file is not there, or is another one now */
+        FRAMES_SPENT,   /* it was not looked for: the process has cost too much */
+} FrameSearch;
 
-/* Call it where nothing was found. True: because the file is not there, or is another one now. */
-bool call_frames_is_missing(CallFrames *frames, const SpaceMapping *mapping);
-/* The path of the file of which that was true most often; NULL: of none. */
+/* What the file of MAPPING has for ADDRESS of process PID; RET is valid until the next call. */
+FrameSearch call_frames_find(CallFrames *frames, int32_t pid, const SpaceMapping *mapping,
+                             uint64_t address, CallFrame *ret);
+
+/* The path of the file that was missing most often; NULL: none was. */
 const char *call_frames_most_missing(const CallFrames *frames);
+/* The process for which most was not looked for; 0: none. */
+int32_t call_frames_most_spent(const CallFrames *frames);

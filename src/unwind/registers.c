@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/registers.h"
 
-#include <dwarf.h>
+#include "unwind/leb128.h"
+
 #include <string.h>
 
 /* perf's numbers (asm/perf_regs.h) are in the order of the kernel's. */
@@ -43,14 +44,51 @@ bool stack_copy_read(StackCopy *stack, uint64_t address, uint64_t *ret_value)
 
 enum { MAX_DEPTH = 32, MAX_OPERATIONS = 256 };
 
-/* A location expression of DWARF, as far as compilers use them for frames. */
+/* Operations of a location expression, as far as compilers use them for frames. */
+enum {
+        OP_DEREF = 0x06,
+        OP_CONST_U1 = 0x08,
+        OP_CONST_S1,
+        OP_CONST_U2,
+        OP_CONST_S2,
+        OP_CONST_U4,
+        OP_CONST_S4,
+        OP_CONST_U8,
+        OP_CONST_S8,
+        OP_CONST_U,
+        OP_CONST_S,
+        OP_DUP,
+        OP_DROP,
+        OP_AND = 0x1a,
+        OP_MINUS = 0x1c,
+        OP_MUL = 0x1e,
+        OP_OR = 0x21,
+        OP_PLUS,
+        OP_PLUS_CONST,
+        OP_SHL,
+        OP_SHR,
+        OP_XOR = 0x27,
+        OP_EQ = 0x29,
+        OP_GE,
+        OP_GT,
+        OP_LE,
+        OP_LT,
+        OP_NE,
+        OP_LITERAL = 0x30, /* 0 to 31 */
+        OP_LITERAL_LAST = 0x4f,
+        OP_REGISTER = 0x70, /* the value of register 0 to 31, and an offset */
+        OP_REGISTER_LAST = 0x8f,
+        OP_REGISTER_LONG = 0x92, /* of any register */
+        OP_NOTHING = 0x96,
+};
+
+/* A location expression of DWARF. */
 typedef struct Expression {
         const Registers *registers;
         StackCopy *stack;
-        const uint64_t *cfa; /* NULL: not known yet */
+        ByteCursor cursor;
         uint64_t values[MAX_DEPTH];
         unsigned n;
-        bool is_value; /* the result is the value, not its address */
 } Expression;
 
 static bool expression_push(Expression *expression, uint64_t value)
@@ -61,13 +99,15 @@ static bool expression_push(Expression *expression, uint64_t value)
         return true;
 }
 
-static bool expression_push_register(Expression *expression, uint64_t number, uint64_t offset)
+static bool expression_push_register(Expression *expression, uint64_t number)
 {
+        const uint64_t offset = (uint64_t)leb128_signed(&expression->cursor);
+
         return number < N_REGISTERS && registers_have(expression->registers, (unsigned)number) &&
                expression_push(expression, expression->registers->values[number] + offset);
 }
 
-static bool expression_binary(Expression *expression, uint8_t atom)
+static bool expression_binary(Expression *expression, uint8_t operation)
 {
         uint64_t right, left, result;
 
@@ -75,47 +115,47 @@ static bool expression_binary(Expression *expression, uint8_t atom)
                 return false;
         right = expression->values[--expression->n];
         left = expression->values[--expression->n];
-        switch (atom) {
-        case DW_OP_plus:
+        switch (operation) {
+        case OP_PLUS:
                 result = left + right;
                 break;
-        case DW_OP_minus:
+        case OP_MINUS:
                 result = left - right;
                 break;
-        case DW_OP_mul:
+        case OP_MUL:
                 result = left * right;
                 break;
-        case DW_OP_and:
+        case OP_AND:
                 result = left & right;
                 break;
-        case DW_OP_or:
+        case OP_OR:
                 result = left | right;
                 break;
-        case DW_OP_xor:
+        case OP_XOR:
                 result = left ^ right;
                 break;
-        case DW_OP_shl:
+        case OP_SHL:
                 result = right < 64 ? left << right : 0;
                 break;
-        case DW_OP_shr:
+        case OP_SHR:
                 result = right < 64 ? left >> right : 0;
                 break;
-        case DW_OP_eq:
+        case OP_EQ:
                 result = left == right;
                 break;
-        case DW_OP_ne:
+        case OP_NE:
                 result = left != right;
                 break;
-        case DW_OP_ge:
+        case OP_GE:
                 result = (int64_t)left >= (int64_t)right;
                 break;
-        case DW_OP_gt:
+        case OP_GT:
                 result = (int64_t)left > (int64_t)right;
                 break;
-        case DW_OP_le:
+        case OP_LE:
                 result = (int64_t)left <= (int64_t)right;
                 break;
-        case DW_OP_lt:
+        case OP_LT:
                 result = (int64_t)left < (int64_t)right;
                 break;
         default:
@@ -124,117 +164,142 @@ static bool expression_binary(Expression *expression, uint8_t atom)
         return expression_push(expression, result);
 }
 
-static bool expression_step(Expression *expression, const Dwarf_Op *operation)
+/* The constant that an operation has as its operand. */
+static bool expression_push_constant(Expression *expression, uint8_t operation)
 {
-        const uint8_t atom = operation->atom;
+        ByteCursor *cursor = &expression->cursor;
+
+        switch (operation) {
+        case OP_CONST_U1:
+                return expression_push(expression, byte_cursor_u8(cursor));
+        case OP_CONST_S1:
+                return expression_push(expression, (uint64_t)(int8_t)byte_cursor_u8(cursor));
+        case OP_CONST_U2:
+                return expression_push(expression, byte_cursor_u16(cursor));
+        case OP_CONST_S2:
+                return expression_push(expression, (uint64_t)(int16_t)byte_cursor_u16(cursor));
+        case OP_CONST_U4:
+                return expression_push(expression, byte_cursor_u32(cursor));
+        case OP_CONST_S4:
+                return expression_push(expression, (uint64_t)(int32_t)byte_cursor_u32(cursor));
+        case OP_CONST_U8:
+        case OP_CONST_S8:
+                return expression_push(expression, byte_cursor_u64(cursor));
+        case OP_CONST_U:
+                return expression_push(expression, leb128_unsigned(cursor));
+        case OP_CONST_S:
+                return expression_push(expression, (uint64_t)leb128_signed(cursor));
+        default:
+                return false;
+        }
+}
+
+static bool expression_step(Expression *expression)
+{
+        const uint8_t operation = byte_cursor_u8(&expression->cursor);
         uint64_t *top = expression->n ? &expression->values[expression->n - 1] : NULL;
 
-        if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31)
-                return expression_push(expression, atom - DW_OP_lit0);
-        if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31)
-                return expression_push_register(expression, atom - DW_OP_breg0, operation->number);
-        if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31) {
-                expression->is_value = true;
-                return expression_push_register(expression, atom - DW_OP_reg0, 0);
-        }
-        switch (atom) {
-        case DW_OP_nop:
+        if (operation >= OP_LITERAL && operation <= OP_LITERAL_LAST)
+                return expression_push(expression, operation - OP_LITERAL);
+        if (operation >= OP_REGISTER && operation <= OP_REGISTER_LAST)
+                return expression_push_register(expression, operation - OP_REGISTER);
+        if (operation >= OP_CONST_U1 && operation <= OP_CONST_S)
+                return expression_push_constant(expression, operation);
+        switch (operation) {
+        case OP_NOTHING:
                 return true;
-        case DW_OP_const1u:
-        case DW_OP_const1s:
-        case DW_OP_const2u:
-        case DW_OP_const2s:
-        case DW_OP_const4u:
-        case DW_OP_const4s:
-        case DW_OP_const8u:
-        case DW_OP_const8s:
-        case DW_OP_constu:
-        case DW_OP_consts:
-                return expression_push(expression, operation->number);
-        case DW_OP_bregx:
-                return expression_push_register(expression, operation->number, operation->number2);
-        case DW_OP_regx:
-                expression->is_value = true;
-                return expression_push_register(expression, operation->number, 0);
-        case DW_OP_call_frame_cfa:
-                return expression->cfa && expression_push(expression, *expression->cfa);
-        case DW_OP_stack_value:
-                expression->is_value = true;
-                return true;
-        case DW_OP_dup:
+        case OP_REGISTER_LONG:
+                return expression_push_register(expression, leb128_unsigned(&expression->cursor));
+        case OP_DUP:
                 return top && expression_push(expression, *top);
-        case DW_OP_drop:
+        case OP_DROP:
                 expression->n -= top != NULL;
                 return top != NULL;
-        case DW_OP_plus_uconst:
+        case OP_PLUS_CONST:
                 if (top)
-                        *top += operation->number;
+                        *top += leb128_unsigned(&expression->cursor);
                 return top != NULL;
-        case DW_OP_deref:
+        case OP_DEREF:
                 return top && stack_copy_read(expression->stack, *top, top);
         default:
-                return expression_binary(expression, atom);
+                return expression_binary(expression, operation);
         }
 }
 
-static bool expression_run(Expression *expression, const Dwarf_Op *operations, size_t n)
+/* The value of the expression of RULE. CFA is on its stack first, unless it is NULL. */
+static bool registers_evaluate(const Registers *registers, StackCopy *stack, const FrameRule *rule,
+                               const uint64_t *cfa, uint64_t *ret_value)
 {
-        size_t i;
+        Expression expression = {
+                .registers = registers, .stack = stack, .cursor = rule->expression};
+        unsigned i;
 
-        expression->n = 0;
-        expression->is_value = false;
-        for (i = 0; i < n; i++)
-                if (i == MAX_OPERATIONS || !expression_step(expression, &operations[i]))
+        if (cfa)
+                expression_push(&expression, *cfa);
+        for (i = 0; expression.cursor.n; i++)
+                if (i == MAX_OPERATIONS || !expression_step(&expression) ||
+                    expression.cursor.has_failed)
                         return false;
-        return expression->n > 0;
-}
-
-/* The value of a register in the caller; false: it is not known. */
-static bool registers_recover(const DwarfApi *dwarf, const Registers *registers, StackCopy *stack,
-                              Dwarf_Frame *frame, uint64_t cfa, int number, uint64_t *ret_value)
-{
-        Expression expression = {.registers = registers, .stack = stack, .cfa = &cfa};
-        Dwarf_Op memory[3], *operations = NULL;
-        size_t n = 0;
-
-        if (dwarf->dwarf_frame_register(frame, number, memory, &operations, &n) != 0)
-                return false;
-        if (n == 0) {
-                *ret_value = registers->values[number];
-                return !operations && registers_have(registers, (unsigned)number);
-        }
-        if (!expression_run(&expression, operations, n))
+        if (!expression.n)
                 return false;
         *ret_value = expression.values[expression.n - 1];
-        return expression.is_value || stack_copy_read(stack, *ret_value, ret_value);
+        return true;
 }
 
-RegistersStep registers_step_frame(Registers *registers, StackCopy *stack, Dwarf_Frame *frame)
+static bool registers_find_cfa(const Registers *registers, StackCopy *stack, const FrameRule *rule,
+                               uint64_t *ret_cfa)
 {
-        const DwarfApi *dwarf = dwarf_api(NULL); /* FRAME is from there */
-        Expression expression = {.registers = registers, .stack = stack};
-        Registers caller = {0};
-        Dwarf_Op *operations;
-        bool is_signal = false;
-        uint64_t value;
-        size_t n;
-        int i;
+        if (rule->kind == FRAME_RULE_OF_EXPRESSION)
+                return registers_evaluate(registers, stack, rule, NULL, ret_cfa);
+        *ret_cfa = registers->values[rule->number] + (uint64_t)rule->offset;
+        return registers_have(registers, rule->number);
+}
 
-        if (dwarf->dwarf_frame_info(frame, NULL, NULL, &is_signal) != REGISTER_PC ||
-            dwarf->dwarf_frame_cfa(frame, &operations, &n) != 0 ||
-            !expression_run(&expression, operations, n))
+/* The value of register NUMBER in the caller; false: it is not known. */
+static bool registers_recover(const Registers *registers, StackCopy *stack, const FrameRule *rule,
+                              uint64_t cfa, unsigned number, uint64_t *ret_value)
+{
+        switch (rule->kind) {
+        case FRAME_RULE_UNDEFINED:
+                break;
+        case FRAME_RULE_SAME:
+                *ret_value = registers->values[number];
+                return registers_have(registers, number);
+        case FRAME_RULE_AT_CFA:
+                return stack_copy_read(stack, cfa + (uint64_t)rule->offset, ret_value);
+        case FRAME_RULE_OF_CFA:
+                *ret_value = cfa + (uint64_t)rule->offset;
+                return true;
+        case FRAME_RULE_REGISTER:
+                *ret_value = registers->values[rule->number];
+                return registers_have(registers, rule->number);
+        case FRAME_RULE_AT_EXPRESSION:
+                return registers_evaluate(registers, stack, rule, &cfa, ret_value) &&
+                       stack_copy_read(stack, *ret_value, ret_value);
+        case FRAME_RULE_OF_EXPRESSION:
+                return registers_evaluate(registers, stack, rule, &cfa, ret_value);
+        }
+        return false;
+}
+
+RegistersStep registers_step_frame(Registers *registers, StackCopy *stack, const CallFrame *frame)
+{
+        Registers caller = {0};
+        uint64_t cfa, value;
+        unsigned i;
+
+        if (!registers_find_cfa(registers, stack, &frame->cfa, &cfa))
                 return REGISTERS_END;
         for (i = 0; i < N_REGISTERS; i++)
-                if (registers_recover(dwarf, registers, stack, frame,
-                                      expression.values[expression.n - 1], i, &value))
-                        registers_set(&caller, (unsigned)i, value);
+                if (registers_recover(registers, stack, &frame->registers[i], cfa, i, &value))
+                        registers_set(&caller, i, value);
         if (!registers_have(&caller, REGISTER_PC) || !registers_have(&caller, REGISTER_SP))
                 return REGISTERS_END;
         /* The stack grows down; a handler can have a stack of its own. */
-        if (!is_signal && caller.values[REGISTER_SP] <= registers->values[REGISTER_SP])
+        if (!frame->is_signal && caller.values[REGISTER_SP] <= registers->values[REGISTER_SP])
                 return REGISTERS_END;
         *registers = caller;
-        return is_signal ? REGISTERS_SIGNAL : REGISTERS_CALLER;
+        return frame->is_signal ? REGISTERS_SIGNAL : REGISTERS_CALLER;
 }
 
 RegistersStep registers_step_pointer(Registers *registers, StackCopy *stack)

@@ -7,18 +7,11 @@
  * x86-64 only: the numbers are those of its ABI, "DWARF Register Number Mapping".
  */
 
-#include "unwind/dwarf-api.h"
+#include "unwind/call-frame.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum {
-        REGISTER_FP = 6,
-        REGISTER_SP = 7,
-        REGISTER_PC = 16, /* the return address */
-        N_REGISTERS,
-};
 
 typedef struct Registers {
         uint64_t values[N_REGISTERS];
@@ -57,6 +50,6 @@ typedef enum RegistersStep {
 } RegistersStep;
 
 /* By call frame information. */
-RegistersStep registers_step_frame(Registers *registers, StackCopy *stack, Dwarf_Frame *frame);
+RegistersStep registers_step_frame(Registers *registers, StackCopy *stack, const CallFrame *frame);
 /* By the frame pointer. */
 RegistersStep registers_step_pointer(Registers *registers, StackCopy *stack);

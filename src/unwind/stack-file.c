@@ -31,12 +31,14 @@ typedef struct StackFile {
         FILE *hidden; /* rows for osr_callers_read() */
         StackCounts counts;
         bool is_missing; /* a file with frames of this sample */
+        bool is_spent;   /* the process of this sample has cost too much */
         uint64_t callers[MAX_CALLERS + 1];
 } StackFile;
 
 void stack_counts_deinit(StackCounts *counts)
 {
         g_clear_pointer(&counts->missing, g_free);
+        g_clear_pointer(&counts->spent, g_free);
 }
 
 bool stack_file_is(const char *path)
@@ -66,19 +68,25 @@ static bool stack_file_take_mappings(StackFile *file, GError **error)
         return true;
 }
 
-static RegistersStep stack_file_step(StackFile *file, Registers *registers, StackCopy *stack,
-                                     const SpaceMapping *mapping, uint64_t address)
+static RegistersStep stack_file_step(StackFile *file, int32_t pid, Registers *registers,
+                                     StackCopy *stack, const SpaceMapping *mapping,
+                                     uint64_t address)
 {
-        Dwarf_Frame *frame = call_frames_find(file->frames, mapping, address);
-        RegistersStep step;
+        CallFrame frame;
 
-        if (!frame) {
-                file->is_missing |= call_frames_is_missing(file->frames, mapping);
-                return registers_step_pointer(registers, stack);
+        switch (call_frames_find(file->frames, pid, mapping, address, &frame)) {
+        case FRAMES_FOUND:
+                return registers_step_frame(registers, stack, &frame);
+        case FRAMES_NONE:
+                break;
+        case FRAMES_MISSING:
+                file->is_missing = true;
+                break;
+        case FRAMES_SPENT:
+                file->is_spent = true;
+                break;
         }
-        step = registers_step_frame(registers, stack, frame);
-        free(frame);
-        return step;
+        return registers_step_pointer(registers, stack);
 }
 
 static void stack_file_add_hidden(StackFile *file, const OsrCaller *row)
@@ -145,6 +153,7 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
                 stack.n = 0;
         file->counts.n_samples++;
         file->is_missing = false;
+        file->is_spent = false;
         while (n < MAX_CALLERS && registers_have(&registers, REGISTER_PC)) {
                 const uint64_t pc = registers.values[REGISTER_PC];
                 /* The call is before its return address. */
@@ -162,7 +171,8 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
                 /* Readers look a caller up at the call, one byte before. */
                 file->callers[n] = n > 0 && step == REGISTERS_SIGNAL ? pc + 1 : pc;
                 n++;
-                step = mapping ? stack_file_step(file, &registers, &stack, mapping, address)
+                step = mapping ? stack_file_step(file, sample->pid, &registers, &stack, mapping,
+                                                 address)
                                : registers_step_pointer(&registers, &stack);
                 if (step == REGISTERS_END)
                         break;
@@ -175,6 +185,7 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
                 file->callers[n++] = STACK_CUT_MARK;
         }
         file->counts.n_missing += file->is_missing;
+        file->counts.n_spent += file->is_spent;
         return n;
 }
 
@@ -347,6 +358,15 @@ static bool stack_file_run(StackFile *file, GError **error)
         return fflush(file->output) == 0 || stack_file_fail_write(error);
 }
 
+/* "NAME (PID)", of the process with most frames that were not looked for; NULL: there are none. */
+static char *stack_file_most_spent(const StackFile *file)
+{
+        const int32_t pid = call_frames_most_spent(file->frames);
+        const char *name = pid ? address_spaces_name(file->spaces, pid) : NULL;
+
+        return pid ? g_strdup_printf("%s (%d)", name ? name : "a process", (int)pid) : NULL;
+}
+
 #ifdef __x86_64__
 enum { IS_KNOWN_MACHINE = true };
 #else
@@ -363,7 +383,7 @@ bool stack_file_unwind(const char *path, int fd, int hidden_fd, StackCounts *ret
         file->spaces = address_spaces_new();
         file->output = fdopen(dup(fd), "w");
         file->hidden = fdopen(dup(hidden_fd), "w");
-        ok = perf_data_open(&file->data, path, error) && dwarf_api(error);
+        ok = perf_data_open(&file->data, path, error);
         for (i = 0; ok && i < file->data.attrs->len; i++)
                 file->counts.is_aside |=
                         !stack_sample_has(&g_array_index(file->data.attrs, PerfAttr, i).attr);
@@ -380,6 +400,7 @@ bool stack_file_unwind(const char *path, int fd, int hidden_fd, StackCounts *ret
                 file->frames = call_frames_new(file->spaces);
                 ok = stack_file_run(file, error);
                 file->counts.missing = g_strdup(call_frames_most_missing(file->frames));
+                file->counts.spent = stack_file_most_spent(file);
         }
         if (file->hidden && fclose(file->hidden) != 0 && ok)
                 ok = stack_file_fail_write(error);

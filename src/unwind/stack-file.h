@@ -17,10 +17,12 @@ typedef struct StackCounts {
         uint64_t n_samples; /* with a copy of the stack */
         uint64_t n_cut;     /* the copy ends before the callers do */
         uint64_t n_missing; /* with frames of a file that is not there, or is another one now */
+        char *missing;      /* owned: the path of that with most such frames; NULL: none */
+        uint64_t n_spent;   /* of processes whose files cost too much to be read */
+        char *spent;        /* owned: the process with most such frames; NULL: none */
         bool is_aside;      /* other events have no copies: their samples are those of interest */
         uint64_t n_hidden;  /* rows of callers that were written */
         uint64_t n_hidden_left; /* rows that were too many */
-        char *missing;          /* owned: the path of that with most such frames; NULL: none */
 } StackCounts;
 
 void stack_counts_deinit(StackCounts *counts);

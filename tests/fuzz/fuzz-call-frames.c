@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+
+/* The call frame information of an ELF file of any bytes, and a step to a caller by it. */
+
+#include "fuzz.h"
+#include "unwind/registers.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MAX_ROWS 64u
+
+static void step_by(const CallFrame *frame)
+{
+        static const uint8_t BYTES[256] = {1, 2, 3};
+        StackCopy stack = {.address = 0x7000, .bytes = BYTES, .n = sizeof(BYTES)};
+        Registers registers = {.known = (1u << N_REGISTERS) - 1};
+        unsigned i;
+
+        for (i = 0; i < N_REGISTERS; i++)
+                registers.values[i] = 0x7000 + 8 * i;
+        if (registers_step_frame(&registers, &stack, frame) != REGISTERS_END)
+                FUZZ_REQUIRE(registers_have(&registers, REGISTER_PC));
+}
+
+static void check_address(const FrameTable *table, uint64_t address)
+{
+        CallFrame frame;
+        FrameEntry entry;
+        uint64_t work;
+
+        if (!frame_table_find(table, address, &entry))
+                return;
+        FUZZ_REQUIRE(entry.begin <= address);
+        if (call_frame_read(&frame, &entry, address, &work))
+                step_by(&frame);
+        FUZZ_REQUIRE(work <= 2 * FRAME_TABLE_MAX_RECORD);
+}
+
+static void check_section(const ElfFile *file, FrameSection section, size_t size)
+{
+        FrameTable table;
+        size_t i;
+
+        if (!frame_table_read(&table, file, section))
+                return;
+        FUZZ_REQUIRE(table.n_bytes <= size && table.n_rows <= size / 8);
+        for (i = 0; i < table.n_rows && i < MAX_ROWS; i++) {
+                const FrameRange *row = &table.rows[i];
+
+                check_address(&table, row->begin);
+                check_address(&table, row->begin + row->size / 2);
+                check_address(&table, row->begin + row->size - 1);
+        }
+        check_address(&table, 0);
+        check_address(&table, UINT64_MAX);
+        frame_table_deinit(&table);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        static int fd = -1;
+        ElfFile file;
+
+        if (fd < 0)
+                fd = memfd_create("library", MFD_CLOEXEC);
+        FUZZ_REQUIRE(fd >= 0 && ftruncate(fd, 0) == 0);
+        FUZZ_REQUIRE(pwrite(fd, data, size, 0) == (ssize_t)size);
+        if (!elf_file_open(&file, fd))
+                return 0;
+        check_section(&file, FRAME_SECTION_EH, size);
+        check_section(&file, FRAME_SECTION_DEBUG, size);
+        elf_file_close(&file);
+        return 0;
+}

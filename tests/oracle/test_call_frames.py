@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""The call frame information of programs and libraries of this machine, as clrsym's reader and as readelf has it:
+at each address from which other rules count, and before the next one."""
+
+import glob
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
+
+from recorded import Tap  # pylint: disable=wrong-import-position
+
+LIBRARIES = ['libc.so.6', 'ld-linux-x86-64.so.2', 'libm.so.6', 'libcrypto.so.3', 'libglib-2.0.so.0', 'libstdc++.so.6',
+             'libgcc_s.so.1']
+# The rules of the runtime and of its JIT, if there is one.
+RUNTIME = '/usr/share/dotnet/shared/Microsoft.NETCore.App/*/lib{coreclr,clrjit}.so'
+REGISTERS = ['rax', 'rdx', 'rcx', 'rbx', 'rsi', 'rdi', 'rbp', 'rsp', 'r8', 'r9', 'r10', 'r11', 'r12', 'r13', 'r14',
+             'r15', 'ra']
+# A rule of these that is not mentioned is that of the ABI.
+ABI = {'rbx': 's', 'rbp': 's', 'r12': 's', 'r13': 's', 'r14': 's', 'r15': 's', 'rsp': 'v+0'}
+# More than that many functions of a file are thinned out.
+MOST = 20000
+SOURCE = '''
+#include <stdlib.h>
+#include <string.h>
+int many(int n) { char room[n]; memset(room, n, sizeof(room)); return room[n / 2] ? many(n - 1) + 1 : 0; }
+void *called(int (*one)(int), int a, int b) { int x = one(a), y = one(b); return malloc(x * y + one(x)); }
+int main(int n, char **words) { return called(many, n, n + 1) == 0; }
+'''
+
+
+def rules_of(path):
+    """readelf's: for each function its end, and (address, rules by column) of each change."""
+    # It fails where there are links to debug files that are not there.
+    text = subprocess.run(['readelf', '-wF', path], capture_output=True, text=True, check=False).stdout
+    common, functions, rows, columns = {}, [], [], []
+    for line in text.splitlines():
+        if match := re.match(r'([0-9a-f]{8,}) [0-9a-f]+ [0-9a-f]+ CIE "([^"]*)"', line):
+            rows = common[match.group(1).lstrip('0')] = []
+        elif match := re.match(r'[0-9a-f]{8,} [0-9a-f]+ [0-9a-f]+ FDE cie=([0-9a-f]+) pc=([0-9a-f]+)\.\.([0-9a-f]+)', line):
+            rows = []
+            functions.append((int(match.group(2), 16), int(match.group(3), 16), common[match.group(1).lstrip('0')], rows))
+        elif line.strip().startswith('LOC '):
+            columns = line.split()[1:]
+        elif match := re.match(r'[0-9a-f]{16} (?! )(.+)', line):
+            words = re.sub(r'r\d+ \((\w+)\)', r'\1+0', line).split()
+            rows.append((int(words[0], 16), dict(zip(columns, words[1:]))))
+    return functions
+
+
+def expected(rules):
+    """As frame-rules prints them. readelf's "u" is also what is not mentioned."""
+    cfa = rules['CFA']
+    found = [['vexp'] if cfa == 'exp' else [cfa if '+' in cfa or '-' in cfa else cfa + '+0']]
+    for name in REGISTERS:
+        rule = rules.get(name, 'u')
+        found.append(['u', ABI[name]] if rule == 'u' and name in ABI else [rule])
+    return found
+
+
+def questions(functions):
+    """Pairs of an address and what readelf has there."""
+    step = len(functions) // MOST + 1
+    for begin, end, common, rows in functions[::step]:
+        if begin == end or begin == 0:
+            continue
+        changes = [row for row in rows if row[0] < end] or [(begin, rules) for _, rules in common]
+        for i, (address, rules) in enumerate(changes):
+            last = (changes[i + 1][0] if i + 1 < len(changes) else end) - 1
+            yield from ((place, expected(rules)) for place in {address, max(last, address)})
+
+
+def compare(tap, command, asked, name):
+    answers = subprocess.run(command, input='\n'.join(f'{address:x}' for address, _ in asked),
+                             capture_output=True, text=True, check=True).stdout.splitlines()
+    wrong = [(f'{address:x}', want, answer) for (address, want), answer in zip(asked, answers)
+             if len(answer.split()) != len(want) + 1 or
+             not all(word in one for word, one in zip(answer.split()[1:], want))]
+    tap.check(len(answers) == len(asked) and len(asked) > 3 and not wrong,
+              f'{name}: {len(asked)} addresses', wrong[:5])
+
+
+def check(tap, program, path, section='eh'):
+    compare(tap, [program, section, path], list(questions(rules_of(path))), f'{pathlib.Path(path).name} {section}')
+
+
+def main():
+    tap = Tap()
+    program = sys.argv[1]
+    if platform.machine() != 'x86_64':
+        tap.skip('call frames', 'its rules are those of x86-64')
+        return tap.finish()
+    found = [path for name in LIBRARIES for path in glob.glob(f'/lib/x86_64-linux-gnu/{name}') +
+             glob.glob(f'/lib64/{name}')]
+    for name in ('coreclr', 'clrjit'):
+        found += sorted(glob.glob(re.sub('{.*}', name, RUNTIME)))[-1:]
+    for path in dict.fromkeys(str(pathlib.Path(path).resolve()) for path in found):
+        check(tap, program, path)
+    with tempfile.TemporaryDirectory() as directory:
+        source, made = pathlib.Path(directory) / 'a.c', pathlib.Path(directory) / 'a.out'
+        source.write_text(SOURCE, encoding='utf-8')
+        subprocess.run(['gcc', '-O2', '-g', '-fno-asynchronous-unwind-tables', '-o', made, source], check=True)
+        debug = pathlib.Path(directory) / 'a.debug'
+        subprocess.run(['objcopy', '--only-keep-debug', '--remove-section=.eh_frame', made, debug], check=True)
+        check(tap, program, str(debug), 'debug')
+        bare = pathlib.Path(directory) / 'bare'
+        subprocess.run(['gcc', '-O2', '-o', bare, source], check=True)
+        asked = list(questions(rules_of(bare)))
+        with open(bare, 'r+b') as file:
+            for at, n in ((40, 8), (60, 4)):
+                file.seek(at)
+                file.write(bytes(n))
+        compare(tap, [program, 'eh', bare], asked, 'a file without sections')
+    return tap.finish()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
