@@ -153,6 +153,9 @@ static bool search_may_read(Search *search, const Met *met, SearchUser *user, gi
 {
         const SearchScope *scope = &search->scope;
 
+        /* Our own processes take time from nobody else. */
+        if (met->owner == geteuid())
+                return true;
         if (now < met->next_read)
                 return false;
         if (user->paid_until - now < READ_SHARE * READ_CREDIT)

@@ -104,8 +104,12 @@ bool ingest_peer_has_place(const IngestPeer *self)
 
 void ingest_peer_give_place(IngestPeer *self)
 {
+        /* One that has not asked yet has its turn when it does: after others that hang up. */
+        const bool is_wanted = ingest_connection_wants_place(self->connection);
+
         self->has_place = true;
         self->is_waiting = false;
         ingest_connection_give_place(self->connection);
-        peer_wake(self->peer);
+        if (is_wanted)
+                peer_wake(self->peer);
 }

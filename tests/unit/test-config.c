@@ -294,7 +294,7 @@ START_TEST(test_unknown)
         load(&config);
         ck_assert_str_eq(logged->str, want);
         ck_assert_uint_eq(config.max_clients, 5);
-        ck_assert_uint_eq(config.max_feeders, 16);
+        ck_assert_uint_eq(config.max_feeders, 1280);
 }
 END_TEST
 

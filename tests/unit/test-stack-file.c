@@ -295,11 +295,12 @@ static void recording_write(const Recording *recording)
 static int recording_unwind(Recording *recording, StackCounts *ret_counts)
 {
         g_autoptr(GError) error = NULL;
+        FD_AUTO int hidden = memfd_create("hidden", MFD_CLOEXEC);
         int fd = memfd_create("stacks", MFD_CLOEXEC);
 
         recording_write(recording);
         g_byte_array_unref(recording->records);
-        ck_assert(stack_file_unwind(data_path, fd, ret_counts, &error));
+        ck_assert(stack_file_unwind(data_path, fd, hidden, ret_counts, &error));
         return fd;
 }
 
