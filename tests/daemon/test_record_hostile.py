@@ -39,7 +39,7 @@ def recording(programs, place, *arguments):
 
 
 def has(place, pattern):
-    return any(place.glob(f'clrsym-record-*/{pattern}'))
+    return any(place.glob(f'clrsym-*/**/{pattern}'))
 
 
 def end(process):
