@@ -400,6 +400,17 @@ static bool recorder_sampling_is_over(const Recorder *recorder)
         return !goes_on && sampler_is_over(recorder->sampler);
 }
 
+/* Who is not sampled any more. */
+static void recorder_note_cuts(const Recorder *recorder)
+{
+        char *note;
+
+        while ((note = runtime_sampler_next_cut(recorder->runtime))) {
+                recorder_note(recorder, note);
+                g_free(note);
+        }
+}
+
 /* Waits for a moment, and takes what the runtimes have sampled. True: a signal has come. */
 static bool recorder_look(Recorder *recorder)
 {
@@ -416,8 +427,10 @@ static bool recorder_look(Recorder *recorder)
         poll((struct pollfd *)(void *)recorder->fds->data, recorder->fds->len,
              (int)MIN(pace, LOOK_MS));
         subjects_serve(recorder->subjects, recorder->fds);
-        if (recorder->runtime)
+        if (recorder->runtime) {
                 runtime_sampler_drain(recorder->runtime);
+                recorder_note_cuts(recorder);
+        }
         return g_array_index(recorder->fds, struct pollfd, 0).revents != 0;
 }
 
@@ -550,6 +563,7 @@ static bool recorder_stop_runtime(Recorder *recorder, GError **error)
         int r;
 
         runtime_sampler_stop(recorder->runtime, recorder->signal_fd);
+        recorder_note_cuts(recorder);
         r = runtime_sampler_write_error(recorder->runtime);
         if (!runtime_sampler_size(recorder->runtime)) {
                 g_set_error(error, SPAWN_ERROR, 0, "%s",

@@ -2,9 +2,11 @@
 #include "record/runtime-sampler.h"
 
 #include "attach/eventpipe-session.h"
+#include "attach/spill-account.h"
 #include "perf/proc-maps.h"
 #include "record/spawn.h"
 #include "util/fd.h"
+#include "util/free-space.h"
 #include "util/proc-stat.h"
 
 #include <errno.h>
@@ -17,14 +19,26 @@
 #include <unistd.h>
 
 #define SAMPLES "samples"
+/* Bytes between two looks at the file system. */
+#define LOOK_SIZE (1u << 20)
+
+/* Why a process is not sampled any more. */
+typedef enum SamplesCut {
+        SAMPLES_GO_ON,
+        SAMPLES_CUT_FULL,  /* its file is full */
+        SAMPLES_CUT_TOTAL, /* all files are */
+        SAMPLES_CUT_SPACE, /* the file system nearly is */
+} SamplesCut;
 
 struct RuntimeSampler {
         char *directory;       /* owned */
         GHashTable *processes; /* owned: pid -> owned SampledProcess */
         GHashTable *mappings;  /* owned: set of owned lines, those that are in the file */
         FILE *mappings_file;   /* owned */
+        uint64_t limit;        /* bytes of each file */
         uint64_t n_bytes;
-        int write_error; /* errno; 0: none */
+        uint64_t next_look; /* at so many bytes */
+        int write_error;    /* errno; 0: none */
 };
 
 typedef struct SampledProcess {
@@ -33,7 +47,27 @@ typedef struct SampledProcess {
         EventPipeSink sink;
         EventPipeSession session; /* fd -1: it is over, or could not be opened */
         int file;                 /* -1: not open */
+        uint64_t n_bytes;
+        SamplesCut cut;
+        bool is_reported; /* that it is cut */
 } SampledProcess;
+
+/* Before N bytes more. */
+static SamplesCut sampled_find_cut(const SampledProcess *process, size_t n)
+{
+        RuntimeSampler *sampler = process->sampler;
+
+        if (process->n_bytes + n > sampler->limit)
+                return SAMPLES_CUT_FULL;
+        if (sampler->n_bytes + n > RUNTIME_SAMPLER_FILES * sampler->limit)
+                return SAMPLES_CUT_TOTAL;
+        if (sampler->n_bytes < sampler->next_look)
+                return SAMPLES_GO_ON;
+        if (!free_space_allows(process->file, LOOK_SIZE))
+                return SAMPLES_CUT_SPACE;
+        sampler->next_look = sampler->n_bytes + LOOK_SIZE;
+        return SAMPLES_GO_ON;
+}
 
 /* An EventPipeSink's. A full disk must not keep the process from ending: what comes is still read.
  */
@@ -42,7 +76,9 @@ static void sampled_take(void *data, const uint8_t *bytes, size_t n)
         SampledProcess *process = data;
         RuntimeSampler *sampler = process->sampler;
 
-        while (n && !sampler->write_error) {
+        if (process->cut == SAMPLES_GO_ON)
+                process->cut = sampled_find_cut(process, n);
+        while (n && !sampler->write_error && process->cut == SAMPLES_GO_ON) {
                 ssize_t written = write(process->file, bytes, n);
 
                 if (written < 0 && errno != EINTR)
@@ -50,6 +86,7 @@ static void sampled_take(void *data, const uint8_t *bytes, size_t n)
                 if (written <= 0)
                         continue;
                 sampler->n_bytes += (uint64_t)written;
+                process->n_bytes += (uint64_t)written;
                 bytes += written;
                 n -= (size_t)written;
         }
@@ -70,9 +107,14 @@ RuntimeSampler *runtime_sampler_new(const Scratch *scratch, GError **error)
         RuntimeSampler *sampler = g_new0(RuntimeSampler, 1);
         g_autofree char *path = NULL;
 
+        sampler->limit = RUNTIME_SAMPLER_LIMIT;
         sampler->directory = scratch_file(scratch, SAMPLES);
         sampler->processes = g_hash_table_new_full(NULL, NULL, NULL, sampled_free);
         sampler->mappings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        if (!spill_size_find(RUNTIME_SAMPLER_VARIABLE, &sampler->limit, error)) {
+                runtime_sampler_free(sampler);
+                return NULL;
+        }
         path = g_build_filename(sampler->directory, RUNTIME_SAMPLER_MAPPINGS, NULL);
         if (g_mkdir(sampler->directory, 0700) == 0 && (sampler->mappings_file = fopen(path, "we")))
                 return sampler;
@@ -160,9 +202,59 @@ void runtime_sampler_drain(RuntimeSampler *sampler)
         while (g_hash_table_iter_next(&iter, NULL, &data)) {
                 SampledProcess *process = data;
 
-                if (process->session.fd >= 0 && !eventpipe_session_drain(&process->session))
+                if (process->session.fd < 0)
+                        continue;
+                if (!eventpipe_session_drain(&process->session))
                         fd_clear(&process->session.fd);
+                else if (process->cut != SAMPLES_GO_ON)
+                        eventpipe_session_close(&process->session);
         }
+}
+
+static char *sampled_cut_text(const SampledProcess *process)
+{
+        const RuntimeSampler *sampler = process->sampler;
+        const unsigned mib = (unsigned)(sampler->limit >> 20);
+        const int pid = (int)process->target.info.host_pid;
+
+        switch (process->cut) {
+        case SAMPLES_GO_ON:
+                break;
+        case SAMPLES_CUT_FULL:
+                return g_strdup_printf(
+                        "process %d is not sampled any more: its runtime has written %u MiB of "
+                        "samples, all that may be kept: set " RUNTIME_SAMPLER_VARIABLE
+                        "= to more, or record for a shorter time",
+                        pid, mib);
+        case SAMPLES_CUT_TOTAL:
+                return g_strdup_printf(
+                        "process %d is not sampled any more: all runtimes have written %u MiB of "
+                        "samples, which is %u times " RUNTIME_SAMPLER_VARIABLE
+                        "=: set it to more, or record for a shorter time",
+                        pid, RUNTIME_SAMPLER_FILES * mib, RUNTIME_SAMPLER_FILES);
+        case SAMPLES_CUT_SPACE:
+                return g_strdup_printf("process %d is not sampled any more: the file system of %s "
+                                       "is nearly full: make room",
+                                       pid, sampler->directory);
+        }
+        return NULL;
+}
+
+char *runtime_sampler_next_cut(RuntimeSampler *sampler)
+{
+        GHashTableIter iter;
+        gpointer data;
+
+        g_hash_table_iter_init(&iter, sampler->processes);
+        while (g_hash_table_iter_next(&iter, NULL, &data)) {
+                SampledProcess *process = data;
+
+                if (process->cut == SAMPLES_GO_ON || process->is_reported)
+                        continue;
+                process->is_reported = true;
+                return sampled_cut_text(process);
+        }
+        return NULL;
 }
 
 /* A ProcMapsFn. */
@@ -179,7 +271,8 @@ static bool sampler_note_mapping(void *data, const Mapping *mapping)
                 mapping_write(&line, file);
                 fclose(file);
         }
-        if (text && !g_hash_table_contains(sampler->mappings, text)) {
+        if (text && !g_hash_table_contains(sampler->mappings, text) &&
+            g_hash_table_size(sampler->mappings) < RUNTIME_SAMPLER_MAX_MAPPINGS) {
                 g_hash_table_add(sampler->mappings, g_strdup(text));
                 fputs(text, sampler->mappings_file);
         }

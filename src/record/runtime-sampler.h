@@ -9,6 +9,10 @@
  * HOSTPID-PIDNS-PID.nettrace. The file `mappings` there has the assemblies that the processes had
  * mapped, as lines of perf/mapping.h: names of precompiled code need them. The sessions must be
  * drained all the time: a runtime does not end before its buffers were read.
+ *
+ * A process may send what it likes. So the files have limits, each and together, and leave room on
+ * the file system: the session of a process that has reached one is closed, and what came before is
+ * kept.
  */
 
 #include "record/scratch.h"
@@ -19,9 +23,17 @@
 
 #define RUNTIME_SAMPLER_MAPPINGS "mappings"
 
+/* Bytes of a file, unless the variable has another size: some hours of a program with ten threads.
+ * All files have so many times that together. */
+#define RUNTIME_SAMPLER_LIMIT    (UINT64_C(1) << 30)
+#define RUNTIME_SAMPLER_VARIABLE "CLRSYM_SAMPLES_LIMIT"
+#define RUNTIME_SAMPLER_FILES    4
+/* Lines of the file of mappings: later ones are left out. */
+#define RUNTIME_SAMPLER_MAX_MAPPINGS 100000
+
 typedef struct RuntimeSampler RuntimeSampler;
 
-/* NULL with ERROR set. */
+/* NULL with ERROR set, also if the limit that the environment has is not a size. */
 RuntimeSampler *runtime_sampler_new(const Scratch *scratch, GError **error);
 /* NULL is fine. */
 void runtime_sampler_free(RuntimeSampler *sampler);
@@ -35,6 +47,11 @@ bool runtime_sampler_add(RuntimeSampler *sampler, pid_t pid, GError **error);
 void runtime_sampler_poll(const RuntimeSampler *sampler, GArray *fds);
 /* Takes what has come. */
 void runtime_sampler_drain(RuntimeSampler *sampler);
+/*
+ * Which process is not sampled any more, because it has reached a limit: one of those that were not
+ * returned yet, as a message; the caller frees it. NULL: none.
+ */
+char *runtime_sampler_next_cut(RuntimeSampler *sampler);
 /* Notes which assemblies the processes have mapped by now. */
 void runtime_sampler_note_mappings(RuntimeSampler *sampler);
 /* True if there were processes, and all have ended. */

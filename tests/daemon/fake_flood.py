@@ -4,7 +4,8 @@
     fake_flood.py DIRECTORY MODE
 
 MODE: `session`: the session sends while a listing does not end; `listing`: the listing itself; `names`:
-ever new names of providers; `threads`: ever new threads begin to compile. Prints its pid.
+ever new names of providers; `threads`: ever new threads begin to compile; `samples`: what the runtime's own
+sampler is asked for. Prints its pid.
 """
 
 import contextlib
@@ -62,7 +63,7 @@ def many_threads(stream):
     stream.object('EventBlock', 2, struct.pack('<HHQQ', 20, 0, 0, 0) + bytes(events))
 
 
-FLOODS = {'session': many_methods, 'listing': many_methods, 'names': many_names,
+FLOODS = {'session': many_methods, 'samples': many_methods, 'listing': many_methods, 'names': many_names,
           'threads': many_threads}
 
 
@@ -81,11 +82,16 @@ class Flood(fake_runtime.Runtime):
                 connection.sendall(sent)
                 n_sent += len(sent)
 
-    def open(self, connection):
-        super().open(connection)
+    def open(self, connection, payload):
+        super().open(connection, payload)
         stream = self.sessions[self.n][1]
         stream.n_names = 0
-        if self.n == 1 and self.mode in ('names', 'threads'):
+        if self.mode == 'samples' and text('Microsoft-DotNETCore-SampleProfiler') in payload:
+            stream.describe(1, RUNTIME, METHOD_LOAD, 2)
+            if os.fork() == 0:
+                self.flood(connection, stream, 3600)
+                os._exit(0)
+        elif self.n == 1 and self.mode in ('names', 'threads'):
             stream.describe(2, RUNTIME, JITTING_STARTED, 1)
             if os.fork() == 0:
                 self.flood(connection, stream, 3600)

@@ -118,7 +118,7 @@ class Runtime:
         with contextlib.suppress(OSError):
             connection.sendall(stream.take())
 
-    def open(self, connection):
+    def open(self, connection, _):
         self.n += 1
         self.reply(connection, struct.pack('<Q', self.n))
         stream = Stream()
@@ -168,7 +168,7 @@ class Runtime:
         elif command == STOP_TRACING:
             self.stop(connection, struct.unpack('<Q', payload)[0])
         else:
-            self.open(connection)
+            self.open(connection, payload)
 
     def run(self):
         while True:

@@ -86,9 +86,31 @@ def test_session(tap, holder, process, mode):
                   seconds=60)
 
 
+def test_samples(tap, programs, holder):
+    """The runtime's own samples, where perf may not be used, have no end."""
+    with flood(holder, 'samples') as pid:
+        place = holder.directory / 'record'
+        place.mkdir()
+        record = subprocess.Popen(
+            [sys.executable, '-B', HERE.parent / 'live' / 'refuse_perf.py', programs.clrsym, 'record', '-p',
+             str(pid), '-d', '20', '-o', place / 'out.folded'], stderr=subprocess.PIPE, text=True,
+            env={**programs.environment, 'TMPDIR': str(place), 'CLRSYM_SAMPLES_LIMIT': '20M'})
+        most = 0
+        while record.poll() is None and most < MOST << 20:
+            with contextlib.suppress(OSError):  # removed meanwhile
+                most = max(most, sum(path.stat().st_size for path in place.rglob('*.nettrace')))
+            time.sleep(0.05)
+        tap.check(most <= 20 << 20, 'what the runtime sends as samples does not fill the disk', most)
+        errors = record.communicate(timeout=120)[1]
+        tap.check(f'process {pid} is not sampled any more: its runtime has written 20 MiB of samples'
+                  in errors and 'CLRSYM_SAMPLES_LIMIT=' in errors,
+                  'and the process and the limit are printed', errors)
+
+
 def test(tap, programs, directory, _):
     os.chmod(directory, 0o755)
     holder = Holder(programs, directory)
+    test_samples(tap, programs, holder)
     (holder.directory / 'jit').mkdir()
     with holder.running() as process:
         for mode in ('session', 'listing'):
