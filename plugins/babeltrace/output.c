@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "output.h"
 
+#include "util/json-text.h"
 #include "util/output-path.h"
 
 #include <errno.h>
@@ -89,6 +90,13 @@ bool output_flush(Output *output, char **ret_error)
 {
         size_t position = 0;
 
+        if (isatty(output->fd)) {
+                GString *shown = g_string_sized_new(output->buffer->len);
+
+                json_append_for_terminal(shown, output->buffer->str, output->buffer->len);
+                g_string_free(output->buffer, TRUE);
+                output->buffer = shown;
+        }
         while (position < output->buffer->len) {
                 ssize_t n = output_write_without_signal(output->fd, output->buffer->str + position,
                                                         output->buffer->len - position);

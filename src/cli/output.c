@@ -94,15 +94,28 @@ static void output_flush_if_full(void)
         full = kept->len + FLUSH_SIZE;
 }
 
+/* N bytes of whole characters. What is printed as text is made printable elsewhere; JSON is not. */
+static void output_append(const char *text, size_t n)
+{
+        static int is_terminal = -1; /* stdout is; -1: not known yet */
+
+        if (is_terminal < 0)
+                is_terminal = isatty(STDOUT_FILENO);
+        if (is_terminal && fd == STDOUT_FILENO)
+                json_append_for_terminal(output_buffer(), text, n);
+        else
+                g_string_append_len(output_buffer(), text, (gssize)n);
+}
+
 void output_bytes(const void *bytes, size_t n)
 {
-        g_string_append_len(output_buffer(), bytes, (gssize)n);
+        output_append(bytes, n);
         output_flush_if_full();
 }
 
 void output_line(const char *text, size_t n)
 {
-        g_string_append_len(output_buffer(), text, (gssize)n);
+        output_append(text, n);
         g_string_append_c(kept, '\n');
         output_flush_if_full();
 }
@@ -111,10 +124,8 @@ void output_json(const json_t *value)
 {
         /* No number here has more digits. */
         char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(15));
-        g_autoptr(GString) line = g_string_new(NULL);
 
-        json_append_document(line, text, strlen(text));
-        output_line(line->str, line->len);
+        output_line(text, strlen(text));
         free(text);
 }
 

@@ -231,10 +231,24 @@ static bool is_snapshot(const char *trace)
         return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !nettrace_file_is(fd);
 }
 
+/* For files that are removed at the end, if there is no $TMPDIR. */
+static const char *const OTHER_PLACES[] = {"/tmp", "/var/tmp", "/dev/shm"};
+
 static bool naming_make_directory(Naming *naming, GError **error)
 {
+        size_t i;
+
         if (!naming->directory)
                 naming->directory = g_dir_make_tmp("clrsym-XXXXXX", error);
+        /* $TMPDIR can be that of a program, and missing here. */
+        for (i = 0; !naming->directory && i < G_N_ELEMENTS(OTHER_PLACES); i++) {
+                g_autofree char *path = g_build_filename(OTHER_PLACES[i], "clrsym-XXXXXX", NULL);
+
+                if (g_mkdtemp(path))
+                        naming->directory = g_steal_pointer(&path);
+        }
+        if (naming->directory)
+                g_clear_error(error);
         return naming->directory != NULL;
 }
 

@@ -300,6 +300,7 @@ static bool naming_add_sample(SampleNaming *naming, const NettraceSample *sample
         added->time = sample->time;
         added->period = 1;
         added->has_chain = true;
+        added->is_walked = true;
         added->comm = frames_text(&namer->frames, program);
         added->event = frames_text(&namer->frames, PROFILE_EVENT_MANAGED);
         if (added->comm == INDEX_NONE || added->event == INDEX_NONE ||

@@ -6,7 +6,6 @@
 #include "cli/session-table.h"
 #include "cli/verbs.h"
 #include "feed/session-report.h"
-#include "util/json-text.h"
 #include "util/printable-string.h"
 
 #include <stdlib.h>
@@ -38,7 +37,7 @@ static void print_with(JsonSpan text, const json_t *report)
         if (json_object_size(report) > 0 && line->len > 2 && line->str[line->len - 1] == '}') {
                 g_string_truncate(line, line->len - 1);
                 g_string_append_c(line, ',');
-                json_append_document(line, more + 1, strlen(more + 1));
+                g_string_append(line, more + 1);
         }
         output_line(line->str, line->len);
         free(more);

@@ -104,12 +104,13 @@ bool ingest_peer_has_place(const IngestPeer *self)
 
 void ingest_peer_give_place(IngestPeer *self)
 {
-        /* One that has not asked yet has its turn when it does: after others that hang up. */
-        const bool is_wanted = ingest_connection_wants_place(self->connection);
+        /* One that has sent nothing yet has its turn when it does: after others that hang up. */
+        const bool is_waited_for = ingest_connection_wants_place(self->connection) ||
+                                   ingest_connection_output(self->connection)->len > 0;
 
         self->has_place = true;
         self->is_waiting = false;
         ingest_connection_give_place(self->connection);
-        if (is_wanted)
+        if (is_waited_for)
                 peer_wake(self->peer);
 }

@@ -204,9 +204,10 @@ static unsigned server_feeder_share(const Server *server)
         return MAX(1, server->max_feeders / 4);
 }
 
-static bool server_has_place_for(const Server *server, uid_t uid)
+/* N_PLACES: of all feeders. */
+static bool server_has_place_for(const Server *server, unsigned n_places, uid_t uid)
 {
-        return server_n_places(server, NULL) < server->max_feeders &&
+        return n_places < server->max_feeders &&
                (server_is_own_uid(uid) ||
                 server_n_places(server, &uid) < server_feeder_share(server));
 }
@@ -215,6 +216,7 @@ static bool server_has_place_for(const Server *server, uid_t uid)
 static void server_update_feeders(Server *server)
 {
         QueryStats *stats = &server->stats;
+        unsigned n_places = server_n_places(server, NULL);
         guint i;
 
         stats->n_waiting_feeders = 0;
@@ -222,12 +224,14 @@ static void server_update_feeders(Server *server)
                 IngestPeer *feeder = server->feeders->pdata[i];
 
                 if (!ingest_peer_has_place(feeder) &&
-                    server_has_place_for(server, ingest_peer_uid(feeder)))
+                    server_has_place_for(server, n_places, ingest_peer_uid(feeder))) {
                         ingest_peer_give_place(feeder);
+                        n_places++;
+                }
                 stats->n_waiting_feeders +=
                         ingest_connection_wants_place(ingest_peer_connection(feeder));
         }
-        stats->n_feeders = server_n_places(server, NULL);
+        stats->n_feeders = n_places;
         stats->max_feeders = server->max_feeders;
 }
 

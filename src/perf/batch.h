@@ -51,7 +51,8 @@ typedef struct BatchSample {
         uint32_t comm; /* numbers of frames_text() */
         uint32_t event;
         bool has_chain;
-        StackRoot cut; /* by perf, or whole as far as perf is concerned */
+        bool is_walked; /* the runtime itself found the callers: they are whole, mapped or not */
+        StackRoot cut;  /* by perf, or whole as far as perf is concerned */
         uint64_t time, period;
         size_t first, n; /* the sample's entries, the leaf first */
 } BatchSample;

@@ -63,6 +63,9 @@ static bool roots_judge(StackRoots *roots, Batch *batch, const Frames *frames,
         bool is_lost = false; /* a caller in no mapping is not a caller, nor is what it leads to */
         size_t i;
 
+        *ret_root = STACK_WHOLE;
+        if (sample->is_walked)
+                return true;
         for (i = sample->first; i < sample->first + sample->n; i++) {
                 Entry *entry = &batch->entries[i];
                 const NamedFrame frame = frames_get(frames, entry->frame);

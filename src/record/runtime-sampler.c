@@ -2,7 +2,7 @@
 #include "record/runtime-sampler.h"
 
 #include "attach/eventpipe-session.h"
-#include "attach/spill-account.h"
+#include "attach/worker-account.h"
 #include "perf/proc-maps.h"
 #include "record/spawn.h"
 #include "util/fd.h"

@@ -2,41 +2,24 @@
 #include "util/json-text.h"
 
 #include "util/json-plain.h"
-#include "util/printable.h"
 #include "util/utf8.h"
 
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* Characters that are escaped in a text, and the first bytes of longer ones that can be hidden
- * (util/printable.h). */
+/* Characters that are escaped in a text. */
 static const bool SPECIALS[UCHAR_MAX + 1] = {
-        [0 ... 0x1f] = true, ['"'] = true, ['\\'] = true, [0x7f] = true, [0xc2 ... 0xf4] = true,
+        [0 ... 0x1f] = true,
+        ['"'] = true,
+        ['\\'] = true,
+        [0x7f] = true,
 };
-
-/* "\uXXXX", twice for a character beyond the first plane. */
-static void json_append_escape(GString *out, uint32_t c)
-{
-        if (c > 0xffff)
-                g_string_append_printf(out, "\\u%04x", 0xd800 + ((c - 0x10000) >> 10));
-        g_string_append_printf(out, "\\u%04x", c > 0xffff ? 0xdc00 + ((c - 0x10000) & 0x3ff) : c);
-}
-
-/* The bytes of the character at TEXT, of N bytes, if it is one of several bytes and hidden; else 0.
- */
-static size_t text_hidden(const char *text, size_t n, uint32_t *ret_c)
-{
-        const size_t n_bytes = utf8_sequence((const uint8_t *)text, n, ret_c);
-
-        return n_bytes > 1 && printable_is_hidden(*ret_c) ? n_bytes : 0;
-}
 
 void json_append_text(GString *out, const char *text, size_t n)
 {
         static const char HEX[] = "0123456789abcdef";
-        size_t i, begin = 0, n_hidden;
-        uint32_t hidden;
+        size_t i, begin = 0;
 
         g_string_append_c(out, '"');
         for (i = json_plain_start(text, n); i < n; i++) {
@@ -44,16 +27,6 @@ void json_append_text(GString *out, const char *text, size_t n)
 
                 if (!SPECIALS[c])
                         continue;
-                if (c >= 0x80) {
-                        n_hidden = text_hidden(text + i, n - i, &hidden);
-                        if (!n_hidden)
-                                continue;
-                        json_append_bytes(out, text + begin, i - begin);
-                        json_append_escape(out, hidden);
-                        begin = i + n_hidden;
-                        i = begin - 1;
-                        continue;
-                }
                 json_append_bytes(out, text + begin, i - begin);
                 begin = i + 1;
                 if (c == '"' || c == '\\') {
@@ -70,18 +43,38 @@ void json_append_text(GString *out, const char *text, size_t n)
         g_string_append_c(out, '"');
 }
 
-void json_append_document(GString *out, const char *text, size_t n)
+/* Characters that a terminal obeys and does not show: controls, and those that change the direction
+ * of text. */
+static const struct {
+        uint32_t first, last;
+} OBEYED[] = {
+        {0x80, 0x9f}, {0x61c, 0x61c}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069},
+};
+
+/* The bytes of the character at TEXT, of N bytes, if it is one of OBEYED; else 0. */
+static size_t text_obeyed(const char *text, size_t n, uint32_t *ret_c)
 {
-        size_t i, begin = 0, n_hidden;
-        uint32_t hidden;
+        const size_t n_bytes = utf8_sequence((const uint8_t *)text, n, ret_c);
+        size_t i;
+
+        for (i = 0; n_bytes > 1 && i < G_N_ELEMENTS(OBEYED); i++)
+                if (*ret_c >= OBEYED[i].first && *ret_c <= OBEYED[i].last)
+                        return n_bytes;
+        return 0;
+}
+
+void json_append_for_terminal(GString *out, const char *text, size_t n)
+{
+        size_t i, begin = 0, n_obeyed;
+        uint32_t c;
 
         for (i = 0; i < n; i++) {
-                if ((unsigned char)text[i] < 0xc2 ||
-                    !(n_hidden = text_hidden(text + i, n - i, &hidden)))
+                /* The first byte of one of several. */
+                if ((unsigned char)text[i] < 0xc2 || !(n_obeyed = text_obeyed(text + i, n - i, &c)))
                         continue;
                 json_append_bytes(out, text + begin, i - begin);
-                json_append_escape(out, hidden);
-                begin = i + n_hidden;
+                g_string_append_printf(out, "\\u%04x", c);
+                begin = i + n_obeyed;
                 i = begin - 1;
         }
         json_append_bytes(out, text + begin, n - begin);

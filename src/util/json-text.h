@@ -24,13 +24,13 @@ static inline void json_append_bytes(GString *out, const char *bytes, size_t n)
         out->str[out->len] = '\0';
 }
 
-/* Appends "TEXT" with quotes, escaped, as are the characters that a terminal does not show but
- * obeys (util/printable.h). TEXT is N bytes of valid UTF-8. */
+/* Appends "TEXT" with quotes, escaped. TEXT is N bytes of valid UTF-8. */
 void json_append_text(GString *out, const char *text, size_t n);
 /* The same for a string, or null. */
 void json_append_string(GString *out, const char *text);
-/* Appends TEXT, N bytes of JSON that another library wrote, with those characters escaped. */
-void json_append_document(GString *out, const char *text, size_t n);
+/* Appends N bytes of JSON, or of text, in which characters that a terminal obeys (C1 controls, and
+ * those that change the direction of text) become "\\uXXXX". In JSON that means the same. */
+void json_append_for_terminal(GString *out, const char *text, size_t n);
 /* Appends "0x..". */
 void json_append_hex(GString *out, uint64_t u);
 /* The same with all eight digits. */

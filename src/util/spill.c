@@ -2,11 +2,11 @@
 #include "util/spill.h"
 
 #include "util/fd.h"
+#include "util/free-space.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 typedef struct SpillBlock {
@@ -95,18 +95,6 @@ static int spill_transfer(const Spill *spill, SpillTransfer transfer, uint64_t k
         return 0;
 }
 
-/* Other programs need room on the file system, too. */
-static bool spill_leaves_room(const Spill *spill, size_t n)
-{
-        struct statvfs fs;
-        uint64_t kept;
-
-        if (fstatvfs(spill->fd, &fs) < 0)
-                return true;
-        kept = MIN((uint64_t)fs.f_blocks * fs.f_frsize / 10, SPILL_MOST_KEPT_FREE);
-        return (uint64_t)fs.f_bavail * fs.f_frsize >= kept + n;
-}
-
 int spill_put(Spill *spill, const uint8_t *bytes, size_t n, uint64_t tag)
 {
         SpillBlock block = {n, tag};
@@ -116,7 +104,7 @@ int spill_put(Spill *spill, const uint8_t *bytes, size_t n, uint64_t tag)
                 return -ENOBUFS;
         if (spill->fd < 0)
                 r = spill_open(spill);
-        if (r == 0 && !spill_leaves_room(spill, n))
+        if (r == 0 && !free_space_allows(spill->fd, n))
                 r = -ENOSPC;
         if (r == 0) /* it is only read */
                 r = spill_transfer(spill, spill_write, spill->end, (uint8_t *)bytes, n);

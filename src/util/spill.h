@@ -16,9 +16,6 @@
 
 typedef struct Spill Spill;
 
-/* A tenth of the file system stays free, or so many bytes. */
-#define SPILL_MOST_KEPT_FREE (UINT64_C(1) << 30)
-
 /* MAX bytes of blocks at most, in a file of that size. */
 Spill *spill_new(uint64_t max);
 /* NULL is fine. */

@@ -354,7 +354,7 @@ def check_flood(tap, programs, directory):
         tap.equal(extra, 'waits', f'{FEEDERS} feeders at a time; the next one waits')
         for feeder in feeders[:FEEDERS]:
             feeder.close()
-        feeders[-1].socket.settimeout(20)
+        feeders[-1].socket.settimeout(60)
         tap.equal(feeders[-1].receive_until(ingest.GO), [ingest.HELLO, ingest.GO],
                   'until there is room')
         for feeder in feeders[FEEDERS:]:
