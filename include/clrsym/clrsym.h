@@ -305,6 +305,7 @@ typedef enum clrsym_line_status {
         CLRSYM_LINE_PDB_WINDOWS, /* it has one of the kind that only Windows has */
         CLRSYM_LINE_PDB_DAMAGED, /* it cannot be read */
         CLRSYM_LINE_NONE,        /* the PDB has no line for it: the compiler made the code up */
+        CLRSYM_LINE_TOO_MUCH,    /* the files of its process take too much to read */
 } clrsym_line_status;
 
 /* "pdb-missing": as in clrsym(1); "?" for another number. Static. */
@@ -335,6 +336,15 @@ int clrsym_lines_add_directory(clrsym_lines *lines, const char *path);
  * added last wins. -EINVAL: FROM is empty; -ENOMEM.
  */
 int clrsym_lines_map_source(clrsym_lines *lines, const char *from, const char *to);
+
+/*
+ * At most 512 MiB a minute of a process's files are read and unpacked, because a hostile program
+ * chooses its files. PROCESS: the process that pays for the next calls, whatever their PID is; 0,
+ * the default: the process with their PID.
+ */
+void clrsym_lines_set_process(clrsym_lines *lines, int32_t process);
+/* The process with most calls that found nothing because of that; 0: none. */
+int32_t clrsym_lines_costly_process(clrsym_lines *lines);
 
 /*
  * The line of an answer to clrsym_resolve(), before the next call with that handle. PID: files are

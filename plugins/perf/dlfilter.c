@@ -322,6 +322,7 @@ static void filter_report(const Filter *filter)
 int stop(void *data, void *ctx)
 {
         Filter *filter = data;
+        char line[300];
         int r = 0;
 
         if (!filter)
@@ -334,6 +335,8 @@ int stop(void *data, void *ctx)
         }
         if (!filter->has_failed) {
                 images_report(&filter->namer.images);
+                if (namer_report_costly(&filter->namer, line, sizeof(line)))
+                        fprintf(stderr, "clrsym: %s\n", line);
                 filter_report(filter);
         }
         if (filter->has_failed)

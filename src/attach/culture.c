@@ -203,11 +203,11 @@ bool culture_config_is_safe(const char *text, size_t n, bool is_never_invariant)
 }
 
 /* A SymbolImageFn; DATA is the CultureSearch. */
-static bool culture_is_safe_at(int fd, uint64_t offset, void *data)
+static bool culture_is_safe_at(const ImageBytes *config, void *data)
 {
         const CultureSearch *search = data;
         g_autofree char *text = g_malloc(MAX_CONFIG);
-        const ssize_t n = pread(fd, text, MAX_CONFIG, (off_t)offset);
+        const ssize_t n = pread(config->fd, text, MAX_CONFIG, (off_t)config->begin);
 
         return n > 0 && culture_config_is_safe(text, (size_t)n, search->is_never_invariant);
 }
@@ -218,7 +218,7 @@ static bool culture_has_safe_config(const CultureSearch *search, const char *ste
         g_autofree char *path = g_strconcat(stem, CONFIG_ENDING, NULL);
         FD_AUTO int fd = rootfs_open_file(search->root, path);
 
-        return fd >= 0 && culture_is_safe_at(fd, 0, (void *)search);
+        return fd >= 0 && culture_is_safe_at(&(ImageBytes){.fd = fd}, (void *)search);
 }
 
 static char *process_link(pid_t pid, const char *name)
@@ -236,6 +236,18 @@ static bool culture_has_program(const CultureSearch *search, const char *stem)
         return culture_has_safe_config(search, stem) || culture_is_in(search, directory);
 }
 
+/* A single-file program has its settings in itself. */
+static bool culture_is_safe_in(const CultureSearch *search, int program, const char *config)
+{
+        Bundles bundles = {0};
+        uint64_t work = 0;
+        const bool is_safe = bundles_find_image_in(&bundles, program, config, &work,
+                                                   culture_is_safe_at, (void *)search);
+
+        bundles_deinit(&bundles);
+        return is_safe;
+}
+
 /* The program is the executable, alone or beside its assembly. */
 static bool culture_has_host(const CultureSearch *search, const Target *target)
 {
@@ -245,8 +257,7 @@ static bool culture_has_host(const CultureSearch *search, const Target *target)
         FD_AUTO int host = open(exe, O_RDONLY | O_CLOEXEC);
 
         return program && (culture_has_program(search, program) ||
-                           (host >= 0 && bundle_find_image_in(host, config, culture_is_safe_at,
-                                                              (void *)search)));
+                           (host >= 0 && culture_is_safe_in(search, host, config)));
 }
 
 /* The program is named on the command line of `dotnet`: its assembly, or its settings. */

@@ -60,6 +60,7 @@ void line_source_free(LineSource *source)
 static clrsym_line_status source_find(LineSource *source, int32_t pid, clrsym_answer *answer,
                                       clrsym_line *ret)
 {
+        clrsym_lines_set_process(source->lines, pid);
         return clrsym_lines_find(source->lines, source->is_recording ? 0 : pid, answer, ret);
 }
 
@@ -216,7 +217,9 @@ clrsym_line_status line_source_find_first(LineSource *source, JsonSpan body, clr
 
         members_of(body, members);
         answer_take(source, members, &answer);
-        pid = source->is_recording ? 0 : (int32_t)span_number(members[MEMBER_PID]);
+        pid = (int32_t)span_number(members[MEMBER_PID]);
+        clrsym_lines_set_process(source->lines, pid);
+        pid = source->is_recording ? 0 : pid;
         return clrsym_lines_find_first(source->lines, pid, &answer.body, ret);
 }
 

@@ -371,6 +371,15 @@ static char *naming_report(const SampleNaming *naming)
         return g_string_free(report, FALSE);
 }
 
+static char *naming_messages(const SampleNaming *naming)
+{
+        char line[300];
+
+        return namer_report_costly(&naming->namer, line, sizeof(line))
+                       ? g_strdup_printf("clrsym: %s\n", line)
+                       : g_strdup("");
+}
+
 bool perf_nettrace_run(const PerfRun *run, PerfResult *ret_result, GError **error)
 {
         const struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -389,7 +398,7 @@ bool perf_nettrace_run(const PerfRun *run, PerfResult *ret_result, GError **erro
         sigaction(SIGPIPE, &before, NULL);
         *ret_result = (PerfResult){
                 .report = naming_report(&naming),
-                .messages = g_strdup(""),
+                .messages = naming_messages(&naming),
                 .is_reader_gone = naming.write_error == EPIPE,
         };
         if (!ok && error && !*error)

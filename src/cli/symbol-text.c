@@ -38,8 +38,10 @@ void symbol_text_append(GString *out, int32_t pid, const clrsym_body *body)
         clrsym_body named = *body;
 
         if (named.type_args || (named.signature && (strchr(named.signature, '!') ||
-                                                    strstr(named.signature, "generic "))))
+                                                    strstr(named.signature, "generic ")))) {
+                clrsym_lines_set_process(symbol_text_lines(), pid);
                 clrsym_lines_name_types(symbol_text_lines(), the_options->trace ? 0 : pid, &named);
+        }
         g_string_set_size(out, begin + ROOM);
         n = clrsym_symbol(&named, the_options->style, out->str + begin, ROOM);
         g_string_set_size(out, begin + n);
@@ -55,5 +57,6 @@ void symbol_text_append_inlined(GString *out, int32_t pid, const clrsym_answer *
         if (!answer->n_inlined)
                 return;
         frames.lines = symbol_text_lines();
+        clrsym_lines_set_process(frames.lines, pid);
         inlined_frames_append_text(&frames, out, answer, has_lines);
 }

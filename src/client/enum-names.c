@@ -67,6 +67,7 @@ static const char *const LINE_STATUSES[] = {
         [CLRSYM_LINE_PDB_WINDOWS] = "pdb-not-portable",
         [CLRSYM_LINE_PDB_DAMAGED] = "pdb-damaged",
         [CLRSYM_LINE_NONE] = "no-line",
+        [CLRSYM_LINE_TOO_MUCH] = "too-much-to-read",
 };
 
 static const struct {

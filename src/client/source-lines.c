@@ -59,6 +59,16 @@ int clrsym_lines_map_source(clrsym_lines *lines, const char *from, const char *t
         return lines_add_map(lines->lines, from, to) ? 0 : -ENOMEM;
 }
 
+void clrsym_lines_set_process(clrsym_lines *lines, int32_t process)
+{
+        lines_sources(lines->lines)->process = process;
+}
+
+int32_t clrsym_lines_costly_process(clrsym_lines *lines)
+{
+        return image_sources_spent(lines_sources(lines->lines));
+}
+
 static clrsym_line_status status_of(LineStatus status)
 {
         static const clrsym_line_status STATUSES[_LINE_STATUS_MAX] = {
@@ -72,6 +82,7 @@ static clrsym_line_status status_of(LineStatus status)
                 [LINE_PDB_WINDOWS] = CLRSYM_LINE_PDB_WINDOWS,
                 [LINE_PDB_DAMAGED] = CLRSYM_LINE_PDB_DAMAGED,
                 [LINE_NONE] = CLRSYM_LINE_NONE,
+                [LINE_TOO_MUCH] = CLRSYM_LINE_TOO_MUCH,
         };
 
         return STATUSES[status];
@@ -101,8 +112,7 @@ static void answer_complete(clrsym_lines *lines, int32_t pid, clrsym_answer *ans
         PrecompiledAnswer found;
 
         if (body->tier != CLRSYM_TIER_READY_TO_RUN || answer->line_il_offset >= 0 ||
-            !precompiled_find(lines->precompiled, lines_directories(lines->lines), &question,
-                              &found))
+            !precompiled_find(lines->precompiled, lines_sources(lines->lines), &question, &found))
                 return;
         answer->line_il_offset = found.line_il;
         if (!found.has_il)
@@ -175,26 +185,26 @@ static const char *precompiled_type_args(clrsym_lines *lines, int32_t pid, const
 
         return body->tier == CLRSYM_TIER_READY_TO_RUN && body->signature &&
                                strstr(body->signature, "generic ")
-                       ? type_args_find(lines->type_args, lines_directories(lines->lines), pid,
+                       ? type_args_find(lines->type_args, lines_sources(lines->lines), pid,
                                         &image_body)
                        : NULL;
 }
 
 void clrsym_lines_name_types(clrsym_lines *lines, int32_t pid, clrsym_body *body)
 {
-        const SymbolDirs *dirs = lines_directories(lines->lines);
+        ImageSources *sources = lines_sources(lines->lines);
         const TypeNamesMethod method = {.module_path = body->module_path,
                                         .pdb_guid = body->module_pdb_guid,
                                         .token = body->token};
 
-        body->type_arg_names = body->type_args
-                                       ? type_names_find(lines->types, dirs, pid, body->type_args)
-                                       : precompiled_type_args(lines, pid, body);
+        body->type_arg_names =
+                body->type_args ? type_names_find(lines->types, sources, pid, body->type_args)
+                                : precompiled_type_args(lines, pid, body);
         body->type_param_names = NULL;
         body->method_param_names = NULL;
         /* Only a signature has type parameters. */
         if (body->signature && strchr(body->signature, '!'))
-                type_names_find_params(lines->types, dirs, pid, &method, &body->type_param_names,
+                type_names_find_params(lines->types, sources, pid, &method, &body->type_param_names,
                                        &body->method_param_names);
 }
 
@@ -210,9 +220,8 @@ clrsym_line_status clrsym_lines_find_inlined(clrsym_lines *lines, int32_t pid,
 
         *ret_body = (clrsym_body){.tier = answer->body.tier};
         *ret = (clrsym_line){0};
-        if (!inlined->method ||
-            !type_names_find_inlined(lines->types, lines_directories(lines->lines), pid,
-                                     inlined->method, &method))
+        if (!inlined->method || !type_names_find_inlined(lines->types, lines_sources(lines->lines),
+                                                         pid, inlined->method, &method))
                 return CLRSYM_LINE_NO_MODULE;
         ret_body->name_space = method.name_space;
         ret_body->name = method.name;

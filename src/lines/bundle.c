@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lines/bundle.h"
 
+#include "lines/symbol-dirs.h"
 #include "metadata/byte-cursor.h"
 #include "pdb/inflate.h"
 #include "util/fd.h"
@@ -25,8 +26,8 @@ static const uint8_t MARK[] = {0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0
 #define MAX_HEADER   (4u << 20)
 #define MAX_UNPACKED (256u << 20)
 #define MAX_PATH     4096
-/* Assemblies of one name that are looked at: it is one, and one for each language. */
-#define MAX_SAME 64u
+/* Files that are remembered. */
+#define MAX_PLACES 1024u
 /* Versions of the header that .NET 5 and .NET 6 began with. */
 #define VERSION_WITH_PLACES  2u
 #define VERSION_WITH_PACKING 6u
@@ -58,8 +59,16 @@ static size_t read_at(int fd, uint64_t offset, void *bytes, size_t n)
         return n_read;
 }
 
+void bundles_deinit(Bundles *bundles)
+{
+        if (bundles->unpacked_at)
+                close(bundles->unpacked);
+        free(bundles->places);
+        *bundles = (Bundles){0};
+}
+
 /* Where the header is; 0: the file is not a bundle. */
-static uint64_t bundle_header_at(int host)
+static uint64_t host_find_header(int host, uint64_t *work)
 {
         const size_t overlap = POINTER + sizeof(MARK);
         uint8_t *piece = malloc(PIECE);
@@ -70,6 +79,7 @@ static uint64_t bundle_header_at(int host)
                 const uint8_t *mark = memmem(piece, n, MARK, sizeof(MARK));
                 ByteCursor cursor = {.n = POINTER};
 
+                *work += n;
                 if (mark && mark >= piece + POINTER) {
                         cursor.at = mark - POINTER;
                         header = byte_cursor_u64(&cursor);
@@ -80,6 +90,52 @@ static uint64_t bundle_header_at(int host)
         }
         free(piece);
         return header > INT64_MAX ? 0 : header;
+}
+
+static bool place_is(const BundlePlace *one, const BundlePlace *other)
+{
+        return one->inode == other->inode && one->device == other->device &&
+               one->size == other->size && one->changed.tv_sec == other->changed.tv_sec &&
+               one->changed.tv_nsec == other->changed.tv_nsec;
+}
+
+/* If there is no memory, it is looked for again the next time. */
+static void bundles_remember(Bundles *bundles, const BundlePlace *place)
+{
+        if (bundles->n_places < MAX_PLACES) {
+                BundlePlace *places =
+                        realloc(bundles->places, (bundles->n_places + 1) * sizeof(*places));
+
+                if (!places)
+                        return;
+                bundles->places = places;
+                places[bundles->n_places++] = *place;
+                return;
+        }
+        bundles->places[bundles->next_place] = *place;
+        bundles->next_place = (bundles->next_place + 1) % MAX_PLACES;
+}
+
+/* False: HOST is not a bundle. */
+static bool bundles_find_place(Bundles *bundles, int host, uint64_t *work, BundlePlace *ret)
+{
+        struct stat status;
+        size_t i;
+
+        if (fstat(host, &status) < 0)
+                return false;
+        *ret = (BundlePlace){.device = status.st_dev,
+                             .inode = status.st_ino,
+                             .size = status.st_size,
+                             .changed = status.st_ctim};
+        for (i = bundles->n_places; i > 0; i--)
+                if (place_is(&bundles->places[i - 1], ret)) {
+                        *ret = bundles->places[i - 1];
+                        return ret->header != 0;
+                }
+        ret->header = host_find_header(host, work);
+        bundles_remember(bundles, ret);
+        return ret->header != 0;
 }
 
 /* A length, seven bits a byte, and the text. */
@@ -107,44 +163,53 @@ static bool take_row(ByteCursor *cursor, uint32_t version, BundleRow *ret)
         return !cursor->has_failed;
 }
 
-static bool row_is(const BundleRow *row, const char *name)
+/* The module's path is that of the program's directory, and the row's. */
+static bool row_is_of(const BundleRow *row, const char *module_path)
 {
-        const char *slash = memrchr(row->path, '/', row->n_path);
-        const char *last = slash ? slash + 1 : row->path;
-        size_t n = row->n_path - (size_t)(last - row->path);
+        const size_t n = strlen(module_path);
 
-        return n == strlen(name) && !memcmp(last, name, n);
+        return row->n_path && row->n_path < n &&
+               !memcmp(module_path + n - row->n_path, row->path, row->n_path) &&
+               module_path[n - row->n_path - 1] == '/';
 }
 
 /* The assembly's bytes in a file in memory; -1: it cannot be unpacked. */
-static int row_unpack(int host, const BundleRow *row)
+static int row_unpack(int host, const BundleRow *row, uint64_t *work)
 {
-        FD_AUTO int fd = memfd_create("clrsym-assembly", MFD_CLOEXEC);
-        uint8_t *packed = NULL, *bytes = MAP_FAILED;
-        bool ok = fd >= 0 && row->size && row->size <= MAX_UNPACKED &&
-                  row->packed <= MAX_UNPACKED && ftruncate(fd, (off_t)row->size) == 0;
+        FD_AUTO int fd = -1;
+        uint8_t *bytes = MAP_FAILED;
+        bool ok = row->size && row->size <= MAX_UNPACKED && row->packed <= MAX_UNPACKED &&
+                  row->size / INFLATE_MAX_RATIO <= row->packed;
 
-        if (ok) {
-                packed = malloc(row->packed);
+        if (ok)
+                fd = memfd_create("clrsym-assembly", MFD_CLOEXEC);
+        if (fd >= 0 && ftruncate(fd, (off_t)row->size) == 0)
                 bytes = mmap(NULL, row->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        }
-        ok = ok && packed && bytes != MAP_FAILED &&
-             read_at(host, row->offset, packed, row->packed) == row->packed &&
-             inflate_exactly(packed, row->packed, bytes, row->size) == 0;
-        if (bytes != MAP_FAILED)
-                munmap(bytes, row->size);
-        free(packed);
+        if (bytes == MAP_FAILED)
+                return -1;
+        *work += row->packed + row->size;
+        ok = inflate_file(host, row->offset, row->packed, bytes, row->size) == 0;
+        munmap(bytes, row->size);
         return ok ? fd_steal(&fd) : -1;
 }
 
-static bool row_try(int host, const BundleRow *row, SymbolImageFn fn, void *data)
+/* Several questions about an assembly come one after another. */
+static bool bundles_unpack(Bundles *bundles, const BundlePlace *place, int host,
+                           const BundleRow *row, uint64_t *work)
 {
-        FD_AUTO int unpacked = -1;
+        int unpacked;
 
-        if (!row->packed)
-                return fn(host, row->offset, data);
-        unpacked = row_unpack(host, row);
-        return unpacked >= 0 && fn(unpacked, 0, data);
+        if (bundles->unpacked_at == row->offset && place_is(&bundles->unpacked_in, place))
+                return true;
+        unpacked = row_unpack(host, row, work);
+        if (unpacked < 0)
+                return false;
+        if (bundles->unpacked_at)
+                close(bundles->unpacked);
+        bundles->unpacked_in = *place;
+        bundles->unpacked_at = row->offset;
+        bundles->unpacked = unpacked;
+        return true;
 }
 
 /* Reads up to the rows of the files; *RET_N is how many there are. */
@@ -161,23 +226,25 @@ static bool take_header(ByteCursor *header, uint32_t *ret_version, uint32_t *ret
         return !header->has_failed && *ret_version <= VERSION_MAX;
 }
 
-/* True: it is the row that is looked for. The row's path is gone after the walk. */
+/* True: it is the row that is looked for. */
 typedef bool (*BundleRowFn)(const BundleRow *row, void *data);
 
-/* Calls FN for each file in the bundle until it is true. False: it never was, or HOST is not a
- * bundle. */
-static bool bundle_find_row(int host, BundleRowFn fn, void *data)
+/* Calls FN for each row, until it is true. False: it was for none. */
+static bool place_find_row(const BundlePlace *place, int host, BundleRowFn fn, void *data,
+                           uint64_t *work)
 {
-        uint64_t at = bundle_header_at(host);
-        uint8_t *bytes = at ? malloc(MAX_HEADER) : NULL;
-        bool is_found = false;
+        uint8_t *bytes = malloc(MAX_HEADER);
         uint32_t version, n, i;
+        bool is_found = false;
         ByteCursor header;
         BundleRow row;
+        size_t n_bytes;
 
         if (!bytes)
                 return false;
-        header = (ByteCursor){.at = bytes, .n = read_at(host, at, bytes, MAX_HEADER)};
+        n_bytes = read_at(host, place->header, bytes, MAX_HEADER);
+        *work += n_bytes;
+        header = (ByteCursor){.at = bytes, .n = n_bytes};
         if (!take_header(&header, &version, &n))
                 n = 0;
         for (i = 0; !is_found && i < n && take_row(&header, version, &row); i++)
@@ -187,26 +254,37 @@ static bool bundle_find_row(int host, BundleRowFn fn, void *data)
 }
 
 typedef struct BundleImage {
-        int host;
-        const char *name;
-        SymbolImageFn fn;
-        void *data;
-        unsigned n_same; /* assemblies of that name so far */
+        const char *module_path;
+        BundleRow row; /* its path is gone; `n_path` 0: none was found */
 } BundleImage;
 
-static bool row_is_image(const BundleRow *row, void *data)
+/* "more/Lib.dll" is nearer to "/app/more/Lib.dll" than "Lib.dll". The runtime takes the first one.
+ */
+static bool row_take_image(const BundleRow *row, void *data)
 {
         BundleImage *image = data;
 
-        return row->offset <= INT64_MAX && row_is(row, image->name) && image->n_same++ < MAX_SAME &&
-               row_try(image->host, row, image->fn, image->data);
+        if (row->offset && row->offset <= INT64_MAX && row->n_path > image->row.n_path &&
+            row_is_of(row, image->module_path))
+                image->row = *row;
+        return false;
 }
 
-bool bundle_find_image_in(int host, const char *module_path, SymbolImageFn fn, void *data)
+bool bundles_find_image_in(Bundles *bundles, int host, const char *module_path, uint64_t *work,
+                           ImageFn fn, void *data)
 {
-        BundleImage image = {host, symbol_dirs_name(module_path), fn, data, 0};
+        BundleImage image = {.module_path = module_path};
+        BundlePlace place;
 
-        return *image.name && bundle_find_row(host, row_is_image, &image);
+        if (!bundles_find_place(bundles, host, work, &place))
+                return false;
+        place_find_row(&place, host, row_take_image, &image, work);
+        if (!image.row.n_path)
+                return false;
+        if (!image.row.packed)
+                return fn(&(ImageBytes){host, image.row.offset, work}, data);
+        return bundles_unpack(bundles, &place, host, &image.row, work) &&
+               fn(&(ImageBytes){bundles->unpacked, 0, work}, data);
 }
 
 static bool row_describe(const BundleRow *row, BundleFile *ret)
@@ -229,17 +307,19 @@ typedef struct BundleByte {
 
 static bool row_has_byte(const BundleRow *row, void *data)
 {
-        const BundleByte *byte = data;
+        BundleByte *byte = data;
 
         return !row->packed && byte->offset >= row->offset &&
                byte->offset - row->offset < row->size && row_describe(row, byte->ret);
 }
 
-bool bundle_find_at(int host, uint64_t offset, BundleFile *ret)
+bool bundles_find_at(Bundles *bundles, int host, uint64_t offset, uint64_t *work, BundleFile *ret)
 {
         BundleByte byte = {offset, ret};
+        BundlePlace place;
 
-        return bundle_find_row(host, row_has_byte, &byte);
+        return bundles_find_place(bundles, host, work, &place) &&
+               place_find_row(&place, host, row_has_byte, &byte, work);
 }
 
 static bool row_is_packed(const BundleRow *row, void *data)
@@ -249,7 +329,10 @@ static bool row_is_packed(const BundleRow *row, void *data)
 
 bool bundle_is_packed(int host)
 {
-        return bundle_find_row(host, row_is_packed, NULL);
+        uint64_t work = 0;
+        const BundlePlace place = {.header = host_find_header(host, &work)};
+
+        return place.header && place_find_row(&place, host, row_is_packed, NULL, &work);
 }
 
 /* "/a/b/App.dll" -> "/a/b/App". */
@@ -264,11 +347,12 @@ static int open_beside(int root, const char *module_path)
         return rootfs_open_file(root, path);
 }
 
-bool bundle_find_image(pid_t pid, int root, const char *module_path, SymbolImageFn fn, void *data)
+bool bundles_find_image(Bundles *bundles, pid_t pid, int root, const char *module_path,
+                        uint64_t *work, ImageFn fn, void *data)
 {
         FD_AUTO int host = pid > 0 ? rootfs_open_program(pid) : -1;
 
         if (host < 0 && root >= 0)
                 host = open_beside(root, module_path);
-        return host >= 0 && bundle_find_image_in(host, module_path, fn, data);
+        return host >= 0 && bundles_find_image_in(bundles, host, module_path, work, fn, data);
 }

@@ -32,7 +32,7 @@ struct ImageNames {
         int host;        /* owned: the single-file program that has a composite image; -1: none */
         pid_t pid;
         char *path;                /* owned: of the image's file */
-        const SymbolDirs *dirs;    /* borrowed */
+        ImageSources *sources;     /* borrowed */
         ImageAssembly *assemblies; /* owned: one, or those of a composite image */
         uint32_t n_assemblies;
         char type_args[MAX_TYPE_ARGS];
@@ -99,7 +99,7 @@ static int names_read(ImageNames *names, const PeFile *pe, const ImagePlace *pla
                        : -EBADMSG;
 }
 
-int image_names_read(ImageNames **ret, int fd, uint64_t begin, const ImagePlace *place)
+int image_names_read(ImageNames **ret, const ImageBytes *image, const ImagePlace *place)
 {
         ImageNames *names = calloc(1, sizeof(*names));
         const char *reason;
@@ -108,11 +108,11 @@ int image_names_read(ImageNames **ret, int fd, uint64_t begin, const ImagePlace 
 
         if (!names)
                 return -ENOMEM;
-        names->begin = begin;
+        names->begin = image->begin;
         names->host = -1;
         names->pid = place->pid;
-        names->dirs = place->dirs;
-        r = pe_file_read(&pe, fd, begin, &reason);
+        names->sources = place->sources;
+        r = image_bytes_read(image, &pe, &reason);
         if (r == 0)
                 r = names_read(names, &pe, place);
         if (r == 0)
@@ -129,31 +129,44 @@ typedef struct ComponentSearch {
         const char *path;
 } ComponentSearch;
 
-static bool component_take(int fd, uint64_t begin, void *data)
+static bool component_take(const ImageBytes *image, void *data)
 {
         const ComponentSearch *search = data;
         const char *reason;
         PeFile pe;
 
-        return pe_file_read(&pe, fd, begin, &reason) == 0 &&
+        return image_bytes_read(image, &pe, &reason) == 0 &&
                names_take(search->names, search->i, &pe, search->path);
 }
 
-/* In the program that has the composite image, or beside that. */
-static void names_look_for(ImageNames *names, uint32_t i)
+/* In the program that has the composite image. */
+static bool names_look_in_host(ImageNames *names, ComponentSearch *search)
 {
-        static const SymbolDirs NONE;
+        uint64_t work = 0;
+        const bool is_found = names->host >= 0 &&
+                              bundles_find_image_in(&names->sources->bundles, names->host,
+                                                    search->path, &work, component_take, search);
+
+        image_sources_add_work(names->sources, names->pid, work);
+        return is_found;
+}
+
+/* There, or beside it. False: it is not looked for, because the process has cost too much. */
+static bool names_look_for(ImageNames *names, uint32_t i)
+{
         const char *name = r2r_code_component_name(names->code, i);
         const int n = (int)(symbol_dirs_name(names->path) - names->path);
         char path[MAX_PATH];
         ComponentSearch search = {names, i, path};
         int length = name ? snprintf(path, sizeof(path), "%.*s%s.dll", n, names->path, name) : -1;
 
+        if (!image_sources_may_look(names->sources, names->pid))
+                return false;
         if (length > 0 && (size_t)length < sizeof(path) && *name && !strchr(name, '/') &&
-            !(names->host >= 0 && bundle_find_image_in(names->host, path, component_take, &search)))
-                image_search(names->pid, path, names->dirs ? names->dirs : &NONE, component_take,
-                             &search);
+            !names_look_in_host(names, &search))
+                image_search(names->sources, names->pid, path, component_take, &search);
         r2r_names_skip(names->names, i);
+        return true;
 }
 
 static bool names_describe(const ImageNames *names, ImageMethod *ret)
@@ -170,9 +183,8 @@ bool image_names_find(ImageNames *names, uint32_t rva, ImageMethod *ret)
         uint32_t missing;
 
         while (!r2r_names_find(names->names, rva, &ret->name)) {
-                if (!r2r_names_missing(names->names, &missing))
+                if (!r2r_names_missing(names->names, &missing) || !names_look_for(names, missing))
                         return false;
-                names_look_for(names, missing);
         }
         return names_describe(names, ret);
 }
@@ -196,8 +208,8 @@ static bool names_find_component(ImageNames *names, const ImageBody *body, uint3
 
                 if (!name || !is_name_of(body->module_path, name))
                         continue;
-                if (!names->assemblies[i].path)
-                        names_look_for(names, i);
+                if (!names->assemblies[i].path && !names_look_for(names, i))
+                        return false;
                 if (!memcmp(names->assemblies[i].guid, body->guid, PDB_GUID_SIZE)) {
                         *ret = i;
                         return true;

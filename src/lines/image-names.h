@@ -9,7 +9,7 @@
  * that takes some milliseconds and some megabytes.
  */
 
-#include "lines/symbol-dirs.h"
+#include "lines/image-sources.h"
 #include "metadata/r2r-names.h"
 
 #include <sys/types.h>
@@ -18,9 +18,9 @@ typedef struct ImageNames ImageNames;
 
 /* Where an image was found. */
 typedef struct ImagePlace {
-        pid_t pid;              /* files are those that this process sees; 0: those that we see */
-        const char *path;       /* of the image's file */
-        const SymbolDirs *dirs; /* borrowed; NULL: none */
+        pid_t pid;             /* files are those that this process sees; 0: those that we see */
+        const char *path;      /* of the image's file */
+        ImageSources *sources; /* borrowed */
 } ImagePlace;
 
 /* A method. */
@@ -31,11 +31,11 @@ typedef struct ImageMethod {
 } ImageMethod;
 
 /*
- * Reads the image at BEGIN of the file FD. Returns 0; -ENOMEM; -EBADMSG, if there is no precompiled
+ * Reads IMAGE. Returns 0; -ENOMEM; -EBADMSG, if there is no precompiled
  * code that can be read; or pread()'s error. At most 192 MiB of metadata, and the tables of
  * r2r-code.h.
  */
-int image_names_read(ImageNames **ret, int fd, uint64_t begin, const ImagePlace *place);
+int image_names_read(ImageNames **ret, const ImageBytes *image, const ImagePlace *place);
 /* NULL is fine. */
 void image_names_free(ImageNames *names);
 /* Bytes of memory, about. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "lines/image-search.h"
 
-#include "lines/bundle.h"
 #include "util/fd.h"
 #include "util/rootfs.h"
 
-void image_search(pid_t pid, const char *path, const SymbolDirs *dirs, SymbolImageFn fn, void *data)
+/* Where it was, or in the program. */
+static bool search_process(ImageSources *sources, pid_t pid, const char *path, uint64_t *work,
+                           ImageFn fn, void *data)
 {
         FD_AUTO int process_root = rootfs_open_root(pid);
         /* A process that is gone may have had another root. The ids show what is its. */
@@ -13,7 +14,18 @@ void image_search(pid_t pid, const char *path, const SymbolDirs *dirs, SymbolIma
         const int root = process_root >= 0 ? process_root : own_root;
         FD_AUTO int fd = rootfs_open_file(root, path);
 
-        if (!(fd >= 0 && fn(fd, 0, data)) &&
-            !(fd < 0 && bundle_find_image(pid, root, path, fn, data)))
-                symbol_dirs_find_image(dirs, path, fn, data);
+        if (fd >= 0)
+                return fn(&(ImageBytes){fd, 0, work}, data);
+        return bundles_find_image(&sources->bundles, pid, root, path, work, fn, data);
+}
+
+void image_search(ImageSources *sources, pid_t pid, const char *path, ImageFn fn, void *data)
+{
+        uint64_t work = SOURCES_FILE_WORK;
+
+        if (!image_sources_may_look(sources, pid))
+                return;
+        if (!search_process(sources, pid, path, &work, fn, data))
+                symbol_dirs_find_image(&sources->dirs, path, &work, fn, data);
+        image_sources_add_work(sources, pid, work);
 }

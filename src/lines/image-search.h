@@ -8,13 +8,10 @@
  * directories.
  */
 
-#include "lines/symbol-dirs.h"
-
-#include <sys/types.h>
+#include "lines/image-sources.h"
 
 /*
  * Calls FN for each candidate until it is true. PID: paths are those that this process sees; 0:
- * those that we see.
+ * those that we see. Nothing is looked for if the process has cost too much.
  */
-void image_search(pid_t pid, const char *path, const SymbolDirs *dirs, SymbolImageFn fn,
-                  void *data);
+void image_search(ImageSources *sources, pid_t pid, const char *path, ImageFn fn, void *data);

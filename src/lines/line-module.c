@@ -15,9 +15,11 @@
 /* A search for the PDB of a module. */
 typedef struct PdbSearch {
         LineModule *module;
+        ImageSources *sources;
         PdbCache *cache;
-        int root;    /* of the module's files; -1: none */
-        bool has_id; /* the assembly was read: `id` counts, else the event's GUID */
+        uint64_t work; /* bytes that were read and unpacked */
+        int root;      /* of the module's files; -1: none */
+        bool has_id;   /* the assembly was read: `id` counts, else the event's GUID */
         PdbId id;
         const uint8_t *checksum; /* NULL: there is none */
         bool has_other;          /* a PDB of another build was seen */
@@ -29,11 +31,11 @@ static const uint8_t *search_guid(const PdbSearch *search)
         return search->has_id ? search->id.guid : search->module->guid;
 }
 
-static bool search_accepts(const PdbSearch *search, const Pdb *pdb)
+static bool search_accepts(const PdbSearch *search, const PdbId *id)
 {
         if (search->has_id)
-                return pdb_id_equals(&search->id, &pdb->id);
-        return memcmp(search->module->guid, pdb->id.guid, PDB_GUID_SIZE) == 0;
+                return pdb_id_equals(&search->id, id);
+        return memcmp(search->module->guid, id->guid, PDB_GUID_SIZE) == 0;
 }
 
 /* True if that is the PDB: FILE is loaded. Takes over BYTES. */
@@ -49,7 +51,8 @@ static bool search_take(PdbSearch *search, PdbFile *file, uint8_t *bytes, size_t
                 search->has_unreadable = true;
                 return false;
         }
-        if (!search_accepts(search, &pdb)) {
+        if (!search_accepts(search, &pdb.id)) {
+                pdb_cache_note(file, &pdb.id);
                 search->has_other = true;
                 pdb_deinit(&pdb);
                 return false;
@@ -102,12 +105,13 @@ static bool search_file(PdbSearch *search, int root, const char *path)
         file = pdb_cache_file(search->cache, &status, 0);
         if (!file)
                 return false;
-        if (file->is_loaded) {
-                if (search_accepts(search, &file->pdb))
-                        return search_found(search, file);
+        if (file->has_id && !search_accepts(search, &file->id)) {
                 search->has_other = true;
                 return false;
         }
+        if (file->is_loaded)
+                return search_found(search, file);
+        search->work += (uint64_t)status.st_size;
         bytes = read_all(fd, (size_t)status.st_size);
         if (!bytes) {
                 search->has_unreadable = true;
@@ -151,8 +155,9 @@ static bool search_dirs_for(PdbSearch *search, int root, const SymbolDirs *dirs,
         return false;
 }
 
-static bool search_dirs(PdbSearch *search, const SymbolDirs *dirs, const char *name)
+static bool search_dirs(PdbSearch *search, const char *name)
 {
+        const SymbolDirs *dirs = &search->sources->dirs;
         FD_AUTO int root = dirs->n ? rootfs_open_root(0) : -1;
         char small[MAX_PATH];
 
@@ -175,17 +180,21 @@ static bool search_embedded(PdbSearch *search, const PeFile *image, const DebugD
         file = pdb_cache_file(search->cache, &status, image->begin);
         if (!file)
                 return false;
+        if (file->has_id && !search_accepts(search, &file->id))
+                return false;
         if (file->is_loaded)
-                return search_accepts(search, &file->pdb) && search_found(search, file);
+                return search_found(search, file);
+        search->work += directory->n_embedded;
         if (debug_directory_unpack(directory, image, PDB_MAX_BYTES, &bytes, &n, &reason) < 0) {
                 search->has_unreadable = true;
                 return false;
         }
+        search->work += n;
         return search_take(search, file, bytes, n, NULL) && search_found(search, file);
 }
 
-/* Looks with what the assembly at BEGIN of the file FD has. False: it is not that assembly. */
-static bool search_by_image(PdbSearch *search, int fd, uint64_t begin, const SymbolDirs *dirs)
+/* Looks with what the assembly has. False: it is not that assembly. */
+static bool search_by_image(PdbSearch *search, const ImageBytes *bytes)
 {
         LineModule *module = search->module;
         char path[MAX_PATH], name[MAX_PATH];
@@ -193,7 +202,7 @@ static bool search_by_image(PdbSearch *search, int fd, uint64_t begin, const Sym
         const char *reason;
         PeFile image;
 
-        if (pe_file_read(&image, fd, begin, &reason) < 0 ||
+        if (image_bytes_read(bytes, &image, &reason) < 0 ||
             debug_directory_read(&directory, &image, &reason) < 0)
                 return false;
         if (!directory.has_id) {
@@ -214,40 +223,35 @@ static bool search_by_image(PdbSearch *search, int fd, uint64_t begin, const Sym
         if (!(path_beside(module->path, name, path, sizeof(path)) &&
               search_file(search, search->root, path)) &&
             !search_embedded(search, &image, &directory))
-                search_dirs(search, dirs, name);
+                search_dirs(search, name);
         search->checksum = NULL;
         return true;
 }
 
-/* An image in the symbol directories, and those directories. */
-typedef struct PdbImages {
-        PdbSearch *search;
-        const SymbolDirs *dirs;
-} PdbImages;
-
-static bool search_take_image(int fd, uint64_t begin, void *data)
+static bool search_take_image(const ImageBytes *image, void *data)
 {
-        const PdbImages *images = data;
-        LineModule *module = images->search->module;
-        const PdbState state = module->state;
+        PdbSearch *search = data;
+        const PdbState state = search->module->state;
 
-        if (search_by_image(images->search, fd, begin, images->dirs))
+        if (search_by_image(search, image))
                 return true;
         /* What another build has says nothing about this one. */
-        module->state = state;
+        search->module->state = state;
         return false;
 }
 
 /* The images in the program's own file, and in the symbol directories, that are called as the
  * module is. HAS_FILE: there is a file where the module was. */
-static bool search_images(PdbSearch *search, const SymbolDirs *dirs, bool has_file)
+static bool search_images(PdbSearch *search, bool has_file)
 {
         const LineModule *module = search->module;
-        PdbImages images = {search, dirs};
+        ImageSources *sources = search->sources;
 
-        return (!has_file && bundle_find_image(module->pid, search->root, module->path,
-                                               search_take_image, &images)) ||
-               symbol_dirs_find_image(dirs, module->path, search_take_image, &images);
+        return (!has_file &&
+                bundles_find_image(&sources->bundles, module->pid, search->root, module->path,
+                                   &search->work, search_take_image, search)) ||
+               symbol_dirs_find_image(&sources->dirs, module->path, &search->work,
+                                      search_take_image, search);
 }
 
 /* "A.B" -> "A.B.pdb". A module without a file has the name of its assembly for a path. */
@@ -260,41 +264,40 @@ static bool pdb_name_of_assembly(const char *name, char *buffer, size_t n)
 
 /* There was no file: it was loaded from memory. Only our own directories are looked into. The name
  * that the compiler gave the PDB need not be that of the assembly. */
-static void search_for_memory(PdbSearch *search, const SymbolDirs *dirs)
+static void search_for_memory(PdbSearch *search)
 {
         const LineModule *module = search->module;
         char name[MAX_PATH];
 
-        if (*module->pdb_path && search_dirs(search, dirs, symbol_dirs_name(module->pdb_path)))
+        if (*module->pdb_path && search_dirs(search, symbol_dirs_name(module->pdb_path)))
                 return;
         if (pdb_name_of_assembly(module->path, name, sizeof(name)))
-                search_dirs(search, dirs, name);
+                search_dirs(search, name);
 }
 
-static bool search_name_by_guid(PdbSearch *search, const SymbolDirs *dirs, const char *name)
+static bool search_name_by_guid(PdbSearch *search, const char *name)
 {
         char path[MAX_PATH];
 
         return (path_beside(search->module->path, name, path, sizeof(path)) &&
                 search_file(search, search->root, path)) ||
-               search_dirs(search, dirs, name);
+               search_dirs(search, name);
 }
 
 /* Looks with the GUID of the event alone: there is no assembly. */
-static void search_by_guid(PdbSearch *search, const SymbolDirs *dirs)
+static void search_by_guid(PdbSearch *search)
 {
         const LineModule *module = search->module;
         char name[MAX_PATH];
 
         search->has_id = false;
-        if (*module->pdb_path &&
-            search_name_by_guid(search, dirs, symbol_dirs_name(module->pdb_path)))
+        if (*module->pdb_path && search_name_by_guid(search, symbol_dirs_name(module->pdb_path)))
                 return;
         if (pdb_name_of(module->path, name, sizeof(name)))
-                search_name_by_guid(search, dirs, name);
+                search_name_by_guid(search, name);
 }
 
-static void search_by_path(PdbSearch *search, const SymbolDirs *dirs)
+static void search_by_path(PdbSearch *search)
 {
         const LineModule *module = search->module;
         FD_AUTO int root = rootfs_open_root(module->pid);
@@ -305,9 +308,9 @@ static void search_by_path(PdbSearch *search, const SymbolDirs *dirs)
                 root = rootfs_open_root(0);
         search->root = root;
         fd = root >= 0 ? rootfs_open_file(root, module->path) : -1;
-        if (!(fd >= 0 && search_by_image(search, fd, 0, dirs)) &&
-            !search_images(search, dirs, fd >= 0))
-                search_by_guid(search, dirs);
+        if (!(fd >= 0 && search_by_image(search, &(ImageBytes){fd, 0, &search->work})) &&
+            !search_images(search, fd >= 0))
+                search_by_guid(search);
         search->root = -1;
 }
 
@@ -318,26 +321,34 @@ void line_module_free(LineModule *module)
         free(module);
 }
 
-void line_module_find(LineModule *module, const SymbolDirs *dirs, PdbCache *cache)
+bool line_module_find(LineModule *module, ImageSources *sources, PdbCache *cache)
 {
-        PdbSearch search = {.module = module, .cache = cache, .root = -1};
+        PdbSearch search = {.module = module,
+                            .sources = sources,
+                            .cache = cache,
+                            .work = SOURCES_FILE_WORK,
+                            .root = -1};
         const bool has_path = *module->path == '/';
 
+        if (!image_sources_may_look(sources, module->pid))
+                return false;
         module->state = PDB_MISSING;
         module->file = NULL;
         /* One without the GUID of a PDB has none, like that of a dynamic assembly. */
-        if (!module->has_guid || (!has_path && !dirs->n)) {
+        if (!module->has_guid || (!has_path && !sources->dirs.n)) {
                 module->state = PDB_NONE;
-                return;
+                return true;
         }
         if (has_path)
-                search_by_path(&search, dirs);
+                search_by_path(&search);
         else
-                search_for_memory(&search, dirs);
+                search_for_memory(&search);
+        image_sources_add_work(sources, module->pid, search.work);
         if (module->state == PDB_MISSING)
                 module->state = search.has_other        ? PDB_OTHER
                                 : search.has_unreadable ? PDB_UNREADABLE
                                                         : PDB_MISSING;
         if (module->file)
                 module->state = PDB_FOUND;
+        return true;
 }

@@ -9,8 +9,8 @@
  * never enough.
  */
 
+#include "lines/image-sources.h"
 #include "lines/pdb-cache.h"
-#include "lines/symbol-dirs.h"
 
 #include <sys/types.h>
 
@@ -37,5 +37,8 @@ typedef struct LineModule {
 
 void line_module_free(LineModule *module);
 
-/* Looks for the module's PDB, and loads it: sets state and file. */
-void line_module_find(LineModule *module, const SymbolDirs *dirs, PdbCache *cache);
+/*
+ * Looks for the module's PDB, and loads it: sets state and file. False: it does not look, because
+ * the process has cost too much.
+ */
+bool line_module_find(LineModule *module, ImageSources *sources, PdbCache *cache);

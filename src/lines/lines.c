@@ -13,7 +13,7 @@
 #define TOKEN_METHOD 0x06000000u
 
 struct Lines {
-        SymbolDirs dirs;
+        ImageSources sources;
         SourceMap map;
         PdbCache cache;
         LineModule **modules; /* owned */
@@ -45,13 +45,13 @@ void lines_free(Lines *lines)
         free(lines->modules);
         pdb_cache_deinit(&lines->cache);
         source_map_deinit(&lines->map);
-        symbol_dirs_deinit(&lines->dirs);
+        image_sources_deinit(&lines->sources);
         free(lines);
 }
 
 bool lines_add_directory(Lines *lines, const char *path)
 {
-        return symbol_dirs_add(&lines->dirs, path);
+        return symbol_dirs_add(&lines->sources.dirs, path);
 }
 
 bool lines_add_map(Lines *lines, const char *from, const char *to)
@@ -59,11 +59,11 @@ bool lines_add_map(Lines *lines, const char *from, const char *to)
         return source_map_add(&lines->map, from, to);
 }
 
-const SymbolDirs *lines_directories(Lines *lines)
+ImageSources *lines_sources(Lines *lines)
 {
         if (!lines->has_defaults)
-                lines->has_defaults = symbol_dirs_add_default(&lines->dirs);
-        return &lines->dirs;
+                lines->has_defaults = symbol_dirs_add_default(&lines->sources.dirs);
+        return &lines->sources;
 }
 
 static uint64_t hash_text(uint64_t hash, const char *text)
@@ -82,32 +82,55 @@ static bool module_is(const LineModule *module, const LineModule *asked)
 }
 
 /* NULL: no memory. */
-static LineModule *lines_add_module(Lines *lines, const LineModule *asked)
+static LineModule *line_module_copy(const LineModule *asked)
 {
-        LineModule **modules, *module;
+        LineModule *module = malloc(sizeof(*module));
 
-        if (lines->n_modules >= MAX_MODULES)
-                lines_forget_modules(lines);
-        modules = realloc(lines->modules, (lines->n_modules + 1) * sizeof(*modules));
-        if (!modules)
-                return NULL;
-        lines->modules = modules;
-        module = malloc(sizeof(*module));
         if (!module)
                 return NULL;
         *module = *asked;
         module->path = strdup(asked->path);
         module->pdb_path = strdup(asked->pdb_path);
-        if (!module->path || !module->pdb_path) {
-                line_module_free(module);
-                return NULL;
-        }
-        line_module_find(module, lines_directories(lines), &lines->cache);
-        modules[lines->n_modules++] = module;
-        return module;
+        if (module->path && module->pdb_path)
+                return module;
+        line_module_free(module);
+        return NULL;
 }
 
-static LineModule *lines_module(Lines *lines, const LineQuestion *question)
+/* Takes over MODULE. False: no memory. */
+static bool lines_keep_module(Lines *lines, LineModule *module)
+{
+        LineModule **modules;
+
+        if (lines->n_modules >= MAX_MODULES)
+                lines_forget_modules(lines);
+        modules = realloc(lines->modules, (lines->n_modules + 1) * sizeof(*modules));
+        if (!modules) {
+                line_module_free(module);
+                return false;
+        }
+        lines->modules = modules;
+        modules[lines->n_modules++] = module;
+        lines->last = module;
+        return true;
+}
+
+/* A module that was not asked about yet. One that is not looked for may be in another process. */
+static LineStatus lines_add_module(Lines *lines, const LineModule *asked)
+{
+        LineModule *module = line_module_copy(asked);
+
+        if (!module)
+                return LINE_PDB_MISSING;
+        if (!line_module_find(module, lines_sources(lines), &lines->cache)) {
+                line_module_free(module);
+                return LINE_TOO_MUCH;
+        }
+        return lines_keep_module(lines, module) ? LINE_FOUND : LINE_PDB_MISSING;
+}
+
+/* Sets `last` to the module: with LINE_FOUND, whatever its state is. */
+static LineStatus lines_find_module(Lines *lines, const LineQuestion *question)
 {
         static const uint8_t NONE[PDB_GUID_SIZE];
         LineModule asked = {.pid = question->pid,
@@ -120,11 +143,13 @@ static LineModule *lines_module(Lines *lines, const LineQuestion *question)
         asked.has_guid = memcmp(asked.guid, NONE, PDB_GUID_SIZE) != 0;
         asked.hash = hash_text((uint64_t)question->pid ^ asked.guid[0], question->module_path);
         if (lines->last && module_is(lines->last, &asked))
-                return lines->last;
+                return LINE_FOUND;
         for (i = 0; i < lines->n_modules; i++)
-                if (module_is(lines->modules[i], &asked))
-                        return lines->last = lines->modules[i];
-        return lines->last = lines_add_module(lines, &asked);
+                if (module_is(lines->modules[i], &asked)) {
+                        lines->last = lines->modules[i];
+                        return LINE_FOUND;
+                }
+        return lines_add_module(lines, &asked);
 }
 
 static char *map_path(const char *path, void *data)
@@ -142,6 +167,7 @@ static LineStatus lines_find_method(Lines *lines, const LineQuestion *question, 
         };
         uint32_t method = question->token & ~TOKEN_TABLE;
         MetadataSpan checksum = {0};
+        LineStatus status;
         LineModule *module;
         PdbPoint point;
         bool is_found;
@@ -153,11 +179,13 @@ static LineStatus lines_find_method(Lines *lines, const LineQuestion *question, 
                 return LINE_OTHER_IL;
         if (!is_first && question->il < 0)
                 return LINE_NO_IL;
-        module = lines_module(lines, question);
-        if (!module)
-                return LINE_PDB_MISSING;
-        if (module->state == PDB_FOUND && !module->file->is_loaded)
-                line_module_find(module, &lines->dirs, &lines->cache);
+        status = lines_find_module(lines, question);
+        if (status != LINE_FOUND)
+                return status;
+        module = lines->last;
+        if (module->state == PDB_FOUND && !module->file->is_loaded &&
+            !line_module_find(module, &lines->sources, &lines->cache))
+                return LINE_TOO_MUCH;
         if (module->state != PDB_FOUND)
                 return STATUSES[module->state];
         pdb_cache_use(&lines->cache, module->file);

@@ -7,7 +7,7 @@
  * Only for the IL that the assembly's file has: a profiler's IL has no lines.
  */
 
-#include "lines/symbol-dirs.h"
+#include "lines/image-sources.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,8 +27,8 @@ void lines_free(Lines *lines);
  */
 bool lines_add_directory(Lines *lines, const char *path);
 bool lines_add_map(Lines *lines, const char *from, const char *to);
-/* The directories that were added, and the default ones: borrowed. */
-const SymbolDirs *lines_directories(Lines *lines);
+/* The directories that were added, and the default ones; what is looked for there. Borrowed. */
+ImageSources *lines_sources(Lines *lines);
 
 typedef struct LineQuestion {
         pid_t pid; /* files are those that this process sees; 0: those that we see */
@@ -51,6 +51,7 @@ typedef enum LineStatus {
         LINE_PDB_WINDOWS, /* it has one of the kind that only Windows has */
         LINE_PDB_DAMAGED, /* it cannot be read */
         LINE_NONE,        /* the PDB has no line for it: the compiler made the code up */
+        LINE_TOO_MUCH,    /* the files of the process cost too much: see lines/image-sources.h */
         _LINE_STATUS_MAX,
 } LineStatus;
 

@@ -93,8 +93,15 @@ static void file_grow(PdbCache *cache, PdbFile *file, size_t n)
         cache_shrink(cache, file);
 }
 
+void pdb_cache_note(PdbFile *file, const PdbId *id)
+{
+        file->has_id = true;
+        file->id = *id;
+}
+
 void pdb_cache_load(PdbCache *cache, PdbFile *file, const Pdb *pdb)
 {
+        pdb_cache_note(file, &pdb->id);
         file->pdb = *pdb;
         file->is_loaded = true;
         pdb_cache_use(cache, file);

@@ -27,6 +27,8 @@ typedef struct PdbFile {
         struct timespec changed;
         uint64_t used; /* the cache's count of uses at the last one */
         bool is_loaded;
+        bool has_id; /* it was loaded before, or is another one than that which was looked for */
+        PdbId id;
         Pdb pdb;          /* if it is loaded */
         char **documents; /* owned: paths by row, made when they are asked for; NULL elements: not
                              yet */
@@ -48,6 +50,8 @@ void pdb_cache_deinit(PdbCache *cache);
  * none. NULL: no memory.
  */
 PdbFile *pdb_cache_file(PdbCache *cache, const struct stat *status, uint64_t begin);
+/* What is in FILE, which is not loaded, whether it is loaded then or not. */
+void pdb_cache_note(PdbFile *file, const PdbId *id);
 /* Takes over PDB; FILE is not loaded. */
 void pdb_cache_load(PdbCache *cache, PdbFile *file, const Pdb *pdb);
 /* FILE is used now. */

@@ -102,15 +102,15 @@ static bool read_mvid(const PeFile *pe, uint8_t ret[R2R_MVID_SIZE])
 }
 
 /* Reads the image, if it is the one that was loaded. */
-static bool image_read(int fd, uint64_t begin, void *data)
+static bool image_read(const ImageBytes *image, void *data)
 {
         CodeSearch *search = data;
         const char *reason;
         PeFile pe;
 
-        search->begin = begin;
+        search->begin = image->begin;
         /* The assembly before it was precompiled has the same GUID: that is not the one. */
-        if (pe_file_read(&pe, fd, begin, &reason) < 0 || !debug_directory_is_of(&pe, search->guid))
+        if (image_bytes_read(image, &pe, &reason) < 0 || !debug_directory_is_of(&pe, search->guid))
                 return false;
         if (r2r_code_owner(&pe, search->owner, sizeof(search->owner)) == 0 &&
             read_mvid(&pe, search->mvid))
@@ -119,20 +119,20 @@ static bool image_read(int fd, uint64_t begin, void *data)
         return r2r_code_read(&search->code, &pe, &reason) == 0;
 }
 
-static bool composite_read(int fd, uint64_t begin, void *data)
+static bool composite_read(const ImageBytes *image, void *data)
 {
         PrecompiledComposite *composite = data;
         const char *reason;
         PeFile pe;
 
-        composite->begin = begin;
-        return pe_file_read(&pe, fd, begin, &reason) == 0 &&
+        composite->begin = image->begin;
+        return image_bytes_read(image, &pe, &reason) == 0 &&
                r2r_code_read_composite(&composite->code, &pe, &reason) == 0;
 }
 
 /* The composite image OWNER, beside the module. NULL: no memory. */
 static const PrecompiledComposite *precompiled_composite(Precompiled *precompiled,
-                                                         const SymbolDirs *dirs,
+                                                         ImageSources *sources,
                                                          const PrecompiledQuestion *question,
                                                          const char *owner)
 {
@@ -151,29 +151,29 @@ static const PrecompiledComposite *precompiled_composite(Precompiled *precompile
         composite_clear(composite);
         composite->path = path;
         composite->pid = question->pid;
-        image_search(question->pid, path, dirs, composite_read, composite);
+        image_search(sources, question->pid, path, composite_read, composite);
         return composite;
 }
 
 /* Sets the image's code. */
-static void image_load(Precompiled *precompiled, PrecompiledImage *image, const SymbolDirs *dirs,
+static void image_load(Precompiled *precompiled, PrecompiledImage *image, ImageSources *sources,
                        const PrecompiledQuestion *question)
 {
         CodeSearch search = {.guid = question->pdb_guid};
         const PrecompiledComposite *composite;
 
-        image_search(question->pid, question->module_path, dirs, image_read, &search);
+        image_search(sources, question->pid, question->module_path, image_read, &search);
         image->code = search.code;
         image->begin = search.begin;
         if (!*search.owner || strchr(search.owner, '/'))
                 return;
-        composite = precompiled_composite(precompiled, dirs, question, search.owner);
+        composite = precompiled_composite(precompiled, sources, question, search.owner);
         if (composite && composite->code &&
             r2r_code_component(&image->code, composite->code, search.mvid) == 0)
                 image->begin = composite->begin;
 }
 
-static const PrecompiledImage *precompiled_image(Precompiled *precompiled, const SymbolDirs *dirs,
+static const PrecompiledImage *precompiled_image(Precompiled *precompiled, ImageSources *sources,
                                                  const PrecompiledQuestion *question)
 {
         PrecompiledImage *image;
@@ -185,6 +185,8 @@ static const PrecompiledImage *precompiled_image(Precompiled *precompiled, const
                     !memcmp(image->guid, question->pdb_guid, PDB_GUID_SIZE))
                         return image;
         }
+        if (!image_sources_may_look(sources, question->pid))
+                return NULL;
         image = &precompiled->images[precompiled->next];
         image_clear(image);
         precompiled->next = (precompiled->next + 1) % MAX_IMAGES;
@@ -198,12 +200,12 @@ static const PrecompiledImage *precompiled_image(Precompiled *precompiled, const
         }
         image->pid = question->pid;
         memcpy(image->guid, question->pdb_guid, PDB_GUID_SIZE);
-        image_load(precompiled, image, dirs, question);
+        image_load(precompiled, image, sources, question);
         return image;
 }
 
 /* The map of the code that is asked about; the caller frees its entries. */
-static bool precompiled_map(Precompiled *precompiled, const SymbolDirs *dirs,
+static bool precompiled_map(Precompiled *precompiled, ImageSources *sources,
                             const PrecompiledQuestion *question, R2RMap *ret)
 {
         static const uint8_t NONE[PDB_GUID_SIZE];
@@ -214,7 +216,7 @@ static bool precompiled_map(Precompiled *precompiled, const SymbolDirs *dirs,
             question->offset >= question->size || question->token >> 24 != 6 ||
             !memcmp(question->pdb_guid, NONE, PDB_GUID_SIZE))
                 return false;
-        image = precompiled_image(precompiled, dirs, question);
+        image = precompiled_image(precompiled, sources, question);
         return image && image->code &&
                r2r_code_find_body(image->code, question->token & 0xffffff,
                                   question->start - image->begin % PAGE, question->size, &method) &&
@@ -236,13 +238,13 @@ static int32_t map_line_il(const R2RMap *map, int32_t il)
         return line_il;
 }
 
-bool precompiled_find(Precompiled *precompiled, const SymbolDirs *dirs,
+bool precompiled_find(Precompiled *precompiled, ImageSources *sources,
                       const PrecompiledQuestion *question, PrecompiledAnswer *ret)
 {
         int32_t il = 0;
         R2RMap map;
 
-        if (!precompiled_map(precompiled, dirs, question, &map))
+        if (!precompiled_map(precompiled, sources, question, &map))
                 return false;
         *ret = (PrecompiledAnswer){.has_il = r2r_map_lookup(&map, (uint32_t)question->offset, &il)};
         if (ret->has_il) {

@@ -8,7 +8,7 @@
  * the GUID that the module's load event had.
  */
 
-#include "lines/symbol-dirs.h"
+#include "lines/image-sources.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,8 +38,7 @@ typedef struct PrecompiledAnswer {
 } PrecompiledAnswer;
 
 /*
- * DIRS: where images are looked for that are not where they were. False: the image or the method's
- * map is not known.
+ * False: the image or the method's map is not known.
  */
-bool precompiled_find(Precompiled *precompiled, const SymbolDirs *dirs,
+bool precompiled_find(Precompiled *precompiled, ImageSources *sources,
                       const PrecompiledQuestion *question, PrecompiledAnswer *ret);

@@ -148,7 +148,8 @@ bool symbol_dirs_small_name(const char *name, char *buffer, size_t n)
 typedef struct ImageSearch {
         int root;
         const char *dir, *name;
-        SymbolImageFn fn;
+        uint64_t *work;
+        ImageFn fn;
         void *data;
 } ImageSearch;
 
@@ -164,7 +165,7 @@ static bool search_try(const ImageSearch *search, const char *key)
         if (n < 0 || (size_t)n >= sizeof(path))
                 return false;
         fd = rootfs_open_file(search->root, path);
-        return fd >= 0 && search->fn(fd, 0, search->data);
+        return fd >= 0 && search->fn(&(ImageBytes){fd, 0, search->work}, search->data);
 }
 
 static bool search_keys(const ImageSearch *search)
@@ -197,12 +198,17 @@ static bool search_dirs(ImageSearch *search, const SymbolDirs *dirs)
         return false;
 }
 
-bool symbol_dirs_find_image(const SymbolDirs *dirs, const char *module_path, SymbolImageFn fn,
-                            void *data)
+bool symbol_dirs_find_image(const SymbolDirs *dirs, const char *module_path, uint64_t *work,
+                            ImageFn fn, void *data)
 {
         FD_AUTO int root = dirs->n ? rootfs_open_root(0) : -1;
         ImageSearch search = {
-                .root = root, .name = symbol_dirs_name(module_path), .fn = fn, .data = data};
+                .root = root,
+                .name = symbol_dirs_name(module_path),
+                .work = work,
+                .fn = fn,
+                .data = data,
+        };
         char small[MAX_PATH];
 
         if (root < 0 || !name_is_plain(search.name))

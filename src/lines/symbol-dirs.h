@@ -12,6 +12,7 @@
  * and the debuggers write NAME and GUID in small letters, with "FFFFFFFF".
  */
 
+#include "lines/image-bytes.h"
 #include "pdb/pdb-id.h"
 
 #include <stddef.h>
@@ -46,15 +47,12 @@ bool symbol_dirs_path(const char *dir, const char *name, const uint8_t guid[PDB_
 /* NAME with small letters for the capitals of ASCII. False: it has none, or does not fit. */
 bool symbol_dirs_small_name(const char *name, char *buffer, size_t n);
 
-/* True if the image at BEGIN of the file FD, which is borrowed, is the one. */
-typedef bool (*SymbolImageFn)(int fd, uint64_t begin, void *data);
-
 /*
  * Calls FN for each image that is called as the module with that path is, until it is true; then
- * that is returned. Of each directory's 256 at most.
+ * that is returned. Of each directory's 256 at most. WORK is that of the images.
  */
-bool symbol_dirs_find_image(const SymbolDirs *dirs, const char *module_path, SymbolImageFn fn,
-                            void *data);
+bool symbol_dirs_find_image(const SymbolDirs *dirs, const char *module_path, uint64_t *work,
+                            ImageFn fn, void *data);
 
 /* The last part of a path of any system. Borrowed from PATH. */
 const char *symbol_dirs_name(const char *path);

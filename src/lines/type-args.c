@@ -55,21 +55,21 @@ typedef struct TypeArgsSearch {
         char owner[MAX_NAME]; /* the composite image that has the module's code; "": none has */
 } TypeArgsSearch;
 
-static bool search_take(int fd, uint64_t begin, void *data)
+static bool search_take(const ImageBytes *image, void *data)
 {
         TypeArgsSearch *search = data;
         const char *reason;
         PeFile pe;
 
         if (search->guid) {
-                if (pe_file_read(&pe, fd, begin, &reason) < 0 ||
+                if (image_bytes_read(image, &pe, &reason) < 0 ||
                     !debug_directory_is_of(&pe, search->guid))
                         return false;
                 if (r2r_code_owner(&pe, search->owner, sizeof(search->owner)) == 0)
                         return true;
                 *search->owner = '\0';
         }
-        return image_names_read(&search->names, fd, begin, &search->place) == 0;
+        return image_names_read(&search->names, image, &search->place) == 0;
 }
 
 /* The names of the file OWNER beside the module. NULL: there are none. */
@@ -85,23 +85,24 @@ static ImageNames *composite_read(const TypeArgsSearch *module)
         memcpy(composite, path, n);
         strcpy(composite + n, module->owner);
         search.place.path = composite;
-        image_search(search.place.pid, composite, search.place.dirs, search_take, &search);
+        image_search(search.place.sources, search.place.pid, composite, search_take, &search);
         free(composite);
         return search.names;
 }
 
-static ImageNames *module_read(const SymbolDirs *dirs, pid_t pid, const ImageBody *body)
+static ImageNames *module_read(ImageSources *sources, pid_t pid, const ImageBody *body)
 {
-        TypeArgsSearch search = {.place = {.pid = pid, .path = body->module_path, .dirs = dirs},
-                                 .guid = body->guid};
+        TypeArgsSearch search = {
+                .place = {.pid = pid, .path = body->module_path, .sources = sources},
+                .guid = body->guid};
 
-        image_search(pid, body->module_path, dirs, search_take, &search);
+        image_search(sources, pid, body->module_path, search_take, &search);
         if (!*search.owner)
                 return search.names;
         return strchr(search.owner, '/') ? NULL : composite_read(&search);
 }
 
-static ImageNames *type_args_image(TypeArgs *args, const SymbolDirs *dirs, pid_t pid,
+static ImageNames *type_args_image(TypeArgs *args, ImageSources *sources, pid_t pid,
                                    const ImageBody *body)
 {
         TypeArgsImage *image;
@@ -113,6 +114,8 @@ static ImageNames *type_args_image(TypeArgs *args, const SymbolDirs *dirs, pid_t
                     !memcmp(image->guid, body->guid, PDB_GUID_SIZE))
                         return image->names;
         }
+        if (!image_sources_may_look(sources, pid))
+                return NULL;
         image = &args->images[args->next];
         type_args_image_clear(image);
         image->path = strdup(body->module_path);
@@ -126,11 +129,11 @@ static ImageNames *type_args_image(TypeArgs *args, const SymbolDirs *dirs, pid_t
                 args->n_images++;
         image->pid = pid;
         memcpy(image->guid, body->guid, PDB_GUID_SIZE);
-        image->names = module_read(dirs, pid, body);
+        image->names = module_read(sources, pid, body);
         return image->names;
 }
 
-const char *type_args_find(TypeArgs *args, const SymbolDirs *dirs, pid_t pid, const ImageBody *body)
+const char *type_args_find(TypeArgs *args, ImageSources *sources, pid_t pid, const ImageBody *body)
 {
         static const uint8_t NONE[PDB_GUID_SIZE];
         ImageNames *names;
@@ -138,6 +141,6 @@ const char *type_args_find(TypeArgs *args, const SymbolDirs *dirs, pid_t pid, co
         if (!body->module_path || !*body->module_path || !body->name_space || !body->size ||
             body->token >> 24 != METADATA_METHOD_DEF || !memcmp(body->guid, NONE, PDB_GUID_SIZE))
                 return NULL;
-        names = type_args_image(args, dirs, pid, body);
+        names = type_args_image(args, sources, pid, body);
         return names ? image_names_find_type_args(names, body) : NULL;
 }

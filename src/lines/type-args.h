@@ -23,5 +23,4 @@ void type_args_free(TypeArgs *args);
  * 0: those that we see. DIRS: where images are looked for that are not where they were; borrowed,
  * and the same in all calls.
  */
-const char *type_args_find(TypeArgs *args, const SymbolDirs *dirs, pid_t pid,
-                           const ImageBody *body);
+const char *type_args_find(TypeArgs *args, ImageSources *sources, pid_t pid, const ImageBody *body);

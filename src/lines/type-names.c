@@ -45,7 +45,7 @@ struct TypeNames {
 /* A text that is being read, and what is written of it. */
 typedef struct TypeParser {
         TypeNames *names;
-        const SymbolDirs *dirs;
+        ImageSources *sources;
         pid_t pid;
         const char *at;
         size_t n; /* bytes written */
@@ -73,14 +73,14 @@ void type_names_free(TypeNames *names)
 }
 
 /* Reads the metadata, if the image is the one that was loaded. */
-static bool type_image_read(int fd, uint64_t begin, void *data)
+static bool type_image_read(const ImageBytes *bytes, void *data)
 {
         TypeImage *image = data;
         const char *reason;
         PeFile pe;
         size_t n;
 
-        if (pe_file_read(&pe, fd, begin, &reason) < 0 || !debug_directory_is_of(&pe, image->guid) ||
+        if (image_bytes_read(bytes, &pe, &reason) < 0 || !debug_directory_is_of(&pe, image->guid) ||
             pe_file_read_metadata(&pe, MAX_METADATA, &image->bytes, &n, &reason) < 0)
                 return false;
         if (metadata_read(&image->metadata, image->bytes, n, &reason))
@@ -91,7 +91,7 @@ static bool type_image_read(int fd, uint64_t begin, void *data)
 }
 
 /* NULL: it is not there. */
-static const Metadata *type_names_metadata(TypeNames *names, const SymbolDirs *dirs, pid_t pid,
+static const Metadata *type_names_metadata(TypeNames *names, ImageSources *sources, pid_t pid,
                                            const char *path, const uint8_t guid[PDB_GUID_SIZE])
 {
         TypeImage *image;
@@ -103,6 +103,8 @@ static const Metadata *type_names_metadata(TypeNames *names, const SymbolDirs *d
                     !memcmp(image->guid, guid, PDB_GUID_SIZE))
                         return image->bytes ? &image->metadata : NULL;
         }
+        if (!image_sources_may_look(sources, pid))
+                return NULL;
         image = &names->images[names->next];
         type_image_clear(image);
         image->path = strdup(path);
@@ -116,7 +118,7 @@ static const Metadata *type_names_metadata(TypeNames *names, const SymbolDirs *d
                 names->n_images++;
         image->pid = pid;
         memcpy(image->guid, guid, PDB_GUID_SIZE);
-        image_search(pid, path, dirs, type_image_read, image);
+        image_search(sources, pid, path, type_image_read, image);
         return image->bytes ? &image->metadata : NULL;
 }
 
@@ -196,7 +198,7 @@ static bool type_parser_reference(TypeParser *parser, uint32_t *ret_token,
             !type_parser_guid(parser, ret_guid) || !type_parser_skip(parser, '@') ||
             !type_parser_path(parser, ret_path))
                 return false;
-        *ret = type_names_metadata(parser->names, parser->dirs, parser->pid, ret_path, ret_guid);
+        *ret = type_names_metadata(parser->names, parser->sources, parser->pid, ret_path, ret_guid);
         return *ret != NULL;
 }
 
@@ -246,9 +248,9 @@ static bool type_parser_list(TypeParser *parser, unsigned depth)
         return true;
 }
 
-const char *type_names_find(TypeNames *names, const SymbolDirs *dirs, pid_t pid, const char *text)
+const char *type_names_find(TypeNames *names, ImageSources *sources, pid_t pid, const char *text)
 {
-        TypeParser parser = {.names = names, .dirs = dirs, .pid = pid, .at = text};
+        TypeParser parser = {.names = names, .sources = sources, .pid = pid, .at = text};
 
         if (!type_parser_list(&parser, 0) || *parser.at)
                 return NULL;
@@ -272,10 +274,10 @@ static bool type_parser_brackets(TypeParser *parser, size_t *ret_n)
         return true;
 }
 
-bool type_names_find_inlined(TypeNames *names, const SymbolDirs *dirs, pid_t pid, const char *text,
+bool type_names_find_inlined(TypeNames *names, ImageSources *sources, pid_t pid, const char *text,
                              TypeNamesInlined *ret)
 {
-        TypeParser parser = {.names = names, .dirs = dirs, .pid = pid, .at = text};
+        TypeParser parser = {.names = names, .sources = sources, .pid = pid, .at = text};
         char type[MAX_NAME];
         const Metadata *metadata;
         size_t n, begin;
@@ -327,7 +329,7 @@ static const char *params_write(const Metadata *metadata, MetadataTable table, u
         return n ? buffer : NULL;
 }
 
-void type_names_find_params(TypeNames *names, const SymbolDirs *dirs, pid_t pid,
+void type_names_find_params(TypeNames *names, ImageSources *sources, pid_t pid,
                             const TypeNamesMethod *method, const char **ret_of_type,
                             const char **ret_of_method)
 {
@@ -339,7 +341,7 @@ void type_names_find_params(TypeNames *names, const SymbolDirs *dirs, pid_t pid,
         *ret_of_method = NULL;
         if (method->module_path && *method->module_path && method->token >> 24 == 6 &&
             memcmp(method->pdb_guid, NONE, PDB_GUID_SIZE) != 0)
-                metadata = type_names_metadata(names, dirs, pid, method->module_path,
+                metadata = type_names_metadata(names, sources, pid, method->module_path,
                                                method->pdb_guid);
         if (!metadata)
                 return;

@@ -9,7 +9,7 @@
  * the module, which has to have the GUID: a path is not enough.
  */
 
-#include "lines/symbol-dirs.h"
+#include "lines/image-sources.h"
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -37,7 +37,7 @@ typedef struct TypeNamesInlined {
  * The method of TEXT, TOKEN@GUID@PATH[ARGUMENT,...][ARGUMENT,...], with the arguments of its type
  * in the first brackets, which may be empty. False if it is not found, or not of that form.
  */
-bool type_names_find_inlined(TypeNames *names, const SymbolDirs *dirs, pid_t pid, const char *text,
+bool type_names_find_inlined(TypeNames *names, ImageSources *sources, pid_t pid, const char *text,
                              TypeNamesInlined *ret);
 
 /* A method of the metadata. */
@@ -52,7 +52,7 @@ typedef struct TypeNamesMethod {
  * between them. Each is NULL if it has none, or they are not found. Valid until the next call of
  * this function.
  */
-void type_names_find_params(TypeNames *names, const SymbolDirs *dirs, pid_t pid,
+void type_names_find_params(TypeNames *names, ImageSources *sources, pid_t pid,
                             const TypeNamesMethod *method, const char **ret_of_type,
                             const char **ret_of_method);
 
@@ -61,4 +61,4 @@ void type_names_find_params(TypeNames *names, const SymbolDirs *dirs, pid_t pid,
  * not of that form. Valid until the next call of this function. PID: files are those that this
  * process sees; 0: those that we see.
  */
-const char *type_names_find(TypeNames *names, const SymbolDirs *dirs, pid_t pid, const char *text);
+const char *type_names_find(TypeNames *names, ImageSources *sources, pid_t pid, const char *text);

@@ -50,6 +50,8 @@ int pe_file_read_at(const PeFile *file, uint64_t offset, void *bytes, size_t n)
         if (offset > file->n || n > file->n - offset)
                 return -EBADMSG;
         offset += file->begin;
+        if (file->work)
+                *file->work += n;
         while (n) {
                 ssize_t r = pread(file->fd, at, n, (off_t)offset);
 

@@ -39,6 +39,7 @@ typedef struct PeFile {
         PeRange directories[PE_MAX_DIRECTORIES];
         PeSection sections[PE_MAX_SECTIONS];
         unsigned n_sections;
+        uint64_t *work; /* borrowed: bytes that are read are added to it; NULL: they do not count */
 } PeFile;
 
 /*

@@ -19,9 +19,6 @@
 #define EMBEDDED_HEADER    8u
 #define CHECKSUM_NAME      "SHA256"
 
-/* Deflate makes no more of a byte. */
-#define MAX_RATIO 1032u
-
 #define DAMAGED  "its debug directory is damaged"
 #define EMBEDDED "its embedded PDB is damaged"
 
@@ -175,7 +172,7 @@ int debug_directory_unpack(const DebugDirectory *directory, const PeFile *file, 
                         r = -EBADMSG;
                 n = byte_cursor_u32(&cursor);
                 /* Checked before memory is allocated. */
-                if (!n || n > max || n / MAX_RATIO > n_packed)
+                if (!n || n > max || n / INFLATE_MAX_RATIO > n_packed)
                         r = -EBADMSG;
         }
         if (r == 0) {

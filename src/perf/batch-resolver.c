@@ -377,7 +377,7 @@ static void ask_type_args(BatchResolver *resolver, const Ask *ask, clrsym_body *
         body->method_param_names = NULL;
 }
 
-_Static_assert(COUNT_LINE_NONE - COUNT_LINE_FOUND == CLRSYM_LINE_NONE, "another order");
+_Static_assert(COUNT_LINE_TOO_MUCH - COUNT_LINE_FOUND == CLRSYM_LINE_TOO_MUCH, "another order");
 
 /* NULL: not known, or not asked for. */
 static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrsym_answer *answer,
@@ -439,6 +439,7 @@ static AskFound ask_find(BatchResolver *resolver, const Batch *batch, const Ask 
         AskFound found = {.verdict = answers_judge(answer, ask->n_queries, ask->kind),
                           .is_place_known = true};
 
+        clrsym_lines_set_process(resolver->lines, ask->pid);
         if (!found.verdict.is_named && ask->code.begin &&
             are_function(resolver, ask, answer + ask->n_queries)) {
                 Verdict function;

@@ -51,6 +51,7 @@ static const struct {
         [COUNT_LINE_PDB_WINDOWS] = {"line-pdb-windows", "with a PDB for Windows"},
         [COUNT_LINE_PDB_DAMAGED] = {"line-pdb-damaged", "with a damaged PDB"},
         [COUNT_LINE_NONE] = {"line-none", "of code that the compiler made up"},
+        [COUNT_LINE_TOO_MUCH] = {"line-too-much", "of processes whose files take too much to read"},
 };
 
 const char *count_name(Count count)

@@ -58,6 +58,7 @@ typedef enum Count {
         COUNT_LINE_PDB_WINDOWS,
         COUNT_LINE_PDB_DAMAGED,
         COUNT_LINE_NONE,
+        COUNT_LINE_TOO_MUCH,
         _COUNT_MAX,
 } Count;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/images.h"
 
-#include "lines/bundle.h"
 #include "perf/mapping-file.h"
 #include "perf/proc-maps.h"
 #include "perf/r2r-image.h"
@@ -18,85 +17,41 @@
 #include <unistd.h>
 
 /*
- * A limit for all functions and names: a program may map many large files that claim to have as
- * many.
+ * A limit for all functions and names. If there are more, those go that were read for the process
+ * with most of them.
  */
 #define MAX_BYTES (256u << 20)
 
+#define CHANGED  "it was changed since it was mapped"
+#define TOO_MUCH "the files of its process take too much to read"
+
 const char IMAGE_IN_ANY[] = "";
 
-/* An assembly's file that was read, or an assembly in a single-file program. */
+/* A file that was looked into: an assembly, or one in a single-file program, or neither. */
 struct ImageFile {
         dev_t device;
         ino_t inode;
         struct timespec changed;
-        uint64_t begin;    /* of the assembly in the file */
+        uint64_t begin;     /* of the assembly in the file */
+        const char *reason; /* static: why it has no code that can be read; NULL: it has */
+        int32_t owner;      /* the process that it was read for */
+        bool is_forgotten;  /* to be read again, if it is asked for */
+        bool has_read_names;
+        size_t n_bytes;    /* of memory: its functions and names */
         char *bundled;     /* owned: its name in the program; NULL: the file is the assembly */
         R2RImage image;    /* owned */
         ImageNames *names; /* owned; NULL: there are none, or they were not read yet */
-        bool has_read_names;
 };
-
-struct ImageMapping {
-        Mapping mapping; /* owned */
-        size_t file;     /* number in files, from 1; 0: no file */
-        const char
-                *reason; /* static: why there is no file; NULL with `file` 0: not looked for yet */
-        bool is_missed;
-};
-
-/* Room for one more element of SIZE bytes. */
-static bool images_make_room(void *array, size_t n, size_t *n_size, size_t size)
-{
-        char **elements = array, *moved;
-        size_t wanted = *n_size ? *n_size * 2 : 64;
-
-        if (n < *n_size)
-                return true;
-        moved = realloc(*elements, wanted * size);
-        if (!moved)
-                return false;
-        *elements = moved;
-        *n_size = wanted;
-        return true;
-}
-
-static int compare_numbers(const void *one, const void *other)
-{
-        const Mapping *a = &(*(ImageMapping *const *)one)->mapping;
-        const Mapping *b = &(*(ImageMapping *const *)other)->mapping;
-
-        if (a->pid != b->pid)
-                return a->pid < b->pid ? -1 : 1;
-        return (a->time > b->time) - (a->time < b->time);
-}
 
 /* Takes over the mapping's path. */
-static bool keep_mapping(void *data, const Mapping *mapping)
+static bool images_take_mapping(void *data, const Mapping *mapping)
 {
         Images *images = data;
-        ImageMapping *row = images_make_room(&images->mappings, images->n_mappings,
-                                             &images->n_mappings_size, sizeof(ImageMapping *))
-                                    ? calloc(1, sizeof(*row))
-                                    : NULL;
 
-        if (!row) {
-                free(mapping->path);
-                return false;
-        }
-        row->mapping = *mapping;
-        images->mappings[images->n_mappings++] = row;
-        return true;
+        return image_mappings_take(&images->mappings, mapping);
 }
 
-static void sort_mappings(Images *images)
-{
-        if (images->n_mappings)
-                qsort(images->mappings, images->n_mappings, sizeof(*images->mappings),
-                      compare_numbers);
-}
-
-static bool read_mappings(Images *images, FILE *file)
+static bool images_read_mappings(Images *images, FILE *file)
 {
         char *line = NULL;
         size_t n_line = 0;
@@ -108,7 +63,7 @@ static bool read_mappings(Images *images, FILE *file)
 
                 if (line[n - 1] == '\n')
                         line[n - 1] = '\0';
-                ok = mapping_take_line(&mapping, line) && keep_mapping(images, &mapping);
+                ok = mapping_take_line(&mapping, line) && images_take_mapping(images, &mapping);
         }
         free(line);
         return ok && !ferror(file);
@@ -129,98 +84,163 @@ bool images_init(Images *images, int fd)
                         close(fd);
                 return false;
         }
-        ok = read_mappings(images, file);
+        ok = images_read_mappings(images, file);
         fclose(file);
-        sort_mappings(images);
+        image_mappings_sort(&images->mappings);
         return ok;
+}
+
+static void image_file_clear(ImageFile *file)
+{
+        r2r_image_deinit(&file->image);
+        image_names_free(file->names);
+        free(file->bundled);
+        file->names = NULL;
+        file->bundled = NULL;
+        file->has_read_names = false;
 }
 
 void images_deinit(Images *images)
 {
         size_t i;
 
-        for (i = 0; i < images->n_mappings; i++) {
-                mapping_deinit(&images->mappings[i]->mapping);
-                free(images->mappings[i]);
-        }
-        for (i = 0; i < images->n_files; i++) {
-                r2r_image_deinit(&images->files[i].image);
-                image_names_free(images->files[i].names);
-                free(images->files[i].bundled);
-        }
-        free(images->mappings);
-        free(images->living);
+        for (i = 0; i < images->n_files; i++)
+                image_file_clear(&images->files[i]);
         free(images->files);
+        hash_index_deinit(&images->by_inode);
+        image_mappings_deinit(&images->mappings);
+        image_sources_deinit(&images->sources);
         *images = (Images){0};
 }
 
-static bool same_moment(const struct timespec *one, const struct timespec *other)
+/* FILE has N bytes of memory now. */
+static void images_account(Images *images, ImageFile *file, size_t n)
+{
+        images->n_bytes += n - file->n_bytes;
+        image_sources_hold(&images->sources, file->owner, (ptrdiff_t)n - (ptrdiff_t)file->n_bytes);
+        file->n_bytes = n;
+}
+
+/* Forgets what was read for the process with most, if there is too much; but not KEPT. */
+static void images_make_room(Images *images, const ImageFile *kept)
+{
+        const pid_t owner = image_sources_largest(&images->sources);
+        size_t i;
+
+        for (i = 0; images->n_bytes > MAX_BYTES && i < images->n_files; i++) {
+                ImageFile *file = &images->files[i];
+
+                if (file == kept || file->owner != owner || !file->n_bytes)
+                        continue;
+                image_file_clear(file);
+                images_account(images, file, 0);
+                file->is_forgotten = true;
+        }
+}
+
+static bool moment_is(const struct timespec *one, const struct timespec *other)
 {
         return one->tv_sec == other->tv_sec && one->tv_nsec == other->tv_nsec;
 }
 
-/* The number of the file, from 1; 0 if it was not read yet. */
-static size_t known_file(const Images *images, const struct stat *status, uint64_t begin)
+static bool image_file_is(const void *rows, uint32_t number, const void *key)
 {
-        size_t i;
+        const ImageFile *file = (const ImageFile *)rows + number, *other = key;
 
-        for (i = 0; i < images->n_files; i++) {
-                const ImageFile *file = &images->files[i];
-
-                if (file->device == status->st_dev && file->inode == status->st_ino &&
-                    file->begin == begin && same_moment(&file->changed, &status->st_ctim))
-                        return i + 1;
-        }
-        return 0;
+        return file->device == other->device && file->inode == other->inode &&
+               file->begin == other->begin && moment_is(&file->changed, &other->changed);
 }
 
-/* BUNDLED: the part of the file that is the assembly; NULL: all of it. */
-static const char *read_file(Images *images, int fd, const struct stat *status,
-                             const BundleFile *bundled, size_t *ret_file)
+/* The row of the file, new if there is none; NULL: no memory. */
+static ImageFile *images_file(Images *images, const ImageFile *key, bool *ret_is_new)
 {
-        ImageFile file = {
+        const uint64_t hash = hash_number(hash_number(key->inode, key->device), key->begin);
+        uint32_t number =
+                hash_index_find(&images->by_inode, hash, image_file_is, images->files, key);
+
+        *ret_is_new = number == INDEX_NONE;
+        if (number != INDEX_NONE)
+                return &images->files[number];
+        if (images->n_files == images->n_files_size) {
+                const size_t n = images->n_files ? 2 * images->n_files : 64;
+                ImageFile *files = realloc(images->files, n * sizeof(*files));
+
+                if (!files)
+                        return NULL;
+                images->files = files;
+                images->n_files_size = n;
+        }
+        if (!hash_index_add(&images->by_inode, hash, (uint32_t)images->n_files))
+                return NULL;
+        images->files[images->n_files] = *key;
+        return &images->files[images->n_files++];
+}
+
+/* Reads the file's functions, or sets the reason. */
+static void image_file_read(ImageFile *file, const ImageBytes *bytes, const BundleFile *bundled)
+{
+        struct stat after;
+
+        file->reason = NULL;
+        file->is_forgotten = false;
+        if (r2r_image_read(&file->image, bytes, &file->reason) < 0)
+                return;
+        file->bundled = bundled ? strdup(bundled->name) : NULL;
+        if (bundled && !file->bundled)
+                file->reason = mapping_file_reason(ENOMEM);
+        else if (fstat(bytes->fd, &after) < 0 || !moment_is(&after.st_ctim, &file->changed))
+                file->reason = CHANGED;
+        if (file->reason)
+                image_file_clear(file);
+}
+
+/*
+ * BUNDLED: the part of the file that is the assembly; NULL: all of it. Returns why it cannot be
+ * read, or NULL.
+ */
+static const char *images_read_file(Images *images, int32_t pid, const ImageBytes *bytes,
+                                    const struct stat *status, const BundleFile *bundled,
+                                    size_t *ret_file)
+{
+        const ImageFile key = {
                 .device = status->st_dev,
                 .inode = status->st_ino,
                 .changed = status->st_ctim,
-                .begin = bundled ? bundled->begin : 0,
+                .begin = bytes->begin,
+                .owner = pid,
         };
-        const char *reason = NULL;
-        struct stat after;
-        size_t n_bytes;
+        bool is_new;
+        ImageFile *file = images_file(images, &key, &is_new);
 
-        *ret_file = known_file(images, status, file.begin);
-        if (*ret_file)
-                return NULL;
-        if (r2r_image_read(&file.image, fd, file.begin, &reason) < 0)
-                return reason;
-        file.bundled = bundled ? strdup(bundled->name) : NULL;
-        n_bytes = file.image.functions.n * sizeof(*file.image.functions.rows);
-        if (fstat(fd, &after) < 0 || !same_moment(&after.st_ctim, &status->st_ctim))
-                reason = "it was changed since it was mapped";
-        else if ((bundled && !file.bundled) || n_bytes > MAX_BYTES - images->n_bytes ||
-                 !images_make_room(&images->files, images->n_files, &images->n_files_size,
-                                   sizeof(file)))
-                reason = "no memory left";
-        if (reason) {
-                r2r_image_deinit(&file.image);
-                free(file.bundled);
-                return reason;
+        if (!file)
+                return mapping_file_reason(ENOMEM);
+        if (is_new || file->is_forgotten) {
+                file->owner = pid;
+                image_file_read(file, bytes, bundled);
+                images_account(images, file,
+                               file->image.functions.n * sizeof(*file->image.functions.rows));
+                images_make_room(images, file);
         }
-        images->n_bytes += n_bytes;
-        images->files[images->n_files++] = file;
-        *ret_file = images->n_files;
-        return NULL;
+        if (!file->reason)
+                *ret_file = (size_t)(file - images->files) + 1;
+        return file->reason;
 }
 
 /* The file that was mapped: it has the code at OFFSET. */
-static const char *read_mapped(Images *images, const Mapping *mapping, uint64_t offset, int fd,
-                               const struct stat *status, size_t *ret_file)
+static const char *images_read_mapped(Images *images, const Mapping *mapping, uint64_t offset,
+                                      int fd, const struct stat *status, uint64_t *work,
+                                      size_t *ret_file)
 {
+        ImageBytes bytes = {.fd = fd, .work = work};
         BundleFile bundled;
+        const bool is_in_program =
+                !mapping_is_assembly(mapping) &&
+                bundles_find_at(&images->sources.bundles, fd, offset, work, &bundled);
 
-        bool is_in_program = !mapping_is_assembly(mapping) && bundle_find_at(fd, offset, &bundled);
-
-        return read_file(images, fd, status, is_in_program ? &bundled : NULL, ret_file);
+        if (is_in_program)
+                bytes.begin = bundled.begin;
+        return images_read_file(images, mapping->pid, &bytes, status,
+                                is_in_program ? &bundled : NULL, ret_file);
 }
 
 /* NULL, and the caller closes RET_FD; or why the file is not there (static). */
@@ -233,100 +253,64 @@ static const char *open_mapped(const Mapping *mapping, MappingSource source, int
         return mapping_file_open(mapping, source, ret_fd, ret_status);
 }
 
-static const char *try_source(Images *images, const Mapping *mapping, uint64_t offset,
-                              MappingSource source, size_t *ret_file)
+static const char *images_try_source(Images *images, const Mapping *mapping, uint64_t offset,
+                                     MappingSource source, uint64_t *work, size_t *ret_file)
 {
         FD_AUTO int fd = -1;
         struct stat status;
         const char *reason = open_mapped(mapping, source, &fd, &status);
 
-        return reason ? reason : read_mapped(images, mapping, offset, fd, &status, ret_file);
-}
-
-/* And the same bytes of it are at an address. */
-static bool same_file(const Mapping *one, const Mapping *other)
-{
-        return one->major == other->major && one->minor == other->minor &&
-               one->inode == other->inode &&
-               one->start - one->offset == other->start - other->offset;
+        return reason ? reason
+                      : images_read_mapped(images, mapping, offset, fd, &status, work, ret_file);
 }
 
 /*
- * The runtime reports precompiled code without its unload, so it could be of another file that was
- * there at another time.
+ * Sets the file, or the reason. The runtime reports precompiled code without its unload, so it
+ * could be of another file that was there at another time.
  */
-static bool is_alone(const Images *images, const Mapping *mapping)
+static void images_look_for(Images *images, ImageMapping *row, uint64_t offset)
 {
-        size_t i;
-
-        for (i = 0; i < images->n_mappings; i++) {
-                const Mapping *other = &images->mappings[i]->mapping;
-
-                if (other->pid == mapping->pid && other->start < mapping->end &&
-                    mapping->start < other->end && !same_file(other, mapping))
-                        return false;
-        }
-        return true;
-}
-
-static void look_for(Images *images, ImageMapping *row, uint64_t offset)
-{
+        const pid_t pid = row->mapping.pid;
+        uint64_t work = SOURCES_FILE_WORK;
         MappingSource source;
 
-        if (!is_alone(images, &row->mapping)) {
+        row->reason = NULL;
+        row->file = 0;
+        if (!image_sources_may_look(&images->sources, pid)) {
+                row->reason = TOO_MUCH;
+                return;
+        }
+        if (!image_mappings_is_alone(&images->mappings, &row->mapping)) {
                 row->reason = "another file was mapped there, too";
                 return;
         }
         for (source = MAPPING_HERE; source < _MAPPING_SOURCE_MAX && !row->file; source++) {
-                const char *reason = try_source(images, &row->mapping, offset, source, &row->file);
+                const char *reason =
+                        images_try_source(images, &row->mapping, offset, source, &work, &row->file);
 
                 /* The reason for the path that perf saw is the useful one. */
                 if (!row->reason)
                         row->reason = reason;
         }
+        image_sources_add_work(&images->sources, pid, work);
 }
 
 /* perf knows later mappings too: DSO is the file that it found. */
-static ImageMapping *mapping_at(const Images *images, int32_t pid, uint64_t address, uint64_t time,
-                                const char *dso)
+static ImageMapping *images_mapping_at(const Images *images, int32_t pid, uint64_t address,
+                                       uint64_t time, const char *dso)
 {
-        size_t low = 0, high = images->n_mappings;
-        ImageMapping *found = NULL;
+        ImageMapping *found = image_mappings_find(&images->mappings, pid, address, time);
 
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (images->mappings[middle]->mapping.pid < pid)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        for (; low < images->n_mappings; low++) {
-                ImageMapping *row = images->mappings[low];
-                const Mapping *mapping = &row->mapping;
-
-                if (mapping->pid != pid || mapping->time > time)
-                        break;
-                if (address >= mapping->start && address < mapping->end)
-                        found = row;
-        }
         return found && (dso == IMAGE_IN_ANY || !strcmp(found->mapping.path, dso)) ? found : NULL;
 }
 
 /* Each process is asked once; one that cannot be asked has no mappings. */
-static void ask_living(Images *images, int32_t pid)
+static void images_ask_living(Images *images, int32_t pid)
 {
-        size_t i;
-
-        for (i = images->n_living; i > 0; i--)
-                if (images->living[i - 1] == pid)
-                        return;
-        if (!images_make_room(&images->living, images->n_living, &images->n_living_size,
-                              sizeof(pid)))
+        if (!image_mappings_add_process(&images->mappings, pid))
                 return;
-        images->living[images->n_living++] = pid;
-        proc_maps_read(pid, keep_mapping, images);
-        sort_mappings(images);
+        proc_maps_read(pid, images_take_mapping, images);
+        image_mappings_sort(&images->mappings);
 }
 
 /* Where the runtime has the assembly: beside the program, if it is in that. */
@@ -344,7 +328,9 @@ static char *path_of_assembly(const Mapping *mapping, const ImageFile *file)
 static void images_read_names(Images *images, const Mapping *mapping, ImageFile *file)
 {
         char *assembly = path_of_assembly(mapping, file);
-        const ImagePlace place = {.pid = mapping->pid, .path = assembly};
+        const ImagePlace place = {
+                .pid = mapping->pid, .path = assembly, .sources = &images->sources};
+        uint64_t work = SOURCES_FILE_WORK;
         bool is_open = false;
         MappingSource source;
         struct stat status;
@@ -355,29 +341,29 @@ static void images_read_names(Images *images, const Mapping *mapping, ImageFile 
 
                 is_open = !open_mapped(mapping, source, &fd, &status);
                 if (is_open)
-                        image_names_read(&file->names, fd, file->begin, &place);
+                        image_names_read(&file->names, &(ImageBytes){fd, file->begin, &work},
+                                         &place);
         }
         free(assembly);
         file->has_read_names = true;
+        image_sources_add_work(&images->sources, mapping->pid, work);
         if (!file->names)
                 return;
-        if (image_names_size(file->names) > MAX_BYTES - images->n_bytes) {
-                image_names_free(file->names);
-                file->names = NULL;
-        } else {
-                images->n_bytes += image_names_size(file->names);
-        }
+        images_account(images, file, file->n_bytes + image_names_size(file->names));
+        images_make_room(images, file);
 }
 
 /* A search may read the metadata of further assemblies. */
-static bool images_search(Images *images, ImageNames *names, uint32_t rva, ImageMethod *ret)
+static bool images_search(Images *images, ImageFile *file, uint32_t rva, ImageMethod *ret)
 {
-        const size_t before = image_names_size(names);
-        const bool is_found = image_names_find(names, rva, ret);
-        const size_t grown = image_names_size(names) - before;
+        const size_t before = image_names_size(file->names);
+        const bool is_found = image_names_find(file->names, rva, ret);
+        const size_t grown = image_names_size(file->names) - before;
 
-        images->n_bytes +=
-                grown < MAX_BYTES - images->n_bytes ? grown : MAX_BYTES - images->n_bytes;
+        if (grown) {
+                images_account(images, file, file->n_bytes + grown);
+                images_make_room(images, file);
+        }
         return is_found;
 }
 
@@ -389,9 +375,11 @@ bool images_name(Images *images, const ImageCode *code, ImageName *ret)
         if (!code->begin || !code->mapping->file)
                 return false;
         file = &images->files[code->mapping->file - 1];
-        if (!file->has_read_names)
+        images->sources.process = code->mapping->mapping.pid;
+        if (!file->has_read_names && !file->is_forgotten &&
+            image_sources_may_look(&images->sources, code->mapping->mapping.pid))
                 images_read_names(images, &code->mapping->mapping, file);
-        if (!file->names || !images_search(images, file->names, code->rva, &method))
+        if (!file->names || !images_search(images, file, code->rva, &method))
                 return false;
         *ret = (ImageName){.method = method,
                            .start = code->begin - (code->rva - method.name.method.begin)};
@@ -409,8 +397,8 @@ ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAdd
         if (!address->dso || (images->asks_living && address->dso == IMAGE_IN_ANY))
                 return (ImageCode){0};
         if (images->asks_living)
-                ask_living(images, pid);
-        row = mapping_at(images, pid, address->address, time, address->dso);
+                images_ask_living(images, pid);
+        row = images_mapping_at(images, pid, address->address, time, address->dso);
         if (!row)
                 return (ImageCode){0};
         mapping = &row->mapping;
@@ -422,8 +410,10 @@ ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAdd
         position = address->address - mapping->start;
         if (position > UINT64_MAX - mapping->offset)
                 return (ImageCode){0};
-        if (!row->file && !row->reason)
-                look_for(images, row, position + mapping->offset);
+        images->sources.process = pid;
+        if ((!row->file && !row->reason) ||
+            (row->file && images->files[row->file - 1].is_forgotten))
+                images_look_for(images, row, position + mapping->offset);
         /* Most programs have no assemblies in them. */
         if (!row->file)
                 return (ImageCode){.missing = mapping_is_assembly(mapping) ? row : NULL};
@@ -441,6 +431,14 @@ ImageCode images_find(Images *images, int32_t pid, uint64_t time, const ImageAdd
         };
 }
 
+int32_t images_costly_process(const Images *images)
+{
+        const ImageProcess *process = image_mappings_most_left_out(&images->mappings);
+        const pid_t spent = image_sources_spent(&images->sources);
+
+        return spent ? spent : process ? process->pid : 0;
+}
+
 void images_note_missing(ImageMapping *missing)
 {
         if (missing)
@@ -454,11 +452,11 @@ void images_report(const Images *images)
         TextBuffer writer = {.buffer = path, .size = sizeof(path)};
         size_t i, n = 0;
 
-        for (i = 0; i < images->n_mappings; i++) {
-                if (!images->mappings[i]->is_missed)
+        for (i = 0; i < images->mappings.n_rows; i++) {
+                if (!images->mappings.rows[i]->is_missed)
                         continue;
                 if (!first)
-                        first = images->mappings[i];
+                        first = images->mappings.rows[i];
                 n++;
         }
         if (!first)

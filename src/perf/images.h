@@ -12,14 +12,13 @@
  */
 
 #include "lines/image-names.h"
-#include "perf/mapping.h"
+#include "perf/image-mappings.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct ImageFile ImageFile;
-typedef struct ImageMapping ImageMapping;
 
 /* An address, and the file that perf found it in. */
 typedef struct ImageAddress {
@@ -42,14 +41,13 @@ typedef struct ImageCode {
 } ImageCode;
 
 typedef struct Images {
-        ImageMapping **mappings; /* owned; by pid */
-        size_t n_mappings, n_mappings_size;
-        int32_t *living; /* owned: live processes that were asked for their mappings */
-        size_t n_living, n_living_size;
+        ImageMappings mappings;
         ImageFile *files; /* owned */
         size_t n_files, n_files_size;
-        size_t n_bytes;   /* of the files' functions */
-        bool asks_living; /* no mappings were given: live processes are asked */
+        HashIndex by_inode;   /* of the files */
+        ImageSources sources; /* without directories */
+        size_t n_bytes;       /* of the files' functions and names */
+        bool asks_living;     /* no mappings were given: live processes are asked */
 } Images;
 
 /*
@@ -70,6 +68,9 @@ typedef struct ImageName {
 
 /* False: the file has no name for it, or the code is not known. */
 bool images_name(Images *images, const ImageCode *code, ImageName *ret);
+
+/* The process for which most was not looked for, because its files cost too much; 0: none. */
+int32_t images_costly_process(const Images *images);
 
 /* Notes that a frame has no name because the file is missing; MISSING may be NULL. */
 void images_note_missing(ImageMapping *missing);

@@ -82,11 +82,28 @@ bool namer_is_full(const Namer *namer)
         return batch_is_full(&namer->batch);
 }
 
+/* Its name is that of its samples. */
+static void namer_note_costly(Namer *namer)
+{
+        CostlyProcess *costly = &namer->costly;
+        size_t i;
+
+        if (!costly->pid)
+                costly->pid = images_costly_process(&namer->images);
+        if (!costly->pid)
+                costly->pid = clrsym_lines_costly_process(namer->resolver.lines);
+        for (i = 0; costly->pid && !*costly->name && i < namer->batch.n_samples; i++)
+                if (namer->batch.samples[i].pid == costly->pid)
+                        snprintf(costly->name, sizeof(costly->name), "%s",
+                                 frames_get(&namer->frames, namer->batch.samples[i].comm).name);
+}
+
 bool namer_flush(Namer *namer)
 {
         int r = batch_resolver_run(&namer->resolver, &namer->batch);
         size_t i;
 
+        namer_note_costly(namer);
         if (r == -ENOMEM)
                 return namer_fail_no_memory(namer);
         if (r < 0)
@@ -105,6 +122,19 @@ bool namer_flush(Namer *namer)
                 frames_clear(&namer->frames);
         }
         return text_out_flush(&namer->out) || namer_fail_write(namer, namer->out.error);
+}
+
+bool namer_report_costly(const Namer *namer, char *buffer, size_t n)
+{
+        const CostlyProcess *costly = &namer->costly;
+
+        if (costly->pid)
+                snprintf(buffer, n,
+                         "names and source lines of %s (%d) can be missing: its files are larger "
+                         "than the %d MiB a minute that are read for a process",
+                         *costly->name ? costly->name : "a process", (int)costly->pid,
+                         (int)(SOURCES_MAX_WORK >> 20));
+        return costly->pid != 0;
 }
 
 bool namer_end(Namer *namer)

@@ -11,6 +11,12 @@
 #include "perf/batch-resolver.h"
 #include "perf/form.h"
 
+/* A process that maps more files, or larger ones, than are looked into for one. */
+typedef struct CostlyProcess {
+        int32_t pid;   /* 0: there is none */
+        char name[48]; /* printable; "": not known */
+} CostlyProcess;
+
 typedef struct Namer {
         Settings settings; /* borrowed texts */
         Frames frames;
@@ -21,6 +27,7 @@ typedef struct Namer {
         const Form *form; /* NULL: nothing is named or printed */
         void *form_state; /* owned */
         FormContext context;
+        CostlyProcess costly;
         char message[500]; /* the reason, once a function has failed */
 } Namer;
 
@@ -44,3 +51,8 @@ bool namer_is_full(const Namer *namer);
 bool namer_flush(Namer *namer);
 /* Prints what is left. */
 bool namer_end(Namer *namer);
+/*
+ * Writes the line that names the costly process, with what it lacks, into the N bytes of BUFFER.
+ * False: there is none.
+ */
+bool namer_report_costly(const Namer *namer, char *buffer, size_t n);

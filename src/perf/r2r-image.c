@@ -131,13 +131,13 @@ static int image_read(R2RImage *image, const PeFile *pe, const char **ret_reason
         return r == 0 ? image_keep_sections(image, pe, ret_reason) : r;
 }
 
-int r2r_image_read(R2RImage *image, int fd, uint64_t begin, const char **ret_reason)
+int r2r_image_read(R2RImage *image, const ImageBytes *bytes, const char **ret_reason)
 {
         PeFile pe;
         int r;
 
-        *image = (R2RImage){.begin = begin};
-        r = pe_file_read(&pe, fd, begin, ret_reason);
+        *image = (R2RImage){.begin = bytes->begin};
+        r = image_bytes_read(bytes, &pe, ret_reason);
         if (r < 0)
                 return r;
         *ret_reason = NULL;

@@ -11,6 +11,7 @@
  * Plain C, because a module in perf reads it.
  */
 
+#include "lines/image-bytes.h"
 #include "metadata/r2r-functions.h"
 
 typedef struct R2RImage {
@@ -21,12 +22,12 @@ typedef struct R2RImage {
 } R2RImage;
 
 /*
- * Reads the image at BEGIN of the file FD, with pread(). Returns 0; -ENOMEM; -EBADMSG if the
+ * Reads the image, with pread(). Returns 0; -ENOMEM; -EBADMSG if the
  * file is not an image with readable functions; or pread()'s error. On failure IMAGE is empty, and
  * RET_REASON is the reason (static). The image takes less memory than the file's size, and less
  * than 64 MiB.
  */
-int r2r_image_read(R2RImage *image, int fd, uint64_t begin, const char **ret_reason);
+int r2r_image_read(R2RImage *image, const ImageBytes *bytes, const char **ret_reason);
 void r2r_image_deinit(R2RImage *image);
 
 /* The function with the byte at OFFSET of the file, or NULL; RET_DISTANCE is from its begin. */

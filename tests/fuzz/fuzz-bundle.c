@@ -9,13 +9,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static bool see_image(int fd, uint64_t begin, void *data)
+static bool see_image(const ImageBytes *image, void *data)
 {
         char byte;
 
-        FUZZ_REQUIRE(fd >= 0);
+        FUZZ_REQUIRE(image->fd >= 0);
         /* Where there is nothing there is no image. */
-        FUZZ_REQUIRE(pread(fd, &byte, 1, (off_t)(begin & INT64_MAX)) <= 1);
+        FUZZ_REQUIRE(pread(image->fd, &byte, 1, (off_t)(image->begin & INT64_MAX)) <= 1);
         (*(unsigned *)data)++;
         return false;
 }
@@ -23,7 +23,9 @@ static bool see_image(int fd, uint64_t begin, void *data)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         static int fd = -1;
+        Bundles bundles = {0};
         BundleFile file;
+        uint64_t work = 0;
         unsigned n = 0;
         size_t at;
 
@@ -33,11 +35,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 fd = memfd_create("fuzz-bundle", MFD_CLOEXEC);
         FUZZ_REQUIRE(fd >= 0 && ftruncate(fd, 0) == 0);
         FUZZ_REQUIRE(pwrite(fd, data, size, 0) == (ssize_t)size);
-        FUZZ_REQUIRE(!bundle_find_image_in(fd, "/a/App.dll", see_image, &n));
-        FUZZ_REQUIRE(n <= size);
+        FUZZ_REQUIRE(!bundles_find_image_in(&bundles, fd, "/a/App.dll", &work, see_image, &n));
+        FUZZ_REQUIRE(n <= 1);
         for (at = 0; at <= size; at += size / 16 + 1)
-                if (bundle_find_at(fd, at, &file))
+                if (bundles_find_at(&bundles, fd, at, &work, &file))
                         FUZZ_REQUIRE(file.begin <= at && at - file.begin < file.size &&
                                      *file.name && strlen(file.name) < sizeof(file.name));
+        bundles_deinit(&bundles);
         return 0;
 }

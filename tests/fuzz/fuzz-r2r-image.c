@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 fd = memfd_create("fuzz-r2r-image", MFD_CLOEXEC);
         FUZZ_REQUIRE(fd >= 0 && ftruncate(fd, 0) == 0);
         FUZZ_REQUIRE(pwrite(fd, data, size, 0) == (ssize_t)size);
-        if (r2r_image_read(&image, fd, 0, &reason) == 0) {
+        if (r2r_image_read(&image, &(ImageBytes){.fd = fd}, &reason) == 0) {
                 FUZZ_REQUIRE(image.functions.n * sizeof(*image.functions.rows) <= 64u << 20);
                 check_image(&image, size);
         } else {

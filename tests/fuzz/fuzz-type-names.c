@@ -38,7 +38,7 @@ static void fuzz_begin(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        static const SymbolDirs NOWHERE = {0};
+        static ImageSources nowhere;
         g_autoptr(GString) text = g_string_new(NULL);
         TypeNamesInlined inlined;
         const char *names;
@@ -54,9 +54,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 else
                         g_string_append_c(text, (char)data[i]);
         }
-        names = type_names_find(the_names, &NOWHERE, 0, text->str);
+        names = type_names_find(the_names, &nowhere, 0, text->str);
         FUZZ_REQUIRE(!names || strlen(names) < MAX_NAMES);
-        if (!type_names_find_inlined(the_names, &NOWHERE, 0, text->str, &inlined))
+        if (!type_names_find_inlined(the_names, &nowhere, 0, text->str, &inlined))
                 return 0;
         FUZZ_REQUIRE(*inlined.name_space && inlined.name && inlined.token >> 24 == 6);
         FUZZ_REQUIRE(strlen(inlined.name_space) < MAX_NAMES);

@@ -29,7 +29,8 @@ static void print_function(ImageNames *names, const R2RMethod *method)
 
 static int print_image(int fd, const char *path, const char **ret_reason)
 {
-        const ImagePlace place = {.path = path};
+        static ImageSources sources;
+        const ImagePlace place = {.path = path, .sources = &sources};
         ImageNames *names = NULL;
         R2RCode *code = NULL;
         R2RMethod method;
@@ -42,7 +43,7 @@ static int print_image(int fd, const char *path, const char **ret_reason)
         if (r == -EBADMSG)
                 r = r2r_code_read(&code, &pe, ret_reason);
         if (r == 0)
-                r = image_names_read(&names, fd, 0, &place);
+                r = image_names_read(&names, &(ImageBytes){.fd = fd}, &place);
         for (i = 0; r == 0 && i < r2r_code_n_functions(code); i++)
                 if (r2r_code_method(code, i, &method))
                         print_function(names, &method);

@@ -92,12 +92,12 @@ typedef struct Seen {
         unsigned n;
 } Seen;
 
-static bool see(int fd, uint64_t begin, void *data)
+static bool see(const ImageBytes *image, void *data)
 {
         char text[256] = "";
         Seen *seen = data;
 
-        ck_assert_int_gt(pread(fd, text, strlen(seen->wanted), (off_t)begin), 0);
+        ck_assert_int_gt(pread(image->fd, text, strlen(seen->wanted), (off_t)image->begin), 0);
         seen->n++;
         return !strcmp(text, seen->wanted);
 }
@@ -105,8 +105,11 @@ static bool see(int fd, uint64_t begin, void *data)
 static bool find(int host, const char *path, const char *wanted, unsigned n)
 {
         Seen seen = {.wanted = wanted};
-        bool is_found = bundle_find_image_in(host, path, see, &seen);
+        Bundles bundles = {0};
+        uint64_t work = 0;
+        bool is_found = bundles_find_image_in(&bundles, host, path, &work, see, &seen);
 
+        bundles_deinit(&bundles);
         ck_assert_uint_eq(seen.n, n);
         return is_found;
 }
@@ -123,8 +126,10 @@ START_TEST(test_versions)
                         int host = host_make(VERSIONS[k], LEADS[i]);
 
                         ck_assert(find(host, "/a/App.dll", "the program", 1));
-                        ck_assert(find(host, "/a/b/Lib.dll", FILES[3].text, 2));
-                        ck_assert(!find(host, "/a/Lib.dll", "another", 2));
+                        ck_assert(find(host, "/a/Lib.dll", FILES[2].text, 1));
+                        ck_assert(find(host, "/a/more/Lib.dll", FILES[3].text, 1));
+                        ck_assert(!find(host, "/a/Lib.dll", "another", 1));
+                        ck_assert(!find(host, "/a/Another.Lib.dll", "another", 0));
                         ck_assert(!find(host, "/a/app.dll", "the program", 0));
                         ck_assert(!find(host, "/a/", "the program", 0));
                         close(host);
@@ -140,26 +145,29 @@ START_TEST(test_at)
 
         for (i = 0; i < G_N_ELEMENTS(VERSIONS); i++) {
                 int host = host_make(VERSIONS[i], 4096);
+                Bundles bundles = {0};
+                uint64_t work = 0;
                 uint64_t at = 4096 + 8 + sizeof(BUNDLE_MARK);
                 BundleFile file;
 
-                ck_assert(!bundle_find_at(host, at - 1, &file));
+                ck_assert(!bundles_find_at(&bundles, host, at - 1, &work, &file));
                 for (k = 0; k < G_N_ELEMENTS(FILES); k++) {
                         const size_t n = strlen(FILES[k].text);
 
                         if (FILES[k].is_packed && VERSIONS[i] >= 6)
                                 break;
-                        ck_assert(bundle_find_at(host, at, &file));
-                        ck_assert(bundle_find_at(host, at + n - 1, &file));
+                        ck_assert(bundles_find_at(&bundles, host, at, &work, &file));
+                        ck_assert(bundles_find_at(&bundles, host, at + n - 1, &work, &file));
                         ck_assert_uint_eq(file.begin, at);
                         ck_assert_uint_eq(file.size, n);
                         ck_assert(g_str_has_suffix(FILES[k].path, file.name));
                         ck_assert_ptr_null(strchr(file.name, '/'));
                         at += n;
                 }
-                ck_assert(!bundle_find_at(host, at, &file));
-                ck_assert(!bundle_find_at(host, UINT64_MAX, &file));
+                ck_assert(!bundles_find_at(&bundles, host, at, &work, &file));
+                ck_assert(!bundles_find_at(&bundles, host, UINT64_MAX, &work, &file));
                 ck_assert(bundle_is_packed(host) == (VERSIONS[i] >= 6));
+                bundles_deinit(&bundles);
                 close(host);
         }
 }
@@ -197,12 +205,15 @@ START_TEST(test_beside)
         g_autofree char *module = g_strconcat(path, ".dll", NULL);
         int host = host_make(6, 100), root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
         Seen seen = {.wanted = "the program"};
+        Bundles bundles = {0};
+        uint64_t work = 0;
 
         ck_assert(write_all(path, host));
-        ck_assert(bundle_find_image(0, root, module, see, &seen));
-        ck_assert(!bundle_find_image(0, root, path, see, &seen));
+        ck_assert(bundles_find_image(&bundles, 0, root, module, &work, see, &seen));
+        ck_assert(!bundles_find_image(&bundles, 0, root, path, &work, see, &seen));
         /* This process has no bundle. */
-        ck_assert(!bundle_find_image(getpid(), root, module, see, &seen));
+        ck_assert(!bundles_find_image(&bundles, getpid(), root, module, &work, see, &seen));
+        bundles_deinit(&bundles);
         close(host);
         close(root);
         g_unlink(path);

@@ -282,14 +282,14 @@ static PrecompiledQuestion body_of(const char *path, uint8_t ret_guid[PDB_GUID_S
         };
 }
 
-static bool ask_image(const SymbolDirs *dirs, const PrecompiledQuestion *question)
+static bool ask_image(ImageSources *sources, const PrecompiledQuestion *question)
 {
         Precompiled *precompiled = precompiled_new();
         PrecompiledAnswer answer = {0}, again = {0};
-        bool is_found = precompiled_find(precompiled, dirs, question, &answer);
+        bool is_found = precompiled_find(precompiled, sources, question, &answer);
 
         /* What is remembered is the same. */
-        ck_assert_int_eq(precompiled_find(precompiled, dirs, question, &again), is_found);
+        ck_assert_int_eq(precompiled_find(precompiled, sources, question, &again), is_found);
         ck_assert_int_eq(memcmp(&again, &answer, sizeof(answer)), 0);
         precompiled_free(precompiled);
         return is_found;
@@ -312,29 +312,29 @@ START_TEST(test_image)
         g_autofree char *d = g_build_filename(dir, "d", NULL);
         uint8_t guid[PDB_GUID_SIZE];
         PrecompiledQuestion question = body_of(right, guid);
-        SymbolDirs dirs = {0};
+        ImageSources sources = {0};
 
-        ck_assert(!ask_image(&dirs, &question));
-        ck_assert(symbol_dirs_add(&dirs, a));
-        ck_assert(!ask_image(&dirs, &question));
-        ck_assert(symbol_dirs_add(&dirs, b));
-        ck_assert(ask_image(&dirs, &question));
+        ck_assert(!ask_image(&sources, &question));
+        ck_assert(symbol_dirs_add(&sources.dirs, a));
+        ck_assert(!ask_image(&sources, &question));
+        ck_assert(symbol_dirs_add(&sources.dirs, b));
+        ck_assert(ask_image(&sources, &question));
         /* Another program has the same path: a name is not enough. */
         question.pdb_guid = OTHER_GUID;
-        ck_assert(!ask_image(&dirs, &question));
+        ck_assert(!ask_image(&sources, &question));
         question.pdb_guid = guid;
         /* As symbol servers have it, between other builds. */
-        symbol_dirs_deinit(&dirs);
-        ck_assert(symbol_dirs_add(&dirs, c));
-        ck_assert(ask_image(&dirs, &question));
+        image_sources_deinit(&sources);
+        ck_assert(symbol_dirs_add(&sources.dirs, c));
+        ck_assert(ask_image(&sources, &question));
         question.start += 16;
-        ck_assert(!ask_image(&dirs, &question));
+        ck_assert(!ask_image(&sources, &question));
         question.start -= 16;
         /* As the caches of debuggers have it. */
-        symbol_dirs_deinit(&dirs);
-        ck_assert(symbol_dirs_add(&dirs, d));
-        ck_assert(ask_image(&dirs, &question));
-        symbol_dirs_deinit(&dirs);
+        image_sources_deinit(&sources);
+        ck_assert(symbol_dirs_add(&sources.dirs, d));
+        ck_assert(ask_image(&sources, &question));
+        image_sources_deinit(&sources);
         remove_file(small, dir);
         remove_file(other, dir);
         remove_file(right, dir);
@@ -357,7 +357,7 @@ START_TEST(test_composite)
                                         .start = 0x7f00000108c0};
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         DebugDirectory directory;
-        SymbolDirs dirs = {0};
+        ImageSources sources = {0};
         const char *reason;
         PeFile image;
 
@@ -365,16 +365,16 @@ START_TEST(test_composite)
         ck_assert_int_eq(debug_directory_read(&directory, &image, &reason), 0);
         close(fd);
         question.pdb_guid = directory.id.guid;
-        ck_assert(symbol_dirs_add(&dirs, dir));
-        ck_assert(!ask_image(&dirs, &question));
+        ck_assert(symbol_dirs_add(&sources.dirs, dir));
+        ck_assert(!ask_image(&sources, &question));
         composite = place(dir, "app.r2r.dll", "../r2r-code/own-two");
-        ck_assert(!ask_image(&dirs, &question));
+        ck_assert(!ask_image(&sources, &question));
         g_free(composite);
         composite = place(dir, "app.r2r.dll", "../r2r-code/composite");
-        ck_assert(ask_image(&dirs, &question));
+        ck_assert(ask_image(&sources, &question));
         question.token++;
-        ck_assert(!ask_image(&dirs, &question));
-        symbol_dirs_deinit(&dirs);
+        ck_assert(!ask_image(&sources, &question));
+        image_sources_deinit(&sources);
         remove_file(composite, dir);
         remove_file(path, dir);
         g_rmdir(dir);

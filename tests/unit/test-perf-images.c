@@ -329,7 +329,7 @@ START_TEST(test_missing)
         code = images_find(&images, PID, 1, &(ImageAddress){ADDRESS(CODE), world.path, START});
         ck_assert_uint_eq(code.begin, 0);
         ck_assert_ptr_nonnull(code.missing);
-        ck_assert_uint_eq(images.n_files, 0);
+        ck_assert_uint_eq(code.missing->file, 0);
         said = reported(&images);
         ck_assert_str_eq(said, "");
         images_note_missing(code.missing);

@@ -34,7 +34,7 @@ static int file_of(const void *bytes, size_t n)
 static int read_bytes(R2RImage *image, const void *bytes, size_t n, const char **ret_reason)
 {
         int fd = file_of(bytes, n);
-        int r = r2r_image_read(image, fd, 0, ret_reason);
+        int r = r2r_image_read(image, &(ImageBytes){.fd = fd}, ret_reason);
 
         close(fd);
         return r;
@@ -280,10 +280,10 @@ START_TEST(test_no_file)
         R2RImage image;
         int fds[2];
 
-        ck_assert_int_eq(r2r_image_read(&image, -1, 0, &reason), -EBADF);
+        ck_assert_int_eq(r2r_image_read(&image, &(ImageBytes){.fd = -1}, &reason), -EBADF);
         ck_assert_str_eq(reason, "it cannot be read");
         ck_assert_int_eq(pipe(fds), 0);
-        ck_assert_int_eq(r2r_image_read(&image, fds[0], 0, &reason), -EBADMSG);
+        ck_assert_int_eq(r2r_image_read(&image, &(ImageBytes){.fd = fds[0]}, &reason), -EBADMSG);
         ck_assert_str_eq(reason, NOT_PE);
         close(fds[0]);
         close(fds[1]);

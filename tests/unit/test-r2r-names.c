@@ -19,12 +19,13 @@
 
 static ImageNames *names_of(const char *path)
 {
-        const ImagePlace place = {.path = path};
+        static ImageSources sources;
+        const ImagePlace place = {.path = path, .sources = &sources};
         ImageNames *names = NULL;
         int fd = open(path, O_RDONLY | O_CLOEXEC);
 
         ck_assert_int_ge(fd, 0);
-        ck_assert_msg(image_names_read(&names, fd, 0, &place) == 0, "%s", path);
+        ck_assert_msg(image_names_read(&names, &(ImageBytes){.fd = fd}, &place) == 0, "%s", path);
         close(fd);
         return names;
 }
@@ -302,11 +303,12 @@ END_TEST
 START_TEST(test_refused)
 {
         g_autofree char *path = g_build_filename(TEST_DATA, "component-one", NULL);
-        const ImagePlace place = {.path = path};
+        static ImageSources sources;
+        const ImagePlace place = {.path = path, .sources = &sources};
         ImageNames *names = NULL;
         int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-        ck_assert_int_eq(image_names_read(&names, fd, 0, &place), -EBADMSG);
+        ck_assert_int_eq(image_names_read(&names, &(ImageBytes){.fd = fd}, &place), -EBADMSG);
         ck_assert_ptr_null(names);
         close(fd);
         image_names_free(NULL);

@@ -75,7 +75,8 @@ static void library_add_frames(Library *library, const uint8_t *code, uint32_t n
         library_add_u32(library, FUNCTION - (uint32_t)(FRAMES_AT + library->n_frames));
         library_add_u32(library, N_FUNCTION);
         library_add(library, nothing, 1);
-        library_add(library, code, n);
+        if (n)
+                library_add(library, code, n);
         library_add(library, nothing, padding);
         library_add_u32(library, 0);
 }

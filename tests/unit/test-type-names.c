@@ -93,14 +93,14 @@ static char *row_text(const char *text)
 
 START_TEST(test_names)
 {
-        static const SymbolDirs NOWHERE = {0};
+        static ImageSources nowhere;
         g_autofree char *text = row_text(ROWS[_i].text);
         TypeNames *names = type_names_new();
         unsigned round;
 
         /* The second time what was read is there. */
         for (round = 0; round < 2; round++)
-                ck_assert_pstr_eq(type_names_find(names, &NOWHERE, 0, text), ROWS[_i].names);
+                ck_assert_pstr_eq(type_names_find(names, &nowhere, 0, text), ROWS[_i].names);
         type_names_free(names);
 }
 END_TEST
@@ -108,7 +108,7 @@ END_TEST
 /* Types in types: a bound, and no end of the stack. */
 START_TEST(test_depth)
 {
-        static const SymbolDirs NOWHERE = {0};
+        static ImageSources nowhere;
         g_autofree char *type = row_text("02000001@%@$");
         g_autoptr(GString) text = g_string_new(type);
         TypeNames *names = type_names_new();
@@ -118,7 +118,7 @@ START_TEST(test_depth)
                 g_string_append_c(text, '[');
                 g_string_append(text, type);
         }
-        ck_assert_ptr_null(type_names_find(names, &NOWHERE, 0, text->str));
+        ck_assert_ptr_null(type_names_find(names, &nowhere, 0, text->str));
         type_names_free(names);
 }
 END_TEST
@@ -126,7 +126,7 @@ END_TEST
 /* More modules than are kept in memory. */
 START_TEST(test_many_modules)
 {
-        static const SymbolDirs NOWHERE = {0};
+        static ImageSources nowhere;
         TypeNames *names = type_names_new();
         unsigned i;
 
@@ -135,7 +135,7 @@ START_TEST(test_many_modules)
                 g_autofree char *text = row_text(form);
 
                 text[strlen(text) - 1] = i % 10 ? (char)('a' + i % 7) : text[strlen(text) - 1];
-                ck_assert_pstr_eq(type_names_find(names, &NOWHERE, 0, text),
+                ck_assert_pstr_eq(type_names_find(names, &nowhere, 0, text),
                                   i % 10 ? NULL : "<Module>");
         }
         type_names_free(names);
@@ -144,7 +144,7 @@ END_TEST
 
 START_TEST(test_params)
 {
-        static const SymbolDirs NOWHERE = {0};
+        static ImageSources nowhere;
         g_autofree char *path = assembly_path();
         const char *of_type = "", *of_method = "";
         uint8_t guid[PDB_GUID_SIZE];
@@ -152,15 +152,15 @@ START_TEST(test_params)
         TypeNames *names = type_names_new();
 
         assembly_guid(guid);
-        type_names_find_params(names, &NOWHERE, 0, &method, &of_type, &of_method);
+        type_names_find_params(names, &nowhere, 0, &method, &of_type, &of_method);
         /* The first method is that of a generic type. */
         ck_assert_str_eq(of_type, "T");
         ck_assert_ptr_null(of_method);
         method.token = 0x06ffffff;
-        type_names_find_params(names, &NOWHERE, 0, &method, &of_type, &of_method);
+        type_names_find_params(names, &nowhere, 0, &method, &of_type, &of_method);
         ck_assert_ptr_null(of_type);
         method.module_path = NULL;
-        type_names_find_params(names, &NOWHERE, 0, &method, &of_type, &of_method);
+        type_names_find_params(names, &nowhere, 0, &method, &of_type, &of_method);
         ck_assert_ptr_null(of_method);
         type_names_free(names);
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Image bytes: a file, or a part of one, that may be an image
+ */
+
+#include "metadata/pe-file.h"
+
+typedef struct ImageBytes {
+        int fd;         /* borrowed */
+        uint64_t begin; /* of the image in the file */
+        uint64_t *work; /* borrowed: bytes that are read are added to it; NULL: they do not count */
+} ImageBytes;
+
+/* As pe_file_read(). */
+static inline int image_bytes_read(const ImageBytes *image, PeFile *ret, const char **ret_reason)
+{
+        int r = pe_file_read(ret, image->fd, image->begin, ret_reason);
+
+        ret->work = image->work;
+        return r;
+}
+
+/* True if the image IMAGE is the one. */
+typedef bool (*ImageFn)(const ImageBytes *image, void *data);
