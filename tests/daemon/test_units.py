@@ -18,7 +18,7 @@ MANUAL = pathlib.Path(__file__).resolve().parents[2] / 'man' / 'clrsymd.8'
 EXPOSURE = {'clrsymd.service': 10, 'clrsym-feed@.service': 16, 'clrsym-relayd.service': 16,
             'clrsym-holder.service': 16, 'clrsym-attach.service': 14,
             # perf looks at everything.
-            'clrsym-record@.service': 63}
+            'clrsym-record@.service': 49}
 # Each socket: its path, who may connect, its name. Programs rely on them.
 SOCKETS = {
     'clrsymd.socket': ('/run/clrsym/query', '0666', None, 'query'),
