@@ -93,7 +93,9 @@ static NettraceFrame framing_refuse_version(GError **error, unsigned version)
 /* The bytes that are not done yet. */
 static NettraceCursor framing_cursor(const NettraceFraming *framing)
 {
-        return nettrace_cursor(framing->input->data + framing->n_used,
+        const uint8_t *data = framing->input->data; /* NULL before the first byte */
+
+        return nettrace_cursor(framing->n_used ? data + framing->n_used : data,
                                framing->input->len - framing->n_used);
 }
 
