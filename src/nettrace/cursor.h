@@ -20,9 +20,10 @@ typedef struct NettraceCursor {
         bool is_short;
 } NettraceCursor;
 
+/* BYTES can be NULL if N is 0. */
 static inline NettraceCursor nettrace_cursor(const uint8_t *bytes, size_t n)
 {
-        return (NettraceCursor){bytes, bytes + n, false};
+        return (NettraceCursor){bytes, n ? bytes + n : bytes, false};
 }
 
 static inline size_t nettrace_left(const NettraceCursor *cursor)
