@@ -27,6 +27,7 @@ typedef struct ProcessCandidate {
 typedef struct Match {
         clrsym *handle;
         const Options *options;
+        uint64_t perf_ns; /* the pid namespace of perf; 0: not known */
         int64_t clock_offset;
         GArray *candidates; /* of ProcessCandidate */
         unsigned n_matched, n_unmatched;
@@ -103,13 +104,14 @@ static bool count_hits(Match *match, const RecordingProcess *process, ProcessCan
 }
 
 /* Would the process have this pid in the trace if perf and the trace saw the same pid namespace? */
-static bool is_direct(const RecordingProcess *process, const ProcessCandidate *candidate)
+static bool match_is_direct(const Match *match, const RecordingProcess *process,
+                            const ProcessCandidate *candidate)
 {
-        if (candidate->pid != process->pid)
-                return false;
-        if (process->has_pid_ns)
-                return candidate->pid_ns == process->pid_ns || candidate->pid_ns == 0;
-        return candidate->pid_ns == INITIAL_PID_NS || candidate->pid_ns == 0;
+        const uint64_t perf_ns = match->perf_ns ? match->perf_ns : INITIAL_PID_NS;
+        const uint64_t pid_ns = process->has_pid_ns ? process->pid_ns : perf_ns;
+
+        return candidate->pid == process->pid &&
+               (candidate->pid_ns == pid_ns || candidate->pid_ns == 0);
 }
 
 static bool has_comm(const RecordingProcess *process, const ProcessCandidate *candidate)
@@ -141,13 +143,14 @@ static const ProcessCandidate *match_choose(const Match *match, const RecordingP
                 ProcessCandidate *candidate =
                         &g_array_index(match->candidates, ProcessCandidate, i);
 
-                if (best ? candidate->n_hits > best / 4 : is_direct(process, candidate))
+                if (best ? candidate->n_hits > best / 4
+                         : match_is_direct(match, process, candidate))
                         g_ptr_array_add(ret_similar, candidate);
         }
         for (i = 0; i < ret_similar->len; i++) {
                 const ProcessCandidate *candidate = g_ptr_array_index(ret_similar, i);
 
-                if (is_direct(process, candidate))
+                if (match_is_direct(match, process, candidate))
                         direct = candidate;
                 if (has_comm(process, candidate)) {
                         same_comm = candidate;
@@ -156,8 +159,9 @@ static const ProcessCandidate *match_choose(const Match *match, const RecordingP
         }
         if (ret_similar->len == 1)
                 return g_ptr_array_index(ret_similar, 0);
-        /* Both pids are of the same namespace only if it is the initial one. */
-        if (direct && process->has_pid_ns && process->pid_ns == INITIAL_PID_NS)
+        /* perf's pid is the process's own only if the process is in perf's namespace. */
+        if (direct && (match->perf_ns ? direct->pid_ns == match->perf_ns
+                                      : process->has_pid_ns && process->pid_ns == INITIAL_PID_NS))
                 return direct;
         return n_same_comm == 1 ? same_comm : NULL;
 }
@@ -242,10 +246,17 @@ static void set_none(const Match *match, GError **error)
 }
 
 bool perf_match(clrsym *handle, const Recording *recording, const Options *options,
-                int64_t clock_offset, GArray *ret_maps, GPtrArray *notes, GError **error)
+                uint64_t perf_ns, int64_t clock_offset, GArray *ret_maps, GPtrArray *notes,
+                GError **error)
 {
         g_autoptr(GArray) candidates = g_array_new(FALSE, FALSE, sizeof(ProcessCandidate));
-        Match match = {handle, options, clock_offset, candidates, 0, 0};
+        Match match = {
+                .handle = handle,
+                .options = options,
+                .perf_ns = perf_ns,
+                .clock_offset = clock_offset,
+                .candidates = candidates,
+        };
         guint i;
 
         g_array_set_clear_func(candidates, candidate_clear);

@@ -14,9 +14,12 @@
 #include "clrsym/clrsym.h"
 
 /*
+ * PERF_NS: the pid namespace that perf ran in, by its inode; 0: not known.
+ *
  * RET_MAPS: ProcessMaps of the processes of RECORDING that have managed code, including those that
  * were given. False if one matches several processes of the trace, or (unless OPTIONS force it)
  * none does: ERROR lists the choices. NOTES gets a line for each process without a map (owned).
  */
 bool perf_match(clrsym *handle, const Recording *recording, const Options *options,
-                int64_t clock_offset, GArray *ret_maps, GPtrArray *notes, GError **error);
+                uint64_t perf_ns, int64_t clock_offset, GArray *ret_maps, GPtrArray *notes,
+                GError **error);

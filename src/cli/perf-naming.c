@@ -26,6 +26,7 @@
 #include "unwind/stack-file.h"
 #include "util/atomic-file.h"
 #include "util/fd.h"
+#include "util/proc.h"
 #include "util/message.h"
 #include "util/remove-tree.h"
 
@@ -700,7 +701,8 @@ static bool naming_run(Naming *naming, GError **error)
         if (!perf_clock_find(naming->handle, naming->recording, naming->input,
                              options_has(options, OPTION_FORCE), &naming->clock, naming->notes,
                              error) ||
-            !perf_match(naming->handle, naming->recording, options, naming->clock.offset,
+            !perf_match(naming->handle, naming->recording, options,
+                        naming->job->is_own ? proc_own_pid_ns() : 0, naming->clock.offset,
                         naming->maps, naming->notes, error))
                 return false;
         naming->has_images = perf_clock_is_of_this_boot(naming->recording);

@@ -24,6 +24,7 @@ typedef struct PerfNaming {
         Profile *into;            /* borrowed: gets the samples; NULL: a profile of its own */
         bool is_before;           /* the samples are those that others are compared with */
         PerfCompiling *compiling; /* borrowed; NULL: it is not known what the JIT compiles */
+        bool is_own;              /* perf ran in our pid namespace */
         bool is_over;             /* no more events come: they are not waited for */
         bool is_quiet;            /* neither notes nor counts are printed */
         bool ends_by_signal;      /* one that came is raised again once files are removed */

@@ -219,6 +219,7 @@ static void stream_name(RecordStream *stream, const WaitingPart *part)
                 .n_outputs = path != NULL,
                 .take = stream->pusher ? stream_push : NULL,
                 .data = stream,
+                .is_own = true,
                 .is_quiet = true,
         };
         g_autoptr(GError) error = NULL;

@@ -227,6 +227,7 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
                 .is_rescued = true,
                 .take = options->outputs ? NULL : record_print_top,
                 .compiling = &compiling,
+                .is_own = true,
                 .is_over = true,
         };
         bool ok;

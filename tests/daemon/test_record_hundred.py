@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""A hundred processes of one user that behave as .NET runtimes, in one continuous recording of the machine:
+each interval has the names of all of them. In namespaces of its own.
+
+test_record_hundred.py CLRSYM CLRSYMD PLUGIN_DIR
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+for sibling in ('traces', 'live', 'profile'):
+    sys.path.insert(0, str(HERE.parent / sibling))
+
+import alone  # pylint: disable=wrong-import-position
+import live  # pylint: disable=wrong-import-position
+import readers  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+from test_holder import NOBODY  # pylint: disable=wrong-import-position
+from test_holder_ports import as_user  # pylint: disable=wrong-import-position
+from test_places import memory_of  # pylint: disable=wrong-import-position
+
+N = 100
+INTERVAL = 5  # s
+N_INTERVALS = 5
+# Intervals in which a slow machine may still attach.
+N_FIRST = 2
+
+
+def descendants(pid):
+    found = []
+    for path in pathlib.Path(f'/proc/{pid}/task').glob('*/children'):
+        for child in path.read_text(encoding='ascii').split():
+            found += [int(child), *descendants(child)]
+    return found
+
+
+def is_ours(pid):
+    return pathlib.Path(f'/proc/{pid}/comm').read_text(encoding='utf-8').startswith('clrsym')
+
+
+def names_of(profile):
+    return {found.group(0) for stack, _, _ in profile.samples for name, _ in stack
+            for found in [re.search(r'\bOf\d+', name)] if found}
+
+
+def test(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
+    directory.chmod(0o755)
+    shared, out = directory / 'runtimes', directory / 'out'
+    shared.mkdir()
+    shared.chmod(0o777)
+    out.mkdir()
+    environment = {**programs.environment, 'TMPDIR': str(shared)}
+    environment.pop('MALLOC_PERTURB_', None)
+    with live.child([*as_user(NOBODY), sys.executable, '-B', HERE / 'fake_runtime.py', shared, N],
+                    env=environment, stdout=subprocess.PIPE, text=True) as fakes:
+        wanted = {f'Of{fakes.stdout.readline().split()[0]}' for _ in range(N)}
+        with live.child([programs.clrsym, 'record', '-a', '--every', INTERVAL, '-o', out,
+                         '-d', N_INTERVALS * INTERVAL], cwd=directory, env=environment,
+                        stdout=subprocess.DEVNULL) as recorder:
+            live.wait_for('profiles', lambda: len(list(out.glob('*.pb.gz'))) > N_FIRST, recorder)
+            memory = memory_of(filter(is_ours, [recorder.pid, *descendants(recorder.pid)]))
+            recorder.wait(120)
+    profiles = [readers.Pprof(path) for path in sorted(out.glob('*.pb.gz'))]
+    tap.check(recorder.returncode == 0 and len(profiles) >= N_INTERVALS, 'it has all intervals',
+              recorder.returncode, len(profiles))
+    # The last one can be short.
+    tap.equal([sorted(wanted - names_of(profile)) for profile in profiles[N_FIRST:N_INTERVALS]],
+              [[]] * (N_INTERVALS - N_FIRST), f'each interval has the names of all {N} processes')
+    tap.note(f'{memory} MiB')
+    tap.check('LD_PRELOAD' in os.environ or memory < 600,
+              'recording, daemon, holder and workers together: less than 600 MiB', memory)
+
+
+def missing():
+    if os.geteuid() != 0:
+        return 'it takes root to be others'
+    return None if shutil.which('perf') else 'no perf on PATH'
+
+
+if __name__ == '__main__':
+    alone.enter(lambda: recorded.main(test), missing)
