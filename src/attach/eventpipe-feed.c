@@ -458,6 +458,11 @@ uint64_t eventpipe_feed_horizon(const EventPipeFeed *feed)
         return feed->horizon;
 }
 
+uint64_t eventpipe_feed_waiting(const EventPipeFeed *feed)
+{
+        return feed->session.reader ? nettrace_reader_waiting(feed->session.reader) : 0;
+}
+
 /* The daemon */
 
 static void feed_connect(EventPipeFeed *feed)

@@ -82,6 +82,8 @@ const GError *eventpipe_feed_listing_error(const EventPipeFeed *feed);
 const GError *eventpipe_feed_error(const EventPipeFeed *feed);
 /* Everything before that time, ns, was given to the daemon, or waits for it. */
 uint64_t eventpipe_feed_horizon(const EventPipeFeed *feed);
+/* The time, ns, of the last event that came and is not before the horizon; 0: there is none. */
+uint64_t eventpipe_feed_waiting(const EventPipeFeed *feed);
 
 /* True once for each time that the daemon turned out to have forgotten what it had acknowledged: it
  * was started again without a journal. */

@@ -38,6 +38,11 @@
 #define FED_LIMIT (5 * G_TIME_SPAN_SECOND)
 /* In us, between two pings for different times. */
 #define PING_PAUSE (200 * G_TIME_SPAN_MILLISECOND)
+/*
+ * In us. A busy runtime writes ten times a second, and confirms what it wrote before. If it is
+ * silent for longer, a ping confirms its last events.
+ */
+#define BURST_PAUSE (150 * G_TIME_SPAN_MILLISECOND)
 
 /* What the daemon is to have before the process counts as attached. */
 typedef struct FedMark {
@@ -78,6 +83,7 @@ typedef struct Worker {
         int orphan;             /* pidfd: a rundown waits for its end; -1: it need not */
         gint64 orphan_deadline; /* us of g_get_monotonic_time(): for no longer */
         FedMark fed;
+        gint64 last_bytes;           /* of the session: us of g_get_monotonic_time() */
         uint64_t wanted_horizon;     /* ns: somebody waits for it; 0: nobody */
         unsigned n_pings;            /* for that */
         gint64 last_ping, next_ping; /* us of g_get_monotonic_time() */
@@ -102,6 +108,7 @@ static void worker_take_stream(void *data, const uint8_t *bytes, size_t n)
         Worker *worker = data;
 
         worker->has_begun = true;
+        worker->last_bytes = g_get_monotonic_time();
         eventpipe_feed_push(worker->feed, bytes, n);
 }
 
@@ -270,6 +277,15 @@ static bool worker_take_orders(void *data)
         }
         /* An orphan completes its rundown. */
         return worker->end == WORKER_MUST_QUIT;
+}
+
+/* When a ping is to confirm the events that came last, in us; G_MAXINT64: it need not. */
+static gint64 worker_burst_end(const Worker *worker)
+{
+        const uint64_t waiting = worker->feed ? eventpipe_feed_waiting(worker->feed) : 0;
+
+        return waiting && waiting >= worker->wanted_horizon ? worker->last_bytes + BURST_PAUSE
+                                                            : G_MAXINT64;
 }
 
 static bool worker_wants_ping(const Worker *worker)
@@ -515,6 +531,7 @@ static int worker_timeout(const Worker *worker)
                 next = worker->fed.deadline;
         if (worker_wants_ping(worker))
                 next = MIN(next, worker->next_ping);
+        next = MIN(next, worker_burst_end(worker));
         return next == G_MAXINT64 ? -1 : (int)CLAMP((next - now + 999) / 1000, 0, G_MAXINT);
 }
 
@@ -563,6 +580,8 @@ static bool worker_wait(Worker *worker, bool has_orders, int timeout_ms, bool *r
         }
         if (worker->feed && eventpipe_feed_take_forgotten(worker->feed))
                 worker_want_rundown(worker, worker->rule);
+        if (g_get_monotonic_time() >= worker_burst_end(worker))
+                worker_want_horizon(worker, eventpipe_feed_waiting(worker->feed) + 1);
         if (worker_wants_ping(worker) && g_get_monotonic_time() >= worker->next_ping)
                 worker_ping(worker);
         return !worker->feed || !eventpipe_feed_error(worker->feed);

@@ -226,6 +226,11 @@ static void queue_make_ready(NettraceQueue *queue, uint64_t time, bool is_end)
         queue->horizon = time;
 }
 
+uint64_t nettrace_queue_waiting(const NettraceQueue *queue)
+{
+        return queue->n_ready < queue->events->len ? queue->latest : 0;
+}
+
 void nettrace_queue_advance(NettraceQueue *queue, uint64_t time)
 {
         if (time <= queue->horizon)

@@ -55,6 +55,9 @@ void nettrace_queue_add(NettraceQueue *queue, const NettraceQueued *event);
 #define NETTRACE_MAX_LOSSES 4096
 void nettrace_queue_add_loss(NettraceQueue *queue, const StreamGap *loss);
 
+/* The time, ns, of the last event that is not ready; 0: all are. */
+uint64_t nettrace_queue_waiting(const NettraceQueue *queue);
+
 /* Makes ready what is older than TIME. Losses: what ends by TIME. */
 void nettrace_queue_advance(NettraceQueue *queue, uint64_t time);
 /* Makes everything ready: nothing more comes. */

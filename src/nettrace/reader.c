@@ -449,6 +449,11 @@ uint64_t nettrace_reader_horizon(const NettraceReader *reader)
         return reader->horizon;
 }
 
+uint64_t nettrace_reader_waiting(const NettraceReader *reader)
+{
+        return nettrace_queue_waiting(&reader->queue);
+}
+
 size_t nettrace_reader_n_bytes(const NettraceReader *reader)
 {
         return reader->queue.n_bytes;

@@ -68,6 +68,8 @@ const NettraceHeader *nettrace_reader_header(const NettraceReader *reader);
 /* Everything before that time, ns, has come; once nettrace_reader_next() has nothing more, it is
  * out. */
 uint64_t nettrace_reader_horizon(const NettraceReader *reader);
+/* The time, ns, of the last event that waits for a later horizon; 0: none does. */
+uint64_t nettrace_reader_waiting(const NettraceReader *reader);
 /* Bytes of events that were pushed and not taken, with what describes them. */
 size_t nettrace_reader_n_bytes(const NettraceReader *reader);
 /* True: the mark of the stream's end has come. */
