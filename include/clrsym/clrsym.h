@@ -62,7 +62,7 @@ typedef enum clrsym_status {
         CLRSYM_UNLOADED,   /* something was, earlier: see clrsym_answer.body */
         CLRSYM_NOT_YET,    /* something is, later */
         CLRSYM_AMBIGUOUS,  /* several were there (give a time), or several processes match */
-        CLRSYM_PENDING,    /* the time is past the horizon, and nothing is known there yet */
+        CLRSYM_PENDING,    /* the moment is past the horizon, and nothing is known there yet */
         CLRSYM_EVICTED,    /* what was there was dropped to free memory */
         CLRSYM_INVALID,    /* the query is malformed */
 } clrsym_status;
@@ -71,7 +71,7 @@ typedef enum clrsym_status {
 typedef enum clrsym_confidence {
         CLRSYM_EXACT,
         CLRSYM_ASSUMED,     /* its start of life, or its end, was not seen */
-        CLRSYM_PROVISIONAL, /* the time is past the horizon: later events may change it */
+        CLRSYM_PROVISIONAL, /* the moment is past the horizon: later events may change it */
         CLRSYM_GAP,         /* events that could change it may have been lost */
 } clrsym_confidence;
 
@@ -276,7 +276,8 @@ typedef struct clrsym_answer {
 
 /*
  * Answers N queries, one each, in order, in RET_ANSWERS, which the caller allocates. Waits up to
- * WAIT_MS in total for events of times past the horizon. On failure all answers are INVALID.
+ * WAIT_MS in total for events that may change an answer: those up to its time, or without a time
+ * those before the call, unless a live body is the answer. On failure all answers are INVALID.
  */
 int clrsym_resolve(clrsym *handle, const clrsym_query *queries, size_t n, unsigned wait_ms,
                    clrsym_answer *ret_answers);

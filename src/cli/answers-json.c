@@ -98,19 +98,85 @@ static bool printer_take(JsonSpan answer, void *data)
         return true;
 }
 
-bool answers_print_json(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
-                        size_t n, unsigned wait_ms, GError **error)
+/* The answers of a first call. */
+typedef struct JsonAnswers {
+        GPtrArray *texts; /* owned GString */
+        bool is_missing;  /* one may be there once more events have arrived */
+} JsonAnswers;
+
+static void json_text_free(gpointer text)
 {
-        GString *parameters = questions_parameters(questions, n, wait_ms);
-        JsonPrinter printer = {.lines = lines, .questions = questions, .n = n};
+        g_string_free(text, TRUE);
+}
+
+static bool answer_has(JsonSpan answer, const char *member, const char *value)
+{
+        g_autofree char *quoted = g_strdup_printf("\"%s\"", value);
+        JsonSpan found;
+
+        return json_span_member(answer, member, &found) && found.n == strlen(quoted) &&
+               !memcmp(found.at, quoted, found.n);
+}
+
+static bool answers_keep(JsonSpan answer, void *data)
+{
+        JsonAnswers *answers = data;
+
+        if (answer_has(answer, "status", "pending") || answer_has(answer, "status", "no-process") ||
+            (answer_has(answer, "status", "ambiguous") &&
+             answer_has(answer, "confidence", "provisional")))
+                answers->is_missing = true;
+        g_ptr_array_add(answers->texts, g_string_new_len(answer.at, (gssize)answer.n));
+        return true;
+}
+
+static bool printer_ask(JsonPrinter *printer, AnswerSource *source, unsigned wait_ms,
+                        AnswerRowFn fn, void *data, GError **error)
+{
+        GString *parameters = questions_parameters(printer->questions, printer->n, wait_ms);
         bool ok = true;
 
         if (parameters) {
-                ok = answer_source_resolve(source, parameters->str, wait_ms, printer_take, &printer,
-                                           error);
+                ok = answer_source_resolve(source, parameters->str, wait_ms, fn, data, error);
                 g_string_free(parameters, TRUE);
         }
-        if (!ok)
+        return ok;
+}
+
+/* The first answers are printed unless they may become better. */
+static bool printer_ask_twice(JsonPrinter *printer, AnswerSource *source, AnswerWait *wait,
+                              GError **error)
+{
+        g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(json_text_free);
+        JsonAnswers answers = {.texts = texts};
+        unsigned wait_ms;
+        bool ok;
+        guint i;
+
+        if (!printer_ask(printer, source, 0, answers_keep, &answers, error))
+                return false;
+        wait_ms = answer_wait_second(wait, answers.is_missing);
+        if (wait_ms) {
+                ok = printer_ask(printer, source, wait_ms, printer_take, printer, error);
+                answer_wait_end(wait);
+                return ok;
+        }
+        for (i = 0; i < texts->len; i++) {
+                const GString *text = texts->pdata[i];
+
+                printer_take((JsonSpan){text->str, text->len}, printer);
+        }
+        return true;
+}
+
+bool answers_print_json(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
+                        size_t n, AnswerWait *wait, GError **error)
+{
+        JsonPrinter printer = {.lines = lines, .questions = questions, .n = n};
+
+        if (!(wait->is_given
+                      ? printer_ask(&printer, source, wait->ms, printer_take, &printer, error)
+                      : printer_ask_twice(&printer, source, wait, error)))
                 return false;
         printer_skip_wrong(&printer);
         if (printer.n_printed < n)

@@ -132,6 +132,8 @@ static bool append_answer(GString *out, LineSource *lines, const clrsym_query *q
         } else {
                 g_string_append_printf(out, "?? %s", clrsym_status_name(answer->status));
                 append_nearest(out, query, answer);
+                if (answer->status == CLRSYM_PENDING && !answer->has_body)
+                        g_string_append(out, ": events up to then have not arrived");
                 if (answer->status == CLRSYM_AMBIGUOUS)
                         append_bodies(out, query, answer);
         }
@@ -245,18 +247,15 @@ static bool asking_add(Asking *asking, const AddressQuestion *question, GError *
 }
 
 /* Answers are valid until the next call: so the questions that need one are answered at the end. */
-static bool asking_answer(Asking *asking, unsigned wait_ms, GError **error)
+static bool asking_answer(Asking *asking, AnswerWait *wait, GError **error)
 {
         guint n = asking->queries->len, i, j = 0;
         const clrsym_query *queries = (const void *)asking->queries->data;
         g_autofree clrsym_answer *answers = g_new(clrsym_answer, n);
         g_autofree const clrsym_query **left = g_new0(const clrsym_query *, asking->n);
 
-        if (n && clrsym_resolve(answer_source_handle(asking->source), queries, n, wait_ms,
-                                answers) < 0) {
-                answer_source_set_error(asking->source, error);
+        if (n && !answer_wait_resolve(wait, asking->source, queries, n, answers, error))
                 return false;
-        }
         for (i = 0; i < asking->n; i++) {
                 g_autoptr(GString) line = NULL;
 
@@ -283,7 +282,7 @@ static bool asking_answer(Asking *asking, unsigned wait_ms, GError **error)
 }
 
 bool answers_print_text(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
-                        size_t n, unsigned wait_ms, GError **error)
+                        size_t n, AnswerWait *wait, GError **error)
 {
         Asking asking = {
                 .source = source,
@@ -297,7 +296,7 @@ bool answers_print_text(AnswerSource *source, LineSource *lines, const AddressQu
 
         for (i = 0; ok && i < n; i++)
                 ok = asking_add(&asking, &questions[i], error);
-        ok = ok && asking_answer(&asking, wait_ms, error);
+        ok = ok && asking_answer(&asking, wait, error);
         for (i = 0; ok && i < n; i++)
                 output_line(asking.lines->pdata[i], strlen(asking.lines->pdata[i]));
         g_ptr_array_unref(asking.lines);

@@ -5,7 +5,7 @@
  * Answers to questions about addresses: asked many at a time, printed one a line
  */
 
-#include "cli/answer-source.h"
+#include "cli/answer-wait.h"
 #include "cli/line-source.h"
 
 /* Strings are borrowed. */
@@ -21,7 +21,7 @@ bool address_from_text(const char *text, uint64_t *ret_address);
 
 /* Prints the daemon's JSON. LINES: adds the source line of each; NULL: does not. */
 bool answers_print_json(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
-                        size_t n, unsigned wait_ms, GError **error);
+                        size_t n, AnswerWait *wait, GError **error);
 /* Prints text. Uses the binary form of the protocol, which is many times as fast. */
 bool answers_print_text(AnswerSource *source, LineSource *lines, const AddressQuestion *questions,
-                        size_t n, unsigned wait_ms, GError **error);
+                        size_t n, AnswerWait *wait, GError **error);

@@ -12,6 +12,7 @@
  */
 
 #include "cli/filter.h"
+#include "cli/answer-wait.h"
 
 #include "cli/output.h"
 #include "cli/stdin-reader.h"
@@ -37,7 +38,7 @@ typedef struct AddressText {
 typedef struct AddressFilter {
         AnswerSource *source; /* borrowed */
         clrsym_query query;   /* pid and time, which all have in common */
-        unsigned wait_ms;
+        AnswerWait wait;
         GString *text; /* owned: read, not written yet */
         bool is_in_word;
         bool is_long;       /* in that word: its beginning is written already */
@@ -86,12 +87,9 @@ static bool filter_resolve(AddressFilter *filter, GError **error)
         guint n = filter->queries->len;
 
         g_array_set_size(filter->answers, n);
-        if (!n || clrsym_resolve(answer_source_handle(filter->source),
-                                 (const void *)filter->queries->data, n, filter->wait_ms,
-                                 (void *)filter->answers->data) == 0)
-                return true;
-        answer_source_set_error(filter->source, error);
-        return false;
+        return !n || answer_wait_resolve(&filter->wait, filter->source,
+                                         (const void *)filter->queries->data, n,
+                                         (void *)filter->answers->data, error);
 }
 
 /* Writes all of the text, except for a word at the end that may still become an address. */
@@ -214,10 +212,10 @@ bool filter_run(AnswerSource *source, const Options *options, GError **error)
         AddressFilter filter = {
                 .source = source,
                 .query = {.has_time = options->at != NULL},
-                .wait_ms = options->wait_ms,
         };
         bool ok;
 
+        answer_wait_init(&filter.wait, options);
         if (!choose_process(&filter, options, error) ||
             (options->at && !answer_source_time(source, options->at, &filter.query.time, error)))
                 return false;

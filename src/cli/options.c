@@ -344,7 +344,7 @@ static const OptionRow ROWS[_OPTION_MAX] = {
         [OPTION_AT] = {'t', "at", "TIME", false, to_text, MEMBER(at),
                        "at this time: 473.414890639, now, -5s, HH:MM:SS ..."},
         [OPTION_WAIT] = {0, "wait", "SEC", true, to_wait, MEMBER(wait_ms),
-                         "wait until the events up to that time have arrived (default: 5)"},
+                         "wait for events before the question (default: 5)"},
         [OPTION_FILTER] = {0, "filter", NULL, false, NULL, 0,
                            "copy stdin to stdout, with names for the addresses in it"},
         [OPTION_ALL] = {0, "all", NULL, false, NULL, 0, "include what is unloaded"},

@@ -26,6 +26,7 @@ enum {
 typedef struct Resolver {
         AnswerSource *source; /* borrowed */
         LineSource *lines;    /* owned; NULL: none are asked for */
+        AnswerWait wait;
         const Options *options;
         GArray *questions;   /* owned: AddressQuestion, not asked yet */
         GStringChunk *texts; /* owned: the texts of the questions */
@@ -99,7 +100,7 @@ static bool resolve_flush(Resolver *resolver, GError **error)
         const Options *options = resolver->options;
         bool ok = (options_has(options, OPTION_JSON) ? answers_print_json : answers_print_text)(
                 resolver->source, resolver->lines, (const void *)resolver->questions->data,
-                resolver->questions->len, options->wait_ms, error);
+                resolver->questions->len, &resolver->wait, error);
 
         g_array_set_size(resolver->questions, 0);
         g_string_chunk_clear(resolver->texts);
@@ -198,9 +199,11 @@ static bool resolve_pending(AnswerSource *source, const Options *options, GError
                 .questions = g_array_new(FALSE, FALSE, sizeof(AddressQuestion)),
                 .texts = g_string_chunk_new(64 * 1024),
         };
-        bool ok = *options->arguments ? resolve_arguments(&resolver, error)
-                                      : resolve_input(&resolver, error);
+        bool ok;
 
+        answer_wait_init(&resolver.wait, options);
+        ok = *options->arguments ? resolve_arguments(&resolver, error)
+                                 : resolve_input(&resolver, error);
         line_source_free(resolver.lines);
         g_array_unref(resolver.questions);
         g_string_chunk_free(resolver.texts);

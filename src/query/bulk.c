@@ -29,6 +29,7 @@ struct Bulk {
         int64_t turn_end;        /* as in QueryContext */
         /* The frame that is being answered. */
         bool is_begun;
+        uint64_t asked;        /* ns: when it was looked at first; 0: of a trace, or not yet */
         size_t n_due;          /* its queries that need not wait, from the start */
         QueryWait wait;        /* what the next one waits for */
         BulkAnswer *rows;      /* owned: its answers */
@@ -299,7 +300,7 @@ static void bulk_put_answer(Bulk *bulk, BulkAnswer *row, const Question *questio
  * Question I of a payload, which need not be aligned. Nothing more of it is copied: a frame may
  * take many turns, and in each only a few of its questions are answered.
  */
-static Question question_from_payload(const uint8_t *payload, size_t i)
+static Question bulk_question(const Bulk *bulk, const uint8_t *payload, size_t i)
 {
         BulkQuery query;
 
@@ -311,6 +312,7 @@ static Question question_from_payload(const uint8_t *payload, size_t i)
                 .address = query.address,
                 .has_time = query.flags & BULK_QUERY_TIME,
                 .time = query.time,
+                .asked = bulk->asked,
         };
 }
 
@@ -351,7 +353,7 @@ static void bulk_answer_group(Bulk *bulk, const uint8_t *payload, size_t n)
 
         memset(questions, 0, n * sizeof(*questions));
         for (i = 0; i < n; i++) {
-                questions[n_asked] = question_from_payload(payload, bulk->n_rows + i);
+                questions[n_asked] = bulk_question(bulk, payload, bulk->n_rows + i);
                 known[i] = bulk_find_ambiguous(bulk, &questions[n_asked]);
                 n_asked += !known[i];
         }
@@ -373,24 +375,20 @@ static void bulk_answer_group(Bulk *bulk, const uint8_t *payload, size_t n)
                 answer_clear(&answers[i]);
 }
 
-/* 1 if the time of a query is past the horizon: more events could change its answer. Else 0, or
- * -EAGAIN if the turn is over. */
+/* 1 if events to come may change the answer to a query. Else 0, or -EAGAIN if the turn is over. */
 static int bulk_is_late(Bulk *bulk, const uint8_t *payload, size_t n)
 {
         for (; bulk->n_due < n; bulk->n_due++) {
-                const Question question = question_from_payload(payload, bulk->n_due);
+                const Question question = bulk_question(bulk, payload, bulk->n_due);
                 Answer answer;
-                bool is_late;
+                uint64_t time;
 
-                if (!question.has_time)
-                        continue;
                 answer_question(bulk->context.tracker, &bulk->context.viewer, &question, &answer);
-                is_late = question.time > answer.horizon;
-                if (is_late)
-                        bulk->wait = query_wait_begin(bulk->context.tracker, answer.process,
-                                                      question.time);
+                time = answer_wait_time(&question, &answer);
+                if (time)
+                        bulk->wait = query_wait_begin(bulk->context.tracker, answer.process, time);
                 answer_clear(&answer);
-                if (is_late)
+                if (time)
                         return 1;
                 if (bulk->turn_end && g_get_monotonic_time() >= bulk->turn_end) {
                         bulk->n_due++;
@@ -462,6 +460,7 @@ static bool bulk_is_turn_over(const Bulk *bulk, const GString *out)
 static void bulk_end(Bulk *bulk)
 {
         bulk->is_begun = false;
+        bulk->asked = 0;
         bulk->n_due = 0;
         bulk->n_rows = 0;
         bulk->n_restarts = 0;
@@ -569,6 +568,8 @@ ssize_t bulk_run(Bulk *bulk, const uint8_t *bytes, size_t n_bytes, bool is_final
         if (n_bytes < sizeof(header) + header.size)
                 return 0;
         bytes += sizeof(header);
+        if (!bulk->asked)
+                bulk->asked = query_now(&bulk->context);
         r = header.wait_ms && !is_final && !bulk->is_begun ? bulk_is_late(bulk, bytes, n) : 0;
         if (r > 0)
                 *ret_wait_ms = MIN(header.wait_ms, QUERY_MAX_WAIT_MS);

@@ -80,12 +80,21 @@ static uint64_t tracker_end(const Tracker *tracker)
         return end;
 }
 
+uint64_t query_now(const QueryContext *context)
+{
+        struct timespec now;
+
+        if (!context->is_live)
+                return 0;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
 /* What "now" and times of day mean. */
 static const TimeContext *call_times(Call *call)
 {
         const Tracker *tracker = call->context->tracker;
         TimeContext *times = &call->times;
-        struct timespec now;
 
         if (call->has_times)
                 return times;
@@ -93,8 +102,7 @@ static const TimeContext *call_times(Call *call)
         tracker_range(tracker, &times->begin, &times->end);
         times->has_offset = tracker_clock_offset(tracker, &times->clock_offset);
         if (call->context->is_live) {
-                clock_gettime(CLOCK_MONOTONIC, &now);
-                times->now = (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+                times->now = query_now(call->context);
                 /* A program can make up times. */
                 times->end = MIN(times->end, times->now);
         } else {

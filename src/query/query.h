@@ -92,6 +92,9 @@ typedef struct QueryWait {
         uint64_t n_changes; /* of the tracker's processes so far */
 } QueryWait;
 
+/* The moment, ns, of a question that comes now; 0: of a trace, which is over. */
+uint64_t query_now(const QueryContext *context);
+
 /* For a question about PROCESS, which may be NULL, at TIME. */
 QueryWait query_wait_begin(const Tracker *tracker, const Process *process, uint64_t time);
 /* True if it is worth while to look at the question again. */

@@ -5,8 +5,8 @@
  *
  * A call can have 4096 questions and wait for events meanwhile. They are parsed once, one after the
  * other, until the turn is over, and then answered in groups; a call that waits looks at one
- * question alone, the first whose time is past the horizon. Equal questions of a part of the reply
- * are answered once.
+ * question alone, the first whose answer events to come may change. Equal questions of a part of
+ * the reply are answered once.
  */
 
 #include "query/answer-json.h"
@@ -40,6 +40,7 @@ struct Resolve {
         size_t n_text_taken; /* bytes of it */
         size_t n_parsed;
         unsigned wait_ms; /* 0: answer now */
+        uint64_t asked;   /* ns: when the call came; 0: of a trace */
         size_t n_due;     /* questions at the start that need not wait */
         size_t n_answered;
         size_t part_begin; /* the first question of the part of the reply that is being made */
@@ -162,6 +163,7 @@ static Resolve *resolve_begin(Call *call)
         }
         resolve = resolve_new(n, (unsigned)MIN(wait_ms, QUERY_MAX_WAIT_MS));
         resolve->text = text;
+        resolve->asked = query_now(call->context);
         return resolve;
 }
 
@@ -187,6 +189,7 @@ static bool resolve_parse_next(Resolve *resolve, Call *call)
                 resolve->wrong[i] = question_parse(call, query, &resolve->questions[i]);
         if (resolve->wrong[i])
                 resolve->addresses[i] = g_strdup(param_string(query, "addr"));
+        resolve->questions[i].asked = resolve->asked;
         resolve->n_text_taken += MIN(n_query + 1, n);
         resolve->n_parsed++;
         return true;
@@ -208,21 +211,19 @@ static bool resolve_parse(Resolve *resolve, Call *call)
         return true;
 }
 
-/* False if the question's time is past the horizon. */
+/* False if events to come may change the answer. */
 static bool question_is_due(const Call *call, const Question *question)
 {
         Answer answer;
-        bool is_due;
+        uint64_t time;
 
-        if (!question->has_time)
-                return true;
         answer_question(call->context->tracker, &call->context->viewer, question, &answer);
-        is_due = question->time <= answer.horizon;
-        if (!is_due)
+        time = answer_wait_time(question, &answer);
+        if (time)
                 call->progress->wait =
-                        query_wait_begin(call->context->tracker, answer.process, question->time);
+                        query_wait_begin(call->context->tracker, answer.process, time);
         answer_clear(&answer);
-        return is_due;
+        return !time;
 }
 
 /* False if the call has to wait, or if its turn is over: `next` is set then. */

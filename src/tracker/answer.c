@@ -309,6 +309,7 @@ static void answer_newest(const Found *found, const Process *process, const Ques
         }
         if (equal && equal->bodies) {
                 answer->status = ANSWER_AMBIGUOUS;
+                answer->confidence = equal->confidence;
                 answer->bodies = g_ptr_array_ref(equal->bodies);
                 answer->n_bodies = equal->n_bodies;
                 return;
@@ -330,6 +331,28 @@ static void answer_newest(const Found *found, const Process *process, const Ques
                 answer->status = ANSWER_NO_METHOD;
                 answer->confidence = nothing_confidence(process, NULL, NULL, BODY_NOW);
         }
+        answer->is_early = question->asked > answer->horizon && process_is_open(process);
+        if (!answer->is_early)
+                return;
+        if (answer->status == ANSWER_NO_METHOD)
+                answer->status = ANSWER_PENDING;
+        answer->confidence = MAX(answer->confidence, CONFIDENCE_PROVISIONAL);
+}
+
+uint64_t answer_wait_time(const Question *question, const Answer *answer)
+{
+        if (!question->has_time)
+                return answer->is_early ? question->asked : 0;
+        return question->time > answer->horizon ? question->time : 0;
+}
+
+/* Is the process of the question, which is not known, running here? */
+static bool viewer_may_learn(const Viewer *viewer, const Question *question)
+{
+        ProcessKey key;
+
+        return !question->has_pid_ns && viewer->find &&
+               viewer->find(viewer->data, question->pid, &key);
 }
 
 /* Sets the process of an answer; false if the answer is complete without a lookup. */
@@ -348,6 +371,7 @@ static bool begin_answer(const Tracker *tracker, const Viewer *viewer, const Que
         if (!found->process) {
                 answer->status =
                         found->was_dropped && viewer->sees_all ? ANSWER_EVICTED : ANSWER_NO_PROCESS;
+                answer->is_early = question->asked && viewer_may_learn(viewer, question);
                 return false;
         }
         answer->process = found->process;

@@ -14,7 +14,7 @@ typedef enum AnswerStatus {
         ANSWER_UNLOADED,  /* something was, earlier */
         ANSWER_NOT_YET,   /* something is, later */
         ANSWER_AMBIGUOUS, /* several bodies were there, or several processes have the pid */
-        ANSWER_PENDING,   /* the time is past the horizon, and nothing is known there */
+        ANSWER_PENDING,   /* the moment meant is past the horizon, and nothing is known there */
         ANSWER_EVICTED,   /* what was there has been forgotten, to save memory */
         ANSWER_INVALID,   /* the question is malformed */
         _ANSWER_STATUS_MAX,
@@ -24,7 +24,7 @@ typedef enum AnswerStatus {
 typedef enum Confidence {
         CONFIDENCE_EXACT,
         CONFIDENCE_ASSUMED,     /* its start of life, or its end, was not seen */
-        CONFIDENCE_PROVISIONAL, /* the time is past the horizon: events to come may change it */
+        CONFIDENCE_PROVISIONAL, /* that moment is past the horizon: events to come may change it */
         CONFIDENCE_GAP,         /* events that could change it may have been lost */
         _CONFIDENCE_MAX,
 } Confidence;
@@ -36,6 +36,8 @@ typedef struct Question {
         uint64_t address;
         bool has_time; /* else the newest state */
         uint64_t time;
+        uint64_t
+                asked; /* ns, without a time: the moment of the question; 0: none, as for a trace */
 } Question;
 
 /* Hash tables take these for keys that are Question *. */
@@ -73,6 +75,9 @@ typedef struct Answer {
         size_t n_bodies;
         GPtrArray *processes; /* owned or NULL; AMBIGUOUS: one of each namespace */
         uint64_t horizon;
+        /* To a question without a time: what a running process did before it may still arrive, and
+         * the answer is not a body that is alive. */
+        bool is_early;
 } Answer;
 
 /*
@@ -85,6 +90,11 @@ size_t answer_questions(const Tracker *tracker, const Viewer *viewer, const Ques
 void answer_question(const Tracker *tracker, const Viewer *viewer, const Question *question,
                      Answer *ret_answer);
 void answer_clear(Answer *answer);
+/*
+ * The time for whose horizon it is worth while to wait, because events to come may change the
+ * answer; 0: none.
+ */
+uint64_t answer_wait_time(const Question *question, const Answer *answer);
 
 bool viewer_sees(const Viewer *viewer, const Process *process);
 /* True if the viewer sees a process with that key. */

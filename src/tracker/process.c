@@ -523,6 +523,20 @@ uint64_t process_horizon(const Process *process)
         return open == UINT64_MAX ? ended : open;
 }
 
+bool process_is_open(const Process *process)
+{
+        guint i;
+
+        for (i = 0; i < process->traces->len && process->exit == BODY_FOREVER; i++) {
+                bool has_ended;
+
+                trace_horizon(process->traces->pdata[i], &has_ended);
+                if (!has_ended)
+                        return true;
+        }
+        return false;
+}
+
 bool process_has_gap(const Process *process, uint64_t begin, uint64_t end)
 {
         guint i;

@@ -165,6 +165,8 @@ void process_add_rundown(Process *process, const Rundown *rundown);
 
 /* The time up to which all streams are in that can have events of the process. */
 uint64_t process_horizon(const Process *process);
+/* It has not ended, and one of its sessions has not either: more events can come. */
+bool process_is_open(const Process *process);
 /* The process was over at TIME. */
 void process_end(Process *process, uint64_t time);
 /* ns. Real runtimes were seen to emit for up to 12 ms after their exit unload. */

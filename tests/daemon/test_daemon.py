@@ -434,7 +434,7 @@ def check_killed_feeder(tap, daemon):
     feeder.close()
     tap.check(wait_for(lambda: n_descriptors(daemon.process.pid) < before), 'a feeder vanishes')
     tap.equal(statuses(daemon, '0x9000', '0xa000', '0xb000', '0xc000'),
-              ['ok', 'no-method', 'no-method', 'no-method'], 'nothing of its open batch is known')
+              ['ok', 'pending', 'pending', 'pending'], 'nothing of its open batch is known')
     feeder = ingest.Feeder(daemon.ingest)
     feeder.send(ingest.hello(), ingest.stream_open(stream_id=9))
     kind, payload = None, b''

@@ -77,7 +77,7 @@ class DirectFeed(attached.Feed):
 def check_wait(tap, feed, program):
     """A program that is idle emits nothing; a question that waits has its runtime emit something."""
     horizons = []
-    for options in (), ('--wait=10',):
+    for options in ('--wait=0',), ('--wait=10',):
         now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         answer, = (json.loads(line) for line in feed.programs.ask(
             feed.daemon.source, 'resolve', '--pid', str(program.pid), *options,
