@@ -231,18 +231,36 @@ static bool match_process(Match *match, const RecordingProcess *process, GArray 
         return true;
 }
 
-static void set_none(const Match *match, GError **error)
+static char *match_describe_none(const Match *match)
 {
         g_autoptr(GString) text = g_string_new(NULL);
         guint i;
 
         for (i = 0; i < match->candidates->len && i < MAX_LISTED; i++)
                 append_candidate(text, &g_array_index(match->candidates, ProcessCandidate, i));
-        g_set_error(error, PERF_ERROR, 0,
-                    "no process of the recording is among the known ones (%u:%s%s): give "
-                    "the trace of the same run, or --map PERFPID=NS:PID, or --force",
-                    match->candidates->len, text->len ? text->str : " none",
-                    match->candidates->len > MAX_LISTED ? " ..." : "");
+        return g_strdup_printf("no process of the recording is among the known ones (%u:%s%s)",
+                               match->candidates->len, text->len ? text->str : " none",
+                               match->candidates->len > MAX_LISTED ? " ..." : "");
+}
+
+/* A trace that was given can be the wrong one; of daemons there is only one. */
+static bool match_report_none(const Match *match, GPtrArray *notes, GError **error)
+{
+        g_autofree char *none = match_describe_none(match);
+
+        if (match->options->trace) {
+                g_set_error(error, PERF_ERROR, 0,
+                            "%s: give the trace of the same run, or --map PERFPID=NS:PID, or "
+                            "--force",
+                            none);
+                return false;
+        }
+        g_ptr_array_add(notes,
+                        g_strdup_printf("%s: code that the JIT compiled has no names, unless the "
+                                        "daemon knew its program while perf recorded it (clrsym "
+                                        "attach PID before perf record, or clrsym record)",
+                                        none));
+        return true;
 }
 
 bool perf_match(clrsym *handle, const Recording *recording, const Options *options,
@@ -273,9 +291,7 @@ bool perf_match(clrsym *handle, const Recording *recording, const Options *optio
                         return false;
         }
         if (match.n_unmatched && !match.n_matched && !options->maps.n &&
-            !options_has(options, OPTION_FORCE)) {
-                set_none(&match, error);
-                return false;
-        }
+            !options_has(options, OPTION_FORCE))
+                return match_report_none(&match, notes, error);
         return true;
 }

@@ -17,6 +17,7 @@
 #include "cli/perf-profile.h"
 #include "cli/perf-program.h"
 #include "cli/perf-stacks.h"
+#include "cli/perf-summary.h"
 #include "cli/progress.h"
 #include "cli/saved-profile.h"
 #include "nettrace/file.h"
@@ -38,11 +39,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* One in so many managed frames. */
-#define UNLISTED_SHARE 20
-/* One in so many frames. */
-#define RUNTIME_SHARE 50
-
 /*
  * What the filter is to print, as its setting. To add a format of files: a writer in src/profile
  * (profile.h, writers.h, FORMS in write.c), nothing here.
@@ -60,19 +56,20 @@ typedef struct Naming {
         PerfPrograms programs;
         Recording *recording; /* owned */
         GString *line;        /* owned: the incomplete last line of perf's output */
-        clrsym *handle;       /* owned */
+        clrsym *handle;       /* owned; NULL: there is no daemon, and no trace */
         char *directory;      /* owned: holds the snapshot and the cache; NULL: there is none */
         char *snapshot;       /* owned: is read instead of the trace */
         PerfStacks stacks;    /* its samples are read instead of the input, if there are any */
         char *cache; /* owned: with debug files that perf does not find; NULL: there are none */
         const char *event; /* NULL: all */
         PerfClock clock;
-        bool has_images;   /* this machine's files can be those of the recording */
-        char *report;      /* owned: the filter's counts */
-        GArray *maps;      /* owned: of ProcessMap */
-        GPtrArray *notes;  /* owned strings: for stderr */
-        bool has_failed;   /* an output is not written */
-        bool is_to_rescue; /* for another reason than that its reader went away */
+        bool has_no_events; /* neither a daemon nor a trace: see naming_note_no_daemon() */
+        bool has_images;    /* this machine's files can be those of the recording */
+        char *report;       /* owned: the filter's counts */
+        GArray *maps;       /* owned: of ProcessMap */
+        GPtrArray *notes;   /* owned strings: for stderr */
+        bool has_failed;    /* an output is not written */
+        bool is_to_rescue;  /* for another reason than that its reader went away */
 } Naming;
 
 /* The file that perf reads. */
@@ -135,6 +132,7 @@ static bool naming_survey(Naming *naming, GError **error)
                 .input = naming_samples(naming),
                 .arguments = ARGUMENTS,
                 .settings = settings,
+                .is_forced = options_has(naming->options, OPTION_FORCE),
                 .output_fd = -1,
                 .fn = take_line_bytes,
                 .data = naming,
@@ -253,6 +251,17 @@ static bool naming_make_directory(Naming *naming, GError **error)
         return naming->directory != NULL;
 }
 
+static void naming_note_no_events(Naming *naming, const char *why)
+{
+        g_ptr_array_add(
+                naming->notes,
+                g_strdup_printf("%s. Without events only native and precompiled code is named; "
+                                "code that the JIT compiled gets its names from a daemon "
+                                "that knew the program while perf recorded it, or from "
+                                "the trace of that run: clrsym record does both",
+                                why ? why : "no daemon answers"));
+}
+
 /* The filter opens the trace as well, in perf's process: a snapshot saves reading it twice. */
 static bool open_handle(Naming *naming, GError **error)
 {
@@ -275,7 +284,11 @@ static bool open_handle(Naming *naming, GError **error)
         progress_init(&progress, how.trace);
         r = clrsym_open(&naming->handle, &how, &message);
         progress_end(&progress);
-        if (r < 0)
+        naming->has_no_events = (r == -ENOENT || r == -ECONNREFUSED) && !how.trace && !how.socket;
+        if (naming->has_no_events) {
+                naming_note_no_events(naming, message);
+                r = 0;
+        } else if (r < 0)
                 g_set_error(error, PERF_ERROR, 0, "%s", message ? message : g_strerror(-r));
         else if (options_has(naming->options, OPTION_VERBOSE))
                 answer_source_print_note(how.trace, clrsym_note(naming->handle));
@@ -335,6 +348,8 @@ static GPtrArray *filter_settings(const Naming *naming)
                 trace = naming->input;
         if (trace)
                 add_setting(settings, "trace=%s", trace);
+        if (naming->has_no_events)
+                add_setting(settings, "no-events");
         if (options->socket)
                 add_setting(settings, "socket=%s", options->socket);
         if (options_has(options, OPTION_STYLE))
@@ -391,82 +406,19 @@ static char *mappings_text(const Naming *naming)
         return NULL;
 }
 
-/* What to do if the runtime's own code has no names. */
-static void print_runtime_hint(const Naming *naming, const Counts *counts)
+static void naming_print_summary(const Naming *naming)
 {
-        const GArray *binaries = naming->recording->binaries;
-        const char *library = NULL;
-        guint i;
+        const PerfSummary summary = {
+                .options = naming->options,
+                .recording = naming->recording,
+                .input = naming->input,
+                .report = naming->report,
+                .has_images = naming->has_images,
+                .is_nettrace = naming->is_nettrace,
+                .is_over = naming->job->is_over,
+        };
 
-        if (counts->n[COUNT_RUNTIME_UNNAMED] <= counts->n[COUNT_FRAMES] / RUNTIME_SHARE)
-                return;
-        for (i = 0; i < binaries->len && !library; i++)
-                if (g_str_has_suffix(g_array_index(binaries, Binary, i).path, "/libcoreclr.so"))
-                        library = g_array_index(binaries, Binary, i).path;
-        message_print("clrsym",
-                      "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                      " frames are in libcoreclr.so and libclrjit.so, which have no symbols here: "
-                      "dotnet-symbol --symbols -o DIR %s gets them; then add --symbols DIR",
-                      (guint64)counts->n[COUNT_RUNTIME_UNNAMED], (guint64)counts->n[COUNT_FRAMES],
-                      library ? library : "libcoreclr.so");
-}
-
-/* Frames without a line look like those of a recording without --lines. */
-static void print_lines_summary(const Counts *counts)
-{
-        const bool can_have_more =
-                counts->n[COUNT_LINE_PDB_MISSING] || counts->n[COUNT_LINE_PDB_OTHER];
-        char text[1000];
-
-        counts_summary_lines(counts, text, sizeof(text));
-        message_print("clrsym", "%s%s", text,
-                      can_have_more ? "; directories with PDBs can be given: --symbols DIR" : "");
-}
-
-static void print_summary(const Naming *naming)
-{
-        g_auto(GStrv) lines = g_strsplit(naming->report, "\n", -1);
-        Counts counts = {0};
-        char text[1000];
-        uint64_t n_unlisted;
-        size_t i;
-
-        for (i = 0; lines[i]; i++)
-                counts_take_line(&counts, lines[i]);
-        n_unlisted =
-                counts.n[COUNT_IMAGE] - MIN(counts.n[COUNT_IMAGE], counts.n[COUNT_IMAGE_NAMED]);
-        if (n_unlisted > counts_managed(&counts) / UNLISTED_SHARE) {
-                if (!naming->has_images)
-                        message_print(
-                                "clrsym",
-                                "%s was recorded on another machine, before the last boot, "
-                                "or without -k mono: precompiled code was not looked up in the "
-                                "assemblies that are here now",
-                                naming->input);
-                message_print(
-                        "clrsym",
-                        "%" G_GUINT64_FORMAT
-                        " frames of precompiled code are unknown: a process lists such code when "
-                        "it ends; to list it now, run clrsym attach PID, then this command again",
-                        (guint64)n_unlisted);
-        }
-        if (counts.n[COUNT_MANAGED_UNNAMED] > counts_managed(&counts) / UNLISTED_SHARE &&
-            !naming->options->socket)
-                message_print(
-                        "clrsym",
-                        "%" G_GUINT64_FORMAT
-                        " frames have no name: %s has no list of the code that was there before "
-                        "(rundown): give --trace with a recording of the process that has one",
-                        (guint64)counts.n[COUNT_MANAGED_UNNAMED], naming->input);
-        print_runtime_hint(naming, &counts);
-        if (options_has(naming->options, OPTION_LINES))
-                print_lines_summary(&counts);
-        if (counts_summary_stacks(&counts, text, sizeof(text)))
-                message_print("clrsym", "%s", text);
-        counts_summary(&counts, text, sizeof(text));
-        message_print("clrsym", "%s, %" G_GUINT64_FORMAT " events lost by %s", text,
-                      (guint64)naming->recording->n_lost,
-                      naming->is_nettrace ? "the session" : "perf");
+        perf_summary_print(&summary);
 }
 
 static bool run_filter(Naming *naming, PerfRun *run, GError **error)
@@ -483,6 +435,7 @@ static bool run_filter(Naming *naming, PerfRun *run, GError **error)
         }
         run->mappings = mappings;
         run->cache = naming->cache;
+        run->is_forced = options_has(naming->options, OPTION_FORCE);
         run->input = naming_samples(naming);
         run->arguments = NO_ARGUMENTS;
         run->settings = settings;
@@ -688,22 +641,32 @@ static bool naming_run_nettrace(Naming *naming, GError **error)
         return naming_write(naming, error);
 }
 
-static bool naming_run(Naming *naming, GError **error)
+/* When, and as which processes, the events know the recording's processes. */
+static bool naming_find_processes(Naming *naming, GError **error)
 {
         const Options *options = naming->options;
 
+        if (naming->has_no_events) {
+                naming->clock.is_exact = true;
+                return true;
+        }
+        return perf_clock_find(naming->handle, naming->recording, naming->input,
+                               options_has(options, OPTION_FORCE), &naming->clock, naming->notes,
+                               error) &&
+               perf_match(naming->handle, naming->recording, options,
+                          naming->job->is_own ? proc_own_pid_ns() : 0, naming->clock.offset,
+                          naming->maps, naming->notes, error);
+}
+
+static bool naming_run(Naming *naming, GError **error)
+{
         if (!perf_input_check(naming->input, error) ||
             !perf_programs_find(&naming->programs, error) || !naming_unwind(naming, error) ||
             !naming_survey(naming, error) || !choose_event(naming, error) ||
             !open_handle(naming, error) || !naming_find_debug_files(naming, error))
                 return false;
         note_stacks(naming);
-        if (!perf_clock_find(naming->handle, naming->recording, naming->input,
-                             options_has(options, OPTION_FORCE), &naming->clock, naming->notes,
-                             error) ||
-            !perf_match(naming->handle, naming->recording, options,
-                        naming->job->is_own ? proc_own_pid_ns() : 0, naming->clock.offset,
-                        naming->maps, naming->notes, error))
+        if (!naming_find_processes(naming, error))
                 return false;
         naming->has_images = perf_clock_is_of_this_boot(naming->recording);
         print_notes(naming);
@@ -759,7 +722,7 @@ bool perf_naming_run(const PerfNaming *job, GError **error)
                                   : naming_run(&naming, error);
         clrsym_close(naming.handle);
         if (ok && !is_saved && !job->is_quiet)
-                print_summary(&naming);
+                naming_print_summary(&naming);
         if (naming.directory)
                 remove_tree(naming.directory);
         recording_free(naming.recording);

@@ -113,6 +113,8 @@ static GPtrArray *command_line(const PerfPrograms *programs, const PerfRun *run)
         }
         for (i = 0; i < G_N_ELEMENTS(first); i++)
                 g_ptr_array_add(words, g_strdup(first[i]));
+        if (run->is_forced)
+                g_ptr_array_add(words, g_strdup("--force"));
         for (i = 0; run->arguments[i]; i++)
                 g_ptr_array_add(words, g_strdup(run->arguments[i]));
         for (i = 0; i < run->settings->len; i++) {

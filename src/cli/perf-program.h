@@ -25,6 +25,7 @@ typedef struct PerfRun {
         const char *cache;            /* a directory like perf's cache; NULL: perf's own */
         const char *const *arguments; /* of perf script; ends with NULL */
         GPtrArray *settings;          /* of the filter, without --dlarg */
+        bool is_forced;               /* perf reads files of other users, too */
         const char *mappings;         /* lines for the filter; NULL: it gets none */
         int output_fd;                /* perf's stdout; -1: FN gets it */
         PerfBytesFn fn;

@@ -77,7 +77,7 @@ int batch_resolver_init(BatchResolver *resolver, const Settings *settings, Frame
                 *ret_message = strdup("--dlarg source-map: it is FROM=TO, or no memory is left");
                 return -EINVAL;
         }
-        return clrsym_open(&resolver->handle, &options, ret_message);
+        return settings->has_no_events ? 0 : clrsym_open(&resolver->handle, &options, ret_message);
 }
 
 void batch_resolver_deinit(BatchResolver *resolver)
@@ -773,11 +773,13 @@ int batch_resolver_run(BatchResolver *resolver, Batch *batch)
         int r = 0;
 
         if (batch->n_queries) {
-                answers = batch_answers(batch);
-                if (!answers)
+                if (!(answers = batch_answers(batch)))
                         return -ENOMEM;
-                r = clrsym_resolve(resolver->handle, batch->queries, batch->n_queries,
-                                   resolver->wait_ms, answers);
+                for (i = 0; i < batch->n_queries && !resolver->handle; i++)
+                        answers[i] = (clrsym_answer){.status = CLRSYM_NO_PROCESS};
+                if (resolver->handle)
+                        r = clrsym_resolve(resolver->handle, batch->queries, batch->n_queries,
+                                           resolver->wait_ms, answers);
                 if (r < 0)
                         return r;
         }

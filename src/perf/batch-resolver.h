@@ -16,7 +16,7 @@ typedef struct BatchResolver {
         const Settings *settings; /* borrowed */
         Frames *frames;           /* borrowed */
         Images *images;           /* borrowed */
-        clrsym *handle;           /* owned */
+        clrsym *handle;           /* owned; NULL: no events are known */
         clrsym_lines *lines;      /* owned; NULL: the settings do not ask for lines */
         OsrCallers callers;       /* that were found in copies of stacks */
         OsrSlots slots;           /* that were found so far */

@@ -155,6 +155,7 @@ static const struct {
 } ROWS[] = {
         {"socket", settings_take_text, MEMBER(socket), "socket=PATH"},
         {"trace", settings_take_text, MEMBER(trace), "trace=DIR"},
+        {"no-events", take_flag, MEMBER(has_no_events), "no-events, without a value"},
         {"event", settings_take_text, MEMBER(event), "event=NAME"},
         {"format", take_form, MEMBER(form), "format=text or format=folded"},
         {"style", take_style, MEMBER(style), "style=csharp, style=clr or style=short"},

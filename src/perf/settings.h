@@ -37,6 +37,7 @@ typedef struct SettingTexts {
 typedef struct Settings {
         const char *socket; /* or NULL */
         const char *trace;  /* or NULL */
+        bool has_no_events; /* there is neither: only what images have is named */
         const char *event;  /* only samples of this event; NULL: of all */
         FormType form;
         clrsym_style style;

@@ -230,7 +230,11 @@ def run_live(tap, programs, assembly, directory):
             filtered = perftool.script(programs, data, settings=settings)
             # A daemon that knows no process: the files alone.
             with recorded.Daemon(programs, directory) as empty:
-                alone = perftool.clrsym_perf(programs, '-i', data, '--force', *empty.source)
+                alone = perftool.clrsym_perf(programs, '-i', data, *empty.source)
+            nowhere = {**perftool.environment(programs), 'CLRSYM_SOCKET': str(directory / 'nowhere')}
+            without = perftool.clrsym_perf(programs, '-i', data, env=nowhere)
+            tap.check(without.returncode == 0 and 'no daemon at ' in without.stderr and
+                      without.stdout == alone.stdout, 'without a daemon the files name as much', without.stderr)
             check_named(tap, done, servers, 'live')
             check_unnamed(tap, done, servers)
             graph = directory / 'graph.svg'

@@ -28,7 +28,7 @@ N_ROUNDS = 3
 
 
 class Plain:
-    """The program, which compiles when it is told to."""
+    """The program, which compiles for each line that it gets."""
 
     def __init__(self, command, directory):
         self.command, self.directory = command, pathlib.Path(directory)

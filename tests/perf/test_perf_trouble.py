@@ -70,6 +70,31 @@ def check_missing(tap, programs, trace, data, directory):
              f'usage: {" ".join(arguments)}', 2)
 
 
+def check_no_daemon(tap, programs, data, directory):
+    """Nothing that a daemon knows is needed to go on."""
+    environment = {**perftool.environment(programs), 'CLRSYM_SOCKET': str(directory / 'none')}
+    done = perftool.clrsym_perf(programs, '-i', data, env=environment)
+    tap.check(done.returncode == 0 and 'clrsym: no daemon at ' in done.stderr and
+              'only native and precompiled code is named' in done.stderr and done.stdout.count('\n') > 1000,
+              'without a daemon it goes on, and says what is missing', done.returncode, done.stderr)
+
+
+def check_foreign(tap, programs, data, directory):
+    """perf refuses the file of another user, and --force is for perf, too."""
+    if os.geteuid() != 0:
+        tap.skip("another user's file", 'it takes root to make one')
+        return
+    foreign = directory / 'foreign.data'
+    foreign.write_bytes(data.read_bytes())
+    os.chown(foreign, 65534, 65534)
+    environment = {**perftool.environment(programs), 'CLRSYM_SOCKET': str(directory / 'none')}
+    refused = perftool.clrsym_perf(programs, '-i', foreign, env=environment)
+    forced = perftool.clrsym_perf(programs, '-i', foreign, '-f', env=environment)
+    tap.check(refused.returncode == 1 and 'not owned by' in refused.stderr, "another user's file is refused",
+              refused.stderr)
+    tap.check(forced.returncode == 0 and forced.stdout.count('\n') > 1000, 'but not with --force', forced.stderr)
+
+
 def check_broken(tap, programs, trace, data, directory):
     whole = data.read_bytes()
     path = directory / 'broken.data'
@@ -139,6 +164,8 @@ def run(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     trace, data, snapshot = perftool.unpack(programs, directory)
     check_missing(tap, programs, snapshot, data, directory)
+    check_no_daemon(tap, programs, data, directory)
+    check_foreign(tap, programs, data, directory)
     check_broken(tap, programs, snapshot, data, directory)
     check_ends(tap, programs, trace, data, directory)
 

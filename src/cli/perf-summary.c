@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/perf-summary.h"
+
+#include "perf/counts.h"
+
+#include "util/message.h"
+#include "util/proc.h"
+
+#include <string.h>
+
+/* One in so many managed frames. */
+#define UNLISTED_SHARE 20
+/* One in so many frames. */
+#define RUNTIME_SHARE 50
+
+/* What to do if the runtime's own code has no names. */
+static void summary_print_runtime(const PerfSummary *summary, const Counts *counts)
+{
+        const GArray *binaries = summary->recording->binaries;
+        const char *library = NULL;
+        guint i;
+
+        if (counts->n[COUNT_RUNTIME_UNNAMED] <= counts->n[COUNT_FRAMES] / RUNTIME_SHARE)
+                return;
+        for (i = 0; i < binaries->len && !library; i++)
+                if (g_str_has_suffix(g_array_index(binaries, Binary, i).path, "/libcoreclr.so"))
+                        library = g_array_index(binaries, Binary, i).path;
+        message_print("clrsym",
+                      "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                      " frames are in libcoreclr.so and libclrjit.so, which have no symbols here: "
+                      "dotnet-symbol --symbols -o DIR %s gets them; then add --symbols DIR",
+                      (guint64)counts->n[COUNT_RUNTIME_UNNAMED], (guint64)counts->n[COUNT_FRAMES],
+                      library ? library : "libcoreclr.so");
+}
+
+/* Frames without a line look like those of a recording without --lines. */
+static void summary_print_lines(const Counts *counts)
+{
+        const bool can_have_more =
+                counts->n[COUNT_LINE_PDB_MISSING] || counts->n[COUNT_LINE_PDB_OTHER];
+        char text[1000];
+
+        counts_summary_lines(counts, text, sizeof(text));
+        message_print("clrsym", "%s%s", text,
+                      can_have_more ? "; directories with PDBs can be given: --symbols DIR" : "");
+}
+
+/* Bytes of /proc/PID/comm, at most. */
+#define MAX_COMM 64
+
+/* Is one of the recorded processes still running, on this machine? */
+static bool summary_can_attach(const PerfSummary *summary)
+{
+        const GPtrArray *processes = summary->recording->processes;
+        guint i;
+
+        if (!summary->has_images || summary->is_nettrace || summary->is_over)
+                return false;
+        for (i = 0; i < processes->len; i++) {
+                const RecordingProcess *process = processes->pdata[i];
+                g_autofree char *comm = NULL;
+                size_t n;
+
+                comm = proc_read_file(process->pid, "comm", MAX_COMM, &n);
+                if (process->addresses->len && comm && !strcmp(g_strchomp(comm), process->comm))
+                        return true;
+        }
+        return false;
+}
+
+void perf_summary_print(const PerfSummary *summary)
+{
+        g_auto(GStrv) lines = g_strsplit(summary->report, "\n", -1);
+        Counts counts = {0};
+        char text[1000];
+        uint64_t n_unlisted;
+        size_t i;
+
+        for (i = 0; lines[i]; i++)
+                counts_take_line(&counts, lines[i]);
+        n_unlisted =
+                counts.n[COUNT_IMAGE] - MIN(counts.n[COUNT_IMAGE], counts.n[COUNT_IMAGE_NAMED]);
+        if (n_unlisted > counts_managed(&counts) / UNLISTED_SHARE) {
+                if (!summary->has_images)
+                        message_print(
+                                "clrsym",
+                                "%s was recorded on another machine, before the last boot, "
+                                "or without -k mono: precompiled code was not looked up in the "
+                                "assemblies that are here now",
+                                summary->input);
+                message_print("clrsym",
+                              "%" G_GUINT64_FORMAT " frames of precompiled code are unknown: a "
+                              "process lists such code when it ends%s",
+                              (guint64)n_unlisted,
+                              summary_can_attach(summary)
+                                      ? "; to list it now, run clrsym attach PID, then this "
+                                        "command again"
+                                      : "");
+        }
+        if (counts.n[COUNT_MANAGED_UNNAMED] > counts_managed(&counts) / UNLISTED_SHARE &&
+            !summary->options->socket)
+                message_print(
+                        "clrsym",
+                        "%" G_GUINT64_FORMAT
+                        " frames have no name: %s has no list of the code that was there before "
+                        "(rundown): give --trace with a recording of the process that has one",
+                        (guint64)counts.n[COUNT_MANAGED_UNNAMED], summary->input);
+        summary_print_runtime(summary, &counts);
+        if (options_has(summary->options, OPTION_LINES))
+                summary_print_lines(&counts);
+        if (counts_summary_stacks(&counts, text, sizeof(text)))
+                message_print("clrsym", "%s", text);
+        counts_summary(&counts, text, sizeof(text));
+        message_print("clrsym", "%s, %" G_GUINT64_FORMAT " events lost by %s", text,
+                      (guint64)summary->recording->n_lost,
+                      summary->is_nettrace ? "the session" : "perf");
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Summary: what was named of a recording, what was not, and what to do about that
+ */
+
+#include "cli/options.h"
+#include "cli/perf-recording.h"
+
+typedef struct PerfSummary {
+        const Options *options;
+        const Recording *recording;
+        const char *input;
+        const char *report; /* the filter's counts, a line each */
+        bool has_images;    /* this machine's files can be those of the recording */
+        bool is_nettrace;   /* the samples are those of the runtime */
+        bool is_over;       /* no more events come */
+} PerfSummary;
+
+/* Prints lines on stderr. */
+void perf_summary_print(const PerfSummary *summary);
