@@ -139,11 +139,12 @@ static bool layout_init_packed(Layout *layout, const bt_field_class *payload)
                member_find(payload, PACKED_DATA_LENGTH).kind != MEMBER_NONE;
 }
 
-void layout_init(Layout *layout, const Event *event, const bt_field_class *payload)
+void layout_init(Layout *layout, const Event *event, bool is_later, const bt_field_class *payload)
 {
+        uint64_t n_members;
         unsigned i;
 
-        *layout = (Layout){.event = event, .encoding = ENCODING_MISMATCH};
+        *layout = (Layout){.event = event, .is_later = is_later, .encoding = ENCODING_MISMATCH};
         if (!payload || !bt_field_class_structure_get_member_count(payload)) {
                 if (event->n_fields == 0)
                         layout->encoding = ENCODING_PLAIN;
@@ -154,7 +155,8 @@ void layout_init(Layout *layout, const Event *event, const bt_field_class *paylo
                 return;
         }
         /* A member that the row does not have is like a byte left over in a blob. */
-        if (bt_field_class_structure_get_member_count(payload) != event->n_fields)
+        n_members = bt_field_class_structure_get_member_count(payload);
+        if (is_later ? n_members < event->n_fields : n_members != event->n_fields)
                 return;
         for (i = 0; i < event->n_fields; i++) {
                 layout->fields[i] = member_find(payload, field_name(event->fields[i].name));
@@ -370,7 +372,8 @@ static DecodeResult bt_decoder_decode_packed(BtDecoder *decoder, const Layout *l
                         blob[i] = (uint8_t)bt_field_integer_unsigned_get_value(
                                 bt_field_array_borrow_element_field_by_index_const(data, i));
 
-        return packed_decode(layout->event, blob, n, &decoder->scratch, record);
+        return (layout->is_later ? packed_decode_later : packed_decode)(layout->event, blob, n,
+                                                                        &decoder->scratch, record);
 }
 
 DecodeResult bt_decoder_decode(BtDecoder *decoder, const Layout *layout, const bt_field *payload,

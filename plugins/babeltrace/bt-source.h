@@ -47,14 +47,15 @@ typedef enum Encoding {
 /* Where the fields of a row are in the payload of one event class. */
 typedef struct Layout {
         const Event *event;
+        bool is_later; /* the payload is of a later version than the row */
         Encoding encoding;
         Member fields[EVENT_MAX_FIELDS]; /* PLAIN */
         Member length;                   /* PACKED: size of the blob, once more */
         Member data;                     /* PACKED: the blob */
 } Layout;
 
-/* PAYLOAD may be NULL: an event without fields. */
-void layout_init(Layout *layout, const Event *event, const bt_field_class *payload);
+/* PAYLOAD may be NULL: an event without fields. IS_LATER: it is of a later version than EVENT. */
+void layout_init(Layout *layout, const Event *event, bool is_later, const bt_field_class *payload);
 
 /* The buffers of decoding, used again for every event. */
 typedef struct BtDecoder {

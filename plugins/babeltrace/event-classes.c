@@ -88,6 +88,7 @@ static EventClass *event_classes_add(EventClasses *classes, const bt_event_class
         const char *name = bt_event_class_get_name(event_class);
         EventClass *info = g_new0(EventClass, 1);
         const Event *event;
+        bool is_later;
 
         info->trace_class = bt_stream_class_borrow_trace_class_const(stream_class);
         event_classes_listen(classes, info->trace_class);
@@ -95,15 +96,22 @@ static EventClass *event_classes_add(EventClasses *classes, const bt_event_class
 
         if (!name || !event_name_is_dotnet(name))
                 return info;
-        event = event_by_name(name);
+        event = event_by_name_or_later(name, &is_later);
         info->is_dotnet = true;
-        info->counts = event_counts_get(classes->counts, name, event != NULL);
-        if (!event || !event_kind_is_wanted(event->kind, classes->use))
+        info->is_wanted = event && event_kind_is_wanted(event->kind, classes->use);
+        if (info->is_wanted)
+                layout_init(&info->layout, event, is_later,
+                            bt_event_class_borrow_payload_field_class_const(event_class));
+        /* A later version begins with the fields of the row. */
+        if (is_later && info->is_wanted && info->layout.encoding == ENCODING_MISMATCH) {
+                info->is_wanted = false;
+                event = NULL;
+        }
+        info->counts = event && is_later ? event_counts_get_later(classes->counts, name)
+                                         : event_counts_get(classes->counts, name, event != NULL);
+        if (!info->is_wanted)
                 return info;
 
-        info->is_wanted = true;
-        layout_init(&info->layout, event,
-                    bt_event_class_borrow_payload_field_class_const(event_class));
         if (context) {
                 info->vpid = member_find(context, "vpid");
                 info->vtid = member_find(context, "vtid");

@@ -110,7 +110,8 @@ static CtfEncoding event_layout_encoding(CtfEventLayout *layout, const CtfClass 
         if (event_layout_packed(layout, payload))
                 return CTF_ENCODING_PACKED;
         /* A member that the row does not have is like a byte left over in a blob. */
-        if (payload->members->len != event->n_fields)
+        if (layout->is_later ? payload->members->len < event->n_fields
+                             : payload->members->len != event->n_fields)
                 return CTF_ENCODING_MISMATCH;
         for (i = 0; i < event->n_fields; i++) {
                 CtfClass *field = layout_member(payload, field_name(event->fields[i].name));
@@ -157,12 +158,17 @@ static CtfEventLayout *event_layout_new(CtfTraceClass *trace, CtfEventClass *cla
 
         layout->class = class;
         if (event_name_is_dotnet(class->name)) {
-                event = event_by_name(class->name);
-                layout->counts = event_counts_get(counts, class->name, event != NULL);
+                event = event_by_name_or_later(class->name, &layout->is_later);
                 if (event && event_kind_is_wanted(event->kind, use)) {
                         layout->event = event;
                         layout->encoding = event_layout_encoding(layout, class->payload);
                 }
+                /* A later version begins with the fields of the row. */
+                if (layout->is_later && layout->event && layout->encoding == CTF_ENCODING_MISMATCH)
+                        event = layout->event = NULL;
+                layout->counts = event && layout->is_later
+                                         ? event_counts_get_later(counts, class->name)
+                                         : event_counts_get(counts, class->name, event != NULL);
         }
         layout->program = event_layout_compile(trace, class, &first_slot, is_byte_aligned);
         *n_slots = MAX(*n_slots, first_slot);
@@ -398,7 +404,8 @@ DecodeResult ctf_layout_decode(const CtfEventLayout *layout, const CtfSlot *slot
                 data = &slots[layout->data->slot];
                 if (slots[layout->length->slot].value != data->n || data->shift)
                         return DECODE_MISMATCH;
-                return packed_decode(layout->event, data->data, data->n, scratch, record);
+                return (layout->is_later ? packed_decode_later : packed_decode)(
+                        layout->event, data->data, data->n, scratch, record);
         case CTF_ENCODING_MISMATCH:
                 break;
         }

@@ -24,6 +24,7 @@ typedef struct CtfEventLayout {
         CtfProgram *program;        /* owned: specific context and payload */
         EventCounts *counts;        /* borrowed; NULL: not a .NET event */
         const Event *event;         /* the row; NULL: not wanted */
+        bool is_later;              /* of a later version than the row */
         CtfEncoding encoding;
         const CtfClass *fields[EVENT_MAX_FIELDS]; /* PLAIN, in the row's order; borrowed */
         bool has_elements;                        /* PLAIN: one of them is a text or an array */

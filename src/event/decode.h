@@ -62,6 +62,13 @@ DecodeResult decode_record(const Event *event, Source *source, Record *record);
 DecodeResult packed_decode(const Event *event, const uint8_t *bytes, size_t n_bytes,
                            DecodeScratch *scratch, Record *record);
 
+/*
+ * The same of an event of a later version than EVENT: bytes may be left over. That of a JIT helper
+ * is a mismatch: how many of its strings are NULL is found out by the number of its bytes.
+ */
+DecodeResult packed_decode_later(const Event *event, const uint8_t *bytes, size_t n_bytes,
+                                 DecodeScratch *scratch, Record *record);
+
 /* The most bytes that packed_decode() reserves: a byte of text can become a character of three. */
 static inline size_t packed_decode_size(size_t n_bytes)
 {

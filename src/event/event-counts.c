@@ -2,6 +2,7 @@
 #include "event/event-counts.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void event_counts_free(void *data)
 {
@@ -31,6 +32,14 @@ EventCounts *event_counts_get(GHashTable *table, const char *name, bool has_row)
                 counts->has_row = has_row;
                 g_hash_table_insert(table, counts->name, counts);
         }
+        return counts;
+}
+
+EventCounts *event_counts_get_later(GHashTable *table, const char *name)
+{
+        EventCounts *counts = event_counts_get(table, name, false);
+
+        counts->is_later = !strcmp(counts->name, name);
         return counts;
 }
 
@@ -95,9 +104,11 @@ static void counts_append_unknown(const EventCounts *counts, void *out)
         if (counts->has_row || !counts->n_events)
                 return;
         name = g_strescape(counts->name, NULL);
-        g_string_append_printf(
-                out, "clrsym: %s: %" PRIu64 " events skipped: not an event that clrsym reads\n",
-                name, counts->n_events);
+        g_string_append_printf(out, "clrsym: %s: %" PRIu64 " events %s\n", name, counts->n_events,
+                               counts->is_later
+                                       ? "of a later version than clrsym knows: only the fields "
+                                         "of the earlier one are read"
+                                       : "skipped: not an event that clrsym reads");
 }
 
 void event_counts_append_unknown(GHashTable *table, GString *out)

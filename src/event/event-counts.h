@@ -16,6 +16,7 @@
 typedef struct EventCounts {
         char *name; /* owned */
         bool has_row;
+        bool is_later; /* it has none, but an earlier version has */
         uint64_t n_events;
         uint64_t n_results[_DECODE_RESULT_MAX]; /* of those that were decoded */
 } EventCounts;
@@ -24,6 +25,8 @@ typedef struct EventCounts {
 GHashTable *event_counts_new(void);
 /* The counts of NAME, new or known. They belong to the table. */
 EventCounts *event_counts_get(GHashTable *table, const char *name, bool has_row);
+/* The same of an event that is read by the row of an earlier version. */
+EventCounts *event_counts_get_later(GHashTable *table, const char *name);
 /* Calls back for each name, in alphabetical order. */
 void event_counts_foreach(GHashTable *table,
                           void (*function)(const EventCounts *counts, void *data), void *data);

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <glib.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const PROVIDER_NAMES[_PROVIDER_MAX] = {
@@ -405,6 +406,59 @@ const Event *event_by_id(unsigned provider, unsigned id, unsigned version)
                 if (event_table[row].version == version)
                         return &event_table[row];
         return NULL;
+}
+
+const Event *event_by_id_or_later(unsigned provider, unsigned id, unsigned version,
+                                  bool *ret_is_later)
+{
+        const Event *event = event_by_id(provider, id, version);
+        unsigned before = MIN(version, UINT8_MAX + 1u);
+
+        *ret_is_later = false;
+        while (!event && before-- > 0) {
+                event = event_by_id(provider, id, before);
+                *ret_is_later = event != NULL;
+        }
+        return event;
+}
+
+/* "MethodLoad_V2" -> "MethodLoad", 2. Without a version it is 0. */
+static size_t event_split_name(const char *name, unsigned *ret_version)
+{
+        const char *mark = strrchr(name, '_');
+        size_t n_digits = mark && mark[1] == 'V' ? strspn(mark + 2, "0123456789") : 0;
+
+        *ret_version = 0;
+        if (!n_digits || n_digits > 3 || mark[2 + n_digits])
+                return strlen(name);
+        *ret_version = (unsigned)atoi(mark + 2);
+        return (size_t)(mark - name);
+}
+
+const Event *event_by_name_or_later(const char *lttng_name, bool *ret_is_later)
+{
+        const Event *event = event_by_name(lttng_name), *found = NULL;
+        const char *colon = strchr(lttng_name, ':');
+        unsigned version, row_version;
+        size_t n, i;
+
+        *ret_is_later = false;
+        if (event || !colon)
+                return event;
+        n = event_split_name(colon + 1, &version);
+        for (i = 0; i < n_event_table; i++) {
+                const Event *row = &event_table[i];
+                const char *provider = provider_name(row->provider);
+
+                if (strlen(provider) == (size_t)(colon - lttng_name) &&
+                    !memcmp(provider, lttng_name, strlen(provider)) &&
+                    event_split_name(row->name, &row_version) == n &&
+                    !memcmp(row->name, colon + 1, n) && row->version < version &&
+                    (!found || row->version > found->version))
+                        found = row;
+        }
+        *ret_is_later = found != NULL;
+        return found;
 }
 
 bool event_kind_is_wanted(EventKind kind, EventUse use)

@@ -140,6 +140,14 @@ const Event *event_by_name(const char *lttng_name);
 /* The row with that identity, or NULL. Safe for any values. */
 const Event *event_by_id(unsigned provider, unsigned id, unsigned version);
 
+/*
+ * The same of an event of a later version than the table has: the row of the latest one before it,
+ * whose fields are the first ones of the event. RET_IS_LATER: that is so.
+ */
+const Event *event_by_name_or_later(const char *lttng_name, bool *ret_is_later);
+const Event *event_by_id_or_later(unsigned provider, unsigned id, unsigned version,
+                                  bool *ret_is_later);
+
 /* True if NAME belongs to one of the runtime's LTTng providers (also DotNETRuntimePrivate ...). */
 bool event_name_is_dotnet(const char *lttng_name);
 

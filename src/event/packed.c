@@ -25,6 +25,7 @@ typedef struct PackedSource {
         size_t n_bytes;
         size_t position;
         DecodeScratch *scratch;
+        bool is_later;         /* bytes may be left over */
         bool is_helper;        /* of a JIT helper, and not decided yet which strings are NULL */
         bool has_null_strings; /* only then are the bytes consumed exactly */
 } PackedSource;
@@ -230,7 +231,7 @@ static inline DecodeResult packed_read(Source *source, unsigned index, FieldType
                         ret_value->u = ret_value->u != 0;
                 if (role == FIELD_ROLE_METHOD_FLAGS)
                         packed->is_helper = ret_value->u & METHOD_FLAG_JIT_HELPER;
-                return result;
+                return packed->is_helper && packed->is_later ? DECODE_MISMATCH : result;
         }
         if (role == FIELD_ROLE_NULL_IN_HELPERS && packed_read_null(packed, index, ret_value))
                 return DECODE_OK;
@@ -245,14 +246,17 @@ static inline DecodeResult packed_finish(Source *source)
 {
         const PackedSource *packed = (const PackedSource *)source;
 
-        return packed->position == packed->n_bytes ? DECODE_OK : DECODE_LEFTOVER;
+        return packed->position == packed->n_bytes || packed->is_later ? DECODE_OK
+                                                                       : DECODE_LEFTOVER;
 }
 
-DecodeResult packed_decode(const Event *event, const uint8_t *bytes, size_t n_bytes,
-                           DecodeScratch *scratch, Record *record)
+static inline DecodeResult packed_decode_source(const Event *event, const uint8_t *bytes,
+                                                size_t n_bytes, bool is_later,
+                                                DecodeScratch *scratch, Record *record)
 {
         PackedSource packed = {
                 .event = event,
+                .is_later = is_later,
                 .bytes = bytes ? bytes : (const uint8_t *)"",
                 .n_bytes = n_bytes,
                 .scratch = scratch,
@@ -262,4 +266,16 @@ DecodeResult packed_decode(const Event *event, const uint8_t *bytes, size_t n_by
                 return DECODE_MISMATCH;
         decode_scratch_reserve(scratch, packed_decode_size(n_bytes));
         return decode_walk(event, &packed.source, packed_read, packed_finish, record);
+}
+
+DecodeResult packed_decode(const Event *event, const uint8_t *bytes, size_t n_bytes,
+                           DecodeScratch *scratch, Record *record)
+{
+        return packed_decode_source(event, bytes, n_bytes, false, scratch, record);
+}
+
+DecodeResult packed_decode_later(const Event *event, const uint8_t *bytes, size_t n_bytes,
+                                 DecodeScratch *scratch, Record *record)
+{
+        return packed_decode_source(event, bytes, n_bytes, true, scratch, record);
 }

@@ -60,12 +60,14 @@ const NettraceMetadata *nettrace_metadata_get(const NettraceMetadataTable *table
 }
 
 /* The row of the event table. A version that the stream does not have is the latest. */
-static const Event *row_event(const MetadataRow *row, Provider provider)
+static const Event *row_event(const MetadataRow *row, Provider provider, bool *ret_is_later)
 {
         unsigned version;
 
         if (row->has_version)
-                return event_by_id(provider, row->event_id, row->event_version);
+                return event_by_id_or_later(provider, row->event_id, row->event_version,
+                                            ret_is_later);
+        *ret_is_later = false;
         for (version = UINT8_MAX + 1; version-- > 0;) {
                 const Event *event = event_by_id(provider, row->event_id, version);
 
@@ -112,9 +114,11 @@ static void metadata_add(NettraceMetadataTable *table, const MetadataRow *row)
 
                 for (provider = 0; provider < _PROVIDER_MAX; provider++)
                         if (row_is_of(row, provider))
-                                metadata->event = row_event(row, provider);
-                name = row_name(row, metadata->event);
-                metadata->counts = event_counts_get(table->counts, name, metadata->event != NULL);
+                                metadata->event = row_event(row, provider, &metadata->is_later);
+                name = row_name(row, metadata->is_later ? NULL : metadata->event);
+                metadata->counts = metadata->is_later ? event_counts_get_later(table->counts, name)
+                                                      : event_counts_get(table->counts, name,
+                                                                         metadata->event != NULL);
         }
         if (metadata->event && !event_kind_is_wanted(metadata->event->kind, table->use))
                 metadata->event = NULL;

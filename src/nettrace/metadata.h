@@ -17,6 +17,7 @@
 typedef struct NettraceMetadata {
         uint32_t id;
         bool has_version;    /* else `event` is the latest version that has a row */
+        bool is_later;       /* than `event`, whose fields come first */
         bool is_sample;      /* of the runtime's sampler */
         const Event *event;  /* NULL: it has no row, or is not wanted */
         EventCounts *counts; /* borrowed; NULL: not a .NET event */

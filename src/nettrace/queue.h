@@ -24,6 +24,7 @@ typedef struct NettraceQueued {
         uint32_t n_payload;
         int32_t pid;
         int32_t tid;
+        bool is_later;    /* of a later version than the row */
         bool has_version; /* else an earlier version of the event may be meant */
 } NettraceQueued;
 

@@ -131,6 +131,7 @@ static void reader_queue(NettraceReader *reader, const NettraceEvents *events,
                 .counts = metadata->counts,
                 .offset = (uint32_t)(event->payload - events->begin),
                 .n_payload = event->n_payload,
+                .is_later = metadata->is_later,
                 .has_version = metadata->has_version,
         };
 
@@ -411,7 +412,8 @@ static bool reader_decode(NettraceReader *reader, const NettraceQueued *queued, 
 
         do {
                 decode_scratch_reset(&reader->scratch);
-                result = packed_decode(event, payload, queued->n_payload, &reader->scratch, record);
+                result = (queued->is_later ? packed_decode_later : packed_decode)(
+                        event, payload, queued->n_payload, &reader->scratch, record);
         } while (result != DECODE_OK && !queued->has_version && (event = event_before(event)));
         queued->counts->n_results[result]++;
         return result == DECODE_OK;

@@ -9,6 +9,8 @@ import collections
 import json
 import lzma
 import pathlib
+import re
+import struct
 import sys
 import tarfile
 
@@ -186,6 +188,26 @@ def check_modules(tap, programs, name, recording, horizon):
               f'{name}: the {len(modules[0])} modules in the middle of the run are the same', modules)
 
 
+def check_later(tap, programs, directory):
+    """A runtime of the future: its events of methods have a later version, which is read as the last one that is
+    known, and counted."""
+    (directory := pathlib.Path(directory) / 'later').mkdir()
+    recording = Recording('gen', directory)
+    path = recording.directory / 'rundown.nettrace'
+    before = programs.ask(['--trace', path], 'methods')
+    content = path.read_bytes()
+    provider = 'Microsoft-Windows-DotNETRuntime'.encode('utf-16-le')
+    row = re.compile(b'(' + re.escape(provider) + rb'(?:R\0u\0n\0d\0o\0w\0n\0)?\0\0' + struct.pack('<I', 144)
+                     + rb'(?:[^\0]\0)*\0\0.{8})' + struct.pack('<I', 2), re.S)
+    changed, n = row.subn(lambda found: found[1] + struct.pack('<I', 3), content)
+    path.write_bytes(changed)
+    after = programs.ask(['--trace', path], 'methods')
+    tap.check(n and len(before) > 100 and after == before, 'events of a later version are read', n, len(before),
+              len(after))
+    done = programs.run([programs.clrsym, 'dump', '-v', path])
+    tap.check('of a later version than clrsym knows' in done.stderr, 'and counted', done.stderr)
+
+
 def check_perf_map(tap, name, recording, bodies, n_unknown):
     """Each line of a jitted method, by its start and size."""
     known = {(int(body['start'], 16), body['size']) for body in bodies}
@@ -347,6 +369,7 @@ def run(tap, programs, directory, _):
     check_attached(tap, programs, recordings['attached'])
     check_listed(tap, programs, recordings['listed'])
     check_save(tap, programs, recordings['lossy'])
+    check_later(tap, programs, directory)
     check_cut(tap, programs, recordings['gen'])
     check_bad(tap, programs, recordings['gen'])
     check_fed(tap, programs, directory, recordings)

@@ -191,11 +191,12 @@ LAYOUTS = {
     },
 }
 
-# Events of the runtime's providers that clrsym does not read: to be counted and named.
+# Events of the runtime's providers that have no row: to be counted and named.
 UNREAD = {
     RUNTIME: {
         'GCStart_V2': 'Count:u32 Depth:u32 Reason:u32 Type:u32 ClrInstanceID:u16 '
                       'ClientSequenceNumber:u64',
+        # See LATER.
         'ModuleLoad_V3': f'{MODULE_2} Tail:u64',
         # Names that begin or end as those of events that are read.
         'MethodLoadVerbose_V3': f'{VERBOSE_2} Tail:u64',
@@ -206,6 +207,13 @@ UNREAD = {
         'ModuleDCEnd_V3': f'{MODULE_2} Tail:u64',
         'MethodLoad_V1': METHOD_1,
     },
+}
+
+# The event of UNREAD -> the earlier version, as which it is read. What it has more is its last field.
+LATER = {
+    f'{RUNTIME}:ModuleLoad_V3': 'ModuleLoad_V2',
+    f'{RUNTIME}:MethodLoadVerbose_V3': 'MethodLoadVerbose_V2',
+    f'{RUNDOWN}:ModuleDCEnd_V3': 'ModuleDCEnd_V2',
 }
 
 # An event of no .NET provider, with the name and layout of one that is read.
@@ -245,6 +253,7 @@ ALL_EVENTS = {**READ_EVENTS, **UNREAD_EVENTS, **FOREIGN_EVENTS}
 RECORD = 'record'  # a line
 ERROR = 'error'  # no line; counted as not decoded
 SKIPPED = 'skipped'  # no line; counted as not read
+AS_EARLIER = 'as earlier'  # a line, by an earlier version; counted as not read
 IGNORED = 'ignored'  # no line, no word
 
 
@@ -269,7 +278,11 @@ class Emission:
             self.ctf = plain_ctf(self.event, self.values)
 
     def shown(self):
-        return {name: value_shown(kind, self.values[name]) for name, kind in self.event.fields}
+        fields = self.event.fields[:-1] if self.outcome == AS_EARLIER else self.event.fields
+        return {name: value_shown(kind, self.values[name]) for name, kind in fields}
+
+    def shown_name(self):
+        return LATER[self.event.full_name] if self.outcome == AS_EARLIER else self.event.name
 
 
 def plain_ctf(event, values):

@@ -61,8 +61,8 @@ class Recording:
                         for program, pid in zip(self.programs, self.processes['pids'])
                         for emission in cases.PROGRAMS[program]()]
 
-    def with_outcome(self, outcome):
-        return [(pid, emission) for pid, emission in self.emitted if emission.outcome == outcome]
+    def with_outcome(self, *outcomes):
+        return [(pid, emission) for pid, emission in self.emitted if emission.outcome in outcomes]
 
     def count_by_name(self, *outcomes):
         return collections.Counter(emission.event.full_name for _, emission in self.emitted
@@ -157,7 +157,7 @@ def check_recording(tap, recording):
 
 
 def expected_head(recording, pid, emission, contexts):
-    return {'event': emission.event.name, 'provider': emission.event.provider, 'pid': pid,
+    return {'event': emission.shown_name(), 'provider': emission.event.provider, 'pid': pid,
             'pid_ns': recording.processes['pid_ns'] if 'pid_ns' in contexts else 0,
             'tid': pid if 'vtid' in contexts else None}
 
@@ -166,9 +166,9 @@ def check_lines(tap, recording, lines, contexts, label):
     """Each line against the emission it is of; one result for each event class."""
     tap.check(lines.pop() == b'' and all(lines), f'{label}the dump ends with a whole line')
     records = [parse(line) for line in lines]
-    wanted = recording.with_outcome(events.RECORD)
+    wanted = recording.with_outcome(events.RECORD, events.AS_EARLIER)
     names = [f'{record.get("provider")}:{record["event"]}' for record in records]
-    order = [emission.event.full_name for _, emission in wanted]
+    order = [f'{emission.event.provider}:{emission.shown_name()}' for _, emission in wanted]
     at = next((i for i, pair in enumerate(zip(names, order)) if pair[0] != pair[1]), None)
     if not tap.check(names == order, f'{label}one line for each of {len(order)} records, in order',
                      f'{len(names)} lines, first difference at {at}',
@@ -178,7 +178,7 @@ def check_lines(tap, recording, lines, contexts, label):
     wrong, heads = collections.defaultdict(list), []
     last = recording.begin
     for record, (pid, emission) in zip(records, wanted):
-        differences = wrong[emission.event.full_name]
+        differences = wrong[f'{emission.event.provider}:{emission.shown_name()}']
         shown = emission.shown()
         if not same(record['fields'], shown):
             differences.append({
@@ -217,7 +217,7 @@ def check_stderr(tap, recording, stderr):
     every = recording.count_by_name(events.RECORD, events.ERROR)
     tap.equal(totals, {name: every[name] for name in errors}, 'of how many')
 
-    skipped = recording.count_by_name(events.SKIPPED)
+    skipped = recording.count_by_name(events.SKIPPED, events.AS_EARLIER)
     for name, n in skipped.items():
         about = [line for line in stderr.splitlines() if re.search(rf'\b{name}(?!\w)', line)]
         tap.check(len(about) == 1 and re.search(rf'(?<!\w){n}(?!\w)', about[0]),

@@ -21,6 +21,9 @@ import tarfile
 import tempfile
 import time
 
+# Texts of events of later versions, whose dump is newer than the stored ones.
+LATER_TEXT = re.compile(r'"(?:ModuleLoad|MethodLoadVerbose|ModuleDCEnd)_V3\.')
+
 DATA = pathlib.Path(__file__).resolve().parent / 'data'
 NAMES = sorted(entry.name for entry in DATA.iterdir() if entry.is_dir())
 # Cannot be attributed to processes: every program refuses it.
@@ -49,6 +52,11 @@ for variable in [name for name in os.environ
 # For the programs under test, but not for the test.
 if 'CLRSYM_TEST_PRELOAD' in os.environ:
     os.environ['LD_PRELOAD'] = os.environ.pop('CLRSYM_TEST_PRELOAD')
+
+
+def without_later(text):
+    """Without the events of later versions, which clrsym did not read when the dump was stored."""
+    return ''.join(line for line in text.splitlines(True) if not LATER_TEXT.search(line))
 
 
 class Tap:

@@ -148,6 +148,41 @@ START_TEST(test_no_id)
 }
 END_TEST
 
+static const struct {
+        const char *name;
+        unsigned id, version;
+        const char *row; /* NULL: there is none */
+        bool is_later;
+} LATER[] = {
+        {"DotNETRuntime:MethodLoadVerbose_V2", 143, 2, "MethodLoadVerbose_V2", false},
+        {"DotNETRuntime:MethodLoadVerbose_V3", 143, 3, "MethodLoadVerbose_V2", true},
+        {"DotNETRuntime:MethodLoadVerbose_V200", 143, 200, "MethodLoadVerbose_V2", true},
+        {"DotNETRuntime:MethodLoadVerbose_V2000", 143, UINT_MAX, NULL, true},
+        {"DotNETRuntime:MethodLoadVerbose", 143, 0, "MethodLoadVerbose", false},
+        {"DotNETRuntime:MethodLoadVerbose_V", 65535, 3, NULL, false},
+        {"DotNETRuntime:MethodLoadVerbose_V3x", 65535, 3, NULL, false},
+        {"DotNETRuntime:MethodLoadVerbos_V3", 65535, 3, NULL, false},
+        {"DotNETRuntimePrivate:MethodLoadVerbose_V3", 65535, 3, NULL, false},
+};
+
+START_TEST(test_later)
+{
+        bool is_later = true;
+        const Event *event = event_by_name_or_later(LATER[_i].name, &is_later);
+
+        ck_assert_int_eq(event != NULL, LATER[_i].row != NULL);
+        if (event) {
+                ck_assert_str_eq(event->name, LATER[_i].row);
+                ck_assert_int_eq(is_later, LATER[_i].is_later);
+        }
+        event = event_by_id_or_later(PROVIDER_RUNTIME, LATER[_i].id, LATER[_i].version, &is_later);
+        if (LATER[_i].id == 65535)
+                ck_assert_ptr_null(event);
+        else
+                ck_assert_int_eq(is_later, LATER[_i].is_later);
+}
+END_TEST
+
 /* The walk over a row, with a source that counts. */
 
 typedef struct CountingSource {
@@ -318,6 +353,7 @@ Suite *suite_new(void)
 
         tcase_add_loop_test(table, test_no_row, 0, G_N_ELEMENTS(NO_ROWS));
         tcase_add_test(table, test_no_id);
+        tcase_add_loop_test(table, test_later, 0, G_N_ELEMENTS(LATER));
         tcase_add_loop_test(table, test_row_is_sound, 0, (int)n_event_table);
         tcase_add_test(table, test_rows_are_sorted);
         tcase_add_test(table, test_versions_append);

@@ -248,6 +248,28 @@ START_TEST(test_leftover)
 }
 END_TEST
 
+/* A later version has more fields. */
+START_TEST(test_later)
+{
+        const Event *event = &event_table[_i];
+        g_autoptr(GByteArray) blob = blob_new(event);
+        DecodeScratch scratch = DECODE_SCRATCH_INIT;
+        Record record = {0};
+        unsigned i, n = blob->len;
+
+        put_le(blob, 0, 8);
+        put_le(blob, 0, 1);
+        ck_assert_int_eq(packed_decode_later(event, blob->data, blob->len, &scratch, &record),
+                         DECODE_OK);
+        for (i = 0; i < event->n_fields; i++)
+                check_value(&event->fields[i], i, &record.values[i]);
+        if (n)
+                ck_assert_int_eq(packed_decode_later(event, blob->data, n - 1, &scratch, &record),
+                                 DECODE_TRUNCATED);
+        decode_scratch_deinit(&scratch);
+}
+END_TEST
+
 START_TEST(test_whole)
 {
         const Event *event = &event_table[_i];
@@ -484,6 +506,7 @@ Suite *suite_new(void)
         tcase_set_timeout(bad, 60);
         tcase_add_loop_test(bad, test_truncated, 0, (int)n_event_table);
         tcase_add_loop_test(bad, test_leftover, 0, (int)n_event_table);
+        tcase_add_loop_test(bad, test_later, 0, (int)n_event_table);
         tcase_add_loop_test(bad, test_garbage, 0, (int)n_event_table);
         tcase_add_loop_test(bad, test_count, 0, G_N_ELEMENTS(COUNTS));
         tcase_add_test(bad, test_enormous);
