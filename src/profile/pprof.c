@@ -174,25 +174,84 @@ static GArray *samples_sum(const Profile *profile)
         return sums;
 }
 
-/* Numbers of modules as mappings, from 1. The profile owns the keys. */
+/* The module in which the managed code of a stack begins; NULL: it has none. */
+static const char *stack_module(const Profile *profile, uint32_t node)
+{
+        const StackNode *nodes = (const StackNode *)(gconstpointer)profile->nodes->data;
+        const char *module = NULL;
+
+        for (; nodes[node].parent != PROFILE_ROOT; node = nodes[node].parent) {
+                const Frame *frame = &g_array_index(profile->frames, Frame, nodes[node].frame);
+
+                if (frame->kind == FRAME_MANAGED && frame->module)
+                        module = frame->module;
+        }
+        return module;
+}
+
+/*
+ * The module in which most managed stacks begin, of first threads or of all; NULL: there are none.
+ * A first thread begins in the program, the others in the runtime's libraries.
+ */
+static const char *profile_find_program(const Profile *profile, bool is_of_first)
+{
+        g_autoptr(GHashTable) counts = g_hash_table_new(g_direct_hash, g_direct_equal);
+        const char *program = NULL;
+        guint most = 0, i;
+
+        for (i = 0; i < profile->samples->len; i++) {
+                const Sample *sample = &g_array_index(profile->samples, Sample, i);
+                const Thread *thread = &g_array_index(profile->threads, Thread, sample->thread);
+                const char *module = !is_of_first || thread->pid == thread->tid
+                                             ? stack_module(profile, sample->node)
+                                             : NULL;
+                guint n = module ? GPOINTER_TO_UINT(g_hash_table_lookup(counts, module)) + 1 : 0;
+
+                if (!module)
+                        continue;
+                g_hash_table_insert(counts, (gpointer)module, GUINT_TO_POINTER(n));
+                if (n > most) {
+                        most = n;
+                        program = module;
+                }
+        }
+        return program;
+}
+
+static const char *profile_program(const Profile *profile)
+{
+        const char *program = profile_find_program(profile, true);
+
+        return program ? program : profile_find_program(profile, false);
+}
+
+static void pprof_add_mapping(Pprof *pprof, GHashTable *numbers, const char *module)
+{
+        guint number = g_hash_table_size(numbers) + 1;
+
+        if (!module || g_hash_table_contains(numbers, module))
+                return;
+        g_hash_table_insert(numbers, (gpointer)module, GUINT_TO_POINTER(number));
+        pb_append_number(pprof->message, MAPPING_ID, number);
+        pb_append_number(pprof->message, MAPPING_FILENAME, string_number(pprof, module));
+        pb_append_number(pprof->message, MAPPING_HAS_FUNCTIONS, true);
+        pb_append_number(pprof->message, MAPPING_HAS_FILENAMES, true);
+        end_message(pprof, PROFILE_MAPPING);
+}
+
+/*
+ * Numbers of modules as mappings, from 1. The profile owns the keys. Readers take the first one for
+ * the program.
+ */
 static GHashTable *write_mappings(Pprof *pprof)
 {
         GHashTable *numbers = g_hash_table_new(g_direct_hash, g_direct_equal);
         uint32_t i;
 
-        for (i = 0; i < pprof->profile->frames->len; i++) {
-                const char *module = g_array_index(pprof->profile->frames, Frame, i).module;
-                guint number = g_hash_table_size(numbers) + 1;
-
-                if (!module || g_hash_table_contains(numbers, module))
-                        continue;
-                g_hash_table_insert(numbers, (gpointer)module, GUINT_TO_POINTER(number));
-                pb_append_number(pprof->message, MAPPING_ID, number);
-                pb_append_number(pprof->message, MAPPING_FILENAME, string_number(pprof, module));
-                pb_append_number(pprof->message, MAPPING_HAS_FUNCTIONS, true);
-                pb_append_number(pprof->message, MAPPING_HAS_FILENAMES, true);
-                end_message(pprof, PROFILE_MAPPING);
-        }
+        pprof_add_mapping(pprof, numbers, profile_program(pprof->profile));
+        for (i = 0; i < pprof->profile->frames->len; i++)
+                pprof_add_mapping(pprof, numbers,
+                                  g_array_index(pprof->profile->frames, Frame, i).module);
         return numbers;
 }
 

@@ -108,6 +108,8 @@ typedef enum ProfileForm {
 
 /* False if no format has this ending. */
 bool profile_form_of_path(const char *path, ProfileForm *ret_form);
+/* The endings of all formats, with commas between. Owned by the caller. */
+char *profile_form_endings(void);
 /* False if the format cannot show what has changed. */
 bool profile_form_compares(ProfileForm form);
 

@@ -7,6 +7,7 @@
  *
  * A weight is the time that a sample stands for, or 1 if that is not known. Indexes of frames are
  * into one table, in which a method is once, whatever its tiers; with lines, once for each line.
+ * The viewer opens on the thread with most samples.
  */
 
 typedef struct SampleOrder {
@@ -151,7 +152,7 @@ void speedscope_write(const Profile *profile, const ProfileOptions *options, Pro
         g_autofree uint32_t *indexes = profile_merge_frames(profile, MERGE_TIERS);
         g_autofree uint32_t *sorted = samples_sorted(profile);
         bool is_clock = profile_event_is_clock(options->event);
-        uint32_t i, n;
+        uint32_t i, n, n_threads = 0, n_most = 0, busiest = 0;
 
         g_string_append(out->text,
                         "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
@@ -167,6 +168,12 @@ void speedscope_write(const Profile *profile, const ProfileOptions *options, Pro
                         n++;
                 g_string_append(out->text, i ? ",\n" : "\n");
                 write_thread(profile, sorted + i, n, indexes, is_clock, out);
+                if (n > n_most) {
+                        n_most = n;
+                        busiest = n_threads;
+                }
+                n_threads++;
         }
-        g_string_append(out->text, "]}\n");
+        g_string_append_printf(out->text, "],\"activeProfileIndex\":%" G_GUINT32_FORMAT "}\n",
+                               busiest);
 }

@@ -10,6 +10,7 @@
 typedef enum Share {
         SHARE_JIT,
         SHARE_GC,
+        SHARE_EXCEPTIONS,
         SHARE_MANAGED,
         SHARE_RUNTIME,
         SHARE_NATIVE,
@@ -23,8 +24,9 @@ typedef enum Share {
 static const char *const SHARE_NAMES[_SHARE_MAX] = {
         [SHARE_JIT] = "JIT",
         [SHARE_GC] = "garbage collector",
+        [SHARE_EXCEPTIONS] = "exception handling",
         [SHARE_MANAGED] = "managed code",
-        [SHARE_RUNTIME] = "runtime (libcoreclr.so), with collections that have no symbols",
+        [SHARE_RUNTIME] = "runtime (libcoreclr.so)",
         [SHARE_NATIVE] = "other native code",
         [SHARE_KERNEL] = "kernel",
         [SHARE_NOT_MANAGED] = "native code, or waiting",
@@ -57,6 +59,16 @@ static const char *const GC_FUNCTIONS[] = {
         "gc_heap::bgc_thread_function",
         "gc_heap::background_gc",
 };
+
+/*
+ * What looks for a handler, and unwinds to it: since .NET 9 these types, before that the functions
+ * of libcoreclr.so. A handler is called by them, so they count only if no other managed code is
+ * nearer to the leaf.
+ */
+static const char *const EXCEPTION_TYPES[] = {
+        "System.Runtime.EH", "System.Runtime.StackFrameIterator", "System.Runtime.InternalCalls"};
+static const char *const EXCEPTION_FUNCTIONS[] = {"IL_Throw", "IL_Rethrow", "ProcessCLRException",
+                                                  "DispatchManagedException"};
 
 /* Threads of the runtime that do nothing else. */
 static const struct {
@@ -111,6 +123,30 @@ static bool frame_is_runtime(const Frame *frame)
         g_autofree char *base = frame->module ? g_path_get_basename(frame->module) : NULL;
 
         return !g_strcmp0(base, RUNTIME);
+}
+
+/* NAME has the type, whose methods follow a point or two colons, in any style but the short one. */
+static bool name_is_of_type(const char *name, const char *type)
+{
+        const char *at = strstr(name, type);
+        const char *end = at ? at + strlen(type) : NULL;
+
+        return end && (at == name || at[-1] == ' ') && (*end == '.' || g_str_has_prefix(end, "::"));
+}
+
+static bool frame_handles_exceptions(const Frame *frame)
+{
+        size_t i;
+
+        if (frame->kind == FRAME_MANAGED)
+                for (i = 0; i < G_N_ELEMENTS(EXCEPTION_TYPES); i++)
+                        if (name_is_of_type(frame->name, EXCEPTION_TYPES[i]))
+                                return true;
+        if (frame->kind == FRAME_NATIVE && frame_is_runtime(frame))
+                for (i = 0; i < G_N_ELEMENTS(EXCEPTION_FUNCTIONS); i++)
+                        if (g_str_has_prefix(frame->name, EXCEPTION_FUNCTIONS[i]))
+                                return true;
+        return false;
 }
 
 /* _SHARE_MAX: FRAME decides nothing by itself. */
@@ -173,6 +209,7 @@ static void top_count_tier(Top *top, const Frame *leaf)
 static void top_take_sample(Top *top, uint64_t number, const Sample *sample)
 {
         const GArray *nodes = top->profile->nodes;
+        bool has_managed = false;
         Share share = _SHARE_MAX;
         uint32_t at;
 
@@ -187,6 +224,10 @@ static void top_take_sample(Top *top, uint64_t number, const Sample *sample)
                 }
                 if (share == _SHARE_MAX)
                         share = frame_share(top_frame(top, own));
+                if (share == _SHARE_MAX && !has_managed &&
+                    frame_handles_exceptions(top_frame(top, own)))
+                        share = SHARE_EXCEPTIONS;
+                has_managed = has_managed || top_frame(top, own)->kind == FRAME_MANAGED;
                 if (top->counted[frame] == number + 1)
                         continue;
                 top->counted[frame] = number + 1;

@@ -34,15 +34,22 @@ bool profile_form_compares(ProfileForm form)
         return FORMS[form].compares;
 }
 
-static void set_ending_error(GError **reterr_error, const char *path)
+char *profile_form_endings(void)
 {
-        g_autoptr(GString) endings = g_string_new(NULL);
+        GString *endings = g_string_new(NULL);
         size_t i;
 
         for (i = 0; i < G_N_ELEMENTS(FORMS); i++)
                 g_string_append_printf(endings, "%s%s", i ? ", " : "", FORMS[i].ending);
+        return g_string_free(endings, FALSE);
+}
+
+static void set_ending_error(GError **reterr_error, const char *path)
+{
+        g_autofree char *endings = profile_form_endings();
+
         g_set_error(reterr_error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-                    "unknown output format: %s ends in none of %s", path, endings->str);
+                    "unknown output format: %s ends in none of %s", path, endings);
 }
 
 bool profile_write(const Profile *profile, const char *path, const ProfileOptions *options,

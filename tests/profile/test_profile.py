@@ -58,6 +58,10 @@ def check_speedscope(tap, tool, directory, name, samples):
         tool.write(samples, path, '--event', event)
         file = json.loads(path.read_text())
         readers.check_speedscope(file)
+        if file['profiles']:
+            shown = file['profiles'][file['activeProfileIndex']]
+            tap.equal(len(shown['samples']), max(len(profile['samples']) for profile in file['profiles']),
+                      f'{name}: speedscope opens on the busiest thread')
         tap.check(all(profile['unit'] == unit for profile in file['profiles']),
                   f'{name}: speedscope by its schema, in {unit}')
         frames = [(frame['name'], frame.get('file')) for frame in file['shared']['frames']]
@@ -75,6 +79,17 @@ def check_speedscope(tap, tool, directory, name, samples):
             want[f'{sample.pid}/{sample.tid}'].append(
                 (stack, sample.period if unit == 'nanoseconds' else 1))
         tap.check(got == want, f'{name}: speedscope has every sample, in its thread, in order')
+
+
+def programs_of(samples):
+    """The modules in which most managed stacks of first threads begin; without such, of all."""
+    def counted(samples):
+        starts = [[frame.module for frame in sample.frames if frame.kind == 'managed' and frame.module]
+                  for sample in samples]
+        return collections.Counter(readers.printable(start[-1]) for start in starts if start)
+
+    counts = counted([sample for sample in samples if sample.pid == sample.tid]) or counted(samples)
+    return {module for module, n in counts.items() if n == max(counts.values())}
 
 
 def pprof_wanted(samples):
@@ -114,6 +129,9 @@ def check_pprof(tap, tool, directory, name, samples):
             want = collections.Counter({key: 0 if key[1] == 'period' else n
                                         for key, n in want.items()})
         tap.check(dict(got) == dict(want), f'{name}: pprof has every sample with its thread')
+        programs = programs_of(samples)
+        tap.check(not programs or profile.mappings[1] in programs, f'{name}: the first mapping of pprof is the program',
+                  profile.mappings.get(1), programs)
         times = [sample.time for sample in samples]
         tap.equal((profile.time, profile.duration),
                   (min(times) + offset if '--offset' in arguments else 0, max(times) - min(times)),

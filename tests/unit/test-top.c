@@ -44,6 +44,28 @@ static const struct {
         {"app", {{"gc_heap::gc1", "/x/libcoreclr.so", FRAME_NATIVE}}, "runtime"},
         {"app", {{"WKS::gc_heap::gc1", "/x/libmine.so", FRAME_NATIVE}}, "other native code"},
         {"app", {{"WKS::gc_heap::gc1", "App.dll", FRAME_MANAGED}}, "managed code"},
+        {"app",
+         {{"[libcoreclr.so]", "/x/libcoreclr.so", FRAME_NATIVE},
+          {"System.Runtime.StackFrameIterator.Next(void*)", "CoreLib.dll", FRAME_MANAGED},
+          {"Main()", "App.dll", FRAME_MANAGED}},
+         "exception handling"},
+        {"app",
+         {{"[libcoreclr.so]", "/x/libcoreclr.so", FRAME_NATIVE},
+          {"void [System.Private.CoreLib] System.Runtime.EH::RhThrowEx(object)", "CoreLib.dll",
+           FRAME_MANAGED},
+          {"Main()", "App.dll", FRAME_MANAGED}},
+         "exception handling"},
+        {"app",
+         {{"IL_Throw", "/x/libcoreclr.so", FRAME_NATIVE}, {"Main()", "App.dll", FRAME_MANAGED}},
+         "exception handling"},
+        /* A handler. */
+        {"app",
+         {{"[libcoreclr.so]", "/x/libcoreclr.so", FRAME_NATIVE},
+          {"Handle()", "App.dll", FRAME_MANAGED},
+          {"System.Runtime.EH.DispatchEx(void*)", "CoreLib.dll", FRAME_MANAGED}},
+         "runtime"},
+        {"app", {{"My.System.Runtime.EH.Run()", "App.dll", FRAME_MANAGED}}, "managed code"},
+        {"app", {{"System.Runtime.EHX.Run()", "App.dll", FRAME_MANAGED}}, "managed code"},
 };
 
 START_TEST(test_share)
