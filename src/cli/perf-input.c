@@ -1,22 +1,66 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/perf-input.h"
 
+#include "cli/perf-folded.h"
 #include "cli/perf-program.h"
 #include "cli/saved-profile.h"
+#include "util/fd.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* What perf record --threads makes is a directory with this file. */
 #define PERF_FILE "data"
+
+/* Files that are taken for recordings, by how they begin; the advice goes after the file's name. */
+static const struct {
+        const char *begin;
+        size_t n;
+        const char *advice;
+} OTHER_FILES[] = {
+        {"\x1f\x8b", 2, "is compressed by gzip: gunzip it, and give the result"},
+        {"\xfd"
+         "7zXZ",
+         5, "is compressed by xz: unxz it, and give the result"},
+        {"\x28\xb5\x2f\xfd", 4, "is compressed by zstd: unzstd it, and give the result"},
+        {"PK\3\4", 4, "is a ZIP archive: unpack it, and give the recording in it"},
+        {"\x7f"
+         "ELF",
+         4, "is a program or a library: give what perf record wrote (perf.data)"},
+};
+
+/* NULL: by how it begins it may be a recording. */
+static const char *input_find_advice(const char *path)
+{
+        FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        char begin[8] = "";
+        ssize_t n = fd >= 0 ? pread(fd, begin, sizeof(begin), 0) : -1;
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(OTHER_FILES); i++)
+                if (n >= (ssize_t)OTHER_FILES[i].n &&
+                    !memcmp(begin, OTHER_FILES[i].begin, OTHER_FILES[i].n))
+                        return OTHER_FILES[i].advice;
+        return perf_folded_is(path) ? "has folded stacks, which have their names: give the "
+                                      "recording that they were made of, or compare two with --diff"
+                                    : NULL;
+}
 
 bool perf_input_check(const char *path, GError **error)
 {
         g_autofree char *inner = g_build_filename(path, PERF_FILE, NULL);
         const char *shown = *path ? path : "\"\"";
+        const char *advice = NULL;
         struct stat st;
 
-        if (stat(path, &st) < 0)
+        if (!strcmp(path, "-"))
+                g_set_error_literal(error, PERF_ERROR, 0,
+                                    "a recording is not read from a pipe, because perf reads it "
+                                    "twice: write it to a file, and give that");
+        else if (stat(path, &st) < 0)
                 g_set_error(error, PERF_ERROR, 0, "cannot open the recording %s: %s", shown,
                             g_strerror(errno));
         else if (S_ISDIR(st.st_mode) && !g_file_test(inner, G_FILE_TEST_EXISTS))
@@ -29,6 +73,8 @@ bool perf_input_check(const char *path, GError **error)
                             "%s has no named samples, as clrsym record -o FILE" SAVED_ENDING
                             " writes them: record again",
                             shown);
+        else if (S_ISREG(st.st_mode) && (advice = input_find_advice(path)))
+                g_set_error(error, PERF_ERROR, 0, "%s %s", shown, advice);
         else
                 return true;
         return false;

@@ -5,6 +5,7 @@
  */
 
 #include "cli/perf-folded.h"
+#include "cli/output-form.h"
 #include "cli/perf-naming.h"
 #include "cli/perf-program.h"
 #include "cli/verbs.h"
@@ -75,5 +76,7 @@ bool verb_perf(const Options *options, GError **error)
                 .ends_by_signal = true,
         };
 
+        if (!output_forms_check(options->outputs, error))
+                return false;
         return options->before ? perf_compare(options, error) : perf_naming_run(&job, error);
 }

@@ -4,6 +4,7 @@
  * clrsym record: samples of .NET programs, named, with one command
  */
 
+#include "cli/output-form.h"
 #include "cli/perf-naming.h"
 #include "cli/perf-program.h"
 #include "cli/record-stream.h"
@@ -15,6 +16,7 @@
 #include "record/recorder.h"
 #include "util/message.h"
 #include "util/output-path.h"
+#include "util/proc.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -345,6 +347,48 @@ static bool record_once(const Options *options, const RecorderSettings *settings
         return ok;
 }
 
+/* The number after NAME, which begins a line of a status file; 0: there is none. */
+static pid_t status_number(const char *status, const char *name)
+{
+        const char *at = strstr(status, name);
+
+        return at ? (pid_t)strtol(at + strlen(name), NULL, 10) : 0;
+}
+
+/* False: PID is a thread, or one of the kernel. One that is not there is refused later. */
+static bool record_check_pid(pid_t pid, GError **error)
+{
+        size_t n;
+        g_autofree char *status = proc_read_file(pid, "status", PROC_MAX_STATUS, &n);
+        const pid_t process = status ? status_number(status, "\nTgid:") : 0;
+
+        if (!process)
+                return true;
+        if (process != pid)
+                g_set_error(error, PERF_ERROR, 0,
+                            "%d is a thread of process %d: give --pid %d, which records all of its "
+                            "threads",
+                            (int)pid, (int)process, (int)process);
+        else if (!strstr(status, "\nVmSize:") && !strstr(status, "\nState:\tZ"))
+                g_set_error(
+                        error, PERF_ERROR, 0,
+                        "%d is a thread of the kernel: --all-cpus records it, with all programs",
+                        (int)pid);
+        else
+                return true;
+        return false;
+}
+
+static bool record_check_pids(const GArray *pids, GError **error)
+{
+        guint i;
+
+        for (i = 0; pids && i < pids->len; i++)
+                if (!record_check_pid(g_array_index(pids, pid_t, i), error))
+                        return false;
+        return true;
+}
+
 bool verb_record(const Options *options, GError **error)
 {
         const bool is_shown = isatty(STDERR_FILENO);
@@ -366,6 +410,10 @@ bool verb_record(const Options *options, GError **error)
         g_autoptr(GError) missing = NULL;
         bool ok;
 
+        /* With --every it is a directory. */
+        if ((!options->every && !output_forms_check(options->outputs, error)) ||
+            !record_check_pids(options->targets, error))
+                return false;
         if (perf_programs_find(&programs, &missing)) {
                 settings.perf = programs.perf;
         } else if (options->every) {

@@ -279,11 +279,15 @@ bool saved_profile_read_stream(gzFile stream, const char *path, const SavedTarge
 
 bool saved_profile_is(const char *path)
 {
-        FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC);
-        uint8_t begin[sizeof(GZIP_MAGIC) - 1];
+        gzFile stream = gzopen(path, "rbe");
+        char begin[sizeof(SAVED_KIND) - 1];
+        const bool is_saved = stream && !gzdirect(stream) &&
+                              gzread(stream, begin, sizeof(begin)) == (int)sizeof(begin) &&
+                              memcmp(begin, SAVED_KIND, sizeof(begin)) == 0;
 
-        return fd >= 0 && read(fd, begin, sizeof(begin)) == sizeof(begin) &&
-               memcmp(begin, GZIP_MAGIC, sizeof(begin)) == 0;
+        if (stream)
+                gzclose(stream);
+        return is_saved;
 }
 
 /* A gzip file ends with the number of bytes that are packed in it, modulo 2^32 (RFC 1952). */

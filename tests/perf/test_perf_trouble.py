@@ -2,6 +2,7 @@
 """`clrsym perf` when it cannot name anything: what is missing or broken, and ends before its time."""
 
 import gzip
+import lzma
 import os
 import pathlib
 import re
@@ -47,6 +48,19 @@ def check_missing(tap, programs, trace, data, directory):
     named.write_bytes(gzip.compress(b'clrsym samples 9\n' + bytes(100)))
     says(tap, run('-i', named, '-o', directory / 'x.svg'),
          r'clrsym: .*/text\.clrsym was written by another version of clrsym: .*\n', 'of another version')
+    for name, content, pattern in (('gzip', gzip.compress(data.read_bytes()[:1000]), 'is compressed by gzip: gunzip it'),
+                                   ('xz', lzma.compress(b'x'), 'is compressed by xz: unxz it'),
+                                   ('stacks.folded', b'a;b 1\n', 'has folded stacks, which have their names'),
+                                   ('program', pathlib.Path('/proc/self/exe').read_bytes()[:100],
+                                    'is a program or a library')):
+        (directory / name).write_bytes(content)
+        says(tap, run('-i', directory / name, '--trace', trace), rf'clrsym: .*/{name} {pattern}.*\n', f'not a recording: {name}')
+    says(tap, run('-i', '-', '--trace', trace), r'clrsym: a recording is not read from a pipe.*\n', 'a pipe')
+    for name in 'x.htm', 'x.json', 'x.png':
+        says(tap, run('-i', data, '--trace', trace, '-o', directory / name),
+             rf'clrsym: .*/{name}: its ending names no form: give \.folded, .*\.html, \.clrsym, or \.txt for text\n',
+             f'an output that is {name}')
+        tap.check(not (directory / name).exists(), 'nothing is written')
     says(tap, run('-i', data, '--trace', directory / 'none'),
          r'clrsym: .*/none: No such file or directory\n', 'no trace')
     says(tap, run('-i', data, '--trace', trace, '-o', directory / 'none' / 'x.svg'),
