@@ -158,9 +158,12 @@ static bool add_link(Filter *filter, const ChainLink *link, EntryRole role, void
         /* A call that does not return can be the last instruction of a function. */
         bool is_known = perf_dlfilter_fns.resolve_address(ctx, link->address, &al) == 0;
         MappingKind mapping = is_known ? mapping_kind_of_dso(al.dso) : MAPPING_NOWHERE;
-        StreamKind kind = !link->is_user || (is_known && al.is_kernel_ip)      ? STREAM_KERNEL
-                          : (is_known && al.sym) || mapping == MAPPING_LIBRARY ? STREAM_NATIVE
-                                                                               : STREAM_UNKNOWN;
+        /* Code of a file is native, with or without a symbol, unless an assembly in it has it. */
+        bool is_of_file =
+                mapping == MAPPING_LIBRARY || (mapping == MAPPING_OTHER && *al.dso == '/');
+        StreamKind kind = !link->is_user || (is_known && al.is_kernel_ip) ? STREAM_KERNEL
+                          : (is_known && al.sym) || is_of_file            ? STREAM_NATIVE
+                                                                          : STREAM_UNKNOWN;
         Entry *entry = batch_add_entry(&filter->namer.batch);
         ImageAddress where;
 

@@ -641,11 +641,34 @@ static bool naming_run_nettrace(Naming *naming, GError **error)
         return naming_write(naming, error);
 }
 
+/* perf has 0 or the largest number for a sample without a time. */
+static bool recording_has_times(const Recording *recording)
+{
+        guint i;
+
+        for (i = 0; i < recording->processes->len; i++) {
+                const RecordingProcess *process = recording->processes->pdata[i];
+
+                if (process->last && process->first != UINT64_MAX)
+                        return true;
+        }
+        return false;
+}
+
 /* When, and as which processes, the events know the recording's processes. */
 static bool naming_find_processes(Naming *naming, GError **error)
 {
         const Options *options = naming->options;
 
+        if (!recording_has_times(naming->recording)) {
+                g_ptr_array_add(naming->notes,
+                                g_strdup_printf("the samples of %s have no time (perf record "
+                                                "--timestamp adds it): only native and precompiled "
+                                                "code is named, because the JIT uses addresses "
+                                                "again",
+                                                naming->input));
+                naming->has_no_events = true;
+        }
         if (naming->has_no_events) {
                 naming->clock.is_exact = true;
                 return true;

@@ -6,6 +6,7 @@
 #include "profile/profile.h"
 #include "record/runtime-sampler.h"
 #include "util/fd.h"
+#include "util/message.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,6 +75,7 @@ typedef struct SamplePass {
         bool (*goes_on)(void *data); /* NULL: to the end */
         NettraceReader *reader;      /* owned */
         uint64_t n_lost;             /* events of any kind */
+        bool is_cut;                 /* a file ends before its session */
 } SamplePass;
 
 /* The events themselves are read by what gives the names. */
@@ -120,6 +122,7 @@ static bool pass_run_file(SamplePass *pass, const char *path, GError **error)
         ok = nettrace_file_init(&file, fd, error);
         if (ok) {
                 ok = pass_read(pass, &file, error);
+                pass->is_cut = pass->is_cut || (ok && !nettrace_reader_is_complete(pass->reader));
                 nettrace_file_deinit(&file);
         }
         if (!ok)
@@ -188,6 +191,13 @@ bool perf_nettrace_survey(const char *path, Recording *recording, GArray *maps, 
                 recording->n_lost = pass.n_lost;
         }
         pass_deinit(&pass);
+        /* What record keeps of a program that was killed ends so as well; that it ended is known.
+         */
+        if (ok && pass.is_cut && !g_file_test(path, G_FILE_TEST_IS_DIR))
+                message_print("clrsym",
+                              "%s ends before its session: its program was killed, or the file was "
+                              "cut; what came later is missing",
+                              path);
         if (!ok || event->n_samples)
                 return ok;
         g_set_error(error, PERF_ERROR, PERF_NO_SAMPLES,

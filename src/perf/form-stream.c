@@ -89,13 +89,22 @@ static void put_line(const FormContext *context, const NamedFrame *frame)
         text_out_bytes(context->out, frame->file, n);
 }
 
+/* The kernel marks a file that was removed: the mark is not shown. */
+static size_t module_length(const char *module)
+{
+        static const char DELETED[] = " (deleted)";
+        const size_t n = module ? strlen(module) : 0, n_mark = sizeof(DELETED) - 1;
+
+        return n > n_mark && !strcmp(module + n - n_mark, DELETED) ? n - n_mark : n;
+}
+
 static uint32_t form_stream_put_frame(Stream *stream, const FormContext *context, uint32_t number)
 {
         uint32_t *of = &stream->frames.of[number];
         NamedFrame frame = frames_get(context->frames, number);
         StreamFrame row = {
                 .n_name = frame.name ? (uint32_t)strlen(frame.name) : 0,
-                .n_module = frame.module ? (uint32_t)strlen(frame.module) : 0,
+                .n_module = (uint32_t)module_length(frame.module),
                 .kind = (uint8_t)frame.kind,
                 .tier = (uint8_t)frame.tier,
                 .is_marked = frame.is_marked,
