@@ -72,6 +72,29 @@ static void print_tiers(const JitTiers *tiers)
         table_print(table);
 }
 
+/* A table of zeros looks as if the JIT had taken no time. */
+static void print_unrecorded(const JitTiers *tiers)
+{
+        static const char KEYWORD[] = "(0x10) of Microsoft-Windows-DotNETRuntime at level";
+        uint64_t jit_us = 0, n_bodies = 0;
+        guint i;
+
+        for (i = 0; i < tiers->tiers->len; i++) {
+                const JitTier *tier = &g_array_index(tiers->tiers, JitTier, i);
+
+                jit_us += tier->sum.jit_us;
+                /* What was compiled before the program ran takes no time. */
+                if (strcmp(tier->name, clrsym_tier_name(CLRSYM_TIER_READY_TO_RUN)))
+                        n_bodies += tier->sum.n_bodies;
+        }
+        if (!n_bodies)
+                output_print("\nNo compilation was recorded: that needs the keyword JIT\n%s 4\n",
+                             KEYWORD);
+        else if (!jit_us)
+                output_print("\nJIT times were not recorded: they need the keyword JIT\n%s 5\n",
+                             KEYWORD);
+}
+
 /* Sets SHOWN to the tiers with loads that were seen. */
 static guint loaded_tiers(const JitTiers *tiers, const JitTier **shown)
 {
@@ -253,6 +276,7 @@ static void jit_print_text(const JitTiers *tiers, BodyRows *list, const json_t *
         size_t i;
 
         print_tiers(tiers);
+        print_unrecorded(tiers);
         if (tiers->begin <= tiers->end) {
                 output_print("\n");
                 print_steps(tiers);
