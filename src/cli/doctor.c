@@ -67,7 +67,7 @@ static void finding_print_json(const char *name, const Finding *finding)
                         *fix = text_make_valid(finding->fix);
         json_auto_t *object =
                 json_pack("{s:s, s:s, s:s, s:s?}", "check", name, "status",
-                          finding_status_name(finding->status), "text", output, "mend", fix);
+                          finding_status_name(finding->status), "text", output, "fix", fix);
 
         output_json(object);
 }

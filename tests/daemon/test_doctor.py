@@ -144,7 +144,7 @@ def test_users(tap, doctor):
         found = doctor.findings(str(pid), **nobody)
         row = found['process']
         tap.check(row['status'] == 'unknown' and 'is of user root' in row['text'] and
-                  row['mend'] == f'sudo clrsym doctor {pid}', "process: another user's", row)
+                  row['fix'] == f'sudo clrsym doctor {pid}', "process: another user's", row)
         tap.equal([name for name in found if name in OF_PROCESS], ['process'],
                   'no other check of it is made')
         tap.equal(found['access']['status'], 'problem', 'access: not of that process')
@@ -157,7 +157,7 @@ def test_users(tap, doctor):
         found = doctor.findings(**nobody)
         row = found['perf']
         tap.check(row['status'] == 'problem' and 'perf_event_paranoid is 3' in row['text'] and
-                  row['mend'] == 'sudo sysctl kernel.perf_event_paranoid=2',
+                  row['fix'] == 'sudo sysctl kernel.perf_event_paranoid=2',
                   'perf: only root may record', row)
         tap.check(found['access']['status'] == 'ok' and 'your own' in found['access']['text'],
                   'access: an ordinary user', found['access'])
@@ -368,7 +368,7 @@ def test_session(tap, doctor, emitter):
                             'all are missing')
         doctor.run_mend(row)
         doctor.expect(tap, 'contexts', 'ok', 'name their process', 'fixed')
-        doctor.run_mend({'mend': 'clrsym session stop part'})
+        doctor.run_mend({'fix': 'clrsym session stop part'})
 
         lttng('create', 'part', f'--output={doctor.directory / "part2"}')
         lttng('enable-channel', '-u', '-s', 'part', '--subbuf-size=4K', '--num-subbuf=2', 'small')
@@ -385,12 +385,12 @@ def test_session(tap, doctor, emitter):
         row = doctor.expect(tap, 'losses', 'problem', 'events were discarded', 'small buffers',
                             mend='lttng destroy part; clrsym session start --name part '
                                  f'--output \'{doctor.directory / "part2"}-new\' --buffer-size ')
-        size = int(row['mend'].split()[-1].removesuffix('K'))
+        size = int(row['fix'].split()[-1].removesuffix('K'))
         tap.check(f' {size}K would suffice' in row['text'] and size >= 128, 'losses: the size', row)
         doctor.run_mend(row)
         emit(emitter)
-        doctor.expect(tap, 'losses', 'ok', 'no event', f'fixed: {row["mend"].split()[-1]}')
-        doctor.run_mend({'mend': 'clrsym session stop part'})
+        doctor.expect(tap, 'losses', 'ok', 'no event', f'fixed: {row["fix"].split()[-1]}')
+        doctor.run_mend({'fix': 'clrsym session stop part'})
 
         coreclr, provider = runtime(doctor.directory / 'registered')
         with fake(coreclr, provider) as pid:
@@ -404,7 +404,7 @@ def test_session(tap, doctor, emitter):
             os.chmod('/run/lttng', 0o700)
             row = doctor.expect(tap, 'registered', 'problem', 'its user may not connect',
                                 'not for its user', str(pid), mend='sudo chmod 755 /run/lttng')
-            doctor.run_mend({'mend': row['mend'].replace('sudo ', '')})
+            doctor.run_mend({'fix': row['fix'].replace('sudo ', '')})
             doctor.expect(tap, 'registered', 'problem', 'does not know it', 'fixed', str(pid))
         test_tracked(tap, doctor)
         test_odd_name(tap, doctor, lttng)
@@ -417,12 +417,12 @@ def test_tracked(tap, doctor):
     """A session for some processes only."""
     coreclr, provider = runtime(doctor.directory / 'tracked')
     with fake(coreclr, provider) as pid, fake(coreclr, provider) as other:
-        doctor.run_mend({'mend': f'clrsym session start --name some --track {other} '
+        doctor.run_mend({'fix': f'clrsym session start --name some --track {other} '
                                  f'--output {doctor.directory / "some"}'})
         doctor.expect(tap, 'tracked', 'ok', 'includes it', 'one of them', str(other))
         doctor.expect(tap, 'tracked', 'problem', 'for other processes only', 'none of them',
                       str(pid), mend=f'--track {pid}')
-        doctor.run_mend({'mend': 'clrsym session stop some'})
+        doctor.run_mend({'fix': 'clrsym session stop some'})
 
 
 def test_odd_name(tap, doctor, lttng):
@@ -484,7 +484,7 @@ def test_live(tap, doctor):
             doctor.socket = daemon.query
             doctor.expect(tap, 'feed', 'problem', 'nothing feeds the daemon',
                           'another viewer, and nobody else', mend='pgrep')
-            with live.child(['sh', '-c', f'exec {row["mend"]} --socket {daemon.ingest}'],
+            with live.child(['sh', '-c', f'exec {row["fix"]} --socket {daemon.ingest}'],
                             env=doctor.environment, stderr=subprocess.DEVNULL) as feed:
                 live.wait_for('the feed', lambda: 'reads its files' in
                               doctor.findings()['feed']['text'], feed)
@@ -496,7 +496,7 @@ def test_live(tap, doctor):
                       'nothing to ask the relay daemon with')
     with recorded.Daemon(doctor.programs, doctor.directory) as daemon:
         doctor.socket = daemon.query
-        with live.child(['sh', '-c', f'exec {row["mend"]} --socket {daemon.ingest}'],
+        with live.child(['sh', '-c', f'exec {row["fix"]} --socket {daemon.ingest}'],
                         env=doctor.environment, stderr=subprocess.DEVNULL) as feed:
             live.wait_for('the feed', lambda: doctor.findings()['feed']['status'] != 'problem',
                           feed)

@@ -69,7 +69,7 @@ def test_processes(tap, doctor, program):
     with program.running() as pid:
         found = problems(doctor, pid)
         tap.check(set(found) == {'events-on'} and
-                  found['events-on']['mend'] == f'clrsym attach {pid}',
+                  found['events-on']['fix'] == f'clrsym attach {pid}',
                   'started with nothing: it is to be attached', found)
         doctor.run_mend(found['events-on'])
         live.wait_for('its methods', lambda: 'its methods' in
