@@ -132,7 +132,7 @@ static const Verb SESSION_VERBS[] = {
          .use = {.allowed = BIT(JSON)},
          .help = "list the sessions of the session daemon"},
         {.name = "repair",
-         .alias = "mend",
+         .alias = "fix",
          .run = verb_session_repair,
          .use = {.allowed = BIT(QUIET) | BIT(FORCE), .texts = REPAIR_TEXTS},
          .arguments = "[NAME]",

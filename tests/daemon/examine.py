@@ -82,15 +82,15 @@ class Doctor:
     def expect(self, tap, check, status, text, what, *arguments, mend=None, **options):
         row = self.findings(*arguments, **options).get(check)
         tap.check(row and row['status'] == status and text in row['text'] and
-                  (mend is None or mend in (row['mend'] or '')), f'{check}: {what}', row)
+                  (mend is None or mend in (row['fix'] or '')), f'{check}: {what}', row)
         return row
 
     def run_mend(self, row):
-        done = subprocess.run(['sh', '-c', row['mend']], env={**self.environment, 'CLRSYM_SOCKET': str(self.socket)},
+        done = subprocess.run(['sh', '-c', row['fix']], env={**self.environment, 'CLRSYM_SOCKET': str(self.socket)},
                               text=True,
                               capture_output=True, check=False)
         if done.returncode != 0:
-            raise RuntimeError(f'{row["mend"]}: {done.stdout}{done.stderr}')
+            raise RuntimeError(f'{row["fix"]}: {done.stdout}{done.stderr}')
 
 
 @contextlib.contextmanager

@@ -62,6 +62,25 @@ def badly_packaged():
     return [path for path in paths if len(packages_of(path)) != 1] if pages and units else ['none']
 
 
+def odd_pages():
+    """Lines of manual pages that a formatter drops, or shows as they are."""
+    found = []
+    for path in sorted((rooms.ROOT / 'man').glob('*.[1-8]')):
+        is_filled = True
+        for number, line in enumerate(path.read_text(encoding='utf-8').splitlines(), 1):
+            if re.match(r'\.(?:PP|TP|fi|nf) +\S', line) and not line.startswith('.TP '):
+                found.append(f'{path.name}:{number}: text after {line[:3]}')
+            if re.match(r'\\&\.(?:fi|nf|PP|TP|SH)$', line):
+                found.append(f'{path.name}:{number}: {line} is shown, not done')
+            if line in ('.nf', '.fi'):
+                if is_filled == (line == '.fi'):
+                    found.append(f'{path.name}:{number}: {line} without the other')
+                is_filled = line == '.fi'
+        if not is_filled:
+            found.append(f'{path.name}: .nf without .fi')
+    return found
+
+
 def check(tap, tree, files):
     tap.equal(sorted(tree.map), tree.rooms_on_disk(), 'the README has each room, and no other')
     tap.equal(tree.upward(), [], 'no include goes against the order of the rooms')
@@ -77,6 +96,7 @@ def check(tap, tree, files):
     tap.check(looked_for, f'tests and build look for {len(looked_for)} programs, modules and libraries')
     tap.equal(missing, [], 'tests/install installs each of them')
     tap.equal(unknown_tests(), [], 'the tests that clrsym-security(7) names exist')
+    tap.equal(odd_pages(), [], 'no line of a manual page is dropped, or is a macro that is shown')
     tap.equal(badly_packaged(), [], 'each manual page and unit is in one Debian package')
 
 
