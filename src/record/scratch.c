@@ -49,10 +49,11 @@ static bool directory_takes_sockets(const char *path)
         return is_taken;
 }
 
-/* The runtime takes a comma for the end of the path, a semicolon for the end of the port. */
+/* The runtime takes a comma for the end of the path, a semicolon for the end of the port, and text
+ * for UTF-8. */
 static bool path_is_plain(const char *path)
 {
-        return strlen(path) <= MAX_PATH && !strpbrk(path, ",;");
+        return strlen(path) <= MAX_PATH && !strpbrk(path, ",;") && g_utf8_validate(path, -1, NULL);
 }
 
 /* NULL with errno set. */

@@ -96,8 +96,8 @@ def test_unreachable(tap, place):
 
 
 def test_temporary(tap, place):
-    """$TMPDIR with what the runtime takes for the end of a path; and where it can make no socket."""
-    for name, reason in (('a,b', None), ('a;b', None), ('x' * 100, 'is too long for a socket'),
+    """$TMPDIR with what the runtime takes for the end of a path, or cannot read; and where it can make no socket."""
+    for name, reason in (('a,b', None), ('a;b', None), ('\udcff', None), ('x' * 100, 'is too long for a socket'),
                          ('missing', 'has no directory')):
         path = place.temporary / name
         if name != 'missing':
@@ -105,7 +105,7 @@ def test_temporary(tap, place):
             path.chmod(0o1777)
         code, done, jitted, errors = place.run(TMPDIR=str(path))
         tap.check((code, done) == (0, True) and (jitted > 0 or (reason and reason in errors)),
-                  f'{place.what} {name}: {"names" if jitted else "the reason"}', code, errors)
+                  f'{place.what} {name!a}: {"names" if jitted else "the reason"}', code, errors)
 
 
 def test_root(tap, place):
