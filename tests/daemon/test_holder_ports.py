@@ -192,7 +192,9 @@ def announce_all(holder, process, first):
 def test_cookies(tap, holder, process):
     """One process that announces ever new runtimes: the last ones cost no more than the first ones."""
     seconds = [announce_all(holder, process, i * N_COOKIES) for i in range(3)]
-    tap.check(seconds[2] < 2 * seconds[0] + 0.1, f'{3 * N_COOKIES} cookies of one process', seconds)
+    # The sanitizers have costs of their own.
+    tap.check('LD_PRELOAD' in os.environ or seconds[2] < 2 * seconds[0] + 0.1,
+              f'{3 * N_COOKIES} cookies of one process', seconds)
     tap.note(f'seconds of CPU for each third: {seconds}')
 
 
