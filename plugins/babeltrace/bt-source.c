@@ -372,8 +372,7 @@ static DecodeResult bt_decoder_decode_packed(BtDecoder *decoder, const Layout *l
                         blob[i] = (uint8_t)bt_field_integer_unsigned_get_value(
                                 bt_field_array_borrow_element_field_by_index_const(data, i));
 
-        return (layout->is_later ? packed_decode_later : packed_decode)(layout->event, blob, n,
-                                                                        &decoder->scratch, record);
+        return packed_decode(layout->event, layout->is_later, blob, n, &decoder->scratch, record);
 }
 
 DecodeResult bt_decoder_decode(BtDecoder *decoder, const Layout *layout, const bt_field *payload,

@@ -107,8 +107,7 @@ static EventClass *event_classes_add(EventClasses *classes, const bt_event_class
                 info->is_wanted = false;
                 event = NULL;
         }
-        info->counts = event && is_later ? event_counts_get_later(classes->counts, name)
-                                         : event_counts_get(classes->counts, name, event != NULL);
+        info->counts = event_counts_get(classes->counts, name, event, is_later);
         if (!info->is_wanted)
                 return info;
 

@@ -166,9 +166,7 @@ static CtfEventLayout *event_layout_new(CtfTraceClass *trace, CtfEventClass *cla
                 /* A later version begins with the fields of the row. */
                 if (layout->is_later && layout->event && layout->encoding == CTF_ENCODING_MISMATCH)
                         event = layout->event = NULL;
-                layout->counts = event && layout->is_later
-                                         ? event_counts_get_later(counts, class->name)
-                                         : event_counts_get(counts, class->name, event != NULL);
+                layout->counts = event_counts_get(counts, class->name, event, layout->is_later);
         }
         layout->program = event_layout_compile(trace, class, &first_slot, is_byte_aligned);
         *n_slots = MAX(*n_slots, first_slot);
@@ -404,8 +402,8 @@ DecodeResult ctf_layout_decode(const CtfEventLayout *layout, const CtfSlot *slot
                 data = &slots[layout->data->slot];
                 if (slots[layout->length->slot].value != data->n || data->shift)
                         return DECODE_MISMATCH;
-                return (layout->is_later ? packed_decode_later : packed_decode)(
-                        layout->event, data->data, data->n, scratch, record);
+                return packed_decode(layout->event, layout->is_later, data->data, data->n, scratch,
+                                     record);
         case CTF_ENCODING_MISMATCH:
                 break;
         }

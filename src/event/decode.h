@@ -56,18 +56,13 @@ DecodeResult decode_record(const Event *event, Source *source, Record *record);
  * Decodes a packed event (its `__data__`): BYTES have the fields in manifest order, little-endian,
  * without padding. The runtime writes no byte at all for a NULL string, which only its helper
  * events have (flag METHOD_FLAG_JIT_HELPER: namespace and signature are NULL); those read as empty.
- * Decoded GUIDs and arrays borrow from BYTES, strings from SCRATCH. As long as the record is in
- * use, BYTES must stay and SCRATCH must not be reset or reserved from.
+ * IS_LATER: the bytes are of a later version than EVENT, so some may be left over; then the event
+ * of a JIT helper is a mismatch, because only the number of its bytes shows which strings are
+ * NULL. Decoded GUIDs and arrays borrow from BYTES, strings from SCRATCH. As long as the record is
+ * in use, BYTES must stay and SCRATCH must not be reset or reserved from.
  */
-DecodeResult packed_decode(const Event *event, const uint8_t *bytes, size_t n_bytes,
+DecodeResult packed_decode(const Event *event, bool is_later, const uint8_t *bytes, size_t n_bytes,
                            DecodeScratch *scratch, Record *record);
-
-/*
- * The same of an event of a later version than EVENT: bytes may be left over. That of a JIT helper
- * is a mismatch: how many of its strings are NULL is found out by the number of its bytes.
- */
-DecodeResult packed_decode_later(const Event *event, const uint8_t *bytes, size_t n_bytes,
-                                 DecodeScratch *scratch, Record *record);
 
 /* The most bytes that packed_decode() reserves: a byte of text can become a character of three. */
 static inline size_t packed_decode_size(size_t n_bytes)

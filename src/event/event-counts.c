@@ -17,7 +17,7 @@ GHashTable *event_counts_new(void)
         return g_hash_table_new_full(g_str_hash, g_str_equal, NULL, event_counts_free);
 }
 
-EventCounts *event_counts_get(GHashTable *table, const char *name, bool has_row)
+static EventCounts *event_counts_find(GHashTable *table, const char *name, bool has_row)
 {
         EventCounts *counts = g_hash_table_lookup(table, name);
 
@@ -35,11 +35,14 @@ EventCounts *event_counts_get(GHashTable *table, const char *name, bool has_row)
         return counts;
 }
 
-EventCounts *event_counts_get_later(GHashTable *table, const char *name)
+EventCounts *event_counts_get(GHashTable *table, const char *name, const Event *event,
+                              bool is_later)
 {
-        EventCounts *counts = event_counts_get(table, name, false);
+        EventCounts *counts = event_counts_find(table, name, event && !is_later);
 
-        counts->is_later = !strcmp(counts->name, name);
+        /* Once the table is full, one entry has all other names. */
+        if (event && is_later)
+                counts->is_later = !strcmp(counts->name, name);
         return counts;
 }
 

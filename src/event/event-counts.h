@@ -23,10 +23,12 @@ typedef struct EventCounts {
 
 /* A table of them: name (of the value) -> owned EventCounts. None is ever removed. */
 GHashTable *event_counts_new(void);
-/* The counts of NAME, new or known. They belong to the table. */
-EventCounts *event_counts_get(GHashTable *table, const char *name, bool has_row);
-/* The same of an event that is read by the row of an earlier version. */
-EventCounts *event_counts_get_later(GHashTable *table, const char *name);
+/*
+ * The counts of NAME, new or known. EVENT: the row that it is read by; NULL: none. IS_LATER: that
+ * is the row of an earlier version. They belong to the table.
+ */
+EventCounts *event_counts_get(GHashTable *table, const char *name, const Event *event,
+                              bool is_later);
 /* Calls back for each name, in alphabetical order. */
 void event_counts_foreach(GHashTable *table,
                           void (*function)(const EventCounts *counts, void *data), void *data);

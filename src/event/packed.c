@@ -250,9 +250,8 @@ static inline DecodeResult packed_finish(Source *source)
                                                                        : DECODE_LEFTOVER;
 }
 
-static inline DecodeResult packed_decode_source(const Event *event, const uint8_t *bytes,
-                                                size_t n_bytes, bool is_later,
-                                                DecodeScratch *scratch, Record *record)
+DecodeResult packed_decode(const Event *event, bool is_later, const uint8_t *bytes, size_t n_bytes,
+                           DecodeScratch *scratch, Record *record)
 {
         PackedSource packed = {
                 .event = event,
@@ -266,16 +265,4 @@ static inline DecodeResult packed_decode_source(const Event *event, const uint8_
                 return DECODE_MISMATCH;
         decode_scratch_reserve(scratch, packed_decode_size(n_bytes));
         return decode_walk(event, &packed.source, packed_read, packed_finish, record);
-}
-
-DecodeResult packed_decode(const Event *event, const uint8_t *bytes, size_t n_bytes,
-                           DecodeScratch *scratch, Record *record)
-{
-        return packed_decode_source(event, bytes, n_bytes, false, scratch, record);
-}
-
-DecodeResult packed_decode_later(const Event *event, const uint8_t *bytes, size_t n_bytes,
-                                 DecodeScratch *scratch, Record *record)
-{
-        return packed_decode_source(event, bytes, n_bytes, true, scratch, record);
 }

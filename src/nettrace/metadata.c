@@ -116,9 +116,8 @@ static void metadata_add(NettraceMetadataTable *table, const MetadataRow *row)
                         if (row_is_of(row, provider))
                                 metadata->event = row_event(row, provider, &metadata->is_later);
                 name = row_name(row, metadata->is_later ? NULL : metadata->event);
-                metadata->counts = metadata->is_later ? event_counts_get_later(table->counts, name)
-                                                      : event_counts_get(table->counts, name,
-                                                                         metadata->event != NULL);
+                metadata->counts =
+                        event_counts_get(table->counts, name, metadata->event, metadata->is_later);
         }
         if (metadata->event && !event_kind_is_wanted(metadata->event->kind, table->use))
                 metadata->event = NULL;

@@ -412,8 +412,8 @@ static bool reader_decode(NettraceReader *reader, const NettraceQueued *queued, 
 
         do {
                 decode_scratch_reset(&reader->scratch);
-                result = (queued->is_later ? packed_decode_later : packed_decode)(
-                        event, payload, queued->n_payload, &reader->scratch, record);
+                result = packed_decode(event, queued->is_later, payload, queued->n_payload,
+                                       &reader->scratch, record);
         } while (result != DECODE_OK && !queued->has_version && (event = event_before(event)));
         queued->counts->n_results[result]++;
         return result == DECODE_OK;

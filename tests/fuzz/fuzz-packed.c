@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         if (size > FUZZ_MAX_INPUT)
                 return 0;
-        if (packed_decode(event, blob, input.n, &scratch, &record) == DECODE_OK) {
+        if (packed_decode(event, false, blob, input.n, &scratch, &record) == DECODE_OK) {
                 fuzz_check_record(&record);
                 /* What was decoded can be sent, and arrives as it is. */
                 FUZZ_REQUIRE(ingest_put_record(frame_bytes, 1, &record));

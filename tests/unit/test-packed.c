@@ -209,7 +209,7 @@ static DecodeResult decode(const Event *event, const uint8_t *bytes, size_t n,
                            DecodeScratch *scratch, Record *record)
 {
         decode_scratch_reset(scratch);
-        return packed_decode(event, bytes, n, scratch, record);
+        return packed_decode(event, false, bytes, n, scratch, record);
 }
 
 /* Decodes a copy of its own size; the record is not to be used afterwards. */
@@ -259,12 +259,12 @@ START_TEST(test_later)
 
         put_le(blob, 0, 8);
         put_le(blob, 0, 1);
-        ck_assert_int_eq(packed_decode_later(event, blob->data, blob->len, &scratch, &record),
+        ck_assert_int_eq(packed_decode(event, true, blob->data, blob->len, &scratch, &record),
                          DECODE_OK);
         for (i = 0; i < event->n_fields; i++)
                 check_value(&event->fields[i], i, &record.values[i]);
         if (n)
-                ck_assert_int_eq(packed_decode_later(event, blob->data, n - 1, &scratch, &record),
+                ck_assert_int_eq(packed_decode(event, true, blob->data, n - 1, &scratch, &record),
                                  DECODE_TRUNCATED);
         decode_scratch_deinit(&scratch);
 }
