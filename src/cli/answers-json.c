@@ -109,22 +109,20 @@ static void json_text_free(gpointer text)
         g_string_free(text, TRUE);
 }
 
-static bool answer_has(JsonSpan answer, const char *member, const char *value)
+static bool member_is(JsonSpan member, const char *text)
 {
-        g_autofree char *quoted = g_strdup_printf("\"%s\"", value);
-        JsonSpan found;
-
-        return json_span_member(answer, member, &found) && found.n == strlen(quoted) &&
-               !memcmp(found.at, quoted, found.n);
+        return member.n == strlen(text) && !memcmp(member.at, text, member.n);
 }
 
 static bool answers_keep(JsonSpan answer, void *data)
 {
+        static const char *const NAMES[] = {"status", "confidence"};
+        JsonSpan members[G_N_ELEMENTS(NAMES)];
         JsonAnswers *answers = data;
 
-        if (answer_has(answer, "status", "pending") || answer_has(answer, "status", "no-process") ||
-            (answer_has(answer, "status", "ambiguous") &&
-             answer_has(answer, "confidence", "provisional")))
+        json_span_members(answer, NAMES, G_N_ELEMENTS(NAMES), members);
+        if (member_is(members[0], "\"pending\"") || member_is(members[0], "\"no-process\"") ||
+            (member_is(members[0], "\"ambiguous\"") && member_is(members[1], "\"provisional\"")))
                 answers->is_missing = true;
         g_ptr_array_add(answers->texts, g_string_new_len(answer.at, (gssize)answer.n));
         return true;

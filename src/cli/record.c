@@ -16,6 +16,7 @@
 #include "record/recorder.h"
 #include "util/message.h"
 #include "util/output-path.h"
+#include "util/proc-stat.h"
 #include "util/proc.h"
 
 #include <errno.h>
@@ -347,24 +348,16 @@ static bool record_once(const Options *options, const RecorderSettings *settings
         return ok;
 }
 
-/* The number after NAME, which begins a line of a status file; 0: there is none. */
-static pid_t status_number(const char *status, const char *name)
-{
-        const char *at = strstr(status, name);
-
-        return at ? (pid_t)strtol(at + strlen(name), NULL, 10) : 0;
-}
-
 /* False: PID is a thread, or one of the kernel. One that is not there is refused later. */
 static bool record_check_pid(pid_t pid, GError **error)
 {
         size_t n;
         g_autofree char *status = proc_read_file(pid, "status", PROC_MAX_STATUS, &n);
-        const pid_t process = status ? status_number(status, "\nTgid:") : 0;
+        uint32_t process;
 
-        if (!process)
+        if (!status || proc_status_numbers(status, "Tgid", &process, 1) != 1)
                 return true;
-        if (process != pid)
+        if (process != (uint32_t)pid)
                 g_set_error(error, PERF_ERROR, 0,
                             "%d is a thread of process %d: give --pid %d, which records all of its "
                             "threads",
