@@ -202,7 +202,7 @@ bool culture_config_is_safe(const char *text, size_t n, bool is_never_invariant)
         return false;
 }
 
-/* A SymbolImageFn; DATA is the CultureSearch. */
+/* An ImageFn; DATA is the CultureSearch. */
 static bool culture_is_safe_at(const ImageBytes *config, void *data)
 {
         const CultureSearch *search = data;

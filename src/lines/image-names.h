@@ -31,9 +31,8 @@ typedef struct ImageMethod {
 } ImageMethod;
 
 /*
- * Reads IMAGE. Returns 0; -ENOMEM; -EBADMSG, if there is no precompiled
- * code that can be read; or pread()'s error. At most 192 MiB of metadata, and the tables of
- * r2r-code.h.
+ * Reads IMAGE. Returns 0; -ENOMEM; -EBADMSG, if there is no precompiled code that can be read; or
+ * pread()'s error. At most 192 MiB of metadata, and the tables of r2r-code.h.
  */
 int image_names_read(ImageNames **ret, const ImageBytes *image, const ImagePlace *place);
 /* NULL is fine. */

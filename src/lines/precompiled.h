@@ -37,8 +37,6 @@ typedef struct PrecompiledAnswer {
         int32_t line_il; /* the IL offset whose line counts there: never negative */
 } PrecompiledAnswer;
 
-/*
- * False: the image or the method's map is not known.
- */
+/* False: the image or the method's map is not known. */
 bool precompiled_find(Precompiled *precompiled, ImageSources *sources,
                       const PrecompiledQuestion *question, PrecompiledAnswer *ret);

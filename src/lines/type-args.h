@@ -20,7 +20,6 @@ void type_args_free(TypeArgs *args);
 /*
  * The type arguments of the body's method, as reflection writes types, with commas between them;
  * valid until the next call. NULL: they are not known. PID: files are those that this process sees;
- * 0: those that we see. DIRS: where images are looked for that are not where they were; borrowed,
- * and the same in all calls.
+ * 0: those that we see. SOURCES: borrowed, and the same in all calls.
  */
 const char *type_args_find(TypeArgs *args, ImageSources *sources, pid_t pid, const ImageBody *body);

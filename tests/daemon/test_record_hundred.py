@@ -8,7 +8,6 @@ test_record_hundred.py CLRSYM CLRSYMD PLUGIN_DIR
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 
@@ -23,6 +22,7 @@ import recorded  # pylint: disable=wrong-import-position
 from test_holder import NOBODY  # pylint: disable=wrong-import-position
 from test_holder_ports import as_user  # pylint: disable=wrong-import-position
 from test_places import memory_of  # pylint: disable=wrong-import-position
+from test_record_hostile import missing  # pylint: disable=wrong-import-position
 
 N = 100
 INTERVAL = 5  # s
@@ -75,12 +75,6 @@ def test(tap, programs, directory, _):
     tap.note(f'{memory} MiB')
     tap.check('LD_PRELOAD' in os.environ or memory < 600,
               'recording, daemon, holder and workers together: less than 600 MiB', memory)
-
-
-def missing():
-    if os.geteuid() != 0:
-        return 'it takes root to be others'
-    return None if shutil.which('perf') else 'no perf on PATH'
 
 
 if __name__ == '__main__':
