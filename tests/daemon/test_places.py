@@ -178,9 +178,12 @@ class Fakes:
         lines = self.clrsym('resolve', '--json', text=asked).stdout.splitlines()
         return dict(zip(self.methods, map(json.loads, lines)))
 
+    @staticmethod
+    def is_named(pid, answer):
+        return (answer.get('symbol') or '').startswith(f'Fake.Program.Of{pid}(')
+
     def n_named(self):
-        return sum((answer.get('symbol') or '').startswith(f'Fake.Program.Of{pid}(')
-                   for pid, answer in self.answers().items())
+        return sum(self.is_named(pid, answer) for pid, answer in self.answers().items())
 
     def rows(self):
         lines = self.clrsym('attach', '--list', '--json').stdout.splitlines()
@@ -259,9 +262,10 @@ def test_hundred(tap, programs, directory):
         fakes = Fakes(programs, directory, daemon, N_MANY, uid=OTHER)
         follow = fakes.start('attach', '--follow', '--user', str(OTHER))
         tap.check(wait_for(lambda: fakes.n_named() == N_MANY, 120),
-                  f'{N_MANY} processes of one user: all have names', fakes.n_named())
+                  f'{N_MANY} processes of one user: all have names',
+                  [answer for pid, answer in fakes.answers().items() if not fakes.is_named(pid, answer)])
         tap.check(wait_for(lambda: sum(bool(row['fed']) for row in fakes.rows().values()) == N_MANY, 60),
-                  'and all are attached')
+                  'and all are attached', [row for row in fakes.rows().values() if not row['fed']])
         memory = memory_of([daemon.process.pid, follow.pid, *fakes.holder()])
         tap.note(f'{memory} MiB')
         tap.check('LD_PRELOAD' in os.environ or memory < 600,
