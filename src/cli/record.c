@@ -11,6 +11,7 @@
 #include "cli/saved-profile.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
+#include "names/name.h"
 #include "profile/top.h"
 #include "record/jit-intervals.h"
 #include "record/recorder.h"
@@ -162,6 +163,7 @@ static char *compiling_names_ask(const CompilingNames *names, const JitLogEntry 
         n = clrsym_symbol(&answer.body, names->style, NULL, 0) + 1;
         symbol = g_malloc(n);
         clrsym_symbol(&answer.body, names->style, symbol, n);
+        name_drop_handles(symbol);
         return g_strdup_printf("%s (%s)", symbol, clrsym_tier_name(answer.body.tier));
 }
 

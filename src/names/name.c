@@ -4,6 +4,8 @@
 #include "names/member.h"
 #include "names/signature.h"
 
+#include <string.h>
+
 static const char *const STYLES[_NAME_STYLE_MAX] = {
         [NAME_STYLE_CLR] = "clr",
         [NAME_STYLE_CSHARP] = "csharp",
@@ -42,4 +44,31 @@ size_t name_format(const RawName *raw, NameStyle style, char *buffer, size_t n)
                         member_append(&writer, raw);
         }
         return text_end(&writer.text);
+}
+
+void name_drop_handles(char *name)
+{
+        static const struct {
+                const char *before; /* as the styles clr and csharp write a handle */
+                size_t n_kept;      /* bytes of BEFORE that stay */
+        } FORMS[] = {{"pMT: 0x", 3}, {"type:0x", 4}};
+        size_t i;
+
+        for (i = 0; i < sizeof(FORMS) / sizeof(FORMS[0]); i++) {
+                const size_t n = strlen(FORMS[i].before);
+                const char *from = name;
+                char *to = name;
+
+                while (*from) {
+                        if (strncmp(from, FORMS[i].before, n)) {
+                                *to++ = *from++;
+                                continue;
+                        }
+                        memmove(to, from, FORMS[i].n_kept);
+                        to += FORMS[i].n_kept;
+                        from += n;
+                        from += strspn(from, "0123456789abcdefABCDEF");
+                }
+                *to = '\0';
+        }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/frames.h"
 
+#include "names/name.h"
 #include "util/printable.h"
 
 #include <stdio.h>
@@ -217,8 +218,10 @@ static char *symbol_of(const clrsym_body *body, clrsym_style style)
         size_t n = clrsym_symbol(body, style, NULL, 0);
         char *text = malloc(n + 1);
 
-        if (text)
+        if (text) {
                 clrsym_symbol(body, style, text, n + 1);
+                name_drop_handles(text);
+        }
         return text;
 }
 
