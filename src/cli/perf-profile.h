@@ -14,7 +14,7 @@
  */
 typedef struct PerfCompiling {
         bool (*name)(void *data, int32_t pid, int32_t tid, uint64_t time, GString *text);
-        void *data;
+        void *data;                  /* of NAME */
         uint64_t n_samples, n_named; /* with a frame of the JIT; with that frame */
 } PerfCompiling;
 

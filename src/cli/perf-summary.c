@@ -12,6 +12,8 @@
 #define UNLISTED_SHARE 20
 /* One in so many frames. */
 #define RUNTIME_SHARE 50
+/* One in so many named frames. */
+#define MARKED_SHARE 100
 
 /* What to do if the runtime's own code has no names. */
 static void summary_print_runtime(const PerfSummary *summary, const Counts *counts)
@@ -31,6 +33,25 @@ static void summary_print_runtime(const PerfSummary *summary, const Counts *coun
                       "dotnet-symbol --symbols -o DIR %s gets them; then add --symbols DIR",
                       (guint64)counts->n[COUNT_RUNTIME_UNNAMED], (guint64)counts->n[COUNT_FRAMES],
                       library ? library : "libcoreclr.so");
+}
+
+/* Why names are not certain, if that is more than a few late events. */
+static void summary_print_marked(const Counts *counts)
+{
+        static const struct {
+                Count count;
+                const char *reason;
+        } MARKS[] = {
+                {COUNT_MARKED_GAP, "events of their processes from before or at that time are "
+                                   "missing, because they were lost or came before the session"},
+                {COUNT_MARKED_PENDING, "not all events of that time had come when they were named"},
+        };
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(MARKS); i++)
+                if (counts->n[MARKS[i].count] > counts_named(counts) / MARKED_SHARE)
+                        message_print("clrsym", "%" G_GUINT64_FORMAT " frames are marked ~: %s",
+                                      (guint64)counts->n[MARKS[i].count], MARKS[i].reason);
 }
 
 /* Frames without a line look like those of a recording without --lines. */
@@ -105,6 +126,7 @@ void perf_summary_print(const PerfSummary *summary)
                         " frames have no name: %s has no list of the code that was there before "
                         "(rundown): give --trace with a recording of the process that has one",
                         (guint64)counts.n[COUNT_MANAGED_UNNAMED], summary->input);
+        summary_print_marked(&counts);
         summary_print_runtime(summary, &counts);
         if (options_has(summary->options, OPTION_LINES))
                 summary_print_lines(&counts);

@@ -146,6 +146,7 @@ typedef struct CompilingNames {
         clrsym *handle;          /* owned; NULL: nothing is named */
         GHashTable *names;       /* JitLogEntry (borrowed) -> owned text; "": not known */
         clrsym_style style;
+        uint64_t n_early; /* samples from before the first compilation that is known */
 } CompilingNames;
 
 /* "Namespace.Type.Method(int) (QuickJitted)"; "": the body that was loaded then is not known. */
@@ -174,6 +175,7 @@ static bool compiling_names_append(void *data, int32_t pid, int32_t tid, uint64_
         const JitLogEntry *entry = jit_intervals_find(names->intervals, pid, tid, time);
         char *name;
 
+        names->n_early += jit_intervals_is_before(names->intervals, pid, time);
         if (!entry || !names->handle)
                 return false;
         name = g_hash_table_lookup(names->names, entry);
@@ -253,6 +255,11 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
                         "clrsym: %" G_GUINT64_FORMAT " samples in the JIT, %" G_GUINT64_FORMAT
                         " of them with the method that it compiles\n",
                         (guint64)compiling.n_samples, (guint64)compiling.n_named);
+        if (ok && names.n_early)
+                message_print("clrsym",
+                              "%" G_GUINT64_FORMAT " samples in the JIT are from before its "
+                              "process was attached: what it compiled then is not known",
+                              (guint64)names.n_early);
         compiling_names_clear(&names);
         return ok;
 }

@@ -21,6 +21,7 @@
 typedef struct Verdict {
         bool is_named, is_marked;
         Count reason; /* the reason, if it is not named */
+        Count mark; /* of one that is marked: COUNT_MARKED_GAP, .._PENDING; COUNT_MARKED: another */
 } Verdict;
 
 static const Count REASONS[] = {
@@ -189,8 +190,11 @@ static Verdict answer_judge(const clrsym_answer *answer, MappingKind kind)
                 verdict.is_named = true;
                 verdict.is_marked = answer->confidence == CLRSYM_GAP ||
                                     answer->confidence == CLRSYM_PROVISIONAL;
+                verdict.mark =
+                        answer->confidence == CLRSYM_GAP ? COUNT_MARKED_GAP : COUNT_MARKED_PENDING;
         } else if (is_near(answer)) {
                 verdict.is_named = verdict.is_marked = true;
+                verdict.mark = COUNT_MARKED;
         }
         if (verdict.is_marked && !takes_marked(kind))
                 verdict.is_named = false;
@@ -221,6 +225,7 @@ static Verdict window_judge(const clrsym_answer *begin, const clrsym_answer *end
                 return (Verdict){.reason = COUNT_CLOCK};
         if (begin->status != end->status) {
                 verdict.is_marked = true;
+                verdict.mark = COUNT_MARKED;
                 verdict.is_named = takes_marked(kind);
                 verdict.reason = COUNT_CLOCK;
         }
@@ -285,6 +290,8 @@ static void verdict_count(Counts *counts, MappingKind kind, const Verdict *verdi
                           : is_image ? COUNT_IMAGE_NAMED
                                      : COUNT_ELSEWHERE_NAMED]++;
                 counts->n[COUNT_MARKED] += verdict->is_marked;
+                if (verdict->is_marked && verdict->mark != COUNT_MARKED)
+                        counts->n[verdict->mark]++;
         } else if (takes_marked(kind)) {
                 counts->n[verdict->reason]++;
         }

@@ -23,6 +23,8 @@ static const struct {
         [COUNT_ELSEWHERE_NAMED] = {"elsewhere-named", NULL},
         [COUNT_MANAGED_UNNAMED] = {"managed-unnamed", NULL},
         [COUNT_MARKED] = {"marked", NULL},
+        [COUNT_MARKED_GAP] = {"marked-gap", NULL},
+        [COUNT_MARKED_PENDING] = {"marked-pending", NULL},
         [COUNT_OSR_CALLERS] = {"osr-callers", NULL},
         [COUNT_OSR_SURE] = {"osr-sure", NULL},
         [COUNT_OSR_LIKELY] = {"osr-likely", NULL},

@@ -26,7 +26,9 @@ typedef enum Count {
         COUNT_ELSEWHERE_NAMED,
         /* Frames that the runtime reports as managed, without a name: jitted or precompiled. */
         COUNT_MANAGED_UNNAMED,
-        COUNT_MARKED, /* of the named ones: the name is not certain */
+        COUNT_MARKED,         /* of the named ones: the name is not certain */
+        COUNT_MARKED_GAP,     /* of the marked ones: events of that time are missing */
+        COUNT_MARKED_PENDING, /* of the marked ones: more events of that time may come */
         /* Callers of methods that were replaced on the stack (perf/osr-callers.h); how many of
          * them are of the sample itself, and of others like it. */
         COUNT_OSR_CALLERS,

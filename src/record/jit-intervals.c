@@ -15,11 +15,23 @@ struct JitIntervals {
         unsigned n_cut;      /* logs that are not whole, or were not read */
         uint64_t n_bytes;    /* of the logs that were read */
         GHashTable *threads; /* owned int64_t "pid and tid" -> owned GArray of Interval */
+        GHashTable *first;   /* int32_t pid -> owned uint64_t: ns, its first one's begin */
 };
 
 static gint64 thread_key(int32_t pid, int32_t tid)
 {
         return (gint64)((uint64_t)(uint32_t)pid << 32 | (uint32_t)tid);
+}
+
+static void intervals_take_first(JitIntervals *intervals, const JitLogEntry *entry)
+{
+        uint64_t *first = g_hash_table_lookup(intervals->first, GINT_TO_POINTER(entry->pid));
+
+        if (!first)
+                g_hash_table_insert(intervals->first, GINT_TO_POINTER(entry->pid),
+                                    g_memdup2(&entry->begin, sizeof(entry->begin)));
+        else
+                *first = MIN(*first, entry->begin);
 }
 
 static void intervals_take(JitIntervals *intervals, const JitLogEntry *entry)
@@ -33,6 +45,7 @@ static void intervals_take(JitIntervals *intervals, const JitLogEntry *entry)
                 g_hash_table_insert(intervals->threads, g_memdup2(&key, sizeof(key)), thread);
         }
         g_array_append_val(thread, interval);
+        intervals_take_first(intervals, entry);
 }
 
 /* False: the log does not have all, or is not read. */
@@ -95,6 +108,7 @@ JitIntervals *jit_intervals_new(const char *directory)
 
         intervals->threads = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
                                                    (GDestroyNotify)g_array_unref);
+        intervals->first = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         while (files && (name = g_dir_read_name(files))) {
                 g_autofree char *path = g_build_filename(directory, name, NULL);
 
@@ -111,12 +125,20 @@ void jit_intervals_free(JitIntervals *intervals)
         if (!intervals)
                 return;
         g_hash_table_unref(intervals->threads);
+        g_hash_table_unref(intervals->first);
         g_free(intervals);
 }
 
 unsigned jit_intervals_n_cut(const JitIntervals *intervals)
 {
         return intervals->n_cut;
+}
+
+bool jit_intervals_is_before(const JitIntervals *intervals, int32_t pid, uint64_t time)
+{
+        const uint64_t *first = g_hash_table_lookup(intervals->first, GINT_TO_POINTER(pid));
+
+        return !first || time < *first;
 }
 
 /* How many begin at TIME or before. */

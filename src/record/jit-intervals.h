@@ -22,6 +22,9 @@ void jit_intervals_free(JitIntervals *intervals);
 /* Logs that do not have all compilations of their processes. */
 unsigned jit_intervals_n_cut(const JitIntervals *intervals);
 
+/* True if no compilation of PID that is known began at TIME or before: its log begins later. */
+bool jit_intervals_is_before(const JitIntervals *intervals, int32_t pid, uint64_t time);
+
 /* The innermost compilation; NULL: none, or not known. Owned by INTERVALS. */
 const JitLogEntry *jit_intervals_find(const JitIntervals *intervals, int32_t pid, int32_t tid,
                                       uint64_t time);

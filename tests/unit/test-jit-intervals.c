@@ -88,6 +88,9 @@ START_TEST(test_intervals)
                                                               QUESTIONS[i].tid, QUESTIONS[i].time);
 
                 ck_assert_uint_eq(entry ? entry->address : 0, QUESTIONS[i].address);
+                ck_assert_int_eq(
+                        jit_intervals_is_before(intervals, QUESTIONS[i].pid, QUESTIONS[i].time),
+                        QUESTIONS[i].pid != PID || QUESTIONS[i].time < 100);
         }
         jit_intervals_free(intervals);
         g_unlink(log_path);
