@@ -1,36 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/batch-resolver.h"
 
+#include "perf/verdict.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * An exiting runtime reports its code as unloaded while other threads still run it: the last of
- * these events are seen up to 12 ms late. And a body is reported a little after it is published.
- */
-#define LAST_MOMENTS_NS  INT64_C(20000000)
-#define FIRST_MOMENTS_NS INT64_C(1000000)
-
 /* Bytes: every body that the JIT makes begins at a multiple. */
 #define CODE_ALIGNMENT 16
 
 #define OSR_CALLER_UNKNOWN "[caller unknown: OSR]"
-
-typedef struct Verdict {
-        bool is_named, is_marked;
-        Count reason; /* the reason, if it is not named */
-        Count mark; /* of one that is marked: COUNT_MARKED_GAP, .._PENDING; COUNT_MARKED: another */
-} Verdict;
-
-static const Count REASONS[] = {
-        [CLRSYM_OK] = COUNT_NO_METHOD,        [CLRSYM_NO_PROCESS] = COUNT_NO_PROCESS,
-        [CLRSYM_NO_METHOD] = COUNT_NO_METHOD, [CLRSYM_UNLOADED] = COUNT_UNLOADED,
-        [CLRSYM_NOT_YET] = COUNT_NOT_YET,     [CLRSYM_AMBIGUOUS] = COUNT_AMBIGUOUS,
-        [CLRSYM_PENDING] = COUNT_PENDING,     [CLRSYM_EVICTED] = COUNT_EVICTED,
-        [CLRSYM_INVALID] = COUNT_NO_METHOD,
-};
 
 /* "FROM=TO". */
 static bool resolver_add_map(BatchResolver *resolver, const char *map)
@@ -166,79 +147,6 @@ bool batch_resolver_add(BatchResolver *resolver, Batch *batch, const ImageAddres
         return add_queries(resolver, batch, &query) > 0;
 }
 
-/* The nearest body was there: it had just ended, or was just beginning. */
-static bool is_near(const clrsym_answer *answer)
-{
-        if (!answer->has_body)
-                return false;
-        if (answer->status == CLRSYM_UNLOADED)
-                return answer->distance > -LAST_MOMENTS_NS;
-        return answer->status == CLRSYM_NOT_YET && answer->distance < FIRST_MOMENTS_NS;
-}
-
-/* Elsewhere it is not even certain that the code is managed: only exact answers count. */
-static bool takes_marked(MappingKind kind)
-{
-        return kind == MAPPING_JITTED || kind == MAPPING_IMAGE || kind == MAPPING_MANAGED;
-}
-
-static Verdict answer_judge(const clrsym_answer *answer, MappingKind kind)
-{
-        Verdict verdict = {.reason = REASONS[answer->status]};
-
-        if (answer->status == CLRSYM_OK && answer->has_body) {
-                verdict.is_named = true;
-                verdict.is_marked = answer->confidence == CLRSYM_GAP ||
-                                    answer->confidence == CLRSYM_PROVISIONAL;
-                verdict.mark =
-                        answer->confidence == CLRSYM_GAP ? COUNT_MARKED_GAP : COUNT_MARKED_PENDING;
-        } else if (is_near(answer)) {
-                verdict.is_named = verdict.is_marked = true;
-                verdict.mark = COUNT_MARKED;
-        }
-        if (verdict.is_marked && !takes_marked(kind))
-                verdict.is_named = false;
-        return verdict;
-}
-
-static bool same_body(const clrsym_answer *one, const clrsym_answer *other)
-{
-        return one->has_body && other->has_body && one->generation == other->generation &&
-               one->body.start == other->body.start && one->body.loaded == other->body.loaded &&
-               one->body.method_id == other->body.method_id &&
-               one->body.rejit_id == other->body.rejit_id;
-}
-
-/*
- * For a time that is known within a window only: at its begin and at its end one body must be
- * there, or be the nearest. If it is there at both, it was there throughout; else the name is
- * marked.
- */
-static Verdict window_judge(const clrsym_answer *begin, const clrsym_answer *end, MappingKind kind)
-{
-        const clrsym_answer *first = begin->status == CLRSYM_OK ? begin : end;
-        Verdict verdict = answer_judge(first, kind);
-
-        if (begin->status == end->status && begin->status != CLRSYM_OK)
-                return (Verdict){.reason = REASONS[begin->status]};
-        if (first->status != CLRSYM_OK || !same_body(begin, end))
-                return (Verdict){.reason = COUNT_CLOCK};
-        if (begin->status != end->status) {
-                verdict.is_marked = true;
-                verdict.mark = COUNT_MARKED;
-                verdict.is_named = takes_marked(kind);
-                verdict.reason = COUNT_CLOCK;
-        }
-        return verdict;
-}
-
-static Verdict answers_judge(const clrsym_answer *answers, unsigned n, MappingKind kind)
-{
-        if (n == 0)
-                return (Verdict){.reason = COUNT_NO_PROCESS};
-        return n == 1 ? answer_judge(answers, kind) : window_judge(answers, answers + 1, kind);
-}
-
 /*
  * A body begins where the file's function does. Is it the one at the address? It is if it was
  * reported after the file was mapped, and if its size, when known, is not less than in the file.
@@ -269,32 +177,6 @@ static bool are_function(const BatchResolver *resolver, const Ask *ask,
                 if (!is_function(resolver, ask, &answers[i]))
                         return false;
         return ask->n_queries > 0;
-}
-
-/* ANSWER has the body, if there is a name. */
-static void verdict_count(Counts *counts, MappingKind kind, const Verdict *verdict,
-                          const clrsym_answer *answer)
-{
-        bool is_jitted, is_image;
-
-        if (kind == MAPPING_MANAGED && verdict->is_named)
-                kind = answer->body.tier == CLRSYM_TIER_READY_TO_RUN ? MAPPING_IMAGE
-                                                                     : MAPPING_JITTED;
-        is_jitted = kind == MAPPING_JITTED;
-        is_image = kind == MAPPING_IMAGE;
-        counts->n[COUNT_MANAGED_UNNAMED] += kind == MAPPING_MANAGED;
-        counts->n[COUNT_JITTED] += is_jitted;
-        counts->n[COUNT_IMAGE] += is_image;
-        if (verdict->is_named) {
-                counts->n[is_jitted  ? COUNT_JITTED_NAMED
-                          : is_image ? COUNT_IMAGE_NAMED
-                                     : COUNT_ELSEWHERE_NAMED]++;
-                counts->n[COUNT_MARKED] += verdict->is_marked;
-                if (verdict->is_marked && verdict->mark != COUNT_MARKED)
-                        counts->n[verdict->mark]++;
-        } else if (takes_marked(kind)) {
-                counts->n[verdict->reason]++;
-        }
 }
 
 /* Whose files the process sees; 0: it is of a recording, or has ended. Its files may be ours. */
@@ -443,7 +325,7 @@ typedef struct AskFound {
 static AskFound ask_find(BatchResolver *resolver, const Batch *batch, const Ask *ask)
 {
         const clrsym_answer *answer = batch->answers + ask->query;
-        AskFound found = {.verdict = answers_judge(answer, ask->n_queries, ask->kind),
+        AskFound found = {.verdict = verdict_of_answers(answer, ask->n_queries, ask->kind),
                           .is_place_known = true};
 
         clrsym_lines_set_process(resolver->lines, ask->pid);
@@ -452,7 +334,7 @@ static AskFound ask_find(BatchResolver *resolver, const Batch *batch, const Ask 
                 Verdict function;
 
                 answer += ask->n_queries;
-                function = answers_judge(answer, ask->n_queries, ask->kind);
+                function = verdict_of_answers(answer, ask->n_queries, ask->kind);
                 if (function.is_named)
                         found.verdict = function;
         }
