@@ -185,7 +185,7 @@ static G_NORETURN void attachment_be_worker(const Attachment *attachment, int fd
                 .via = attachment->info.via,
                 .list = attachment->info.list,
                 .has_lttng = attachment->has_lttng,
-                .ingest = gap_log_ingest(attachment->gaps),
+                .ingest = attachment->info.ingest,
                 .clock_offset = attachment->clock_offset,
                 .orphan = attachment->orphan,
                 .n_taken = attachment->watchdog ? watchdog_counter(attachment->watchdog) : NULL,
@@ -592,6 +592,7 @@ Attachment *attachment_new(const char *directory, GapLog *gaps, WorkerAccount *a
         attachment->clock_offset = (g_get_real_time() - g_get_monotonic_time()) * 1000;
         attachment->path = attachment_file_path(directory, target->pid, target->start_ticks);
         attachment->gaps = gaps;
+        attachment->info.ingest = gap_log_ingest(gaps);
         attachment->share = worker_share_open(account, target->uid);
         attachment->fn = fn;
         attachment->data = data;

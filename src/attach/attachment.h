@@ -68,7 +68,8 @@ typedef struct AttachmentInfo {
         char *message; /* owned or NULL: what failed last */
         /* EVENTPIPE: whether the daemon has all up to the end of the last rundown. */
         bool is_fed;
-        char *feed_error; /* owned or NULL: why it does not have it; NULL: not known yet */
+        char *feed_error;   /* owned or NULL: why it does not have it; NULL: not known yet */
+        const char *ingest; /* borrowed of its gap log: the ingest socket of that daemon */
 } AttachmentInfo;
 
 /* It is held and listed, and the daemon is still being asked whether it has that. */

@@ -150,6 +150,11 @@ static unsigned gap_log_n_unreported(const GapLog *log)
         return n;
 }
 
+bool gap_log_is_empty(const GapLog *log)
+{
+        return !log->gaps->len;
+}
+
 bool gap_log_is_pending(const GapLog *log)
 {
         return log->has_answered && gap_log_n_unreported(log) > 0 &&
@@ -322,18 +327,23 @@ static void gap_log_ignore_change(void *data)
 {
 }
 
-void gap_log_free(GapLog *log)
+void gap_log_flush(GapLog *log)
 {
         gint64 deadline = g_get_monotonic_time() + END_WAIT;
 
-        if (!log)
-                return;
         log->changed = gap_log_ignore_change;
         gap_log_report(log);
         while (log->channel && g_get_monotonic_time() < deadline) {
                 if (!g_main_context_iteration(NULL, FALSE))
                         g_usleep(1000);
         }
+        gap_log_hang_up(log);
+}
+
+void gap_log_free(GapLog *log)
+{
+        if (!log)
+                return;
         gap_log_hang_up(log);
         ingest_client_free(log->client);
         g_ptr_array_unref(log->gaps);

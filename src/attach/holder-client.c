@@ -3,6 +3,7 @@
 
 #include "attach/holder-path.h"
 #include "util/fd.h"
+#include "util/runtime-path.h"
 #include "util/unix-socket.h"
 
 #include <fcntl.h>
@@ -50,9 +51,11 @@ static GPid holder_spawn(const char *directory, GError **error)
 {
         g_autofree char *program = holder_path_program();
         const char *const argv[] = {program, "--directory", directory, NULL};
+        /* It outlives the choice of this caller: each request has its own. */
+        g_auto(GStrv) environment = g_environ_unsetenv(g_get_environ(), "CLRSYM_INGEST");
         GPid pid;
 
-        if (g_spawn_async("/", (char **)argv, NULL,
+        if (g_spawn_async("/", (char **)argv, environment,
                           G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL |
                                   G_SPAWN_DO_NOT_REAP_CHILD,
                           holder_child_setup, NULL, &pid, error))
@@ -125,9 +128,26 @@ static int holder_send(int connection, const Request *request, GError **error)
         return fd_steal(&fd);
 }
 
+/*
+ * The daemon that the user has chosen, or has. Else it is the holder's own one, which its service
+ * may have an option for. A path that is too long is not that of a socket.
+ */
+static void request_set_ingest(Request *request)
+{
+        g_autofree char *path = runtime_path_find("CLRSYM_INGEST", RUNTIME_INGEST);
+        const bool is_chosen = runtime_variable("CLRSYM_INGEST") ||
+                               g_strcmp0(path, RUNTIME_SYSTEM "/" RUNTIME_INGEST) != 0;
+
+        if (is_chosen && path && *path == '/' && strlen(path) < REQUEST_INGEST_SIZE)
+                g_strlcpy(request->ingest, path, REQUEST_INGEST_SIZE);
+}
+
 int holder_client_ask(const Request *request, bool is_starting, GError **error)
 {
-        return holder_send(holder_find_or_start(is_starting, error), request, error);
+        Request with_ingest = *request;
+
+        request_set_ingest(&with_ingest);
+        return holder_send(holder_find_or_start(is_starting, error), &with_ingest, error);
 }
 
 int holder_client_ask_in(const char *directory, const Request *request, GError **error)

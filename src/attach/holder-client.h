@@ -8,7 +8,8 @@
 #include "attach/reply.h"
 
 /*
- * Sends REQUEST. Returns the connection, or -1 with ERROR set. With IS_STARTING a holder is started
+ * Sends REQUEST for the daemon whose ingest socket is $CLRSYM_INGEST, or else the user's own or the
+ * system's. Returns the connection, or -1 with ERROR set. With IS_STARTING a holder is started
  * if there is none; otherwise the result is then -1 without ERROR.
  */
 int holder_client_ask(const Request *request, bool is_starting, GError **error);

@@ -5,6 +5,7 @@
 #include "util/runtime-path.h"
 
 #include <string.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #define NAME    "holder"
@@ -37,6 +38,14 @@ char *holder_path_own(GError **error)
         return g_steal_pointer(&own);
 }
 
+/* Root's holder feeds the system's daemon only. */
+static bool holder_path_suits_daemon(void)
+{
+        g_autofree char *ingest = runtime_path_find("CLRSYM_INGEST", RUNTIME_INGEST);
+
+        return !g_strcmp0(ingest, RUNTIME_SYSTEM "/" RUNTIME_INGEST);
+}
+
 char *holder_path_to_ask(GError **error)
 {
         g_autofree char *own = holder_path_own(NULL),
@@ -45,7 +54,7 @@ char *holder_path_to_ask(GError **error)
         /* The user's own holder goes first: it may hold processes that root's does not. */
         if (control && (runtime_variable("CLRSYM_HOLDER") || access(control, F_OK) == 0))
                 return g_steal_pointer(&own);
-        if (access(SYSTEM "/" CONTROL, F_OK) == 0)
+        if ((!own || holder_path_suits_daemon()) && access(SYSTEM "/" CONTROL, F_OK) == 0)
                 return g_strdup(SYSTEM);
         return holder_path_own(error);
 }

@@ -2,7 +2,9 @@
 #include "attach/holder.h"
 
 #include "attach/attachment-file.h"
+#include "attach/destination.h"
 #include "attach/holder-path.h"
+#include "attach/user-limits.h"
 #include "attach/reply.h"
 #include "attach/reverse-port.h"
 #include "util/listener.h"
@@ -22,12 +24,7 @@
 #define MAX_CALLERS          1024
 #define RESERVED_CALLERS     128
 #define MAX_CALLERS_PER_USER 256
-#define MAX_ATTACHMENTS      1024 /* unless the variable has another number */
-#define MOST_ATTACHMENTS     65536
-#define LIMIT_VARIABLE       "CLRSYM_MAX_ATTACHMENTS"
-/* One attachment in so many is reserved, and one in so many is a user's own share. */
-#define RESERVED_PART 8
-#define USER_PART     4
+#define MAX_DESTINATIONS     64
 
 #define CALLER_MS 10000 /* to send a request, and to take the reply */
 /* For the reply itself; less than a client waits for it, and more than a rundown may take. */
@@ -48,11 +45,11 @@ struct Holder {
         /* Somebody was given the port's path, and nobody else would listen there: the holder stays.
          */
         bool is_port_wanted;
-        bool is_port_handed_over; /* the service manager starts us when a runtime connects */
-        GapLog *gaps;             /* owned */
-        WorkerAccount *account;   /* owned; NULL: none is kept */
-        GPtrArray *attachments;   /* owned Attachments */
-        unsigned max_attachments;
+        const Destination *port_for; /* borrowed: of runtimes that connect; NULL: the own daemon */
+        bool is_port_handed_over;    /* the service manager starts us when a runtime connects */
+        GPtrArray *destinations;     /* owned Destinations, the holder's own daemon first */
+        GPtrArray *attachments;      /* owned Attachments */
+        Limits limits;
         GHashTable *limited; /* uids whose limit was logged */
         GPtrArray *callers;  /* owned Callers */
         guint idle_timer;
@@ -90,12 +87,6 @@ static void caller_answer(Caller *caller, json_t *value)
         caller->is_answered = true;
 }
 
-/* Root, or the holder's own user. */
-static bool user_is_privileged(uid_t uid)
-{
-        return uid == 0 || uid == geteuid();
-}
-
 static bool caller_may_see(const Caller *caller, uid_t uid)
 {
         return user_is_privileged(caller->who.uid) || caller->who.uid == uid;
@@ -107,14 +98,41 @@ static bool caller_may_order_rundown(const Caller *caller, const Request *reques
         return caller->who.uid == caller->holder->daemon_uid && request->verb == REQUEST_RUNDOWN;
 }
 
-static Attachment *holder_find_attachment(Holder *holder, pid_t pid, uint64_t start_ticks)
+static Destination *holder_own_destination(const Holder *holder)
+{
+        return holder->destinations->pdata[0];
+}
+
+static const Destination *holder_port_destination(const Holder *holder)
+{
+        return holder->port_for ? holder->port_for : holder_own_destination(holder);
+}
+
+/* INGEST "": the holder's own daemon. NULL: nothing goes there yet. */
+static Destination *holder_find_destination(const Holder *holder, const char *ingest)
+{
+        guint i;
+
+        for (i = 0; i < holder->destinations->len; i++) {
+                Destination *destination = holder->destinations->pdata[i];
+
+                if (!*ingest || !strcmp(gap_log_ingest(destination->gaps), ingest))
+                        return destination;
+        }
+        return NULL;
+}
+
+/* DESTINATION NULL: any. */
+static Attachment *holder_find_attachment(const Holder *holder, pid_t pid, uint64_t start_ticks,
+                                          const Destination *destination)
 {
         guint i;
 
         for (i = 0; i < holder->attachments->len; i++) {
                 const AttachmentInfo *info = attachment_info(holder->attachments->pdata[i]);
 
-                if (info->pid == pid && info->start_ticks == start_ticks)
+                if (info->pid == pid && info->start_ticks == start_ticks &&
+                    (!destination || info->ingest == gap_log_ingest(destination->gaps)))
                         return holder->attachments->pdata[i];
         }
         return NULL;
@@ -131,10 +149,20 @@ static gboolean on_idle(gpointer data)
         return G_SOURCE_REMOVE;
 }
 
+static bool holder_has_pending_gaps(const Holder *holder)
+{
+        guint i;
+
+        for (i = 0; i < holder->destinations->len; i++)
+                if (gap_log_is_pending(((const Destination *)holder->destinations->pdata[i])->gaps))
+                        return true;
+        return false;
+}
+
 static void holder_update_idle(Holder *holder)
 {
         bool is_idle = !holder->attachments->len && !holder->callers->len &&
-                       !gap_log_is_pending(holder->gaps) && !holder->is_port_wanted &&
+                       !holder_has_pending_gaps(holder) && !holder->is_port_wanted &&
                        (!holder->port || !reverse_port_n_connected(holder->port));
 
         if (!is_idle)
@@ -216,68 +244,6 @@ static json_t *holder_list(const Holder *holder, const Caller *caller)
         return json_pack("{so}", "attachments", all);
 }
 
-static unsigned holder_count_attachments(const Holder *holder, uid_t uid)
-{
-        unsigned n = 0;
-        guint i;
-
-        for (i = 0; i < holder->attachments->len; i++)
-                n += attachment_info(holder->attachments->pdata[i])->uid == uid;
-        return n;
-}
-
-/*
- * How many attachments the processes of UID may have, if CALLER attaches one more of them. Those
- * that root attaches for a user are no more than what is left for all others: so there is a place
- * for each further user. The reserve is for root's own processes.
- */
-static unsigned holder_attachments_limit(const Holder *holder, uid_t caller, uid_t uid)
-{
-        const unsigned n = holder->attachments->len,
-                       n_theirs = holder_count_attachments(holder, uid);
-        const unsigned shared = holder->max_attachments - holder->max_attachments / RESERVED_PART;
-        const unsigned n_left = shared > n ? shared - n : 0;
-
-        if (user_is_privileged(uid))
-                return n_theirs + (holder->max_attachments > n ? holder->max_attachments - n : 0);
-        if (user_is_privileged(caller))
-                return MIN(n_theirs + n_left, (n_theirs + n_left + 1) / 2);
-        return MIN(n_theirs + n_left, holder->max_attachments / USER_PART);
-}
-
-/* UID NULL: of all users. */
-static void limits_add(json_t *limits, const char *limit, const uid_t *uid, uint64_t used,
-                       uint64_t max, const char *set)
-{
-        json_t *owner = uid ? json_integer(*uid) : json_null();
-
-        json_array_append_new(limits,
-                              json_pack("{ss so sI sI ss?}", "limit", limit, "uid", owner, "used",
-                                        (json_int_t)used, "max", (json_int_t)max, "set", set));
-}
-
-static void holder_add_limits(const Holder *holder, json_t *limits, const uid_t *uid)
-{
-        static const struct {
-                const char *limit, *set;
-        } KEPT[_WORKER_KEEP_MAX] = {
-                [WORKER_KEEPS_FILE] = {"spilled-bytes", SPILL_TOTAL_VARIABLE},
-                [WORKER_KEEPS_MEMORY] = {"waiting-bytes", NULL},
-        };
-        WorkerKeep keep;
-        const unsigned n = uid ? holder_count_attachments(holder, *uid) : holder->attachments->len;
-
-        limits_add(limits, "attachments", uid, n,
-                   uid ? holder_attachments_limit(holder, *uid, *uid) : holder->max_attachments,
-                   LIMIT_VARIABLE);
-        if (holder->account)
-                for (keep = 0; keep < _WORKER_KEEP_MAX; keep++)
-                        limits_add(limits, KEPT[keep].limit, uid,
-                                   worker_account_n_bytes(holder->account, keep, uid),
-                                   worker_account_max(holder->account, keep) / (uid ? 2 : 1),
-                                   KEPT[keep].set);
-}
-
 static json_t *holder_limits(const Holder *holder, const Caller *caller)
 {
         g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
@@ -285,12 +251,12 @@ static json_t *holder_limits(const Holder *holder, const Caller *caller)
         guint i;
 
         if (user_is_privileged(caller->who.uid))
-                holder_add_limits(holder, limits, NULL);
+                limits_put(&holder->limits, limits, NULL);
         for (i = 0; i < holder->attachments->len; i++) {
                 const uid_t uid = attachment_info(holder->attachments->pdata[i])->uid;
 
                 if (caller_may_see(caller, uid) && g_hash_table_add(seen, GUINT_TO_POINTER(uid)))
-                        holder_add_limits(holder, limits, &uid);
+                        limits_put(&holder->limits, limits, &uid);
         }
         return json_pack("{so}", "limits", limits);
 }
@@ -313,49 +279,121 @@ static void caller_want_horizon(Caller *caller, const Request *request)
         caller_answer(caller, holder_list(holder, caller));
 }
 
-static void caller_give_port(Caller *caller)
+static bool caller_means_own_daemon(const Caller *caller, const char *ingest)
 {
-        Holder *holder = caller->holder;
+        return !*ingest ||
+               !strcmp(gap_log_ingest(holder_own_destination(caller->holder)->gaps), ingest);
+}
 
-        holder->is_port_wanted = !holder->is_port_handed_over;
-        caller_answer(caller, json_pack("{ss sb}", "port", holder->port_path, "lasting",
-                                        (int)holder->is_port_handed_over));
+static void caller_refuse_daemon(Caller *caller, const char *ingest)
+{
+        const Holder *holder = caller->holder;
+        g_autofree char *message = g_strdup_printf(
+                "the holder in %s feeds the daemon at %s, and not the one at %s: set "
+                "$CLRSYM_HOLDER to a directory of your own, in which another holder can start",
+                holder->directory, gap_log_ingest(holder_own_destination(holder)->gaps), ingest);
+
+        caller_refuse(caller, ATTACH_ERROR_FAILED, message);
 }
 
 /* True: CALLER may attach one more process of UID. False: RET_REFUSAL has the reason, which the
  * caller frees; it is logged once for each user. */
 static bool holder_may_attach_more(Holder *holder, uid_t caller, uid_t uid, char **ret_refusal)
 {
-        const unsigned n = holder_count_attachments(holder, uid);
+        const unsigned n = limits_count(&holder->limits, uid);
         char *refusal;
 
-        if (n < holder_attachments_limit(holder, caller, uid))
+        if (n < limits_attachments(&holder->limits, caller, uid))
                 return true;
         refusal = g_strdup_printf(
                 "user %u has %u attachments, and may not have more of %u: detach some (clrsym "
                 "detach --user %u), or start clrsym-holder with a larger " LIMIT_VARIABLE,
-                (unsigned)uid, n, holder->max_attachments, (unsigned)uid);
+                (unsigned)uid, n, holder->limits.max_attachments, (unsigned)uid);
         if (g_hash_table_add(holder->limited, GUINT_TO_POINTER(uid)))
                 g_warning("%s", refusal);
         *ret_refusal = refusal;
         return false;
 }
 
-static Attachment *caller_attach(Caller *caller, const AttachmentTarget *target)
+/*
+ * Where the events of a process go that CALLER attaches. Only the holder's own user chooses another
+ * daemon: by the holder's rights, the worker would connect to any socket. NULL: CALLER is answered.
+ */
+static Destination *caller_find_destination(Caller *caller, const char *ingest)
+{
+        Holder *holder = caller->holder;
+        Destination *found = holder_find_destination(holder, ingest);
+        g_autoptr(GError) error = NULL;
+
+        if (!user_is_privileged(caller->who.uid) && !caller_means_own_daemon(caller, ingest)) {
+                caller_refuse_daemon(caller, ingest);
+                return NULL;
+        }
+        if (found)
+                return found;
+        if (holder->destinations->len >= MAX_DESTINATIONS) {
+                caller_refuse_daemon(caller, ingest);
+                return NULL;
+        }
+        found = destination_add(holder->directory, ingest, on_gap_log_changed, holder, &error);
+        if (found)
+                g_ptr_array_add(holder->destinations, found);
+        else
+                caller_refuse(caller, ATTACH_ERROR_FAILED, error->message);
+        return found;
+}
+
+/* Runtimes that connect do not say for whom: the first one who asks for the port decides. */
+static void caller_give_port(Caller *caller, const char *ingest)
+{
+        Holder *holder = caller->holder;
+        const Destination *destination = caller_find_destination(caller, ingest);
+
+        if (!destination)
+                return;
+        if (holder->is_port_wanted && destination != holder_port_destination(holder)) {
+                caller_refuse_daemon(caller, ingest);
+                return;
+        }
+        holder->port_for = destination;
+        holder->is_port_wanted = !holder->is_port_handed_over;
+        caller_answer(caller, json_pack("{ss sb}", "port", holder->port_path, "lasting",
+                                        (int)holder->is_port_handed_over));
+}
+
+static Attachment *caller_attach(Caller *caller, const AttachmentTarget *target, const char *ingest)
 {
         Holder *holder = caller->holder;
         g_autofree char *refusal = NULL;
+        const Destination *destination;
         Attachment *attachment;
 
         if (!holder_may_attach_more(holder, caller->who.uid, target->uid, &refusal)) {
                 caller_refuse(caller, ATTACH_ERROR_NO_PLACE, refusal);
                 return NULL;
         }
-        attachment = attachment_new(holder->directory, holder->gaps, holder->account, target,
-                                    on_change, holder);
+        destination = caller_find_destination(caller, ingest);
+        if (!destination)
+                return NULL;
+        attachment = attachment_new(destination->directory, destination->gaps,
+                                    holder->limits.account, target, on_change, holder);
         caller->is_new = true;
         g_ptr_array_add(holder->attachments, attachment);
         return attachment;
+}
+
+/* Without one for that daemon: what is held of it already is meant, for whichever daemon. */
+static Attachment *caller_find_attachment(const Caller *caller, const Request *request, pid_t pid,
+                                          uint64_t start_ticks)
+{
+        const Holder *holder = caller->holder;
+        const Destination *destination = holder_find_destination(holder, request->ingest);
+        Attachment *found =
+                destination ? holder_find_attachment(holder, pid, start_ticks, destination) : NULL;
+
+        if (!found && (request->is_held_only || request->verb == REQUEST_DETACH))
+                found = holder_find_attachment(holder, pid, start_ticks, NULL);
+        return found;
 }
 
 static void caller_obey(Caller *caller, const Request *request)
@@ -383,7 +421,7 @@ static void caller_obey(Caller *caller, const Request *request)
                 caller_refuse(caller, ATTACH_ERROR_NOT_ALLOWED, message);
                 return;
         }
-        attachment = holder_find_attachment(caller->holder, key.host_pid, start_ticks);
+        attachment = caller_find_attachment(caller, request, key.host_pid, start_ticks);
         if (!attachment && (is_held_only || request->verb == REQUEST_DETACH)) {
                 message = g_strdup_printf("process %d is not attached", (int)request->pid);
                 caller_refuse(caller, ATTACH_ERROR_NOT_ATTACHED, message);
@@ -397,7 +435,7 @@ static void caller_obey(Caller *caller, const Request *request)
                                                  .list = request->list,
                                                  .has_lttng = request->has_lttng};
 
-                attachment = caller_attach(caller, &target);
+                attachment = caller_attach(caller, &target, request->ingest);
         } else if (request->via && request->via != ATTACH_VIA_AUTO &&
                    request->via != attachment_info(attachment)->via) {
                 message = g_strdup_printf("process %d is attached already, by %s: detach it first",
@@ -441,7 +479,7 @@ static void caller_feed(Conversation *conversation, const uint8_t *bytes, size_t
         else if (request.verb == REQUEST_HORIZON)
                 caller_want_horizon(caller, &request);
         else if (request.verb == REQUEST_PORT)
-                caller_give_port(caller);
+                caller_give_port(caller, request.ingest);
         else
                 caller_obey(caller, &request);
 }
@@ -593,13 +631,15 @@ static void on_runtime(void *data, const ReverseRuntime *runtime)
                                          .via = ATTACH_VIA_EVENTPIPE,
                                          .list = ATTACH_LIST_ALWAYS};
         Holder *holder = data;
-        Attachment *attachment = holder_find_attachment(holder, target.pid, target.start_ticks);
+        const Destination *destination = holder_port_destination(holder);
+        Attachment *attachment =
+                holder_find_attachment(holder, target.pid, target.start_ticks, destination);
         g_autofree char *refusal = NULL;
 
         if (!attachment && holder_may_attach_more(holder, runtime->uid, runtime->uid, &refusal)) {
                 g_ptr_array_add(holder->attachments,
-                                attachment_new(holder->directory, holder->gaps, holder->account,
-                                               &target, on_change, holder));
+                                attachment_new(destination->directory, destination->gaps,
+                                               holder->limits.account, &target, on_change, holder));
                 holder_update_idle(holder);
         } else if (!attachment) {
                 reverse_port_resume(holder->port, target.pid, target.start_ticks);
@@ -614,10 +654,11 @@ static void on_port_changed(void *data)
         holder_update_idle(data);
 }
 
-/* Attaches again what an earlier holder held. */
-static void holder_resume(Holder *holder)
+/* Attaches again what an earlier holder held for DESTINATION. Returns how many there are. */
+static unsigned holder_resume(Holder *holder, const Destination *destination)
 {
-        g_autoptr(GDir) files = g_dir_open(holder->directory, 0, NULL);
+        g_autoptr(GDir) files = g_dir_open(destination->directory, 0, NULL);
+        const guint n_before = holder->attachments->len;
         const char *name;
 
         while (files && (name = g_dir_read_name(files))) {
@@ -629,30 +670,33 @@ static void holder_resume(Holder *holder)
                         continue;
                 if (!proc_identify(target.pid, &start_ticks, &uid) ||
                     start_ticks != target.start_ticks) {
-                        attachment_forget(holder->directory, target.pid, target.start_ticks);
+                        attachment_forget(destination->directory, target.pid, target.start_ticks);
                         continue;
                 }
                 target.uid = uid;
                 g_ptr_array_add(holder->attachments,
-                                attachment_new(holder->directory, holder->gaps, holder->account,
-                                               &target, on_change, holder));
+                                attachment_new(destination->directory, destination->gaps,
+                                               holder->limits.account, &target, on_change, holder));
         }
+        return holder->attachments->len - n_before;
 }
 
-static bool holder_read_limit(Holder *holder, GError **error)
+/* The same for all destinations. */
+static void holder_resume_all(Holder *holder)
 {
-        const char *text = g_getenv(LIMIT_VARIABLE);
-        guint64 number = MAX_ATTACHMENTS;
+        g_autoptr(GDir) files = g_dir_open(holder->directory, 0, NULL);
+        const char *name;
 
-        if (text &&
-            !g_ascii_string_to_unsigned(text, 10, RESERVED_PART, MOST_ATTACHMENTS, &number, NULL)) {
-                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
-                            LIMIT_VARIABLE " is %s: not a number from %d to %d", text,
-                            RESERVED_PART, MOST_ATTACHMENTS);
-                return false;
+        holder_resume(holder, holder_own_destination(holder));
+        while (files && (name = g_dir_read_name(files))) {
+                Destination *other =
+                        destination_load(holder->directory, name, on_gap_log_changed, holder);
+
+                if (other && !holder_resume(holder, other) && gap_log_is_empty(other->gaps))
+                        destination_free(other, true);
+                else if (other)
+                        g_ptr_array_add(holder->destinations, other);
         }
-        holder->max_attachments = (unsigned)number;
-        return true;
 }
 
 static bool holder_listen(Holder *holder, const char *port, const int fds[_HOLDER_SOCKET_MAX],
@@ -686,7 +730,9 @@ Holder *holder_new(const char *directory, const char *port, const char *ingest, 
         holder->directory = g_strdup(directory);
         holder->daemon_uid = daemon_uid;
         holder->attachments = g_ptr_array_new_with_free_func((GDestroyNotify)attachment_free);
+        holder->limits.attachments = holder->attachments;
         holder->callers = g_ptr_array_new_with_free_func(caller_free);
+        holder->destinations = g_ptr_array_new();
         holder->limited = g_hash_table_new(NULL, NULL);
         holder->idle = idle;
         holder->data = data;
@@ -694,23 +740,27 @@ Holder *holder_new(const char *directory, const char *port, const char *ingest, 
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
                             "cannot make the directory %s: %s", directory, g_strerror(errno));
         else
-                is_listening =
-                        holder_read_limit(holder, error) && holder_listen(holder, port, fds, error);
+                is_listening = limits_read(&holder->limits, error) &&
+                               holder_listen(holder, port, fds, error);
         if (!is_listening) {
                 holder_free(holder);
                 return NULL;
         }
         /* main() does not start with a size that is wrong. */
         spill_size_find(SPILL_TOTAL_VARIABLE, &max[WORKER_KEEPS_FILE], /* error= */ NULL);
-        holder->account = worker_account_new(max, holder->max_attachments);
-        holder->gaps = gap_log_new(directory, ingest, on_gap_log_changed, holder);
-        holder_resume(holder);
+        holder->limits.account = worker_account_new(max, holder->limits.max_attachments);
+        g_ptr_array_add(holder->destinations,
+                        destination_new(directory, ingest, on_gap_log_changed, holder));
+        holder_resume_all(holder);
         holder_update_idle(holder);
         return holder;
 }
 
 void holder_free(Holder *holder)
 {
+        const bool is_unused = holder && !holder->attachments->len;
+        guint i;
+
         if (!holder)
                 return;
         g_clear_handle_id(&holder->idle_timer, g_source_remove);
@@ -721,8 +771,10 @@ void holder_free(Holder *holder)
         /* All at once, so that they end at the same time. */
         g_ptr_array_foreach(holder->attachments, (GFunc)(void (*)(void))attachment_quit, NULL);
         g_ptr_array_unref(holder->attachments);
-        gap_log_free(holder->gaps);
-        worker_account_free(holder->account);
+        for (i = 0; i < holder->destinations->len; i++)
+                destination_free(holder->destinations->pdata[i], is_unused);
+        g_ptr_array_unref(holder->destinations);
+        worker_account_free(holder->limits.account);
         g_hash_table_unref(holder->limited);
         g_free(holder->port_path);
         g_free(holder->directory);

@@ -41,7 +41,7 @@ json_t *reply_attachment(const AttachmentInfo *info, bool is_new)
 {
         const bool is_eventpipe = info->via == ATTACH_VIA_EVENTPIPE;
 
-        return json_pack("{si si sI si ss? ss ss? sb so s{so so} ss? so si ss? so ss?}", "pid",
+        return json_pack("{si si sI si ss? ss ss? sb so s{so so} ss? so si ss? so ss? ss?}", "pid",
                          (int)info->pid, "vpid", (int)info->vpid, "pid_ns",
                          (json_int_t)info->pid_ns, "uid", (int)info->uid, "runtime", info->version,
                          "state", reply_state_name(info), "via", attach_via_name(info->via), "new",
@@ -51,7 +51,7 @@ json_t *reply_attachment(const AttachmentInfo *info, bool is_new)
                          reply_time(info->lost_since), "restarts", (int)info->n_restarts, "message",
                          info->message, "fed",
                          is_eventpipe ? json_boolean(info->is_fed) : json_null(), "feed_error",
-                         info->feed_error);
+                         info->feed_error, "ingest", info->ingest);
 }
 
 json_t *reply_error(AttachError code, const char *message)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "wire/hold-request.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* "again": its name before, which clients and holders of other versions use. */
@@ -90,6 +91,19 @@ static bool request_parse_manner(const json_t *request, Request *ret_request)
                (!list || attach_list_from_name(json_string_value(list), &ret_request->list));
 }
 
+/* False: it is not the path of a socket. */
+static bool request_parse_ingest(const json_t *request, Request *ret_request)
+{
+        const json_t *ingest = json_object_get(request, "ingest");
+        const char *path = json_string_value(ingest);
+
+        if (!ingest)
+                return true;
+        return path && *path == '/' && strlen(path) == json_string_length(ingest) &&
+               g_strlcpy(ret_request->ingest, path, sizeof(ret_request->ingest)) <
+                       sizeof(ret_request->ingest);
+}
+
 static bool request_has_manner(const Request *request)
 {
         return request->via || request->list || request->has_lttng;
@@ -111,6 +125,7 @@ bool request_parse(const char *text, size_t n, Request *ret_request)
             (held && !json_is_boolean(held)) || !request_takes_pid((RequestVerb)i, pid != 0) ||
             pid_ns < 0 || (pid_ns && (i != REQUEST_HORIZON || !pid)) ||
             (is_held_only && i != REQUEST_RUNDOWN) || !request_parse_manner(request, &parsed) ||
+            !request_parse_ingest(request, &parsed) ||
             (request_has_manner(&parsed) && i != REQUEST_RUNDOWN && i != REQUEST_ATTACH))
                 return false;
         parsed.verb = (RequestVerb)i;
@@ -138,6 +153,14 @@ char *request_format(const Request *request)
                 g_string_append_printf(line, ",\"list\":\"%s\"", LISTS[request->list]);
         if (request->has_lttng)
                 g_string_append(line, ",\"lttng\":true");
+        if (*request->ingest) {
+                json_auto_t *path = json_string(request->ingest);
+                char *text = json_dumps(path, JSON_ENCODE_ANY);
+
+                if (text)
+                        g_string_append_printf(line, ",\"ingest\":%s", text);
+                free(text);
+        }
         g_string_append(line, "}\n");
         return g_string_free(line, FALSE);
 }

@@ -11,6 +11,8 @@
  *   {"verb":"attach","pid":123,"lttng":true}     a live LTTng session has the runtime's events
  *   {"verb":"attach","pid":123,"list":"auto"}    or "never": whether its code is listed; without
  *                                                it always, with "again" auto
+ *   {"verb":"attach","pid":123,"ingest":"/path"} which daemon gets its events: the path of its
+ * ingest socket; without it, the daemon of the holder
  *   {"verb":"again","pid":123,"held":true}       another rundown
  *   {"verb":"horizon","pid":1,"pid_ns":4026532} somebody waits for later events of the process,
  *                                                which is pid 1 of its own namespace
@@ -75,6 +77,9 @@ const char *attach_list_name(AttachList list);
 /* False: no such name. */
 bool attach_list_from_name(const char *name, AttachList *ret_list);
 
+/* Bytes, with the NUL: no socket has a longer path (sun_path of unix(7)). */
+#define REQUEST_INGEST_SIZE 108
+
 typedef struct Request {
         RequestVerb verb;
         pid_t pid; /* in the client's pid namespace; 0 with LIST and LIMITS, and mostly with PORT */
@@ -82,7 +87,8 @@ typedef struct Request {
         bool is_held_only; /* with RUNDOWN: fail if the process is not attached */
         AttachVia via;     /* this and the next with ATTACH and RUNDOWN */
         AttachList list;
-        bool has_lttng; /* a live LTTng session has the runtime's events */
+        bool has_lttng;                   /* a live LTTng session has the runtime's events */
+        char ingest[REQUEST_INGEST_SIZE]; /* the daemon's ingest socket; "": the holder's own */
 } Request;
 
 /* Bytes; longer than any request. */

@@ -104,8 +104,8 @@ class Runtime:
         self.code.write(CODE)
         self.start = ctypes.addressof(ctypes.c_char.from_buffer(self.code))
         self.compute = ctypes.CFUNCTYPE(None, ctypes.c_uint32)(self.start)
-        # Id -> (connection, Stream).
-        self.sessions, self.n = {}, 0
+        # Id -> (connection, Stream); ids of those that have events, and are no listing.
+        self.sessions, self.live, self.n = {}, set(), 0
 
     def name(self):
         return f'Of{os.getpid()}'
@@ -118,21 +118,22 @@ class Runtime:
         with contextlib.suppress(OSError):
             connection.sendall(stream.take())
 
-    def open(self, connection, _):
+    def open(self, connection, request):
         self.n += 1
         self.reply(connection, struct.pack('<Q', self.n))
         stream = Stream()
         self.sessions[self.n] = connection, stream
-        # Those after the first are listings, which are written when they are stopped.
-        if self.n == 1:
+        # The others are listings, which are written when they are stopped.
+        if text(RUNTIME) in request:
+            self.live.add(self.n)
             stream.describe(1, RUNTIME, METHOD_LOAD, 2)
             stream.event(1, method(self.start, self.name()))
             stream.point()
-            self.send(1)
+            self.send(self.n)
 
     def stop(self, connection, session):
         stopped, stream = self.sessions[session]
-        if session > 1:
+        if session not in self.live:
             stream.describe(1, RUNTIME + 'Rundown', METHOD_DC_END, 2)
             stream.describe(3, RUNTIME + 'Rundown', DC_END_INIT, 1)
             stream.event(3, struct.pack('<H', 0))
@@ -147,11 +148,12 @@ class Runtime:
         self.send(session)
         stopped.close()
         del self.sessions[session]
-        if 1 in self.sessions:
+        self.live.discard(session)
+        for live in self.live:
             # A point is read when something follows it.
-            self.sessions[1][1].point()
-            self.sessions[1][1].point()
-            self.send(1)
+            self.sessions[live][1].point()
+            self.sessions[live][1].point()
+            self.send(live)
         self.reply(connection, struct.pack('<Q', session))
 
     def serve(self, connection):

@@ -150,20 +150,25 @@ def test_default(tap, programs, directory):
 class Fakes:
     """Small processes that behave as runtimes, and `clrsym` with a holder and a daemon for them."""
 
-    def __init__(self, programs, directory, daemon, count, uid=0):
+    def __init__(self, programs, directory, daemon, count, uid=0, holder=None):
         self.directory = pathlib.Path(tempfile.mkdtemp(dir=directory))
         os.chmod(directory, 0o755)
         os.chown(self.directory, uid, uid)
         self.programs = programs
-        self.environment = {**programs.environment, 'CLRSYM_HOLDER': str(self.directory / 'holder'),
-                            'CLRSYM_INGEST': str(daemon.ingest), 'CLRSYM_SOCKET': str(daemon.query)}
-        (self.directory / 'holder').mkdir()
+        self.holder_directory = holder or self.directory / 'holder'
+        self.environment = {**programs.environment, 'CLRSYM_HOLDER': str(self.holder_directory)}
+        self.choose(daemon)
+        self.holder_directory.mkdir(exist_ok=True)
         self.process = subprocess.Popen(
             [sys.executable, '-B', HERE / 'fake_runtime.py', self.directory, str(count)],
             stdout=subprocess.PIPE, text=True, user=uid, group=uid, extra_groups=[],
             env={**os.environ, 'TMPDIR': str(self.directory)}, start_new_session=True)
         words = [self.process.stdout.readline().split() for _ in range(count)]
         self.methods = {int(pid): address for pid, address in words}
+
+    def choose(self, daemon):
+        """What follows is about this daemon."""
+        self.environment |= {'CLRSYM_INGEST': str(daemon.ingest), 'CLRSYM_SOCKET': str(daemon.query)}
 
     def clrsym(self, *arguments, **options):
         return self.programs.run([self.programs.clrsym, *arguments], env=self.environment, **options)
@@ -195,7 +200,7 @@ class Fakes:
         for path in pathlib.Path('/proc').glob('[0-9]*/cmdline'):
             with contextlib.suppress(OSError):
                 words = path.read_bytes().split(b'\0')
-                if words[0].endswith(b'clrsym-holder') and str(self.directory).encode() in b' '.join(words):
+                if words[0].endswith(b'clrsym-holder') and str(self.holder_directory).encode() in b' '.join(words):
                     found.append(int(path.parent.name))
         return found
 
@@ -255,6 +260,45 @@ def test_gap(tap, programs, directory):
         fakes.stop()
 
 
+def test_destinations(tap, programs, directory):
+    """Two daemons of one user, and one holder: each process is fed to the daemon that it was attached for."""
+    directory = pathlib.Path(directory)
+    places = [directory / name for name in ('one', 'two', 'shared')]
+    for place in places:
+        place.mkdir()
+    with recorded.Daemon(programs, str(places[1])) as two:
+        with recorded.Daemon(programs, str(places[0])) as one:
+            all_fakes = [Fakes(programs, str(directory), daemon, 2, holder=places[2]) for daemon in (one, two)]
+            for fakes in all_fakes:
+                done = fakes.clrsym('attach', *map(str, fakes.methods))
+                tap.equal([done.returncode, fakes.n_named()], [0, 2], 'two daemons: the events go where they should')
+            tap.equal([status(daemon)['processes'] for daemon in (one, two)], [2, 2], 'and not to the other')
+            holders = all_fakes[0].holder()
+            rows = all_fakes[0].rows()
+            tap.equal({rows[pid]['ingest'] for pid in all_fakes[0].methods}, {str(one.ingest)},
+                      'the list has the destination')
+        # The first daemon is gone. What it had is attached for the other one, too.
+        all_fakes[0].choose(two)
+        moved = next(iter(all_fakes[0].methods))
+        done = all_fakes[0].clrsym('attach', str(moved))
+        tap.equal([done.returncode, all_fakes[0].n_named()], [0, 1],
+                  'after its daemon has ended, a process is attached for another')
+        main = min(holders)
+        os.kill(main, signal.SIGKILL)
+        tap.check(wait_for(lambda: not pathlib.Path(f'/proc/{main}/exe').exists(), 20), 'the holder is killed')
+        done = all_fakes[1].clrsym('attach', *map(str, all_fakes[1].methods))
+        tap.equal([done.returncode, all_fakes[1].n_named()], [0, 2], 'a later holder continues with each')
+        tap.equal({row['ingest'] for row in all_fakes[1].rows().values()}, {str(one.ingest), str(two.ingest)},
+                  'for its daemon')
+        for fakes in all_fakes:
+            os.killpg(fakes.process.pid, signal.SIGKILL)
+            fakes.process.wait()
+        tap.check(wait_for(lambda: not all_fakes[0].holder(), 60), 'it ends after its last attachment')
+        # What the first daemon has to know, when it returns, is kept for it.
+        tap.equal([path.read_text(encoding='utf-8') for path in places[2].glob('to-*/ingest')], [str(one.ingest)],
+                  'and leaves nothing for the daemon that has all')
+
+
 def test_hundred(tap, programs, directory):
     """A hundred processes of one user."""
     programs.environment.pop('MALLOC_PERTURB_', None)
@@ -283,6 +327,7 @@ def test(tap, programs, directory, _):
     test_default(tap, programs, directory)
     test_held(tap, programs, directory)
     test_gap(tap, programs, directory)
+    test_destinations(tap, programs, directory)
     test_hundred(tap, programs, directory)
 
 

@@ -19,6 +19,7 @@ START_TEST(test_good)
                 {.verb = REQUEST_RUNDOWN, .pid = 4711, .via = ATTACH_VIA_EVENTPIPE},
                 {.verb = REQUEST_RUNDOWN, .pid = 4711, .is_held_only = true},
                 {.verb = REQUEST_DETACH, .pid = G_MAXINT32},
+                {.verb = REQUEST_ATTACH, .pid = 1, .ingest = "/run/\"clrsym\"/\\ \xc3\xa4/ingest"},
                 {.verb = REQUEST_LIST},
                 {.verb = REQUEST_LIMITS},
                 {.verb = REQUEST_PORT},
@@ -43,6 +44,7 @@ START_TEST(test_good)
                 ck_assert_int_eq(request.via, REQUESTS[i].via);
                 ck_assert_int_eq(request.list, REQUESTS[i].list);
                 ck_assert_int_eq(request.has_lttng, REQUESTS[i].has_lttng);
+                ck_assert_str_eq(request.ingest, REQUESTS[i].ingest);
                 for (cut = 0; cut < n - 1; cut++)
                         ck_assert(!request_parse(line, cut, &request));
         }
@@ -71,6 +73,11 @@ START_TEST(test_bad)
                 "{\"verb\":\"horizon\",\"pid\":1,\"pid_ns\":-1}",
                 "{\"verb\":\"attach\",\"pid\":1,\"pid_ns\":1}",
                 "{\"verb\":\"end\",\"pid\":1}",
+                "{\"verb\":\"attach\",\"pid\":1,\"ingest\":1}",
+                "{\"verb\":\"attach\",\"pid\":1,\"ingest\":\"ingest\"}",
+                "{\"verb\":\"attach\",\"pid\":1,\"ingest\":\"/a\\u0000b\"}",
+                "{\"verb\":\"attach\",\"pid\":1,\"ingest\":\"/0123456789012345678901234567890"
+                "123456789012345678901234567890123456789012345678901234567890123456789012345678\"}",
                 "{\"verb\":7,\"pid\":1}",
                 "{\"verb\":\"attach\\u0000\",\"pid\":1}",
                 "{\"pid\":1}",
