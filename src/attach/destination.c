@@ -64,9 +64,7 @@ void destination_free(Destination *destination, bool is_unused)
 
         if (!destination)
                 return;
-        gap_log_flush(destination->gaps);
-        is_empty = gap_log_is_empty(destination->gaps);
-        gap_log_free(destination->gaps);
+        is_empty = gap_log_free(destination->gaps);
         if (destination->own_file && is_unused && is_empty) {
                 g_unlink(destination->own_file);
                 g_rmdir(destination->directory);

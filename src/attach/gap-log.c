@@ -327,29 +327,27 @@ static void gap_log_ignore_change(void *data)
 {
 }
 
-void gap_log_flush(GapLog *log)
+bool gap_log_free(GapLog *log)
 {
         gint64 deadline = g_get_monotonic_time() + END_WAIT;
+        bool is_empty;
 
+        if (!log)
+                return true;
         log->changed = gap_log_ignore_change;
         gap_log_report(log);
         while (log->channel && g_get_monotonic_time() < deadline) {
                 if (!g_main_context_iteration(NULL, FALSE))
                         g_usleep(1000);
         }
-        gap_log_hang_up(log);
-}
-
-void gap_log_free(GapLog *log)
-{
-        if (!log)
-                return;
+        is_empty = gap_log_is_empty(log);
         gap_log_hang_up(log);
         ingest_client_free(log->client);
         g_ptr_array_unref(log->gaps);
         g_free(log->directory);
         g_free(log->ingest);
         g_free(log);
+        return is_empty;
 }
 
 const char *gap_log_ingest(const GapLog *log)

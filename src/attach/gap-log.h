@@ -37,9 +37,10 @@ typedef struct GapTarget {
  */
 GapLog *gap_log_new(const char *directory, const char *ingest, void (*changed)(void *data),
                     void *data);
-/* Waits up to half a second for gaps that can still be reported; only gap_log_free() follows. */
-void gap_log_flush(GapLog *log);
-void gap_log_free(GapLog *log);
+/*
+ * Waits up to half a second for gaps that can still be reported. Returns true if LOG is empty then.
+ */
+bool gap_log_free(GapLog *log);
 /* The path of the daemon's ingest socket; owned by LOG. */
 const char *gap_log_ingest(const GapLog *log);
 
@@ -48,7 +49,7 @@ void gap_log_begin(GapLog *log, const GapTarget *target, uint64_t begin);
 /* A session of TARGET is held from END on. */
 void gap_log_end(GapLog *log, const GapTarget *target, uint64_t end);
 
-/* True if it has no gap, neither to report nor open. */
+/* True if it has no gap, neither one to report nor an open one. */
 bool gap_log_is_empty(const GapLog *log);
 /* True while a gap is to be reported to a daemon that answered before. */
 bool gap_log_is_pending(const GapLog *log);
