@@ -548,6 +548,7 @@ static bool recorder_begin(Recorder *recorder, GError **error)
                                            .pids = settings->pids,
                                            .n_pids = settings->n_pids,
                                            .is_whole_machine = settings->is_whole_machine,
+                                           .is_perf_used = settings->perf != NULL,
                                            .note = settings->note,
                                            .data = settings->data};
 

@@ -37,7 +37,7 @@ struct Subjects {
         gint64 next_search; /* us of g_get_monotonic_time() */
         guint first_fd;     /* in the array of the last poll */
         guint n_polled;     /* answers that were polled for */
-        guint n_attached;   /* of the processes that the user has named */
+        guint n_recorded;   /* processes that the user has named, and that are sampled */
         GError *refusal;    /* owned or NULL: of the only one that was named, before it begins */
         bool has_begun;
 };
@@ -45,6 +45,10 @@ struct Subjects {
 /* A runtime that has just started may open its port in a moment, or take a session then. */
 static const AttachError TOO_EARLY[] = {ATTACH_ERROR_NO_PORT, ATTACH_ERROR_REFUSED,
                                         ATTACH_ERROR_BROKEN};
+
+/* What it runs is sampled without a runtime's help, and native code has names all the same. */
+static const AttachError NATIVE_ONLY[] = {ATTACH_ERROR_NOT_DOTNET, ATTACH_ERROR_NO_PORT,
+                                          ATTACH_ERROR_PORT_OFF, ATTACH_ERROR_TOO_OLD};
 
 Subjects *subjects_new(const SubjectsSettings *settings)
 {
@@ -86,12 +90,12 @@ static Asked subjects_ask_to_attach(const Subjects *subjects, pid_t pid, AttachL
                        .fd = holder_client_ask_in(subjects->settings.holder, &request, error)};
 }
 
-static bool subjects_is_too_early(const GError *refusal)
+static bool refusal_is_among(const GError *refusal, const AttachError *codes, size_t n)
 {
-        unsigned i;
+        size_t i;
 
-        for (i = 0; i < G_N_ELEMENTS(TOO_EARLY); i++)
-                if (g_error_matches(refusal, ATTACH_ERROR, (int)TOO_EARLY[i]))
+        for (i = 0; i < n; i++)
+                if (g_error_matches(refusal, ATTACH_ERROR, (int)codes[i]))
                         return true;
         return false;
 }
@@ -110,7 +114,8 @@ static void subjects_refuse(Subjects *subjects, pid_t pid, const GError *refusal
 
         if (subjects_has_ended(refusal))
                 return;
-        if (subjects_is_too_early(refusal) && search_retry(subjects->search, pid)) {
+        if (refusal_is_among(refusal, TOO_EARLY, G_N_ELEMENTS(TOO_EARLY)) &&
+            search_retry(subjects->search, pid)) {
                 const bool is_first = !g_hash_table_contains(subjects->refusals, key);
 
                 subjects->next_search =
@@ -170,6 +175,14 @@ static void subjects_append_fds(const Subjects *subjects, GArray *fds)
 /* One that the user has named is not attached. REFUSAL is taken over. */
 static void subjects_refuse_named(Subjects *subjects, GError *refusal)
 {
+        if (subjects->settings.is_perf_used &&
+            refusal_is_among(refusal, NATIVE_ONLY, G_N_ELEMENTS(NATIVE_ONLY))) {
+                g_prefix_error(&refusal, "not attached, and recorded all the same: ");
+                subjects->settings.note(refusal->message, subjects->settings.data);
+                subjects->n_recorded++;
+                g_error_free(refusal);
+                return;
+        }
         if (subjects->settings.n_pids == 1 && !subjects->has_begun) {
                 subjects->refusal = refusal;
                 return;
@@ -188,7 +201,7 @@ static void subjects_take_answer(Subjects *subjects, guint i)
         if (asked.is_named && refusal)
                 subjects_refuse_named(subjects, g_steal_pointer(&refusal));
         else if (asked.is_named)
-                subjects->n_attached++;
+                subjects->n_recorded++;
         else if (refusal)
                 subjects_refuse(subjects, asked.pid, refusal);
         else
@@ -263,7 +276,7 @@ bool subjects_begin(Subjects *subjects, int wake_fd, GError **error)
         }
         if (subjects->asked->len && !spawn_is_woken(wake_fd))
                 subjects_note_late(subjects);
-        if (!settings->n_pids || subjects->n_attached || subjects->asked->len)
+        if (!settings->n_pids || subjects->n_recorded || subjects->asked->len)
                 return true;
         g_set_error_literal(error, ATTACH_ERROR, ATTACH_ERROR_FAILED,
                             "none of the processes can be attached");

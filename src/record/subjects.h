@@ -19,6 +19,8 @@ typedef struct SubjectsSettings {
         const pid_t *pids;
         size_t n_pids;
         bool is_whole_machine;
+        /* A process is sampled, whether it is attached or not; else its runtime has to. */
+        bool is_perf_used;
         /* What could not be attached, but does not prevent the rest. */
         void (*note)(const char *message, void *data);
         void *data;
@@ -32,8 +34,9 @@ void subjects_free(Subjects *subjects);
 
 /*
  * Attaches what runs already, and waits until it is, but a few seconds at most, and not when
- * WAKE_FD (see spawn.h) is readable: the rest is attached meanwhile. False with ERROR set: none of
- * PIDS could be.
+ * WAKE_FD (see spawn.h) is readable: the rest is attached meanwhile. A process without a runtime
+ * that can be asked is noted, and recorded with names of native code. False with ERROR set: no
+ * process of PIDS can be recorded.
  */
 bool subjects_begin(Subjects *subjects, int wake_fd, GError **error);
 

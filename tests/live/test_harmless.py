@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
@@ -189,6 +190,16 @@ def test_closed(tap, place, program):
     code, _, errors = place.record('-o', 'a.folded', '--', *WATCHDOG, *program, 700, DOTNET_EnableDiagnostics='0')
     tap.check(code == 0 and len(re.findall('the diagnostic port of process .* is closed', errors)) == 1,
               f'{place.what}: the reason why it is not attached', code, errors)
+    end = place.directory / 'end'
+    with live.child([*program, 18000, end], env={**place.environment, 'DOTNET_EnableDiagnostics': '0'}) as process:
+        time.sleep(1)
+        code, _, errors = place.record('-o', 'a.folded', '-d', 1, '-p', process.pid)
+        tap.check(code == 0 and re.search(r'recorded all the same: the diagnostic port of process \d+ is closed', errors),
+                  f'{place.what}: -p, the same', code, errors)
+        tap.check('libcoreclr.so' in (place.directory / 'a.folded').read_text(encoding='utf-8'),
+                  f'{place.what}: with its native code')
+        end.touch()
+        tap.equal(process.wait(20), 0, f'{place.what}: it ends as it would have')
 
 
 def test_settings(tap, place, program):
