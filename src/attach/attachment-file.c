@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GROUP "attachment"
+#define GROUP  "attachment"
+#define INGEST "ingest"
 
 /* The first N_NUMBERS are in the order in which earlier versions wrote the numbers. */
 static const struct {
@@ -96,7 +97,16 @@ bool attachment_file_parse(const char *text, AttachmentFile *ret_file)
         return true;
 }
 
-char *attachment_file_format(const AttachmentFile *file)
+char *attachment_file_ingest(const char *text)
+{
+        g_autoptr(GKeyFile) keys = g_key_file_new();
+
+        return g_key_file_load_from_data(keys, text, strlen(text), G_KEY_FILE_NONE, NULL)
+                       ? g_key_file_get_string(keys, GROUP, INGEST, NULL)
+                       : NULL;
+}
+
+char *attachment_file_format(const AttachmentFile *file, const char *ingest)
 {
         g_autoptr(GKeyFile) keys = g_key_file_new();
         AttachmentFile copy = *file;
@@ -105,5 +115,6 @@ char *attachment_file_format(const AttachmentFile *file)
         for (i = 0; i < G_N_ELEMENTS(FIELDS); i++)
                 g_key_file_set_uint64(keys, GROUP, FIELDS[i].name,
                                       *attachment_file_field(&copy, i));
+        g_key_file_set_string(keys, GROUP, INGEST, ingest);
         return g_key_file_to_data(keys, NULL, NULL);
 }

@@ -9,9 +9,10 @@
  *   [attachment]
  *   session=5
  *   ...                  one line for each field below
+ *   ingest=/path         the ingest socket of the daemon that gets the events
  *
  * Earlier versions wrote eight bare numbers, which are read, too: SESSION PERSISTENT HELD_SINCE
- * HELD_UNTIL WORKER WORKER_START VPID PID_NS. Files without the last two fields are read, too.
+ * HELD_UNTIL WORKER WORKER_START VPID PID_NS. Files without the last fields are read, too.
  */
 
 #include <glib.h>
@@ -40,5 +41,7 @@ bool attachment_file_parse_name(const char *name, pid_t *ret_pid, uint64_t *ret_
 
 /* False: TEXT is not such a file. */
 bool attachment_file_parse(const char *text, AttachmentFile *ret_file);
+/* That socket; the caller frees it. NULL: TEXT is not such a file, or does not have it. */
+char *attachment_file_ingest(const char *text);
 /* The caller frees it. */
-char *attachment_file_format(const AttachmentFile *file);
+char *attachment_file_format(const AttachmentFile *file, const char *ingest);

@@ -127,7 +127,7 @@ static void attachment_save(const Attachment *attachment)
                 .list = (uint64_t)info->list,
                 .clock_offset = (uint64_t)attachment->clock_offset,
         };
-        g_autofree char *text = attachment_file_format(&file);
+        g_autofree char *text = attachment_file_format(&file, attachment->info.ingest);
         g_autoptr(GError) error = NULL;
 
         if (!g_file_set_contents_full(attachment->path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT,

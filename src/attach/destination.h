@@ -6,7 +6,7 @@
  *
  * The holder's own daemon has its files in the holder's directory itself. Each other daemon has a
  * directory in it, to-HASH, with the path of its ingest socket in a file `ingest`, so that a later
- * holder continues with it.
+ * holder continues with it, also if that has another daemon of its own.
  */
 
 #include "attach/gap-log.h"
@@ -25,6 +25,11 @@ Destination *destination_new(const char *holder, const char *ingest, Destination
 /* Another daemon; makes its directory. NULL with ERROR set. */
 Destination *destination_add(const char *holder, const char *ingest, DestinationFn fn, void *data,
                              GError **error);
+/*
+ * Moves each file of an attachment or a gap in the directory HOLDER itself to that of its own
+ * daemon, unless that is INGEST.
+ */
+void destination_sort(const char *holder, const char *ingest);
 /* That of the directory NAME in HOLDER; NULL: there is none of that name. */
 Destination *destination_load(const char *holder, const char *name, DestinationFn fn, void *data);
 /* Ends as gap_log_free() does; IS_UNUSED: no attachment has it. Then its directory is removed,

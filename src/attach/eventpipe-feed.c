@@ -9,6 +9,7 @@
 #include "util/unix-socket.h"
 #include "wire/ingest-client.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -289,6 +290,33 @@ static void feed_take(EventPipeFeed *feed)
                 return;
         feed_put_report(feed);
         feed_put_progress(feed, horizon);
+        feed_commit(feed);
+}
+
+static void record_set_number(Record *record, FieldName name, unsigned value)
+{
+        record->values[event_field(record->event, name)].u = value;
+}
+
+void eventpipe_feed_put_runtime(EventPipeFeed *feed, const char *version, const char *command)
+{
+        Record record = {.event = event_by_name("DotNETRuntimeRundown:RuntimeInformationDCStart"),
+                         .time = feed->last};
+        static const uint8_t NO_GUID[16];
+        Value *text = &record.values[event_field(record.event, FIELD_CommandLine)];
+        Value *guid = &record.values[event_field(record.event, FIELD_ComObjectGuid)];
+        unsigned major = 0, minor = 0, build = 0;
+
+        if (sscanf(version, "%u.%u.%u", &major, &minor, &build) != 3)
+                return;
+        record_set_number(&record, FIELD_BclMajorVersion, major);
+        record_set_number(&record, FIELD_BclMinorVersion, minor);
+        record_set_number(&record, FIELD_BclBuildNumber, build);
+        guid->data = NO_GUID;
+        if (command)
+                *text = (Value){.data = (const uint8_t *)command, .n = (uint32_t)strlen(command)};
+        feed_put_record(feed, &record);
+        feed_put_progress(feed, feed->last);
         feed_commit(feed);
 }
 

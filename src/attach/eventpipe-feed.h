@@ -59,6 +59,13 @@ EventPipeFeed *eventpipe_feed_new(const char *ingest, const FeedTarget *target,
 /* False: what the environment has is not a size. Then RET_LIMITS is FEED_LIMITS. */
 bool eventpipe_feed_find_limits(BacklogLimits *ret_limits, GError **error);
 
+/*
+ * What is known of the process without its events, for one that is too short for its listing:
+ * VERSION ("10.0.12") of its runtime, and its COMMAND line, which may be NULL. At most once, before
+ * anything is pushed.
+ */
+void eventpipe_feed_put_runtime(EventPipeFeed *feed, const char *version, const char *command);
+
 /* What was not sent is lost. NULL is fine. */
 void eventpipe_feed_free(EventPipeFeed *feed);
 

@@ -59,8 +59,8 @@ static void gap_log_save(const GapLog *log, LoggedGap *gap)
 {
         g_autofree char *path = gap_path(log, gap);
         g_autofree char *text = g_strdup_printf(
-                "%d %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %d\n", gap->target.vpid,
-                (guint64)gap->target.pid_ns, (guint64)gap->end, gap->is_reported);
+                "%d %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %d %s\n", gap->target.vpid,
+                (guint64)gap->target.pid_ns, (guint64)gap->end, gap->is_reported, log->ingest);
         g_autoptr(GError) error = NULL;
 
         gap->has_file = true;
@@ -98,6 +98,13 @@ static void gap_log_prune(GapLog *log)
         }
         while (log->gaps->len >= MAX_GAPS)
                 gap_log_forget(log, 0);
+}
+
+char *gap_log_file_ingest(const char *name, const char *text)
+{
+        const char *path = strchr(text, '/');
+
+        return path && g_str_has_prefix(name, PREFIX) ? g_strchomp(g_strdup(path)) : NULL;
 }
 
 /* Takes a file that an earlier holder left; one that is damaged is removed. */

@@ -8,12 +8,12 @@
  * A gap has a file in the holder's directory until the daemon has it, and while it is open, so that
  * a later holder continues with it:
  *
- *   gap-PID-START-BEGIN    "VPID PID_NS END REPORTED\n"
+ *   gap-PID-START-BEGIN    "VPID PID_NS END REPORTED INGEST\n"
  *
  * START is in clock ticks since boot, BEGIN and END are in ns of CLOCK_MONOTONIC (END is 2^64 - 1
- * while the gap is open), and REPORTED is 1 if the daemon has the gap as it is. "silent-" instead
- * of "gap-", as earlier holders wrote it, is read, too. While there is no daemon, reporting is
- * tried again.
+ * while the gap is open), REPORTED is 1 if the daemon has the gap as it is, and INGEST is the path
+ * of its ingest socket. Earlier holders wrote "silent-" instead of "gap-", and no path; that is
+ * read, too. While there is no daemon, reporting is tried again.
  */
 
 #include <glib.h>
@@ -29,6 +29,11 @@ typedef struct GapTarget {
         int32_t vpid;    /* in its own pid namespace */
         uint64_t pid_ns; /* inode of that namespace */
 } GapTarget;
+
+/* The path in TEXT, of the file NAME; the caller frees it. NULL: it is not such a file, or has
+ * none.
+ */
+char *gap_log_file_ingest(const char *name, const char *text);
 
 /*
  * Reads what an earlier holder of DIRECTORY left. INGEST is the path of the daemon's ingest socket;

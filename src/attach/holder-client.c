@@ -51,11 +51,9 @@ static GPid holder_spawn(const char *directory, GError **error)
 {
         g_autofree char *program = holder_path_program();
         const char *const argv[] = {program, "--directory", directory, NULL};
-        /* It outlives the choice of this caller: each request has its own. */
-        g_auto(GStrv) environment = g_environ_unsetenv(g_get_environ(), "CLRSYM_INGEST");
         GPid pid;
 
-        if (g_spawn_async("/", (char **)argv, environment,
+        if (g_spawn_async("/", (char **)argv, NULL,
                           G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL |
                                   G_SPAWN_DO_NOT_REAP_CHILD,
                           holder_child_setup, NULL, &pid, error))

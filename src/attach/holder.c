@@ -718,9 +718,9 @@ static bool holder_listen(Holder *holder, const char *port, const int fds[_HOLDE
         return holder->port != NULL;
 }
 
-Holder *holder_new(const char *directory, const char *port, const char *ingest, uid_t daemon_uid,
-                   const int fds[_HOLDER_SOCKET_MAX], void (*idle)(void *data), void *data,
-                   GError **error)
+Holder *holder_new(const char *directory, const char *port, const char *ingest, bool is_ingest_set,
+                   uid_t daemon_uid, const int fds[_HOLDER_SOCKET_MAX], void (*idle)(void *data),
+                   void *data, GError **error)
 {
         bool is_roots = geteuid() == 0, is_listening = false;
         uint64_t max[_WORKER_KEEP_MAX] = {
@@ -749,6 +749,8 @@ Holder *holder_new(const char *directory, const char *port, const char *ingest, 
         /* main() does not start with a size that is wrong. */
         spill_size_find(SPILL_TOTAL_VARIABLE, &max[WORKER_KEEPS_FILE], /* error= */ NULL);
         holder->limits.account = worker_account_new(max, holder->limits.max_attachments);
+        if (!is_ingest_set)
+                destination_sort(directory, ingest);
         g_ptr_array_add(holder->destinations,
                         destination_new(directory, ingest, on_gap_log_changed, holder));
         holder_resume_all(holder);

@@ -10,6 +10,7 @@
  */
 
 #include <glib.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 typedef struct Holder Holder;
@@ -25,13 +26,13 @@ extern const char *const HOLDER_SOCKETS[_HOLDER_SOCKET_MAX];
 
 /*
  * FDS are listening sockets that were handed over, or -1. PORT is the path of the socket for
- * runtimes; NULL: it is in DIRECTORY. INGEST is the path of the daemon's ingest
- * socket, for process gaps. DAEMON_UID is the daemon's user; the holder's own if there is none.
- * IDLE is called when nothing is held and no gap is to be reported to a daemon that was there. NULL
- * with ERROR set.
+ * runtimes; NULL: it is in DIRECTORY. INGEST is the path of the ingest socket of
+ * its own daemon; IS_INGEST_SET: also of what an earlier holder attached for its own. DAEMON_UID is
+ * the daemon's user; the holder's own if there is none. IDLE is called when nothing is held and no
+ * gap is to be reported to a daemon that was there. NULL with ERROR set.
  */
-Holder *holder_new(const char *directory, const char *port, const char *ingest, uid_t daemon_uid,
-                   const int fds[_HOLDER_SOCKET_MAX], void (*idle)(void *data), void *data,
-                   GError **error);
+Holder *holder_new(const char *directory, const char *port, const char *ingest, bool is_ingest_set,
+                   uid_t daemon_uid, const int fds[_HOLDER_SOCKET_MAX], void (*idle)(void *data),
+                   void *data, GError **error);
 /* Stops all sessions; a later holder of the directory opens them again. */
 void holder_free(Holder *holder);

@@ -122,7 +122,7 @@ int main(int argc, char **argv)
         g_unix_signal_add(SIGTERM, holder_main_on_signal, loop);
         g_unix_signal_add(SIGINT, holder_main_on_signal, loop);
         systemd_listen_fds(HOLDER_SOCKETS, G_N_ELEMENTS(fds), fds);
-        holder = holder_new(directory, arg_port, ingest, find_daemon_uid(), fds,
+        holder = holder_new(directory, arg_port, ingest, arg_ingest != NULL, find_daemon_uid(), fds,
                             holder_main_on_idle, loop, &error);
         if (!holder)
                 return holder_main_fail(error->message);

@@ -9,6 +9,7 @@
 #include "attach/eventpipe-session.h"
 #include "attach/jit-log.h"
 #include "util/fd.h"
+#include "util/proc.h"
 
 #include <malloc.h>
 #include <poll.h>
@@ -465,6 +466,7 @@ static void worker_begin_feed(const WorkerJob *job, Worker *worker, uint64_t sin
                                    .uid = worker->target.info.uid,
                                    .start_ticks = worker->target.start_ticks,
                                    .clock_offset = job->clock_offset};
+        g_autofree char *command = NULL;
         BacklogLimits limits;
 
         /* A holder does not start with limits that are wrong. */
@@ -476,6 +478,9 @@ static void worker_begin_feed(const WorkerJob *job, Worker *worker, uint64_t sin
                 eventpipe_feed_watch(worker->feed, worker_log_jit, worker->jit_log);
         worker->orphan = job->orphan ? pidfd_open(job->orphan, 0) : -1;
         worker->orphan_deadline = g_get_monotonic_time() + ORPHAN_LIMIT;
+        command = proc_command(worker->target.info.host_pid);
+        if (worker->version)
+                eventpipe_feed_put_runtime(worker->feed, worker->version, command);
 }
 
 /* An orphan that has ended is not waited for any longer. */

@@ -21,8 +21,6 @@
 #define TURN_US 5000
 /* Look-ups of a process that is not found, and may be in a namespace that we may not look into. */
 #define MAX_TRIES 3
-/* Bytes of a command line that are kept. */
-#define MAX_COMMAND 1024
 
 /* A process that runs, or that is not found yet. */
 typedef struct Watched {
@@ -92,24 +90,12 @@ static void watch_open_pidfd(ProcessWatch *watch, Watched *watched)
         watch->n_pidfds++;
 }
 
-/* Its arguments with blanks between. */
 static void watch_report_command(const ProcessWatch *watch, const Watched *watched)
 {
-        g_autofree char *path = g_strdup_printf("/proc/%d/cmdline", (int)watched->pid);
-        FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC);
-        g_autofree char *command = NULL;
-        char text[MAX_COMMAND];
-        ssize_t n = fd >= 0 ? read(fd, text, sizeof(text)) : 0, i;
+        g_autofree char *command = proc_command(watched->pid);
 
-        while (n > 0 && !text[n - 1])
-                n--;
-        for (i = 0; i < n; i++)
-                if (!text[i])
-                        text[i] = ' ';
-        if (n <= 0 || !proc_is_same_start(proc_start_time(watched->pid), watched->start))
-                return;
-        command = g_utf8_make_valid(text, n);
-        watch->calls.found(watch->calls.data, watched->serial, command);
+        if (command && proc_is_same_start(proc_start_time(watched->pid), watched->start))
+                watch->calls.found(watch->calls.data, watched->serial, command);
 }
 
 /* True if no process has the pid in our own namespace. */

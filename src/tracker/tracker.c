@@ -505,17 +505,21 @@ static void on_assembly(Tracker *tracker, Process *process, const Record *record
 
 static void on_runtime(Tracker *tracker, Process *process, const Record *record)
 {
+        const Value *path = record_value(record, FIELD_RuntimeDllPath);
+        const bool has_path = path && path->n;
         char *command;
 
         if (record->event->kind == EVENT_KIND_RUNTIME_START)
                 process->is_from_start = true;
-        if (process->runtime_version)
+        /* What a holder reports of a process that it attaches has no path. */
+        if (process->runtime_path || (process->runtime_version && !has_path))
                 return;
+        g_free(process->runtime_version);
         process->runtime_version =
                 g_strdup_printf("%u.%u.%u", (unsigned)record_u64(record, FIELD_BclMajorVersion),
                                 (unsigned)record_u64(record, FIELD_BclMinorVersion),
                                 (unsigned)record_u64(record, FIELD_BclBuildNumber));
-        process->runtime_path = value_text(record_value(record, FIELD_RuntimeDllPath));
+        process->runtime_path = value_text(path);
         command = value_text(record_value(record, FIELD_CommandLine));
         if (command) {
                 g_free(process->command);

@@ -19,6 +19,8 @@
 /* A status lists up to 65536 groups of ten digits in front of the pids. */
 #define MAX_FILE  (1u << 20)
 #define READ_SIZE (4u << 10)
+/* Bytes of a command line that are kept. */
+#define MAX_COMMAND 1024
 
 static int64_t clock_ns(clockid_t id)
 {
@@ -235,6 +237,21 @@ bool proc_has_ended(int pidfd)
         struct pollfd fd = {.fd = pidfd, .events = POLLIN};
 
         return poll(&fd, 1, 0) != 0;
+}
+
+char *proc_command(pid_t pid)
+{
+        g_autofree char *path = g_strdup_printf("/proc/%d/cmdline", (int)pid);
+        FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC);
+        char text[MAX_COMMAND];
+        ssize_t n = fd >= 0 ? read(fd, text, sizeof(text)) : 0, i;
+
+        while (n > 0 && !text[n - 1])
+                n--;
+        for (i = 0; i < n; i++)
+                if (!text[i])
+                        text[i] = ' ';
+        return n > 0 ? g_utf8_make_valid(text, n) : NULL;
 }
 
 char *proc_read_file(pid_t pid, const char *name, size_t max, size_t *ret_n)

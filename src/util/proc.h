@@ -57,6 +57,13 @@ bool proc_has_ended(int pidfd);
  */
 bool proc_read(pid_t pid, ProcInfo *ret_info);
 
+/*
+ * The first kilobyte of the command line, with blanks between the arguments, in UTF-8; the caller
+ * frees it with g_free(). NULL: there is no such process, or it is one of the kernel. Reading it
+ * can take as long as the process likes.
+ */
+char *proc_command(pid_t pid);
+
 /* Bytes; more than an ordinary process has of each. */
 #define PROC_MAX_MAPS        (32u << 20) /* 65530 mappings, which the kernel allows */
 #define PROC_MAX_ENVIRONMENT (8u << 20)

@@ -240,9 +240,13 @@ START_TEST(test_files)
 {
         const AttachmentFile file = {
                 5, 1, 7, 8, 9, 10, 11, UINT64_MAX, ATTACH_VIA_EVENTPIPE, ATTACH_LIST_NEVER, 12};
-        g_autofree char *text = attachment_file_format(&file);
+        g_autofree char *text = attachment_file_format(&file, "/run/a b\\=\n[x]/ingest");
+        g_autofree char *ingest = attachment_file_ingest(text);
 
         expect_file(text, true, ATTACH_VIA_EVENTPIPE);
+        ck_assert_str_eq(ingest, "/run/a b\\=\n[x]/ingest");
+        ck_assert_ptr_null(attachment_file_ingest("5 1 7 8 9 10 11 18446744073709551615\n"));
+        ck_assert_ptr_null(attachment_file_ingest("[attachment]\nsession=5\n"));
         expect_file("[attachment]\nsession=5\npersistent=1\nheld_since=7\nheld_until=8\nworker=9\n"
                     "worker_start=10\nvpid=11\npid_ns=18446744073709551615\n",
                     true, ATTACH_VIA_ANY);
@@ -265,7 +269,7 @@ Suite *suite_new(void)
         TCase *tcase = tcase_create("attach-request");
 
         tcase_add_test(tcase, test_good);
-        tcase_add_loop_test(tcase, test_bad, 0, 28);
+        tcase_add_loop_test(tcase, test_bad, 0, 32);
         tcase_add_test(tcase, test_errors);
         tcase_add_loop_test(tcase, test_attachment, 0, 6);
         tcase_add_test(tcase, test_outcomes);
