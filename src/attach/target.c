@@ -175,6 +175,8 @@ bool target_open(pid_t pid, Target *ret_target, GError **error)
                 return target_set_unreadable(&target, errno, error);
         target.directory = g_strdup("/tmp");
         target_take_maps(&target, maps);
+        if (target.has_provider)
+                target.tracepoints = tracepoints_of_process(pid, maps);
         target_take_environment(&target, environment, n);
         /* If it still runs, its pid was not given to another process meanwhile. */
         if (!proc_stat_read(pid, &stat) || stat.start_ticks != target.start_ticks ||
@@ -245,13 +247,23 @@ char *target_refuses_socket(const Target *target)
         return NULL;
 }
 
+bool target_can_emit(const Target *target)
+{
+        return target->has_provider && target->tracepoints != TRACEPOINTS_LOST;
+}
+
 bool target_check_provider(const Target *target, GError **error)
 {
+        g_autofree char *lost = NULL;
         const char *why;
 
-        if (target->has_provider)
+        if (target_can_emit(target))
                 return true;
-        if (target->is_lttng_off)
+        if (target->has_provider)
+                why = lost = g_strdup_printf("%s: attach it with --via=eventpipe, or start it with "
+                                             "the variables of clrsym env",
+                                             TRACEPOINTS_LOST_REASON);
+        else if (target->is_lttng_off)
                 why = "it was started with DOTNET_LTTng=0: start it without";
         else if (target->has_mono)
                 why = "it runs on Mono, which has no LTTng provider";

@@ -425,7 +425,7 @@ static bool worker_find_target(const WorkerJob *job, Worker *worker, GError **er
 /* One source for each process: a session of EventPipe switches its events on for LTTng, too. */
 static bool worker_choose_via(const WorkerJob *job, Worker *worker, GError **error)
 {
-        const bool is_recorded = job->has_lttng && worker->target.has_provider;
+        const bool is_recorded = job->has_lttng && target_can_emit(&worker->target);
 
         worker->via = job->via;
         if (job->via == ATTACH_VIA_AUTO)

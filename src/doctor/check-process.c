@@ -5,8 +5,10 @@
  */
 
 #include "doctor/doctor.h"
-#include "util/elf-file.h"
+
+#include "attach/tracepoints.h"
 #include "doctor/library.h"
+#include "util/elf-file.h"
 #include "util/fd.h"
 #include "util/rootfs.h"
 
@@ -153,6 +155,19 @@ void check_library(const Doctor *doctor, Finding *finding)
                                     facts->has_newer_library, " in its root directory");
 }
 
+/* No problem where its events come another way. */
+static void lost_set_finding(const Doctor *doctor, Finding *finding)
+{
+        const bool is_served = doctor->is_attached || doctor->n_live > 0;
+        g_autofree char *fix =
+                g_strdup_printf("clrsym attach --via=eventpipe %d, or for LTTng start it again "
+                                "with the variables of: clrsym env",
+                                (int)doctor->pid);
+
+        finding_set(finding, is_served ? FINDING_NOTE : FINDING_PROBLEM, fix, "%s",
+                    TRACEPOINTS_LOST_REASON);
+}
+
 void check_provider(const Doctor *doctor, Finding *finding)
 {
         const InspectionFacts *facts = &doctor->inspection.facts;
@@ -160,7 +175,9 @@ void check_provider(const Doctor *doctor, Finding *finding)
 
         if (!doctor_has_runtime(doctor))
                 return;
-        if (facts->has_provider)
+        if (facts->has_lost_tracepoints)
+                lost_set_finding(doctor, finding);
+        else if (facts->has_provider)
                 finding_set(finding, FINDING_OK, NULL, "it has loaded " PROVIDER);
         else if (facts->is_lttng_off)
                 finding_set(finding, FINDING_PROBLEM, "start it without DOTNET_LTTng=0",
@@ -238,7 +255,7 @@ void check_registered(const Doctor *doctor, Finding *finding)
 {
         const InspectionFacts *facts = &doctor->inspection.facts;
 
-        if (!doctor_has_runtime(doctor) || !facts->has_provider ||
+        if (!doctor_has_runtime(doctor) || !facts->has_provider || facts->has_lost_tracepoints ||
             !doctor->sessiond.report.has_daemon)
                 return;
         if (!sessiond_has_provider(&doctor->sessiond, facts->vpid))

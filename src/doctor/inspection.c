@@ -61,6 +61,7 @@ static const JsonMember MEMBERS[] = {
         BOOL(is_single_file),
         TEXT(program_error),
         BOOL(has_provider),
+        BOOL(has_lost_tracepoints),
         BOOL(has_provider_file),
         TEXT(provider_error),
         TEXT(library),
@@ -289,6 +290,7 @@ static void inspector_read(Inspector *inspector)
         facts->has_mono = inspector->runtime.has_mono;
         facts->has_musl = inspector->runtime.has_musl;
         facts->has_provider = inspector->runtime.has_provider;
+        facts->has_lost_tracepoints = inspector->target.tracepoints == TRACEPOINTS_LOST;
         facts->runtime = g_strdup(inspector->runtime.directory);
         inspector_read_environment(inspector);
         facts->is_in_time_ns = inspector_is_in_time_ns(inspector);

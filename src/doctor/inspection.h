@@ -38,12 +38,13 @@ typedef struct InspectionFacts {
         bool is_single_file;
         char *program_error; /* why its program cannot be read */
 
-        bool has_provider;      /* the runtime's LTTng provider is mapped */
-        bool has_provider_file; /* it is beside the runtime */
-        char *provider_error;   /* why it cannot be read */
-        char *library;          /* that the provider needs */
-        bool has_library;       /* the dynamic linker finds it */
-        bool has_newer_library; /* or its successor, which does not replace it */
+        bool has_provider;         /* the runtime's LTTng provider is mapped */
+        bool has_lost_tracepoints; /* nothing connects them to the provider: tracepoints.h */
+        bool has_provider_file;    /* it is beside the runtime */
+        char *provider_error;      /* why it cannot be read */
+        char *library;             /* that the provider needs */
+        bool has_library;          /* the dynamic linker finds it */
+        bool has_newer_library;    /* or its successor, which does not replace it */
 
         bool has_port; /* its runtime answers at its diagnostic port */
         bool is_port_off;
