@@ -164,7 +164,8 @@ static char *compiling_names_ask(const CompilingNames *names, const JitLogEntry 
         n = clrsym_symbol(&answer.body, names->style, NULL, 0) + 1;
         symbol = g_malloc(n);
         clrsym_symbol(&answer.body, names->style, symbol, n);
-        name_drop_handles(symbol);
+        if (names->style != CLRSYM_STYLE_CLR)
+                name_drop_handles(symbol);
         return g_strdup_printf("%s (%s)", symbol, clrsym_tier_name(answer.body.tier));
 }
 

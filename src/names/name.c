@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+/* As the style csharp writes one; see handle_append() of signature.c. */
+#define HANDLE "type:"
+
 static const char *const STYLES[_NAME_STYLE_MAX] = {
         [NAME_STYLE_CLR] = "clr",
         [NAME_STYLE_CSHARP] = "csharp",
@@ -48,27 +51,19 @@ size_t name_format(const RawName *raw, NameStyle style, char *buffer, size_t n)
 
 void name_drop_handles(char *name)
 {
-        static const struct {
-                const char *before; /* as the styles clr and csharp write a handle */
-                size_t n_kept;      /* bytes of BEFORE that stay */
-        } FORMS[] = {{"pMT: 0x", 3}, {"type:0x", 4}};
-        size_t i;
+        const char *from = name;
+        char *to = name;
 
-        for (i = 0; i < sizeof(FORMS) / sizeof(FORMS[0]); i++) {
-                const size_t n = strlen(FORMS[i].before);
-                const char *from = name;
-                char *to = name;
-
-                while (*from) {
-                        if (strncmp(from, FORMS[i].before, n)) {
-                                *to++ = *from++;
-                                continue;
-                        }
-                        memmove(to, from, FORMS[i].n_kept);
-                        to += FORMS[i].n_kept;
-                        from += n;
-                        from += strspn(from, "0123456789abcdefABCDEF");
+        while (*from) {
+                if (strncmp(from, HANDLE "0x", strlen(HANDLE "0x"))) {
+                        *to++ = *from++;
+                        continue;
                 }
-                *to = '\0';
+                /* Without the colon. */
+                memmove(to, from, strlen(HANDLE) - 1);
+                to += strlen(HANDLE) - 1;
+                from += strlen(HANDLE "0x");
+                from += strspn(from, "0123456789abcdefABCDEF");
         }
+        *to = '\0';
 }

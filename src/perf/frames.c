@@ -220,7 +220,9 @@ static char *symbol_of(const clrsym_body *body, clrsym_style style)
 
         if (text) {
                 clrsym_symbol(body, style, text, n + 1);
-                name_drop_handles(text);
+                /* The other style has each text as the runtime writes it. */
+                if (style != CLRSYM_STYLE_CLR)
+                        name_drop_handles(text);
         }
         return text;
 }
