@@ -2,6 +2,7 @@
 #include "attach/holder-client.h"
 #include "cli/json-field.h"
 #include "cli/output.h"
+#include "cli/preload.h"
 #include "cli/verbs.h"
 
 #include <string.h>
@@ -81,9 +82,26 @@ static bool env_print_port(const EnvForm *form, bool starts_at_once, bool has_in
         return true;
 }
 
+/* The variable with our library, after those that are preloaded already; NULL: no runtime needs it,
+ * or it is not installed. The caller frees it. */
+static char *env_preload(void)
+{
+        g_autofree char *runtime = preload_find_runtime();
+        g_autofree char *library = runtime ? preload_library() : NULL;
+        const char *before = g_getenv("LD_PRELOAD");
+
+        if (!library)
+                return NULL;
+        return before && *before && !strstr(before, library)
+                       ? g_strdup_printf("%s:%s", before, library)
+                       : g_steal_pointer(&library);
+}
+
 static void env_print_lttng(const EnvForm *form, bool has_inlines)
 {
+        g_autofree char *preload = env_preload();
         const Variable variables[] = {
+                {"LD_PRELOAD", preload},
                 {"DOTNET_LTTng", "1"},
                 {"DOTNET_EnableEventLog", "1"},
                 {"DOTNET_EventSourceFilter", NO_EVENT_SOURCE},
@@ -91,7 +109,9 @@ static void env_print_lttng(const EnvForm *form, bool has_inlines)
                 INLINES_VARIABLE,
         };
 
-        env_print(form, variables, G_N_ELEMENTS(variables) - !has_inlines);
+        env_print(form, variables + !preload, G_N_ELEMENTS(variables) - !has_inlines - !preload);
+        if (!preload)
+                preload_note();
 }
 
 bool verb_env(const Options *options, GError **error)

@@ -11,7 +11,7 @@
 #include "cli/saved-profile.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
-#include "names/name.h"
+#include "perf/type-handles.h"
 #include "profile/top.h"
 #include "record/jit-intervals.h"
 #include "record/recorder.h"
@@ -165,7 +165,7 @@ static char *compiling_names_ask(const CompilingNames *names, const JitLogEntry 
         symbol = g_malloc(n);
         clrsym_symbol(&answer.body, names->style, symbol, n);
         if (names->style != CLRSYM_STYLE_CLR)
-                name_drop_handles(symbol);
+                type_handles_drop(symbol);
         return g_strdup_printf("%s (%s)", symbol, clrsym_tier_name(answer.body.tier));
 }
 

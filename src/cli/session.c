@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/output.h"
+#include "cli/preload.h"
 #include "cli/verbs.h"
 #include "feed/state-file.h"
 #include "lttng/buffers.h"
@@ -83,6 +84,7 @@ static void print_started(const SessionSettings *settings, const SessionStarted 
         } else {
                 output_print("  disk: no limit: --disk sets one\n");
         }
+        preload_note();
         if (settings->is_live)
                 output_print("next: clrsym feed --session %s\n", settings->name);
         else

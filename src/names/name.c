@@ -4,11 +4,6 @@
 #include "names/member.h"
 #include "names/signature.h"
 
-#include <string.h>
-
-/* As the style csharp writes one; see handle_append() of signature.c. */
-#define HANDLE "type:"
-
 static const char *const STYLES[_NAME_STYLE_MAX] = {
         [NAME_STYLE_CLR] = "clr",
         [NAME_STYLE_CSHARP] = "csharp",
@@ -47,23 +42,4 @@ size_t name_format(const RawName *raw, NameStyle style, char *buffer, size_t n)
                         member_append(&writer, raw);
         }
         return text_end(&writer.text);
-}
-
-void name_drop_handles(char *name)
-{
-        const char *from = name;
-        char *to = name;
-
-        while (*from) {
-                if (strncmp(from, HANDLE "0x", strlen(HANDLE "0x"))) {
-                        *to++ = *from++;
-                        continue;
-                }
-                /* Without the colon. */
-                memmove(to, from, strlen(HANDLE) - 1);
-                to += strlen(HANDLE) - 1;
-                from += strlen(HANDLE "0x");
-                from += strspn(from, "0123456789abcdefABCDEF");
-        }
-        *to = '\0';
 }

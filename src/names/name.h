@@ -61,10 +61,3 @@ const char *name_style_text(NameStyle style);
  * the length of the texts. What is written is UTF-8, at most 64 times as long as the texts.
  */
 size_t name_format(const RawName *raw, NameStyle style, char *buffer, size_t n);
-
-/*
- * Takes the runtime's own handles of types out of NAME, a name of the style csharp, in its place:
- * "M(type:0x7f12<int>)" becomes "M(type<int>)". They are addresses, so that one method would have
- * another name in each run.
- */
-void name_drop_handles(char *name);

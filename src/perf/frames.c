@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/frames.h"
 
-#include "names/name.h"
+#include "perf/type-handles.h"
 #include "util/printable.h"
 
 #include <stdio.h>
@@ -222,7 +222,7 @@ static char *symbol_of(const clrsym_body *body, clrsym_style style)
                 clrsym_symbol(body, style, text, n + 1);
                 /* The other style has each text as the runtime writes it. */
                 if (style != CLRSYM_STYLE_CLR)
-                        name_drop_handles(text);
+                        type_handles_drop(text);
         }
         return text;
 }

@@ -229,7 +229,7 @@ def test_held(tap, programs, directory):
                   if row['pid'] in fakes.methods]
         tap.check(len(listed) == 4 and all(row['runtime'] == '10.0.0' and 'fake_runtime.py' in row['command']
                                            for row in listed),
-                  'the holder has told the daemon what each process is, before its runtime does', listed)
+                  'the daemon knows from the holder what each process is', listed)
         tap.equal([done.stdout.count(word) for word in (': attached', ': held')], [4, 2],
                   'what the daemon has no place for is not attached')
         tap.check(done.returncode == 1 and done.stderr.count('see MaxFeeders= in clrsymd.conf') == 2,

@@ -12,6 +12,7 @@ import os
 import pathlib
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -117,6 +118,9 @@ def hang_up(process, port):
         for entry in pathlib.Path(f'/proc/{process.pid}/fd').iterdir():
             fd = libc.syscall(PIDFD_GETFD, holder, int(entry.name), 0)
             if fd < 0:
+                continue
+            if not stat.S_ISSOCK(os.fstat(fd).st_mode):
+                os.close(fd)
                 continue
             with contextlib.suppress(OSError), socket.socket(fileno=fd) as one:
                 if one.getpeername()[1:2] == (port,):

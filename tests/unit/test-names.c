@@ -340,27 +340,6 @@ START_TEST(test_style_text)
 }
 END_TEST
 
-START_TEST(test_handles)
-{
-        static const struct {
-                const char *name, *want;
-        } HANDLES[] = {
-                {"A.M(type:0x7f12ab<object, type:0x1>)", "A.M(type<object, type>)"},
-                {"A.M(type:0x", "A.M(type"},
-                {"A.type:M(int)", "A.type:M(int)"},
-                {"", ""},
-        };
-        char name[64];
-        size_t i;
-
-        for (i = 0; i < G_N_ELEMENTS(HANDLES); i++) {
-                g_strlcpy(name, HANDLES[i].name, sizeof(name));
-                name_drop_handles(name);
-                ck_assert_str_eq(name, HANDLES[i].want);
-        }
-}
-END_TEST
-
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("names");
@@ -371,7 +350,6 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_cut);
         tcase_add_test(tcase, test_printable);
         tcase_add_test(tcase, test_style_text);
-        tcase_add_test(tcase, test_handles);
         suite_add_tcase(suite, tcase);
         return suite;
 }

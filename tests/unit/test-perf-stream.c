@@ -6,9 +6,11 @@
 
 #include "perf/counts.h"
 #include "perf/stream.h"
+#include "perf/type-handles.h"
 
 #include "support/suite.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void put(GByteArray *bytes, StreamType type, const void *row, size_t n_row, const void *rest,
@@ -231,12 +233,34 @@ START_TEST(test_counts)
 }
 END_TEST
 
+START_TEST(test_type_handles)
+{
+        static const struct {
+                const char *name, *want;
+        } HANDLES[] = {
+                {"A.M(type:0x7f12ab<object, type:0x1>)", "A.M(type<object, type>)"},
+                {"A.M(type:0x", "A.M(type"},
+                {"A.type:M(int)", "A.type:M(int)"},
+                {"", ""},
+        };
+        char name[64];
+        size_t i;
+
+        for (i = 0; i < sizeof(HANDLES) / sizeof(HANDLES[0]); i++) {
+                snprintf(name, sizeof(name), "%s", HANDLES[i].name);
+                type_handles_drop(name);
+                ck_assert_str_eq(name, HANDLES[i].want);
+        }
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("perf-stream");
         TCase *tcase = tcase_create("perf-stream");
 
         tcase_set_timeout(tcase, 60);
+        tcase_add_test(tcase, test_type_handles);
         tcase_add_test(tcase, test_pieces);
         tcase_add_test(tcase, test_cut);
         tcase_add_test(tcase, test_broken);
