@@ -38,6 +38,30 @@ enum {
 #define COMPONENT_HEADER 8u
 #define MAX_COMPONENTS   4096u
 
+/*
+ * The versions that .NET was released with, and what changed with each for what is read here. The
+ * ones between them never left a build server, and 27 changes the kinds of fixups: all others are
+ * refused.
+ */
+static const R2RVersion VERSIONS[] = {
+        {9, .source_bits = 0},  /* .NET 8: bounds are nibbles */
+        {10, .source_bits = 0}, /* .NET 9: nothing of this */
+        {16, .source_bits = 2}, /* .NET 10: bounds are bits; the index of composite images */
+        /* .NET 11: the third bit of a source is an async call; instances that are async variants
+         * (flag 0x100 of their signatures), and resumption stubs, which no table has. */
+        {26, .source_bits = 3},
+};
+
+static const R2RVersion *r2r_version(unsigned major)
+{
+        size_t i;
+
+        for (i = 0; i < sizeof(VERSIONS) / sizeof(VERSIONS[0]); i++)
+                if (VERSIONS[i].major == major)
+                        return &VERSIONS[i];
+        return NULL;
+}
+
 static int r2r_code_refuse(const char **ret_reason, const char *reason)
 {
         *ret_reason = reason;
@@ -144,8 +168,8 @@ static int code_read_header(R2RCode *code, const PeFile *pe, const char **ret_re
                 return r;
         if (r2r_u32(header) != R2R_SIGNATURE)
                 return r2r_code_refuse(ret_reason, NO_CODE);
-        code->version = header[4] | (unsigned)header[5] << 8;
-        if (code->version != 9 && code->version != 10 && code->version != 16)
+        code->version = r2r_version(header[4] | (unsigned)header[5] << 8);
+        if (!code->version)
                 return r2r_code_refuse(ret_reason, R2R_OTHER_VERSION);
         if (native > UINT32_MAX - CORE_HEADER)
                 return r2r_code_refuse(ret_reason, CONTRADICTION);
@@ -552,9 +576,4 @@ const char *r2r_code_component_name(const R2RCode *code, uint32_t component)
                        ? metadata_cell_string(&code->image->names, METADATA_ASSEMBLY_REF,
                                               component + 1, ASSEMBLY_REF_NAME)
                        : NULL;
-}
-
-unsigned r2r_code_version(const R2RCode *code)
-{
-        return code->version;
 }

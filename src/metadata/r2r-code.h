@@ -5,8 +5,9 @@
  * R2R code: the methods of a ReadyToRun image, and the maps from their native code to IL
  *
  * No event of the runtime has these maps: the image is their only source. The layouts are those of
- * dotnet/runtime's readytorun-format.md and of nibblestream.h; versions 9, 10 and 16 are read, and
- * others are refused. Nothing in a file is trusted.
+ * dotnet/runtime's readytorun-format.md and of nibblestream.h; the versions of
+ * .NET 8 to 11 are read, see VERSIONS in r2r-code.c, and others are refused. Nothing in a file is
+ * trusted.
  *
  * Plain C: libclrsym reads images too.
  */
@@ -62,7 +63,6 @@ int r2r_code_read_composite(R2RCode **ret, const PeFile *pe, const char **ret_re
 int r2r_code_component(R2RCode **ret, const R2RCode *composite, const uint8_t mvid[R2R_MVID_SIZE]);
 
 uint32_t r2r_code_n_functions(const R2RCode *code);
-unsigned r2r_code_version(const R2RCode *code);
 /* Bytes of memory, about; without the methods of a composite image's assemblies. */
 size_t r2r_code_size(const R2RCode *code);
 
@@ -73,10 +73,12 @@ bool r2r_code_find(const R2RCode *code, uint32_t rva, R2RMethod *ret);
 
 /* The method that a function is the first of. */
 typedef struct R2ROrigin {
-        uint32_t component;   /* of a composite image; else 0 */
-        uint32_t rid;         /* in the component's table of methods */
+        uint32_t component; /* of a composite image; else 0 */
+        uint32_t rid;       /* in the component's table of methods */
+        bool is_async;      /* the variant that returns its result; the other one returns a task */
         ByteCursor signature; /* of an instance of a generic method, for r2r_signature_name();
-                                 borrowed from the code. Without bytes: the method is not generic */
+                                 borrowed from the code. Without bytes: the method is not generic,
+                                 and no variant */
 } R2ROrigin;
 
 /*

@@ -7,9 +7,6 @@
 /* Images are mapped in whole pages. */
 #define PAGE 4096u
 
-/* From this version on bounds are bits, before it they are nibbles. */
-#define VERSION_WITH_BITS 16u
-
 bool r2r_code_method(const R2RCode *code, uint32_t function, R2RMethod *ret)
 {
         uint32_t last = function;
@@ -55,6 +52,7 @@ bool r2r_code_origin(const R2RCode *code, uint32_t function, R2ROrigin *ret)
         if (!r2r_signature_read(ret->signature, &instance))
                 return false;
         ret->rid = instance.rid;
+        ret->is_async = instance.is_async;
         return true;
 }
 
@@ -181,5 +179,5 @@ int r2r_code_map(const R2RCode *code, uint32_t function, R2RMap *ret)
 
         return r < 0 ? r
                      : r2r_map_decode(ret, debug_info.at + offset, debug_info.n - offset,
-                                      code->version >= VERSION_WITH_BITS);
+                                      code->version->source_bits);
 }

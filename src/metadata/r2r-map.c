@@ -82,9 +82,8 @@ static int map_read_nibbles(R2RMap *map, NibbleReader *reader)
         return reader->has_failed ? -EBADMSG : 0;
 }
 
-static int map_read_bits(R2RMap *map, NibbleReader *reader)
+static int map_read_bits(R2RMap *map, NibbleReader *reader, unsigned source_bits)
 {
-        enum { SOURCE_BITS = 2 };
         uint32_t n = nibble_number(reader), native_bits = nibble_number(reader) + 1,
                  il_bits = nibble_number(reader) + 1, native = 0, i;
         size_t at = nibble_byte(reader);
@@ -93,12 +92,12 @@ static int map_read_bits(R2RMap *map, NibbleReader *reader)
         if (reader->has_failed || native_bits - 1 >= 32 || il_bits - 1 >= 32)
                 return -EBADMSG;
         bits.n = (reader->n / 2 - at) * 8;
-        if (n > bits.n / (SOURCE_BITS + native_bits + il_bits))
+        if (n > bits.n / (source_bits + native_bits + il_bits))
                 return -EBADMSG;
         if (map_allocate(map, n) < 0)
                 return -ENOMEM;
         for (i = 0; i < n; i++) {
-                map->entries[i].source = (uint8_t)bits_take(&bits, SOURCE_BITS);
+                map->entries[i].source = (uint8_t)bits_take(&bits, source_bits);
                 native += bits_take(&bits, native_bits);
                 map->entries[i].native = native;
                 map->entries[i].il = (int32_t)(bits_take(&bits, il_bits) - IL_BIAS);
@@ -106,7 +105,7 @@ static int map_read_bits(R2RMap *map, NibbleReader *reader)
         return 0;
 }
 
-int r2r_map_decode(R2RMap *ret, const uint8_t *bytes, size_t n, bool has_bits)
+int r2r_map_decode(R2RMap *ret, const uint8_t *bytes, size_t n, unsigned source_bits)
 {
         NibbleReader reader = {.at = bytes, .n = n * 2};
         uint32_t n_bounds = nibble_number(&reader);
@@ -122,7 +121,7 @@ int r2r_map_decode(R2RMap *ret, const uint8_t *bytes, size_t n, bool has_bits)
                 return map_allocate(ret, 0);
         /* There may be more bytes than the entries need. */
         reader = (NibbleReader){.at = bytes + at, .n = (size_t)n_bounds * 2};
-        r = has_bits ? map_read_bits(ret, &reader) : map_read_nibbles(ret, &reader);
+        r = source_bits ? map_read_bits(ret, &reader, source_bits) : map_read_nibbles(ret, &reader);
         if (r < 0) {
                 free(ret->entries);
                 *ret = (R2RMap){0};

@@ -27,10 +27,11 @@ typedef struct R2RMap {
 } R2RMap;
 
 /*
- * Decodes the debug information that begins at BYTES; N: how many there are at most. HAS_BITS: its
- * bounds are bits, not nibbles. Returns 0; -EBADMSG; or -ENOMEM. The caller frees the entries.
+ * Decodes the debug information that begins at BYTES; N: how many there are at most. SOURCE_BITS:
+ * of each source, if its bounds are bits; 0: they are nibbles. Returns 0; -EBADMSG; or -ENOMEM. The
+ * caller frees the entries.
  */
-int r2r_map_decode(R2RMap *ret, const uint8_t *bytes, size_t n, bool has_bits);
+int r2r_map_decode(R2RMap *ret, const uint8_t *bytes, size_t n, unsigned source_bits);
 
 /*
  * The IL offset at a native offset, by the runtime's own rule: of equal native offsets the smallest

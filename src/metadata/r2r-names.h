@@ -23,6 +23,7 @@ typedef struct R2RName {
         R2RMethod method;
         uint32_t assembly;      /* that has the method, as in r2r_names_take() */
         uint32_t token;         /* MethodDef */
+        bool is_async;          /* the variant of an async method that returns its result */
         const char *name_space; /* with the type, and the arguments of that */
         const char *name;
         const char *signature; /* "": the runtime's spelling of it is not known */

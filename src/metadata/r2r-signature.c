@@ -22,6 +22,7 @@ enum {
         METHOD_CONSTRAINED = 0x20,
         METHOD_OWNER = 0x40,
         METHOD_MODULE = 0x80,
+        METHOD_ASYNC_VARIANT = 0x100, /* from version 26 on */
 };
 
 /* Element types of ECMA-335 (II.23.1.16), and those that ReadyToRun adds. */
@@ -297,6 +298,7 @@ static bool signature_read(TypeReader *reader, TypeScope scope, R2RInstance *ret
 
         if (flags & (METHOD_SLOT | METHOD_CONSTRAINED))
                 return false;
+        ret->is_async = flags & METHOD_ASYNC_VARIANT;
         ret->is_stub = flags & (METHOD_UNBOXING_STUB | METHOD_INSTANTIATING_STUB);
         ret->module = flags & METHOD_MODULE  ? reader_number(reader)
                       : flags & METHOD_OWNER ? type_module(reader->cursor)

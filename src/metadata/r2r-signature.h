@@ -12,6 +12,7 @@
 typedef struct R2RInstance {
         uint32_t rid;       /* in the table of methods, or of member references */
         bool is_member_ref; /* the method is another assembly's */
+        bool is_async;      /* the variant of an async method that returns its result, not a task */
         bool is_stub;       /* not the method's code, but what calls it */
         uint32_t module;    /* number of the assembly that has the method; 0: the image's own */
         size_t n;           /* bytes of the signature */

@@ -59,10 +59,16 @@ typedef struct CodeImage {
         uint32_t n_rows, n_rows_allocated;
 } CodeImage;
 
+/* A version of the format. */
+typedef struct R2RVersion {
+        unsigned major;
+        unsigned source_bits; /* of an entry of the bounds; 0: the numbers are nibbles */
+} R2RVersion;
+
 struct R2RCode {
-        unsigned version;
-        CodeImage *image;    /* shared */
-        NativeTable methods; /* borrowed from own_methods, or from a component */
+        const R2RVersion *version; /* static */
+        CodeImage *image;          /* shared */
+        NativeTable methods;       /* borrowed from own_methods, or from a component */
         ImageTable own_methods;
         ImageTable components, mvids; /* of a composite image, while it is read */
         ImageTable owner;             /* only its place counts */

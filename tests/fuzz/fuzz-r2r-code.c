@@ -127,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 fd = memfd_create("fuzz-r2r-code", MFD_CLOEXEC);
         FUZZ_REQUIRE(fd >= 0 && ftruncate(fd, 0) == 0);
         FUZZ_REQUIRE(pwrite(fd, data, size, 0) == (ssize_t)size);
-        if (size && r2r_map_decode(&map, data + 1, size - 1, data[0] & 1) == 0) {
+        if (size && r2r_map_decode(&map, data + 1, size - 1, data[0] & 3) == 0) {
                 FUZZ_REQUIRE(map.n <= size * 8);
                 check_map(&map);
                 free(map.entries);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The maps of precompiled code in the runtime's own images, against what the runtime says of them
 through its debugger interface: data/r2rmaps-VERSION.tsv.xz, of .NET VERSION for x86-64. And the maps of
-every function of every image of .NET 8, 9 and 10, ASP.NET's among them, are read."""
+every function of every image of .NET 8 to 11, ASP.NET's among them, are read."""
 
 import collections
 import lzma
@@ -19,12 +19,12 @@ import recorded  # pylint: disable=wrong-import-position
 DATA = pathlib.Path(__file__).resolve().parent / 'data'
 PACKAGES = ('Microsoft.NETCore.App.Runtime.linux-x64', 'Microsoft.AspNetCore.App.Runtime.linux-x64')
 # A version has: images with precompiled code; their functions, those of catch and finally blocks among
-# them; methods; and maps. 525,180 methods together; three images of .NET 8 and of 9 each have IL only.
+# them; methods; and maps. 727,903 methods together; three images of .NET 8 and of 9 each have IL only.
 Sums = collections.namedtuple('Sums', 'images functions methods maps')
 VERSIONS = {'8.0.31': Sums(225, 176655, 162514, 162514), '9.0.20': Sums(225, 191284, 176547, 176547),
-            '10.0.12': Sums(230, 202234, 186119, 186119)}
+            '10.0.12': Sums(230, 202234, 186119, 186119), '11.0.0': Sums(230, 223241, 202723, 202723)}
 # Rows of the debugger interface; it repeats some methods.
-ROWS = {'8.0.31': 28989, '9.0.20': 27337, '10.0.12': 27506}
+ROWS = {'8.0.31': 28989, '9.0.20': 27337, '10.0.12': 27506, '11.0.0': 24612}
 
 
 def truth(version):

@@ -3,8 +3,8 @@
 /*
  * r2r-maps FILE...: the map of each method that is precompiled in an image, a line each
  *
- * RVA, bytes, token or "-" for an instance of a generic method, and "NATIVE:IL ...", native in hex.
- * Then a line of sums.
+ * RVA, bytes, token or "-" for an instance of a generic method, and
+ * "NATIVE:IL ...", native in hex. Then a line of sums.
  */
 
 #include "metadata/r2r-code.h"
@@ -32,6 +32,7 @@ static int print_image(const char *path, const R2RCode *code)
 {
         uint32_t n = r2r_code_n_functions(code), n_methods = 0, n_maps = 0, rid, i;
         uint32_t *tokens = calloc(n + 1, sizeof(*tokens));
+        R2ROrigin origin;
         R2RMethod method;
         R2RMap map;
 
@@ -51,6 +52,9 @@ static int print_image(const char *path, const R2RCode *code)
                 }
                 n_maps++;
                 printf("%x\t%u\t", method.begin, method.end - method.begin);
+                /* The variant of an async method is in the table of instances. */
+                if (r2r_code_origin(code, i, &origin) && origin.is_async)
+                        tokens[i] = 0x06000000 | origin.rid;
                 if (tokens[i])
                         printf("%08x\t", tokens[i]);
                 else

@@ -165,7 +165,7 @@ START_TEST(test_map)
         R2RMap map;
         uint32_t i;
         int r = r2r_map_decode(&map, (const uint8_t *)MAPS[_i].bytes, MAPS[_i].n,
-                               MAPS[_i].has_bits);
+                               MAPS[_i].has_bits ? 2 : 0);
 
         if (!MAPS[_i].map) {
                 ck_assert_int_eq(r, -EBADMSG);
