@@ -18,12 +18,19 @@
 /* Files are mapped in pages: an image begins in its page where it begins in the file's. */
 #define PAGE 4096u
 
+/* Which methods have METHOD_IMPL_ASYNC. */
+typedef struct AsyncMethods {
+        uint8_t *bits; /* owned: of each method, by its number less one; NULL: not known */
+        uint32_t n;    /* methods */
+} AsyncMethods;
+
 typedef struct PrecompiledImage {
         pid_t pid;
         char *path; /* owned */
         uint8_t guid[PDB_GUID_SIZE];
         R2RCode *code;  /* owned; NULL: there is none that can be read */
         uint64_t begin; /* of the image in its file */
+        AsyncMethods async;
 } PrecompiledImage;
 
 /* The composite image that was read last. */
@@ -49,6 +56,7 @@ Precompiled *precompiled_new(void)
 static void image_clear(PrecompiledImage *image)
 {
         r2r_code_free(image->code);
+        free(image->async.bits);
         free(image->path);
         *image = (PrecompiledImage){0};
 }
@@ -78,10 +86,32 @@ typedef struct CodeSearch {
         R2RCode *code;        /* once it is found, unless its code is in a composite image */
         char owner[MAX_NAME]; /* the file of that one; "": it has its own code */
         uint8_t mvid[R2R_MVID_SIZE];
+        bool has_mvid;
         uint64_t begin; /* of the image in its file */
+        AsyncMethods async;
 } CodeSearch;
 
-static bool read_mvid(const PeFile *pe, uint8_t ret[R2R_MVID_SIZE])
+static void async_methods_read(AsyncMethods *ret, const Metadata *metadata)
+{
+        const uint32_t n = metadata_n_rows(metadata, METADATA_METHOD_DEF);
+        uint32_t rid, flags;
+
+        ret->bits = calloc(n / 8 + 1, 1);
+        ret->n = ret->bits ? n : 0;
+        for (rid = 1; rid <= ret->n; rid++)
+                if (metadata_cell(metadata, METADATA_METHOD_DEF, rid, METHOD_DEF_IMPL_FLAGS,
+                                  &flags) &&
+                    (flags & METHOD_IMPL_ASYNC))
+                        ret->bits[(rid - 1) / 8] |= (uint8_t)(1u << (rid - 1) % 8);
+}
+
+static bool async_methods_have(const AsyncMethods *methods, uint32_t rid)
+{
+        return rid && rid <= methods->n && (methods->bits[(rid - 1) / 8] >> (rid - 1) % 8 & 1);
+}
+
+/* Sets what the search takes of the assembly's metadata. */
+static void search_read_metadata(CodeSearch *search, const PeFile *pe)
 {
         const uint8_t *mvid = NULL;
         const char *reason;
@@ -91,14 +121,16 @@ static bool read_mvid(const PeFile *pe, uint8_t ret[R2R_MVID_SIZE])
         size_t n;
 
         if (pe_file_read_metadata(pe, MAX_METADATA, &bytes, &n, &reason) < 0)
-                return false;
-        if (metadata_read(&metadata, bytes, n, &reason) &&
-            metadata_cell(&metadata, METADATA_MODULE, 1, MODULE_MVID, &cell))
-                mvid = metadata_guid(&metadata, cell);
+                return;
+        if (metadata_read(&metadata, bytes, n, &reason)) {
+                if (metadata_cell(&metadata, METADATA_MODULE, 1, MODULE_MVID, &cell))
+                        mvid = metadata_guid(&metadata, cell);
+                async_methods_read(&search->async, &metadata);
+        }
+        search->has_mvid = mvid != NULL;
         if (mvid)
-                memcpy(ret, mvid, R2R_MVID_SIZE);
+                memcpy(search->mvid, mvid, R2R_MVID_SIZE);
         free(bytes);
-        return mvid != NULL;
 }
 
 /* Reads the image, if it is the one that was loaded. */
@@ -112,11 +144,16 @@ static bool image_read(const ImageBytes *image, void *data)
         /* The assembly before it was precompiled has the same GUID: that is not the one. */
         if (image_bytes_read(image, &pe, &reason) < 0 || !debug_directory_is_of(&pe, search->guid))
                 return false;
-        if (r2r_code_owner(&pe, search->owner, sizeof(search->owner)) == 0 &&
-            read_mvid(&pe, search->mvid))
+        if (r2r_code_owner(&pe, search->owner, sizeof(search->owner)) == 0)
+                search_read_metadata(search, &pe);
+        if (search->has_mvid)
                 return true;
         *search->owner = '\0';
-        return r2r_code_read(&search->code, &pe, &reason) == 0;
+        if (r2r_code_read(&search->code, &pe, &reason) < 0)
+                return false;
+        if (r2r_code_has_variants(search->code))
+                search_read_metadata(search, &pe);
+        return true;
 }
 
 static bool composite_read(const ImageBytes *image, void *data)
@@ -165,6 +202,7 @@ static void image_load(Precompiled *precompiled, PrecompiledImage *image, ImageS
         image_search(sources, question->pid, question->module_path, image_read, &search);
         image->code = search.code;
         image->begin = search.begin;
+        image->async = search.async;
         if (!*search.owner || strchr(search.owner, '/'))
                 return;
         composite = precompiled_composite(precompiled, sources, question, search.owner);
@@ -204,6 +242,20 @@ static const PrecompiledImage *precompiled_image(Precompiled *precompiled, Image
         return image;
 }
 
+/*
+ * The IL of an async method is that of one of its two bodies. The compiler has made the other one,
+ * which calls that, and the IL in its map is not in the assembly.
+ */
+static bool image_has_il_of(const PrecompiledImage *image, uint32_t rid, const R2RMethod *method)
+{
+        R2ROrigin origin;
+
+        if (!r2r_code_has_variants(image->code))
+                return true;
+        return image->async.bits && r2r_code_origin(image->code, method->function, &origin) &&
+               origin.is_async == async_methods_have(&image->async, rid);
+}
+
 /* The map of the code that is asked about; the caller frees its entries. */
 static bool precompiled_map(Precompiled *precompiled, ImageSources *sources,
                             const PrecompiledQuestion *question, R2RMap *ret)
@@ -220,6 +272,7 @@ static bool precompiled_map(Precompiled *precompiled, ImageSources *sources,
         return image && image->code &&
                r2r_code_find_body(image->code, question->token & 0xffffff,
                                   question->start - image->begin % PAGE, question->size, &method) &&
+               image_has_il_of(image, question->token & 0xffffff, &method) &&
                r2r_code_map(image->code, method.function, ret) == 0;
 }
 

@@ -12,6 +12,10 @@
 #include "metadata/byte-cursor.h"
 #include "metadata/metadata-tables.h"
 
+/* MethodImplAttributes.Async: the IL is that of the variant that returns the result, and what
+ * returns the task is made up by the compiler; else the other way round. */
+#define METHOD_IMPL_ASYNC 0x2000u
+
 /* Columns, by the order in the standard. */
 enum {
         MODULE_MVID = 2,
@@ -22,6 +26,7 @@ enum {
         TYPE_DEF_NAMESPACE = 2,
         TYPE_DEF_METHODS = 5,
         METHOD_DEF_RVA = 0,
+        METHOD_DEF_IMPL_FLAGS = 1,
         METHOD_DEF_NAME = 3,
         METHOD_DEF_SIGNATURE = 4,
         METHOD_DEF_PARAMS = 5,

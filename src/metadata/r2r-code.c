@@ -49,7 +49,7 @@ static const R2RVersion VERSIONS[] = {
         {16, .source_bits = 2}, /* .NET 10: bounds are bits; the index of composite images */
         /* .NET 11: the third bit of a source is an async call; instances that are async variants
          * (flag 0x100 of their signatures), and resumption stubs, which no table has. */
-        {26, .source_bits = 3},
+        {26, .source_bits = 3, .has_variants = true},
 };
 
 static const R2RVersion *r2r_version(unsigned major)
@@ -576,4 +576,9 @@ const char *r2r_code_component_name(const R2RCode *code, uint32_t component)
                        ? metadata_cell_string(&code->image->names, METADATA_ASSEMBLY_REF,
                                               component + 1, ASSEMBLY_REF_NAME)
                        : NULL;
+}
+
+bool r2r_code_has_variants(const R2RCode *code)
+{
+        return code->version->has_variants;
 }

@@ -63,6 +63,8 @@ int r2r_code_read_composite(R2RCode **ret, const PeFile *pe, const char **ret_re
 int r2r_code_component(R2RCode **ret, const R2RCode *composite, const uint8_t mvid[R2R_MVID_SIZE]);
 
 uint32_t r2r_code_n_functions(const R2RCode *code);
+/* True if the version of the image has variants of async methods. */
+bool r2r_code_has_variants(const R2RCode *code);
 /* Bytes of memory, about; without the methods of a composite image's assemblies. */
 size_t r2r_code_size(const R2RCode *code);
 

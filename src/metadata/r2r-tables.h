@@ -63,6 +63,7 @@ typedef struct CodeImage {
 typedef struct R2RVersion {
         unsigned major;
         unsigned source_bits; /* of an entry of the bounds; 0: the numbers are nibbles */
+        bool has_variants;    /* of async methods, in the table of instances */
 } R2RVersion;
 
 struct R2RCode {
