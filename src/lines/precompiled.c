@@ -253,7 +253,8 @@ static bool image_has_il_of(const PrecompiledImage *image, uint32_t rid, const R
         if (!r2r_code_has_variants(image->code))
                 return true;
         return image->async.bits && r2r_code_origin(image->code, method->function, &origin) &&
-               origin.is_async == async_methods_have(&image->async, rid);
+               origin.kind == (async_methods_have(&image->async, rid) ? R2R_KIND_VARIANT
+                                                                      : R2R_KIND_METHOD);
 }
 
 /* The map of the code that is asked about; the caller frees its entries. */

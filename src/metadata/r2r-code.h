@@ -73,11 +73,18 @@ bool r2r_code_method(const R2RCode *code, uint32_t function, R2RMethod *ret);
 /* The method that has code at RVA. */
 bool r2r_code_find(const R2RCode *code, uint32_t rva, R2RMethod *ret);
 
+/* What the code of a method is. */
+typedef enum R2RKind {
+        R2R_KIND_METHOD,  /* it itself: of an async one, what returns a task */
+        R2R_KIND_VARIANT, /* what an async method has besides: it returns the result */
+        R2R_KIND_RESUME,  /* a stub that continues the variant after it has waited */
+} R2RKind;
+
 /* The method that a function is the first of. */
 typedef struct R2ROrigin {
         uint32_t component; /* of a composite image; else 0 */
         uint32_t rid;       /* in the component's table of methods */
-        bool is_async;      /* the variant that returns its result; the other one returns a task */
+        R2RKind kind;
         ByteCursor signature; /* of an instance of a generic method, for r2r_signature_name();
                                  borrowed from the code. Without bytes: the method is not generic,
                                  and no variant */

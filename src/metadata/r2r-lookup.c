@@ -45,14 +45,26 @@ bool r2r_code_origin(const R2RCode *code, uint32_t function, R2ROrigin *ret)
                 return false;
         head = &code->image->heads[function];
         *ret = (R2ROrigin){.component = head->component, .rid = head->value};
-        if (head->kind != HEAD_INSTANCE)
-                return head->kind == HEAD_METHOD;
+        switch (head->kind) {
+        case HEAD_NONE:
+        case HEAD_UNKNOWN:
+                return false;
+        case HEAD_METHOD:
+                return true;
+        case HEAD_INSTANCE:
+                break;
+        case HEAD_VARIANT:
+                ret->kind = R2R_KIND_VARIANT;
+                break;
+        case HEAD_RESUME:
+                ret->kind = R2R_KIND_RESUME;
+                break;
+        }
         ret->signature =
                 (ByteCursor){.at = instances.at + head->value, .n = instances.n - head->value};
         if (!r2r_signature_read(ret->signature, &instance))
                 return false;
         ret->rid = instance.rid;
-        ret->is_async = instance.is_async;
         return true;
 }
 

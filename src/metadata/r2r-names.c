@@ -242,11 +242,24 @@ static void signature_unwrap_task(char *signature)
         memmove(begin + n - 2, at + 2 + n, strlen(at + 2 + n) + 1);
 }
 
+/* As the runtime calls a stub that it compiles itself. */
+static void name_set_stub(R2RName *name)
+{
+        name->stub_name_space = name->name_space;
+        name->stub_name = name->name;
+        name->stub_signature = name->signature;
+        name->name_space = "dynamicClass";
+        name->name = "IL_STUB_AsyncResume";
+        name->signature = "class System.Object  (class System.Object,unsigned int8&)";
+        name->type_args = NULL;
+        name->token = 0;
+}
+
 bool r2r_names_of_function(R2RNames *names, uint32_t function, R2RName *ret)
 {
         const Metadata *metadata;
         R2ROrigin origin;
-        R2RName name;
+        R2RName name = {0};
 
         names->has_missing = false;
         if (!r2r_code_method(names->code, function, &name.method) ||
@@ -259,14 +272,15 @@ bool r2r_names_of_function(R2RNames *names, uint32_t function, R2RName *ret)
         if (!name.name || !*name.name)
                 return false;
         metadata_method_signature(metadata, origin.rid, names->signature, sizeof(names->signature));
-        if (origin.is_async)
+        if (origin.kind != R2R_KIND_METHOD)
                 signature_unwrap_task(names->signature);
-        name.is_async = origin.is_async;
         name.assembly = origin.component;
         name.token = TOKEN_METHOD | origin.rid;
         name.name_space = names->name_space;
         name.signature = names->signature;
         name.type_args = *names->type_args ? names->type_args : NULL;
+        if (origin.kind == R2R_KIND_RESUME)
+                name_set_stub(&name);
         *ret = name;
         return true;
 }

@@ -22,11 +22,12 @@ typedef struct R2RNames R2RNames;
 typedef struct R2RName {
         R2RMethod method;
         uint32_t assembly;      /* that has the method, as in r2r_names_take() */
-        uint32_t token;         /* MethodDef */
-        bool is_async;          /* the variant of an async method that returns its result */
+        uint32_t token;         /* MethodDef; 0: code of no method, as a stub's */
         const char *name_space; /* with the type, and the arguments of that */
         const char *name;
         const char *signature; /* "": the runtime's spelling of it is not known */
+        /* A stub's: the method that it is made for; else NULL. */
+        const char *stub_name_space, *stub_name, *stub_signature;
         const char *type_args; /* of a generic method, as reflection writes types, with commas
                                   between them; NULL: it is not generic */
 } R2RName;

@@ -36,6 +36,8 @@ typedef enum HeadKind {
         HEAD_UNKNOWN,  /* a method's first, and it is not known of which, or of more than one */
         HEAD_METHOD,   /* of the row VALUE of MethodDef */
         HEAD_INSTANCE, /* of the instance at VALUE of its table */
+        HEAD_VARIANT,  /* the same; it is the variant of an async method */
+        HEAD_RESUME,   /* of the stub that continues the variant at VALUE */
 } HeadKind;
 
 typedef struct FunctionHead {

@@ -23,6 +23,8 @@ PACKAGES = ('Microsoft.NETCore.App.Runtime.linux-x64', 'Microsoft.AspNetCore.App
 Sums = collections.namedtuple('Sums', 'images functions methods maps')
 VERSIONS = {'8.0.31': Sums(225, 176655, 162514, 162514), '9.0.20': Sums(225, 191284, 176547, 176547),
             '10.0.12': Sums(230, 202234, 186119, 186119), '11.0.0': Sums(230, 223241, 202723, 202723)}
+# Stubs that continue the variants of async methods, by the fixups of the variants (kind 0x38).
+RESUMED = {'11.0.0': 1785}
 # Rows of the debugger interface; it repeats some methods.
 ROWS = {'8.0.31': 28989, '9.0.20': 27337, '10.0.12': 27506, '11.0.0': 24612}
 
@@ -65,6 +67,8 @@ def check(tap, program, version):
     maps = Maps(program, images_of(version))
     tap.check(maps.is_complete and not maps.errors, f'{version}: all that is precompiled is read', maps.errors)
     tap.equal(maps.sums, VERSIONS[version], f'{version}: as many as there are')
+    resumed = sum(row[1] == 'resume' for rows in maps.of_module.values() for row in rows.values())
+    tap.equal(resumed, RESUMED.get(version, 0), f'{version}: stubs that continue async methods')
     rows = truth(version)
     for module in sorted(rows):
         found = maps.of_module.get(module, {})

@@ -3,8 +3,8 @@
 /*
  * r2r-maps FILE...: the map of each method that is precompiled in an image, a line each
  *
- * RVA, bytes, token or "-" for an instance of a generic method, and
- * "NATIVE:IL ...", native in hex. Then a line of sums.
+ * RVA, bytes, token ("-" for an instance of a generic method, "resume" for a stub that continues a
+ * variant), and "NATIVE:IL ...", native in hex. Then a line of sums.
  */
 
 #include "metadata/r2r-code.h"
@@ -53,9 +53,13 @@ static int print_image(const char *path, const R2RCode *code)
                 n_maps++;
                 printf("%x\t%u\t", method.begin, method.end - method.begin);
                 /* The variant of an async method is in the table of instances. */
-                if (r2r_code_origin(code, i, &origin) && origin.is_async)
+                if (!r2r_code_origin(code, i, &origin))
+                        origin.kind = R2R_KIND_METHOD;
+                if (origin.kind == R2R_KIND_VARIANT)
                         tokens[i] = 0x06000000 | origin.rid;
-                if (tokens[i])
+                if (origin.kind == R2R_KIND_RESUME)
+                        printf("resume\t");
+                else if (tokens[i])
                         printf("%08x\t", tokens[i]);
                 else
                         printf("-\t");

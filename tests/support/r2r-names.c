@@ -24,6 +24,8 @@ static void print_function(ImageNames *names, const R2RMethod *method)
         if (image_names_find(names, method->begin, &found))
                 printf("\t%08x\t%s\t%s\t%s\t%s\t%s", name->token, name->name_space, name->name,
                        name->signature, name->type_args ? name->type_args : "", found.path);
+        if (name->stub_name)
+                printf("\t%s.%s", name->stub_name_space, name->stub_name);
         putchar('\n');
 }
 
