@@ -268,7 +268,10 @@ bool target_check_provider(const Target *target, GError **error)
         else if (target->has_mono)
                 why = "it runs on Mono, which has no LTTng provider";
         else if (target->has_musl)
-                why = "its runtime is built for musl, which has no LTTng provider";
+                why = "its runtime is built for musl, and could not load "
+                      "libcoreclrtraceptprovider.so, which needs a liblttng-ust for musl in the "
+                      "root "
+                      "directory of the process";
         else if (target->has_coreclr)
                 why = "its runtime could not load libcoreclrtraceptprovider.so, which needs "
                       "liblttng-ust.so.0 in the root directory of the process";

@@ -4,33 +4,50 @@
 #include "doctor/doctor.h"
 #include "util/printable-string.h"
 
+/* What a user can want. */
+typedef enum Purpose {
+        PURPOSE_RECORD,
+        PURPOSE_ATTACH,
+        PURPOSE_LTTNG,
+        _PURPOSE_MAX,
+} Purpose;
+
+static const char *const PURPOSES[_PURPOSE_MAX] = {
+        [PURPOSE_RECORD] = "record",
+        [PURPOSE_ATTACH] = "attach",
+        [PURPOSE_LTTNG] = "live LTTng",
+};
+
+#define FOR(purpose) (1u << PURPOSE_##purpose)
+
 typedef struct Check {
         const char *name;
         CheckFn run;
         bool is_of_process; /* it is about the process that was named */
+        unsigned purposes;  /* FOR(...): what needs it */
 } Check;
 
 static const Check CHECKS[] = {
-        {"process", check_process, true},
-        {"runtime", check_runtime, true},
-        {"library", check_library, true},
-        {"provider", check_provider, true},
-        {"sessiond", check_sessiond, false},
-        {"registered", check_registered, true},
-        {"port", check_port, true},
-        {"events-on", check_switched_on, true},
-        {"clock", check_clock, true},
-        {"session", check_session, false},
-        {"tracked", check_tracked, true},
-        {"events", check_events, false},
-        {"contexts", check_contexts, false},
-        {"losses", check_losses, false},
-        {"relayd", check_relay, false},
-        {"feed", check_feeder, false},
-        {"babeltrace2", check_babeltrace, false},
-        {"daemon", check_daemon, false},
-        {"access", check_access, false},
-        {"perf", check_perf, false},
+        {"process", check_process, true, FOR(RECORD) | FOR(ATTACH) | FOR(LTTNG)},
+        {"runtime", check_runtime, true, FOR(LTTNG)},
+        {"library", check_library, true, FOR(LTTNG)},
+        {"provider", check_provider, true, FOR(LTTNG)},
+        {"sessiond", check_sessiond, false, FOR(LTTNG)},
+        {"registered", check_registered, true, FOR(LTTNG)},
+        {"port", check_port, true, FOR(RECORD) | FOR(ATTACH)},
+        {"events-on", check_switched_on, true, FOR(LTTNG)},
+        {"clock", check_clock, true, FOR(RECORD) | FOR(ATTACH) | FOR(LTTNG)},
+        {"session", check_session, false, FOR(LTTNG)},
+        {"tracked", check_tracked, true, FOR(LTTNG)},
+        {"events", check_events, false, FOR(LTTNG)},
+        {"contexts", check_contexts, false, FOR(LTTNG)},
+        {"losses", check_losses, false, FOR(LTTNG)},
+        {"relayd", check_relay, false, FOR(LTTNG)},
+        {"feed", check_feeder, false, FOR(LTTNG)},
+        {"babeltrace2", check_babeltrace, false, FOR(LTTNG)},
+        {"daemon", check_daemon, false, FOR(ATTACH) | FOR(LTTNG)},
+        {"access", check_access, false, FOR(ATTACH)},
+        {"perf", check_perf, false, FOR(RECORD)},
 };
 
 static const char *const MARKS[_FINDING_STATUS_MAX] = {
@@ -72,9 +89,19 @@ static void finding_print_json(const char *name, const Finding *finding)
         output_json(object);
 }
 
-/* The last line, for people: the result of all checks. */
-static void print_result(const unsigned *counts)
+/* The last lines, for people: what can be done, and the result of all checks. HINDERED: what has a
+ * problem, or is undecided. */
+static void print_result(const unsigned *counts, unsigned hindered)
 {
+        g_autoptr(GString) ready = g_string_new(NULL);
+        Purpose purpose;
+
+        for (purpose = 0; hindered && purpose < _PURPOSE_MAX; purpose++)
+                if (!(hindered & 1u << purpose))
+                        g_string_append_printf(ready, "%s%s", ready->len ? ", " : "",
+                                               PURPOSES[purpose]);
+        if (ready->len)
+                output_print("%-4s %-11s %s\n", "", "ready for", ready->str);
         if (counts[FINDING_PROBLEM])
                 output_print("%u problem%s found%s\n", counts[FINDING_PROBLEM],
                              counts[FINDING_PROBLEM] == 1 ? "" : "s",
@@ -88,7 +115,7 @@ static void print_result(const unsigned *counts)
 static bool checks_run(const char *socket, pid_t pid, bool is_json)
 {
         Finding findings[G_N_ELEMENTS(CHECKS)] = {};
-        unsigned counts[_FINDING_STATUS_MAX] = {};
+        unsigned counts[_FINDING_STATUS_MAX] = {}, hindered = 0;
         Doctor doctor;
         bool is_over;
         size_t i;
@@ -106,6 +133,12 @@ static bool checks_run(const char *socket, pid_t pid, bool is_json)
                                     "process %d has ended while it was looked at", (int)pid);
                 if (!findings[i].text)
                         continue;
+                if (findings[i].status == FINDING_PROBLEM || findings[i].status == FINDING_UNKNOWN)
+                        hindered |= CHECKS[i].purposes;
+                /* It prevents nothing that the process has not another way. */
+                if (findings[i].status == FINDING_PROBLEM && doctor.is_by_eventpipe &&
+                    CHECKS[i].purposes == FOR(LTTNG))
+                        findings[i].status = FINDING_NOTE;
                 counts[findings[i].status]++;
                 if (is_json)
                         finding_print_json(CHECKS[i].name, &findings[i]);
@@ -114,7 +147,7 @@ static bool checks_run(const char *socket, pid_t pid, bool is_json)
                 finding_clear(&findings[i]);
         }
         if (!is_json)
-                print_result(counts);
+                print_result(counts, hindered);
         doctor_deinit(&doctor);
         return !counts[FINDING_PROBLEM] && !counts[FINDING_UNKNOWN];
 }

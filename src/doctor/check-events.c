@@ -48,7 +48,7 @@ void check_port(const Doctor *doctor, Finding *finding)
         FindingStatus status = facts->is_on_from_start ? FINDING_NOTE : FINDING_PROBLEM;
         g_autofree char *resume = g_strdup_printf("kill -CONT %d", (int)doctor->pid);
 
-        if (!doctor_has_runtime(doctor))
+        if (!doctor_has_runtime(doctor) && !(facts->is_single_file && facts->has_port))
                 return;
         if (facts->has_port)
                 check_open_port(doctor, finding);

@@ -68,6 +68,7 @@ void check_runtime(const Doctor *doctor, Finding *finding)
 {
         const InspectionFacts *facts = &doctor->inspection.facts;
         const char *error = facts->program_error;
+        g_autofree char *attach = g_strdup_printf("clrsym attach %d", (int)doctor->pid);
 
         if (!doctor_is_inspected(doctor))
                 return;
@@ -75,14 +76,20 @@ void check_runtime(const Doctor *doctor, Finding *finding)
                 finding_set(finding, FINDING_PROBLEM,
                             "publish it for CoreCLR: without UseMonoRuntime",
                             "it runs on Mono, which emits nothing to LTTng");
-        else if (facts->has_musl && doctor_has_runtime(doctor))
+        else if (facts->has_musl && doctor_has_runtime(doctor) && !facts->has_provider &&
+                 !facts->has_provider_file)
                 finding_set(finding, FINDING_PROBLEM,
-                            "use an image with glibc: one whose tag does not end with -alpine",
-                            "its runtime is built for musl, and has no LTTng provider");
+                            "take the files of Microsoft's pack for musl, which has one",
+                            "its runtime is built for musl, and there is no LTTng provider beside "
+                            "it");
         else if (facts->is_native_aot)
                 finding_set(finding, FINDING_PROBLEM, "publish it without PublishAot",
                             "it was compiled ahead of time (NativeAOT): its runtime emits nothing "
                             "to LTTng, and perf names its code without help");
+        else if (facts->is_single_file && facts->has_port)
+                finding_set(finding, FINDING_NOTE, attach,
+                            "it was published as a single file, without the LTTng provider: clrsym "
+                            "record and clrsym attach name its methods, and live LTTng cannot");
         else if (facts->is_single_file)
                 finding_set(finding, FINDING_PROBLEM,
                             "publish it without PublishSingleFile, as files",
@@ -258,7 +265,9 @@ void check_registered(const Doctor *doctor, Finding *finding)
         if (!doctor_has_runtime(doctor) || !facts->has_provider || facts->has_lost_tracepoints ||
             !doctor->sessiond.report.has_daemon)
                 return;
-        if (!sessiond_has_provider(&doctor->sessiond, facts->vpid))
+        /* In a pid namespace of its own it may be known by the pid that the session daemon sees. */
+        if (!sessiond_has_provider(&doctor->sessiond, facts->vpid) &&
+            !sessiond_has_provider(&doctor->sessiond, doctor->pid))
                 unregistered_set_finding(doctor, finding);
         else if (facts->is_nested)
                 finding_set(

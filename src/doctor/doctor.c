@@ -134,7 +134,7 @@ static void doctor_read_daemon(Doctor *doctor)
         doctor->n_feeders = report.n_feeders;
 }
 
-/* In a child, too. Writes something if the process is attached. */
+/* In a child, too. Writes how the process is attached; nothing: it is not. */
 static void holder_write_report(int fd, void *data)
 {
         const Doctor *doctor = data;
@@ -147,9 +147,10 @@ static void holder_write_report(int fd, void *data)
         json_array_foreach(json_object_get(reply, "attachments"), i, attachment)
         {
                 const char *state = json_string_value(json_object_get(attachment, "state"));
+                const char *via = json_string_value(json_object_get(attachment, "via"));
 
                 if (json_integer_value(json_object_get(attachment, "pid")) == doctor->pid &&
-                    !g_strcmp0(state, "attached") && write(fd, "yes", 3) < 0)
+                    !g_strcmp0(state, "attached") && via && write(fd, via, strlen(via)) < 0)
                         _exit(1);
         }
 }
@@ -161,6 +162,8 @@ static void doctor_read_holder(Doctor *doctor)
         doctor->is_attached = subprocess_call(holder_write_report, doctor, DAEMON_TIMEOUT_S,
                                               &output) == SUBPROCESS_OK &&
                               *output;
+        doctor->is_by_eventpipe = doctor->is_attached &&
+                                  strstr(output, attach_via_name(ATTACH_VIA_EVENTPIPE)) != NULL;
 }
 
 void doctor_init(Doctor *doctor, const char *socket, pid_t pid)

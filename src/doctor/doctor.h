@@ -23,6 +23,7 @@ typedef struct Doctor {
         int64_t n_feeders;    /* of clrsymd; -1: unknown */
         int64_t n_live;   /* bodies of the process that clrsymd knows to be alive; -1: unknown */
         bool is_attached; /* the process is, by clrsym attach */
+        bool is_by_eventpipe; /* the same, so that it needs no LTTng */
 } Doctor;
 
 void doctor_init(Doctor *doctor, const char *socket, pid_t pid);

@@ -296,6 +296,8 @@ static void inspector_read(Inspector *inspector)
         facts->is_in_time_ns = inspector_is_in_time_ns(inspector);
         if (!facts->runtime) {
                 inspector_read_program(inspector);
+                if (facts->is_single_file)
+                        inspector_read_port(inspector);
                 return;
         }
         inspector_read_port(inspector);

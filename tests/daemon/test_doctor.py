@@ -215,13 +215,16 @@ def test_runtimes(tap, doctor, stand_ins):
     for name, mapped, status, text in (
             ('none', [], 'problem', 'it is not a .NET process'),
             ('Mono', [touch(files / 'libmonosgen-2.0.so')], 'problem', 'runs on Mono'),
-            ('musl', [touch(files / 'ld-musl-x86_64.so.1'), coreclr], 'problem', 'built for musl'),
+            ('musl', [touch(files / 'ld-musl-x86_64.so.1'), coreclr], 'ok', f'{coreclr}'),
+            ('musl, without a provider', [touch(files / 'ld-musl-x86_64.so.1'), touch(files / 'bare' / 'libcoreclr.so')],
+             'problem', 'built for musl'),
             ('CoreCLR', [coreclr], 'ok', f'{coreclr}')):
         with fake(*mapped) as pid:
             found = doctor.findings(str(pid))
             row = found['runtime']
             tap.check(row['status'] == status and text in row['text'], f'runtime: {name}', row)
-            tap.equal('provider' in found, coreclr in mapped, f'runtime: {name}: what follows')
+            tap.equal('provider' in found, any(path.name == 'libcoreclr.so' for path in mapped),
+                      f'runtime: {name}: what follows')
     for program, text in zip(stand_ins, ('ahead of time', 'as a single file', 'not a .NET process')):
         with live.child([program], stdout=subprocess.PIPE) as process:
             process.stdout.readline()
