@@ -336,6 +336,7 @@ EventPipeFeed *eventpipe_feed_new(const char *ingest, const FeedTarget *target,
         feed->ingest = g_strdup(ingest);
         feed->session.reader = nettrace_reader_new(EVENT_USE_CODE_MAPS);
         nettrace_reader_limit(feed->session.reader, FEED_MAX_QUEUED);
+        nettrace_reader_set_ahead(feed->session.reader, target->clock_ahead);
         feed->fd = -1;
         feed->out = g_byte_array_new();
         feed->client =
@@ -446,6 +447,7 @@ void eventpipe_feed_begin_listing(EventPipeFeed *feed)
         feed_source_clear(&feed->listing);
         feed->has_listed = false;
         feed->listing.reader = nettrace_reader_new(EVENT_USE_CODE_MAPS);
+        nettrace_reader_set_ahead(feed->listing.reader, feed->target.clock_ahead);
         feed->is_listing = true;
 }
 

@@ -47,6 +47,7 @@ typedef struct FeedTarget {
         ProcessKey process; /* in its own pid namespace */
         uint32_t uid;
         uint64_t start_ticks; /* in clock ticks since boot */
+        int64_t clock_ahead; /* ns: its CLOCK_MONOTONIC less ours, in a time namespace of its own */
         int64_t clock_offset; /* realtime less CLOCK_MONOTONIC in ns; the same for all workers */
 } FeedTarget;
 

@@ -465,6 +465,7 @@ static void worker_begin_feed(const WorkerJob *job, Worker *worker, uint64_t sin
         const FeedTarget target = {.process = *target_key(&worker->target),
                                    .uid = worker->target.info.uid,
                                    .start_ticks = worker->target.start_ticks,
+                                   .clock_ahead = proc_clock_ahead(worker->target.info.host_pid),
                                    .clock_offset = job->clock_offset};
         g_autofree char *command = NULL;
         BacklogLimits limits;

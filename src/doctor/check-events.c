@@ -102,11 +102,18 @@ void check_switched_on(const Doctor *doctor, Finding *finding)
 
 void check_clock(const Doctor *doctor, Finding *finding)
 {
+        g_autofree char *attach =
+                g_strdup_printf("clrsym attach --via=eventpipe %d", (int)doctor->pid);
+
         if (!doctor_has_runtime(doctor))
                 return;
         if (doctor->inspection.facts.has_clock_plugin)
                 finding_set(finding, FINDING_PROBLEM, "start it without LTTNG_UST_CLOCK_PLUGIN",
                             "the times of its events are of another clock than perf's");
+        else if (doctor->inspection.facts.is_in_time_ns && doctor->inspection.facts.has_port)
+                finding_set(finding, FINDING_NOTE, attach,
+                            "it is in another time namespace: clrsym attach and clrsym record "
+                            "convert the times of its events, and LTTng does not");
         else if (doctor->inspection.facts.is_in_time_ns)
                 finding_set(finding, FINDING_PROBLEM,
                             "start it without a time namespace of its own",

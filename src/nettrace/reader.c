@@ -35,6 +35,7 @@ struct NettraceReader {
         NettraceHeader header;
         bool has_header;
         bool is_finished;
+        int64_t ahead; /* ns: the clock of the stream less ours */
         size_t max_queued;
         uint64_t horizon;        /* ns: the latest promise */
         uint64_t point;          /* ns: of a point of sequence that nothing has followed; or 0 */
@@ -57,6 +58,11 @@ NettraceReader *nettrace_reader_new(EventUse use)
         reader->scratch = DECODE_SCRATCH_INIT;
         reader->max_queued = NETTRACE_MAX_QUEUED;
         return reader;
+}
+
+void nettrace_reader_set_ahead(NettraceReader *reader, int64_t ahead)
+{
+        reader->ahead = ahead;
 }
 
 void nettrace_reader_free(NettraceReader *reader)
@@ -165,12 +171,18 @@ static void reader_take_sample(const NettraceReader *reader, const NettraceEvent
         reader->take_sample(reader->data, &sample);
 }
 
+/* More than INT64_MAX: it is not possible. */
+static uint64_t reader_time(const NettraceReader *reader, uint64_t ticks)
+{
+        return nettrace_header_ns(&reader->header, ticks) - (uint64_t)reader->ahead;
+}
+
 static bool reader_take_event(NettraceReader *reader, const NettraceEvents *events,
                               const NettraceMetadata *metadata, NettraceChunk **chunk,
                               GError **error)
 {
         const NettraceEvent *event = &events->event;
-        uint64_t time = nettrace_header_ns(&reader->header, event->ticks);
+        uint64_t time = reader_time(reader, event->ticks);
         NettraceLoss loss;
 
         if (event->ticks > INT64_MAX || time > INT64_MAX)
@@ -238,7 +250,7 @@ static bool reader_take_point(NettraceReader *reader, const NettraceBlock *block
         uint64_t ticks = nettrace_u64(&cursor);
         uint32_t flags = has_indexes ? nettrace_u32(&cursor) : 0;
         uint32_t n = nettrace_u32(&cursor);
-        uint64_t time = nettrace_header_ns(&reader->header, ticks);
+        uint64_t time = reader_time(reader, ticks);
 
         if (ticks > INT64_MAX || time > INT64_MAX)
                 return reader_fail(error, block->offset, "a sequence point of an impossible time");
@@ -304,6 +316,7 @@ static bool reader_take_header(NettraceReader *reader, const NettraceBlock *bloc
             memcmp(header.digest, reader->header.digest, sizeof(header.digest)) != 0)
                 return reader_fail(error, block->offset, "a second header");
         reader->header = header;
+        reader->header.begin -= (uint64_t)reader->ahead;
         reader->has_header = true;
         reader->threads.begin = reader->header.begin;
         return true;

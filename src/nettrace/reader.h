@@ -28,6 +28,12 @@ void nettrace_reader_free(NettraceReader *reader);
 /* Another limit than NETTRACE_MAX_QUEUED, in bytes. */
 void nettrace_reader_limit(NettraceReader *reader, size_t n_bytes);
 
+/*
+ * The clock of the stream is AHEAD ns ahead of ours: the process is in a time namespace. All times
+ * that come out are of ours. Before anything is pushed.
+ */
+void nettrace_reader_set_ahead(NettraceReader *reader, int64_t ahead);
+
 /* A thread, as the runtime's own sampler found it. */
 typedef struct NettraceSample {
         uint64_t time; /* ns */

@@ -239,6 +239,29 @@ bool proc_has_ended(int pidfd)
         return poll(&fd, 1, 0) != 0;
 }
 
+/* Of the time namespace of a process, against the first one. 0 before Linux 5.6. */
+static int64_t proc_clock_offset(const char *pid)
+{
+        g_autofree char *path = g_strdup_printf("/proc/%s/timens_offsets", pid), *text = NULL;
+        const char *line;
+        gint64 seconds, ns;
+
+        if (!g_file_get_contents(path, &text, NULL, NULL))
+                return 0;
+        line = strstr(text, "monotonic");
+        return line && sscanf(line, "monotonic %" G_GINT64_FORMAT " %" G_GINT64_FORMAT, &seconds,
+                              &ns) == 2
+                       ? seconds * INT64_C(1000000000) + ns
+                       : 0;
+}
+
+int64_t proc_clock_ahead(pid_t pid)
+{
+        g_autofree char *text = g_strdup_printf("%d", (int)pid);
+
+        return proc_clock_offset(text) - proc_clock_offset("self");
+}
+
 char *proc_command(pid_t pid)
 {
         g_autofree char *path = g_strdup_printf("/proc/%d/cmdline", (int)pid);

@@ -64,6 +64,10 @@ bool proc_read(pid_t pid, ProcInfo *ret_info);
  */
 char *proc_command(pid_t pid);
 
+/* ns by which CLOCK_MONOTONIC of the process is ahead of ours: not 0 if it is in another time
+ * namespace, or we are in one. */
+int64_t proc_clock_ahead(pid_t pid);
+
 /* Bytes; more than an ordinary process has of each. */
 #define PROC_MAX_MAPS        (32u << 20) /* 65530 mappings, which the kernel allows */
 #define PROC_MAX_ENVIRONMENT (8u << 20)

@@ -125,6 +125,12 @@ def test_root(tap, place):
                       f'{place.what}, {name}: {"names" if jitted else "the reason"}', code, errors)
 
 
+def test_clock(tap, place):
+    """A time namespace, whose clock is hours ahead."""
+    code, done, jitted, errors = place.run('unshare', '-T', '--fork', '--monotonic', '9999', '--boottime', '9999')
+    tap.check((code, done) == (0, True) and jitted > 0, f'{place.what}: {jitted} jitted frames have names', code, errors)
+
+
 def clrsym(place, *arguments):
     """What is written to standard output by a run that must succeed."""
     return subprocess.run([place.programs.clrsym, *map(str, arguments)], cwd=place.directory, env=place.environment,
@@ -245,7 +251,7 @@ def test(tap, programs, directory, _):
         test_cultures(tap, programs, directory)
     scenes = [test_late, test_killed, test_temporary, test_session]
     if os.geteuid() == 0:
-        scenes += [test_user, test_unreachable, test_root]
+        scenes += [test_user, test_unreachable, test_root, test_clock]
     for version, command in runtimes.commands(tap, directory / 'app'):
         for scene in scenes:
             scene(tap, Scene(programs, directory, f'{version}-{scene.__name__[5:]}', command))
