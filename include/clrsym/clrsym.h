@@ -333,6 +333,11 @@ void clrsym_lines_free(clrsym_lines *lines);
  */
 int clrsym_lines_add_directory(clrsym_lines *lines, const char *path);
 /*
+ * The single-file program PATH was run, and has ended: modules that were beside it are looked for in
+ * it, too. The last 16 are remembered. -ENOMEM.
+ */
+int clrsym_lines_add_program(clrsym_lines *lines, const char *path);
+/*
  * Before the first question. Files in the directory FROM are reported as in TO; the map that was
  * added last wins. -EINVAL: FROM is empty; -ENOMEM.
  */

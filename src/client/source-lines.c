@@ -52,6 +52,11 @@ int clrsym_lines_add_directory(clrsym_lines *lines, const char *path)
         return lines_add_directory(lines->lines, path) ? 0 : -ENOMEM;
 }
 
+int clrsym_lines_add_program(clrsym_lines *lines, const char *path)
+{
+        return bundles_add_program(&lines_sources(lines->lines)->bundles, path) ? 0 : -ENOMEM;
+}
+
 int clrsym_lines_map_source(clrsym_lines *lines, const char *from, const char *to)
 {
         if (!*from)

@@ -61,9 +61,13 @@ static size_t read_at(int fd, uint64_t offset, void *bytes, size_t n)
 
 void bundles_deinit(Bundles *bundles)
 {
+        unsigned i;
+
         if (bundles->unpacked_at)
                 close(bundles->unpacked);
         free(bundles->places);
+        for (i = 0; i < BUNDLE_MAX_PROGRAMS; i++)
+                free(bundles->programs[i]);
         *bundles = (Bundles){0};
 }
 
@@ -335,6 +339,28 @@ bool bundle_is_packed(int host)
         return place.header && place_find_row(&place, host, row_is_packed, NULL, &work);
 }
 
+bool bundles_add_program(Bundles *bundles, const char *path)
+{
+        char **program = &bundles->programs[bundles->next_program];
+        unsigned i;
+
+        for (i = 0; i < BUNDLE_MAX_PROGRAMS; i++)
+                if (bundles->programs[i] && !strcmp(bundles->programs[i], path))
+                        return true;
+        free(*program);
+        *program = strdup(path);
+        bundles->next_program = (bundles->next_program + 1) % BUNDLE_MAX_PROGRAMS;
+        return *program != NULL;
+}
+
+/* Are both paths in one directory, or is the second below it? */
+static bool are_beside(const char *program, const char *module_path)
+{
+        const size_t n = (size_t)(symbol_dirs_name(program) - program);
+
+        return !strncmp(program, module_path, n);
+}
+
 /* "/a/b/App.dll" -> "/a/b/App". */
 static int open_beside(int root, const char *module_path)
 {
@@ -351,8 +377,21 @@ bool bundles_find_image(Bundles *bundles, pid_t pid, int root, const char *modul
                         uint64_t *work, ImageFn fn, void *data)
 {
         FD_AUTO int host = pid > 0 ? rootfs_open_program(pid) : -1;
+        unsigned i;
 
         if (host < 0 && root >= 0)
                 host = open_beside(root, module_path);
-        return host >= 0 && bundles_find_image_in(bundles, host, module_path, work, fn, data);
+        if (host >= 0)
+                return bundles_find_image_in(bundles, host, module_path, work, fn, data);
+        for (i = 0; root >= 0 && i < BUNDLE_MAX_PROGRAMS; i++) {
+                const char *program = bundles->programs[i];
+                FD_AUTO int beside = program && are_beside(program, module_path)
+                                             ? rootfs_open_file(root, program)
+                                             : -1;
+
+                if (beside >= 0 &&
+                    bundles_find_image_in(bundles, beside, module_path, work, fn, data))
+                        return true;
+        }
+        return false;
 }

@@ -26,6 +26,8 @@ typedef struct BundlePlace {
         uint64_t header; /* where the bundle's header is; 0: the file is not a bundle */
 } BundlePlace;
 
+#define BUNDLE_MAX_PROGRAMS 16u
+
 typedef struct Bundles {
         BundlePlace *places; /* owned */
         size_t n_places;
@@ -33,14 +35,20 @@ typedef struct Bundles {
         BundlePlace unpacked_in; /* the bundle that has the assembly that was unpacked last, ... */
         uint64_t unpacked_at;    /* ... and where it has that; 0: none was */
         int unpacked;            /* owned: its bytes */
+        char *programs[BUNDLE_MAX_PROGRAMS]; /* owned: paths of bundles that have ended; or NULL */
+        unsigned next_program;
 } Bundles;
 
 void bundles_deinit(Bundles *bundles);
 
+/* A program that has ended: its modules are those that were beside it. Forgets the one that was
+ * added first, if there are too many. False: no memory. */
+bool bundles_add_program(Bundles *bundles, const char *path);
+
 /*
  * Calls FN for the assembly with the path of the module, in the program that process PID runs; with
- * PID 0, in the program that is called as the module is and beside it, below ROOT. True if FN was.
- * What is read and unpacked is added to WORK.
+ * PID 0, below ROOT in the program that is called as the module is and beside it, and in those
+ * beside it that were added. True if FN was. What is read and unpacked is added to WORK.
  */
 bool bundles_find_image(Bundles *bundles, pid_t pid, int root, const char *module_path,
                         uint64_t *work, ImageFn fn, void *data);

@@ -279,6 +279,9 @@ static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrs
 
         if (!resolver->settings->has_lines)
                 return NULL;
+        /* In a single-file program that has ended. */
+        if (ask->code.mapping && !ask->code.file && !files_of(resolver, ask->pid))
+                clrsym_lines_add_program(resolver->lines, ask->code.mapping->mapping.path);
         ask_image_source(resolver, ask, &answer->body);
         /* The answer may be that of the begin of the function. */
         if (answer->offset != ask->address - answer->body.start) {

@@ -241,6 +241,19 @@ def test_packed(tap, place, _):
         tap.equal(place.left(), ([], []), 'nothing is left')
 
 
+def test_single(tap, place, _):
+    """A single-file program that has ended: its precompiled code has IL offsets, which are in the program's file."""
+    try:
+        program = live.publish(place.directory / 'single', 'net10.0', 'single')
+    except RuntimeError as error:
+        tap.skip('a single-file program that is not compressed', str(error).splitlines()[-1])
+        return
+    code, _, errors = place.record('-F', 1999, '--lines', '-o', 'a.folded', '--', program, 5)
+    counts = re.search(r'(\d+) of \d+ precompiled', errors)
+    tap.check(code == 0 and counts and int(counts[1]) > 50 and ' of ' in errors and 'without an IL offset' not in errors,
+              'a single-file program that has ended: no precompiled frame lacks its IL offset', code, errors)
+
+
 @contextlib.contextmanager
 def on_terminal(place, *arguments):
     """The process, and a generator of what it prints so far."""
@@ -459,7 +472,7 @@ def test_refused(tap, place, command):
 
 def test(tap, programs, directory, _):
     command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
-    for part in (test_command, test_precompiled, test_process, test_packed, test_child, test_strangers, test_closed,
+    for part in (test_command, test_precompiled, test_process, test_packed, test_single, test_child, test_strangers, test_closed,
                  test_unwritten, test_killed_daemon, test_ended, test_interrupted, test_progress, test_without_perf,
                  test_refused):
         part(tap, Place(programs, directory, part.__name__), command)
