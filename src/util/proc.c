@@ -239,7 +239,7 @@ bool proc_has_ended(int pidfd)
         return poll(&fd, 1, 0) != 0;
 }
 
-/* Of the time namespace of a process, against the first one. 0 before Linux 5.6. */
+/* The clock of the process's time namespace less that of the first one. 0 before Linux 5.6. */
 static int64_t proc_clock_offset(const char *pid)
 {
         g_autofree char *path = g_strdup_printf("/proc/%s/timens_offsets", pid), *text = NULL;
