@@ -105,6 +105,12 @@ static void port_set_no_port(const Target *target, GError **error)
                             "the diagnostic port of process %d is closed: start it without "
                             "DOTNET_EnableDiagnostics=0, or with tracing on (clrsym env)",
                             pid);
+        else if (!target->has_coreclr && target_is_native_aot(target))
+                g_set_error(
+                        error, ATTACH_ERROR, ATTACH_ERROR_PORT_OFF,
+                        "process %d was compiled ahead of time (NativeAOT), and has no diagnostic "
+                        "port: perf and clrsym record name its code without",
+                        pid);
         else if (!target->has_coreclr && !target->has_mono && !target->has_provider)
                 g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_NOT_DOTNET,
                             "process %d is not a .NET process, or its runtime has not started yet",

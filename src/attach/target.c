@@ -4,6 +4,7 @@
 #include "attach/error.h"
 
 #include "lines/bundle.h"
+#include "util/elf-file.h"
 #include "util/fd.h"
 #include "util/proc-stat.h"
 #include "util/rootfs.h"
@@ -214,6 +215,21 @@ bool target_has_ended(const Target *target)
 bool target_is_ending(const Target *target)
 {
         return target_ends_within(target, ENDING_MS);
+}
+
+bool target_is_native_aot(const Target *target)
+{
+        FD_AUTO int fd = rootfs_open_program(target->info.host_pid);
+        bool is_compiled;
+        ElfFile file;
+
+        if (fd < 0 || !elf_file_open(&file, fd))
+                return false;
+        /* A single-file program exports the second one, too. */
+        is_compiled = !elf_file_exports(&file, TARGET_SINGLE_FILE_MARK) &&
+                      elf_file_exports(&file, TARGET_COMPILED_MARK);
+        elf_file_close(&file);
+        return is_compiled;
 }
 
 bool target_is_packed(const Target *target)

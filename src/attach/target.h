@@ -13,6 +13,10 @@
 
 #include <glib.h>
 
+/* What programs export that are more than the host of a runtime. */
+#define TARGET_COMPILED_MARK    "DotNetRuntimeDebugHeader"
+#define TARGET_SINGLE_FILE_MARK "DotNetRuntimeInfo"
+
 typedef struct Target {
         ProcInfo info;
         uint64_t start_ticks;
@@ -51,6 +55,9 @@ bool target_check_provider(const Target *target, GError **error);
  * NULL: it can, as far as that shows. */
 char *target_refuses_socket(const Target *target);
 
+/* The program was compiled ahead of time (NativeAOT), and has neither a JIT nor, mostly, a
+ * diagnostic port. */
+bool target_is_native_aot(const Target *target);
 /* Its precompiled code is in no file: it is a single-file program with compressed assemblies. */
 bool target_is_packed(const Target *target);
 

@@ -31,10 +31,6 @@
 #define LIBRARY "liblttng-ust.so."
 #define NEWER   LIBRARY "1"
 
-/* Symbols that programs export which contain the runtime. */
-#define COMPILED_MARK    "DotNetRuntimeDebugHeader"
-#define SINGLE_FILE_MARK "DotNetRuntimeInfo"
-
 #define BOOL(name)                                                                                 \
         {                                                                                          \
 #name, JSON_MEMBER_BOOL, offsetof(InspectionFacts, name), NULL                     \
@@ -188,9 +184,10 @@ static void inspector_read_program(Inspector *inspector)
         }
         if (!elf_file_open(&file, fd))
                 return;
-        facts->is_single_file = elf_file_exports(&file, SINGLE_FILE_MARK);
+        facts->is_single_file = elf_file_exports(&file, TARGET_SINGLE_FILE_MARK);
         /* A single-file program exports the other symbol, too. */
-        facts->is_native_aot = !facts->is_single_file && elf_file_exports(&file, COMPILED_MARK);
+        facts->is_native_aot =
+                !facts->is_single_file && elf_file_exports(&file, TARGET_COMPILED_MARK);
         elf_file_close(&file);
 }
 

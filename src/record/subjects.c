@@ -47,8 +47,8 @@ static const AttachError TOO_EARLY[] = {ATTACH_ERROR_NO_PORT, ATTACH_ERROR_REFUS
                                         ATTACH_ERROR_BROKEN};
 
 /* What it runs is sampled without a runtime's help, and native code has names all the same. */
-static const AttachError NATIVE_ONLY[] = {ATTACH_ERROR_NOT_DOTNET, ATTACH_ERROR_NO_PORT,
-                                          ATTACH_ERROR_PORT_OFF, ATTACH_ERROR_TOO_OLD};
+static const AttachError NATIVE_ONLY[] = {ATTACH_ERROR_NO_PORT, ATTACH_ERROR_PORT_OFF,
+                                          ATTACH_ERROR_TOO_OLD};
 
 Subjects *subjects_new(const SubjectsSettings *settings)
 {

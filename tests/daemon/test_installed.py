@@ -36,6 +36,7 @@ FILES = [
     'libexec/clrsym/clrsym-holder',
     'share/bash-completion/completions/clrsym',
     '{libdir}/babeltrace2/plugins/babeltrace-plugin-clrsym.so',
+    '{libdir}/clrsym/libclrsym-tracepoints.so',
     '{libdir}/libclrsym.so',
     '{libdir}/libclrsym.so.1',
     '{libdir}/libclrsym.so.1.0.0',
