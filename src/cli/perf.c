@@ -12,14 +12,26 @@
 
 #define DEFAULT_INPUT "perf.data"
 
-/* Adds the samples of one of the two recordings that are compared. */
+/* The event of a recording: DATA, a text that the caller frees. */
+static void compare_take_event(const Profile *profile, const ProfileOptions *options, void *data)
+{
+        char **event = data;
+
+        g_free(*event);
+        *event = g_strdup(options->event);
+}
+
+/* Adds the samples of one of the two recordings that are compared. RET_EVENT: NULL, or its event,
+ * which the caller frees. */
 static bool compare_collect(const Options *options, const char *input, bool is_before,
-                            Profile *profile, GError **error)
+                            Profile *profile, char **ret_event, GError **error)
 {
         const PerfNaming job = {
                 .options = options,
                 .input = input,
                 .into = profile,
+                .take = compare_take_event,
+                .data = ret_event,
                 .is_before = is_before,
                 .ends_by_signal = true,
         };
@@ -35,7 +47,8 @@ static bool perf_compare(const Options *options, GError **error)
         g_autofree char *before_name = g_path_get_basename(before);
         g_autofree char *after_name = g_path_get_basename(after);
         g_autofree char *title = g_strdup_printf("%s, compared with %s", after_name, before_name);
-        const ProfileOptions how = {.title = title};
+        g_autofree char *event_before = NULL, *event = NULL;
+        ProfileOptions how = {.title = title};
         g_autoptr(Profile) profile = profile_new();
         bool can_write = outputs != NULL;
         ProfileForm form;
@@ -55,9 +68,11 @@ static bool perf_compare(const Options *options, GError **error)
                             "folded stacks: clrsym perf -o FILE.folded makes them of a recording");
                 return false;
         }
-        if (!compare_collect(options, before, true, profile, error) ||
-            !compare_collect(options, after, false, profile, error))
+        if (!compare_collect(options, before, true, profile, &event_before, error) ||
+            !compare_collect(options, after, false, profile, &event, error))
                 return false;
+        if (!g_strcmp0(event, event_before))
+                how.event = event;
         for (i = 0; i < outputs->len; i++)
                 if (!profile_write(profile, outputs->pdata[i], &how, error))
                         return false;

@@ -209,6 +209,19 @@ static void append_changes(GString *out)
                                        change_colour(step));
 }
 
+/* The time that a sample stands for, on average: after, and before. */
+static void append_seconds(GString *out, const Summary *summary)
+{
+        const double n = (double)MAX(summary->n_samples, 1),
+                     n_before = (double)MAX(summary->n_before, 1);
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_string_append(out, g_ascii_dtostr(text, sizeof(text), (double)summary->period / n / 1e9));
+        g_string_append_c(out, ',');
+        g_string_append(out, g_ascii_dtostr(text, sizeof(text),
+                                            (double)summary->period_before / n_before / 1e9));
+}
+
 static void append_data(const HtmlPage *page, const char *name)
 {
         GString *out = page->out->text;
@@ -239,6 +252,9 @@ static void append_data(const HtmlPage *page, const char *name)
         }
         if (page->profile->has_before)
                 append_changes(out);
+        g_string_append(out, "],\n\"seconds\":[");
+        if (page->profile->has_before && profile_event_is_clock(page->options->event))
+                append_seconds(out, &summary);
         g_string_append(out, "],\n\"kinds\":[");
         for (i = 0; i <= FRAME_COMM; i++)
                 g_string_append_printf(out, "%s\"%s\"", i ? "," : "",

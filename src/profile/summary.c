@@ -46,6 +46,12 @@ void number_append_duration(GString *out, uint64_t ns)
         g_string_append_printf(out, "%" G_GUINT64_FORMAT " ns", (guint64)ns);
 }
 
+static void period_add(uint64_t *period, uint64_t more)
+{
+        if (__builtin_add_overflow(*period, more, period))
+                *period = UINT64_MAX;
+}
+
 void summary_init(Summary *summary, const Profile *profile)
 {
         uint64_t first = UINT64_MAX, last = 0;
@@ -57,13 +63,13 @@ void summary_init(Summary *summary, const Profile *profile)
 
                 if (sample->is_before) {
                         summary->n_before += sample->count;
+                        period_add(&summary->period_before, sample->period);
                         continue;
                 }
                 summary->n_samples += sample->count;
                 first = MIN(first, sample->time);
                 last = MAX(last, sample->time);
-                if (__builtin_add_overflow(summary->period, sample->period, &summary->period))
-                        summary->period = UINT64_MAX;
+                period_add(&summary->period, sample->period);
         }
         if (summary->n_samples) {
                 summary->first = first;
@@ -77,12 +83,26 @@ static void append_counted(GString *out, uint64_t n, const char *noun)
         g_string_append_printf(out, " %s%s", noun, n == 1 ? "" : "s");
 }
 
+/* " (1.2 s)"; nothing for 0. */
+static void append_time(GString *out, uint64_t ns)
+{
+        if (!ns)
+                return;
+        g_string_append(out, " (");
+        number_append_duration(out, ns);
+        g_string_append_c(out, ')');
+}
+
 void summary_append(GString *out, const Summary *summary, const ProfileOptions *options)
 {
+        const bool is_timed = profile_event_is_clock(options->event);
+
         append_counted(out, summary->n_samples, "sample");
         if (summary->n_before) {
+                append_time(out, is_timed ? summary->period : 0);
                 g_string_append(out, ", before ");
                 append_counted(out, summary->n_before, "sample");
+                append_time(out, is_timed ? summary->period_before : 0);
                 return;
         }
         if (options->event)
@@ -91,11 +111,7 @@ void summary_append(GString *out, const Summary *summary, const ProfileOptions *
                 g_string_append(out,
                                 " (by the runtime: managed frames only, of every thread, at safe "
                                 "points)");
-        if (profile_event_is_clock(options->event)) {
-                g_string_append(out, " (");
-                number_append_duration(out, summary->period);
-                g_string_append_c(out, ')');
-        }
+        append_time(out, is_timed ? summary->period : 0);
         g_string_append(out, " in ");
         append_counted(out, summary->n_threads, "thread");
         if (summary->duration) {

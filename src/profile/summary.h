@@ -10,9 +10,10 @@
 typedef struct Summary {
         uint64_t n_samples;
         uint64_t n_before; /* samples that they are compared with; they count nowhere else here */
-        uint64_t first;    /* time of the first, or 0 */
-        uint64_t duration; /* ns from the first sample to the last */
-        uint64_t period;   /* sum */
+        uint64_t period_before; /* of these */
+        uint64_t first;         /* time of the first, or 0 */
+        uint64_t duration;      /* ns from the first sample to the last */
+        uint64_t period;        /* sum */
         uint64_t n_threads;
 } Summary;
 

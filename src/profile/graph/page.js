@@ -75,6 +75,19 @@
     const points = (whole ? part / whole : 0) - (otherWhole ? otherPart / otherWhole : 0);
     return 100 * (isBefore ? -points : points);
   }
+  /* Of two shares: is their difference more than two standard errors? As of profile/change.c. */
+  function isCertain(part, whole, otherPart, otherWhole) {
+    const p = (part + 1) / (whole + 2), q = (otherPart + 1) / (otherWhole + 2);
+    return Math.abs(p - q) > 2 * Math.sqrt(p * (1 - p) / (whole + 2) + q * (1 - q) / (otherWhole + 2));
+  }
+  const certainChange = (part, otherPart) =>
+    isCertain(part, total[0], otherPart, otherTotal[0]) ? change(part, total[0], otherPart, otherTotal[0]) : 0;
+  /* Samples of the recording that is shown, or of the other one, with their share and their time. */
+  function amount(samples, isOther) {
+    const each = data.seconds[isBefore !== isOther ? 1 : 0];
+    return count(samples) + ' (' + share(samples, isOther ? otherTotal[0] : total[0]) +
+      (each ? ', ' + (samples * each).toFixed(2) + ' s)' : ')');
+  }
   const signed = (points) => (points > 0 ? '+' : '') + points.toFixed(2);
 
   /* Labels. */
@@ -434,7 +447,7 @@
       const key = JSON.stringify([frame.method, frame.module, frame.kind]);
       if (!byKey.has(key))
         byKey.set(key, { name: frame.method, module: frame.module, kind: frame.kind, self: 0,
-          total: 0, other: 0, change: 0, colours: [] });
+          total: 0, other: 0, otherTotal: 0, change: 0, changeTotal: 0, colours: [] });
       ofFrame[i] = byKey.get(key);
     });
     for (let i = 1; i < n; i++) {
@@ -445,13 +458,16 @@
       method.colours[colour] = (method.colours[colour] || 0) + self[i] + total[i] / total[0] / n;
       if (i >= (covered.get(method) || 0)) {
         method.total += total[i];
+        method.otherTotal += otherTotal[i];
         covered.set(method, end[i]);
       }
     }
-    for (const method of byKey.values())
-      method.change = change(method.self, total[0], method.other, otherTotal[0]);
+    for (const method of byKey.values()) {
+      method.change = certainChange(method.self, method.other);
+      method.changeTotal = certainChange(method.total, method.otherTotal);
+    }
     return [...byKey.values()].filter((method) => method.kind !== 'thread' && method.kind !== 'session' &&
-      (method.total || method.other));
+      (method.total || method.otherTotal));
   }
   function showMethods() {
     methods ??= sumMethods();
@@ -459,7 +475,7 @@
     const shown = methods.filter((method) => matches(method.name));
     const order = (a, b) => (typeof a === 'number' ? a - b : a < b ? -1 : a > b ? 1 : 0);
     shown.sort((a, b) => (isDescending ? -1 : 1) * order(a[sortKey], b[sortKey]) ||
-      b.total - a.total || order(a.name, b.name));
+      (sortKey === 'change' && Math.abs(b.changeTotal) - Math.abs(a.changeTotal)) || b.total - a.total || order(a.name, b.name));
     $('rows').replaceChildren(...shown.slice(0, ROWS_MAX).map((method) => {
       const row = document.createElement('tr');
       for (const key of ['self', 'total']) {
@@ -467,8 +483,15 @@
         field.append(element('span', '', share(method[key], total[0])));
         row.append(field);
       }
-      if (isComparison)
-        row.append(element('td', 'number', signed(method.change)));
+      if (isComparison) {
+        const words = [['itself ', method.change], ['total ', method.changeTotal]]
+          .filter(([, points]) => points).map(([word, points]) => word + signed(points));
+        const field = element('td', 'number', words.join(', ') || 'none certain');
+        field.title = 'itself ' + amount(method.self, false) + ', ' + (isBefore ? 'after ' : 'before ') +
+          amount(method.other, true) + '; total ' + amount(method.total, false) + ', ' +
+          (isBefore ? 'after ' : 'before ') + amount(method.otherTotal, true);
+        row.append(field);
+      }
       const name = element('td', 'name', ''), swatch = element('i', '', '');
       const module = element('td', 'module', method.module.replace(/.*\/(?=.)/, ''));
       const best = method.colours.reduce((a, sum, i, sums) => (sum > (sums[a] || 0) ? i : a), 0);
