@@ -333,8 +333,8 @@ void clrsym_lines_free(clrsym_lines *lines);
  */
 int clrsym_lines_add_directory(clrsym_lines *lines, const char *path);
 /*
- * The single-file program PATH was run, and has ended: modules that were beside it are looked for in
- * it, too. The last 16 are remembered. -ENOMEM.
+ * The single-file program PATH was run, and has ended: modules that were beside it are looked for
+ * in it, too. The last 16 are remembered. -ENOMEM.
  */
 int clrsym_lines_add_program(clrsym_lines *lines, const char *path);
 /*

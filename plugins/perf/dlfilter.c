@@ -11,6 +11,7 @@
 
 #include "chain.h"
 #include "perf/namer.h"
+#include "perf-map.h"
 #include "survey.h"
 
 #include <perf/perf_dlfilter.h>
@@ -37,6 +38,7 @@ typedef struct Filter {
         uint32_t event_text; /* the number of that name */
         bool has_sample;     /* a sample has come */
         bool has_failed;     /* and the reason was printed */
+        PerfMap map;
 } Filter;
 
 /* perf fills it in before start(). */
@@ -157,6 +159,7 @@ static bool add_link(Filter *filter, const ChainLink *link, EntryRole role, void
         struct perf_dlfilter_al al = {.size = sizeof(al)};
         /* A call that does not return can be the last instruction of a function. */
         bool is_known = perf_dlfilter_fns.resolve_address(ctx, link->address, &al) == 0;
+        const BatchSample *sample = &filter->namer.batch.samples[filter->namer.batch.n_samples - 1];
         MappingKind mapping = is_known ? mapping_kind_of_dso(al.dso) : MAPPING_NOWHERE;
         /* Code of a file is native, with or without a symbol, unless an assembly in it has it. */
         bool is_of_file =
@@ -169,6 +172,10 @@ static bool add_link(Filter *filter, const ChainLink *link, EntryRole role, void
 
         if (!entry)
                 return false;
+        if (is_known && al.sym && perf_map_is_stale(&filter->map, al.dso, sample->pid)) {
+                al.sym = NULL;
+                kind = STREAM_UNKNOWN;
+        }
         entry->ip = link->ip;
         /* What is in no mapping is not code. */
         entry->role = role != ENTRY_FRAME && !is_known ? ENTRY_DROPPED : role;

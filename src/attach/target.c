@@ -176,8 +176,6 @@ bool target_open(pid_t pid, Target *ret_target, GError **error)
                 return target_set_unreadable(&target, errno, error);
         target.directory = g_strdup("/tmp");
         target_take_maps(&target, maps);
-        if (target.has_provider)
-                target.tracepoints = tracepoints_of_process(pid, maps);
         target_take_environment(&target, environment, n);
         /* If it still runs, its pid was not given to another process meanwhile. */
         if (!proc_stat_read(pid, &stat) || stat.start_ticks != target.start_ticks ||
@@ -263,9 +261,17 @@ char *target_refuses_socket(const Target *target)
         return NULL;
 }
 
+Tracepoints target_tracepoints(const Target *target)
+{
+        size_t n;
+        g_autofree char *maps = proc_read_file(target->info.host_pid, "maps", PROC_MAX_MAPS, &n);
+
+        return maps ? tracepoints_of_process(target->info.host_pid, maps) : TRACEPOINTS_UNKNOWN;
+}
+
 bool target_can_emit(const Target *target)
 {
-        return target->has_provider && target->tracepoints != TRACEPOINTS_LOST;
+        return target->has_provider && target_tracepoints(target) != TRACEPOINTS_LOST;
 }
 
 bool target_check_provider(const Target *target, GError **error)

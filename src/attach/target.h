@@ -30,7 +30,6 @@ typedef struct Target {
         bool is_invariant;       /* by its environment: it needs no ICU */
         bool is_never_invariant; /* by its environment: whatever its settings are, it needs ICU */
         bool has_provider;       /* the runtime's LTTng provider is loaded */
-        Tracepoints tracepoints; /* with a provider: whether that gets the runtime's events */
         bool is_port_off;        /* by its environment */
         bool is_lttng_off;       /* by its environment */
 } Target;
@@ -46,6 +45,9 @@ bool target_has_ended(const Target *target);
 /* For a target that hung up: waits up to a second for its end, because the sockets of a process are
  * closed a moment before it has ended. */
 bool target_is_ending(const Target *target);
+/* Those of its runtime: for one that has a provider, whether that gets events. Reads its maps, and
+ * the library. */
+Tracepoints target_tracepoints(const Target *target);
 /* True if it emits events to LTTng, once they are switched on. */
 bool target_can_emit(const Target *target);
 /* False with ERROR set: it does not, and why. */

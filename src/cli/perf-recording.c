@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A file's time of change can be some milliseconds late, and the time of day may be adjusted. */
-#define CHANGE_SLACK_NS NS_PER_SECOND
+#define CHANGE_SLACK_NS (NS_PER_SECOND / 10)
 
 static void process_free(gpointer data)
 {

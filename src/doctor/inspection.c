@@ -287,7 +287,8 @@ static void inspector_read(Inspector *inspector)
         facts->has_mono = inspector->runtime.has_mono;
         facts->has_musl = inspector->runtime.has_musl;
         facts->has_provider = inspector->runtime.has_provider;
-        facts->has_lost_tracepoints = inspector->target.tracepoints == TRACEPOINTS_LOST;
+        facts->has_lost_tracepoints =
+                facts->has_provider && target_tracepoints(&inspector->target) == TRACEPOINTS_LOST;
         facts->runtime = g_strdup(inspector->runtime.directory);
         inspector_read_environment(inspector);
         facts->is_in_time_ns = inspector_is_in_time_ns(inspector);

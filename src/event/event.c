@@ -368,21 +368,31 @@ bool event_name_is_dotnet(const char *lttng_name)
         return g_str_has_prefix(lttng_name, "DotNETRuntime");
 }
 
-const Event *event_by_name(const char *lttng_name)
+/* The event's own name in an LTTng name, and its provider; NULL: of no provider that has rows. */
+static const char *event_take_provider(const char *lttng_name, Provider *ret_provider)
 {
         const char *colon = strchr(lttng_name, ':');
-        size_t i, n, provider;
+        const size_t n = colon ? (size_t)(colon - lttng_name) : 0;
+        size_t provider;
 
-        if (!colon)
-                return NULL;
-        n = (size_t)(colon - lttng_name);
-        for (provider = 0; provider < G_N_ELEMENTS(PROVIDER_NAMES); provider++)
+        for (provider = 0; colon && provider < G_N_ELEMENTS(PROVIDER_NAMES); provider++)
                 if (strlen(PROVIDER_NAMES[provider]) == n &&
-                    !memcmp(PROVIDER_NAMES[provider], lttng_name, n))
-                        break;
-        for (i = 0; i < n_event_table; i++)
-                if (event_table[i].provider == provider && event_table[i].name[0] == colon[1] &&
-                    !strcmp(event_table[i].name, colon + 1))
+                    !memcmp(PROVIDER_NAMES[provider], lttng_name, n)) {
+                        *ret_provider = (Provider)provider;
+                        return colon + 1;
+                }
+        return NULL;
+}
+
+const Event *event_by_name(const char *lttng_name)
+{
+        Provider provider = _PROVIDER_MAX;
+        const char *name = event_take_provider(lttng_name, &provider);
+        size_t i;
+
+        for (i = 0; name && i < n_event_table; i++)
+                if (event_table[i].provider == provider && event_table[i].name[0] == *name &&
+                    !strcmp(event_table[i].name, name))
                         return &event_table[i];
         return NULL;
 }
@@ -438,22 +448,20 @@ static size_t event_split_name(const char *name, unsigned *ret_version)
 const Event *event_by_name_or_later(const char *lttng_name, bool *ret_is_later)
 {
         const Event *event = event_by_name(lttng_name), *found = NULL;
-        const char *colon = strchr(lttng_name, ':');
+        Provider provider = _PROVIDER_MAX;
+        const char *name = event_take_provider(lttng_name, &provider);
         unsigned version, row_version;
         size_t n, i;
 
         *ret_is_later = false;
-        if (event || !colon)
+        if (event || !name)
                 return event;
-        n = event_split_name(colon + 1, &version);
+        n = event_split_name(name, &version);
         for (i = 0; i < n_event_table; i++) {
                 const Event *row = &event_table[i];
-                const char *provider = provider_name(row->provider);
 
-                if (strlen(provider) == (size_t)(colon - lttng_name) &&
-                    !memcmp(provider, lttng_name, strlen(provider)) &&
-                    event_split_name(row->name, &row_version) == n &&
-                    !memcmp(row->name, colon + 1, n) && row->version < version &&
+                if (row->provider == provider && event_split_name(row->name, &row_version) == n &&
+                    !memcmp(row->name, name, n) && row->version < version &&
                     (!found || row->version > found->version))
                         found = row;
         }

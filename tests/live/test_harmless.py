@@ -198,13 +198,20 @@ def test_closed(tap, place, program):
     tap.check(code == 0 and len(re.findall('the diagnostic port of process .* is closed', errors)) == 1,
               f'{place.what}: the reason why it is not attached', code, errors)
     end = place.directory / 'end'
-    with live.child([*program, 18000, end], env={**place.environment, 'DOTNET_EnableDiagnostics': '0'}) as process:
+    variables = {'DOTNET_EnableDiagnostics': '0', 'DOTNET_EnableWriteXorExecute': '0'}
+    with live.child([*program, 18000, end], env={**place.environment, **variables}) as process:
         time.sleep(1)
+        # As an earlier process with its pid has left it.
+        stale = pathlib.Path(f'/tmp/perf-{process.pid}.map')
+        stale.write_text('0 ffffffffffffffff stale_name\n', encoding='ascii')
+        os.utime(stale, (time.time() - 3600,) * 2)
         code, _, errors = place.record('-o', 'a.folded', '-d', 1, '-p', process.pid)
         tap.check(code == 0 and re.search(r'recorded all the same: the diagnostic port of process \d+ is closed', errors),
                   f'{place.what}: -p, the same', code, errors)
-        tap.check('libcoreclr.so' in (place.directory / 'a.folded').read_text(encoding='utf-8'),
-                  f'{place.what}: with its native code')
+        folded = (place.directory / 'a.folded').read_text(encoding='utf-8')
+        stale.unlink()
+        tap.check('libcoreclr.so' in folded and 'stale_name' not in folded,
+                  f'{place.what}: with its native code, and no name of a perf map that is older')
         end.touch()
         tap.equal(process.wait(20), 0, f'{place.what}: it ends as it would have')
 

@@ -75,11 +75,11 @@ START_TEST(test_recording)
         /* Their times of the day are the recording's, or later, less a second. */
         recording_write_mappings(recording, file);
         fclose(file);
-        ck_assert_str_eq(mappings, "80 4096 4608 0 742190938127 1795228331045265000 254 0 5 1 6 "
+        ck_assert_str_eq(mappings, "80 4096 4608 0 742190938127 1795228331945265000 254 0 5 1 6 "
                                    "/a/b.dll\n"
-                                   "80 8192 8704 0 0 1795228330045265000 254 0 7 1 6 "
+                                   "80 8192 8704 0 0 1795228330945265000 254 0 7 1 6 "
                                    "/a/C.EXE (deleted)\n"
-                                   "70 8192 8704 0 0 1795228330045265000 254 0 7 1 6 "
+                                   "70 8192 8704 0 0 1795228330945265000 254 0 7 1 6 "
                                    "/a/b.dll\n");
         free(mappings);
 
