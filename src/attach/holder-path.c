@@ -4,8 +4,8 @@
 #include "attach/error.h"
 #include "util/runtime-path.h"
 
-#include <string.h>
 #include <stdbool.h>
+#include <string.h>
 #include <unistd.h>
 
 #define NAME    "holder"

@@ -105,7 +105,7 @@ static void port_set_no_port(const Target *target, GError **error)
                             "the diagnostic port of process %d is closed: start it without "
                             "DOTNET_EnableDiagnostics=0, or with tracing on (clrsym env)",
                             pid);
-        else if (!target->has_coreclr && target_is_native_aot(target))
+        else if (!target->has_coreclr && target_is_compiled(target))
                 g_set_error(
                         error, ATTACH_ERROR, ATTACH_ERROR_PORT_OFF,
                         "process %d was compiled ahead of time (NativeAOT), and has no diagnostic "

@@ -215,19 +215,27 @@ bool target_is_ending(const Target *target)
         return target_ends_within(target, ENDING_MS);
 }
 
-bool target_is_native_aot(const Target *target)
+TargetProgram target_program_of_file(int fd)
 {
-        FD_AUTO int fd = rootfs_open_program(target->info.host_pid);
-        bool is_compiled;
+        TargetProgram program = TARGET_PROGRAM_OTHER;
         ElfFile file;
 
-        if (fd < 0 || !elf_file_open(&file, fd))
-                return false;
-        /* A single-file program exports the second one, too. */
-        is_compiled = !elf_file_exports(&file, TARGET_SINGLE_FILE_MARK) &&
-                      elf_file_exports(&file, TARGET_COMPILED_MARK);
+        if (!elf_file_open(&file, fd))
+                return TARGET_PROGRAM_OTHER;
+        /* A single-file program exports the other symbol, too. */
+        if (elf_file_exports(&file, "DotNetRuntimeInfo"))
+                program = TARGET_PROGRAM_SINGLE_FILE;
+        else if (elf_file_exports(&file, "DotNetRuntimeDebugHeader"))
+                program = TARGET_PROGRAM_COMPILED;
         elf_file_close(&file);
-        return is_compiled;
+        return program;
+}
+
+bool target_is_compiled(const Target *target)
+{
+        FD_AUTO int fd = rootfs_open_program(target->info.host_pid);
+
+        return fd >= 0 && target_program_of_file(fd) == TARGET_PROGRAM_COMPILED;
 }
 
 bool target_is_packed(const Target *target)
@@ -292,8 +300,7 @@ bool target_check_provider(const Target *target, GError **error)
         else if (target->has_musl)
                 why = "its runtime is built for musl, and could not load "
                       "libcoreclrtraceptprovider.so, which needs a liblttng-ust for musl in the "
-                      "root "
-                      "directory of the process";
+                      "root directory of the process";
         else if (target->has_coreclr)
                 why = "its runtime could not load libcoreclrtraceptprovider.so, which needs "
                       "liblttng-ust.so.0 in the root directory of the process";

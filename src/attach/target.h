@@ -13,9 +13,13 @@
 
 #include <glib.h>
 
-/* What programs export that are more than the host of a runtime. */
-#define TARGET_COMPILED_MARK    "DotNetRuntimeDebugHeader"
-#define TARGET_SINGLE_FILE_MARK "DotNetRuntimeInfo"
+/* What a program is, by what it exports. */
+typedef enum TargetProgram {
+        TARGET_PROGRAM_OTHER,       /* such as the host of a runtime */
+        TARGET_PROGRAM_SINGLE_FILE, /* a runtime is in it */
+        TARGET_PROGRAM_COMPILED,    /* ahead of time (NativeAOT): it has no JIT, and mostly no
+                                       diagnostic port */
+} TargetProgram;
 
 typedef struct Target {
         ProcInfo info;
@@ -57,9 +61,10 @@ bool target_check_provider(const Target *target, GError **error);
  * NULL: it can, as far as that shows. */
 char *target_refuses_socket(const Target *target);
 
-/* The program was compiled ahead of time (NativeAOT), and has neither a JIT nor, mostly, a
- * diagnostic port. */
-bool target_is_native_aot(const Target *target);
+/* That of the program's file. OTHER: also if FD cannot be read. */
+TargetProgram target_program_of_file(int fd);
+/* True if it was compiled ahead of time. */
+bool target_is_compiled(const Target *target);
 /* Its precompiled code is in no file: it is a single-file program with compressed assemblies. */
 bool target_is_packed(const Target *target);
 

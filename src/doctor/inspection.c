@@ -176,19 +176,15 @@ static void inspector_read_program(Inspector *inspector)
 {
         FD_AUTO int fd = rootfs_open_program(inspector->pid);
         InspectionFacts *facts = &inspector->facts;
-        ElfFile file;
+        TargetProgram program;
 
         if (fd < 0) {
                 facts->program_error = g_strdup(g_strerror(errno));
                 return;
         }
-        if (!elf_file_open(&file, fd))
-                return;
-        facts->is_single_file = elf_file_exports(&file, TARGET_SINGLE_FILE_MARK);
-        /* A single-file program exports the other symbol, too. */
-        facts->is_native_aot =
-                !facts->is_single_file && elf_file_exports(&file, TARGET_COMPILED_MARK);
-        elf_file_close(&file);
+        program = target_program_of_file(fd);
+        facts->is_single_file = program == TARGET_PROGRAM_SINGLE_FILE;
+        facts->is_native_aot = program == TARGET_PROGRAM_COMPILED;
 }
 
 /* The kernel takes connections to a stopped process, too. So the runtime itself has to answer. */
