@@ -11,9 +11,6 @@
 #include <unistd.h>
 
 #define LIBRARY "libclrsym-tracepoints.so"
-/* In the build tree. */
-#define BUILT_CLRSYM  "/src/cli"
-#define BUILT_LIBRARY "/plugins/tracepoints/" LIBRARY
 
 #define FRAMEWORK "shared/Microsoft.NETCore.App"
 
@@ -73,16 +70,15 @@ char *preload_library(void)
 {
         g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
         g_autofree char *directory = self ? g_path_get_dirname(self) : NULL;
-        g_autofree char *path = NULL;
+        g_autofree char *built = directory ? g_build_filename(directory, "..", "..", "plugins",
+                                                              "tracepoints", LIBRARY, NULL)
+                                           : NULL;
 
-        if (directory && g_str_has_suffix(directory, BUILT_CLRSYM))
-                path = g_strdup_printf("%.*s" BUILT_LIBRARY,
-                                       (int)(strlen(directory) - strlen(BUILT_CLRSYM)), directory);
-        if (!path || access(path, R_OK) < 0) {
-                g_free(path);
-                path = g_strdup(CLRSYM_TRACEPOINTS_DIR "/" LIBRARY);
-        }
-        return access(path, R_OK) == 0 ? g_steal_pointer(&path) : NULL;
+        if (built && access(built, R_OK) == 0)
+                return g_canonicalize_filename(built, NULL);
+        return access(CLRSYM_TRACEPOINTS_DIR "/" LIBRARY, R_OK) == 0
+                       ? g_strdup(CLRSYM_TRACEPOINTS_DIR "/" LIBRARY)
+                       : NULL;
 }
 
 void preload_note(void)

@@ -276,11 +276,13 @@ static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrs
                                    clrsym_line *ret)
 {
         clrsym_line_status status;
+        pid_t files;
 
         if (!resolver->settings->has_lines)
                 return NULL;
+        files = files_of(resolver, ask->pid);
         /* In a single-file program that has ended. */
-        if (ask->code.mapping && !ask->code.file && !files_of(resolver, ask->pid))
+        if (ask->code.mapping && !ask->code.file && !files)
                 clrsym_lines_add_program(resolver->lines, ask->code.mapping->mapping.path);
         ask_image_source(resolver, ask, &answer->body);
         /* The answer may be that of the begin of the function. */
@@ -289,7 +291,7 @@ static const clrsym_line *ask_line(BatchResolver *resolver, const Ask *ask, clrs
                 answer->line_il_offset = -1;
                 answer->il_kind = CLRSYM_IL_UNKNOWN;
         }
-        status = clrsym_lines_find(resolver->lines, files_of(resolver, ask->pid), answer, ret);
+        status = clrsym_lines_find(resolver->lines, files, answer, ret);
         resolver->counts.n[COUNT_LINE_FOUND + status]++;
         return status == CLRSYM_LINE_FOUND ? ret : NULL;
 }
