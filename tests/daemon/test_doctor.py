@@ -411,7 +411,7 @@ def test_session(tap, doctor, emitter):
             doctor.expect(tap, 'registered', 'problem', 'does not know it', 'fixed', str(pid))
         test_tracked(tap, doctor)
         test_odd_name(tap, doctor, lttng)
-        daemon.send_signal(signal.SIGSTOP)
+        live.freeze(daemon.pid)
         doctor.expect(tap, 'sessiond', 'problem', 'does not answer', 'stopped')
         daemon.send_signal(signal.SIGCONT)
 

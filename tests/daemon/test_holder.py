@@ -312,7 +312,7 @@ def test_stopped_worker(tap, holder, process):
         waiting = holder.send('attach', target)
         live.wait_for('its worker', lambda: holder.state(target) and workers_of(process), process)
         worker, = workers_of(process)
-        os.kill(worker, signal.SIGSTOP)
+        live.freeze(worker)
         answer, seconds = took(holder.ask, 'detach', target)
         tap.check('pid' in answer and seconds < 30,
                   f'a worker that does nothing any more is killed, after {seconds:.2f} s', answer)
@@ -326,7 +326,7 @@ def test_killed_together(tap, holder, process):
         answer = holder.ask('attach', target)
         tap.check(answer.get('pid') == target, 'a calm process is attached', answer)
         worker, = workers_of(process)
-        os.kill(worker, signal.SIGSTOP)
+        live.freeze(worker)
     os.kill(worker, signal.SIGKILL)
     live.wait_for('the end of the attachment', lambda: not holder.ask('list')['attachments'],
                   process)
@@ -345,7 +345,7 @@ def test_end(tap, holder):
     with runtimes(holder, 'flood') as (target,), holder.running() as process:
         waiting = holder.send('attach', target)
         live.wait_for('its worker', lambda: holder.state(target) and workers_of(process), process)
-        os.kill(workers_of(process)[0], signal.SIGSTOP)
+        live.freeze(workers_of(process)[0])
         begin = time.monotonic()
         process.terminate()
         code = process.wait(60)

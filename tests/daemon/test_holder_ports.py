@@ -152,7 +152,7 @@ def test_reused_caller(tap, holder, process):
     directory = holder.directory / 'tmp-caller'
     directory.mkdir()
     directory.chmod(0o777)
-    process.send_signal(signal.SIGSTOP)
+    live.freeze(process.pid)
     with left(CALLER, holder.directory / 'port') as (pid, output):
         command = [*as_user(NOBODY), sys.executable, '-c', RUNTIME, str(directory), 'calm', '1']
         with with_number(pid, command, TMPDIR=str(directory)) as line:

@@ -14,9 +14,12 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'traces'))
+HERE = pathlib.Path(__file__).resolve().parent
+for sibling in ('traces', 'live'):
+    sys.path.insert(0, str(HERE.parent / sibling))
 
 import ingest  # pylint: disable=wrong-import-position
+import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 from installed import private_mounts  # pylint: disable=wrong-import-position
 from test_daemon import Client, feed, wait_for  # pylint: disable=wrong-import-position
@@ -164,8 +167,7 @@ def check_watchdog(tap, programs, directory):
         tap.check(len(times) >= 15 and max(gaps) < period, 'WATCHDOG=1 comes often enough',
                   len(times), max(gaps, default=None))
         tap.check(len(times) <= 24, 'and no more often than needed', len(times))
-        daemon.process.send_signal(signal.SIGSTOP)
-        time.sleep(0.1)
+        live.freeze(daemon.process.pid)
         while manager.next(0):
             pass
         tap.equal(manager.times('WATCHDOG', 3 * period), [], 'a loop that stands still is silent')

@@ -91,6 +91,14 @@ def start_ticks(pid):
     return int(stat.rpartition(')')[2].split()[19])
 
 
+def freeze(pid):
+    """Stops a process. The signal reaches one thread first: another one may run until all have stopped."""
+    os.kill(pid, signal.SIGSTOP)
+    wait_for(f'the stop of {pid}', lambda: all(
+        re.search(r'^State:\s+T', path.read_text(encoding='utf-8'), re.MULTILINE)
+        for path in pathlib.Path(f'/proc/{pid}/task').glob('*/status')))
+
+
 @contextlib.contextmanager
 def child(command, stop=signal.SIGTERM, **options):
     """A process that has ended when the `with` has."""

@@ -80,7 +80,7 @@ def refusals(cases):
             path.unlink()
         cases.refused(process.pid, 'no-port', 'it was removed', 'socket removed')
     with cases.program() as process:
-        process.send_signal(signal.SIGSTOP)
+        live.freeze(process.pid)
         cases.refused(process.pid, 'silent', f'kill -CONT {process.pid}', 'stopped')
         process.send_signal(signal.SIGCONT)
         done = cases.clrsym('attach', str(process.pid), '--wait=0')

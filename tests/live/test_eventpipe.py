@@ -123,7 +123,7 @@ def test_one(tap, feed, command, directory):
         tap.check(complete(again) > complete(row) and again['methods'] >= row['methods']
                   and not again['new'], 'listed again', row, again)
         _, workers = holder_of(program.pid)
-        os.kill(workers[0], signal.SIGSTOP)
+        live.freeze(workers[0])
         live.wait_for('another worker', lambda: is_back(feed, program, 1), program.process)
         tap.check(not pathlib.Path(f'/proc/{workers[0]}').exists(),
                   'its worker stopped: it is killed, and there is another')
@@ -180,7 +180,7 @@ def test_stays(tap, feed, command, directory):
     program = attached.Busy(command, directory / 'stays')
     with program.running(DOTNET_LTTng='0'):
         row = attach(feed, program)
-        os.kill(feed.daemon.process.pid, signal.SIGSTOP)
+        live.freeze(feed.daemon.process.pid)
         n_before = len(program.codes())
         run_for(1)
         os.kill(feed.daemon.process.pid, signal.SIGCONT)
@@ -209,7 +209,7 @@ def test_spilled(tap, feed, command, directory):
     with program.running(DOTNET_LTTng='0'):
         row = attach(feed, program)
         _, (worker, *_) = holder_of(program.pid)
-        os.kill(feed.daemon.process.pid, signal.SIGSTOP)
+        live.freeze(feed.daemon.process.pid)
         try:
             live.wait_for('the file', lambda: spilled(worker) > 1 << 20, program.process)
         finally:
@@ -233,7 +233,7 @@ def test_unread(tap, feed, program, how):
         attach(feed, program)
         _, (worker, *_) = holder_of(program.pid)
         if how == 'stopped':
-            os.kill(worker, signal.SIGSTOP)
+            live.freeze(worker)
         else:
             tracer = stack.enter_context(live.child([sys.executable, '-c', TRACER, str(worker)],
                                                     stdout=subprocess.PIPE))

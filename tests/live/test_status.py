@@ -68,7 +68,7 @@ class World(test_session.Sessions):
 
     @contextlib.contextmanager
     def hanging_relayd(self):
-        os.kill(self.relayd(), signal.SIGSTOP)
+        live.freeze(self.relayd())
         try:
             yield
         finally:
@@ -149,7 +149,7 @@ def test_recorded(tap, world):
         live.run('lttng', 'stop', 'rec')
         tap.equal(world.session('rec')['state'], 'stopped', 'one that is stopped')
         sessiond, = running('lttng-sessiond')
-        os.kill(sessiond, signal.SIGSTOP)
+        live.freeze(sessiond)
         row = world.session('rec')
         tap.check(row['state'] == 'unknown' and 'does not answer' in row['reason'],
                   'a session daemon that hangs keeps nobody', row)
@@ -200,7 +200,7 @@ def test_feeder(tap, world, emitter):
         live.wait_for('the methods', lambda: world.status()['method_loads'] > 0, feed)
 
         # Repairs nothing while it is stopped.
-        feed.send_signal(signal.SIGSTOP)
+        live.freeze(feed.pid)
         sessiond, = running('lttng-sessiond')
         os.kill(sessiond, signal.SIGKILL)
         live.wait_for('its end', lambda: sessiond not in running('lttng-sessiond'))
