@@ -27,6 +27,9 @@
  */
 #define KEYWORDS       UINT64_C(0x60000a2098)
 #define KEYWORD_LOADER 0x8
+/* Collections. At a higher level, the runtime reports allocations with the same keyword. */
+#define KEYWORD_GC 0x1
+#define GC_LEVEL   4
 
 /* What the runtime takes for a rundown if no keywords are given, and the settings of tiered
  * compilation, which no other event has. */
@@ -97,6 +100,8 @@ bool eventpipe_session_drain(const EventPipeSession *session)
 {
         uint64_t n_bytes = 0;
 
+        if (session->beside && session->beside->fd >= 0)
+                eventpipe_drain(session->beside, &n_bytes);
         return eventpipe_drain(session, &n_bytes);
 }
 
@@ -149,24 +154,22 @@ static bool eventpipe_is_unknown(uint32_t code)
         return code == IPC_E_UNKNOWN_COMMAND || code == IPC_E_BAD_ENCODING;
 }
 
-static bool eventpipe_open(const Target *target, const EventPipeSink *sink, bool lists_precompiled,
+/* By the first command that the runtime has; that of WHAT is not used. */
+static bool eventpipe_open(const Target *target, const IpcCollect *what, const EventPipeSink *sink,
                            EventPipeSession *ret_session, GError **error)
 {
         g_autofree IpcReply *reply = g_new(IpcReply, 1);
+        IpcCollect collect = *what;
         size_t i;
 
+        collect.is_read = sink != NULL;
         for (i = 0; i < G_N_ELEMENTS(COMMANDS); i++) {
-                const IpcCollect collect = {.command = COMMANDS[i].command,
-                                            .provider = {PROVIDER, KEYWORDS, LEVEL},
-                                            .other = {PRIVATE, PRIVATE_KEYWORDS, LEVEL},
-                                            .rundown_keywords =
-                                                    lists_precompiled ? PRECOMPILED_KEYWORDS : 0,
-                                            .is_read = sink != NULL};
                 EventPipeSession session = {.is_persistent = COMMANDS[i].is_persistent && !sink,
                                             .sink = sink};
                 g_autoptr(GError) refusal = NULL;
                 uint32_t code;
 
+                collect.command = COMMANDS[i].command;
                 session.fd = eventpipe_collect(target, &collect, /* other= */ NULL, reply,
                                                &session.id, &code, &refusal);
                 if (session.fd >= 0) {
@@ -181,17 +184,30 @@ static bool eventpipe_open(const Target *target, const EventPipeSink *sink, bool
         return false;
 }
 
+static const IpcCollect CODE = {.provider = {PROVIDER, KEYWORDS, LEVEL},
+                                .other = {PRIVATE, PRIVATE_KEYWORDS, LEVEL}};
+
 bool eventpipe_session_open(const Target *target, EventPipeSession *ret_session, GError **error)
 {
-        return eventpipe_open(target, /* sink= */ NULL, /* lists_precompiled= */ false, ret_session,
-                              error);
+        return eventpipe_open(target, &CODE, /* sink= */ NULL, ret_session, error);
 }
 
 bool eventpipe_session_open_read(const Target *target, const EventPipeSink *sink,
                                  bool lists_precompiled, EventPipeSession *ret_session,
                                  GError **error)
 {
-        return eventpipe_open(target, sink, lists_precompiled, ret_session, error);
+        IpcCollect collect = CODE;
+
+        collect.rundown_keywords = lists_precompiled ? PRECOMPILED_KEYWORDS : 0;
+        return eventpipe_open(target, &collect, sink, ret_session, error);
+}
+
+bool eventpipe_session_open_collections(const Target *target, const EventPipeSink *sink,
+                                        EventPipeSession *ret_session, GError **error)
+{
+        static const IpcCollect COLLECTIONS = {.provider = {PROVIDER, KEYWORD_GC, GC_LEVEL}};
+
+        return eventpipe_open(target, &COLLECTIONS, sink, ret_session, error);
 }
 
 /* Samples need stacks, which the oldest command switches on. */

@@ -29,6 +29,8 @@ typedef struct EventPipeSession {
         bool is_persistent;        /* nothing is written into it: it outlives its reader */
         const EventPipeSink *sink; /* borrowed; NULL: the stream is discarded */
         _Atomic uint64_t *n_taken; /* borrowed; NULL: nobody counts the bytes that were read */
+        /* Borrowed: another session of the target, which is drained with this one; NULL: none */
+        const struct EventPipeSession *beside;
 } EventPipeSession;
 
 /* Switches on the events of loads, unloads, modules, IL maps and precompiled entry points. */
@@ -41,6 +43,9 @@ bool eventpipe_session_open(const Target *target, EventPipeSession *ret_session,
 bool eventpipe_session_open_read(const Target *target, const EventPipeSink *sink,
                                  bool lists_precompiled, EventPipeSession *ret_session,
                                  GError **error);
+/* Switches on the events of garbage collections instead: some ten to a hundred for each one. */
+bool eventpipe_session_open_collections(const Target *target, const EventPipeSink *sink,
+                                        EventPipeSession *ret_session, GError **error);
 /*
  * Switches on the runtime's own sampler instead: it stops all threads about a thousand times a
  * second. Its samples are for SINK, as above.

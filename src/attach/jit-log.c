@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "attach/jit-log.h"
 
+#include "attach/target-log.h"
+
 #include <glib.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Compilations of one thread that have begun and not ended: more are not real. */
@@ -10,9 +11,6 @@
 
 /* Threads that compile at a time: more are not real either. */
 #define MAX_THREADS 1024
-
-/* Thousands of methods are compiled in a second. */
-#define BUFFER_SIZE (64u << 10)
 
 typedef struct JitBegun {
         uint64_t method_id;
@@ -25,24 +23,20 @@ typedef struct JitThread {
 } JitThread;
 
 struct JitLog {
-        FILE *file;
+        TargetLog *file; /* owned */
         int32_t pid;
         GHashTable *threads; /* tid -> owned JitThread, of those that compile */
-        uint64_t n_bytes;    /* of the file; JIT_LOG_MAX_BYTES at most */
 };
 
 JitLog *jit_log_open(const char *path, int32_t pid)
 {
-        g_autofree char *directory = g_path_get_dirname(path), *name = g_path_get_basename(path);
-        g_autofree char *own = g_build_filename(directory, JIT_LOG_DIRECTORY, name, NULL);
-        FILE *file = fopen(own, "ae");
+        TargetLog *file = target_log_open(path, JIT_LOG_DIRECTORY, JIT_LOG_MAX_BYTES);
         JitLog *log;
 
         if (!file)
                 return NULL;
         log = g_new0(JitLog, 1);
         log->file = file;
-        setvbuf(file, NULL, _IOFBF, BUFFER_SIZE);
         log->pid = pid;
         log->threads = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
         return log;
@@ -52,7 +46,7 @@ void jit_log_close(JitLog *log)
 {
         if (!log)
                 return;
-        fclose(log->file);
+        target_log_close(log->file);
         g_hash_table_unref(log->threads);
         g_free(log);
 }
@@ -80,11 +74,7 @@ static void jit_log_begin(JitThread *thread, const Record *record)
 
 static void jit_log_write(JitLog *log, const JitLogEntry *entry)
 {
-        if (log->n_bytes + sizeof(*entry) > JIT_LOG_MAX_BYTES)
-                return;
-        fwrite(entry, sizeof(*entry), 1, log->file);
-        log->n_bytes += sizeof(*entry);
-        if (log->n_bytes + sizeof(*entry) > JIT_LOG_MAX_BYTES)
+        if (target_log_write(log->file, entry, sizeof(*entry)))
                 g_warning(
                         "process %d compiled more methods than its log has room for: the method is "
                         "not shown for later samples in the JIT",

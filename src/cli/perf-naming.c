@@ -576,7 +576,7 @@ static bool run_profile(Naming *naming, GError **error)
         PerfRun run = {.output_fd = -1, .fn = perf_profile_take, .data = &profile};
         bool ok;
 
-        perf_profile_init(&profile, naming->job->compiling, naming->job->into);
+        perf_profile_init(&profile, naming->job->activity, naming->job->into);
         profile.is_before = naming->job->is_before;
         ok = run_filter(naming, &run, error);
         if (ok && !stream_reader_is_whole(profile.reader)) {

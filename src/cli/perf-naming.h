@@ -21,13 +21,13 @@ typedef struct PerfNaming {
         /* Also called with the profile. NULL: nobody wants it. */
         void (*take)(const Profile *profile, const ProfileOptions *options, void *data);
         void *data;
-        Profile *into;            /* borrowed: gets the samples; NULL: a profile of its own */
-        bool is_before;           /* the samples are those that others are compared with */
-        PerfCompiling *compiling; /* borrowed; NULL: it is not known what the JIT compiles */
-        bool is_own;              /* perf ran in our pid namespace */
-        bool is_over;             /* no more events come: they are not waited for */
-        bool is_quiet;            /* neither notes nor counts are printed */
-        bool ends_by_signal;      /* one that came is raised again once files are removed */
+        Profile *into;          /* borrowed: gets the samples; NULL: a profile of its own */
+        bool is_before;         /* the samples are those that others are compared with */
+        PerfActivity *activity; /* borrowed; NULL: it is not known what the runtime did when */
+        bool is_own;            /* perf ran in our pid namespace */
+        bool is_over;           /* no more events come: they are not waited for */
+        bool is_quiet;          /* neither notes nor counts are printed */
+        bool ends_by_signal;    /* one that came is raised again once files are removed */
 } PerfNaming;
 
 /* Prints a line of counts to stderr. False with ERROR set, or, if the reader of stdout went away,

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#define JIT "libclrjit.so"
+#define JIT     "libclrjit.so"
+#define RUNTIME "libcoreclr.so"
 
 #define CORE_LIBRARY "System.Private.CoreLib.dll"
 /* The thread of a runtime that serves sessions. */
@@ -41,6 +42,15 @@ static SessionRole frame_role(const ProfileFrame *frame)
                 if (strstr(frame->name, SESSION_METHODS[i].method))
                         return SESSION_METHODS[i].role;
         return SESSION_NOTHING;
+}
+
+static FrameOwner frame_owner(const ProfileFrame *frame)
+{
+        if (frame->kind == FRAME_MANAGED)
+                return OWNER_MANAGED;
+        return frame->kind == FRAME_NATIVE && frame->module && g_str_has_suffix(frame->module, JIT)
+                       ? OWNER_JIT
+                       : OWNER_OTHER;
 }
 
 static void take_line(void *data, uint32_t line, const char *file)
@@ -84,11 +94,10 @@ static void perf_profile_take_frame(void *data, const StreamFrame *frame, const 
         };
         uint32_t number = profile_frame(profile->profile, &row);
         const SessionRole role = frame_role(&row);
-        const bool is_jit =
-                row.kind == FRAME_NATIVE && row.module && g_str_has_suffix(row.module, JIT);
+        const FrameOwner owner = frame_owner(&row);
 
         g_array_append_val(profile->frames, number);
-        g_array_append_val(profile->jits, is_jit);
+        g_array_append_val(profile->owners, owner);
         g_array_append_val(profile->roles, role);
         g_clear_pointer(&profile->file, g_free);
         g_clear_pointer(&profile->checksum, g_free);
@@ -101,9 +110,7 @@ static size_t find_jit_end(const PerfProfile *profile, const uint32_t *frames, s
         size_t end = 0, i;
 
         for (i = 0; i < n; i++) {
-                const bool is_jit = g_array_index(profile->jits, bool, frames[i]);
-
-                if (is_jit)
+                if (g_array_index(profile->owners, FrameOwner, frames[i]) == OWNER_JIT)
                         end = i + 1;
                 else if (end)
                         break;
@@ -111,21 +118,43 @@ static size_t find_jit_end(const PerfProfile *profile, const uint32_t *frames, s
         return end;
 }
 
-/* Inserts what is compiled, at AT of the sample's stack. */
+/* Inserts a frame of TEXT, in MODULE, at AT of the sample's stack. */
+static void insert_activity(PerfProfile *profile, const char *text, const char *module, size_t at)
+{
+        const ProfileFrame frame = {.name = text, .module = module, .kind = FRAME_NATIVE};
+        const uint32_t number = profile_frame(profile->profile, &frame);
+
+        g_array_insert_val(profile->stack, (guint)at, number);
+}
+
 static void insert_compiling(PerfProfile *profile, const StreamSample *sample, size_t at)
 {
-        PerfCompiling *compiling = profile->compiling;
+        PerfActivity *activity = profile->activity;
         g_autoptr(GString) text = g_string_new("compiling ");
-        ProfileFrame frame = {.module = JIT, .kind = FRAME_NATIVE};
-        uint32_t number;
 
-        compiling->n_samples++;
-        if (!compiling->name(compiling->data, sample->pid, sample->tid, sample->time, text))
+        activity->n_samples++;
+        if (!activity->compiling(activity->data, sample->pid, sample->tid, sample->time, text))
                 return;
-        compiling->n_named++;
-        frame.name = text->str;
-        number = profile_frame(profile->profile, &frame);
-        g_array_insert_val(profile->stack, (guint)at, number);
+        activity->n_named++;
+        insert_activity(profile, text->str, JIT, at);
+}
+
+/* False: the sample is not of a collection. */
+static bool insert_collecting(PerfProfile *profile, const StreamSample *sample, const char *comm,
+                              const uint32_t *frames, size_t n)
+{
+        const PerfActivity *activity = profile->activity;
+        g_autoptr(GString) text = g_string_new(PROFILE_COLLECTION);
+        size_t at = 0;
+
+        if (!activity->collecting(activity->data, sample->pid, sample->tid, comm, sample->time,
+                                  text))
+                return false;
+        while (at < n && g_array_index(profile->owners, FrameOwner, frames[at]) != OWNER_MANAGED)
+                at++;
+        g_string_append_c(text, ')');
+        insert_activity(profile, text->str, RUNTIME, at);
+        return true;
 }
 
 /* How many of the frames nearest to the leaf are a session's; 0: none. */
@@ -191,10 +220,10 @@ static void perf_profile_take_sample(void *data, const StreamSample *sample, con
         for (i = 0; i < n; i++)
                 g_array_append_val(profile->stack,
                                    g_array_index(profile->frames, uint32_t, frames[i]));
-        jit_end = profile->compiling ? find_jit_end(profile, frames, n) : 0;
         if (session_end)
                 move_to_session(profile, session_end);
-        else if (jit_end)
+        else if (profile->activity && !insert_collecting(profile, sample, comm, frames, n) &&
+                 (jit_end = find_jit_end(profile, frames, n)) > 0)
                 insert_compiling(profile, sample, jit_end);
         row.n_frames = profile->stack->len;
         row.frames = (const uint32_t *)(const void *)profile->stack->data;
@@ -204,14 +233,14 @@ static void perf_profile_take_sample(void *data, const StreamSample *sample, con
 static const StreamCalls CALLS = {perf_profile_take_frame, perf_profile_take_sample, take_line,
                                   take_checksum};
 
-void perf_profile_init(PerfProfile *profile, PerfCompiling *compiling, Profile *into)
+void perf_profile_init(PerfProfile *profile, PerfActivity *activity, Profile *into)
 {
         *profile = (PerfProfile){
                 .profile = into ? into : profile_new(),
                 .is_borrowed = into != NULL,
                 .reader = stream_reader_new(&CALLS, profile),
-                .compiling = compiling,
-                .jits = g_array_new(FALSE, FALSE, sizeof(bool)),
+                .activity = activity,
+                .owners = g_array_new(FALSE, FALSE, sizeof(FrameOwner)),
                 .roles = g_array_new(FALSE, FALSE, sizeof(SessionRole)),
                 .frames = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
                 .stack = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
@@ -225,7 +254,7 @@ void perf_profile_deinit(PerfProfile *profile)
         g_clear_pointer(&profile->reader, stream_reader_free);
         g_clear_pointer(&profile->file, g_free);
         g_clear_pointer(&profile->checksum, g_free);
-        g_clear_pointer(&profile->jits, g_array_unref);
+        g_clear_pointer(&profile->owners, g_array_unref);
         g_clear_pointer(&profile->roles, g_array_unref);
         g_clear_pointer(&profile->frames, g_array_unref);
         g_clear_pointer(&profile->stack, g_array_unref);

@@ -9,14 +9,18 @@
 #include "profile/profile.h"
 
 /*
- * What the JIT compiles at a sample, as a frame below its own ones. NAME appends the text of that
- * frame; false: it is not known.
+ * What the runtime did at a sample, as a frame between its own frames and their caller. Both append
+ * the text of that frame; false: nothing, or not known.
  */
-typedef struct PerfCompiling {
-        bool (*name)(void *data, int32_t pid, int32_t tid, uint64_t time, GString *text);
-        void *data;                  /* of NAME */
+typedef struct PerfActivity {
+        /* What the JIT compiles. */
+        bool (*compiling)(void *data, int32_t pid, int32_t tid, uint64_t time, GString *text);
+        /* What the collector collects. COMM: the thread's name. */
+        bool (*collecting)(void *data, int32_t pid, int32_t tid, const char *comm, uint64_t time,
+                           GString *text);
+        void *data;                  /* of both */
         uint64_t n_samples, n_named; /* with a frame of the JIT; with that frame */
-} PerfCompiling;
+} PerfActivity;
 
 /* What a frame says about a diagnostic session. */
 typedef enum SessionRole {
@@ -26,11 +30,18 @@ typedef enum SessionRole {
         SESSION_SOURCE,
 } SessionRole;
 
+/* Whose code a frame is in. */
+typedef enum FrameOwner {
+        OWNER_MANAGED,
+        OWNER_JIT,
+        OWNER_OTHER,
+} FrameOwner;
+
 typedef struct PerfProfile {
-        Profile *profile;         /* owned */
-        PerfCompiling *compiling; /* borrowed or NULL */
-        GArray *jits;             /* bool: a frame of the JIT, by the stream's numbers */
-        GArray *roles;            /* SessionRole, by the same */
+        Profile *profile;       /* owned */
+        PerfActivity *activity; /* borrowed or NULL */
+        GArray *owners;         /* FrameOwner, by the stream's numbers */
+        GArray *roles;          /* SessionRole, by the same */
         StreamReader *reader;
         char *file;       /* owned: the source of the frame that comes next; NULL: not known */
         uint32_t line;    /* the same */
@@ -42,7 +53,7 @@ typedef struct PerfProfile {
 } PerfProfile;
 
 /* INTO: the profile that gets the samples, borrowed; NULL: a new one. */
-void perf_profile_init(PerfProfile *profile, PerfCompiling *compiling, Profile *into);
+void perf_profile_init(PerfProfile *profile, PerfActivity *activity, Profile *into);
 void perf_profile_deinit(PerfProfile *profile);
 
 /* A PerfBytesFn; DATA is a PerfProfile. */

@@ -4,6 +4,7 @@
  * clrsym record: samples of .NET programs, named, with one command
  */
 
+#include "cli/activity.h"
 #include "cli/output-form.h"
 #include "cli/perf-naming.h"
 #include "cli/perf-program.h"
@@ -11,9 +12,7 @@
 #include "cli/saved-profile.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
-#include "perf/type-handles.h"
 #include "profile/top.h"
-#include "record/jit-intervals.h"
 #include "record/recorder.h"
 #include "util/message.h"
 #include "util/output-path.h"
@@ -139,83 +138,6 @@ static void record_print_top(const Profile *profile, const ProfileOptions *optio
         fputs(text->str, stderr);
 }
 
-/* What the JIT compiles */
-
-typedef struct CompilingNames {
-        JitIntervals *intervals; /* owned */
-        clrsym *handle;          /* owned; NULL: nothing is named */
-        GHashTable *names;       /* JitLogEntry (borrowed) -> owned text; "": not known */
-        clrsym_style style;
-        uint64_t n_early; /* samples from before the first compilation that is known */
-} CompilingNames;
-
-/* "Namespace.Type.Method(int) (QuickJitted)"; "": the body that was loaded then is not known. */
-static char *compiling_names_ask(const CompilingNames *names, const JitLogEntry *entry)
-{
-        const clrsym_query query = {
-                .pid = entry->pid, .address = entry->address, .has_time = true, .time = entry->end};
-        g_autofree char *symbol = NULL;
-        clrsym_answer answer;
-        size_t n;
-
-        if (clrsym_resolve(names->handle, &query, 1, 0, &answer) < 0 ||
-            answer.status != CLRSYM_OK || answer.confidence == CLRSYM_GAP)
-                return g_strdup("");
-        n = clrsym_symbol(&answer.body, names->style, NULL, 0) + 1;
-        symbol = g_malloc(n);
-        clrsym_symbol(&answer.body, names->style, symbol, n);
-        if (names->style != CLRSYM_STYLE_CLR)
-                type_handles_drop(symbol);
-        return g_strdup_printf("%s (%s)", symbol, clrsym_tier_name(answer.body.tier));
-}
-
-static bool compiling_names_append(void *data, int32_t pid, int32_t tid, uint64_t time,
-                                   GString *text)
-{
-        CompilingNames *names = data;
-        const JitLogEntry *entry = jit_intervals_find(names->intervals, pid, tid, time);
-        char *name;
-
-        names->n_early += jit_intervals_is_before(names->intervals, pid, time);
-        if (!entry || !names->handle)
-                return false;
-        name = g_hash_table_lookup(names->names, entry);
-        if (!name) {
-                name = compiling_names_ask(names, entry);
-                g_hash_table_insert(names->names, (gpointer)entry, name);
-        }
-        g_string_append(text, name);
-        return *name != '\0';
-}
-
-static void compiling_names_init(CompilingNames *names, const Options *options,
-                                 const Recorder *recorder)
-{
-        const clrsym_options how = {.socket = recorder_socket(recorder)};
-        char *message = NULL;
-
-        *names = (CompilingNames){
-                .intervals = jit_intervals_new(recorder_jit_logs(recorder)),
-                .names = g_hash_table_new_full(NULL, NULL, NULL, g_free),
-                .style = options->style,
-        };
-        if (jit_intervals_n_cut(names->intervals))
-                message_print("clrsym",
-                              "%u processes compiled more methods than is logged: some samples in "
-                              "the JIT lack their method",
-                              jit_intervals_n_cut(names->intervals));
-        if (clrsym_open(&names->handle, &how, &message) < 0)
-                names->handle = NULL;
-        free(message);
-}
-
-static void compiling_names_clear(CompilingNames *names)
-{
-        clrsym_close(names->handle);
-        g_hash_table_unref(names->names);
-        jit_intervals_free(names->intervals);
-}
-
 /* Without --output: the picture, and a summary on the terminal. */
 static bool record_name(const Options *options, const Recorder *recorder, GError **error)
 {
@@ -223,9 +145,8 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
         g_autofree char *title = record_title(options);
         g_autoptr(GError) failure = NULL;
         Options naming = *options;
-        CompilingNames names;
-        PerfCompiling compiling = {compiling_names_append, &names, 0, 0};
-        const PerfNaming job = {
+        Activity *activity;
+        PerfNaming job = {
                 .options = &naming,
                 .input = recorder_samples(recorder),
                 .outputs =
@@ -234,7 +155,6 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
                 .title = title,
                 .is_rescued = true,
                 .take = options->outputs ? NULL : record_print_top,
-                .compiling = &compiling,
                 .is_own = true,
                 .is_over = true,
         };
@@ -243,7 +163,8 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
         naming.socket = recorder_socket(recorder);
         /* The names are those of the daemon of this very recording. */
         naming.given |= OPTION_BIT(OPTION_FORCE);
-        compiling_names_init(&names, options, recorder);
+        activity = activity_new(recorder, options->style);
+        job.activity = activity_frames(activity);
         ok = perf_naming_run(&job, &failure);
         if (g_error_matches(failure, PERF_ERROR, PERF_NO_SAMPLES))
                 g_set_error_literal(error, PERF_ERROR, PERF_NO_SAMPLES,
@@ -251,17 +172,9 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
                                     "ended too early");
         else if (failure)
                 g_propagate_error(error, g_steal_pointer(&failure));
-        if (ok && compiling.n_samples)
-                fprintf(stderr,
-                        "clrsym: %" G_GUINT64_FORMAT " samples in the JIT, %" G_GUINT64_FORMAT
-                        " of them with the method that it compiles\n",
-                        (guint64)compiling.n_samples, (guint64)compiling.n_named);
-        if (ok && names.n_early)
-                message_print("clrsym",
-                              "%" G_GUINT64_FORMAT " samples in the JIT are from before its "
-                              "process was attached: what it compiled then is not known",
-                              (guint64)names.n_early);
-        compiling_names_clear(&names);
+        if (ok)
+                activity_print(activity);
+        activity_free(activity);
         return ok;
 }
 

@@ -267,7 +267,7 @@ bool saved_profile_read_stream(gzFile stream, const char *path, const SavedTarge
         SavedProfile saved = {.title = NULL};
         bool is_other = false;
 
-        perf_profile_init(&saved.samples, /* compiling= */ NULL, target->into);
+        perf_profile_init(&saved.samples, /* activity= */ NULL, target->into);
         saved.samples.is_before = target->is_before;
         if (saved_read_header(stream, &saved, &is_other) && saved_read_samples(stream, &saved)) {
                 *ret_saved = saved;

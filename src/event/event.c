@@ -225,6 +225,15 @@ static const Field instance_v1[] = {
         F(ClrInstanceID, U16),
 };
 
+static const Field gc_start[] = {
+        F(Count, U32), F(Depth, U32),         F(Reason, U32),
+        F(Type, U32),  F(ClrInstanceID, U16), F(ClientSequenceNumber, U64),
+};
+
+static const Field gc_end[] = {F(Count, U32), F(Depth, U32), F(ClrInstanceID, U16)};
+
+static const Field gc_suspend[] = {F(Reason, U32), F(Count, U32), F(ClrInstanceID, U16)};
+
 /* Above the ids of all events in the table. */
 #define N_IDS 512
 
@@ -241,6 +250,12 @@ static const Field instance_v1[] = {
 
 /* Sorted by (provider, id, version): event_by_id() needs the rows of an event beside each other. */
 const Event event_table[] = {
+        E(RUNTIME, 1, 2, SHOWN, "GCStart_V2", gc_start),
+        E(RUNTIME, 2, 1, SHOWN, "GCEnd_V1", gc_end),
+        E(RUNTIME, 3, 1, SHOWN, "GCRestartEEEnd_V1", instance_v1),
+        E(RUNTIME, 7, 1, SHOWN, "GCRestartEEBegin_V1", instance_v1),
+        E(RUNTIME, 8, 1, SHOWN, "GCSuspendEEEnd_V1", instance_v1),
+        E(RUNTIME, 9, 1, SHOWN, "GCSuspendEEBegin_V1", gc_suspend),
         E(RUNTIME, 15, 0, TYPES, "BulkType", bulk_type),
         E(RUNTIME, 72, 0, METHOD_DETAILS, "MethodDetails", method_details),
         E(RUNTIME, 88, 0, STUB, "ILStubGenerated", il_stub_generated),

@@ -169,7 +169,10 @@ static Share frame_share(const Frame *frame)
         for (i = 0; i < G_N_ELEMENTS(MODULES); i++)
                 if (!strcmp(base, MODULES[i].name))
                         return MODULES[i].share;
-        return frame_is_runtime(frame) && function_collects(frame->name) ? SHARE_GC : _SHARE_MAX;
+        return frame_is_runtime(frame) && (g_str_has_prefix(frame->name, PROFILE_COLLECTION) ||
+                                           function_collects(frame->name))
+                       ? SHARE_GC
+                       : _SHARE_MAX;
 }
 
 static Share leaf_share(const Frame *leaf)

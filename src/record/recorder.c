@@ -48,6 +48,7 @@ struct Recorder {
         bool is_refused;    /* perf did not start again, which was noted */
         Subjects *subjects; /* owned */
         gint64 begin;       /* us of g_get_monotonic_time() */
+        gint64 duration;    /* us; 0: it is not over */
         gint64 next_progress, next_part, next_follow, next_horizon;
         int signal_fd;
         sigset_t old_signals;
@@ -602,6 +603,7 @@ bool recorder_run(Recorder *recorder, GError **error)
         recorder->next_horizon = recorder->begin + HORIZON_INTERVAL;
         recorder->next_part = recorder->begin + recorder_interval(recorder);
         is_interrupted = recorder_wait(recorder);
+        recorder->duration = g_get_monotonic_time() - recorder->begin;
         /* A later one ends what is waited for from here on. */
         recorder_take_signals(recorder);
         subjects_end(recorder->subjects);
@@ -653,6 +655,16 @@ char *recorder_keep_samples(const Recorder *recorder, GError **error)
 const char *recorder_jit_logs(const Recorder *recorder)
 {
         return recorder->services->jit_logs;
+}
+
+uint64_t recorder_duration(const Recorder *recorder)
+{
+        return (uint64_t)recorder->duration * 1000;
+}
+
+const char *recorder_collection_logs(const Recorder *recorder)
+{
+        return recorder->services->collection_logs;
 }
 
 int recorder_status(const Recorder *recorder)

@@ -67,5 +67,9 @@ bool recorder_has_daemon(const Recorder *recorder);
 char *recorder_keep_samples(const Recorder *recorder, GError **error);
 /* The same: the directory of what was compiled when, see jit-intervals.h. */
 const char *recorder_jit_logs(const Recorder *recorder);
+/* The same: the directory of the garbage collections, see collections.h. */
+const char *recorder_collection_logs(const Recorder *recorder);
+/* ns that were recorded. */
+uint64_t recorder_duration(const Recorder *recorder);
 /* The exit status of the command, as a shell has it; 0 without a command. */
 int recorder_status(const Recorder *recorder);

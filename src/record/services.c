@@ -2,6 +2,7 @@
 #include "record/services.h"
 
 #include "attach/holder-path.h"
+#include "attach/collection-log.h"
 #include "attach/jit-log.h"
 #include "record/spawn.h"
 #include "util/fd.h"
@@ -77,7 +78,17 @@ static char *services_daemon_program(void)
                                                  : g_strdup(CLRSYM_DAEMON_PATH);
 }
 
-Services *services_start(const Scratch *scratch, bool logs_jit, int wake_fd, GError **error)
+/* Without its directory nothing is logged. */
+static bool services_make_directory(const char *path, GError **error)
+{
+        if (g_mkdir_with_parents(path, 0700) == 0)
+                return true;
+        g_set_error(error, SPAWN_ERROR, 0, "cannot make the directory %s: %s", path,
+                    g_strerror(errno));
+        return false;
+}
+
+Services *services_start(const Scratch *scratch, bool has_logs, int wake_fd, GError **error)
 {
         Services *services = g_new0(Services, 1);
         g_autofree char *directory = scratch_socket(scratch, OWN),
@@ -94,10 +105,11 @@ Services *services_start(const Scratch *scratch, bool logs_jit, int wake_fd, GEr
         memcpy(argv, daemon_argv, sizeof(argv));
         argv[4] = services->query;
         services->jit_logs = g_build_filename(services->holder_path, JIT_LOG_DIRECTORY, NULL);
-        /* Without their directory nothing is logged. */
-        if (g_mkdir_with_parents(logs_jit ? services->jit_logs : services->holder_path, 0700) < 0) {
-                g_set_error(error, SPAWN_ERROR, 0, "cannot make the directory %s: %s",
-                            services->jit_logs, g_strerror(errno));
+        services->collection_logs =
+                g_build_filename(services->holder_path, COLLECTION_LOG_DIRECTORY, NULL);
+        if (!services_make_directory(services->holder_path, error) ||
+            (has_logs && (!services_make_directory(services->jit_logs, error) ||
+                          !services_make_directory(services->collection_logs, error)))) {
                 services_free(services, wake_fd);
                 return NULL;
         }
@@ -145,5 +157,6 @@ void services_free(Services *services, int wake_fd)
         g_free(services->holder_path);
         g_free(services->port);
         g_free(services->jit_logs);
+        g_free(services->collection_logs);
         g_free(services);
 }

@@ -13,16 +13,17 @@
 #include <sys/types.h>
 
 typedef struct Services {
-        pid_t daemon, holder; /* 0: has ended */
-        char *query;          /* owned: the daemon's socket */
-        char *holder_path;    /* owned: the holder's directory */
-        char *port;           /* owned: the socket for runtimes */
-        char *jit_logs;       /* owned: the directory of jit-log.h */
+        pid_t daemon, holder;  /* 0: has ended */
+        char *query;           /* owned: the daemon's socket */
+        char *holder_path;     /* owned: the holder's directory */
+        char *port;            /* owned: the socket for runtimes */
+        char *jit_logs;        /* owned: the directory of jit-log.h */
+        char *collection_logs; /* owned: the directory of collection-log.h */
 } Services;
 
-/* NULL with ERROR set. LOGS_JIT: without a bound, so not for a recording that does not end.
- * WAKE_FD: see spawn.h. */
-Services *services_start(const Scratch *scratch, bool logs_jit, int wake_fd, GError **error);
+/* NULL with ERROR set. HAS_LOGS: they grow, so not for a recording that does not end. WAKE_FD: see
+ * spawn.h. */
+Services *services_start(const Scratch *scratch, bool has_logs, int wake_fd, GError **error);
 /* False: the daemon has ended by itself, or was killed, and what it knew is lost. */
 bool services_has_daemon(Services *services);
 /* Ends all sessions. When this returns, the daemon has everything that the runtimes emitted, unless

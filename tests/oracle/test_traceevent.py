@@ -23,6 +23,7 @@ SAMPLED = pathlib.Path(__file__).resolve().parents[1] / 'nettrace' / 'data' / 's
 RUNTIME, RUNDOWN = 'Microsoft-Windows-DotNETRuntime', 'Microsoft-Windows-DotNETRuntimeRundown'
 # The manifest's ids. TraceEvent gives the failures the ids of their Ansi forms.
 IDS = {RUNTIME: {
+    1: 'GCStart', 2: 'GCEnd', 3: 'GCRestartEEEnd', 7: 'GCRestartEEBegin', 8: 'GCSuspendEEEnd', 9: 'GCSuspendEEBegin',
     72: 'MethodDetails', 88: 'ILStubGenerated', 141: 'MethodLoad', 142: 'MethodUnload',
     143: 'MethodLoadVerbose', 144: 'MethodUnloadVerbose', 145: 'MethodJittingStarted',
     151: 'DomainModuleLoad', 152: 'ModuleLoad', 153: 'ModuleUnload', 154: 'AssemblyLoad',

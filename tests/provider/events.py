@@ -73,6 +73,12 @@ STUB = (f'{CLR} ModuleID:u64 StubMethodID:u64 StubFlags:u32 ManagedInteropMethod
 
 LAYOUTS = {
     RUNTIME: {
+        'GCStart_V2': f'Count:u32 Depth:u32 Reason:u32 Type:u32 {CLR} ClientSequenceNumber:u64',
+        'GCEnd_V1': f'Count:u32 Depth:u32 {CLR}',
+        'GCRestartEEEnd_V1': CLR,
+        'GCRestartEEBegin_V1': CLR,
+        'GCSuspendEEEnd_V1': CLR,
+        'GCSuspendEEBegin_V1': f'Reason:u32 Count:u32 {CLR}',
         'BulkType': f'Count:u32 {CLR} Values:types[]',
         'MethodDetails': 'MethodID:u64 TypeID:u64 MethodToken:u32 TypeParameterCount:u32 '
                          'LoaderModuleID:u64 TypeParameters:u64[]',
@@ -194,8 +200,7 @@ LAYOUTS = {
 # Events of the runtime's providers that have no row: to be counted and named.
 UNREAD = {
     RUNTIME: {
-        'GCStart_V2': 'Count:u32 Depth:u32 Reason:u32 Type:u32 ClrInstanceID:u16 '
-                      'ClientSequenceNumber:u64',
+        'GCTriggered_V1': f'Reason:u32 {CLR}',
         # See LATER.
         'ModuleLoad_V3': f'{MODULE_2} Tail:u64',
         # Names that begin or end as those of events that are read.

@@ -63,6 +63,10 @@ DOTNET_RUNTIME = {
     'MethodJitMemoryAllocatedForCode':
         'MethodID u64, ModuleID u64, JitHotCodeRequestSize u64, JitRODataRequestSize u64,'
         'AllocatedSizeForJitCode u64, JitAllocFlag u32, ClrInstanceID u16',
+    'GCStart_V2': 'Count u32, Depth u32, Reason u32, Type u32, ClrInstanceID u16, ClientSequenceNumber u64',
+    'GCEnd_V1': 'Count u32, Depth u32, ClrInstanceID u16',
+    'GCSuspendEEBegin_V1': 'Reason u32, Count u32, ClrInstanceID u16',
+    'GCSuspendEEEnd_V1': CLR, 'GCRestartEEBegin_V1': CLR, 'GCRestartEEEnd_V1': CLR,
     'BulkType': 'Count u32, ClrInstanceID u16, Values type[Count]',
     'MethodDetails':
         'MethodID u64, TypeID u64, MethodToken u32, TypeParameterCount u32, LoaderModuleID u64,'

@@ -125,7 +125,7 @@ static const char *const NO_ROWS[] = {
         "DotNETRuntime:ModuleLoad_V3",
         "DotNETRuntimeRundown:ModuleDCEnd_V3",
         "DotNETRuntime:MethodLoadX",
-        "DotNETRuntime:GCStart_V2",
+        "DotNETRuntime:GCTriggered_V1",
         "DotNETRuntimeX:MethodLoad",
         "DotNET:MethodLoad",
         "DotNETRuntimeRundown:MethodLoad", /* of the other provider */

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "attach/collection-log.h"
+
+#include "attach/target-log.h"
+#include "nettrace/reader.h"
+
+#include <string.h>
+
+/* Bytes of events that wait for an older one; a collection has some hundred. */
+#define MAX_QUEUED (1u << 20)
+/* Collections that have begun and not ended: one in the background, and one beside it. Pauses: one
+ * thread pauses a program. More are not real. */
+#define MAX_BEGUN 16
+
+/* Reasons of GCSuspendEEBegin: a collection, and preparing one. */
+enum { SUSPEND_FOR_GC = 1, SUSPEND_FOR_GC_PREPARATION = 6 };
+
+/* The newest last. Those whose end did not come are overwritten. */
+typedef struct CollectionsBegun {
+        CollectionLogEntry entries[MAX_BEGUN];
+        uint32_t numbers[MAX_BEGUN]; /* of collections; 0 for pauses */
+        unsigned n;
+} CollectionsBegun;
+
+struct CollectionLog {
+        TargetLog *file;        /* owned */
+        NettraceReader *reader; /* owned; NULL: the stream is damaged */
+        EventPipeSink sink;
+        int32_t pid;
+        CollectionsBegun collections, pauses;
+        const Event *gc_start, *gc_end, *suspend, *restart; /* rows of the event table */
+};
+
+static void collections_begin(CollectionsBegun *begun, const CollectionLogEntry *entry,
+                              uint32_t number)
+{
+        if (begun->n == MAX_BEGUN) {
+                begun->n--;
+                memmove(begun->entries, begun->entries + 1, begun->n * sizeof(*begun->entries));
+                memmove(begun->numbers, begun->numbers + 1, begun->n * sizeof(*begun->numbers));
+        }
+        begun->entries[begun->n] = *entry;
+        begun->numbers[begun->n++] = number;
+}
+
+/* Takes number I out, which is written with END. */
+static void collections_end(CollectionLog *log, CollectionsBegun *begun, unsigned i, uint64_t end)
+{
+        CollectionLogEntry entry = begun->entries[i];
+
+        entry.end = end;
+        if (end > entry.begin)
+                target_log_write(log->file, &entry, sizeof(entry));
+        begun->n--;
+        memmove(begun->entries + i, begun->entries + i + 1,
+                (begun->n - i) * sizeof(*begun->entries));
+        memmove(begun->numbers + i, begun->numbers + i + 1,
+                (begun->n - i) * sizeof(*begun->numbers));
+}
+
+static void collection_log_end_collection(CollectionLog *log, const Record *record)
+{
+        const uint32_t number = (uint32_t)record_u64(record, FIELD_Count);
+        unsigned i = log->collections.n;
+
+        while (i > 0 && log->collections.numbers[i - 1] != number)
+                i--;
+        if (i > 0)
+                collections_end(log, &log->collections, i - 1, record->time);
+}
+
+static void collection_log_end_pause(CollectionLog *log, const Record *record)
+{
+        unsigned i = log->pauses.n;
+
+        while (i > 0 && log->pauses.entries[i - 1].tid != record->tid)
+                i--;
+        if (i > 0)
+                collections_end(log, &log->pauses, i - 1, record->time);
+}
+
+void collection_log_take(CollectionLog *log, const Record *record)
+{
+        CollectionLogEntry entry = {.begin = record->time, .tid = record->tid, .pid = log->pid};
+        const uint64_t reason = record_u64(record, FIELD_Reason);
+
+        if (record->event == log->gc_start) {
+                entry.kind = COLLECTION_LOG_COLLECTION;
+                entry.generation = (uint32_t)record_u64(record, FIELD_Depth);
+                entry.reason = (uint32_t)reason;
+                entry.type = (uint32_t)record_u64(record, FIELD_Type);
+                collections_begin(&log->collections, &entry,
+                                  (uint32_t)record_u64(record, FIELD_Count));
+        } else if (record->event == log->gc_end) {
+                collection_log_end_collection(log, record);
+        } else if (record->event == log->suspend &&
+                   (reason == SUSPEND_FOR_GC || reason == SUSPEND_FOR_GC_PREPARATION)) {
+                entry.kind = COLLECTION_LOG_PAUSE;
+                collections_begin(&log->pauses, &entry, 0);
+        } else if (record->event == log->restart) {
+                collection_log_end_pause(log, record);
+        }
+}
+
+static void collection_log_take_all(CollectionLog *log)
+{
+        NettraceItem item;
+        StreamGap gap;
+        Record record;
+
+        while ((item = nettrace_reader_next(log->reader, &record, &gap)) != NETTRACE_ITEM_NONE)
+                if (item == NETTRACE_ITEM_RECORD)
+                        collection_log_take(log, &record);
+}
+
+static void collection_log_push(void *data, const uint8_t *bytes, size_t n)
+{
+        CollectionLog *log = data;
+
+        if (!log->reader)
+                return;
+        if (!nettrace_reader_push(log->reader, bytes, n, /* error= */ NULL))
+                g_clear_pointer(&log->reader, nettrace_reader_free);
+        else
+                collection_log_take_all(log);
+}
+
+CollectionLog *collection_log_open(const char *path, int32_t pid, int64_t clock_ahead)
+{
+        TargetLog *file = target_log_open(path, COLLECTION_LOG_DIRECTORY, COLLECTION_LOG_MAX_BYTES);
+        CollectionLog *log;
+
+        if (!file)
+                return NULL;
+        log = g_new0(CollectionLog, 1);
+        log->file = file;
+        log->pid = pid;
+        log->sink = (EventPipeSink){collection_log_push, log};
+        log->reader = nettrace_reader_new(EVENT_USE_ALL);
+        nettrace_reader_limit(log->reader, MAX_QUEUED);
+        nettrace_reader_set_ahead(log->reader, clock_ahead);
+        log->gc_start = event_by_name("DotNETRuntime:GCStart_V2");
+        log->gc_end = event_by_name("DotNETRuntime:GCEnd_V1");
+        log->suspend = event_by_name("DotNETRuntime:GCSuspendEEBegin_V1");
+        log->restart = event_by_name("DotNETRuntime:GCRestartEEEnd_V1");
+        return log;
+}
+
+void collection_log_close(CollectionLog *log)
+{
+        if (!log)
+                return;
+        if (log->reader) {
+                nettrace_reader_finish(log->reader);
+                collection_log_take_all(log);
+        }
+        nettrace_reader_free(log->reader);
+        target_log_close(log->file);
+        g_free(log);
+}
+
+const EventPipeSink *collection_log_sink(const CollectionLog *log)
+{
+        return &log->sink;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "attach/target-log.h"
+
+#include <glib.h>
+#include <stdio.h>
+
+/* Thousands of methods are compiled in a second. */
+#define BUFFER_SIZE (64u << 10)
+
+struct TargetLog {
+        FILE *file;         /* owned */
+        uint64_t n_bytes;   /* of the file */
+        uint64_t max_bytes; /* of the same */
+};
+
+TargetLog *target_log_open(const char *path, const char *directory, uint64_t max_bytes)
+{
+        g_autofree char *parent = g_path_get_dirname(path), *name = g_path_get_basename(path);
+        g_autofree char *own = g_build_filename(parent, directory, name, NULL);
+        FILE *file = fopen(own, "ae");
+        TargetLog *log;
+
+        if (!file)
+                return NULL;
+        log = g_new0(TargetLog, 1);
+        log->file = file;
+        log->max_bytes = max_bytes;
+        setvbuf(file, NULL, _IOFBF, BUFFER_SIZE);
+        return log;
+}
+
+void target_log_close(TargetLog *log)
+{
+        if (!log)
+                return;
+        fclose(log->file);
+        g_free(log);
+}
+
+bool target_log_write(TargetLog *log, const void *entry, size_t n)
+{
+        if (log->n_bytes + n > log->max_bytes)
+                return false;
+        fwrite(entry, n, 1, log->file);
+        log->n_bytes += n;
+        return log->n_bytes + n > log->max_bytes;
+}

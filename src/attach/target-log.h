@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Target log: a file of entries of one size about one target, for a program that samples threads
+ *
+ * It is written only if its directory is there: beside the attachment's file, with the name of that
+ * file.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct TargetLog TargetLog;
+
+/* PATH: of the attachment's file. DIRECTORY: the name of the log's. MAX_BYTES: of the log. NULL:
+ * nobody wants one. */
+TargetLog *target_log_open(const char *path, const char *directory, uint64_t max_bytes);
+/* Writes what is left. NULL is fine. */
+void target_log_close(TargetLog *log);
+/* Adds an entry of N bytes, unless the log is full. Returns true if it is full now, and was not
+ * before. */
+bool target_log_write(TargetLog *log, const void *entry, size_t n);

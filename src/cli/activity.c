@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/activity.h"
+
+#include "perf/type-handles.h"
+#include "profile/summary.h"
+#include "record/collections.h"
+#include "record/jit-intervals.h"
+#include "util/message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Threads of the runtime that only collect. */
+static const char *const COLLECTORS[] = {".NET Server GC", ".NET BGC"};
+
+struct Activity {
+        PerfActivity frames;
+        JitIntervals *intervals;  /* owned */
+        Collections *collections; /* owned */
+        clrsym *handle;           /* owned; NULL: nothing is named */
+        GHashTable *names;        /* JitLogEntry (borrowed) -> owned text; "": not known */
+        clrsym_style style;
+        uint64_t n_early;  /* samples in the JIT from before the first compilation that is known */
+        uint64_t duration; /* ns */
+};
+
+/* "Namespace.Type.Method(int) (QuickJitted)"; "": the body that was loaded then is not known. */
+static char *activity_ask(const Activity *activity, const JitLogEntry *entry)
+{
+        const clrsym_query query = {
+                .pid = entry->pid, .address = entry->address, .has_time = true, .time = entry->end};
+        g_autofree char *symbol = NULL;
+        clrsym_answer answer;
+        size_t n;
+
+        if (clrsym_resolve(activity->handle, &query, 1, 0, &answer) < 0 ||
+            answer.status != CLRSYM_OK || answer.confidence == CLRSYM_GAP)
+                return g_strdup("");
+        n = clrsym_symbol(&answer.body, activity->style, NULL, 0) + 1;
+        symbol = g_malloc(n);
+        clrsym_symbol(&answer.body, activity->style, symbol, n);
+        if (activity->style != CLRSYM_STYLE_CLR)
+                type_handles_drop(symbol);
+        return g_strdup_printf("%s (%s)", symbol, clrsym_tier_name(answer.body.tier));
+}
+
+static bool activity_append_compiling(void *data, int32_t pid, int32_t tid, uint64_t time,
+                                      GString *text)
+{
+        Activity *activity = data;
+        const JitLogEntry *entry = jit_intervals_find(activity->intervals, pid, tid, time);
+        char *name;
+
+        activity->n_early += jit_intervals_is_before(activity->intervals, pid, time);
+        if (!entry || !activity->handle)
+                return false;
+        name = g_hash_table_lookup(activity->names, entry);
+        if (!name) {
+                name = activity_ask(activity, entry);
+                g_hash_table_insert(activity->names, (gpointer)entry, name);
+        }
+        g_string_append(text, name);
+        return *name != '\0';
+}
+
+static bool activity_append_collecting(void *data, int32_t pid, int32_t tid, const char *comm,
+                                       uint64_t time, GString *text)
+{
+        const Activity *activity = data;
+        const CollectionLogEntry *entry = NULL;
+        size_t i;
+
+        for (i = 0; comm && i < G_N_ELEMENTS(COLLECTORS); i++)
+                if (!strcmp(comm, COLLECTORS[i]))
+                        tid = 0;
+        entry = collections_find(activity->collections, pid, tid, time);
+        if (!entry)
+                return false;
+        g_string_append_printf(text, "generation %u%s", (unsigned)entry->generation,
+                               entry->type == COLLECTION_BACKGROUND ? ", background" : "");
+        return true;
+}
+
+Activity *activity_new(const Recorder *recorder, clrsym_style style)
+{
+        const clrsym_options how = {.socket = recorder_socket(recorder)};
+        Activity *activity = g_new0(Activity, 1);
+        char *message = NULL;
+
+        activity->frames = (PerfActivity){activity_append_compiling, activity_append_collecting,
+                                          activity, 0, 0};
+        activity->intervals = jit_intervals_new(recorder_jit_logs(recorder));
+        activity->collections = collections_new(recorder_collection_logs(recorder));
+        activity->names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+        activity->style = style;
+        activity->duration = recorder_duration(recorder);
+        if (jit_intervals_n_cut(activity->intervals))
+                message_print("clrsym",
+                              "%u processes compiled more methods than is logged: some samples in "
+                              "the JIT lack their method",
+                              jit_intervals_n_cut(activity->intervals));
+        if (clrsym_open(&activity->handle, &how, &message) < 0)
+                activity->handle = NULL;
+        free(message);
+        return activity;
+}
+
+void activity_free(Activity *activity)
+{
+        clrsym_close(activity->handle);
+        g_hash_table_unref(activity->names);
+        jit_intervals_free(activity->intervals);
+        collections_free(activity->collections);
+        g_free(activity);
+}
+
+PerfActivity *activity_frames(Activity *activity)
+{
+        return &activity->frames;
+}
+
+static void activity_print_compilations(const Activity *activity)
+{
+        const PerfActivity *frames = &activity->frames;
+
+        if (frames->n_samples)
+                fprintf(stderr,
+                        "clrsym: %" G_GUINT64_FORMAT " samples in the JIT, %" G_GUINT64_FORMAT
+                        " of them with the method that it compiles\n",
+                        (guint64)frames->n_samples, (guint64)frames->n_named);
+        if (activity->n_early)
+                message_print("clrsym",
+                              "%" G_GUINT64_FORMAT " samples in the JIT are from before its "
+                              "process was attached: what it compiled then is not known",
+                              (guint64)activity->n_early);
+}
+
+/* "12 garbage collections (10 of generation 0, 2 of generation 2; 1 in the background, 2 induced)"
+ */
+static void totals_append_counts(GString *line, const CollectionTotals *totals)
+{
+        const char *before = " (";
+        uint64_t n = 0;
+        unsigned i;
+
+        for (i = 0; i < COLLECTIONS_GENERATIONS; i++)
+                n += totals->n[i];
+        number_append(line, n);
+        g_string_append_printf(line, " garbage collection%s", n == 1 ? "" : "s");
+        for (i = 0; i < COLLECTIONS_GENERATIONS; i++) {
+                if (!totals->n[i])
+                        continue;
+                g_string_append(line, before);
+                number_append(line, totals->n[i]);
+                g_string_append_printf(line, " of generation %u", i);
+                before = ", ";
+        }
+        if (totals->n_background)
+                g_string_append_printf(line, "; %" G_GUINT64_FORMAT " in the background",
+                                       (guint64)totals->n_background);
+        if (totals->n_induced)
+                g_string_append_printf(line, "; %" G_GUINT64_FORMAT " induced",
+                                       (guint64)totals->n_induced);
+        g_string_append_c(line, ')');
+}
+
+static void activity_print_collections(const Activity *activity)
+{
+        g_autoptr(GString) line = g_string_new("clrsym: ");
+        CollectionTotals totals;
+
+        collections_sum(activity->collections, &totals);
+        if (!totals.n_processes)
+                return;
+        totals_append_counts(line, &totals);
+        if (totals.n_processes > 1)
+                g_string_append_printf(line, " in %u processes", totals.n_processes);
+        g_string_append(line, ": paused for ");
+        number_append_duration(line, totals.paused);
+        if (totals.n_processes == 1) {
+                g_string_append(line, " of ");
+                number_append_duration(line, activity->duration);
+        }
+        g_string_append(line, ", at most ");
+        number_append_duration(line, totals.longest);
+        g_string_append(line, " at a time\n");
+        fputs(line->str, stderr);
+}
+
+void activity_print(const Activity *activity)
+{
+        activity_print_compilations(activity);
+        activity_print_collections(activity);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Collections: when which process collected garbage, by the logs of the holder's workers
+ */
+
+#include "attach/collection-log.h"
+
+#include <stdbool.h>
+
+typedef struct Collections Collections;
+
+/* Bytes of all logs that are read; later ones are left out. */
+#define COLLECTIONS_MAX_BYTES (UINT64_C(128) << 20)
+
+/* Reads all logs in DIRECTORY. */
+Collections *collections_new(const char *directory);
+void collections_free(Collections *collections);
+
+/*
+ * The collection for which the thread TID of PID stopped the program at TIME. With TID 0, for
+ * threads that only collect: the one that PID was making at TIME. NULL: none, or not known. Owned
+ * by COLLECTIONS.
+ */
+const CollectionLogEntry *collections_find(const Collections *collections, int32_t pid, int32_t tid,
+                                           uint64_t time);
+
+enum { COLLECTIONS_GENERATIONS = 3 };
+
+typedef struct CollectionTotals {
+        uint64_t n[COLLECTIONS_GENERATIONS]; /* collections, by generation */
+        uint64_t n_background;               /* of these */
+        uint64_t n_induced;                  /* of these: the program asked for them */
+        uint64_t paused, longest;            /* ns: all pauses; one of them */
+        unsigned n_processes;                /* that have collected */
+} CollectionTotals;
+
+void collections_sum(const Collections *collections, CollectionTotals *ret_totals);

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""`clrsym record` of a program that collects garbage half of its time: the collections and pauses that the summary
+has are those that the program counts itself, and the samples show them without symbols of the runtime. With each
+runtime, for workstations and for servers."""
+
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf', 'profile')]
+
+import perftool  # pylint: disable=wrong-import-position
+import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
+import test_record  # pylint: disable=wrong-import-position
+
+SECONDS = 2
+MODES = {'workstation': {'DOTNET_gcConcurrent': '0'}, 'server': {'DOTNET_gcServer': '1'}}
+SUMMARY = re.compile(r'^clrsym: \d+ garbage collections? \((.*)\): paused for ([\d.]+) (m?s) of [\d.]+ s, at most .* at a time$',
+                     re.M)
+# The first collections may come before the session; a pause begins before the program counts it.
+MAX_MISSED = 2
+MAX_DIFFERENCE = 0.05
+# Shares of samples differ: other programs on the machine take time from the one thread or the other.
+MAX_SHARE_DIFFERENCE = 0.1
+
+
+def share(path):
+    """(share of the samples of the program's own threads that are in a collection, all stacks)"""
+    stacks = perftool.folded(path.read_text(encoding='utf-8'))
+    own = {stack: n for stack, n in stacks.items() if any(frame.startswith('Collect.Program.Main(') for frame in stack)}
+    collecting = sum(n for stack, n in own.items() if any(frame.startswith('garbage collection (') for frame in stack))
+    return collecting / max(sum(own.values()), 1), stacks
+
+
+def test_mode(tap, place, command, what, mode):
+    name = f'{mode}.folded'
+    code, output, errors = place.record('-F', 499, '-o', name, '--', *command, SECONDS, **MODES[mode])
+    summary = SUMMARY.search(errors)
+    if not tap.check(code == 0 and summary, f'{what}: its collections are in the summary', code, output, errors):
+        return
+    *want, paused, elapsed, background = map(float, output.split())
+    got = [int(found[1]) if (found := re.search(rf'(\d+) of generation {i}\b', summary[1])) else 0 for i in range(3)]
+    tap.check(all(0 <= b - a <= MAX_MISSED for a, b in zip(got, want)), f'{what}: as many as the program counts', got, want)
+    seconds = float(summary[2]) / (1000 if summary[3] == 'ms' else 1)
+    tap.check(abs(seconds - paused) <= MAX_DIFFERENCE * elapsed, f'{what}: it was paused for as long', seconds, paused)
+    tap.check('2 induced' in summary[1] and ('in the background' in summary[1]) == (background > 0),
+              f'{what}: why, and how', summary[1])
+    of_samples, stacks = share(place.directory / name)
+    if mode == 'workstation':
+        tap.check(abs(of_samples - paused / elapsed) <= MAX_SHARE_DIFFERENCE and of_samples > 0.15,
+                  f'{what}: the share of the samples', of_samples, paused / elapsed)
+        below = {stack[i + 1] for stack in stacks for i, frame in enumerate(stack[:-1])
+                 if frame.startswith('garbage collection (')}
+        tap.check('[libcoreclr.so]' in below, f'{what}: above the frames of the runtime', below)
+    if mode == 'server':
+        threads = {frame for stack in stacks if stack[0] == '.NET Server GC' for frame in stack}
+        tap.check(any(frame.startswith('garbage collection (generation ') for frame in threads),
+                  f"{what}: on the collector's threads", sorted(threads)[:20])
+
+
+def test(tap, programs, directory, _):
+    directory = pathlib.Path(directory)
+    for version, command in runtimes.commands(tap, directory, 'collect', 'clrsym-collect'):
+        place = test_record.Place(programs, directory, f'place-{version}')
+        for mode in MODES:
+            test_mode(tap, place, command, f'.NET {version}, {mode}', mode)
+
+
+if __name__ == '__main__':
+    if test_record.missing():
+        print(f'1..0 # SKIP {test_record.missing()}')
+    else:
+        recorded.main(test)

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * When which thread collected garbage: from the records of the runtime, through a worker's log, to
+ * the answers
+ */
+
+#include "record/collections.h"
+#include "support/suite.h"
+
+#include <glib/gstdio.h>
+
+#define PID 77
+
+enum { NOTHING = 99 }; /* instead of a generation */
+
+/* A record of the thread TID. */
+typedef struct Step {
+        const char *event; /* without the provider */
+        int32_t tid;
+        uint64_t time;
+        uint32_t number, generation, reason, type; /* as far as the event has them */
+} Step;
+
+static const Step STEPS[] = {
+        {"GCRestartEEEnd_V1", 1, 50, 0, 0, 0, 0}, /* its begin was before the session */
+        {"GCEnd_V1", 1, 51, 1, 0, 0, 0},
+        {"GCSuspendEEBegin_V1", 1, 100, 0, 0, 1, 0},
+        {"GCStart_V2", 1, 110, 2, 0, 0, 0},
+        {"GCEnd_V1", 1, 190, 2, 0, 0, 0},
+        {"GCRestartEEEnd_V1", 1, 200, 0, 0, 0, 0},
+        /* In the background, from a pause of one thread to one of another, and one beside it. */
+        {"GCSuspendEEBegin_V1", 1, 300, 0, 0, 6, 0},
+        {"GCStart_V2", 1, 310, 3, 2, 1, 1},
+        {"GCRestartEEEnd_V1", 1, 320, 0, 0, 0, 0},
+        {"GCSuspendEEBegin_V1", 2, 400, 0, 0, 1, 0},
+        {"GCStart_V2", 2, 410, 4, 1, 0, 2},
+        {"GCEnd_V1", 2, 420, 4, 0, 0, 0},
+        {"GCRestartEEEnd_V1", 2, 430, 0, 0, 0, 0},
+        {"GCSuspendEEBegin_V1", 3, 500, 0, 0, 1, 0},
+        {"GCEnd_V1", 3, 520, 3, 0, 0, 0},
+        {"GCRestartEEEnd_V1", 3, 530, 0, 0, 0, 0},
+        /* By a debugger; and one that the end of the program cut off. */
+        {"GCSuspendEEBegin_V1", 1, 600, 0, 0, 5, 0},
+        {"GCRestartEEEnd_V1", 1, 700, 0, 0, 0, 0},
+        {"GCSuspendEEBegin_V1", 1, 800, 0, 0, 1, 0},
+        {"GCStart_V2", 1, 810, 5, 0, 0, 0},
+};
+
+static const struct {
+        int32_t pid, tid;
+        uint64_t time;
+        uint32_t generation;
+} QUESTIONS[] = {
+        {PID, 1, 40, NOTHING},      {PID, 1, 99, NOTHING},  {PID, 1, 100, 0},
+        {PID, 1, 199, 0},           {PID, 1, 200, NOTHING}, {PID, 2, 150, NOTHING},
+        {PID + 1, 1, 150, NOTHING}, {PID, 0, 150, 0},       {PID, 0, 105, NOTHING},
+        {PID, 1, 305, 2},           {PID, 1, 350, NOTHING}, {PID, 0, 350, 2},
+        {PID, 2, 405, 1},           {PID, 2, 425, 1},       {PID, 0, 415, 1},
+        {PID, 0, 450, 2},           {PID, 3, 510, 2},       {PID, 0, 525, NOTHING},
+        {PID, 1, 650, NOTHING},     {PID, 1, 850, NOTHING},
+};
+
+static void set_value(Record *record, FieldName name, uint64_t u)
+{
+        const int i = event_field(record->event, name);
+
+        if (i >= 0)
+                record->values[i].u = u;
+}
+
+static void take(CollectionLog *log, const Step *step)
+{
+        g_autofree char *name = g_strconcat("DotNETRuntime:", step->event, NULL);
+        Record record = {.event = event_by_name(name), .time = step->time, .tid = step->tid};
+
+        ck_assert_ptr_nonnull(record.event);
+        set_value(&record, FIELD_Count, step->number);
+        set_value(&record, FIELD_Depth, step->generation);
+        set_value(&record, FIELD_Reason, step->reason);
+        set_value(&record, FIELD_Type, step->type);
+        collection_log_take(log, &record);
+}
+
+START_TEST(test_collections)
+{
+        g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
+        g_autofree char *logs = g_build_filename(directory, COLLECTION_LOG_DIRECTORY, NULL);
+        g_autofree char *path = g_build_filename(directory, "77-1", NULL);
+        g_autofree char *log_path = g_build_filename(logs, "77-1", NULL);
+        Collections *collections;
+        CollectionTotals totals;
+        CollectionLog *log;
+        size_t i;
+
+        ck_assert_ptr_null(collection_log_open(path, PID, 0)); /* nobody wants it */
+        collection_log_close(NULL);
+        g_mkdir(logs, 0700);
+        log = collection_log_open(path, PID, 0);
+        for (i = 0; i < G_N_ELEMENTS(STEPS); i++)
+                take(log, &STEPS[i]);
+        /* Bytes that are not a stream of events end the log, and harm nobody. */
+        collection_log_sink(log)->take(collection_log_sink(log)->data, (const uint8_t *)"Nettrac?",
+                                       8);
+        collection_log_close(log);
+        collections = collections_new(logs);
+        for (i = 0; i < G_N_ELEMENTS(QUESTIONS); i++) {
+                const CollectionLogEntry *entry = collections_find(
+                        collections, QUESTIONS[i].pid, QUESTIONS[i].tid, QUESTIONS[i].time);
+
+                ck_assert_msg((entry ? entry->generation : NOTHING) == QUESTIONS[i].generation,
+                              "question %zu", i);
+        }
+        collections_sum(collections, &totals);
+        ck_assert_uint_eq(totals.n[0], 1);
+        ck_assert_uint_eq(totals.n[1], 1);
+        ck_assert_uint_eq(totals.n[2], 1);
+        ck_assert_uint_eq(totals.n_background, 1);
+        ck_assert_uint_eq(totals.n_induced, 1);
+        ck_assert_uint_eq(totals.n_processes, 1);
+        ck_assert_uint_eq(totals.paused, 100 + 20 + 30 + 30);
+        ck_assert_uint_eq(totals.longest, 100);
+        collections_free(collections);
+        g_unlink(log_path);
+        g_rmdir(logs);
+        g_rmdir(directory);
+}
+END_TEST
+
+/* Very many that never ended: the newest are known all the same. */
+START_TEST(test_endless)
+{
+        g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
+        g_autofree char *logs = g_build_filename(directory, COLLECTION_LOG_DIRECTORY, NULL);
+        g_autofree char *path = g_build_filename(directory, "77-1", NULL);
+        g_autofree char *log_path = g_build_filename(logs, "77-1", NULL);
+        Collections *collections;
+        CollectionTotals totals;
+        CollectionLog *log;
+        uint32_t i;
+
+        g_mkdir(logs, 0700);
+        log = collection_log_open(path, PID, 0);
+        for (i = 0; i < 1000; i++) {
+                take(log, &(const Step){"GCStart_V2", 1, 100 + i, i, 0, 0, 0});
+                take(log, &(const Step){"GCSuspendEEBegin_V1", 1, 100 + i, 0, 0, 1, 0});
+        }
+        take(log, &(const Step){"GCEnd_V1", 1, 2000, 999, 0, 0, 0});
+        take(log, &(const Step){"GCEnd_V1", 1, 2001, 0, 0, 0, 0});
+        collection_log_close(log);
+        collections = collections_new(logs);
+        collections_sum(collections, &totals);
+        ck_assert_uint_eq(totals.n[0], 1);
+        ck_assert_uint_eq(totals.paused, 0);
+        ck_assert_ptr_nonnull(collections_find(collections, PID, 0, 1500));
+        collections_free(collections);
+        g_unlink(log_path);
+        g_rmdir(logs);
+        g_rmdir(directory);
+}
+END_TEST
+
+Suite *suite_new(void)
+{
+        Suite *suite = suite_create("collections");
+        TCase *tcase = tcase_create("collections");
+
+        tcase_add_test(tcase, test_collections);
+        tcase_add_test(tcase, test_endless);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
