@@ -9,10 +9,12 @@
 #include "record/spawn.h"
 #include "record/subjects.h"
 #include "record/tally.h"
+#include "unwind/narrow.h"
 #include "util/fd.h"
 #include "util/proc-stat.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -40,6 +42,7 @@ struct Recorder {
         Services *services;      /* owned */
         Sampler *sampler;        /* owned; NULL: none */
         Tally *tally;            /* owned; NULL: its samples are not counted */
+        ProcessScope *scope;     /* owned; NULL: all that was sampled is wanted */
         RuntimeSampler *runtime; /* owned: in its place, where perf cannot be used; or NULL */
         GArray *fds;             /* owned, of struct pollfd: those of the runtimes, and signals */
         SpawnCommand command;
@@ -238,6 +241,9 @@ static bool recorder_start_sampler(Recorder *recorder, GError **error)
         sampler.pids = (const pid_t *)(const void *)pids->data;
         sampler.n_pids = pids->len;
         recorder->sampler = sampler_start(recorder->scratch, &sampler, error);
+        if (recorder->sampler && recorder->sampler->is_machine && !settings->is_whole_machine &&
+            !recorder->scope)
+                recorder->scope = process_scope_new(sampler.pids, sampler.n_pids);
         return recorder->sampler != NULL;
 }
 
@@ -292,6 +298,17 @@ static bool recorder_start_sampling(Recorder *recorder, GError **error)
         return true;
 }
 
+static Tally *recorder_tally_new(const Recorder *recorder)
+{
+        g_autoptr(GArray) pids = recorder_sampled(recorder);
+
+        return tally_new(
+                recorder->sampler->output, recorder->sampler->copy_size,
+                recorder->scope
+                        ? process_scope_new((const pid_t *)(const void *)pids->data, pids->len)
+                        : NULL);
+}
+
 /* What perf has not written yet is counted the next time. */
 static void recorder_count_samples(Recorder *recorder, RecorderProgress *progress)
 {
@@ -300,8 +317,7 @@ static void recorder_count_samples(Recorder *recorder, RecorderProgress *progres
         if (!recorder->sampler)
                 return;
         if (!recorder->tally)
-                recorder->tally =
-                        tally_new(recorder->sampler->output, recorder->sampler->copy_size);
+                recorder->tally = recorder_tally_new(recorder);
         tally_update(recorder->tally);
         sampler_flush(recorder->sampler);
         progress->is_counted = true;
@@ -330,6 +346,37 @@ static gint64 recorder_interval(const Recorder *recorder)
         return (gint64)(recorder->settings.interval * G_TIME_SPAN_SECOND);
 }
 
+/* Leaves out what perf has recorded of other processes. */
+static bool recorder_narrow(const Recorder *recorder, const char *path, GError **error)
+{
+        g_autofree char *other = NULL;
+        FD_AUTO int fd = -1;
+
+        if (!recorder->scope)
+                return true;
+        other = g_strdup_printf("%s-XXXXXX", path);
+        fd = g_mkstemp_full(other, O_RDWR | O_CLOEXEC, 0600);
+        if (fd < 0) {
+                g_set_error(error, SPAWN_ERROR, 0, "cannot make %s: %s", other, g_strerror(errno));
+                return false;
+        }
+        if (perf_data_narrow(path, fd, recorder->scope, error) && rename(other, path) == 0)
+                return true;
+        g_prefix_error(error, "the samples of other processes cannot be left out: ");
+        unlink(other);
+        return false;
+}
+
+static bool recorder_narrow_part(const Recorder *recorder, const char *path)
+{
+        g_autoptr(GError) error = NULL;
+
+        if (recorder_narrow(recorder, path, &error))
+                return true;
+        recorder_note(recorder, error->message);
+        return false;
+}
+
 /* Each part gets another name, so that none is met twice. */
 static void recorder_pass_parts(Recorder *recorder)
 {
@@ -339,7 +386,7 @@ static void recorder_pass_parts(Recorder *recorder)
                 g_autofree char *name = g_strdup_printf("part.%u", recorder->n_parts++);
                 g_autofree char *path = scratch_file(recorder->scratch, name);
 
-                if (rename(part, path) < 0)
+                if (rename(part, path) < 0 || !recorder_narrow_part(recorder, path))
                         unlink(part);
                 else
                         recorder->settings.part(path, recorder->settings.data);
@@ -375,6 +422,11 @@ static void recorder_restart_sampler(Recorder *recorder)
         recorder->is_refused = error != NULL;
 }
 
+static bool recorder_records_machine(const Recorder *recorder)
+{
+        return recorder->settings.is_whole_machine || recorder->scope;
+}
+
 /* With an interval. */
 static void recorder_divide(Recorder *recorder, gint64 now)
 {
@@ -386,18 +438,28 @@ static void recorder_divide(Recorder *recorder, gint64 now)
                 recorder->next_part = now + recorder_interval(recorder);
         if (recorder->sampler && !sampler_is_over(recorder->sampler))
                 sampler_divide(recorder->sampler);
-        else if (recorder->settings.is_whole_machine)
+        else if (recorder_records_machine(recorder))
                 recorder_restart_sampler(recorder);
+}
+
+/* Where perf records the whole machine, it does not end with the processes. */
+static bool recorder_processes_are_over(const Recorder *recorder)
+{
+        g_autoptr(GArray) pids = recorder->scope ? recorder_sampled(recorder) : NULL;
+
+        return pids && !pids->len;
 }
 
 /* On a whole machine, perf has no reason to end. */
 static bool recorder_sampling_is_over(const Recorder *recorder)
 {
-        const bool goes_on = recorder->settings.interval > 0 && recorder->settings.is_whole_machine;
+        const bool goes_on = recorder->settings.interval > 0 && recorder_records_machine(recorder);
 
         if (recorder->runtime)
                 return !recorder->settings.is_whole_machine && !recorder_has_command(recorder) &&
                        runtime_sampler_is_over(recorder->runtime);
+        if (recorder_processes_are_over(recorder))
+                return true;
         return !goes_on && sampler_is_over(recorder->sampler);
 }
 
@@ -526,6 +588,7 @@ void recorder_free(Recorder *recorder)
         recorder_end_command(recorder, false);
         sampler_free(recorder->sampler);
         tally_free(recorder->tally);
+        process_scope_free(recorder->scope);
         runtime_sampler_free(recorder->runtime);
         g_array_unref(recorder->fds);
         services_free(recorder->services, recorder->signal_fd);
@@ -586,7 +649,8 @@ static bool recorder_end_sampling(Recorder *recorder, GError **error)
         if (recorder->runtime)
                 return recorder_stop_runtime(recorder, error);
         if (!recorder->settings.interval)
-                return sampler_stop(recorder->sampler, recorder->signal_fd, error);
+                return sampler_stop(recorder->sampler, recorder->signal_fd, error) &&
+                       recorder_narrow(recorder, recorder->sampler->output, error);
         recorder_end_parts(recorder);
         return true;
 }

@@ -34,6 +34,10 @@
 #define MAX_FRAMES    1200
 #define DEFAULT_STACK 8192
 
+/* Bytes a second, of all CPUs: for more, only the threads of the processes are recorded. A disk
+ * takes as much. */
+#define MAX_MACHINE_BYTES (UINT64_C(64) << 20)
+
 /*
  * By frame pointers, the caller of a method that was replaced on the stack is hidden
  * (perf/osr-callers.h). So a second event copies some stacks: a part of the frequency, at most so
@@ -151,6 +155,25 @@ static unsigned sampler_copies(const SamplerSettings *settings)
                        : 0;
 }
 
+/* Bytes that perf writes a second, at most, for a CPU that works. */
+static uint64_t sampler_cpu_bytes(const SamplerSettings *settings)
+{
+        const char *size = strchr(settings->call_graph, ',');
+        const uint64_t stack = size ? g_ascii_strtoull(size + 1, NULL, 10)
+                               : strcmp(settings->call_graph, "fp") ? DEFAULT_STACK
+                                                                    : 0;
+
+        return g_ascii_strtoull(settings->frequency, NULL, 10) * (MAX_FRAMES + stack) +
+               (uint64_t)sampler_copies(settings) * COPY_SIZE;
+}
+
+/* Other programs may keep all CPUs busy. */
+static bool sampler_may_record_machine(const SamplerSettings *settings)
+{
+        return (geteuid() == 0 || sampler_paranoid() <= MAX_PARANOID_MACHINE) &&
+               sampler_cpu_bytes(settings) * g_get_num_processors() <= MAX_MACHINE_BYTES;
+}
+
 static GPtrArray *sampler_command(const Sampler *sampler, const SamplerSettings *settings,
                                   int control)
 {
@@ -176,7 +199,7 @@ static GPtrArray *sampler_command(const Sampler *sampler, const SamplerSettings 
         g_ptr_array_add(argv, g_strdup_printf("--output=%s", sampler->output));
         if (settings->is_divided)
                 g_ptr_array_add(argv, g_strdup("--switch-output=signal"));
-        if (settings->is_whole_machine) {
+        if (sampler->is_machine) {
                 g_ptr_array_add(argv, g_strdup("--all-cpus"));
         } else {
                 g_autoptr(GString) pids = g_string_new("--pid=");
@@ -212,20 +235,6 @@ static void sampler_spawn(Sampler *sampler, const Scratch *scratch, const Sample
         sampler->control = fds[0];
 }
 
-static Pace *sampler_new_pace(const SamplerSettings *settings)
-{
-        const char *size = strchr(settings->call_graph, ',');
-        const uint64_t stack = size ? g_ascii_strtoull(size + 1, NULL, 10)
-                               : strcmp(settings->call_graph, "fp") ? DEFAULT_STACK
-                                                                    : 0;
-
-        return settings->is_whole_machine
-                       ? NULL
-                       : pace_new(g_ascii_strtoull(settings->frequency, NULL, 10) *
-                                          (MAX_FRAMES + stack) +
-                                  (uint64_t)sampler_copies(settings) * COPY_SIZE);
-}
-
 static void sampler_note_threads(const Sampler *sampler, const SamplerSettings *settings)
 {
         if (sampler->pace)
@@ -249,11 +258,12 @@ static bool sampler_may_retry(const Sampler *sampler, const SamplerSettings *set
 {
         g_autofree char *words = sampler_words(sampler);
 
-        return sampler->control >= 0 && !settings->is_whole_machine && !words &&
+        return sampler->control >= 0 && !sampler->is_machine && !words &&
                !spawn_is_woken(settings->wake_fd);
 }
 
-Sampler *sampler_start(const Scratch *scratch, const SamplerSettings *settings, GError **error)
+static Sampler *sampler_try(const Scratch *scratch, const SamplerSettings *settings,
+                            bool is_machine, GError **error)
 {
         Sampler *sampler = g_new0(Sampler, 1);
         unsigned i;
@@ -262,7 +272,8 @@ Sampler *sampler_start(const Scratch *scratch, const SamplerSettings *settings, 
         sampler->log = scratch_file(scratch, "perf.log");
         sampler->control = -1;
         sampler->copy_size = sampler_copies(settings) ? COPY_SIZE : 0;
-        sampler->pace = sampler_new_pace(settings);
+        sampler->is_machine = is_machine;
+        sampler->pace = is_machine ? NULL : pace_new(sampler_cpu_bytes(settings));
         for (i = 0; i < MAX_ATTEMPTS; i++) {
                 sampler_end_attempt(sampler);
                 sampler_note_threads(sampler, settings);
@@ -274,10 +285,20 @@ Sampler *sampler_start(const Scratch *scratch, const SamplerSettings *settings, 
                 if (!sampler_may_retry(sampler, settings))
                         break;
         }
-        if (sampler->control >= 0 && !*error)
+        if (sampler->control >= 0 && error && !*error)
                 sampler_set_refused(sampler, settings, error);
         sampler_free(sampler);
         return NULL;
+}
+
+Sampler *sampler_start(const Scratch *scratch, const SamplerSettings *settings, GError **error)
+{
+        Sampler *sampler = NULL;
+
+        if (!settings->is_whole_machine && sampler_may_record_machine(settings))
+                sampler = sampler_try(scratch, settings, /* is_machine= */ true, /* error= */ NULL);
+        return sampler ? sampler
+                       : sampler_try(scratch, settings, settings->is_whole_machine, error);
 }
 
 void sampler_divide(const Sampler *sampler)

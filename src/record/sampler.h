@@ -16,7 +16,7 @@ typedef struct SamplerSettings {
         const char *perf;       /* its path */
         const char *frequency;  /* samples a second, as perf takes it */
         const char *call_graph; /* "fp", "dwarf" or "dwarf,BYTES" */
-        bool is_whole_machine;  /* else PIDS, */
+        bool is_whole_machine;  /* that is wanted; else PIDS, */
         const pid_t *pids;      /* and what they start */
         unsigned n_pids;
         bool is_divided; /* into files, see sampler_divide() */
@@ -31,9 +31,15 @@ typedef struct Sampler {
         uint32_t
                 copy_size; /* bytes: samples of this size are copies of stacks; 0: there are none */
         Pace *pace;        /* owned; NULL: it records no single threads */
+        bool is_machine;   /* it records the whole machine, perhaps more than was wanted */
 } Sampler;
 
-/* Samples are taken from now on. NULL with ERROR set: why perf cannot, and what helps. */
+/*
+ * Samples are taken from now on. Where perf may, it records the whole machine in any case: events
+ * of single threads take time at each switch between threads, which halves what a busy server
+ * serves. The caller leaves out the other processes (unwind/narrow.h). NULL with ERROR set: why
+ * perf cannot, and what helps.
+ */
 Sampler *sampler_start(const Scratch *scratch, const SamplerSettings *settings, GError **error);
 /*
  * The samples so far become a file of their own, in a moment; no sample is lost between two files.

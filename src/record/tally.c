@@ -13,6 +13,10 @@
 #define MAGIC           "PERFILE2"
 #define OFFSET_POSITION 40
 #define HEAD_SIZE       48
+/* The place of the first event in the head, and in it of what its samples have: all have the same
+ * before their pid. */
+#define EVENTS_POSITION      24
+#define SAMPLE_TYPE_POSITION 24
 
 /* As in linux/perf_event.h; the records are in the byte order of this machine. */
 #define RECORD_LOST   2
@@ -39,15 +43,18 @@ struct Tally {
         uint32_t too_large; /* bytes of a sample that does not count; 0: all do */
         bool is_damaged;
         uint64_t n_samples, n_lost;
-        uint8_t *buffer; /* owned */
+        uint64_t sample_type; /* of perf_event_attr */
+        ProcessScope *scope;  /* owned or NULL */
+        uint8_t *buffer;      /* owned */
 };
 
-Tally *tally_new(const char *path, uint32_t too_large)
+Tally *tally_new(const char *path, uint32_t too_large, ProcessScope *scope)
 {
         Tally *tally = g_new0(Tally, 1);
 
         tally->path = g_strdup(path);
         tally->too_large = too_large;
+        tally->scope = scope;
         tally->fd = -1;
         tally->buffer = g_malloc(BUFFER_SIZE);
         return tally;
@@ -58,6 +65,7 @@ void tally_free(Tally *tally)
         if (!tally)
                 return;
         fd_clear(&tally->fd);
+        process_scope_free(tally->scope);
         g_free(tally->buffer);
         g_free(tally->path);
         g_free(tally);
@@ -67,14 +75,36 @@ void tally_free(Tally *tally)
 static bool tally_read_head(Tally *tally)
 {
         uint8_t head[HEAD_SIZE];
+        uint64_t events;
 
         if (pread(tally->fd, head, sizeof(head), 0) != sizeof(head))
                 return false;
         memcpy(&tally->offset, head + OFFSET_POSITION, sizeof(tally->offset));
+        memcpy(&events, head + EVENTS_POSITION, sizeof(events));
+        if (events > INT64_MAX - SAMPLE_TYPE_POSITION ||
+            pread(tally->fd, &tally->sample_type, sizeof(tally->sample_type),
+                  (off_t)(events + SAMPLE_TYPE_POSITION)) != sizeof(tally->sample_type))
+                tally->sample_type = 0;
         if (memcmp(head, MAGIC, strlen(MAGIC)) != 0 || tally->offset < HEAD_SIZE ||
             tally->offset > INT64_MAX)
                 tally->is_damaged = true;
         return !tally->is_damaged;
+}
+
+/* At its end. The forks of other CPUs may come later in the file: then it is not counted yet. */
+static bool tally_has(const Tally *tally, const TallyRecord *head, const uint8_t *record)
+{
+        size_t at = sizeof(*head);
+        uint32_t pid;
+
+        if (!tally->scope)
+                return true;
+        at += tally->sample_type & PERF_SAMPLE_IDENTIFIER ? sizeof(uint64_t) : 0;
+        at += tally->sample_type & PERF_SAMPLE_IP ? sizeof(uint64_t) : 0;
+        if (at + sizeof(pid) > head->size)
+                return false;
+        memcpy(&pid, record + at, sizeof(pid));
+        return process_scope_has(tally->scope, (int32_t)pid, UINT64_MAX);
 }
 
 static void tally_count(Tally *tally, const TallyRecord *head, const uint8_t *record)
@@ -82,7 +112,11 @@ static void tally_count(Tally *tally, const TallyRecord *head, const uint8_t *re
         TallyLost lost;
 
         if (head->type == RECORD_SAMPLE)
-                tally->n_samples += !tally->too_large || head->size < tally->too_large;
+                tally->n_samples += (!tally->too_large || head->size < tally->too_large) &&
+                                    tally_has(tally, head, record);
+        if (tally->scope)
+                process_scope_take(tally->scope,
+                                   (const struct perf_event_header *)(const void *)record);
         if (head->type != RECORD_LOST || head->size < sizeof(*head) + sizeof(lost))
                 return;
         memcpy(&lost, record + sizeof(*head), sizeof(lost));

@@ -5,15 +5,16 @@
  * Tally: how many samples perf's file has, counted while perf writes it
  */
 
-#include <stdint.h>
+#include "unwind/process-scope.h"
 
 typedef struct Tally Tally;
 
 /*
  * Counts in the file that is at PATH now, and in those that take its place later. Samples of
- * TOO_LARGE bytes and more do not count; 0: all do.
+ * TOO_LARGE bytes and more do not count; 0: all do. Nor do those of other processes than SCOPE's,
+ * which is taken over; NULL: all processes count.
  */
-Tally *tally_new(const char *path, uint32_t too_large);
+Tally *tally_new(const char *path, uint32_t too_large, ProcessScope *scope);
 /* NULL is fine. */
 void tally_free(Tally *tally);
 /* Reads what was added. A file that is not perf's, and what is after a damaged record, has none. */

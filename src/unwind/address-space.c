@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/address-space.h"
 
+#include "unwind/perf-data.h"
 #include "util/hash.h"
 
 #include <string.h>
@@ -139,12 +140,6 @@ typedef struct MappingRecord {
         };
         uint32_t protection, flags;
 } MappingRecord;
-
-/* PERF_RECORD_FORK */
-typedef struct ForkRecord {
-        struct perf_event_header header;
-        uint32_t pid, parent, tid, parent_tid;
-} ForkRecord;
 
 /* PERF_RECORD_COMM up to the name. */
 typedef struct CommRecord {

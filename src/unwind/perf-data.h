@@ -41,6 +41,13 @@ typedef struct PerfAttr {
         uint32_t n;  /* bytes of it that are there */
 } PerfAttr;
 
+/* PERF_RECORD_FORK, in linux/perf_event.h. */
+typedef struct ForkRecord {
+        struct perf_event_header header;
+        uint32_t pid, parent, tid, parent_tid; /* PID is PARENT: of a thread */
+        uint64_t time; /* ns of perf's clock; 0: perf found the process there at its start */
+} ForkRecord;
+
 typedef struct PerfData {
         int fd; /* owned */
         uint64_t size;

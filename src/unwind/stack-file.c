@@ -7,8 +7,8 @@
 #include "unwind/address-space.h"
 #include "unwind/call-frames.h"
 #include "unwind/error.h"
-#include "unwind/perf-data.h"
 #include "unwind/registers.h"
+#include "unwind/rewrite.h"
 #include "unwind/stack-sample.h"
 
 #include <errno.h>
@@ -24,10 +24,9 @@
 #define STACK_MEMBERS ((uint64_t)PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
 typedef struct StackFile {
-        PerfData data;
+        Rewrite rewrite;
         AddressSpaces *spaces;
         CallFrames *frames;
-        FILE *output;
         FILE *hidden; /* rows for osr_callers_read() */
         StackCounts counts;
         bool is_missing; /* a file with frames of this sample */
@@ -58,13 +57,13 @@ static bool stack_file_take_mappings(StackFile *file, GError **error)
         const struct perf_event_header *record;
 
         do {
-                if (!perf_data_next(&file->data, &record, error))
+                if (!perf_data_next(&file->rewrite.data, &record, error))
                         return false;
                 if (record && record->type != PERF_RECORD_SAMPLE)
                         address_spaces_take(file->spaces, record,
-                                            perf_data_time(&file->data, record));
+                                            perf_data_time(&file->rewrite.data, record));
         } while (record);
-        perf_data_rewind(&file->data);
+        perf_data_rewind(&file->rewrite.data);
         return true;
 }
 
@@ -189,22 +188,10 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
         return n;
 }
 
-static bool stack_file_fail_write(GError **error)
-{
-        g_set_error(error, UNWIND_ERROR, UNWIND_ERROR_SYSTEM, "its stacks cannot be written: %s",
-                    g_strerror(errno));
-        return false;
-}
-
-static bool stack_file_write(StackFile *file, const void *bytes, size_t n, GError **error)
-{
-        return fwrite(bytes, 1, n, file->output) == n || stack_file_fail_write(error);
-}
-
 static bool stack_file_write_sample(StackFile *file, const struct perf_event_header *record,
                                     GError **error)
 {
-        const struct perf_event_attr *attr = perf_data_attr(&file->data, record);
+        const struct perf_event_attr *attr = perf_data_attr(&file->rewrite.data, record);
         const uint8_t *bytes = (const uint8_t *)record;
         const uint64_t marker = PERF_CONTEXT_USER;
         struct perf_event_header header = *record;
@@ -214,7 +201,7 @@ static bool stack_file_write_sample(StackFile *file, const struct perf_event_hea
         size_t size;
 
         if (!attr || !stack_sample_has(attr))
-                return stack_file_write(file, record, record->size, error);
+                return rewrite_put(&file->rewrite, record, record->size, error);
         if (!stack_sample_read(attr, record, &sample)) {
                 g_set_error_literal(error, UNWIND_ERROR, UNWIND_ERROR_DAMAGED,
                                     "one of its samples is not whole");
@@ -227,90 +214,43 @@ static bool stack_file_write_sample(StackFile *file, const struct perf_event_hea
         n_chain = n_kernel + (n ? n + 1 : 0);
         size += (size_t)(n_chain - n_kernel) * sizeof(uint64_t);
         header.size = (uint16_t)size;
-        return stack_file_write(file, &header, sizeof(header), error) &&
-               stack_file_write(file, bytes + sizeof(header), sample.chain_begin - sizeof(header),
-                                error) &&
-               stack_file_write(file, &n_chain, sizeof(n_chain), error) &&
-               stack_file_write(file, bytes + sample.chain_begin + sizeof(n_chain),
-                                (size_t)n_kernel * sizeof(uint64_t), error) &&
-               (!n || (stack_file_write(file, &marker, sizeof(marker), error) &&
-                       stack_file_write(file, file->callers, n * sizeof(uint64_t), error))) &&
-               stack_file_write(file, bytes + sample.chain_end,
-                                sample.regs_begin - sample.chain_end, error) &&
-               stack_file_write(file, bytes + sample.stack_end, record->size - sample.stack_end,
-                                error);
+        return rewrite_put(&file->rewrite, &header, sizeof(header), error) &&
+               rewrite_put(&file->rewrite, bytes + sizeof(header),
+                           sample.chain_begin - sizeof(header), error) &&
+               rewrite_put(&file->rewrite, &n_chain, sizeof(n_chain), error) &&
+               rewrite_put(&file->rewrite, bytes + sample.chain_begin + sizeof(n_chain),
+                           (size_t)n_kernel * sizeof(uint64_t), error) &&
+               (!n || (rewrite_put(&file->rewrite, &marker, sizeof(marker), error) &&
+                       rewrite_put(&file->rewrite, file->callers, n * sizeof(uint64_t), error))) &&
+               rewrite_put(&file->rewrite, bytes + sample.chain_end,
+                           sample.regs_begin - sample.chain_end, error) &&
+               rewrite_put(&file->rewrite, bytes + sample.stack_end,
+                           record->size - sample.stack_end, error);
 }
 
-static bool stack_file_write_records(StackFile *file, uint64_t *ret_size, GError **error)
+static bool stack_file_write_records(StackFile *file, GError **error)
 {
-        const off_t begin = ftello(file->output);
         const struct perf_event_header *record;
 
         do {
-                if (!perf_data_next(&file->data, &record, error))
+                if (!perf_data_next(&file->rewrite.data, &record, error))
                         return false;
                 if (record && !(record->type == PERF_RECORD_SAMPLE
                                         ? stack_file_write_sample(file, record, error)
-                                        : stack_file_write(file, record, record->size, error)))
+                                        : rewrite_put(&file->rewrite, record, record->size, error)))
                         return false;
         } while (record);
-        *ret_size = (uint64_t)(ftello(file->output) - begin);
         return true;
 }
 
-/* N bytes of the file from OFFSET on. */
-static bool stack_file_copy(StackFile *file, uint64_t offset, uint64_t n, GError **error)
+/* What the attributes have of the stacks. */
+static bool stack_file_correct(StackFile *file, GError **error)
 {
-        uint8_t bytes[4096];
-
-        while (n > 0) {
-                const size_t part = (size_t)MIN(n, sizeof(bytes));
-
-                if (!perf_data_read(&file->data, offset, bytes, part, error) ||
-                    !stack_file_write(file, bytes, part, error))
-                        return false;
-                offset += part;
-                n -= part;
-        }
-        return true;
-}
-
-/* What follows the records: the places of the features, then the features. All move by as much. */
-static bool stack_file_write_features(StackFile *file, uint64_t new_end, GError **error)
-{
-        const PerfFileHeader *header = &file->data.header;
-        const uint64_t old_end = header->data.offset + header->data.size;
-        uint64_t n = 0, i;
-
-        for (i = 0; i < G_N_ELEMENTS(header->features); i++)
-                n += (uint64_t)__builtin_popcountll(header->features[i]);
-        for (i = 0; i < n; i++) {
-                PerfSection section;
-
-                if (!perf_data_read(&file->data, old_end + i * sizeof(section), &section,
-                                    sizeof(section), error))
-                        return false;
-                section.offset += new_end - old_end;
-                if (!stack_file_write(file, &section, sizeof(section), error))
-                        return false;
-        }
-        i = old_end + n * sizeof(PerfSection);
-        return stack_file_copy(file, i, file->data.size - i, error);
-}
-
-/* What the attributes and the header have of the stacks and of the size of the records. */
-static bool stack_file_correct(StackFile *file, uint64_t size, GError **error)
-{
-        PerfFileHeader header = file->data.header;
+        const GArray *attrs = file->rewrite.data.attrs;
         guint i;
 
-        header.data.size = size;
-        if (fseeko(file->output, 0, SEEK_SET) != 0)
-                return stack_file_fail_write(error);
-        if (!stack_file_write(file, &header, sizeof(header), error))
-                return false;
-        for (i = 0; i < file->data.attrs->len; i++) {
-                PerfAttr row = g_array_index(file->data.attrs, PerfAttr, i);
+        for (i = 0; i < attrs->len; i++) {
+                PerfAttr row = g_array_index(attrs, PerfAttr, i);
 
                 if (!stack_sample_has(&row.attr))
                         continue;
@@ -319,43 +259,20 @@ static bool stack_file_correct(StackFile *file, uint64_t size, GError **error)
                 row.attr.sample_stack_user = 0;
                 row.attr.exclude_callchain_user = 0;
                 row.attr.sample_max_stack = UINT16_MAX; /* STACK_CUT_MARK shows what is cut */
-                if (fseeko(file->output, (off_t)row.at, SEEK_SET) != 0)
-                        return stack_file_fail_write(error);
-                if (!stack_file_write(file, &row.attr, MIN(row.n, sizeof(row.attr)), error))
+                if (!rewrite_replace(&file->rewrite, row.at, &row.attr,
+                                     MIN(row.n, sizeof(row.attr)), error))
                         return false;
         }
         return true;
 }
 
-/* What is corrected must not be among the records, which move. */
-static bool stack_file_begins(const StackFile *file, GError **error)
-{
-        const PerfFileHeader *header = &file->data.header;
-
-        if (header->data.offset >= sizeof(*header) &&
-            header->data.offset >= header->attrs.offset + header->attrs.size)
-                return true;
-        g_set_error_literal(error, UNWIND_ERROR, UNWIND_ERROR_DAMAGED,
-                            "its records begin before its events are described");
-        return false;
-}
-
 static bool stack_file_run(StackFile *file, GError **error)
 {
-        const PerfSection *records = &file->data.header.data;
-        uint64_t size;
+        Rewrite *rewrite = &file->rewrite;
 
-        if (!stack_file_begins(file, error) || !stack_file_take_mappings(file, error) ||
-            !stack_file_copy(file, 0, records->offset, error) ||
-            !stack_file_write_records(file, &size, error))
-                return false;
-        /* One that was killed has neither their size nor features. */
-        if (records->size && records->size <= file->data.size - records->offset &&
-            !stack_file_write_features(file, records->offset + size, error))
-                return false;
-        if (!stack_file_correct(file, records->size ? size : 0, error))
-                return false;
-        return fflush(file->output) == 0 || stack_file_fail_write(error);
+        return stack_file_take_mappings(file, error) && rewrite_begin(rewrite, error) &&
+               stack_file_write_records(file, error) && rewrite_end(rewrite, error) &&
+               stack_file_correct(file, error) && rewrite_finish(rewrite, error);
 }
 
 /* "NAME (PID)", of the process with most frames that were not looked for; NULL: there are none. */
@@ -381,18 +298,17 @@ bool stack_file_unwind(const char *path, int fd, int hidden_fd, StackCounts *ret
         bool ok;
 
         file->spaces = address_spaces_new();
-        file->output = fdopen(dup(fd), "w");
         file->hidden = fdopen(dup(hidden_fd), "w");
-        ok = perf_data_open(&file->data, path, error);
-        for (i = 0; ok && i < file->data.attrs->len; i++)
-                file->counts.is_aside |=
-                        !stack_sample_has(&g_array_index(file->data.attrs, PerfAttr, i).attr);
+        ok = rewrite_open(&file->rewrite, path, fd, error);
+        for (i = 0; ok && i < file->rewrite.data.attrs->len; i++)
+                file->counts.is_aside |= !stack_sample_has(
+                        &g_array_index(file->rewrite.data.attrs, PerfAttr, i).attr);
         if (ok && !IS_KNOWN_MACHINE) {
                 g_set_error_literal(error, UNWIND_ERROR, UNWIND_ERROR_UNKNOWN,
                                     "the registers of this machine are not known");
                 ok = false;
         }
-        if (ok && (!file->output || !file->hidden)) {
+        if (ok && !file->hidden) {
                 g_set_error(error, UNWIND_ERROR, UNWIND_ERROR_SYSTEM, "%s", g_strerror(errno));
                 ok = false;
         }
@@ -402,11 +318,12 @@ bool stack_file_unwind(const char *path, int fd, int hidden_fd, StackCounts *ret
                 file->counts.missing = g_strdup(call_frames_most_missing(file->frames));
                 file->counts.spent = stack_file_most_spent(file);
         }
-        if (file->hidden && fclose(file->hidden) != 0 && ok)
-                ok = stack_file_fail_write(error);
-        if (file->output)
-                fclose(file->output);
-        perf_data_deinit(&file->data);
+        if (file->hidden && fclose(file->hidden) != 0 && ok) {
+                g_set_error(error, UNWIND_ERROR, UNWIND_ERROR_SYSTEM,
+                            "its callers cannot be written: %s", g_strerror(errno));
+                ok = false;
+        }
+        rewrite_deinit(&file->rewrite);
         call_frames_free(file->frames);
         address_spaces_free(file->spaces);
         *ret_counts = file->counts;

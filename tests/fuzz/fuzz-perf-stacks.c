@@ -1,13 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 
-/* A perf.data file with copies of stacks, of any bytes. What comes out is such a file again. */
+/* A perf.data file with copies of stacks, of any bytes: callers are found, and processes left out.
+ * What comes out is such a file again. */
 
 #include "fuzz.h"
+#include "unwind/narrow.h"
 #include "unwind/stack-file.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+static void narrow(const char *path)
+{
+        const pid_t pids[] = {1, 77, 4242};
+        ProcessScope *scope = process_scope_new(pids, G_N_ELEMENTS(pids));
+        const int out = memfd_create("narrow", MFD_CLOEXEC);
+        g_autoptr(GError) error = NULL;
+
+        FUZZ_REQUIRE(perf_data_narrow(path, out, scope, &error) == (error == NULL));
+        process_scope_free(scope);
+        close(out);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -22,6 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                      pwrite(in, data, size, 0) == (ssize_t)size);
         snprintf(path, sizeof(path), "/proc/self/fd/%d", in);
         stack_file_is(path);
+        narrow(path);
         FUZZ_REQUIRE(stack_file_unwind(path, out, hidden, &counts, &error) == (error == NULL));
         FUZZ_REQUIRE(counts.n_cut <= counts.n_samples && counts.n_missing <= counts.n_samples);
         FUZZ_REQUIRE((counts.n_missing > 0) == (counts.missing != NULL));

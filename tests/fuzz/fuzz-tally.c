@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_REQUIRE(fd >= 0);
         snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         FUZZ_REQUIRE(write(fd, input.at, n_first) == (ssize_t)n_first);
-        tally = tally_new(path, 0);
+        tally = tally_new(path, 0, NULL);
         tally_update(tally);
         n_before = tally_samples(tally);
         FUZZ_REQUIRE(write(fd, input.at + n_first, input.n - n_first) ==

@@ -68,7 +68,7 @@ START_TEST(test_tally)
         g_autofree char *path = g_build_filename(directory, "perf.data", NULL);
         g_autofree char *other = g_build_filename(directory, "other", NULL);
         g_autoptr(GString) file = file_new("PERFILE2"), next = file_new("PERFILE2");
-        Tally *tally = tally_new(path, 0);
+        Tally *tally = tally_new(path, 0, NULL);
         size_t first, i;
 
         check(tally, 0, 0); /* not there */
@@ -113,7 +113,7 @@ START_TEST(test_other)
         g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
         g_autofree char *path = g_build_filename(directory, "perf.data", NULL);
         g_autoptr(GString) file = file_new("2ELIFREP");
-        Tally *tally = tally_new(path, 0);
+        Tally *tally = tally_new(path, 0, NULL);
 
         append_record(file, PERF_RECORD_SAMPLE, 48);
         write_part(path, file, file->len);
@@ -131,7 +131,7 @@ START_TEST(test_copies)
         g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
         g_autofree char *path = g_build_filename(directory, "perf.data", NULL);
         g_autoptr(GString) file = file_new("PERFILE2");
-        Tally *tally = tally_new(path, 16384);
+        Tally *tally = tally_new(path, 16384, NULL);
 
         append_record(file, PERF_RECORD_SAMPLE, 16384);
         append_record(file, PERF_RECORD_SAMPLE, 16383);
