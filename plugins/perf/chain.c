@@ -15,6 +15,7 @@ bool chain_next(Chain *chain, ChainLink *ret_link)
 
                 if (ip >= PERF_CONTEXT_MAX) {
                         chain->is_cut |= ip == STACK_CUT_MARK;
+                        chain->is_limited |= ip == STACK_CUT_LIMIT_MARK;
                         /* The program's part comes later: a number that stands for it follows. */
                         if (ip == CONTEXT_DEFERRED && chain->n > 1) {
                                 chain->n--;

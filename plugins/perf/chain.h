@@ -16,10 +16,11 @@
 typedef struct Chain {
         const uint64_t *at;
         size_t n;
-        bool is_user;   /* the next addresses are the program's */
-        bool is_marked; /* by a marker */
-        bool is_cut;    /* STACK_CUT_MARK was among them so far */
-        bool is_first;  /* no address since the last marker */
+        bool is_user;    /* the next addresses are the program's */
+        bool is_marked;  /* by a marker */
+        bool is_cut;     /* STACK_CUT_MARK was among them so far */
+        bool is_limited; /* STACK_CUT_LIMIT_MARK was */
+        bool is_first;   /* no address since the last marker */
 } Chain;
 
 typedef struct ChainLink {

@@ -238,9 +238,9 @@ static bool add_chain(Filter *filter, Chain chain, void *ctx)
                         return false;
         }
         filter->namer.batch.samples[filter->namer.batch.n_samples - 1].cut =
-                chain.is_cut ? STACK_CUT_COPY
-                : n == max   ? STACK_CUT_FRAMES
-                             : STACK_WHOLE;
+                chain.is_cut                   ? STACK_CUT_COPY
+                : chain.is_limited || n == max ? STACK_CUT_FRAMES
+                                               : STACK_WHOLE;
         return true;
 }
 

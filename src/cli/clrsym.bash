@@ -46,7 +46,7 @@ _clrsym_values()
                 printf '%s\n' sh env systemd docker
                 ;;
         -g | --call-graph)
-                printf '%s\n' fp dwarf
+                printf '%s\n' both fp dwarf
                 ;;
         --via)
                 printf '%s\n' auto lttng eventpipe

@@ -252,18 +252,26 @@ static const char *to_frequency(const char *argument, void *member)
 
 static const char *to_call_graph(const char *argument, void *member)
 {
-        static const char DWARF[] = "dwarf,";
-        uint64_t size;
+        static const char *const COPYING[] = {"both", "dwarf"};
+        size_t i;
 
         *(const char **)member = argument;
-        if (!strcmp(argument, "fp") || !strcmp(argument, "dwarf"))
-                return NULL;
-        if (g_str_has_prefix(argument, DWARF) &&
-            parse_digits(argument + strlen(DWARF), strlen(argument) - strlen(DWARF), MAX_STACK_COPY,
-                         &size) &&
-            size)
-                return NULL;
-        return "not fp, dwarf or dwarf,BYTES, up to 65528";
+        for (i = 0; i < G_N_ELEMENTS(COPYING); i++) {
+                const size_t n = strlen(COPYING[i]);
+                uint64_t size;
+
+                if (!g_str_has_prefix(argument, COPYING[i]))
+                        continue;
+                if (!argument[n] || (argument[n] == ',' &&
+                                     parse_digits(argument + n + 1, strlen(argument) - n - 1,
+                                                  MAX_STACK_COPY, &size) &&
+                                     size))
+                        return NULL;
+        }
+        return strcmp(argument, "fp")
+                       ? "not fp, dwarf or both; or dwarf,BYTES or both,BYTES, up to "
+                         "65528"
+                       : NULL;
 }
 
 /* "10", "10s" */
@@ -438,8 +446,9 @@ static const OptionRow ROWS[_OPTION_MAX] = {
                              "end after SEC seconds (default: at Ctrl-C, or with the command)"},
         [OPTION_FREQUENCY] = {'F', "freq", "HZ", false, to_frequency, MEMBER(frequency),
                               "samples a second of each CPU (default: 499)"},
-        [OPTION_CALL_GRAPH] = {'g', "call-graph", "HOW", false, to_call_graph, MEMBER(call_graph),
-                               "how perf finds callers: fp (default) or dwarf[,BYTES]"},
+        [OPTION_CALL_GRAPH] =
+                {'g', "call-graph", "HOW", false, to_call_graph, MEMBER(call_graph),
+                 "how callers are found: both[,BYTES] (default), fp or dwarf[,BYTES]"},
         [OPTION_EVERY] = {0, "every", "SEC", false, to_every, MEMBER(every),
                           "go on, with a profile of each SEC seconds (--push, or --output DIR)"},
         [OPTION_PUSH] = {0, "push", "URL", false, to_push, MEMBER(push),

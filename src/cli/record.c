@@ -14,6 +14,7 @@
 #include "cli/verbs.h"
 #include "profile/top.h"
 #include "record/recorder.h"
+#include "record/sampler.h"
 #include "util/message.h"
 #include "util/output-path.h"
 #include "util/proc-stat.h"
@@ -26,9 +27,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEFAULT_OUTPUT     "clrsym-record.html"
-#define DEFAULT_FREQUENCY  499
-#define DEFAULT_CALL_GRAPH "fp"
+#define DEFAULT_OUTPUT    "clrsym-record.html"
+#define DEFAULT_FREQUENCY 499
 
 #define N_TOP_ROWS  12
 #define NO_TERMINAL 200 /* columns */
@@ -310,10 +310,14 @@ bool verb_record(const Options *options, GError **error)
         const bool is_shown = isatty(STDERR_FILENO);
         g_autofree char *frequency = g_strdup_printf(
                 "%" G_GUINT64_FORMAT, options->frequency ? options->frequency : DEFAULT_FREQUENCY);
+        /* A recording without an end must not write too much. */
+        g_autofree char *call_graph = options->call_graph ? g_strdup(options->call_graph)
+                                      : options->every    ? g_strdup("fp")
+                                                          : sampler_call_graph(frequency);
         PerfPrograms programs = {NULL};
         RecorderSettings settings = {
                 .frequency = frequency,
-                .call_graph = options->call_graph ? options->call_graph : DEFAULT_CALL_GRAPH,
+                .call_graph = call_graph,
                 .seconds = options->seconds,
                 .is_whole_machine = options_has(options, OPTION_ALL_CPUS),
                 .pids = options->targets ? (const pid_t *)(const void *)options->targets->data

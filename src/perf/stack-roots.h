@@ -18,8 +18,10 @@
 #include "perf/frames.h"
 #include "perf/hash-index.h"
 
-/* In the chain of a sample, among perf's markers: the copy of the stack ended there. */
-#define STACK_CUT_MARK (UINT64_MAX - 2999)
+/* In the chain of a sample, among perf's markers: the copy of the stack ended there; or perf's
+ * limit of frames did. */
+#define STACK_CUT_MARK       (UINT64_MAX - 2999)
+#define STACK_CUT_LIMIT_MARK (UINT64_MAX - 2998)
 
 /* Threads with managed frames, and the outermost frames of their stacks. */
 typedef struct StackRoots {

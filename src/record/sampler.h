@@ -15,13 +15,17 @@
 typedef struct SamplerSettings {
         const char *perf;       /* its path */
         const char *frequency;  /* samples a second, as perf takes it */
-        const char *call_graph; /* "fp", "dwarf" or "dwarf,BYTES" */
+        const char *call_graph; /* "fp", "dwarf" or "both"; after the last two also ",BYTES" */
         bool is_whole_machine;  /* that is wanted; else PIDS, */
         const pid_t *pids;      /* and what they start */
         unsigned n_pids;
         bool is_divided; /* into files, see sampler_divide() */
         int wake_fd;     /* its start is given up then: see spawn.h */
 } SamplerSettings;
+
+/* How to find callers at FREQUENCY on this machine, if the user does not say. The caller frees it.
+ */
+char *sampler_call_graph(const char *frequency);
 
 typedef struct Sampler {
         pid_t perf;   /* 0: it has ended */

@@ -9,6 +9,7 @@
 #include "unwind/error.h"
 #include "unwind/registers.h"
 #include "unwind/rewrite.h"
+#include "unwind/stack-pairs.h"
 #include "unwind/stack-sample.h"
 
 #include <errno.h>
@@ -29,10 +30,19 @@ typedef struct StackFile {
         CallFrames *frames;
         FILE *hidden; /* rows for osr_callers_read() */
         StackCounts counts;
-        bool is_missing; /* a file with frames of this sample */
-        bool is_spent;   /* the process of this sample has cost too much */
+        StackPairs pairs;
+        const struct perf_event_attr *paired; /* of samples that copies belong to; NULL: of none */
+        unsigned max_frames;                  /* perf's limit for these */
+        bool is_missing;                      /* a file with frames of this sample */
+        bool is_spent;                        /* the process of this sample has cost too much */
+        bool keeps_pointer; /* the last frame of this sample has the frame pointer of the leaf */
+        bool is_cut;        /* the copy of this sample ends before the callers do */
         uint64_t callers[MAX_CALLERS + 1];
+        uint64_t record[UINT16_MAX / sizeof(uint64_t) + 1]; /* of the other event */
 } StackFile;
+
+/* perf's own limit of frames, unless the event has another one. */
+#define MAX_FRAMES 127
 
 void stack_counts_deinit(StackCounts *counts)
 {
@@ -52,6 +62,20 @@ bool stack_file_is(const char *path)
         return has_stacks;
 }
 
+static void stack_file_note_copy(StackFile *file, const struct perf_event_header *record)
+{
+        const PerfData *data = &file->rewrite.data;
+        const struct perf_event_attr *attr = perf_data_attr(data, record);
+        StackSample sample;
+
+        if (attr && stack_sample_has(attr) && stack_sample_read(attr, record, &sample) &&
+            sample.regs)
+                stack_pairs_add(&file->pairs,
+                                &(const StackPair){.time = sample.time,
+                                                   .offset = data->next - record->size,
+                                                   .tid = sample.tid});
+}
+
 static bool stack_file_take_mappings(StackFile *file, GError **error)
 {
         const struct perf_event_header *record;
@@ -62,6 +86,8 @@ static bool stack_file_take_mappings(StackFile *file, GError **error)
                 if (record && record->type != PERF_RECORD_SAMPLE)
                         address_spaces_take(file->spaces, record,
                                             perf_data_time(&file->rewrite.data, record));
+                else if (record && file->paired)
+                        stack_file_note_copy(file, record);
         } while (record);
         perf_data_rewind(&file->rewrite.data);
         return true;
@@ -135,22 +161,24 @@ static bool stack_file_is_jitted(const StackFile *file, const SpaceMapping *mapp
         return mapping_kind_of_dso(mapped->path) == MAPPING_JITTED;
 }
 
-/* The addresses of the program's frames, the leaf first. */
+/* The addresses of the program's frames, the leaf first; whether the copy is cut. */
 static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr *attr,
                                    const StackSample *sample)
 {
         RegistersStep step = REGISTERS_SIGNAL;
         StackCopy stack = {.bytes = sample->stack, .n = (size_t)sample->n_stack};
-        Registers registers;
+        Registers registers, leaf;
         unsigned n = 0;
 
         if (!sample->regs)
                 return 0;
         registers_from_perf(attr->sample_regs_user, sample->regs, &registers);
+        leaf = registers;
         stack.address = registers.values[REGISTER_SP];
         if (!registers_have(&registers, REGISTER_SP) || stack.n > UINT64_MAX - stack.address)
                 stack.n = 0;
         file->counts.n_samples++;
+        file->is_cut = false;
         file->is_missing = false;
         file->is_spent = false;
         while (n < MAX_CALLERS && registers_have(&registers, REGISTER_PC)) {
@@ -178,54 +206,164 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
                 if (mapping && step == REGISTERS_CALLER && stack_file_is_jitted(file, mapping))
                         stack_file_find_hidden(file, sample, &stack, pointer, &registers);
         }
-        if (n == MAX_CALLERS ||
-            (step == REGISTERS_END && stack.is_short && stack.n >= attr->sample_stack_user)) {
-                file->counts.n_cut++;
-                file->callers[n++] = STACK_CUT_MARK;
-        }
+        file->is_cut = n == MAX_CALLERS || (step == REGISTERS_END && stack.is_short &&
+                                            stack.n >= attr->sample_stack_user);
+        file->keeps_pointer = registers_have(&registers, REGISTER_FP) &&
+                              registers.values[REGISTER_FP] == leaf.values[REGISTER_FP];
         file->counts.n_missing += file->is_missing;
         file->counts.n_spent += file->is_spent;
         return n;
+}
+
+/* Writes RECORD with the first N_BEFORE words of its chain, up to the program's part, then N of
+ * CALLERS; without copies of registers and stack. */
+static bool stack_file_write_chain(StackFile *file, const struct perf_event_header *record,
+                                   const StackSample *sample, uint64_t n_before, unsigned n,
+                                   GError **error)
+{
+        const uint8_t *bytes = (const uint8_t *)record;
+        const uint64_t marker = PERF_CONTEXT_USER;
+        const uint64_t n_words = (sample->chain_end - sample->chain_begin) / sizeof(uint64_t) - 1;
+        struct perf_event_header header = *record;
+        uint64_t n_chain;
+        size_t size;
+
+        size = record->size - (sample->stack_end - sample->regs_begin) -
+               (size_t)(n_words - n_before) * sizeof(uint64_t);
+        n = (unsigned)MIN(n, (UINT16_MAX - 7 - size) / sizeof(uint64_t) - 1);
+        n_chain = n_before + (n ? n + 1 : 0);
+        size += (size_t)(n_chain - n_before) * sizeof(uint64_t);
+        header.size = (uint16_t)size;
+        return rewrite_put(&file->rewrite, &header, sizeof(header), error) &&
+               rewrite_put(&file->rewrite, bytes + sizeof(header),
+                           sample->chain_begin - sizeof(header), error) &&
+               rewrite_put(&file->rewrite, &n_chain, sizeof(n_chain), error) &&
+               rewrite_put(&file->rewrite, bytes + sample->chain_begin + sizeof(n_chain),
+                           (size_t)n_before * sizeof(uint64_t), error) &&
+               (!n || (rewrite_put(&file->rewrite, &marker, sizeof(marker), error) &&
+                       rewrite_put(&file->rewrite, file->callers, n * sizeof(uint64_t), error))) &&
+               rewrite_put(&file->rewrite, bytes + sample->chain_end,
+                           sample->regs_begin - sample->chain_end, error) &&
+               rewrite_put(&file->rewrite, bytes + sample->stack_end,
+                           record->size - sample->stack_end, error);
+}
+
+static bool stack_file_fail_sample(GError **error)
+{
+        g_set_error_literal(error, UNWIND_ERROR, UNWIND_ERROR_DAMAGED,
+                            "one of its samples is not whole");
+        return false;
+}
+
+/* The copy of the stack that was taken with SAMPLE, as of its time; false: there is none. */
+static bool stack_file_find_copy(StackFile *file, const StackSample *sample, StackSample *ret_copy,
+                                 const struct perf_event_attr **ret_attr)
+{
+        const StackPair *pair = stack_pairs_find(&file->pairs, sample->tid, sample->time);
+        struct perf_event_header *record = (struct perf_event_header *)(void *)file->record;
+
+        if (!pair ||
+            !perf_data_read(&file->rewrite.data, pair->offset, record, sizeof(*record),
+                            /* error= */ NULL) ||
+            !perf_data_read(&file->rewrite.data, pair->offset, record, record->size,
+                            /* error= */ NULL))
+                return false;
+        *ret_attr = perf_data_attr(&file->rewrite.data, record);
+        if (!*ret_attr || !stack_sample_has(*ret_attr) ||
+            !stack_sample_read(*ret_attr, record, ret_copy))
+                return false;
+        ret_copy->time = sample->time;
+        return ret_copy->pid == sample->pid;
+}
+
+/* The begin of the program's part of a chain of N words, from its marker on; N: it has none, or
+ * another part after it. */
+static uint64_t chain_user_begin(const uint64_t *chain, uint64_t n)
+{
+        uint64_t begin = n, i;
+
+        for (i = 0; i < n; i++)
+                if (chain[i] >= PERF_CONTEXT_MAX) {
+                        if (begin < n)
+                                return n;
+                        begin = chain[i] == PERF_CONTEXT_USER ? i : n;
+                }
+        return begin;
+}
+
+/*
+ * Continues the N callers of a copy that is cut with those of CHAIN, of N_FRAMES frames in all. If
+ * the frame pointer is still that of the leaf, the second address of CHAIN is the caller of the
+ * last one.
+ */
+static size_t stack_file_continue(StackFile *file, size_t n, const uint64_t *chain, size_t n_chain,
+                                  size_t n_frames)
+{
+        const size_t n_copied = n;
+
+        n = stack_pair_merge(file->callers, n, MAX_CALLERS, chain, n_chain);
+        if (n == n_copied && file->keeps_pointer && n_chain > 1) {
+                n += MIN(n_chain - 1, MAX_CALLERS - n);
+                memcpy(file->callers + n_copied, chain + 1, (n - n_copied) * sizeof(*chain));
+        }
+        file->counts.n_cut += n == n_copied;
+        if (n == n_copied)
+                file->callers[n++] = STACK_CUT_MARK;
+        else if (n_frames >= file->max_frames)
+                file->callers[n++] = STACK_CUT_LIMIT_MARK;
+        return n;
+}
+
+/* A sample by frame pointers: with its copy of the stack it has the callers near the leaf. */
+static bool stack_file_write_paired(StackFile *file, const struct perf_event_header *record,
+                                    GError **error)
+{
+        const struct perf_event_attr *attr = perf_data_attr(&file->rewrite.data, record);
+        const uint64_t *chain;
+        uint64_t n, begin;
+        StackSample sample, copy;
+        size_t n_callers, n_frames;
+
+        if (!stack_sample_read(attr, record, &sample))
+                return stack_file_fail_sample(error);
+        chain = (const uint64_t *)(const void *)((const uint8_t *)record + sample.chain_begin) + 1;
+        n = (sample.chain_end - sample.chain_begin) / sizeof(uint64_t) - 1;
+        begin = chain_user_begin(chain, n);
+        if (begin + 1 >= n || !stack_file_find_copy(file, &sample, &copy, &attr))
+                return rewrite_put(&file->rewrite, record, record->size, error);
+        n_callers = stack_file_callers(file, attr, &copy);
+        if (!n_callers || file->callers[0] != chain[begin + 1])
+                return rewrite_put(&file->rewrite, record, record->size, error);
+        n_frames = (size_t)(n - begin - 1) + (begin ? (size_t)begin - 1 : 0);
+        if (file->is_cut)
+                n_callers = stack_file_continue(file, n_callers, chain + begin + 1,
+                                                (size_t)(n - begin - 1), n_frames);
+        return stack_file_write_chain(file, record, &sample, begin, (unsigned)n_callers, error);
 }
 
 static bool stack_file_write_sample(StackFile *file, const struct perf_event_header *record,
                                     GError **error)
 {
         const struct perf_event_attr *attr = perf_data_attr(&file->rewrite.data, record);
-        const uint8_t *bytes = (const uint8_t *)record;
-        const uint64_t marker = PERF_CONTEXT_USER;
-        struct perf_event_header header = *record;
-        uint64_t n_kernel, n_chain;
+        const bool has_stack = attr && stack_sample_has(attr);
         StackSample sample;
         unsigned n;
-        size_t size;
 
-        if (!attr || !stack_sample_has(attr))
+        if (file->paired && has_stack)
+                return true;
+        if (attr && attr == file->paired)
+                return stack_file_write_paired(file, record, error);
+        if (!has_stack)
                 return rewrite_put(&file->rewrite, record, record->size, error);
-        if (!stack_sample_read(attr, record, &sample)) {
-                g_set_error_literal(error, UNWIND_ERROR, UNWIND_ERROR_DAMAGED,
-                                    "one of its samples is not whole");
-                return false;
-        }
+        if (!stack_sample_read(attr, record, &sample))
+                return stack_file_fail_sample(error);
         n = stack_file_callers(file, attr, &sample);
-        n_kernel = (sample.chain_end - sample.chain_begin) / sizeof(uint64_t) - 1;
-        size = record->size - (sample.stack_end - sample.regs_begin);
-        n = (unsigned)MIN(n, (UINT16_MAX - 7 - size) / sizeof(uint64_t) - 1);
-        n_chain = n_kernel + (n ? n + 1 : 0);
-        size += (size_t)(n_chain - n_kernel) * sizeof(uint64_t);
-        header.size = (uint16_t)size;
-        return rewrite_put(&file->rewrite, &header, sizeof(header), error) &&
-               rewrite_put(&file->rewrite, bytes + sizeof(header),
-                           sample.chain_begin - sizeof(header), error) &&
-               rewrite_put(&file->rewrite, &n_chain, sizeof(n_chain), error) &&
-               rewrite_put(&file->rewrite, bytes + sample.chain_begin + sizeof(n_chain),
-                           (size_t)n_kernel * sizeof(uint64_t), error) &&
-               (!n || (rewrite_put(&file->rewrite, &marker, sizeof(marker), error) &&
-                       rewrite_put(&file->rewrite, file->callers, n * sizeof(uint64_t), error))) &&
-               rewrite_put(&file->rewrite, bytes + sample.chain_end,
-                           sample.regs_begin - sample.chain_end, error) &&
-               rewrite_put(&file->rewrite, bytes + sample.stack_end,
-                           record->size - sample.stack_end, error);
+        file->counts.n_cut += file->is_cut;
+        if (file->is_cut)
+                file->callers[n++] = STACK_CUT_MARK;
+        return stack_file_write_chain(
+                file, record, &sample,
+                (sample.chain_end - sample.chain_begin) / sizeof(uint64_t) - 1, n, error);
 }
 
 static bool stack_file_write_records(StackFile *file, GError **error)
@@ -252,7 +390,8 @@ static bool stack_file_correct(StackFile *file, GError **error)
         for (i = 0; i < attrs->len; i++) {
                 PerfAttr row = g_array_index(attrs, PerfAttr, i);
 
-                if (!stack_sample_has(&row.attr))
+                if (!stack_sample_has(&row.attr) &&
+                    &g_array_index(attrs, PerfAttr, i).attr != file->paired)
                         continue;
                 row.attr.sample_type &= ~STACK_MEMBERS;
                 row.attr.sample_regs_user = 0;
@@ -273,6 +412,25 @@ static bool stack_file_run(StackFile *file, GError **error)
         return stack_file_take_mappings(file, error) && rewrite_begin(rewrite, error) &&
                stack_file_write_records(file, error) && rewrite_end(rewrite, error) &&
                stack_file_correct(file, error) && rewrite_finish(rewrite, error);
+}
+
+/* Among others, perf has an event without samples. */
+static void stack_file_find_pairs(StackFile *file)
+{
+        const GArray *attrs = file->rewrite.data.attrs;
+        guint i, j;
+
+        for (i = 0; i < attrs->len; i++)
+                for (j = 0; j < attrs->len && !file->paired; j++) {
+                        const struct perf_event_attr *attr =
+                                &g_array_index(attrs, PerfAttr, i).attr;
+
+                        if (stack_pairs_are(attr, &g_array_index(attrs, PerfAttr, j).attr))
+                                file->paired = attr;
+                }
+        if (file->paired)
+                file->max_frames = file->paired->sample_max_stack ? file->paired->sample_max_stack
+                                                                  : MAX_FRAMES;
 }
 
 /* "NAME (PID)", of the process with most frames that were not looked for; NULL: there are none. */
@@ -298,6 +456,7 @@ bool stack_file_unwind(const char *path, int fd, int hidden_fd, StackCounts *ret
         bool ok;
 
         file->spaces = address_spaces_new();
+        stack_pairs_init(&file->pairs);
         file->hidden = fdopen(dup(hidden_fd), "w");
         ok = rewrite_open(&file->rewrite, path, fd, error);
         for (i = 0; ok && i < file->rewrite.data.attrs->len; i++)
@@ -313,6 +472,7 @@ bool stack_file_unwind(const char *path, int fd, int hidden_fd, StackCounts *ret
                 ok = false;
         }
         if (ok) {
+                stack_file_find_pairs(file);
                 file->frames = call_frames_new(file->spaces);
                 ok = stack_file_run(file, error);
                 file->counts.missing = g_strdup(call_frames_most_missing(file->frames));
@@ -324,6 +484,7 @@ bool stack_file_unwind(const char *path, int fd, int hidden_fd, StackCounts *ret
                 ok = false;
         }
         rewrite_deinit(&file->rewrite);
+        stack_pairs_deinit(&file->pairs);
         call_frames_free(file->frames);
         address_spaces_free(file->spaces);
         *ret_counts = file->counts;

@@ -86,6 +86,13 @@ bool stack_sample_has(const struct perf_event_attr *attr)
                attr->sample_type & PERF_SAMPLE_TID;
 }
 
+bool stack_sample_has_chain(const struct perf_event_attr *attr)
+{
+        const uint64_t wanted = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+
+        return (attr->sample_type & wanted) == wanted;
+}
+
 static void members_take_chain(Members *members, StackSample *sample)
 {
         sample->chain_begin = members->at;
@@ -153,7 +160,10 @@ bool stack_sample_read(const struct perf_event_attr *attr, const struct perf_eve
                 members_skip_raw(&members);
         if (type & PERF_SAMPLE_BRANCH_STACK)
                 members_skip_branches(&members, attr->branch_sample_type);
-        members_take_regs(&members, attr, ret_sample);
-        members_take_stack(&members, ret_sample);
+        ret_sample->regs_begin = ret_sample->stack_end = members.at;
+        if (type & PERF_SAMPLE_REGS_USER)
+                members_take_regs(&members, attr, ret_sample);
+        if (type & PERF_SAMPLE_STACK_USER)
+                members_take_stack(&members, ret_sample);
         return members.is_whole;
 }

@@ -31,6 +31,10 @@ typedef struct StackSample {
 /* Do samples of ATTR have such stacks, with what is needed to unwind them? */
 bool stack_sample_has(const struct perf_event_attr *attr);
 
-/* Reads the sample RECORD, whose ATTR has stacks. False: it is shorter than its members. */
+/* Do they have callers by frame pointers, and the time and thread? */
+bool stack_sample_has_chain(const struct perf_event_attr *attr);
+
+/* Reads the sample RECORD, whose ATTR has a chain at least. False: it is shorter than its members.
+ */
 bool stack_sample_read(const struct perf_event_attr *attr, const struct perf_event_header *record,
                        StackSample *ret_sample);

@@ -257,8 +257,10 @@ def test_single(tap, place, _):
         time.sleep(2)
         _, errors = process.communicate('', timeout=120)
     counts = re.search(r'(\d+) of \d+ precompiled', errors)
-    tap.check(process.returncode == 0 and counts and int(counts[1]) > 50 and 'without an IL offset' not in errors,
-              'a single-file program that has ended: no precompiled frame lacks its IL offset', process.returncode,
+    # A sample of jitted code may be before the event of its map.
+    lacking = re.search(r'(\d+) without an IL offset', errors)
+    tap.check(process.returncode == 0 and counts and int(counts[1]) > 50 and (not lacking or int(lacking[1]) < 5),
+              'a single-file program that has ended: precompiled frames have IL offsets', process.returncode,
               errors)
 
 

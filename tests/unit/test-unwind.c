@@ -84,6 +84,7 @@ static void take_step(AddressSpaces *spaces, const Step *step)
                 record_add_u32(&record, step->parent);
                 record_add_u32(&record, step->pid);
                 record_add_u32(&record, step->parent);
+                record_add(&record, &step->time, sizeof(step->time));
                 break;
         case EXECUTED:
                 record_begin(&record, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/stack-pairs.h"
+
+#include "unwind/stack-sample.h"
+
+#include <string.h>
+
+bool stack_pairs_are(const struct perf_event_attr *chains, const struct perf_event_attr *copies)
+{
+        return stack_sample_has(copies) && stack_sample_has_chain(chains) &&
+               !stack_sample_has(chains) && chains->type == copies->type &&
+               chains->config == copies->config && chains->freq == copies->freq &&
+               chains->sample_freq == copies->sample_freq;
+}
+
+void stack_pairs_init(StackPairs *pairs)
+{
+        *pairs = (StackPairs){.rows = g_array_new(FALSE, FALSE, sizeof(StackPair))};
+}
+
+void stack_pairs_deinit(StackPairs *pairs)
+{
+        g_clear_pointer(&pairs->rows, g_array_unref);
+}
+
+void stack_pairs_add(StackPairs *pairs, const StackPair *row)
+{
+        if (pairs->rows->len == STACK_PAIRS_MAX)
+                return;
+        g_array_append_val(pairs->rows, *row);
+        pairs->is_sorted = false;
+}
+
+static int stack_pair_compare(gconstpointer one, gconstpointer other)
+{
+        const StackPair *a = one, *b = other;
+
+        return a->tid != b->tid ? (a->tid > b->tid) - (a->tid < b->tid)
+                                : (a->time > b->time) - (a->time < b->time);
+}
+
+static uint64_t stack_pair_distance(const StackPair *row, int32_t tid, uint64_t time)
+{
+        if (row->tid != tid)
+                return UINT64_MAX;
+        return row->time > time ? row->time - time : time - row->time;
+}
+
+const StackPair *stack_pairs_find(StackPairs *pairs, int32_t tid, uint64_t time)
+{
+        const StackPair key = {.tid = tid, .time = time}, *found = NULL;
+        guint low = 0, high = pairs->rows->len, i;
+
+        if (!pairs->is_sorted)
+                g_array_sort(pairs->rows, stack_pair_compare);
+        pairs->is_sorted = true;
+        while (low < high) {
+                const guint middle = low + (high - low) / 2;
+
+                if (stack_pair_compare(&g_array_index(pairs->rows, StackPair, middle), &key) < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        for (i = low ? low - 1 : 0; i < pairs->rows->len && i <= low; i++) {
+                const StackPair *row = &g_array_index(pairs->rows, StackPair, i);
+                const uint64_t distance = stack_pair_distance(row, tid, time);
+
+                if (distance <= STACK_PAIR_DISTANCE &&
+                    (!found || distance < stack_pair_distance(found, tid, time)))
+                        found = row;
+        }
+        return found;
+}
+
+/*
+ * How well CHAIN goes with the copy if it lacks N_LACKING of the frames next to the leaf: two for
+ * each address that both have, less one for each in which they differ. RET_LAST: the last place in
+ * CALLERS that both have.
+ */
+static int merge_score(const uint64_t *callers, size_t n, const uint64_t *chain, size_t n_chain,
+                       size_t n_lacking, size_t *ret_last)
+{
+        int score = 0;
+        size_t i;
+
+        for (i = n_lacking + 1; i < n && i - n_lacking < n_chain; i++) {
+                const bool is_equal = callers[i] == chain[i - n_lacking];
+
+                score += is_equal ? 2 : -1;
+                if (is_equal)
+                        *ret_last = i;
+        }
+        return score;
+}
+
+size_t stack_pair_merge(uint64_t *callers, size_t n, size_t max, const uint64_t *chain,
+                        size_t n_chain)
+{
+        size_t last = 0, n_lacking = 0, i, n_more;
+        int best = 0;
+
+        for (i = 0; i < n; i++) {
+                size_t its_last = 0;
+                const int score = merge_score(callers, n, chain, n_chain, i, &its_last);
+
+                if (score > best) {
+                        best = score;
+                        last = its_last;
+                        n_lacking = i;
+                }
+        }
+        if (best == 0)
+                return n;
+        n_more = MIN(n_chain - (last - n_lacking) - 1, max - last - 1);
+        memcpy(callers + last + 1, chain + last - n_lacking + 1, n_more * sizeof(*callers));
+        return last + 1 + n_more;
+}
