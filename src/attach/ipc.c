@@ -188,6 +188,19 @@ void ipc_reply_put(IpcReply *reply, const uint8_t *bytes, size_t n)
                                    ipc_get(reply->bytes + SIZE_AT, 2) < IPC_HEADER_SIZE;
 }
 
+const char *ipc_reply_other_version(const IpcReply *reply)
+{
+        static const char FAMILY[] = "DOTNET_IPC_V";
+        const char *version = (const char *)reply->bytes + strlen(FAMILY);
+
+        return reply->n >= IPC_HEADER_SIZE && !memcmp(reply->bytes, FAMILY, strlen(FAMILY)) &&
+                               g_ascii_isdigit(*version) &&
+                               memcmp(reply->bytes, MAGIC, sizeof(MAGIC)) &&
+                               memchr(version, '\0', sizeof(MAGIC) - strlen(FAMILY))
+                       ? version
+                       : NULL;
+}
+
 IpcResult ipc_reply_result(const IpcReply *reply, uint32_t *ret_code)
 {
         unsigned command;

@@ -94,6 +94,9 @@ enum {
 
 /* The result that a complete or broken reply reports. RET_CODE: the runtime's error, or 0. */
 IpcResult ipc_reply_result(const IpcReply *reply, uint32_t *ret_code);
+/* The version of a broken reply that is one of another version of this protocol, "2"; NULL: it is
+ * not one. Borrowed from REPLY. */
+const char *ipc_reply_other_version(const IpcReply *reply);
 /* Each is false if the payload does not have that form. */
 bool ipc_reply_get_session(const IpcReply *reply, uint64_t *ret_session);
 

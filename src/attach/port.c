@@ -342,6 +342,7 @@ bool port_call(PortCall *call, const GByteArray *request, IpcReply *reply, GErro
 bool port_set_refusal(const IpcReply *reply, const Target *target, GError **error)
 {
         const int pid = (int)target->info.host_pid;
+        const char *version = ipc_reply_other_version(reply);
         uint32_t code;
 
         switch (ipc_reply_result(reply, &code)) {
@@ -359,10 +360,18 @@ bool port_set_refusal(const IpcReply *reply, const Target *target, GError **erro
                 break;
         case IPC_RESULT_OK:
         case IPC_RESULT_BROKEN:
-                g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
-                            "what listens on the diagnostic port of process %d does not answer as "
-                            "a .NET runtime does",
-                            pid);
+                if (version)
+                        g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_REFUSED,
+                                    "the runtime of process %d speaks version %s of the "
+                                    "diagnostic protocol, and this clrsym only version 1: use a "
+                                    "newer clrsym",
+                                    pid, version);
+                else
+                        g_set_error(error, ATTACH_ERROR, ATTACH_ERROR_BROKEN,
+                                    "what listens on the diagnostic port of process %d does not "
+                                    "answer as "
+                                    "a .NET runtime does",
+                                    pid);
         }
         return false;
 }

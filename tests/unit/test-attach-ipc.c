@@ -251,6 +251,31 @@ START_TEST(test_errors)
 }
 END_TEST
 
+/* A runtime of the future is named, and nothing else. */
+START_TEST(test_other_version)
+{
+        static const struct {
+                char digit, next;
+                const char *version;
+        } ROWS[] = {{'1', '\0', NULL}, {'2', '\0', "2"}, {'2', '0', NULL}, {'x', '\0', NULL}};
+        g_autofree IpcReply *reply = g_new(IpcReply, 1);
+        size_t i;
+
+        for (i = 0; i < G_N_ELEMENTS(ROWS); i++) {
+                g_autoptr(GByteArray) bytes = message(OK, "12345678", 8);
+                const char *version;
+
+                bytes->data[12] = (guint8)ROWS[i].digit;
+                bytes->data[13] = (guint8)ROWS[i].next;
+                put(reply, bytes->data, bytes->len, 7);
+                version = ipc_reply_other_version(reply);
+                ck_assert_int_eq(g_strcmp0(version, ROWS[i].version), 0);
+        }
+        ipc_reply_clear(reply);
+        ck_assert_ptr_null(ipc_reply_other_version(reply));
+}
+END_TEST
+
 /* After a header that is wrong nothing is read. */
 START_TEST(test_bad_headers)
 {
@@ -366,6 +391,7 @@ Suite *suite_new(void)
         tcase_add_test(tcase, test_cut);
         tcase_add_test(tcase, test_errors);
         tcase_add_test(tcase, test_bad_headers);
+        tcase_add_test(tcase, test_other_version);
         tcase_add_test(tcase, test_longest);
         tcase_add_test(tcase, test_bad_lengths);
         tcase_add_test(tcase, test_bad_versions);
