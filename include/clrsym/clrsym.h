@@ -227,6 +227,12 @@ typedef struct clrsym_body {
         const char *type_arg_names;
         const char *type_param_names;
         const char *method_param_names;
+        /*
+         * From .NET 11 on, a method that is async for the runtime has two bodies: one returns the
+         * result, and has the method's code; the other one, for callers that want a task, only
+         * calls the first one. True: this is the other one. Also by clrsym_lines_name_types().
+         */
+        bool is_thunk;
 } clrsym_body;
 
 /* A method that the JIT inlined into another one. */
@@ -375,10 +381,10 @@ clrsym_line_status clrsym_lines_find_inlined(clrsym_lines *lines, int32_t pid,
                                              clrsym_body *ret_body, clrsym_line *ret);
 
 /*
- * Sets type_arg_names, type_param_names and method_param_names of a body that is generic, as far as
- * the metadata of their modules is found, as images are by clrsym_lines_find(). The type arguments
- * of precompiled code, which events do not have, are in its image. Valid until the next call with
- * the lines. PID as there.
+ * Sets type_arg_names, type_param_names and method_param_names of a body that is generic, and
+ * is_thunk, as far as the metadata of their modules is found, as images are by clrsym_lines_find().
+ * The type arguments of precompiled code, which events do not have, are in its image. Valid until
+ * the next call with the lines. PID as there.
  */
 void clrsym_lines_name_types(clrsym_lines *lines, int32_t pid, clrsym_body *body);
 

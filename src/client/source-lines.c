@@ -205,6 +205,7 @@ void clrsym_lines_name_types(clrsym_lines *lines, int32_t pid, clrsym_body *body
         body->type_arg_names =
                 body->type_args ? type_names_find(lines->types, sources, pid, body->type_args)
                                 : precompiled_type_args(lines, pid, body);
+        body->is_thunk = type_names_is_thunk(lines->types, sources, pid, &method, body->signature);
         body->type_param_names = NULL;
         body->method_param_names = NULL;
         /* Only a signature has type parameters. */

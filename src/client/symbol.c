@@ -25,7 +25,8 @@ size_t clrsym_symbol(const clrsym_body *body, clrsym_style style, char *buffer, 
                              .stub_target = body->stub_name ? &target : NULL,
                              .type_args = body->type_arg_names,
                              .type_params = body->type_param_names,
-                             .method_params = body->method_param_names};
+                             .method_params = body->method_param_names,
+                             .is_thunk = body->is_thunk};
 
         if (!body->name || !*body->name)
                 return (size_t)snprintf(buffer, n, "method 0x%" PRIx64, body->method_id);

@@ -329,20 +329,49 @@ static const char *params_write(const Metadata *metadata, MetadataTable table, u
         return n ? buffer : NULL;
 }
 
+/* NULL: it is not found. */
+static const Metadata *type_names_metadata_of(TypeNames *names, ImageSources *sources, pid_t pid,
+                                              const TypeNamesMethod *method)
+{
+        static const uint8_t NONE[PDB_GUID_SIZE];
+
+        return method->module_path && *method->module_path &&
+                               method->token >> 24 == METADATA_METHOD_DEF &&
+                               memcmp(method->pdb_guid, NONE, PDB_GUID_SIZE) != 0
+                       ? type_names_metadata(names, sources, pid, method->module_path,
+                                             method->pdb_guid)
+                       : NULL;
+}
+
+bool type_names_is_thunk(TypeNames *names, ImageSources *sources, pid_t pid,
+                         const TypeNamesMethod *method, const char *signature)
+{
+        const uint32_t rid = method->token & 0xffffff;
+        const char *end = signature ? strchr(signature, '(') : NULL;
+        const char *task = end ? strstr(signature, "System.Threading.Tasks.") : NULL;
+        const Metadata *metadata;
+        uint32_t flags;
+
+        if (!task || task > end)
+                return false;
+        metadata = type_names_metadata_of(names, sources, pid, method);
+        return metadata &&
+               metadata_cell(metadata, METADATA_METHOD_DEF, rid, METHOD_DEF_IMPL_FLAGS, &flags) &&
+               (flags & METHOD_IMPL_ASYNC) &&
+               metadata_method_signature(metadata, rid, names->signature,
+                                         sizeof(names->signature)) &&
+               !strcmp(names->signature, signature);
+}
+
 void type_names_find_params(TypeNames *names, ImageSources *sources, pid_t pid,
                             const TypeNamesMethod *method, const char **ret_of_type,
                             const char **ret_of_method)
 {
-        static const uint8_t NONE[PDB_GUID_SIZE];
         const uint32_t rid = method->token & 0xffffff;
-        const Metadata *metadata = NULL;
+        const Metadata *metadata = type_names_metadata_of(names, sources, pid, method);
 
         *ret_of_type = NULL;
         *ret_of_method = NULL;
-        if (method->module_path && *method->module_path && method->token >> 24 == 6 &&
-            memcmp(method->pdb_guid, NONE, PDB_GUID_SIZE) != 0)
-                metadata = type_names_metadata(names, sources, pid, method->module_path,
-                                               method->pdb_guid);
         if (!metadata)
                 return;
         *ret_of_type = params_write(metadata, METADATA_TYPE_DEF,

@@ -57,6 +57,14 @@ void type_names_find_params(TypeNames *names, ImageSources *sources, pid_t pid,
                             const char **ret_of_method);
 
 /*
+ * Is METHOD async for the runtime, and the body with SIGNATURE, as the runtime's events have it,
+ * the one that returns a task? The other one, with the method's code, returns what the task has.
+ * False if that is not known. SIGNATURE may be NULL.
+ */
+bool type_names_is_thunk(TypeNames *names, ImageSources *sources, pid_t pid,
+                         const TypeNamesMethod *method, const char *signature);
+
+/*
  * The names of TEXT, types with commas between them; NULL if one of them is not found, or TEXT is
  * not of that form. Valid until the next call of this function. PID: files are those that this
  * process sees; 0: those that we see.

@@ -40,6 +40,8 @@ size_t name_format(const RawName *raw, NameStyle style, char *buffer, size_t n)
                         clr_append(&writer.text, raw);
                 else
                         member_append(&writer, raw);
+                if (raw->is_thunk && style != NAME_STYLE_CLR)
+                        text_add(&writer.text, " [thunk]");
         }
         return text_end(&writer.text);
 }

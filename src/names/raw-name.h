@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdbool.h>
+
 /*
  * A name as the runtime writes it, and the styles that it can be written in
  */
@@ -18,6 +20,7 @@ typedef struct RawName {
         /* What the source calls the type parameters of its type, and its own, with commas between
          * them; NULL: not known. */
         const char *type_params, *method_params;
+        bool is_thunk; /* of an async method: it makes a task of what the method itself returns */
 } RawName;
 
 typedef enum NameStyle {

@@ -269,6 +269,17 @@ static void ask_type_args(BatchResolver *resolver, const Ask *ask, clrsym_body *
         body->method_param_names = NULL;
 }
 
+static void ask_thunk(BatchResolver *resolver, const Ask *ask, clrsym_body *body)
+{
+        clrsym_body named = {.module_path = body->module_path,
+                             .token = body->token,
+                             .signature = body->signature};
+
+        memcpy(named.module_pdb_guid, body->module_pdb_guid, sizeof(named.module_pdb_guid));
+        clrsym_lines_name_types(resolver->lines, files_of(resolver, ask->pid), &named);
+        body->is_thunk = named.is_thunk;
+}
+
 _Static_assert(COUNT_LINE_TOO_MUCH - COUNT_LINE_FOUND == CLRSYM_LINE_TOO_MUCH, "another order");
 
 /* NULL: not known, or not asked for. */
@@ -381,6 +392,7 @@ static int ask_use(BatchResolver *resolver, Batch *batch, const Ask *ask, AskFou
                 known = ask_line(resolver, ask, answer, &line);
         if (!answer->body.type_arg_names)
                 ask_type_args(resolver, ask, &answer->body);
+        ask_thunk(resolver, ask, &answer->body);
         entry->frame =
                 frames_body(resolver->frames, answer, image, found->verdict.is_marked, known);
         if (entry->frame == INDEX_NONE)

@@ -116,9 +116,22 @@ def check_first(tap, programs, where, rows):
                   f'{verb}: the table has it', text)
 
 
+def check_thunks(tap, programs, where):
+    """A method that is async for the runtime has a thunk: the body that returns a task. It is never tiered."""
+    bodies = list(map(json.loads, programs.ask(
+        ['--trace', where / 'trace'], 'methods', '--all', '--style', 'csharp', '--symbols', where / 'app')))
+    text = programs.run([programs.clrsym, 'methods', '--all', '--trace', where / 'trace', '--symbols', where / 'app']).stdout
+    want = {f'{int(body["start"], 16):#x}' for body in bodies if body['version']['tier'] == 'Optimized' and
+            'System.Threading.Tasks.Task' in (body['method']['signature'] or '').split('(')[0]}
+    got = {line.split()[0] for line in text.splitlines() if line.endswith(' [thunk]')}
+    tap.check(len(got) > 3 and got == want, 'the thunks of async methods are marked', got ^ want, len(got))
+
+
 def run(tap, programs, directory, _):
     for name in RECORDINGS:
         where, rows = check(tap, programs, directory, name)
+        if name == 'async':
+            check_thunks(tap, programs, where)
     check_other(tap, programs, where, rows)
     check_first(tap, programs, where, rows)
 

@@ -256,6 +256,29 @@ START_TEST(test_row)
 }
 END_TEST
 
+START_TEST(test_thunk)
+{
+        static const char *const WANT[_NAME_STYLE_MAX] = {
+                [NAME_STYLE_CSHARP] = "Program.Run(int) [thunk]",
+                [NAME_STYLE_SHORT] = "Program.Run [thunk]",
+        };
+        const RawName raw = {.name_space = "Program",
+                             .name = "Run",
+                             .signature = "class System.Threading.Tasks.Task  (int32)",
+                             .is_thunk = true};
+        char text[200];
+        unsigned style;
+
+        for (style = NAME_STYLE_CSHARP; style < _NAME_STYLE_MAX; style++) {
+                ck_assert_uint_eq(name_format(&raw, (NameStyle)style, text, sizeof(text)),
+                                  strlen(WANT[style]));
+                ck_assert_str_eq(text, WANT[style]);
+        }
+        name_format(&raw, NAME_STYLE_CLR, text, sizeof(text));
+        ck_assert_ptr_null(strstr(text, "thunk"));
+}
+END_TEST
+
 START_TEST(test_stub_target)
 {
         const RawName target = {.name_space = "Interop+Sys",
@@ -347,6 +370,7 @@ Suite *suite_new(void)
 
         tcase_add_loop_test(tcase, test_row, 0, G_N_ELEMENTS(ROWS));
         tcase_add_test(tcase, test_stub_target);
+        tcase_add_test(tcase, test_thunk);
         tcase_add_test(tcase, test_cut);
         tcase_add_test(tcase, test_printable);
         tcase_add_test(tcase, test_style_text);
