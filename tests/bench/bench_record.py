@@ -47,7 +47,7 @@ def median(values, form='{:.3f}'):
 
 def measure_overhead(tap, tools, command, directory):
     """The program's CPU for a unit of work, and that of the tool itself."""
-    work = {kind: {tool.name: [] for tool in tools} for kind in ('compute', 'compile')}
+    work = {kind: {tool.name: [] for tool in tools} for kind in ('compute', 'compile', 'switch')}
     for _ in range(N_RUNS):
         for tool in tools:
             with bench_attach.Target(command, directory) as target:
@@ -172,7 +172,7 @@ def run(tap, programs, directory, _):
     measure_reuse(tap, [clrsym, *others, record_tools.PerfMap()], command, directory)
     measure_picture(tap, [clrsym, *others], command, directory)
     attached = [record_tools.Attached(programs, directory, tool) for tool in (None, clrsym)]
-    measure_overhead(tap, [nothing, clrsym, *others, *attached], command, directory)
+    measure_overhead(tap, [nothing, clrsym, record_tools.PerfThreads(), *others, *attached], command, directory)
 
 
 if __name__ == '__main__':

@@ -56,7 +56,7 @@ def recording(command, is_ready, directory, environment=None):
     result.wait = time.monotonic() - begin
     result.cpu = usage.ru_utime + usage.ru_stime
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
+    if process.returncode not in (0, -signal.SIGINT):
         raise RuntimeError(f'{command}: exit {process.returncode}: {log.read_text()}')
 
 
@@ -163,6 +163,15 @@ class Clrsym:
         if process.returncode:
             raise RuntimeError(text)
         self.machine_named = named[1] if named else '-'
+
+
+class PerfThreads:
+    """perf alone, with events for each thread, which are switched with it."""
+    name = 'perf record -p'
+
+    def recording(self, pid, directory):
+        return recording(['perf', 'record', '-F', '499', '-g', '-p', pid, '-o', 'threads.data'],
+                         (directory / 'threads.data').exists, directory)
 
 
 class Attached:

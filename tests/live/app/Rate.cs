@@ -4,16 +4,18 @@ using System;
 using System.Diagnostics;
 using System.IO;
 using System.Runtime.CompilerServices;
+using System.Threading;
 
 namespace Live;
 
 /// <summary>
-/// How much work gets done. For each line on standard input, "compute SECONDS" or "compile SECONDS",
-/// it prints "RATE UNITS CPUSECONDS": units of that work, and what they took on all threads.
+/// How much work gets done. For each line on standard input, "compute SECONDS", "compile SECONDS" or
+/// "switch SECONDS", it prints "RATE UNITS CPUSECONDS": units of that work, and what they took on all threads.
 /// </summary>
 public static class Rate
 {
     const int PerUnit = 100;
+    const int Switches = 2_000;
 
     static long total;
 
@@ -24,7 +26,7 @@ public static class Rate
         while (Console.In.ReadLine() is string line)
         {
             string[] words = line.Split(' ');
-            Action unit = words[0] == "compile" ? Compile : Compute;
+            Action unit = words[0] switch { "compile" => Compile, "switch" => Switch, _ => Compute };
             double seconds = double.Parse(words[1]);
             long units = 0;
             var clock = Stopwatch.StartNew();
@@ -43,6 +45,29 @@ public static class Rate
     {
         for (int i = 0; i < 20_000; i++)
             total ^= Tiers.Mix(Tiers.Add(i, total));
+    }
+
+    /// <summary>Two threads that wait for each other, as those of a server do for requests.</summary>
+    static void Switch()
+    {
+        using var there = new AutoResetEvent(false);
+        using var back = new AutoResetEvent(false);
+        var other = new Thread(() =>
+        {
+            for (int i = 0; i < Switches; i++)
+            {
+                there.WaitOne();
+                back.Set();
+            }
+        });
+
+        other.Start();
+        for (int i = 0; i < Switches; i++)
+        {
+            there.Set();
+            back.WaitOne();
+        }
+        other.Join();
     }
 
     /// <summary>Dynamic methods, each of other length, and what the collection of them takes.</summary>
