@@ -7,6 +7,7 @@ using System.Collections.Generic;
 using System.Diagnostics;
 using System.Globalization;
 using System.Runtime.CompilerServices;
+using System.Threading;
 
 namespace Collect;
 
@@ -36,6 +37,8 @@ static class Program
     static void Main(string[] arguments)
     {
         var length = TimeSpan.FromSeconds(double.Parse(arguments[0], CultureInfo.InvariantCulture));
+        // A recording that has started the program attaches it meanwhile, also on a busy machine.
+        Thread.Sleep(1500);
         var watch = Stopwatch.StartNew();
         var random = new Random(1);
         for (var i = 0; i < Kept; i++)
