@@ -261,13 +261,17 @@ static bool stack_file_find_copy(StackFile *file, const StackSample *sample, Sta
 {
         const StackPair *pair = stack_pairs_find(&file->pairs, sample->tid, sample->time);
         struct perf_event_header *record = (struct perf_event_header *)(void *)file->record;
+        struct perf_event_header header;
 
         if (!pair ||
-            !perf_data_read(&file->rewrite.data, pair->offset, record, sizeof(*record),
+            !perf_data_read(&file->rewrite.data, pair->offset, &header, sizeof(header),
                             /* error= */ NULL) ||
-            !perf_data_read(&file->rewrite.data, pair->offset, record, record->size,
+            header.size < sizeof(header) ||
+            !perf_data_read(&file->rewrite.data, pair->offset, record, header.size,
                             /* error= */ NULL))
                 return false;
+        /* The file may have changed meanwhile. */
+        *record = header;
         *ret_attr = perf_data_attr(&file->rewrite.data, record);
         if (!*ret_attr || !stack_sample_has(*ret_attr) ||
             !stack_sample_read(*ret_attr, record, ret_copy))
