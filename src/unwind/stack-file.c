@@ -170,6 +170,7 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
         Registers registers, leaf;
         unsigned n = 0;
 
+        file->is_cut = false;
         if (!sample->regs)
                 return 0;
         registers_from_perf(attr->sample_regs_user, sample->regs, &registers);
@@ -178,7 +179,6 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
         if (!registers_have(&registers, REGISTER_SP) || stack.n > UINT64_MAX - stack.address)
                 stack.n = 0;
         file->counts.n_samples++;
-        file->is_cut = false;
         file->is_missing = false;
         file->is_spent = false;
         while (n < MAX_CALLERS && registers_have(&registers, REGISTER_PC)) {
