@@ -275,6 +275,9 @@ static void ask_thunk(BatchResolver *resolver, const Ask *ask, clrsym_body *body
                              .token = body->token,
                              .signature = body->signature};
 
+        /* Names of type parameters, which any other signature can have, are not wanted here. */
+        if (!body->signature || !strstr(body->signature, "System.Threading.Tasks."))
+                return;
         memcpy(named.module_pdb_guid, body->module_pdb_guid, sizeof(named.module_pdb_guid));
         clrsym_lines_name_types(resolver->lines, files_of(resolver, ask->pid), &named);
         body->is_thunk = named.is_thunk;
