@@ -10,9 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Threads of the runtime that only collect. */
-static const char *const COLLECTORS[] = {".NET Server GC", ".NET BGC"};
-
 struct Activity {
         PerfActivity frames;
         JitIntervals *intervals;  /* owned */
@@ -67,13 +64,9 @@ static bool activity_append_collecting(void *data, int32_t pid, int32_t tid, con
                                        uint64_t time, GString *text)
 {
         const Activity *activity = data;
-        const CollectionLogEntry *entry = NULL;
-        size_t i;
+        const CollectionLogEntry *entry = collections_find(
+                activity->collections, pid, profile_comm_collects(comm) ? 0 : tid, time);
 
-        for (i = 0; comm && i < G_N_ELEMENTS(COLLECTORS); i++)
-                if (!strcmp(comm, COLLECTORS[i]))
-                        tid = 0;
-        entry = collections_find(activity->collections, pid, tid, time);
         if (!entry)
                 return false;
         g_string_append_printf(text, "generation %u%s", (unsigned)entry->generation,

@@ -278,3 +278,8 @@ void frame_append_marked_name(GString *text, const Frame *frame)
         if (frame->is_marked)
                 g_string_append(text, " ~");
 }
+
+bool profile_comm_collects(const char *comm)
+{
+        return !g_strcmp0(comm, ".NET Server GC") || !g_strcmp0(comm, ".NET BGC");
+}

@@ -64,6 +64,9 @@ uint32_t profile_session_frame(Profile *profile, uint32_t frame);
 /* The name of what calls such frames: next to the thread's name. */
 #define PROFILE_SESSION "[clrsym session]"
 
+/* Is that the name of a thread of the runtime that only collects garbage? COMM may be NULL. */
+bool profile_comm_collects(const char *comm);
+
 /* The name of what calls the collector's frames begins so; the generation follows. */
 #define PROFILE_COLLECTION "garbage collection ("
 

@@ -70,15 +70,6 @@ static const char *const EXCEPTION_TYPES[] = {
 static const char *const EXCEPTION_FUNCTIONS[] = {"IL_Throw", "IL_Rethrow", "ProcessCLRException",
                                                   "DispatchManagedException"};
 
-/* Threads of the runtime that do nothing else. */
-static const struct {
-        const char *comm;
-        Share share;
-} THREADS[] = {
-        {".NET Server GC", SHARE_GC},
-        {".NET BGC", SHARE_GC},
-};
-
 typedef struct TopRow {
         uint32_t frame;
         uint64_t self, total;
@@ -155,12 +146,8 @@ static Share frame_share(const Frame *frame)
         g_autofree char *base = NULL;
         size_t i;
 
-        if (frame->kind == FRAME_COMM) {
-                for (i = 0; i < G_N_ELEMENTS(THREADS); i++)
-                        if (!strcmp(frame->name, THREADS[i].comm))
-                                return THREADS[i].share;
-                return _SHARE_MAX;
-        }
+        if (frame->kind == FRAME_COMM)
+                return profile_comm_collects(frame->name) ? SHARE_GC : _SHARE_MAX;
         if (frame->kind == FRAME_SESSION)
                 return SHARE_SESSION;
         if (frame->kind != FRAME_NATIVE || !frame->module)
