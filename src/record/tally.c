@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/tally.h"
 
+#include "unwind/perf-data.h"
 #include "util/fd.h"
 
 #include <fcntl.h>
@@ -94,13 +95,11 @@ static bool tally_read_head(Tally *tally)
 /* At its end. The forks of other CPUs may come later in the file: then it is not counted yet. */
 static bool tally_has(const Tally *tally, const TallyRecord *head, const uint8_t *record)
 {
-        size_t at = sizeof(*head);
+        const size_t at = perf_sample_pid_at(tally->sample_type);
         uint32_t pid;
 
         if (!tally->scope)
                 return true;
-        at += tally->sample_type & PERF_SAMPLE_IDENTIFIER ? sizeof(uint64_t) : 0;
-        at += tally->sample_type & PERF_SAMPLE_IP ? sizeof(uint64_t) : 0;
         if (at + sizeof(pid) > head->size)
                 return false;
         memcpy(&pid, record + at, sizeof(pid));

@@ -53,13 +53,11 @@ static bool sample_process(const struct perf_event_attr *attr,
                            uint64_t *ret_time)
 {
         const uint64_t type = attr ? attr->sample_type : 0;
-        size_t at = sizeof(*record);
+        const size_t at = perf_sample_pid_at(type);
         uint32_t pid;
 
         if (!(type & PERF_SAMPLE_TID) || !(type & PERF_SAMPLE_TIME))
                 return false;
-        at += type & PERF_SAMPLE_IDENTIFIER ? sizeof(uint64_t) : 0;
-        at += type & PERF_SAMPLE_IP ? sizeof(uint64_t) : 0;
         if (at + 2 * sizeof(uint64_t) > record->size)
                 return false;
         memcpy(&pid, (const uint8_t *)record + at, sizeof(pid));

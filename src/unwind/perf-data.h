@@ -48,6 +48,14 @@ typedef struct ForkRecord {
         uint64_t time; /* ns of perf's clock; 0: perf found the process there at its start */
 } ForkRecord;
 
+/* Where a sample of an event with TYPE, its sample_type, has its pid, in bytes of the record. */
+static inline size_t perf_sample_pid_at(uint64_t type)
+{
+        return sizeof(struct perf_event_header) +
+               ((type & PERF_SAMPLE_IDENTIFIER ? 1 : 0) + (type & PERF_SAMPLE_IP ? 1 : 0)) *
+                       sizeof(uint64_t);
+}
+
 typedef struct PerfData {
         int fd; /* owned */
         uint64_t size;

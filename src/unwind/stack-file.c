@@ -215,6 +215,12 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
         return n;
 }
 
+/* Without the number of them, which comes first. */
+static uint64_t sample_chain_words(const StackSample *sample)
+{
+        return (sample->chain_end - sample->chain_begin) / sizeof(uint64_t) - 1;
+}
+
 /* Writes RECORD with the first N_BEFORE words of its chain, up to the program's part, then N of
  * CALLERS; without copies of registers and stack. */
 static bool stack_file_write_chain(StackFile *file, const struct perf_event_header *record,
@@ -223,7 +229,7 @@ static bool stack_file_write_chain(StackFile *file, const struct perf_event_head
 {
         const uint8_t *bytes = (const uint8_t *)record;
         const uint64_t marker = PERF_CONTEXT_USER;
-        const uint64_t n_words = (sample->chain_end - sample->chain_begin) / sizeof(uint64_t) - 1;
+        const uint64_t n_words = sample_chain_words(sample);
         struct perf_event_header header = *record;
         uint64_t n_chain;
         size_t size;
@@ -331,7 +337,7 @@ static bool stack_file_write_paired(StackFile *file, const struct perf_event_hea
         if (!stack_sample_read(attr, record, &sample))
                 return stack_file_fail_sample(error);
         chain = (const uint64_t *)(const void *)((const uint8_t *)record + sample.chain_begin) + 1;
-        n = (sample.chain_end - sample.chain_begin) / sizeof(uint64_t) - 1;
+        n = sample_chain_words(&sample);
         begin = chain_user_begin(chain, n);
         if (begin + 1 >= n || !stack_file_find_copy(file, &sample, &copy, &attr))
                 return rewrite_put(&file->rewrite, record, record->size, error);
@@ -365,9 +371,7 @@ static bool stack_file_write_sample(StackFile *file, const struct perf_event_hea
         file->counts.n_cut += file->is_cut;
         if (file->is_cut)
                 file->callers[n++] = STACK_CUT_MARK;
-        return stack_file_write_chain(
-                file, record, &sample,
-                (sample.chain_end - sample.chain_begin) / sizeof(uint64_t) - 1, n, error);
+        return stack_file_write_chain(file, record, &sample, sample_chain_words(&sample), n, error);
 }
 
 static bool stack_file_write_records(StackFile *file, GError **error)
