@@ -7,9 +7,8 @@
 
 #include "attach/collection-log.h"
 #include "memory.h"
+#include "support/log-place.h"
 #include "record/collections.h"
-
-#include <glib/gstdio.h>
 
 #define PID 77
 /* Bytes of memory for a byte of the input. */
@@ -17,43 +16,33 @@
 /* The reader's buffers and tables, and that of the file. */
 #define MOST_FIXED (4u << 20)
 
-static char *directory, *path, *log_path;
+static LogPlace place;
 
 static void clean_up(void)
 {
-        g_autofree char *logs = g_path_get_dirname(log_path);
-
-        g_unlink(log_path);
-        g_rmdir(logs);
-        g_rmdir(directory);
+        log_place_remove(&place);
 }
 
 static void set_up(void)
 {
-        g_autofree char *logs = NULL;
-
-        directory = g_dir_make_tmp("clrsym-fuzz-XXXXXX", NULL);
-        logs = g_build_filename(directory, COLLECTION_LOG_DIRECTORY, NULL);
-        path = g_build_filename(directory, "77-1", NULL);
-        log_path = g_build_filename(logs, "77-1", NULL);
-        g_mkdir(logs, 0700);
+        place = log_place_new(COLLECTION_LOG_DIRECTORY);
+        g_mkdir(place.logs, 0700);
         atexit(clean_up);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         const EventPipeSink *sink;
-        g_autofree char *logs = NULL;
         Collections *collections;
         CollectionTotals totals;
         CollectionLog *log;
         size_t before, at;
         GStatBuf st;
 
-        if (!directory)
+        if (!place.directory)
                 set_up();
         before = fuzz_allocated();
-        log = collection_log_open(path, PID, 0);
+        log = collection_log_open(place.path, PID, 0);
         FUZZ_REQUIRE(log != NULL);
         sink = collection_log_sink(log);
         for (at = 0; at < size; at += 1000) {
@@ -61,14 +50,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 FUZZ_REQUIRE(fuzz_allocated() < before + MOST_FIXED + MOST_PER_BYTE * size);
         }
         collection_log_close(log);
-        FUZZ_REQUIRE(g_stat(log_path, &st) == 0 &&
+        FUZZ_REQUIRE(g_stat(place.log_path, &st) == 0 &&
                      (uint64_t)st.st_size <= COLLECTION_LOG_MAX_BYTES);
-        logs = g_path_get_dirname(log_path);
-        collections = collections_new(logs);
+        collections = collections_new(place.logs);
         collections_sum(collections, &totals);
         FUZZ_REQUIRE(totals.longest <= totals.paused && totals.n_processes <= 1);
         FUZZ_REQUIRE(!collections_find(collections, PID + 1, 0, 1000));
         collections_free(collections);
-        g_unlink(log_path);
+        g_unlink(place.log_path);
         return 0;
 }

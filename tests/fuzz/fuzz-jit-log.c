@@ -8,9 +8,8 @@
 
 #include "attach/jit-log.h"
 #include "memory.h"
+#include "support/log-place.h"
 #include "record/jit-intervals.h"
-
-#include <glib/gstdio.h>
 
 #define PID 77
 /* Bytes of memory for a byte of the input: a record of 8 bytes can be one of a new thread. */
@@ -18,35 +17,18 @@
 /* The buffer of the file, and a thousand threads that compile. */
 #define MOST_FIXED (2u << 20)
 
-static char *directory, *path, *log_path;
+static LogPlace place;
 
 static void clean_up(void)
 {
-        g_autofree char *logs = g_path_get_dirname(log_path);
-
-        g_unlink(log_path);
-        g_rmdir(logs);
-        g_rmdir(directory);
+        log_place_remove(&place);
 }
 
 static void set_up(void)
 {
-        g_autofree char *logs = NULL;
-
-        directory = g_dir_make_tmp("clrsym-fuzz-XXXXXX", NULL);
-        logs = g_build_filename(directory, JIT_LOG_DIRECTORY, NULL);
-        path = g_build_filename(directory, "77-1", NULL);
-        log_path = g_build_filename(logs, "77-1", NULL);
-        g_mkdir(logs, 0700);
+        place = log_place_new(JIT_LOG_DIRECTORY);
+        g_mkdir(place.logs, 0700);
         atexit(clean_up);
-}
-
-static void set_value(Record *record, FieldName name, uint64_t value)
-{
-        const int i = event_field(record->event, name);
-
-        if (i >= 0)
-                record->values[i].u = value;
 }
 
 static void take_one(JitLog *log, FuzzInput *input)
@@ -58,36 +40,35 @@ static void take_one(JitLog *log, FuzzInput *input)
                                  event_by_name(EVENTS[fuzz_take(input, 1) % G_N_ELEMENTS(EVENTS)])};
 
         record.tid = (int32_t)fuzz_take(input, 3);
-        set_value(&record, FIELD_MethodID, fuzz_take(input, 1));
+        log_set_value(&record, FIELD_MethodID, fuzz_take(input, 1));
         record.time = fuzz_take(input, 3);
-        set_value(&record, FIELD_MethodStartAddress, record.time << 4);
+        log_set_value(&record, FIELD_MethodStartAddress, record.time << 4);
         jit_log_take(log, &record);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         FuzzInput input = {data, size};
-        g_autofree char *logs = NULL;
         JitIntervals *intervals;
         size_t before;
         GStatBuf st;
         JitLog *log;
         unsigned i;
 
-        if (!directory)
+        if (!place.directory)
                 set_up();
         before = fuzz_allocated();
-        log = jit_log_open(path, PID);
+        log = jit_log_open(place.path, PID);
         FUZZ_REQUIRE(log != NULL);
         while (input.n > 0) {
                 take_one(log, &input);
                 FUZZ_REQUIRE(fuzz_allocated() < before + MOST_FIXED + MOST_PER_BYTE * size);
         }
         jit_log_close(log);
-        FUZZ_REQUIRE(g_stat(log_path, &st) == 0 && (uint64_t)st.st_size <= JIT_LOG_MAX_BYTES &&
+        FUZZ_REQUIRE(g_stat(place.log_path, &st) == 0 &&
+                     (uint64_t)st.st_size <= JIT_LOG_MAX_BYTES &&
                      (uint64_t)st.st_size <= 4 * (uint64_t)size);
-        logs = g_path_get_dirname(log_path);
-        intervals = jit_intervals_new(logs);
+        intervals = jit_intervals_new(place.logs);
         for (i = 0; i < 64; i++) {
                 const JitLogEntry *entry = jit_intervals_find(intervals, PID, (int32_t)i, 1000 * i);
 
@@ -95,6 +76,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                         entry->tid == (int32_t)i));
         }
         jit_intervals_free(intervals);
-        g_unlink(log_path);
+        g_unlink(place.log_path);
         return 0;
 }

@@ -6,9 +6,8 @@
  */
 
 #include "record/collections.h"
+#include "support/log-place.h"
 #include "support/suite.h"
-
-#include <glib/gstdio.h>
 
 #define PID 77
 
@@ -61,49 +60,38 @@ static const struct {
         {PID, 1, 650, NOTHING},     {PID, 1, 850, NOTHING},
 };
 
-static void set_value(Record *record, FieldName name, uint64_t u)
-{
-        const int i = event_field(record->event, name);
-
-        if (i >= 0)
-                record->values[i].u = u;
-}
-
 static void take(CollectionLog *log, const Step *step)
 {
         g_autofree char *name = g_strconcat("DotNETRuntime:", step->event, NULL);
         Record record = {.event = event_by_name(name), .time = step->time, .tid = step->tid};
 
         ck_assert_ptr_nonnull(record.event);
-        set_value(&record, FIELD_Count, step->number);
-        set_value(&record, FIELD_Depth, step->generation);
-        set_value(&record, FIELD_Reason, step->reason);
-        set_value(&record, FIELD_Type, step->type);
+        log_set_value(&record, FIELD_Count, step->number);
+        log_set_value(&record, FIELD_Depth, step->generation);
+        log_set_value(&record, FIELD_Reason, step->reason);
+        log_set_value(&record, FIELD_Type, step->type);
         collection_log_take(log, &record);
 }
 
 START_TEST(test_collections)
 {
-        g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
-        g_autofree char *logs = g_build_filename(directory, COLLECTION_LOG_DIRECTORY, NULL);
-        g_autofree char *path = g_build_filename(directory, "77-1", NULL);
-        g_autofree char *log_path = g_build_filename(logs, "77-1", NULL);
+        LogPlace place = log_place_new(COLLECTION_LOG_DIRECTORY);
         Collections *collections;
         CollectionTotals totals;
         CollectionLog *log;
         size_t i;
 
-        ck_assert_ptr_null(collection_log_open(path, PID, 0)); /* nobody wants it */
+        ck_assert_ptr_null(collection_log_open(place.path, PID, 0)); /* nobody wants it */
         collection_log_close(NULL);
-        g_mkdir(logs, 0700);
-        log = collection_log_open(path, PID, 0);
+        g_mkdir(place.logs, 0700);
+        log = collection_log_open(place.path, PID, 0);
         for (i = 0; i < G_N_ELEMENTS(STEPS); i++)
                 take(log, &STEPS[i]);
         /* Bytes that are not a stream of events end the log, and harm nobody. */
         collection_log_sink(log)->take(collection_log_sink(log)->data, (const uint8_t *)"Nettrac?",
                                        8);
         collection_log_close(log);
-        collections = collections_new(logs);
+        collections = collections_new(place.logs);
         for (i = 0; i < G_N_ELEMENTS(QUESTIONS); i++) {
                 const CollectionLogEntry *entry = collections_find(
                         collections, QUESTIONS[i].pid, QUESTIONS[i].tid, QUESTIONS[i].time);
@@ -121,26 +109,21 @@ START_TEST(test_collections)
         ck_assert_uint_eq(totals.paused, 100 + 20 + 30 + 30);
         ck_assert_uint_eq(totals.longest, 100);
         collections_free(collections);
-        g_unlink(log_path);
-        g_rmdir(logs);
-        g_rmdir(directory);
+        log_place_remove(&place);
 }
 END_TEST
 
 /* Very many that never ended: the newest are known all the same. */
 START_TEST(test_endless)
 {
-        g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
-        g_autofree char *logs = g_build_filename(directory, COLLECTION_LOG_DIRECTORY, NULL);
-        g_autofree char *path = g_build_filename(directory, "77-1", NULL);
-        g_autofree char *log_path = g_build_filename(logs, "77-1", NULL);
+        LogPlace place = log_place_new(COLLECTION_LOG_DIRECTORY);
         Collections *collections;
         CollectionTotals totals;
         CollectionLog *log;
         uint32_t i;
 
-        g_mkdir(logs, 0700);
-        log = collection_log_open(path, PID, 0);
+        g_mkdir(place.logs, 0700);
+        log = collection_log_open(place.path, PID, 0);
         for (i = 0; i < 1000; i++) {
                 take(log, &(const Step){"GCStart_V2", 1, 100 + i, i, 0, 0, 0});
                 take(log, &(const Step){"GCSuspendEEBegin_V1", 1, 100 + i, 0, 0, 1, 0});
@@ -148,15 +131,13 @@ START_TEST(test_endless)
         take(log, &(const Step){"GCEnd_V1", 1, 2000, 999, 0, 0, 0});
         take(log, &(const Step){"GCEnd_V1", 1, 2001, 0, 0, 0, 0});
         collection_log_close(log);
-        collections = collections_new(logs);
+        collections = collections_new(place.logs);
         collections_sum(collections, &totals);
         ck_assert_uint_eq(totals.n[0], 1);
         ck_assert_uint_eq(totals.paused, 0);
         ck_assert_ptr_nonnull(collections_find(collections, PID, 0, 1500));
         collections_free(collections);
-        g_unlink(log_path);
-        g_rmdir(logs);
-        g_rmdir(directory);
+        log_place_remove(&place);
 }
 END_TEST
 

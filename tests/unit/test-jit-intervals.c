@@ -6,9 +6,8 @@
  */
 
 #include "record/jit-intervals.h"
+#include "support/log-place.h"
 #include "support/suite.h"
-
-#include <glib/gstdio.h>
 
 #define PID 77
 
@@ -42,14 +41,6 @@ static const struct {
         {PID, 4, 105, 0},      {PID + 1, 1, 105, 0},
 };
 
-static void set_value(Record *record, FieldName name, uint64_t u)
-{
-        const int i = event_field(record->event, name);
-
-        if (i >= 0)
-                record->values[i].u = u;
-}
-
 static void take(JitLog *log, const Step *step)
 {
         Record record = {.event = step->address
@@ -59,30 +50,27 @@ static void take(JitLog *log, const Step *step)
                          .tid = step->tid};
 
         ck_assert_ptr_nonnull(record.event);
-        set_value(&record, FIELD_MethodID, step->method);
-        set_value(&record, FIELD_MethodStartAddress, step->address);
+        log_set_value(&record, FIELD_MethodID, step->method);
+        log_set_value(&record, FIELD_MethodStartAddress, step->address);
         jit_log_take(log, &record);
 }
 
 START_TEST(test_intervals)
 {
-        g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
-        g_autofree char *logs = g_build_filename(directory, JIT_LOG_DIRECTORY, NULL);
-        g_autofree char *path = g_build_filename(directory, "77-1", NULL);
-        g_autofree char *log_path = g_build_filename(logs, "77-1", NULL);
+        LogPlace place = log_place_new(JIT_LOG_DIRECTORY);
         JitIntervals *intervals;
         JitLog *log;
         size_t i;
 
-        ck_assert_ptr_null(jit_log_open(path, PID)); /* nobody wants it */
+        ck_assert_ptr_null(jit_log_open(place.path, PID)); /* nobody wants it */
         jit_log_take(NULL, NULL);
         jit_log_close(NULL);
-        g_mkdir(logs, 0700);
-        log = jit_log_open(path, PID);
+        g_mkdir(place.logs, 0700);
+        log = jit_log_open(place.path, PID);
         for (i = 0; i < G_N_ELEMENTS(STEPS); i++)
                 take(log, &STEPS[i]);
         jit_log_close(log);
-        intervals = jit_intervals_new(logs);
+        intervals = jit_intervals_new(place.logs);
         for (i = 0; i < G_N_ELEMENTS(QUESTIONS); i++) {
                 const JitLogEntry *entry = jit_intervals_find(intervals, QUESTIONS[i].pid,
                                                               QUESTIONS[i].tid, QUESTIONS[i].time);
@@ -93,40 +81,35 @@ START_TEST(test_intervals)
                         QUESTIONS[i].pid != PID || QUESTIONS[i].time < 100);
         }
         jit_intervals_free(intervals);
-        g_unlink(log_path);
-        g_rmdir(logs);
-        intervals = jit_intervals_new(logs);
+        g_unlink(place.log_path);
+        g_rmdir(place.logs);
+        intervals = jit_intervals_new(place.logs);
         ck_assert_ptr_null(jit_intervals_find(intervals, PID, 1, 105));
         jit_intervals_free(intervals);
-        g_rmdir(directory);
+        log_place_remove(&place);
 }
 END_TEST
 
 /* Very many that began and never ended: the inner ones are known all the same. */
 START_TEST(test_endless)
 {
-        g_autofree char *directory = g_dir_make_tmp("clrsym-XXXXXX", NULL);
-        g_autofree char *logs = g_build_filename(directory, JIT_LOG_DIRECTORY, NULL);
-        g_autofree char *path = g_build_filename(directory, "77-1", NULL);
-        g_autofree char *log_path = g_build_filename(logs, "77-1", NULL);
+        LogPlace place = log_place_new(JIT_LOG_DIRECTORY);
         JitIntervals *intervals;
         JitLog *log;
         uint64_t i;
 
-        g_mkdir(logs, 0700);
-        log = jit_log_open(path, PID);
+        g_mkdir(place.logs, 0700);
+        log = jit_log_open(place.path, PID);
         for (i = 0; i < 1000; i++)
                 take(log, &(const Step){1, i, 100 + i, 0});
         take(log, &(const Step){1, 999, 2000, 0x1000});
         take(log, &(const Step){1, 0, 2001, 0x2000});
         jit_log_close(log);
-        intervals = jit_intervals_new(logs);
+        intervals = jit_intervals_new(place.logs);
         ck_assert_uint_eq(jit_intervals_find(intervals, PID, 1, 1500)->address, 0x1000);
         ck_assert_ptr_null(jit_intervals_find(intervals, PID, 1, 500));
         jit_intervals_free(intervals);
-        g_unlink(log_path);
-        g_rmdir(logs);
-        g_rmdir(directory);
+        log_place_remove(&place);
 }
 END_TEST
 

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * A temporary place for the log of a target (attach/target-log.h), and the number of a record's
+ * field
+ */
+
+#include "event/record.h"
+
+#include <glib/gstdio.h>
+
+/* All texts are owned. */
+typedef struct LogPlace {
+        char *directory;
+        char *logs;     /* the directory of the logs, which is not there yet */
+        char *path;     /* that of the attachment's file */
+        char *log_path; /* that of the log */
+} LogPlace;
+
+/* NAME: of the directory of the logs. */
+static inline LogPlace log_place_new(const char *name)
+{
+        LogPlace place = {.directory = g_dir_make_tmp("clrsym-XXXXXX", NULL)};
+
+        place.logs = g_build_filename(place.directory, name, NULL);
+        place.path = g_build_filename(place.directory, "77-1", NULL);
+        place.log_path = g_build_filename(place.logs, "77-1", NULL);
+        return place;
+}
+
+static inline void log_place_remove(LogPlace *place)
+{
+        g_unlink(place->log_path);
+        g_rmdir(place->logs);
+        g_rmdir(place->directory);
+        g_free(place->directory);
+        g_free(place->logs);
+        g_free(place->path);
+        g_free(place->log_path);
+}
+
+/* Nothing, if the event has no such field. */
+static inline void log_set_value(Record *record, FieldName name, uint64_t value)
+{
+        const int i = event_field(record->event, name);
+
+        if (i >= 0)
+                record->values[i].u = value;
+}
