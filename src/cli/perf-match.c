@@ -14,6 +14,9 @@
 /* Choices that a message lists; `clrsym ps` shows all. */
 #define MAX_LISTED 10
 
+/* A candidate with more than 1/SIMILAR of the best one's hits is about as good. */
+#define SIMILAR 4
+
 /* A process of the trace, with all its generations. */
 typedef struct ProcessCandidate {
         int32_t pid;
@@ -114,6 +117,17 @@ static bool match_is_direct(const Match *match, const RecordingProcess *process,
                (candidate->pid_ns == pid_ns || candidate->pid_ns == 0);
 }
 
+/*
+ * perf's pid is the process's own only if the process is in perf's namespace. CANDIDATE: a direct
+ * one.
+ */
+static bool match_is_certain(const Match *match, const RecordingProcess *process,
+                             const ProcessCandidate *candidate)
+{
+        return match->perf_ns ? candidate->pid_ns == match->perf_ns
+                              : process->has_pid_ns && process->pid_ns == INITIAL_PID_NS;
+}
+
 static bool has_comm(const RecordingProcess *process, const ProcessCandidate *candidate)
 {
         g_autofree char *program = NULL, *name = NULL;
@@ -124,6 +138,37 @@ static bool has_comm(const RecordingProcess *process, const ProcessCandidate *ca
         name = g_path_get_basename(program);
         /* The kernel keeps 15 bytes of the name. */
         return !strncmp(name, process->comm, 15);
+}
+
+/*
+ * RET_DIRECT: the one that match_choose() would choose whatever the others have; NULL: the others
+ * count, and have been counted. Without it, a hundred processes are compared with a hundred.
+ */
+static bool match_count_hits(Match *match, const RecordingProcess *process,
+                             const ProcessCandidate **ret_direct, GError **error)
+{
+        guint i;
+
+        *ret_direct = NULL;
+        for (i = 0; i < match->candidates->len; i++) {
+                ProcessCandidate *candidate =
+                        &g_array_index(match->candidates, ProcessCandidate, i);
+
+                if (!match_is_direct(match, process, candidate) ||
+                    !match_is_certain(match, process, candidate))
+                        continue;
+                if (!count_hits(match, process, candidate, error))
+                        return false;
+                if (candidate->n_hits > process->addresses->len / SIMILAR) {
+                        *ret_direct = candidate;
+                        return true;
+                }
+        }
+        for (i = 0; i < match->candidates->len; i++)
+                if (!count_hits(match, process,
+                                &g_array_index(match->candidates, ProcessCandidate, i), error))
+                        return false;
+        return true;
 }
 
 /*
@@ -143,7 +188,7 @@ static const ProcessCandidate *match_choose(const Match *match, const RecordingP
                 ProcessCandidate *candidate =
                         &g_array_index(match->candidates, ProcessCandidate, i);
 
-                if (best ? candidate->n_hits > best / 4
+                if (best ? candidate->n_hits > best / SIMILAR
                          : match_is_direct(match, process, candidate))
                         g_ptr_array_add(ret_similar, candidate);
         }
@@ -159,9 +204,7 @@ static const ProcessCandidate *match_choose(const Match *match, const RecordingP
         }
         if (ret_similar->len == 1)
                 return g_ptr_array_index(ret_similar, 0);
-        /* perf's pid is the process's own only if the process is in perf's namespace. */
-        if (direct && (match->perf_ns ? direct->pid_ns == match->perf_ns
-                                      : process->has_pid_ns && process->pid_ns == INITIAL_PID_NS))
+        if (direct && match_is_certain(match, process, direct))
                 return direct;
         return n_same_comm == 1 ? same_comm : NULL;
 }
@@ -204,15 +247,12 @@ static bool match_process(Match *match, const RecordingProcess *process, GArray 
                           GPtrArray *notes, GError **error)
 {
         g_autoptr(GPtrArray) similar = g_ptr_array_new();
-        const ProcessCandidate *candidate;
+        const ProcessCandidate *candidate, *direct;
         ProcessMap map = {.perf_pid = process->pid};
-        guint i;
 
-        for (i = 0; i < match->candidates->len; i++)
-                if (!count_hits(match, process,
-                                &g_array_index(match->candidates, ProcessCandidate, i), error))
-                        return false;
-        candidate = match_choose(match, process, similar);
+        if (!match_count_hits(match, process, &direct, error))
+                return false;
+        candidate = direct ? direct : match_choose(match, process, similar);
         if (candidate) {
                 map.process = (ProcessName){true, candidate->pid_ns, candidate->pid};
                 g_array_append_val(maps, map);
