@@ -124,6 +124,12 @@ const char *clrsym_process_state_name(clrsym_process_state state);
 #define CLRSYM_NO_TIME UINT64_C(0)
 #define CLRSYM_ALIVE   UINT64_MAX
 
+/*
+ * In the flags of a body: the IL that it was compiled from may be other than its assembly's,
+ * because of hot reload or a debugger. The other bits are the runtime's.
+ */
+#define CLRSYM_METHOD_EDITED UINT32_C(0x40000000)
+
 /* A connection to a daemon, or an opened trace. */
 typedef struct clrsym clrsym;
 
@@ -194,7 +200,7 @@ typedef struct clrsym_body {
         uint64_t method_id;
         uint64_t start;
         uint32_t size;  /* 0: not known */
-        uint32_t flags; /* MethodFlags of the runtime */
+        uint32_t flags; /* MethodFlags of the runtime, and CLRSYM_METHOD_EDITED */
         uint32_t token;
         uint32_t rejit_id;   /* native code version, as in the runtime's events */
         bool has_il_version; /* else no IL map is known */
@@ -304,7 +310,7 @@ typedef enum clrsym_line_status {
         CLRSYM_LINE_NO_METHOD,   /* the answer is not OK */
         CLRSYM_LINE_NO_MODULE,   /* the method is in no file, or it is not known in which */
         CLRSYM_LINE_NO_IL,       /* it is not known which IL offset the address has */
-        CLRSYM_LINE_OTHER_IL,    /* the IL is a profiler's */
+        CLRSYM_LINE_OTHER_IL,    /* a profiler or hot reload may have replaced the IL */
         CLRSYM_LINE_NO_PDB,      /* the assembly was compiled without a PDB */
         CLRSYM_LINE_PDB_MISSING, /* its PDB is nowhere */
         CLRSYM_LINE_PDB_OTHER, /* only PDBs of other builds are there, or the assembly was replaced

@@ -34,7 +34,7 @@ _clrsym_values()
                 ;;
         --flag)
                 printf '%s\n' dynamic generic shared jitted helper profiler-rejected \
-                        ready-to-run-rejected
+                        ready-to-run-rejected edited
                 ;;
         --style)
                 printf '%s\n' csharp clr short

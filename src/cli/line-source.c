@@ -122,6 +122,7 @@ enum {
         MEMBER_START,
         MEMBER_SIZE,
         MEMBER_OFFSET,
+        MEMBER_FLAGS,
         MEMBER_LINE_IL,
         MEMBER_METHOD,
         MEMBER_MODULE,
@@ -133,11 +134,17 @@ enum {
 static void members_of(JsonSpan object, JsonSpan ret_members[_MEMBER_MAX])
 {
         static const char *const NAMES[] = {
-                [MEMBER_STATUS] = "status",   [MEMBER_PID] = "pid",
-                [MEMBER_START] = "start",     [MEMBER_SIZE] = "size",
-                [MEMBER_OFFSET] = "offset",   [MEMBER_LINE_IL] = "line_il_offset",
-                [MEMBER_METHOD] = "method",   [MEMBER_MODULE] = "module",
-                [MEMBER_VERSION] = "version", [MEMBER_INLINED] = "inlined",
+                [MEMBER_STATUS] = "status",
+                [MEMBER_PID] = "pid",
+                [MEMBER_START] = "start",
+                [MEMBER_SIZE] = "size",
+                [MEMBER_FLAGS] = "flags",
+                [MEMBER_OFFSET] = "offset",
+                [MEMBER_LINE_IL] = "line_il_offset",
+                [MEMBER_METHOD] = "method",
+                [MEMBER_MODULE] = "module",
+                [MEMBER_VERSION] = "version",
+                [MEMBER_INLINED] = "inlined",
         };
 
         json_span_members(object, NAMES, _MEMBER_MAX, ret_members);
@@ -162,6 +169,7 @@ static void answer_take(LineSource *source, const JsonSpan *members, clrsym_answ
                          .module_pdb_path = span_text(module[2], source->pdb_path),
                          .start = span_hex(members[MEMBER_START]),
                          .size = (uint32_t)span_number(members[MEMBER_SIZE]),
+                         .flags = (uint32_t)span_number(members[MEMBER_FLAGS]),
                          .tier = span_is(version[0], clrsym_tier_name(CLRSYM_TIER_READY_TO_RUN))
                                          ? CLRSYM_TIER_READY_TO_RUN
                                          : CLRSYM_TIER_UNKNOWN,

@@ -135,7 +135,8 @@ static LineQuestion question_of(int32_t pid, const clrsym_body *body, int32_t il
                 .pdb_path = body->module_pdb_path,
                 .token = body->token,
                 .il = il,
-                .il_version = body->has_il_version ? body->il_version : 0,
+                .is_other_il = (body->has_il_version && body->il_version) ||
+                               body->flags & CLRSYM_METHOD_EDITED,
         };
 }
 

@@ -19,6 +19,7 @@ const FlagName method_flag_names[] = {
         {METHOD_FLAG_JIT_HELPER, "helper"},
         {METHOD_FLAG_PROFILER_REJECTED_PRECOMPILED, "profiler-rejected"},
         {METHOD_FLAG_READY_TO_RUN_REJECTED_PRECOMPILED, "ready-to-run-rejected"},
+        {METHOD_FLAG_EDITED, "edited"},
         END,
 };
 

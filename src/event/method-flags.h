@@ -19,6 +19,9 @@ enum {
         METHOD_FLAG_PROFILER_REJECTED_PRECOMPILED = 0x20,
         METHOD_FLAG_READY_TO_RUN_REJECTED_PRECOMPILED = 0x40,
 
+        /* Not the runtime's: see tracker/edits.h. */
+        METHOD_FLAG_EDITED = 0x40000000,
+
         METHOD_TIER_SHIFT = 7,
         METHOD_TIER_MASK = 0x7,
 };

@@ -175,7 +175,7 @@ static LineStatus lines_find_method(Lines *lines, const LineQuestion *question, 
         if (!question->module_path || !*question->module_path ||
             (question->token & TOKEN_TABLE) != TOKEN_METHOD)
                 return LINE_NO_MODULE;
-        if (question->il_version)
+        if (question->is_other_il)
                 return LINE_OTHER_IL;
         if (!is_first && question->il < 0)
                 return LINE_NO_IL;

@@ -37,14 +37,14 @@ typedef struct LineQuestion {
         const char *pdb_path;    /* where its compiler wrote the PDB; NULL: not known */
         uint32_t token;          /* of the method */
         int32_t il;              /* negative: not known */
-        uint64_t il_version;
+        bool is_other_il;        /* its IL may be other than its assembly's */
 } LineQuestion;
 
 typedef enum LineStatus {
         LINE_FOUND,
         LINE_NO_MODULE,   /* the method is in no file, or it is not known in which */
         LINE_NO_IL,       /* it is not known which IL offset the address has */
-        LINE_OTHER_IL,    /* the IL is a profiler's */
+        LINE_OTHER_IL,    /* a profiler or hot reload may have replaced the IL */
         LINE_NO_PDB,      /* the assembly was compiled without a PDB */
         LINE_PDB_MISSING, /* its PDB is nowhere */
         LINE_PDB_OTHER,   /* only PDBs of other builds are there, or the assembly was replaced */

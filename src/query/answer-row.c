@@ -2,6 +2,7 @@
 #include "query/answer-row.h"
 
 #include "event/method-flags.h"
+#include "tracker/edits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,7 @@ SAME(CLRSYM_TIER_INSTRUMENTED, METHOD_TIER_INSTRUMENTED);
 SAME(CLRSYM_TIER_INSTRUMENTED_OPTIMIZED, METHOD_TIER_INSTRUMENTED_OPTIMIZED);
 SAME(CLRSYM_TIER_READY_TO_RUN, _METHOD_TIER_MAX);
 
+SAME(CLRSYM_METHOD_EDITED, METHOD_FLAG_EDITED);
 SAME(CLRSYM_NO_TIME, 0);
 static_assert(BULK_MAX_INLINED == INLINING_MAX_DEPTH, "rows of the binary form");
 static_assert(CLRSYM_ALIVE == BODY_FOREVER, "times of the binary form");
@@ -79,6 +81,8 @@ void answer_row_fill(BulkAnswer *row, const Process *process, const Body *body,
                             : CLRSYM_TIER_READY_TO_RUN;
         row->size = body->size;
         row->method_flags = body->flags;
+        if (edits_concern(process, body))
+                row->method_flags |= METHOD_FLAG_EDITED;
         row->token = body->token;
         row->rejit_id = body->rejit_id;
         row->jit_us = (uint32_t)((uint64_t)body->jit_time * BODY_JIT_UNIT / 1000);

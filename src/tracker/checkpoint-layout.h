@@ -11,7 +11,7 @@
  */
 
 /* The journal's format contains it. */
-#define CHECKPOINT_VERSION 12
+#define CHECKPOINT_VERSION 13
 
 /* PIN(version of the last change, value, what it has to be) */
 #define CHECKPOINT_PINS(PIN)                                                                       \
@@ -25,7 +25,7 @@
         PIN(12, sizeof(TrackerStats), 312)                                                         \
         PIN(6, sizeof(Trace), 96)                                                                  \
         PIN(3, sizeof(TrackerStream), 72)                                                          \
-        PIN(12, sizeof(Process), 400)                                                              \
+        PIN(13, sizeof(Process), 408)                                                              \
         PIN(7, sizeof(Module), 80)                                                                 \
         PIN(7, sizeof(Assembly), 56)                                                               \
         PIN(3, sizeof(Jitting), 32)                                                                \

@@ -183,6 +183,7 @@ static void checkpoint_process(CheckpointIo *io, Process *process, bool *is_newe
         checkpoint_u64(io, &process->rundown_begin);
         checkpoint_bool(io, &process->rundown_has_modules);
         checkpoint_bool(io, &process->rundown_has_jitted);
+        checkpoint_u64(io, &process->edited);
         checkpoint_u64(io, &process->refused_since);
         checkpoint_text(io, &process->runtime_version);
         checkpoint_text(io, &process->runtime_path);

@@ -60,6 +60,7 @@ Process *process_new(Strtab *names, Account *account, ProcessKey key, unsigned g
         process->begin = begin;
         process->last = begin;
         process->exit = BODY_FOREVER;
+        process->edited = BODY_FOREVER;
         process->map = codemap_new(names, account);
         process->all_modules = g_ptr_array_new_with_free_func(g_free);
         process->modules = g_hash_table_new(hash_u64_key, g_int64_equal);
@@ -122,6 +123,7 @@ void process_restore_head(Process *process, const Process *head)
         process->rundown_begin = head->rundown_begin;
         process->rundown_has_modules = head->rundown_has_modules;
         process->rundown_has_jitted = head->rundown_has_jitted;
+        process->edited = head->edited;
         process->refused_since = head->refused_since;
         process->runtime_version = head->runtime_version;
         process->runtime_path = head->runtime_path;

@@ -85,6 +85,7 @@ typedef struct Process {
         uint64_t aged_last;      /* its last event as of the round before */
         uint64_t observed_epoch; /* of the map, as the observer knows it */
         JitStats *jit_stats;     /* owned or NULL: there is no such event of it */
+        uint64_t edited;         /* since when IL may not be the assemblies'; BODY_FOREVER: never */
         uint64_t refused_since;  /* since when bodies were refused to save memory; BODY_FOREVER:
                                     never */
 } Process;

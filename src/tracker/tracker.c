@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tracker/tracker.h"
 
+#include "event/method-flags.h"
+#include "tracker/edits.h"
 #include "tracker/modules.h"
 #include "tracker/rundown.h"
 #include "tracker/tracker-struct.h"
@@ -242,7 +244,7 @@ static bool body_from_record(Process *process, const Record *record, BodySource 
                 .size = (uint32_t)record_u64(record, FIELD_MethodSize),
                 .method_id = record_u64(record, FIELD_MethodID),
                 .rejit_id = (uint32_t)rejit_id,
-                .flags = (uint32_t)record_u64(record, FIELD_MethodFlags),
+                .flags = (uint32_t)record_u64(record, FIELD_MethodFlags) & ~METHOD_FLAG_EDITED,
                 .token = (uint32_t)record_u64(record, FIELD_MethodToken),
         };
         if (body->start >= ADDRESS_LIMIT || body->start + body_extent(body) > ADDRESS_LIMIT ||
@@ -276,8 +278,10 @@ static Body *process_insert(Process *process, const Body *incoming, uint64_t mod
 {
         Body *body = codemap_insert(process->map, incoming, time);
 
-        if (body)
+        if (body) {
                 process_set_module(process, body, module_id, time);
+                edits_note(process, body);
+        }
         return body;
 }
 
@@ -358,6 +362,7 @@ static void on_method_load(Tracker *tracker, Process *process, const Record *rec
                         codemap_change_epoch(process->map);
                 return;
         }
+        edits_mark(process, &incoming);
         body = process_insert(process, &incoming, module_id, record->time);
         if (body->until != BODY_FOREVER)
                 body_join_next(process, body, module_id);

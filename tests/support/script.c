@@ -2,6 +2,7 @@
 #include "support/script.h"
 
 #include "support/suite.h"
+#include "tracker/edits.h"
 
 #include <string.h>
 
@@ -198,6 +199,8 @@ static void run_question(Script *script, char **words)
                         got, " %u", answer.bodies ? (guint)answer.n_bodies : answer.processes->len);
         else if (answer.confidence != CONFIDENCE_EXACT)
                 g_string_append_printf(got, " %s", confidence_name(answer.confidence));
+        if (answer.body && edits_concern(answer.process, answer.body))
+                g_string_append(got, " edited");
         answer_clear(&answer);
         expected = g_strjoinv(" ", words + 1);
         ck_assert_msg(!strcmp(got->str, expected), "got '%s' for: %s", got->str, script->line);

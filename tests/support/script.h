@@ -12,7 +12,7 @@
  *   gap BEGIN END COUNT              events lost
  *   process-gap [pid=P] BEGIN END    a process gap is reported; END -: it goes on
  *   progress TIME | close | detach | open | commit
- *   ? [uid=U] [pid=P] ADDR [TIME] = STATUS [NAME] [CONFIDENCE]
+ *   ? [uid=U] [pid=P] ADDR [TIME] = STATUS [NAME] [CONFIDENCE] [edited]
  *
  * A line may begin with "N:", the stream it is about. Streams 0-9 are one trace, 10-19 another, up
  * to 39 in buffers of uid 1000; 40-49 in those of uid 2000; 50-59 in those of process 100. Lines

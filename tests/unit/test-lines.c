@@ -91,9 +91,9 @@ START_TEST(test_embedded)
         ck_assert_int_eq(lines_find_first(lines, &question, &first), LINE_FOUND);
         ck_assert_uint_le(first.line, line.line);
         ck_assert_int_eq(ask(lines, path, OTHER_GUID, &line), LINE_PDB_OTHER);
-        question.il_version = 1;
+        question.is_other_il = true;
         ck_assert_int_eq(lines_find(lines, &question, &line), LINE_OTHER_IL);
-        question.il_version = 0;
+        question.is_other_il = false;
         question.il = -1;
         ck_assert_int_eq(lines_find(lines, &question, &line), LINE_NO_IL);
         question.token = 0x02000001;

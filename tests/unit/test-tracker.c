@@ -75,6 +75,44 @@ static const char *const SCRIPTS[] = {
         "? 0x1000 10 = unloaded A\n"
         "? 0x1000 = ok A assumed\n",
 
+        /* A debug build's method is compiled a second time: its IL is new. 0x88: never optimized.
+         */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A flags=0x88\n"
+        "11 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A flags=0x88 tid=101\n"
+        "12 MethodLoadVerbose_V1 id=2 start=0x3000 size=16 name=B flags=0x188\n"
+        "20 MethodLoadVerbose_V1 id=1 start=0x2000 size=16 name=A flags=0x88\n"
+        "21 MethodLoadVerbose_V2 id=2 start=0x4000 size=16 name=B rejit=1 flags=0x208\n"
+        "progress 50\n"
+        "? 0x1000 15 = ok A\n"
+        "? 0x1000 25 = ok A\n"
+        "? 0x2000 25 = ok A edited\n"
+        "? 0x3000 25 = ok B\n"
+        "? 0x4000 25 = ok B\n",
+
+        /* Updates were applied: what is compiled afterwards may be new. The runtime has no bit 30.
+         */
+        "1 RuntimeInformationStart\n"
+        "10 MethodLoadVerbose_V1 id=1 start=0x1000 size=16 name=A flags=0x40000088\n"
+        "20 R2RGetEntryPoint ns=System.Reflection.Metadata.MetadataUpdater name=ApplyUpdate "
+        "entry=0x9000\n"
+        "30 MethodLoadVerbose_V1 id=2 start=0x2000 size=16 name=B flags=0x88\n"
+        "31 MethodLoadVerbose_V1 id=3 start=0x3000 size=16 name=C flags=0x188\n"
+        "progress 50\n"
+        "? 0x1000 35 = ok A\n"
+        "? 0x2000 35 = ok B edited\n"
+        "? 0x3000 35 = ok C\n",
+
+        /* They were applied before the program was attached: it is not known to which methods. */
+        "5 DotNETRuntimeRundown:DCStartInit_V1\n"
+        "6 DotNETRuntimeRundown:MethodDCStartVerbose_V1 id=1 start=0x1000 size=16 name=A "
+        "flags=0x88\n"
+        "7 DotNETRuntimeRundown:MethodDCStartVerbose_V1 id=9 start=0x9000 size=16 name=ApplyUpdate "
+        "ns=System.Reflection.Metadata.MetadataUpdater\n"
+        "8 DotNETRuntimeRundown:DCStartComplete_V1\n"
+        "progress 50\n"
+        "? 0x1000 20 = ok A edited\n",
+
         /* A module's unload ends its bodies; the id names another module afterwards. */
         "1 RuntimeInformationStart\n"
         "5 ModuleLoad_V2 module=0x77 path=/a.dll\n"
