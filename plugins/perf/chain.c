@@ -10,12 +10,19 @@
 
 bool chain_next(Chain *chain, ChainLink *ret_link)
 {
+        bool is_after_hidden = false;
+
         for (; chain->n; chain->n--, chain->at++) {
                 uint64_t ip = *chain->at;
 
+                if (ip == STACK_HIDDEN_MARK) {
+                        is_after_hidden = true;
+                        continue;
+                }
                 if (ip >= PERF_CONTEXT_MAX) {
                         chain->is_cut |= ip == STACK_CUT_MARK;
                         chain->is_limited |= ip == STACK_CUT_LIMIT_MARK;
+                        chain->is_torn |= ip == STACK_TORN_MARK;
                         /* The program's part comes later: a number that stands for it follows. */
                         if (ip == CONTEXT_DEFERRED && chain->n > 1) {
                                 chain->n--;
@@ -30,6 +37,7 @@ bool chain_next(Chain *chain, ChainLink *ret_link)
                         .address = chain->is_first || !ip ? ip : ip - 1,
                         /* Without a marker: addresses in the upper half are the kernel's. */
                         .is_user = chain->is_marked ? chain->is_user : !(ip >> 63),
+                        .is_after_hidden = is_after_hidden,
                 };
                 chain->is_first = false;
                 chain->n--;

@@ -20,6 +20,7 @@ typedef struct Chain {
         bool is_marked;  /* by a marker */
         bool is_cut;     /* STACK_CUT_MARK was among them so far */
         bool is_limited; /* STACK_CUT_LIMIT_MARK was */
+        bool is_torn;    /* STACK_TORN_MARK was */
         bool is_first;   /* no address since the last marker */
 } Chain;
 
@@ -27,6 +28,7 @@ typedef struct ChainLink {
         uint64_t ip;
         uint64_t address; /* to look up: in the instruction that was executed */
         bool is_user;
+        bool is_after_hidden; /* STACK_HIDDEN_MARK was before it */
 } ChainLink;
 
 static inline Chain chain_of(const uint64_t *addresses, size_t n)

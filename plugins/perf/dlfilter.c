@@ -211,13 +211,28 @@ static bool add_hidden(Filter *filter, const ChainLink *link, Chain rest, void *
         key.next = next.ip;
         n = osr_callers_find(&filter->namer.resolver.callers, &key, callers, &is_own);
         for (i = 0; i < n; i++) {
-                const ChainLink caller = {callers[i], callers[i] - 1, true};
+                const ChainLink caller = {
+                        .ip = callers[i], .address = callers[i] - 1, .is_user = true};
 
                 if (!add_link(filter, &caller, is_own ? ENTRY_SURE_CALLER : ENTRY_LIKELY_CALLER,
                               ctx))
                         return false;
         }
         return true;
+}
+
+/* A caller that frame pointers do not show. */
+static bool add_unknown(Filter *filter)
+{
+        Entry *entry = batch_add_entry(&filter->namer.batch);
+
+        if (!entry)
+                return false;
+        entry->role = ENTRY_UNKNOWN;
+        entry->frame =
+                frames_symbol(&filter->namer.frames, STREAM_MANAGED, STACK_HIDDEN_NAME, NULL);
+        filter->namer.resolver.counts.n[COUNT_HIDDEN_CALLERS]++;
+        return entry->frame != INDEX_NONE;
 }
 
 /* perf's own limit, unless another one was recorded. */
@@ -233,12 +248,14 @@ static bool add_chain(Filter *filter, Chain chain, void *ctx)
         while (chain_next(&chain, &link)) {
                 n++;
                 filter->namer.resolver.counts.n[COUNT_FRAMES]++;
-                if (!add_link(filter, &link, ENTRY_FRAME, ctx) ||
+                if ((link.is_after_hidden && !add_unknown(filter)) ||
+                    !add_link(filter, &link, ENTRY_FRAME, ctx) ||
                     !add_hidden(filter, &link, chain, ctx))
                         return false;
         }
         filter->namer.batch.samples[filter->namer.batch.n_samples - 1].cut =
-                chain.is_cut                   ? STACK_CUT_COPY
+                chain.is_torn                  ? STACK_TORN
+                : chain.is_cut                 ? STACK_CUT_COPY
                 : chain.is_limited || n == max ? STACK_CUT_FRAMES
                                                : STACK_WHOLE;
         return true;

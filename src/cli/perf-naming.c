@@ -10,6 +10,7 @@
 #include "cli/perf-naming.h"
 
 #include "cli/answer-source.h"
+#include "cli/method-codes.h"
 #include "cli/perf-clock.h"
 #include "cli/perf-input.h"
 #include "cli/perf-match.h"
@@ -275,6 +276,8 @@ static bool open_handle(Naming *naming, GError **error)
         char *message = NULL;
         int r;
 
+        if (naming->handle || naming->has_no_events)
+                return true;
         if (how.trace && !is_snapshot(how.trace)) {
                 if (!naming_make_directory(naming, error))
                         return false;
@@ -302,7 +305,19 @@ static bool naming_unwind(Naming *naming, GError **error)
                 return true;
         if (!naming_make_directory(naming, error))
                 return false;
-        perf_stacks_unwind(naming->input, naming->directory, &naming->stacks, naming->notes);
+        if (naming->job->memory && !open_handle(naming, error))
+                return false;
+        if (naming->job->memory && naming->handle) {
+                g_autoptr(MethodCodes) codes =
+                        method_codes_new(naming->handle, naming->job->memory);
+                const MethodFinder methods = method_codes_finder(codes);
+
+                perf_stacks_unwind(naming->input, &methods, naming->directory, &naming->stacks,
+                                   naming->notes);
+        } else {
+                perf_stacks_unwind(naming->input, NULL, naming->directory, &naming->stacks,
+                                   naming->notes);
+        }
         return true;
 }
 

@@ -50,8 +50,8 @@ static void stacks_note(const StackCounts *counts, GPtrArray *notes)
                                 (int)(CALL_FRAMES_MAX_WORK >> 20)));
 }
 
-void perf_stacks_unwind(const char *input, const char *directory, PerfStacks *ret_stacks,
-                        GPtrArray *notes)
+void perf_stacks_unwind(const char *input, const MethodFinder *methods, const char *directory,
+                        PerfStacks *ret_stacks, GPtrArray *notes)
 {
         enum { FLAGS = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC };
         g_auto(PerfStacks) stacks = {
@@ -64,7 +64,8 @@ void perf_stacks_unwind(const char *input, const char *directory, PerfStacks *re
         g_auto(StackCounts) counts = {0};
 
         *ret_stacks = (PerfStacks){0};
-        if (fd < 0 || hidden_fd < 0 || !stack_file_unwind(input, fd, hidden_fd, &counts, &error)) {
+        if (fd < 0 || hidden_fd < 0 ||
+            !stack_file_unwind(input, methods, fd, hidden_fd, &counts, &error)) {
                 g_ptr_array_add(notes,
                                 g_strdup_printf("callers are missing in the stacks of %s: %s",
                                                 input, error ? error->message : g_strerror(errno)));

@@ -5,6 +5,8 @@
  * Stacks of a recording by perf record --call-graph dwarf
  */
 
+#include "unwind/method-finder.h"
+
 #include <glib.h>
 
 /* Paths in a directory of the caller; owned. */
@@ -14,8 +16,11 @@ typedef struct PerfStacks {
         char *hidden;  /* the callers that frames can hide, for the filter; NULL: the same */
 } PerfStacks;
 
-/* For INPUT, in DIRECTORY. NOTES gets messages for the user (owned). */
-void perf_stacks_unwind(const char *input, const char *directory, PerfStacks *ret_stacks,
-                        GPtrArray *notes);
+/*
+ * For INPUT, in DIRECTORY. METHODS: NULL, if the code of compiled methods is not known. NOTES gets
+ * messages for the user (owned).
+ */
+void perf_stacks_unwind(const char *input, const MethodFinder *methods, const char *directory,
+                        PerfStacks *ret_stacks, GPtrArray *notes);
 void perf_stacks_deinit(PerfStacks *stacks);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PerfStacks, perf_stacks_deinit)

@@ -155,6 +155,7 @@ static bool record_name(const Options *options, const Recorder *recorder, GError
                 .title = title,
                 .is_rescued = true,
                 .take = options->outputs ? NULL : record_print_top,
+                .memory = recorder_jit_memory(recorder),
                 .is_own = true,
                 .is_over = true,
         };

@@ -604,6 +604,29 @@ static int hidden_use(BatchResolver *resolver, Batch *batch, const Ask *ask, Ask
         return r < 0 ? r : caller_use(resolver, batch, ask, callee);
 }
 
+/* Is it in code that can be replaced on the stack, and is a frame before it missing? Then it can be
+ * the slot of that frame. */
+static bool ask_can_be_slot(const Batch *batch, const Ask *ask, const AskFound *found)
+{
+        const clrsym_tier tier = found->answer.body.tier;
+
+        return HIDES_CALLERS && found->verdict.is_named && ask->entry > 0 &&
+               batch->entries[ask->entry - 1].role == ENTRY_UNKNOWN &&
+               (tier == CLRSYM_TIER_QUICK_JITTED || tier == CLRSYM_TIER_INSTRUMENTED);
+}
+
+/* Its caller, or that of the frame that is missing, is not known. */
+static int unknown_use(BatchResolver *resolver, Batch *batch, Entry *entry)
+{
+        Entry *unknown = batch_add_caller(batch, entry);
+
+        if (!unknown)
+                return -ENOMEM;
+        unknown->frame = frames_symbol(resolver->frames, STREAM_MANAGED, STACK_HIDDEN_NAME, NULL);
+        resolver->counts.n[COUNT_HIDDEN_CALLERS]++;
+        return unknown->frame == INDEX_NONE ? -ENOMEM : 0;
+}
+
 static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask, Callee *callee)
 {
         AskFound found = ask_find(resolver, batch, ask), hidden;
@@ -623,6 +646,8 @@ static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask, Calle
                 callee->is_osr = found.answer.body.tier == CLRSYM_TIER_OPTIMIZED_TIER1_OSR;
                 callee->body = found.answer.body;
         }
+        if (ask_can_be_slot(batch, ask, &found) && unknown_use(resolver, batch, entry) < 0)
+                return -ENOMEM;
         return ask_use(resolver, batch, ask, &found, entry);
 }
 
@@ -670,7 +695,9 @@ static int resolver_name(BatchResolver *resolver, Batch *batch)
                 if (!ask_is_candidate(batch, &batch->asks[i]))
                         r = ask_name(resolver, batch, &batch->asks[i], &callee);
         for (i = 0; i < batch->n_entries; i++)
-                if (batch->entries[i].role != ENTRY_FRAME) {
+                if (batch->entries[i].role == ENTRY_UNKNOWN) {
+                        batch->entries[i].role = ENTRY_FRAME;
+                } else if (batch->entries[i].role != ENTRY_FRAME) {
                         batch->entries[i].role = ENTRY_DROPPED;
                         batch->has_dropped = true;
                 }

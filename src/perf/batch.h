@@ -21,6 +21,7 @@ typedef enum EntryRole {
         ENTRY_FRAME,
         ENTRY_SURE_CALLER,   /* may be the caller that the frame before it hides: of this sample */
         ENTRY_LIKELY_CALLER, /* the same: of other samples with the same frames */
+        ENTRY_UNKNOWN,       /* a caller that is missing: a frame that shows that */
         ENTRY_DROPPED,       /* is not printed */
 } EntryRole;
 

@@ -28,6 +28,7 @@ static const struct {
         [COUNT_OSR_CALLERS] = {"osr-callers", NULL},
         [COUNT_OSR_SURE] = {"osr-sure", NULL},
         [COUNT_OSR_LIKELY] = {"osr-likely", NULL},
+        [COUNT_HIDDEN_CALLERS] = {"hidden-callers", NULL},
         [COUNT_NO_PROCESS] = {"no-process", "of unknown processes"},
         [COUNT_NO_METHOD] = {"no-method", "unknown"},
         [COUNT_UNLOADED] = {"unloaded", "unloaded before"},
@@ -113,7 +114,7 @@ static void __attribute__((format(printf, 2, 3))) counts_add(Line *line, const c
         line->n += n > 0 ? (size_t)n : 0;
 }
 
-static void counts_add_osr(Line *line, const Counts *counts)
+static void counts_add_hidden(Line *line, const Counts *counts)
 {
         const uint64_t n = counts->n[COUNT_OSR_CALLERS];
         const uint64_t sure = counts->n[COUNT_OSR_SURE], likely = counts->n[COUNT_OSR_LIKELY];
@@ -123,6 +124,9 @@ static void counts_add_osr(Line *line, const Counts *counts)
                            ", %" PRIu64 " callers hidden by OSR (%" PRIu64 " found, %" PRIu64
                            " by other samples ~, %" PRIu64 " unknown)",
                            n, sure, likely, n - (sure + likely < n ? sure + likely : n));
+        if (counts->n[COUNT_HIDDEN_CALLERS])
+                counts_add(line, ", %" PRIu64 " callers unknown (no frame pointer)",
+                           counts->n[COUNT_HIDDEN_CALLERS]);
 }
 
 size_t counts_summary(const Counts *counts, char *buffer, size_t n)
@@ -144,7 +148,7 @@ size_t counts_summary(const Counts *counts, char *buffer, size_t n)
                            counts->n[COUNT_JITTED], counts->n[COUNT_IMAGE_NAMED],
                            counts->n[COUNT_IMAGE], counts->n[COUNT_MARKED]);
         }
-        counts_add_osr(&line, counts);
+        counts_add_hidden(&line, counts);
         for (i = 0; i < COUNT_STACK_WHOLE; i++)
                 if (ROWS[i].reason && (counts->n[i] || i == COUNT_UNLOADED || i == COUNT_NO_METHOD))
                         counts_add(&line, ", %" PRIu64 " %s", counts->n[i], ROWS[i].reason);

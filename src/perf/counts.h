@@ -34,6 +34,7 @@ typedef enum Count {
         COUNT_OSR_CALLERS,
         COUNT_OSR_SURE,
         COUNT_OSR_LIKELY,
+        COUNT_HIDDEN_CALLERS, /* of code without a frame pointer (STACK_HIDDEN_MARK) */
         /* Why other frames in jitted memory and images have no name. */
         COUNT_NO_PROCESS,
         COUNT_NO_METHOD,

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-/* A frame of process ID; or, with the frame 0, the thread ID. */
+/* A frame of process ID; or thread ID, with one of these frames. */
+enum { THREAD_IS_MANAGED, THREAD_BEGINS_NATIVE };
 struct StackRootRow {
         uint64_t frame;
         int32_t id;
@@ -58,7 +59,10 @@ void stack_roots_deinit(StackRoots *roots)
 static bool roots_judge(StackRoots *roots, Batch *batch, const Frames *frames,
                         const BatchSample *sample, StackRoot *ret_root)
 {
-        struct StackRootRow outermost = {.id = sample->pid}, thread = {.id = sample->tid};
+        const struct StackRootRow managed = {THREAD_IS_MANAGED, sample->tid};
+        const struct StackRootRow native = {THREAD_BEGINS_NATIVE, sample->tid};
+        struct StackRootRow outermost = {.id = sample->pid};
+        StreamKind begin = STREAM_UNKNOWN; /* what the outermost frame is */
         bool is_managed = false, is_user = false;
         bool is_lost = false; /* a caller in no mapping is not a caller, nor is what it leads to */
         size_t i;
@@ -81,13 +85,20 @@ static bool roots_judge(StackRoots *roots, Batch *batch, const Frames *frames,
                 is_managed |= kind == STREAM_MANAGED;
                 is_user = kind != STREAM_KERNEL;
                 outermost.frame = entry->ip;
+                begin = kind;
         }
         *ret_root = is_user ? sample->cut : STACK_WHOLE;
         if (!is_user || sample->cut != STACK_WHOLE || !sample->has_chain)
                 return true;
+        if (begin == STREAM_MANAGED && roots_have(roots, &native)) {
+                *ret_root = STACK_TORN;
+                return true;
+        }
+        if (is_managed && begin == STREAM_NATIVE && !roots_add(roots, &native))
+                return false;
         if (is_managed)
-                return roots_add(roots, &outermost) && roots_add(roots, &thread);
-        if (roots_have(roots, &thread) && !roots_have(roots, &outermost))
+                return roots_add(roots, &outermost) && roots_add(roots, &managed);
+        if (roots_have(roots, &managed) && !roots_have(roots, &outermost))
                 *ret_root = STACK_TORN;
         return true;
 }

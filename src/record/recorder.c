@@ -50,6 +50,7 @@ struct Recorder {
         unsigned n_parts;
         bool is_refused;    /* perf did not start again, which was noted */
         Subjects *subjects; /* owned */
+        JitMemory *memory;  /* owned */
         gint64 begin;       /* us of g_get_monotonic_time() */
         gint64 duration;    /* us; 0: it is not over */
         gint64 next_progress, next_part, next_follow, next_horizon;
@@ -565,6 +566,7 @@ Recorder *recorder_new(const RecorderSettings *settings, GError **error)
         recorder->signal_fd = -1;
         recorder->command.go_fd = -1;
         recorder->fds = g_array_new(FALSE, FALSE, sizeof(struct pollfd));
+        recorder->memory = jit_memory_new();
         /* From here on a signal ends the recording, not the program. */
         recorder_catch_signals(recorder);
         recorder->scratch = scratch_new(error);
@@ -594,6 +596,7 @@ void recorder_free(Recorder *recorder)
         services_free(recorder->services, recorder->signal_fd);
         scratch_free(recorder->scratch);
         subjects_free(recorder->subjects);
+        jit_memory_free(recorder->memory);
         recorder_release_signals(recorder);
         g_free(recorder);
 }
@@ -613,6 +616,7 @@ static bool recorder_begin(Recorder *recorder, GError **error)
                                            .n_pids = settings->n_pids,
                                            .is_whole_machine = settings->is_whole_machine,
                                            .is_perf_used = settings->perf != NULL,
+                                           .memory = recorder->memory,
                                            .note = settings->note,
                                            .data = settings->data};
 
@@ -724,6 +728,11 @@ const char *recorder_jit_logs(const Recorder *recorder)
 uint64_t recorder_duration(const Recorder *recorder)
 {
         return (uint64_t)recorder->duration * 1000;
+}
+
+const JitMemory *recorder_jit_memory(const Recorder *recorder)
+{
+        return recorder->memory;
 }
 
 const char *recorder_collection_logs(const Recorder *recorder)

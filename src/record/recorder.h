@@ -10,6 +10,8 @@
  * left, also if this program is killed.
  */
 
+#include "record/jit-memory.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -67,6 +69,8 @@ bool recorder_has_daemon(const Recorder *recorder);
 char *recorder_keep_samples(const Recorder *recorder, GError **error);
 /* The same: the directory of what was compiled when, see jit-intervals.h. */
 const char *recorder_jit_logs(const Recorder *recorder);
+/* The code that the runtimes had compiled at the end. Borrowed. */
+const JitMemory *recorder_jit_memory(const Recorder *recorder);
 /* The same: the directory of the garbage collections, see collections.h. */
 const char *recorder_collection_logs(const Recorder *recorder);
 /* ns that were recorded. */

@@ -152,9 +152,11 @@ static void subjects_search(Subjects *subjects)
                 (subjects->settings.is_whole_machine ? SEARCH_INTERVAL : DESCENT_INTERVAL);
         for (i = 0; i < added->len; i++) {
                 g_autoptr(GError) refusal = NULL;
-                const Asked asked = subjects_ask_to_attach(subjects, g_array_index(added, pid_t, i),
-                                                           ATTACH_LIST_AUTO, &refusal);
+                const pid_t pid = g_array_index(added, pid_t, i);
+                const Asked asked =
+                        subjects_ask_to_attach(subjects, pid, ATTACH_LIST_AUTO, &refusal);
 
+                jit_memory_keep(subjects->settings.memory, pid);
                 if (asked.fd >= 0)
                         g_array_append_val(subjects->asked, asked);
         }
@@ -197,6 +199,8 @@ static void subjects_take_answer(Subjects *subjects, guint i)
         g_autoptr(GError) refusal = NULL;
 
         json_decref(holder_client_answer(asked.fd, &refusal));
+        if (!refusal)
+                jit_memory_keep(subjects->settings.memory, asked.pid);
         g_array_remove_index_fast(subjects->asked, i);
         if (asked.is_named && refusal)
                 subjects_refuse_named(subjects, g_steal_pointer(&refusal));
@@ -238,6 +242,7 @@ static void subjects_ask_for_named(Subjects *subjects)
                 Asked asked = subjects_ask_to_attach(subjects, subjects->settings.pids[i],
                                                      ATTACH_LIST_ALWAYS, NULL);
 
+                jit_memory_keep(subjects->settings.memory, subjects->settings.pids[i]);
                 asked.is_named = true;
                 if (asked.fd >= 0)
                         g_array_append_val(subjects->asked, asked);

@@ -10,6 +10,8 @@
  * root directory.
  */
 
+#include "record/jit-memory.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -21,6 +23,8 @@ typedef struct SubjectsSettings {
         bool is_whole_machine;
         /* A process is sampled, whether it is attached or not; else its runtime has to. */
         bool is_perf_used;
+        /* What is found to have a runtime, now and then; borrowed. */
+        JitMemory *memory;
         /* What could not be attached, but does not prevent the rest. */
         void (*note)(const char *message, void *data);
         void *data;

@@ -11,6 +11,7 @@
 #include "unwind/rewrite.h"
 #include "unwind/stack-pairs.h"
 #include "unwind/stack-sample.h"
+#include "unwind/thread-roots.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,13 +25,20 @@
 #define USER_END      (UINT64_C(1) << 47)
 #define STACK_MEMBERS ((uint64_t)PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
+/* Places in files of which it is remembered whether native code there keeps a frame pointer. */
+#define MAX_HIDING (1u << 20)
+enum { NATIVE_SHOWS = 1, NATIVE_HIDES };
+
 typedef struct StackFile {
         Rewrite rewrite;
         AddressSpaces *spaces;
         CallFrames *frames;
-        FILE *hidden; /* rows for osr_callers_read() */
+        const MethodFinder *methods; /* borrowed; NULL: no code of methods is known */
+        GHashTable *hiding;          /* owned: owned place in a file -> NATIVE_* */
+        FILE *hidden;                /* rows for osr_callers_read() */
         StackCounts counts;
         StackPairs pairs;
+        ThreadRoots roots;                    /* by the chains of samples without a copy */
         const struct perf_event_attr *paired; /* of samples that copies belong to; NULL: of none */
         unsigned max_frames;                  /* perf's limit for these */
         bool is_missing;                      /* a file with frames of this sample */
@@ -76,6 +84,56 @@ static void stack_file_note_copy(StackFile *file, const struct perf_event_header
                                                    .tid = sample.tid});
 }
 
+/* Without the number of them, which comes first. */
+static uint64_t sample_chain_words(const StackSample *sample)
+{
+        return (sample->chain_end - sample->chain_begin) / sizeof(uint64_t) - 1;
+}
+
+/* The begin of the program's part of a chain of N words, from its marker on; N: it has none, or
+ * another part after it. */
+static uint64_t chain_user_begin(const uint64_t *chain, uint64_t n)
+{
+        uint64_t begin = n, i;
+
+        for (i = 0; i < n; i++)
+                if (chain[i] >= PERF_CONTEXT_MAX) {
+                        if (begin < n)
+                                return n;
+                        begin = chain[i] == PERF_CONTEXT_USER ? i : n;
+                }
+        return begin;
+}
+
+/* The program's part of the chain of SAMPLE, its leaf first. Returns how many addresses; 0: it has
+ * none, or another part after it. */
+static size_t sample_user_chain(const struct perf_event_header *record, const StackSample *sample,
+                                const uint64_t **ret_chain, uint64_t *ret_begin)
+{
+        const uint64_t *chain =
+                (const uint64_t *)(const void *)((const uint8_t *)record + sample->chain_begin) + 1;
+        const uint64_t n = sample_chain_words(sample);
+
+        *ret_begin = chain_user_begin(chain, n);
+        *ret_chain = chain + *ret_begin + 1;
+        return *ret_begin + 1 < n ? (size_t)(n - *ret_begin - 1) : 0;
+}
+
+static void stack_file_note_chain(StackFile *file, const struct perf_event_header *record)
+{
+        const struct perf_event_attr *attr = perf_data_attr(&file->rewrite.data, record);
+        const uint64_t *chain;
+        StackSample sample;
+        uint64_t begin;
+        size_t n;
+
+        if (!attr || !stack_sample_is_chain(attr) || !stack_sample_read(attr, record, &sample))
+                return;
+        n = sample_user_chain(record, &sample, &chain, &begin);
+        if (n)
+                thread_roots_note(&file->roots, sample.tid, chain[n - 1]);
+}
+
 static bool stack_file_take_mappings(StackFile *file, GError **error)
 {
         const struct perf_event_header *record;
@@ -88,18 +146,51 @@ static bool stack_file_take_mappings(StackFile *file, GError **error)
                                             perf_data_time(&file->rewrite.data, record));
                 else if (record && file->paired)
                         stack_file_note_copy(file, record);
+                if (record && record->type == PERF_RECORD_SAMPLE && file->methods)
+                        stack_file_note_chain(file, record);
         } while (record);
         perf_data_rewind(&file->rewrite.data);
         return true;
 }
 
-static RegistersStep stack_file_step(StackFile *file, int32_t pid, Registers *registers,
-                                     StackCopy *stack, const SpaceMapping *mapping,
-                                     uint64_t address)
+static bool stack_file_is_jitted(const StackFile *file, const SpaceMapping *mapping)
+{
+        const MappedFile *mapped = address_spaces_file(file->spaces, mapping->file);
+
+        return mapping_kind_of_dso(mapped->path) == MAPPING_JITTED;
+}
+
+/* The frame of what the JIT compiled, by its code. */
+static FrameCodeKind stack_file_find_method(const StackFile *file, const StackSample *sample,
+                                            const SpaceMapping *mapping, uint64_t address,
+                                            bool is_leaf, CallFrame *ret)
+{
+        const MethodPlace place = {.pid = sample->pid,
+                                   .time = sample->time,
+                                   .address = address,
+                                   .begin = mapping->begin,
+                                   .end = mapping->end,
+                                   .offset = mapping->offset};
+        MethodCode code;
+        uint64_t start;
+
+        return file->methods && stack_file_is_jitted(file, mapping) &&
+                               file->methods->find(file->methods->data, &place, &code, &start)
+                       ? frame_code_read(&code, (size_t)(address - start), is_leaf, ret)
+                       : FRAME_CODE_POINTER;
+}
+
+/* IS_LEAF: ADDRESS is that of the next instruction, not in a call. */
+static RegistersStep stack_file_step(StackFile *file, const StackSample *sample,
+                                     Registers *registers, StackCopy *stack,
+                                     const SpaceMapping *mapping, uint64_t address, bool is_leaf)
 {
         CallFrame frame;
 
-        switch (call_frames_find(file->frames, pid, mapping, address, &frame)) {
+        if (stack_file_find_method(file, sample, mapping, address, is_leaf, &frame) !=
+            FRAME_CODE_POINTER)
+                return registers_step_frame(registers, stack, &frame);
+        switch (call_frames_find(file->frames, sample->pid, mapping, address, &frame)) {
         case FRAMES_FOUND:
                 return registers_step_frame(registers, stack, &frame);
         case FRAMES_NONE:
@@ -154,13 +245,6 @@ static void stack_file_find_hidden(StackFile *file, const StackSample *sample, S
         }
 }
 
-static bool stack_file_is_jitted(const StackFile *file, const SpaceMapping *mapping)
-{
-        const MappedFile *mapped = address_spaces_file(file->spaces, mapping->file);
-
-        return mapping_kind_of_dso(mapped->path) == MAPPING_JITTED;
-}
-
 /* The addresses of the program's frames, the leaf first; whether the copy is cut. */
 static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr *attr,
                                    const StackSample *sample)
@@ -198,8 +282,8 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
                 /* Readers look a caller up at the call, one byte before. */
                 file->callers[n] = n > 0 && step == REGISTERS_SIGNAL ? pc + 1 : pc;
                 n++;
-                step = mapping ? stack_file_step(file, sample->pid, &registers, &stack, mapping,
-                                                 address)
+                step = mapping ? stack_file_step(file, sample, &registers, &stack, mapping, address,
+                                                 step == REGISTERS_SIGNAL)
                                : registers_step_pointer(&registers, &stack);
                 if (step == REGISTERS_END)
                         break;
@@ -213,12 +297,6 @@ static unsigned stack_file_callers(StackFile *file, const struct perf_event_attr
         file->counts.n_missing += file->is_missing;
         file->counts.n_spent += file->is_spent;
         return n;
-}
-
-/* Without the number of them, which comes first. */
-static uint64_t sample_chain_words(const StackSample *sample)
-{
-        return (sample->chain_end - sample->chain_begin) / sizeof(uint64_t) - 1;
 }
 
 /* Writes RECORD with the first N_BEFORE words of its chain, up to the program's part, then N of
@@ -286,19 +364,62 @@ static bool stack_file_find_copy(StackFile *file, const StackSample *sample, Sta
         return ret_copy->pid == sample->pid;
 }
 
-/* The begin of the program's part of a chain of N words, from its marker on; N: it has none, or
- * another part after it. */
-static uint64_t chain_user_begin(const uint64_t *chain, uint64_t n)
+/* Has the native code there a frame without a frame pointer? */
+static bool stack_file_hides_native(StackFile *file, int32_t pid, const SpaceMapping *mapping,
+                                    uint64_t address)
 {
-        uint64_t begin = n, i;
+        const uint64_t place =
+                (uint64_t)mapping->file << 48 ^ (address - mapping->begin + mapping->offset);
+        gpointer known = g_hash_table_lookup(file->hiding, &place);
+        CallFrame frame;
 
-        for (i = 0; i < n; i++)
-                if (chain[i] >= PERF_CONTEXT_MAX) {
-                        if (begin < n)
-                                return n;
-                        begin = chain[i] == PERF_CONTEXT_USER ? i : n;
-                }
-        return begin;
+        if (!known) {
+                const bool hides = call_frames_find(file->frames, pid, mapping, address, &frame) ==
+                                           FRAMES_FOUND &&
+                                   !frame.is_signal && frame.cfa.kind == FRAME_RULE_REGISTER &&
+                                   frame.cfa.number == REGISTER_SP;
+
+                known = GINT_TO_POINTER(hides ? NATIVE_HIDES : NATIVE_SHOWS);
+                if (g_hash_table_size(file->hiding) < MAX_HIDING)
+                        g_hash_table_insert(file->hiding, g_memdup2(&place, sizeof(place)), known);
+        }
+        return GPOINTER_TO_INT(known) == NATIVE_HIDES;
+}
+
+/* Does the frame at place I of the callers keep no frame pointer, so that the next one is not its
+ * caller? */
+static bool stack_file_hides_next(StackFile *file, const StackSample *sample, size_t i)
+{
+        const uint64_t address = file->callers[i] - (i > 0);
+        const SpaceMapping *mapping =
+                file->callers[i] < USER_END
+                        ? address_spaces_find(file->spaces, sample->pid, sample->time, address)
+                        : NULL;
+        CallFrame frame;
+
+        if (!mapping)
+                return false;
+        return stack_file_is_jitted(file, mapping)
+                       ? stack_file_find_method(file, sample, mapping, address, i == 0, &frame) ==
+                                 FRAME_CODE_HIDDEN
+                       : stack_file_hides_native(file, sample->pid, mapping, address);
+}
+
+/* Marks where a caller is missing among the N, from place FIRST on. Returns how many there are. */
+static size_t stack_file_mark_hidden(StackFile *file, const StackSample *sample, size_t n,
+                                     size_t first)
+{
+        size_t i;
+
+        for (i = first; file->methods && i + 1 < n && n < MAX_CALLERS; i++) {
+                if (!stack_file_hides_next(file, sample, i))
+                        continue;
+                memmove(file->callers + i + 2, file->callers + i + 1,
+                        (n - i - 1) * sizeof(*file->callers));
+                file->callers[++i] = STACK_HIDDEN_MARK;
+                n++;
+        }
+        return n;
 }
 
 /*
@@ -306,48 +427,79 @@ static uint64_t chain_user_begin(const uint64_t *chain, uint64_t n)
  * the frame pointer is still that of the leaf, the second address of CHAIN is the caller of the
  * last one.
  */
-static size_t stack_file_continue(StackFile *file, size_t n, const uint64_t *chain, size_t n_chain,
-                                  size_t n_frames)
+static size_t stack_file_continue(StackFile *file, const StackSample *sample, size_t n,
+                                  const uint64_t *chain, size_t n_chain, size_t n_frames)
 {
         const size_t n_copied = n;
+        size_t last;
 
-        n = stack_pair_merge(file->callers, n, MAX_CALLERS, chain, n_chain);
-        if (n == n_copied && file->keeps_pointer && n_chain > 1) {
+        n = stack_pair_merge(file->callers, n, MAX_CALLERS, chain, n_chain, &last);
+        if (last == n_copied && file->keeps_pointer && n_chain > 1) {
                 n += MIN(n_chain - 1, MAX_CALLERS - n);
                 memcpy(file->callers + n_copied, chain + 1, (n - n_copied) * sizeof(*chain));
+                last = n_copied - 1;
         }
-        file->counts.n_cut += n == n_copied;
-        if (n == n_copied)
+        file->counts.n_cut += last == n_copied;
+        if (last < n_copied)
+                n = stack_file_mark_hidden(file, sample, n, last);
+        if (last == n_copied)
                 file->callers[n++] = STACK_CUT_MARK;
         else if (n_frames >= file->max_frames)
                 file->callers[n++] = STACK_CUT_LIMIT_MARK;
         return n;
 }
 
-/* A sample by frame pointers: with its copy of the stack it has the callers near the leaf. */
-static bool stack_file_write_paired(StackFile *file, const struct perf_event_header *record,
-                                    GError **error)
+/* Ends the stack of the N frames elsewhere than its thread begins, where its callers are not shown?
+ */
+static bool stack_file_is_torn(StackFile *file, const StackSample *sample, size_t n)
+{
+        return file->callers[n - 1] != thread_roots_find(&file->roots, sample->tid) &&
+               stack_file_hides_next(file, sample, n - 1);
+}
+
+/* A sample by frame pointers without a copy of its stack. CHAIN: the program's part, of N frames,
+ * which begins after BEGIN words. */
+static bool stack_file_write_marked(StackFile *file, const struct perf_event_header *record,
+                                    const StackSample *sample, const uint64_t *chain, size_t n,
+                                    uint64_t begin, GError **error)
+{
+        size_t n_marked = n;
+        bool is_torn;
+
+        if (!n || n >= MAX_CALLERS || !file->methods)
+                return rewrite_put(&file->rewrite, record, record->size, error);
+        memcpy(file->callers, chain, n * sizeof(*chain));
+        is_torn = stack_file_is_torn(file, sample, n);
+        n_marked = stack_file_mark_hidden(file, sample, n, 0);
+        if (is_torn)
+                file->callers[n_marked++] = STACK_TORN_MARK;
+        if (n_marked == n)
+                return rewrite_put(&file->rewrite, record, record->size, error);
+        return stack_file_write_chain(file, record, sample, begin, (unsigned)n_marked, error);
+}
+
+/* A sample by frame pointers: with its copy of the stack, if there is one, it has the callers near
+ * the leaf. */
+static bool stack_file_write_pointers(StackFile *file, const struct perf_event_header *record,
+                                      GError **error)
 {
         const struct perf_event_attr *attr = perf_data_attr(&file->rewrite.data, record);
         const uint64_t *chain;
-        uint64_t n, begin;
+        uint64_t begin;
         StackSample sample, copy;
-        size_t n_callers, n_frames;
+        size_t n, n_callers;
 
         if (!stack_sample_read(attr, record, &sample))
                 return stack_file_fail_sample(error);
-        chain = (const uint64_t *)(const void *)((const uint8_t *)record + sample.chain_begin) + 1;
-        n = sample_chain_words(&sample);
-        begin = chain_user_begin(chain, n);
-        if (begin + 1 >= n || !stack_file_find_copy(file, &sample, &copy, &attr))
-                return rewrite_put(&file->rewrite, record, record->size, error);
+        n = sample_user_chain(record, &sample, &chain, &begin);
+        if (!n || attr != file->paired || !stack_file_find_copy(file, &sample, &copy, &attr))
+                return stack_file_write_marked(file, record, &sample, chain, n, begin, error);
         n_callers = stack_file_callers(file, attr, &copy);
-        if (!n_callers || file->callers[0] != chain[begin + 1])
-                return rewrite_put(&file->rewrite, record, record->size, error);
-        n_frames = (size_t)(n - begin - 1) + (begin ? (size_t)begin - 1 : 0);
+        if (!n_callers || file->callers[0] != chain[0])
+                return stack_file_write_marked(file, record, &sample, chain, n, begin, error);
         if (file->is_cut)
-                n_callers = stack_file_continue(file, n_callers, chain + begin + 1,
-                                                (size_t)(n - begin - 1), n_frames);
+                n_callers = stack_file_continue(file, &sample, n_callers, chain, n,
+                                                n + (begin ? (size_t)begin - 1 : 0));
         return stack_file_write_chain(file, record, &sample, begin, (unsigned)n_callers, error);
 }
 
@@ -361,8 +513,8 @@ static bool stack_file_write_sample(StackFile *file, const struct perf_event_hea
 
         if (file->paired && has_stack)
                 return true;
-        if (attr && attr == file->paired)
-                return stack_file_write_paired(file, record, error);
+        if (attr && (attr == file->paired || (file->methods && stack_sample_is_chain(attr))))
+                return stack_file_write_pointers(file, record, error);
         if (!has_stack)
                 return rewrite_put(&file->rewrite, record, record->size, error);
         if (!stack_sample_read(attr, record, &sample))
@@ -456,15 +608,18 @@ enum { IS_KNOWN_MACHINE = true };
 enum { IS_KNOWN_MACHINE = false };
 #endif
 
-bool stack_file_unwind(const char *path, int fd, int hidden_fd, StackCounts *ret_counts,
-                       GError **error)
+bool stack_file_unwind(const char *path, const MethodFinder *methods, int fd, int hidden_fd,
+                       StackCounts *ret_counts, GError **error)
 {
         g_autofree StackFile *file = g_new0(StackFile, 1);
         guint i;
         bool ok;
 
+        file->methods = methods;
+        file->hiding = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
         file->spaces = address_spaces_new();
         stack_pairs_init(&file->pairs);
+        thread_roots_init(&file->roots);
         file->hidden = fdopen(dup(hidden_fd), "w");
         ok = rewrite_open(&file->rewrite, path, fd, error);
         for (i = 0; ok && i < file->rewrite.data.attrs->len; i++)
@@ -493,6 +648,8 @@ bool stack_file_unwind(const char *path, int fd, int hidden_fd, StackCounts *ret
         }
         rewrite_deinit(&file->rewrite);
         stack_pairs_deinit(&file->pairs);
+        thread_roots_deinit(&file->roots);
+        g_hash_table_unref(file->hiding);
         call_frames_free(file->frames);
         address_spaces_free(file->spaces);
         *ret_counts = file->counts;

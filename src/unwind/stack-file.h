@@ -9,6 +9,8 @@
  * has it, by frame pointers elsewhere, as in .NET code. All else of the file stays as it is.
  */
 
+#include "unwind/method-finder.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,7 +35,8 @@ bool stack_file_is(const char *path);
 
 /*
  * Writes the file to FD, and to HIDDEN_FD the callers that its frames can hide
- * (perf/osr-callers.h). x86-64 only: false elsewhere.
+ * (perf/osr-callers.h). METHODS: NULL, if the code of compiled methods is not known. x86-64 only:
+ * false elsewhere.
  */
-bool stack_file_unwind(const char *path, int fd, int hidden_fd, StackCounts *ret_counts,
-                       GError **error);
+bool stack_file_unwind(const char *path, const MethodFinder *methods, int fd, int hidden_fd,
+                       StackCounts *ret_counts, GError **error);

@@ -95,7 +95,7 @@ static int merge_score(const uint64_t *callers, size_t n, const uint64_t *chain,
 }
 
 size_t stack_pair_merge(uint64_t *callers, size_t n, size_t max, const uint64_t *chain,
-                        size_t n_chain)
+                        size_t n_chain, size_t *ret_last)
 {
         size_t last = 0, n_lacking = 0, i, n_more;
         int best = 0;
@@ -110,6 +110,7 @@ size_t stack_pair_merge(uint64_t *callers, size_t n, size_t max, const uint64_t 
                         n_lacking = i;
                 }
         }
+        *ret_last = best ? last : n;
         if (best == 0)
                 return n;
         n_more = MIN(n_chain - (last - n_lacking) - 1, max - last - 1);

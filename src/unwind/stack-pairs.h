@@ -43,7 +43,8 @@ const StackPair *stack_pairs_find(StackPairs *pairs, int32_t tid, uint64_t time)
 /*
  * Continues the N addresses of CALLERS, the leaf first, which a copy of the stack has, with those
  * of the N_CHAIN of CHAIN that are farther from the leaf than the last one that both have. Returns
- * how many CALLERS has then, at most MAX; N: there is none that both have, but the leaf.
+ * how many CALLERS has then, at most MAX, and sets the place of that last one. If there is none
+ * that both have, but the leaf, it returns N, and the place is N.
  */
 size_t stack_pair_merge(uint64_t *callers, size_t n, size_t max, const uint64_t *chain,
-                        size_t n_chain);
+                        size_t n_chain, size_t *ret_last);

@@ -93,6 +93,13 @@ bool stack_sample_has_chain(const struct perf_event_attr *attr)
         return (attr->sample_type & wanted) == wanted;
 }
 
+bool stack_sample_is_chain(const struct perf_event_attr *attr)
+{
+        const uint64_t others = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+
+        return stack_sample_has_chain(attr) && !(attr->sample_type & others);
+}
+
 static void members_take_chain(Members *members, StackSample *sample)
 {
         sample->chain_begin = members->at;

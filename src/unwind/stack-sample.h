@@ -33,6 +33,8 @@ bool stack_sample_has(const struct perf_event_attr *attr);
 
 /* Do they have callers by frame pointers, and the time and thread? */
 bool stack_sample_has_chain(const struct perf_event_attr *attr);
+/* And nothing else of the stack? */
+bool stack_sample_is_chain(const struct perf_event_attr *attr);
 
 /* Reads the sample RECORD, whose ATTR has a chain at least. False: it is shorter than its members.
  */

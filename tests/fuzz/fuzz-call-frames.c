@@ -2,27 +2,13 @@
 
 /* The call frame information of an ELF file of any bytes, and a step to a caller by it. */
 
-#include "fuzz.h"
-#include "unwind/registers.h"
+#include "step.h"
 
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define MAX_ROWS 64u
-
-static void step_by(const CallFrame *frame)
-{
-        static const uint8_t BYTES[256] = {1, 2, 3};
-        StackCopy stack = {.address = 0x7000, .bytes = BYTES, .n = sizeof(BYTES)};
-        Registers registers = {.known = (1u << N_REGISTERS) - 1};
-        unsigned i;
-
-        for (i = 0; i < N_REGISTERS; i++)
-                registers.values[i] = 0x7000 + 8 * i;
-        if (registers_step_frame(&registers, &stack, frame) != REGISTERS_END)
-                FUZZ_REQUIRE(registers_have(&registers, REGISTER_PC));
-}
 
 static void check_address(const FrameTable *table, uint64_t address)
 {
@@ -34,7 +20,7 @@ static void check_address(const FrameTable *table, uint64_t address)
                 return;
         FUZZ_REQUIRE(entry.begin <= address);
         if (call_frame_read(&frame, &entry, address, &work))
-                step_by(&frame);
+                fuzz_step(&frame);
         FUZZ_REQUIRE(work <= 2 * FRAME_TABLE_MAX_RECORD);
 }
 

@@ -293,7 +293,8 @@ static void recording_write(const Recording *recording)
 #define N_UNWOUND 64
 
 /* Frees the recording's records. A descriptor of the file with the callers. */
-static int recording_unwind(Recording *recording, StackCounts *ret_counts)
+static int recording_unwind_with(Recording *recording, const MethodFinder *methods,
+                                 StackCounts *ret_counts)
 {
         g_autoptr(GError) error = NULL;
         FD_AUTO int hidden = memfd_create("hidden", MFD_CLOEXEC);
@@ -301,8 +302,13 @@ static int recording_unwind(Recording *recording, StackCounts *ret_counts)
 
         recording_write(recording);
         g_byte_array_unref(recording->records);
-        ck_assert(stack_file_unwind(data_path, fd, hidden, ret_counts, &error));
+        ck_assert(stack_file_unwind(data_path, methods, fd, hidden, ret_counts, &error));
         return fd;
+}
+
+static int recording_unwind(Recording *recording, StackCounts *ret_counts)
+{
+        return recording_unwind_with(recording, NULL, ret_counts);
 }
 
 /* The caller in the sample at AT. */
@@ -346,6 +352,45 @@ START_TEST(unwinds_by_the_files_frames)
         ck_assert_int_eq(stat(library_path, &st), 0);
         ck_assert_uint_eq(unwound_caller(library_path, &st, &counts), BY_FRAME);
         ck_assert_uint_eq(counts.n_missing, 0);
+}
+END_TEST
+
+/* Methods that the sample's leaf is in, 5 bytes after their begin. */
+static const struct {
+        uint8_t code[6];
+        bool is_known;
+        uint64_t caller;
+} METHODS[] = {
+        {{0x50, 0x90, 0x90, 0x90, 0x90, 0x90}, true, BY_FRAME}, /* push rax */
+        {{0x50, 0x90, 0x90, 0x90, 0x90, 0x90}, false, BY_POINTER},
+        {{0x55, 0x48, 0x8b, 0xec, 0x90, 0x90}, true, BY_POINTER}, /* push rbp; mov rbp, rsp */
+};
+
+static bool find_method(void *data, const MethodPlace *place, MethodCode *ret_code,
+                        uint64_t *ret_start)
+{
+        const int i = *(const int *)data;
+
+        ck_assert_int_eq(place->pid, getpid());
+        ck_assert_uint_eq(place->time, 1000);
+        ck_assert_uint_eq(place->begin, BASE);
+        *ret_code = (MethodCode){.bytes = METHODS[i].code, .n = sizeof(METHODS[i].code)};
+        *ret_start = place->address - 5;
+        return METHODS[i].is_known;
+}
+
+START_TEST(unwinds_by_the_code_of_methods)
+{
+        const MethodFinder methods = {.find = find_method, .data = &_i};
+        Recording recording = {.records = g_byte_array_new()};
+        g_auto(StackCounts) counts = {0};
+        const struct stat memory = {0};
+        FD_AUTO int fd = -1;
+
+        recording_add_mapping(&recording, getpid(), "/memfd:doublemapper (deleted)", &memory);
+        recording_add_sample(&recording, getpid());
+        fd = recording_unwind_with(&recording, &methods, &counts);
+        ck_assert_uint_eq(caller_of_last_sample(fd, 1), METHODS[_i].caller);
 }
 END_TEST
 
@@ -552,6 +597,7 @@ Suite *suite_new(void)
 
         tcase_add_checked_fixture(tests, set_up, tear_down);
         tcase_add_test(tests, unwinds_by_the_files_frames);
+        tcase_add_loop_test(tests, unwinds_by_the_code_of_methods, 0, G_N_ELEMENTS(METHODS));
         tcase_add_loop_test(tests, opens_nothing_else, 0, _REPLACEMENT_MAX);
         tcase_add_loop_test(tests, allocates_no_more_than_is_there, 0, _CLAIM_MAX);
         tcase_add_test(tests, bounds_what_a_process_costs);

@@ -42,17 +42,18 @@ END_TEST
 /* Letters are addresses, the leaf first. */
 static const struct {
         const char *copied, *chain, *merged;
+        size_t last; /* in COPIED, that both have */
 } MERGES[] = {
-        {"abcd", "acdefg", "abcdefg"}, /* the caller of the leaf is missing in the chain */
-        {"abcd", "abcdefg", "abcdefg"},
-        {"abcx", "acdefg", "abcdefg"},  /* the last one of the copy was no caller */
-        {"arrr", "arrrrrm", "arrrrrm"}, /* a method that calls itself */
-        {"abrrr", "arrrrrm", "abrrrrrm"},
-        {"abcd", "ab", "ab"},     /* the chain ends first */
-        {"abcd", "axyz", "abcd"}, /* nothing in common */
-        {"a", "abc", "a"},
-        {"abcd", "", "abcd"},
-        {"abcdefghij", "ajklmnopqrstuvw", "abcdefghijkl"}, /* no room for more */
+        {"abcd", "acdefg", "abcdefg", 3}, /* the caller of the leaf is missing in the chain */
+        {"abcd", "abcdefg", "abcdefg", 3},
+        {"abcx", "acdefg", "abcdefg", 2},  /* the last one of the copy was no caller */
+        {"arrr", "arrrrrm", "arrrrrm", 3}, /* a method that calls itself */
+        {"abrrr", "arrrrrm", "abrrrrrm", 4},
+        {"abcd", "ab", "ab", 1},     /* the chain ends first */
+        {"abcd", "axyz", "abcd", 4}, /* nothing in common */
+        {"a", "abc", "a", 1},
+        {"abcd", "", "abcd", 4},
+        {"abcdefghij", "ajklmnopqrstuvw", "abcdefghijkl", 9}, /* no room for more */
 };
 enum { MAX = 12 };
 
@@ -68,11 +69,13 @@ static size_t addresses(const char *letters, uint64_t *ret)
 START_TEST(test_merge)
 {
         uint64_t callers[MAX], chain[20], merged[20];
+        size_t last;
         const size_t n = addresses(MERGES[_i].copied, callers);
         const size_t n_chain = addresses(MERGES[_i].chain, chain);
         const size_t n_merged = addresses(MERGES[_i].merged, merged);
 
-        ck_assert_uint_eq(stack_pair_merge(callers, n, MAX, chain, n_chain), n_merged);
+        ck_assert_uint_eq(stack_pair_merge(callers, n, MAX, chain, n_chain, &last), n_merged);
+        ck_assert_uint_eq(last, MERGES[_i].last);
         ck_assert_mem_eq(callers, merged, n_merged * sizeof(*merged));
 }
 END_TEST

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/method-codes.h"
+
+typedef struct MethodKnown {
+        uint64_t start, end;
+        uint8_t *bytes; /* owned; NULL: they are not to be had */
+        bool is_continued;
+} MethodKnown;
+
+struct MethodCodes {
+        clrsym *handle;
+        const JitMemory *memory;
+        GHashTable *processes; /* owned: pid -> owned GArray of MethodKnown, by start */
+        uint64_t n_bytes;
+};
+
+static void method_known_clear(gpointer data)
+{
+        g_free(((MethodKnown *)data)->bytes);
+}
+
+static void methods_free(gpointer data)
+{
+        g_array_unref(data);
+}
+
+MethodCodes *method_codes_new(clrsym *handle, const JitMemory *memory)
+{
+        MethodCodes *codes = g_new0(MethodCodes, 1);
+
+        codes->handle = handle;
+        codes->memory = memory;
+        codes->processes = g_hash_table_new_full(NULL, NULL, NULL, methods_free);
+        return codes;
+}
+
+void method_codes_free(MethodCodes *codes)
+{
+        if (!codes)
+                return;
+        g_hash_table_unref(codes->processes);
+        g_free(codes);
+}
+
+static GArray *method_codes_of(MethodCodes *codes, pid_t pid)
+{
+        GArray *methods = g_hash_table_lookup(codes->processes, GINT_TO_POINTER(pid));
+
+        if (!methods) {
+                methods = g_array_new(FALSE, FALSE, sizeof(MethodKnown));
+                g_array_set_clear_func(methods, method_known_clear);
+                g_hash_table_insert(codes->processes, GINT_TO_POINTER(pid), methods);
+        }
+        return methods;
+}
+
+/* The number of the first method that begins beyond ADDRESS. */
+static guint methods_after(const GArray *methods, uint64_t address)
+{
+        guint low = 0, high = methods->len;
+
+        while (low < high) {
+                const guint middle = low + (high - low) / 2;
+
+                if (g_array_index(methods, MethodKnown, middle).start <= address)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* The method that is at the address at the time of PLACE, and still was when the recording ended.
+ */
+static bool method_ask(const MethodCodes *codes, const MethodPlace *place, MethodKnown *ret)
+{
+        const clrsym_query queries[2] = {
+                {.pid = place->pid,
+                 .address = place->address,
+                 .has_time = true,
+                 .time = place->time},
+                {.pid = place->pid, .address = place->address},
+        };
+        const clrsym_body *body, *last;
+        clrsym_answer answers[2];
+
+        if (clrsym_resolve(codes->handle, queries, 2, 0, answers) < 0 ||
+            answers[0].status != CLRSYM_OK || answers[1].status != CLRSYM_OK)
+                return false;
+        body = &answers[0].body;
+        last = &answers[1].body;
+        if (body->tier == CLRSYM_TIER_READY_TO_RUN || !body->size || body->start != last->start ||
+            body->method_id != last->method_id || body->rejit_id != last->rejit_id)
+                return false;
+        *ret = (MethodKnown){.start = body->start,
+                             .end = body->start + body->size,
+                             .is_continued = body->tier == CLRSYM_TIER_OPTIMIZED_TIER1_OSR};
+        return true;
+}
+
+static void method_read(MethodCodes *codes, const MethodPlace *place, MethodKnown *method)
+{
+        const size_t n = (size_t)(method->end - method->start);
+        uint8_t *bytes;
+
+        if (method->start < place->begin || method->end > place->end ||
+            codes->n_bytes + n > METHOD_CODES_MAX_BYTES)
+                return;
+        bytes = g_malloc(n);
+        if (!jit_memory_read(codes->memory, place->pid,
+                             place->offset + (method->start - place->begin), bytes, n)) {
+                g_free(bytes);
+                return;
+        }
+        codes->n_bytes += n;
+        method->bytes = bytes;
+}
+
+/* An address without a method is remembered as one of a byte. */
+static const MethodKnown *method_codes_add(MethodCodes *codes, GArray *methods, guint at,
+                                           const MethodPlace *place)
+{
+        MethodKnown method;
+
+        if (method_ask(codes, place, &method))
+                method_read(codes, place, &method);
+        else
+                method = (MethodKnown){.start = place->address, .end = place->address + 1};
+        g_array_insert_val(methods, at, method);
+        return &g_array_index(methods, MethodKnown, at);
+}
+
+static bool method_codes_find(void *data, const MethodPlace *place, MethodCode *ret_code,
+                              uint64_t *ret_start)
+{
+        MethodCodes *codes = data;
+        GArray *methods = method_codes_of(codes, place->pid);
+        const guint after = methods_after(methods, place->address);
+        const MethodKnown *method = after ? &g_array_index(methods, MethodKnown, after - 1) : NULL;
+
+        if (!method || place->address >= method->end)
+                method = method_codes_add(codes, methods, after, place);
+        *ret_code = (MethodCode){.bytes = method->bytes,
+                                 .n = (size_t)(method->end - method->start),
+                                 .is_continued = method->is_continued};
+        *ret_start = method->start;
+        return method->bytes != NULL;
+}
+
+MethodFinder method_codes_finder(MethodCodes *codes)
+{
+        return (MethodFinder){.find = method_codes_find, .data = codes};
+}

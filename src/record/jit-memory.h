@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * JitMemory: the memory in which runtimes have compiled code, kept beyond the end of their
+ * processes
+ *
+ * .NET maps what it compiles twice, to write it and to execute it, from a file in memory ("memfd").
+ * A descriptor of that file has the code also once the process has ended. With
+ * DOTNET_EnableWriteXorExecute=0 there is no such file.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* So many processes are kept. Each takes a descriptor, and keeps its code in memory. */
+#define JIT_MEMORY_MAX 256
+
+typedef struct JitMemory JitMemory;
+
+JitMemory *jit_memory_new(void);
+/* NULL is fine. */
+void jit_memory_free(JitMemory *memory);
+
+/* Process PID has a runtime. Does nothing if its file is kept already, or is not to be had. */
+void jit_memory_keep(JitMemory *memory, pid_t pid);
+/* Copies the N bytes at OFFSET of the file of process PID. False: they are not there. */
+bool jit_memory_read(const JitMemory *memory, pid_t pid, uint64_t offset, void *ret, size_t n);
