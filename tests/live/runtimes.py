@@ -49,5 +49,5 @@ def commands(tap, directory, program='app', name='clrsym-live'):
     except RuntimeError as error:
         tap.skip(LATEST, f'it is not to be had: {str(error).splitlines()[-1]}')
     else:
-        yield LATEST.split('.', maxsplit=1)[0], ['env', 'DOTNET_ROLL_FORWARD=LatestMajor', f'DOTNET_ROOT={dotnet.parent}',
+        yield LATEST.split('.', maxsplit=1)[0], ['/usr/bin/env', 'DOTNET_ROLL_FORWARD=LatestMajor', f'DOTNET_ROOT={dotnet.parent}',
                                                  dotnet, assembly]

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""`clrsym record` of a program whose call chains are known from its source, by frame pointers and with copies of
-the stack: where a method was replaced while it ran (OSR), its caller is the right one, or a frame shows that it is
-not known."""
+"""`clrsym record` of programs whose call chains are known from their source, by frame pointers and with copies of
+the stack: where a method was replaced while it ran (OSR), or keeps no frame pointer, its caller is the right one, or
+a frame shows that it is not known. For each runtime, also against what its own sampler finds."""
 
 import collections
 import math
 import pathlib
 import re
-import shutil
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -16,9 +15,10 @@ sys.path[1:1] = [str(HERE.parent / name) for name in ('traces', 'daemon', 'perf'
 import live  # pylint: disable=wrong-import-position
 import perftool  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
 import test_record  # pylint: disable=wrong-import-position
 
-UNKNOWN = perftool.OSR_UNKNOWN
+UNKNOWN = '[caller unknown'
 # The methods with loops, and by the source all their callers.
 CALLERS = {
     'Loop': {'OneCaller'},
@@ -35,6 +35,33 @@ CALLERS = {
     'OnThread': {'Main.lambda#c.3_0'},
     'MoveNext': {'Iterated'},
 }
+# The same for each kind of frame. Between the two can be frames of native code, of the runtime and of dynamic methods.
+KIND_CALLERS = {
+    'Tiny': {'TinyLoop', 'OneCall'},
+    'OneCall': {'OneCallLoop'},
+    'Saves': {'SavesLoop'},
+    'Id': {'Saves', 'InFinally'},
+    'TailTarget': {'TailCaller', 'TailLoop'},
+    'LeafInFinally': {'InFinally'},
+    'LeafInCatch': {'InCatch'},
+    'LeafInFilter': {'InFilter'},
+    'InFilter': {'Run', 'Throw'},
+    'InCatch': {'Run'},
+    'Throw': {'InCatch', 'InFilter'},
+    'Compared': {'Sorted'},
+    'LeafOfCompared': {'Compared'},
+    'LeafOfDynamic': {'DynamicLoop'},
+    'LeafOfAsync': {'Async'},
+    'TinyLoop': {'Run'},
+    'DynamicLoop': {'Run'},
+    'Run': {'Main'},
+}
+# What .NET 11 makes for a call of native code, with the name that the source gives that.
+STUBS = 'qsort',
+# The runtime before .NET 9 finds the code of a filter where it runs, frame pointers where it belongs: both are callers.
+TWO_WAYS = 'InFilter',
+# Stacks begin with these; the last two on a thread of the pool.
+BEGINS = 'Main', 'Async', 'LeafOfAsync'
 # What a leaf below a shared method shows of that method's caller.
 SHOWN = {'LeafOfOne': 'One', 'LeafOfOther': 'Other', 'LeafOfUsual': 'Usual', 'LeafOfRare': 'Rare'}
 # Called by two methods, which one call reaches: without a copy of the stack their caller is not certain.
@@ -49,22 +76,27 @@ DEEPEST = 5
 
 def own_name(frame):
     """The method of the program; None: another frame."""
-    match = re.match(r'Chains\.(?:Program\.)?(?:Struct\.)?(\w[^(<]*)', frame)
+    match = re.match(r'Chains\.(?:Program\.|Kinds\.)?(?:Struct\.)?(\w[^(<]*)', frame)
     return match and match[1]
 
 
 def names_of(stack):
-    return [frame if frame == UNKNOWN else own_name(frame) for frame in stack]
+    return [UNKNOWN if frame.startswith(UNKNOWN) else own_name(frame) for frame in stack]
 
 
-def callers(path):
-    """callee -> caller -> samples, of the methods with loops. How long each of these has the processor differs from
+def kinds_of(stack):
+    """The methods of the program alone, and callers that are not known."""
+    return [name.split('.')[0] for name in names_of(stack) if name and name not in STUBS]
+
+
+def callers(path, wanted, names_of_stack):
+    """callee -> caller -> samples, of the wanted methods. How long each of these has the processor differs from
     run to run on a busy machine; by whom it is called does not."""
     counts = collections.defaultdict(collections.Counter)
     for stack, count in perftool.folded(path.read_text(encoding='utf-8')).items():
-        names = names_of(stack)
+        names = names_of_stack(stack)
         for caller, callee in zip(names, names[1:]):
-            if callee in CALLERS:
+            if callee in wanted:
                 counts[callee][caller] += count
     return counts
 
@@ -72,7 +104,7 @@ def callers(path):
 def differing_shares(one, other):
     """(caller, callee) -> its two shares, where they differ by more than chance allows."""
     found = {}
-    for callee in one.keys() & other.keys():
+    for callee in one.keys() & other.keys() - set(TWO_WAYS):
         n, m = one[callee].total(), other[callee].total()
         for caller in one[callee].keys() | other[callee].keys():
             a, b = one[callee][caller] / n, other[callee][caller] / m
@@ -118,17 +150,57 @@ def test_runtime(tap, place, command, what):
         tap.check(sum(counted.values()) > 500 and not counted.wrong, f'{what}, {graph}: no caller is wrong', counted,
                   *counted.wrong.most_common(4))
         unknown = counted['unknown'] + (counted['shared, unknown'] if graph != 'fp' else 0)
-        tap.check(100 * unknown <= counted['right'], f'{what}, {graph}: 99 % of the callers are known', counted)
+        share = 20 if graph == 'fp' else 100
+        tap.check(share * unknown <= counted['right'], f'{what}, {graph}: all but 1 in {share} callers are known', counted)
 
 
-def test_oracle(tap, place, command):
+def test_oracle(tap, place, command, what):
     """The stacks that perf copied against those of the runtime's own sampler, whose walk of the stack is the runtime's."""
     code, _, errors = place.record('-o', 'runtime.folded', '--', *command, 2, PATH='/nowhere')
     tap.check(code == 0 and "the runtime's own sampler is used" in errors, 'the runtime samples itself', errors)
-    runtime, copies = callers(place.directory / 'runtime.folded'), callers(place.directory / 'dwarf,16384.folded')
+    runtime, copies = (callers(place.directory / f'{name}.folded', CALLERS, names_of)
+                       for name in ('runtime', 'dwarf,16384'))
     differing = differing_shares(runtime, copies)
     tap.check(len(runtime.keys() & copies.keys()) > 8 and not differing,
-              f'{len(runtime)} methods have the callers that the runtime itself finds', differing)
+              f'{what}: {len(runtime)} methods have the callers that the runtime itself finds', differing)
+
+
+def count_kinds(stacks):
+    """How many edges are right, and unknown; and those that are wrong."""
+    counts, wrong = collections.Counter(), collections.Counter()
+    for stack, count in stacks.items():
+        names = kinds_of(stack)
+        for caller, callee in zip(names, names[1:]):
+            if callee not in KIND_CALLERS:
+                continue
+            kind = 'unknown' if caller == UNKNOWN else 'right' if caller in KIND_CALLERS[callee] else 'wrong'
+            counts[kind] += count
+            if kind == 'wrong':
+                wrong[caller, callee] += count
+        if names and names[0] not in BEGINS:
+            is_shown = names[0] == UNKNOWN or any(frame in ('[no caller]', '[truncated]') for frame in stack)
+            counts['unknown' if is_shown else 'wrong'] += count
+            if not is_shown:
+                wrong[None, names[0]] += count
+    return counts, wrong
+
+
+def test_kinds(tap, place, command, what):
+    """A program with each kind of frame, by perf and by the runtime's own sampler."""
+    for graph in 'fp', 'both', 'dwarf,32768':
+        code, _, errors = place.record('-g', graph, '-F', 499, '-o', f'kinds-{graph}.folded', '--', *command, 'kinds')
+        counts, wrong = count_kinds(perftool.folded((place.directory / f'kinds-{graph}.folded').read_text(encoding='utf-8')))
+        tap.note(f'{what}, kinds, {graph}: {dict(counts)}')
+        tap.check(code == 0 and counts['right'] > 400 and not wrong, f'{what}, kinds, {graph}: no caller is wrong', errors,
+                  counts, wrong.most_common(8))
+        tap.check(graph == 'fp' or 20 * counts['unknown'] <= counts['right'],
+                  f'{what}, kinds, {graph}: callers are known', counts)
+    code, _, errors = place.record('-o', 'kinds-runtime.folded', '--', *command, 'kinds', PATH='/nowhere')
+    runtime, copies = (callers(place.directory / f'kinds-{name}.folded', KIND_CALLERS, kinds_of)
+                       for name in ('runtime', 'dwarf,32768'))
+    differing = differing_shares(runtime, copies)
+    tap.check(code == 0 and len(runtime.keys() & copies.keys()) > 8 and not differing,
+              f'{what}, kinds: {len(runtime)} methods have the callers that the runtime itself finds', errors, differing)
 
 
 def test_roots(tap, place, command):
@@ -151,18 +223,13 @@ def test_roots(tap, place, command):
 
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
-    place = test_record.Place(programs, directory, 'here')
-    command = [shutil.which('dotnet'), live.build(directory / 'chains', 'chains', 'clrsym-chains.dll')]
-    test_runtime(tap, place, command, 'the .NET that is here')
-    test_oracle(tap, place, command)
-    test_roots(tap, place, command)
-    for framework in 'net8.0', 'net9.0':
-        try:
-            command = live.publish(directory / framework, framework, program='chains')
-        except RuntimeError as error:
-            tap.skip(framework, f'its runtime is not to be had: {str(error).splitlines()[-1]}')
-            continue
-        test_runtime(tap, test_record.Place(programs, directory, f'place-{framework}'), [command], framework)
+    for version, command in runtimes.commands(tap, directory, 'chains', 'clrsym-chains'):
+        place, what = test_record.Place(programs, directory, f'place-{version}'), f'.NET {version}'
+        test_runtime(tap, place, command, what)
+        test_oracle(tap, place, command, what)
+        test_kinds(tap, place, command, what)
+        if version == '10':
+            test_roots(tap, place, command)
 
 
 if __name__ == '__main__':

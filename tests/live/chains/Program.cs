@@ -25,6 +25,8 @@ static class Program
             sink += Reads() + TooDeep(2_000);
             return sink == 1 ? 1 : 0;
         }
+        if (words.Length > 0 && words[0] == "kinds")
+            return Kinds.Run(6) == 1 ? 1 : 0;
         int rounds = words.Length > 0 ? int.Parse(words[0]) : 1;
         Console.WriteLine(Environment.Version);
         for (int i = 0; i < rounds; i++)
