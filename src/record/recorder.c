@@ -611,14 +611,16 @@ static bool recorder_start_command(Recorder *recorder, GError **error)
 static bool recorder_begin(Recorder *recorder, GError **error)
 {
         const RecorderSettings *settings = &recorder->settings;
-        const SubjectsSettings subjects = {.holder = recorder->services->holder_path,
-                                           .pids = settings->pids,
-                                           .n_pids = settings->n_pids,
-                                           .is_whole_machine = settings->is_whole_machine,
-                                           .is_perf_used = settings->perf != NULL,
-                                           .memory = recorder->memory,
-                                           .note = settings->note,
-                                           .data = settings->data};
+        const SubjectsSettings subjects = {
+                .holder = recorder->services->holder_path,
+                .pids = settings->pids,
+                .n_pids = settings->n_pids,
+                .is_whole_machine = settings->is_whole_machine,
+                .is_perf_used = settings->perf != NULL,
+                .memory = recorder->memory,
+                .logs = settings->interval ? NULL : recorder->services->jit_logs,
+                .note = settings->note,
+                .data = settings->data};
 
         recorder->subjects = subjects_new(&subjects);
         return subjects_begin(recorder->subjects, recorder->signal_fd, error) &&

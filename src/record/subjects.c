@@ -128,14 +128,27 @@ static void subjects_refuse(Subjects *subjects, pid_t pid, const GError *refusal
         }
 }
 
+static bool subjects_was_attached(const Subjects *subjects, pid_t pid)
+{
+        const char *logs = subjects->settings.logs, *name;
+        g_autoptr(GDir) directory = logs ? g_dir_open(logs, 0, NULL) : NULL;
+        g_autofree char *prefix = g_strdup_printf("%d-", (int)pid);
+
+        while (directory && (name = g_dir_read_name(directory)))
+                if (g_str_has_prefix(name, prefix))
+                        return true;
+        return false;
+}
+
 void subjects_end(Subjects *subjects)
 {
         GHashTableIter iter;
-        gpointer message;
+        gpointer pid, message;
 
         g_hash_table_iter_init(&iter, subjects->refusals);
-        while (g_hash_table_iter_next(&iter, NULL, &message))
-                if (*(const char *)message)
+        while (g_hash_table_iter_next(&iter, &pid, &message))
+                if (*(const char *)message &&
+                    !subjects_was_attached(subjects, GPOINTER_TO_INT(pid)))
                         subjects->settings.note(message, subjects->settings.data);
         g_hash_table_remove_all(subjects->refusals);
 }

@@ -23,8 +23,9 @@ typedef struct SubjectsSettings {
         bool is_whole_machine;
         /* A process is sampled, whether it is attached or not; else its runtime has to. */
         bool is_perf_used;
-        /* What is found to have a runtime, now and then; borrowed. */
-        JitMemory *memory;
+        JitMemory *memory; /* borrowed: gets those that are found to have a runtime */
+        /* Has a file PID-... of each process that was attached; NULL: there are none. */
+        const char *logs;
         /* What could not be attached, but does not prevent the rest. */
         void (*note)(const char *message, void *data);
         void *data;
@@ -49,7 +50,8 @@ void subjects_add_command(Subjects *subjects, pid_t pid);
 
 /* Appends what to poll for, as struct pollfd. */
 void subjects_poll(Subjects *subjects, GArray *fds);
-/* Notes why processes were not attached that were tried again until they ended. */
+/* Notes why processes were not attached that were tried again until they ended, unless they had
+ * connected by themselves. */
 void subjects_end(Subjects *subjects);
 
 /* Takes what has come since, FDS being those of the last poll; searches if it is time for that. */
