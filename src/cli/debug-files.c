@@ -2,6 +2,7 @@
 #include "cli/debug-files.h"
 
 #include "cli/perf-program.h"
+#include "lines/bundle.h"
 #include "lines/symbol-dirs.h"
 #include "util/elf-file.h"
 #include "util/fd.h"
@@ -143,6 +144,27 @@ static char *binary_id(const Binary *binary)
 
         return file_id(its_root >= 0 ? its_root : own_root, binary->path,
                        /* has_symbols= */ false);
+}
+
+/* In our own root directory: a program that runs is found by its pid. */
+GPtrArray *debug_files_packed(const GArray *binaries)
+{
+        FD_AUTO int root = rootfs_open_root(0);
+        GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
+        guint i;
+
+        for (i = 0; root >= 0 && i < binaries->len && found->len < BUNDLE_MAX_PROGRAMS; i++) {
+                const char *path = g_array_index(binaries, Binary, i).path;
+                FD_AUTO int fd = -1;
+
+                if (strstr(path, ".so") ||
+                    g_ptr_array_find_with_equal_func(found, path, g_str_equal, NULL))
+                        continue;
+                fd = rootfs_open_file(root, path);
+                if (fd >= 0 && bundle_is_packed(fd))
+                        g_ptr_array_add(found, g_strdup(path));
+        }
+        return found;
 }
 
 GHashTable *debug_files_find(const GArray *binaries, const GPtrArray *named)

@@ -29,5 +29,7 @@ typedef struct Binary {
  * and the usual ones. Build id -> path, both owned by the result.
  */
 GHashTable *debug_files_find(const GArray *binaries, const GPtrArray *directories);
+/* The paths of BINARIES that are programs with compressed assemblies, each once; at most 16. */
+GPtrArray *debug_files_packed(const GArray *binaries);
 /* Links what was found, and what perf's cache has, into DIRECTORY, which is empty. */
 bool debug_files_link(GHashTable *found, const char *directory, GError **error);

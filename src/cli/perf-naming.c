@@ -354,6 +354,7 @@ static GPtrArray *filter_settings(const Naming *naming)
         const Options *options = naming->options;
         GPtrArray *settings = g_ptr_array_new_with_free_func(g_free);
         const char *trace = naming->snapshot ? naming->snapshot : options->trace;
+        g_autoptr(GPtrArray) packed = NULL;
         guint i;
 
         add_setting(settings, "format=%s", FORMS[naming->form]);
@@ -383,6 +384,10 @@ static GPtrArray *filter_settings(const Naming *naming)
                 add_setting(settings, "lines");
         for (i = 0; options->symbols && i < options->symbols->len; i++)
                 add_setting(settings, "symbols=%s", (char *)options->symbols->pdata[i]);
+        if (options_has(options, OPTION_LINES) && naming->recording)
+                packed = debug_files_packed(naming->recording->binaries);
+        for (i = 0; packed && i < packed->len; i++)
+                add_setting(settings, "program=%s", (char *)packed->pdata[i]);
         for (i = 0; options->source_maps && i < options->source_maps->len; i++)
                 add_setting(settings, "source-map=%s", (char *)options->source_maps->pdata[i]);
         if (!naming->clock.is_exact && !naming->is_nettrace)

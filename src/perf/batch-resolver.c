@@ -34,6 +34,9 @@ static bool resolver_init_lines(BatchResolver *resolver, const Settings *setting
         for (i = 0; i < settings->symbols.n; i++)
                 if (clrsym_lines_add_directory(resolver->lines, settings->symbols.texts[i]) < 0)
                         return false;
+        for (i = 0; i < settings->programs.n; i++)
+                if (clrsym_lines_add_program(resolver->lines, settings->programs.texts[i]) < 0)
+                        return false;
         for (i = 0; i < settings->source_maps.n; i++)
                 if (!resolver_add_map(resolver, settings->source_maps.texts[i]))
                         return false;

@@ -164,6 +164,7 @@ static const struct {
         {"annotate", take_flag, MEMBER(is_annotated), "annotate, without a value"},
         {"lines", take_flag, MEMBER(has_lines), "lines, without a value"},
         {"symbols", take_texts, MEMBER(symbols), "symbols=DIR"},
+        {"program", take_texts, MEMBER(programs), "program=PATH"},
         {"source-map", take_texts, MEMBER(source_maps), "source-map=FROM=TO"},
         {"map", take_map, 0, "map=PERFPID=PID or map=PERFPID=NAMESPACE:PID"},
         {"mapped-only", take_flag, MEMBER(is_mapped_only), "mapped-only, without a value"},
@@ -232,6 +233,7 @@ bool settings_read(Settings *settings, char **arguments, int n, char *ret_reason
 
 void settings_deinit(Settings *settings)
 {
+        free(settings->programs.texts);
         free(settings->symbols.texts);
         free(settings->source_maps.texts);
         settings->symbols = settings->source_maps = (SettingTexts){0};

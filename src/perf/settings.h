@@ -56,6 +56,7 @@ typedef struct Settings {
         bool has_lines;           /* add source lines */
         SettingTexts symbols;     /* directories in which PDBs are looked for */
         SettingTexts source_maps; /* "FROM=TO" */
+        SettingTexts programs;    /* with compressed assemblies, which no mapping shows */
 } Settings;
 
 /* For perf's own clock, whose offset is unknown. */
