@@ -245,7 +245,8 @@ static void feed_put_report(EventPipeFeed *feed)
 
         nettrace_reader_report(feed->session.reader, &report);
         if (report.decode_errors == feed->report.decode_errors &&
-            report.unknown_events == feed->report.unknown_events)
+            report.unknown_events == feed->report.unknown_events &&
+            report.later_events == feed->report.later_events)
                 return;
         feed->report = report;
         ingest_put_report(ingest_client_batch(feed->client), &report);

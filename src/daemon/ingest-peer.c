@@ -25,6 +25,7 @@ static void ingest_peer_moved(void *data)
 
         stats->decode_errors += report->decode_errors - self->reported.decode_errors;
         stats->unknown_events += report->unknown_events - self->reported.unknown_events;
+        stats->later_events += report->later_events - self->reported.later_events;
         self->reported = *report;
         if (ingest_connection_wants_place(self->connection) && !self->is_waiting) {
                 self->is_waiting = true;

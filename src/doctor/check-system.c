@@ -32,6 +32,12 @@ void check_daemon(const Doctor *doctor, Finding *finding)
         else if (strcmp(doctor->daemon_version, CLRSYM_VERSION))
                 finding_set(finding, FINDING_PROBLEM, "sudo systemctl restart clrsymd.service",
                             "clrsymd is %s, but clrsym is " CLRSYM_VERSION, doctor->daemon_version);
+        else if (doctor->n_later > 0)
+                finding_set(finding, FINDING_NOTE, "install a newer clrsym",
+                            "clrsymd %s answers; %" G_GINT64_FORMAT
+                            " events are of a later version than it knows: it uses the fields that "
+                            "it knows",
+                            doctor->daemon_version, doctor->n_later);
         else
                 finding_set(finding, FINDING_OK, NULL, "clrsymd %s answers",
                             doctor->daemon_version);

@@ -13,7 +13,8 @@
 /* For clrsymd, and for the holder of attachments, to answer. */
 #define DAEMON_TIMEOUT_S 5
 
-#define FEEDERS "clrsym_feeders"
+#define FEEDERS      "clrsym_feeders"
+#define LATER_EVENTS "clrsym_later_events_total"
 /* The start of a process is known to a clock tick; its first event is later. */
 #define START_SLACK_S 0.02
 
@@ -23,7 +24,8 @@ typedef struct DaemonReport {
         char *error;    /* owned or NULL */
         double start;   /* of the process, in s of CLOCK_MONOTONIC; not reported */
         int64_t n_live; /* bodies of the process that the daemon knows to be alive; -1: unknown */
-        int64_t n_feeders; /* -1: unknown */
+        int64_t n_feeders; /* -1: unknown; the same below */
+        int64_t n_later;   /* events of a later version */
 } DaemonReport;
 
 static const JsonMember DAEMON_MEMBERS[] = {
@@ -31,6 +33,7 @@ static const JsonMember DAEMON_MEMBERS[] = {
         {"error", JSON_MEMBER_TEXT, offsetof(DaemonReport, error), NULL},
         {"live", JSON_MEMBER_INT, offsetof(DaemonReport, n_live), NULL},
         {"feeders", JSON_MEMBER_INT, offsetof(DaemonReport, n_feeders), NULL},
+        {"later", JSON_MEMBER_INT, offsetof(DaemonReport, n_later), NULL},
 };
 static const JsonStruct DAEMON_REPORT = {sizeof(DaemonReport), DAEMON_MEMBERS,
                                          G_N_ELEMENTS(DAEMON_MEMBERS)};
@@ -65,16 +68,24 @@ static int daemon_take_processes(const char *parameters, size_t n, void *data)
         return 0;
 }
 
-/* Not every user may read metrics: then the number stays unknown. */
+/* -1: TEXT has no such metric. */
+static int64_t metrics_find(const char *text, const char *name)
+{
+        g_autofree char *begin = g_strdup_printf("\n%s ", name);
+        const char *at = text ? strstr(text, begin) : NULL;
+
+        return at ? g_ascii_strtoll(at + strlen(begin), NULL, 10) : -1;
+}
+
+/* Not every user may read metrics: then the numbers stay unknown. */
 static int daemon_take_metrics(const char *parameters, size_t n, void *data)
 {
         json_auto_t *reply = json_loadb(parameters, n, 0, NULL);
         const char *text = json_string_value(json_object_get(reply, "text"));
-        const char *at = text ? strstr(text, "\n" FEEDERS " ") : NULL;
         DaemonReport *report = data;
 
-        if (at)
-                report->n_feeders = g_ascii_strtoll(at + strlen(FEEDERS) + 2, NULL, 10);
+        report->n_feeders = metrics_find(text, FEEDERS);
+        report->n_later = metrics_find(text, LATER_EVENTS);
         return 0;
 }
 
@@ -97,8 +108,10 @@ static void daemon_write_report(int fd, void *data)
 {
         const Doctor *doctor = data;
         const clrsym_options options = {.socket = doctor->socket, .reconnect_ms = -1};
-        DaemonReport report = {
-                .start = (double)proc_start_time(doctor->pid) / 1e9, .n_live = -1, .n_feeders = -1};
+        DaemonReport report = {.start = (double)proc_start_time(doctor->pid) / 1e9,
+                               .n_live = -1,
+                               .n_feeders = -1,
+                               .n_later = -1};
         g_autofree char *message = NULL;
         json_auto_t *value = NULL;
         clrsym *handle;
@@ -132,6 +145,7 @@ static void doctor_read_daemon(Doctor *doctor)
         doctor->daemon_error = report.error;
         doctor->n_live = report.n_live;
         doctor->n_feeders = report.n_feeders;
+        doctor->n_later = report.n_later;
 }
 
 /* In a child, too. Writes how the process is attached; nothing: it is not. */
@@ -168,7 +182,8 @@ static void doctor_read_holder(Doctor *doctor)
 
 void doctor_init(Doctor *doctor, const char *socket, pid_t pid)
 {
-        *doctor = (Doctor){.socket = socket, .pid = pid, .n_feeders = -1, .n_live = -1};
+        *doctor = (Doctor){
+                .socket = socket, .pid = pid, .n_feeders = -1, .n_later = -1, .n_live = -1};
         doctor->inspection.pidfd = -1;
         sessiond_state_read(&doctor->sessiond);
         doctor->session = sessiond_state_best_session(&doctor->sessiond);

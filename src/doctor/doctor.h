@@ -20,7 +20,8 @@ typedef struct Doctor {
 
         char *daemon_version; /* owned; NULL: clrsymd does not answer */
         char *daemon_error;   /* owned or NULL */
-        int64_t n_feeders;    /* of clrsymd; -1: unknown */
+        int64_t n_feeders;    /* of clrsymd; -1: unknown; the same below */
+        int64_t n_later;      /* events of a later version that it got */
         int64_t n_live;   /* bodies of the process that clrsymd knows to be alive; -1: unknown */
         bool is_attached; /* the process is, by clrsym attach */
         bool is_by_eventpipe; /* the same, so that it needs no LTTng */

@@ -76,6 +76,8 @@ void event_counts_report(GHashTable *table, uint64_t n_events, FeederReport *ret
                 report.dotnet_events += counts->n_events;
                 if (!counts->has_row)
                         report.unknown_events += counts->n_events;
+                if (counts->is_later)
+                        report.later_events += counts->n_events;
                 for (result = DECODE_OK + 1; result < _DECODE_RESULT_MAX; result++)
                         report.decode_errors += counts->n_results[result];
         }

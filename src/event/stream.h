@@ -110,4 +110,5 @@ typedef struct FeederReport {
         uint64_t dotnet_events;  /* those of the runtime's providers */
         uint64_t unknown_events; /* runtime events without a row */
         uint64_t decode_errors;
+        uint64_t later_events; /* of a later version than is known: what is known of them is used */
 } FeederReport;

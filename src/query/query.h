@@ -30,6 +30,7 @@ typedef struct QueryStats {
         /* Reported by feeders, including those that have disconnected. */
         uint64_t decode_errors;
         uint64_t unknown_events;
+        uint64_t later_events;
         /* The journal, if there is one. */
         bool has_journal;
         bool journal_is_failed; /* new events would not outlive the daemon */

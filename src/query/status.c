@@ -255,6 +255,10 @@ static void append_service(GString *out, const QueryStats *stats)
                         stats->decode_errors);
         metrics_counter(out, "unknown_events", "Events of the runtime that clrsym does not know.",
                         stats->unknown_events);
+        metrics_counter(
+                out, "later_events",
+                "Events of a later version than clrsym knows: what it knows of them is used.",
+                stats->later_events);
         if (stats->has_again)
                 ROWS(out, "again_requests", "counter",
                      "Requests for another rundown of a process, after events were lost.",

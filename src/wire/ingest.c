@@ -242,12 +242,16 @@ void ingest_put_stream_close(GByteArray *out, uint32_t stream)
 
 void ingest_put_report(GByteArray *out, const FeederReport *report)
 {
-        uint8_t *at = put_frame(out, INGEST_REPORT, 4 * 8);
+        const bool has_later = report->later_events > 0;
+        uint8_t *at = put_frame(out, INGEST_REPORT, (4 + has_later) * 8);
 
         at = put_uint(at, report->events, 8);
         at = put_uint(at, report->dotnet_events, 8);
         at = put_uint(at, report->unknown_events, 8);
-        put_uint(at, report->decode_errors, 8);
+        at = put_uint(at, report->decode_errors, 8);
+        /* An older daemon does not take this member. */
+        if (has_later)
+                put_uint(at, report->later_events, 8);
 }
 
 void ingest_put_process_gap(GByteArray *out, const ProcessGap *gap)
@@ -614,6 +618,7 @@ int ingest_get_report(const IngestFrame *frame, FeederReport *ret_report)
         ret_report->dotnet_events = payload_read_uint(&reader, 8);
         ret_report->unknown_events = payload_read_uint(&reader, 8);
         ret_report->decode_errors = payload_read_uint(&reader, 8);
+        ret_report->later_events = reader.n_left ? payload_read_uint(&reader, 8) : 0;
         return payload_reader_result(&reader);
 }
 

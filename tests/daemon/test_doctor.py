@@ -12,6 +12,7 @@ import pathlib
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -21,6 +22,7 @@ for sibling in ('traces', 'live'):
     sys.path.insert(0, str(HERE.parent / sibling))
 
 import alone  # pylint: disable=wrong-import-position
+import ingest  # pylint: disable=wrong-import-position
 import live  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
 from examine import Doctor, fake, hidden, libraries  # pylint: disable=wrong-import-position
@@ -126,6 +128,11 @@ def test_daemon(tap, doctor):
     with recorded.Daemon(doctor.programs, doctor.directory) as daemon:
         doctor.socket = daemon.query
         doctor.expect(tap, 'daemon', 'ok', 'answers', 'there')
+        with contextlib.closing(ingest.Feeder(daemon.ingest)) as feeder:
+            feeder.send(ingest.hello(), ingest.frame(ingest.REPORT, struct.pack('<5Q', 9, 8, 7, 0, 6)),
+                        ingest.frame(ingest.COMMIT))
+            feeder.receive_until(ingest.COMMITTED)
+            doctor.expect(tap, 'daemon', 'note', '6 events are of a later version', 'of a newer runtime')
     for name, answer, text in (('old', {'version': '0.0.1', 'interfaces': []}, 'clrsymd is 0.0.1'),
                                ('odd', {'colour': 'red'}, 'cannot be understood'),
                                ('silent', None, 'does not answer')):

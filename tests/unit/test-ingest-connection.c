@@ -28,7 +28,7 @@ static GByteArray *good_script(void)
         ingest_put_progress(out, 1, 25);
         script_commit(out);
         ingest_put_stream_close(out, 1);
-        ingest_put_report(out, &(FeederReport){9, 8, 7, 6});
+        ingest_put_report(out, &(FeederReport){9, 8, 7, 6, 0});
         script_load(out, 0, 30, 0x4000);
         ingest_put_process_gap(out, &(ProcessGap){{0, 100}, 12, UINT64_MAX});
         script_commit(out);

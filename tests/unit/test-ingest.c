@@ -472,7 +472,7 @@ static void put_example(GByteArray *bytes, int type)
                 ingest_put_stream_close(bytes, STREAM);
                 return;
         case INGEST_REPORT:
-                ingest_put_report(bytes, &(FeederReport){1, 2, 3, UINT64_MAX});
+                ingest_put_report(bytes, &(FeederReport){1, 2, 3, UINT64_MAX, 0});
                 return;
         case INGEST_PROCESS_GAP:
                 ingest_put_process_gap(bytes, &(ProcessGap){{UINT64_MAX - 1, -7}, 5, UINT64_MAX});
@@ -583,7 +583,12 @@ START_TEST(test_report)
         ingest_frame_next(bytes->data, bytes->len, &frame);
         ck_assert_int_eq(ingest_get_report(&frame, &report), 0);
         ck_assert(report.events == 1 && report.dotnet_events == 2 && report.unknown_events == 3 &&
-                  report.decode_errors == UINT64_MAX);
+                  report.decode_errors == UINT64_MAX && report.later_events == 0);
+        g_byte_array_set_size(bytes, 0);
+        ingest_put_report(bytes, &(FeederReport){1, 2, 3, 5, 4});
+        ingest_frame_next(bytes->data, bytes->len, &frame);
+        ck_assert_int_eq(ingest_get_report(&frame, &report), 0);
+        ck_assert(report.decode_errors == 5 && report.later_events == 4);
 }
 END_TEST
 
