@@ -10,6 +10,7 @@ typedef struct MethodKnown {
 struct MethodCodes {
         clrsym *handle;
         const JitMemory *memory;
+        int64_t clock_offset;  /* ns */
         GHashTable *processes; /* owned: pid -> owned GArray of MethodKnown, by start */
         uint64_t n_bytes;
 };
@@ -24,12 +25,13 @@ static void methods_free(gpointer data)
         g_array_unref(data);
 }
 
-MethodCodes *method_codes_new(clrsym *handle, const JitMemory *memory)
+MethodCodes *method_codes_new(clrsym *handle, const JitMemory *memory, int64_t clock_offset)
 {
         MethodCodes *codes = g_new0(MethodCodes, 1);
 
         codes->handle = handle;
         codes->memory = memory;
+        codes->clock_offset = clock_offset;
         codes->processes = g_hash_table_new_full(NULL, NULL, NULL, methods_free);
         return codes;
 }
@@ -78,7 +80,7 @@ static bool method_ask(const MethodCodes *codes, const MethodPlace *place, Metho
                 {.pid = place->pid,
                  .address = place->address,
                  .has_time = true,
-                 .time = place->time},
+                 .time = place->time + (uint64_t)codes->clock_offset},
                 {.pid = place->pid, .address = place->address},
         };
         const clrsym_body *body, *last;

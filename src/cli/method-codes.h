@@ -17,8 +17,11 @@
 
 typedef struct MethodCodes MethodCodes;
 
-/* Borrowed, all of them. Processes are those that their pid means in our pid namespace. */
-MethodCodes *method_codes_new(clrsym *handle, const JitMemory *memory);
+/*
+ * Both are borrowed. Processes are those that their pid means in our pid namespace. CLOCK_OFFSET:
+ * ns to add to times of places for the daemon.
+ */
+MethodCodes *method_codes_new(clrsym *handle, const JitMemory *memory, int64_t clock_offset);
 void method_codes_free(MethodCodes *codes);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(MethodCodes, method_codes_free)
 

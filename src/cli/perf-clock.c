@@ -2,6 +2,7 @@
 #include "cli/perf-clock.h"
 
 #include "cli/perf-program.h"
+#include "util/proc.h"
 
 #include <time.h>
 
@@ -73,14 +74,23 @@ static bool check_boot(const Recording *recording, int64_t in_trace, const char 
         return false;
 }
 
-bool perf_clock_find(clrsym *handle, const Recording *recording, const char *input, bool is_forced,
-                     PerfClock *ret_clock, GPtrArray *notes, GError **error)
+/* The kernel's clock is not ahead in a time namespace; that of the events is. */
+static void clock_leave_namespace(PerfClock *clock)
+{
+        clock->offset = proc_own_clock_ahead();
+        clock->is_exact = clock->offset == 0;
+}
+
+bool perf_clock_find(clrsym *handle, const Recording *recording, const char *input, bool is_live,
+                     bool is_forced, PerfClock *ret_clock, GPtrArray *notes, GError **error)
 {
         int64_t in_trace;
         bool is_comparable = trace_time(handle, recording, &in_trace);
 
         *ret_clock = (PerfClock){.is_exact = recording->clock_id == CLOCK_MONOTONIC};
         if (ret_clock->is_exact) {
+                if (is_live)
+                        clock_leave_namespace(ret_clock);
                 if (is_comparable)
                         return check_boot(recording, in_trace, input, is_forced, notes, error);
                 if (!is_forced)

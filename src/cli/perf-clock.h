@@ -15,11 +15,12 @@ typedef struct PerfClock {
 } PerfClock;
 
 /*
- * False, with ERROR, if the recording is of another boot than the trace and IS_FORCED is not set.
- * NOTES gets messages for the user (owned).
+ * IS_LIVE: the events are those of processes here, not of a trace. False, with ERROR, if the
+ * recording is of another boot than the trace and IS_FORCED is not set. NOTES gets messages for the
+ * user (owned).
  */
-bool perf_clock_find(clrsym *handle, const Recording *recording, const char *input, bool is_forced,
-                     PerfClock *ret_clock, GPtrArray *notes, GError **error);
+bool perf_clock_find(clrsym *handle, const Recording *recording, const char *input, bool is_live,
+                     bool is_forced, PerfClock *ret_clock, GPtrArray *notes, GError **error);
 
 /*
  * Was it recorded on this machine, since its last boot? Then its device and inode numbers are still

@@ -26,9 +26,9 @@
 #include "perf/osr-callers.h"
 #include "perf/settings.h"
 #include "unwind/stack-file.h"
+#include "util/proc.h"
 #include "util/atomic-file.h"
 #include "util/fd.h"
-#include "util/proc.h"
 #include "util/message.h"
 #include "util/remove-tree.h"
 
@@ -308,8 +308,8 @@ static bool naming_unwind(Naming *naming, GError **error)
         if (naming->job->memory && !open_handle(naming, error))
                 return false;
         if (naming->job->memory && naming->handle) {
-                g_autoptr(MethodCodes) codes =
-                        method_codes_new(naming->handle, naming->job->memory);
+                g_autoptr(MethodCodes) codes = method_codes_new(naming->handle, naming->job->memory,
+                                                                proc_own_clock_ahead());
                 const MethodFinder methods = method_codes_finder(codes);
 
                 perf_stacks_unwind(naming->input, &methods, naming->directory, &naming->stacks,
@@ -693,7 +693,7 @@ static bool naming_find_processes(Naming *naming, GError **error)
                 naming->clock.is_exact = true;
                 return true;
         }
-        return perf_clock_find(naming->handle, naming->recording, naming->input,
+        return perf_clock_find(naming->handle, naming->recording, naming->input, !options->trace,
                                options_has(options, OPTION_FORCE), &naming->clock, naming->notes,
                                error) &&
                perf_match(naming->handle, naming->recording, options,
@@ -712,6 +712,8 @@ static bool naming_run(Naming *naming, GError **error)
         if (!naming_find_processes(naming, error))
                 return false;
         naming->has_images = perf_clock_is_of_this_boot(naming->recording);
+        if (naming->job->activity)
+                naming->job->activity->clock_offset = naming->clock.offset;
         print_notes(naming);
         g_clear_pointer(&naming->handle, clrsym_close);
         return naming_write(naming, error);

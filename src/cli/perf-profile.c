@@ -127,13 +127,19 @@ static void insert_activity(PerfProfile *profile, const char *text, const char *
         g_array_insert_val(profile->stack, (guint)at, number);
 }
 
+static uint64_t activity_time(const PerfActivity *activity, const StreamSample *sample)
+{
+        return sample->time + (uint64_t)activity->clock_offset;
+}
+
 static void insert_compiling(PerfProfile *profile, const StreamSample *sample, size_t at)
 {
         PerfActivity *activity = profile->activity;
         g_autoptr(GString) text = g_string_new("compiling ");
 
         activity->n_samples++;
-        if (!activity->compiling(activity->data, sample->pid, sample->tid, sample->time, text))
+        if (!activity->compiling(activity->data, sample->pid, sample->tid,
+                                 activity_time(activity, sample), text))
                 return;
         activity->n_named++;
         insert_activity(profile, text->str, JIT, at);
@@ -147,8 +153,8 @@ static bool insert_collecting(PerfProfile *profile, const StreamSample *sample, 
         g_autoptr(GString) text = g_string_new(PROFILE_COLLECTION);
         size_t at = 0;
 
-        if (!activity->collecting(activity->data, sample->pid, sample->tid, comm, sample->time,
-                                  text))
+        if (!activity->collecting(activity->data, sample->pid, sample->tid, comm,
+                                  activity_time(activity, sample), text))
                 return false;
         while (at < n && g_array_index(profile->owners, FrameOwner, frames[at]) != OWNER_MANAGED)
                 at++;

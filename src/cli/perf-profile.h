@@ -19,6 +19,7 @@ typedef struct PerfActivity {
         bool (*collecting)(void *data, int32_t pid, int32_t tid, const char *comm, uint64_t time,
                            GString *text);
         void *data;                  /* of both */
+        int64_t clock_offset;        /* ns to add to perf's times for that */
         uint64_t n_samples, n_named; /* with a frame of the JIT; with that frame */
 } PerfActivity;
 

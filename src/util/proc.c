@@ -255,11 +255,16 @@ static int64_t proc_clock_offset(const char *pid)
                        : 0;
 }
 
+int64_t proc_own_clock_ahead(void)
+{
+        return proc_clock_offset("self");
+}
+
 int64_t proc_clock_ahead(pid_t pid)
 {
         g_autofree char *text = g_strdup_printf("%d", (int)pid);
 
-        return proc_clock_offset(text) - proc_clock_offset("self");
+        return proc_clock_offset(text) - proc_own_clock_ahead();
 }
 
 char *proc_command(pid_t pid)

@@ -67,6 +67,9 @@ char *proc_command(pid_t pid);
 /* ns by which CLOCK_MONOTONIC of the process is ahead of ours: not 0 if it is in another time
  * namespace, or we are in one. */
 int64_t proc_clock_ahead(pid_t pid);
+/* ns by which CLOCK_MONOTONIC here is ahead of the kernel's own, which perf has: in another time
+ * namespace than the first one. */
+int64_t proc_own_clock_ahead(void);
 
 /* Bytes; more than an ordinary process has of each. */
 #define PROC_MAX_MAPS        (32u << 20) /* 65530 mappings, which the kernel allows */

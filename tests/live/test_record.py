@@ -63,16 +63,16 @@ class Place:
         self.environment |= {'TMPDIR': str(self.temporary), 'HOME': str(self.directory)}
 
     @contextlib.contextmanager
-    def recording(self, *arguments, **variables):
-        with live.child([self.programs.clrsym, 'record', *map(str, arguments)],
+    def recording(self, *arguments, prefix=(), **variables):
+        with live.child([*prefix, self.programs.clrsym, 'record', *map(str, arguments)],
                         cwd=self.directory, env={**self.environment, **variables}, text=True,
                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                         start_new_session=True) as process:
             yield process
 
-    def record(self, *arguments, **variables):
-        """(status, stdout, stderr)"""
-        with self.recording(*arguments, **variables) as process:
+    def record(self, *arguments, prefix=(), **variables):
+        """(status, stdout, stderr). PREFIX: a command that runs another."""
+        with self.recording(*arguments, prefix=prefix, **variables) as process:
             output, errors = process.communicate(timeout=240)
         return process.returncode, output, errors
 
@@ -368,6 +368,18 @@ def test_killed_daemon(tap, place, command):
     tap.equal(place.left(), ([], []), 'nothing else is left')
 
 
+def test_time_namespace(tap, place, command):
+    """perf's clock is the kernel's own, that of the events is the namespace's."""
+    prefix = ['unshare', '--time', '--monotonic', '5000', '--boottime', '5000']
+    if subprocess.run([*prefix, 'true'], stderr=subprocess.DEVNULL, check=False).returncode:
+        tap.skip('a time namespace', 'it is not permitted')
+        return
+    code, _, errors = place.record('-F', 1999, '-o', 'a.folded', '--', *command, 5, prefix=prefix)
+    counts = NAMED.search(errors)
+    tap.check(code == 0 and counts and int(counts[1]) > 20 and float(counts[3]) > LEAST_NAMED,
+              'in a time namespace', code, errors)
+
+
 def test_ended(tap, place, command):
     """A process that ends while perf starts."""
     perf = place.directory / 'perf'
@@ -490,7 +502,7 @@ def test_refused(tap, place, command):
 def test(tap, programs, directory, _):
     command = ['dotnet', live.build(pathlib.Path(directory) / 'app')]
     for part in (test_command, test_precompiled, test_process, test_packed, test_single, test_child, test_strangers, test_closed,
-                 test_unwritten, test_killed_daemon, test_ended, test_interrupted, test_progress, test_without_perf,
+                 test_unwritten, test_killed_daemon, test_time_namespace, test_ended, test_interrupted, test_progress, test_without_perf,
                  test_refused):
         part(tap, Place(programs, directory, part.__name__), command)
 
