@@ -199,7 +199,8 @@ class Attached:
         programs.append(self.start(program, '--directory', holder, '--ingest', ingest))
         wait_until((holder / 'port').exists)
         subprocess.run([self.programs.clrsym, 'attach', '--via', 'eventpipe', '--socket', query, str(pid)],
-                       env={**self.environment, 'CLRSYM_HOLDER': str(holder)}, stdin=subprocess.DEVNULL,
+                       env={**self.environment, 'CLRSYM_HOLDER': str(holder), 'CLRSYM_INGEST': str(ingest)},
+                       stdin=subprocess.DEVNULL,
                        check=True, stdout=subprocess.DEVNULL, timeout=TIMEOUT)
         with self.tool.recording(pid, directory) if self.tool else contextlib.nullcontext() as result:
             yield result
