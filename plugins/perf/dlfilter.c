@@ -10,6 +10,7 @@
  */
 
 #include "chain.h"
+#include "perf/empty-symbols.h"
 #include "perf/namer.h"
 #include "perf-map.h"
 #include "survey.h"
@@ -39,6 +40,7 @@ typedef struct Filter {
         bool has_sample;     /* a sample has come */
         bool has_failed;     /* and the reason was printed */
         PerfMap map;
+        EmptySymbols empty;
 } Filter;
 
 /* perf fills it in before start(). */
@@ -64,6 +66,7 @@ static void filter_free(Filter *filter)
                 return;
         namer_deinit(&filter->namer);
         survey_deinit(&filter->survey);
+        empty_symbols_deinit(&filter->empty);
         free(filter);
 }
 
@@ -176,6 +179,9 @@ static bool add_link(Filter *filter, const ChainLink *link, EntryRole role, void
                 al.sym = NULL;
                 kind = STREAM_UNKNOWN;
         }
+        if (is_known && al.sym && al.symoff && link->is_user && !al.is_kernel_ip &&
+            empty_symbols_have(&filter->empty, al.dso, al.sym))
+                al.sym = NULL;
         entry->ip = link->ip;
         /* What is in no mapping is not code. */
         entry->role = role != ENTRY_FRAME && !is_known ? ENTRY_DROPPED : role;

@@ -186,31 +186,90 @@ bool elf_file_has_symbols(const ElfFile *file)
         return false;
 }
 
+/* Copies of a table of symbols and of their names. */
+typedef struct ElfSymbols {
+        Elf64_Sym *rows; /* owned; NULL: they cannot be read */
+        size_t n;
+        char *names; /* owned */
+        uint64_t n_names;
+} ElfSymbols;
+
+static void symbols_deinit(ElfSymbols *symbols)
+{
+        free(symbols->rows);
+        free(symbols->names);
+}
+
+static bool symbols_read(ElfSymbols *ret, const ElfFile *file, const Elf64_Shdr *section)
+{
+        const Elf64_Shdr *names;
+
+        *ret = (ElfSymbols){0};
+        if (section->sh_link >= file->n_sections)
+                return false;
+        names = &file->sections[section->sh_link];
+        ret->rows = elf_file_copy(file, section->sh_offset, section->sh_size, ELF_MAX_SYMBOLS);
+        ret->names =
+                ret->rows ? elf_file_copy(file, names->sh_offset, names->sh_size, ELF_MAX_SYMBOLS)
+                          : NULL;
+        ret->n = ret->names ? section->sh_size / sizeof(*ret->rows) : 0;
+        ret->n_names = names->sh_size;
+        return ret->names != NULL;
+}
+
 /* SECTION is a table of dynamic symbols. */
 static bool elf_section_exports(const ElfFile *file, const Elf64_Shdr *section, const char *name)
 {
         const size_t n_name = strlen(name) + 1;
-        const Elf64_Shdr *strings;
-        Elf64_Sym *symbols;
+        ElfSymbols symbols;
         bool is_found = false;
-        char *texts;
         size_t i;
 
-        if (section->sh_link >= file->n_sections)
-                return false;
-        strings = &file->sections[section->sh_link];
-        symbols = elf_file_copy(file, section->sh_offset, section->sh_size, ELF_MAX_SYMBOLS);
-        texts = symbols ? elf_file_copy(file, strings->sh_offset, strings->sh_size, ELF_MAX_SYMBOLS)
-                        : NULL;
-        for (i = 0; texts && !is_found && i < section->sh_size / sizeof(*symbols); i++) {
-                const uint64_t at = symbols[i].st_name;
+        symbols_read(&symbols, file, section);
+        for (i = 0; !is_found && i < symbols.n; i++) {
+                const uint64_t at = symbols.rows[i].st_name;
 
-                is_found = symbols[i].st_shndx != SHN_UNDEF && at < strings->sh_size &&
-                           n_name <= strings->sh_size - at && !memcmp(texts + at, name, n_name);
+                is_found = symbols.rows[i].st_shndx != SHN_UNDEF && at < symbols.n_names &&
+                           n_name <= symbols.n_names - at &&
+                           !memcmp(symbols.names + at, name, n_name);
         }
-        free(texts);
-        free(symbols);
+        symbols_deinit(&symbols);
         return is_found;
+}
+
+static bool symbol_is_empty_code(const Elf64_Sym *symbol)
+{
+        const unsigned type = ELF64_ST_TYPE(symbol->st_info);
+
+        return symbol->st_size == 0 && symbol->st_shndx != SHN_UNDEF &&
+               symbol->st_shndx < SHN_LORESERVE && (type == STT_FUNC || type == STT_NOTYPE);
+}
+
+bool elf_file_empty_symbols(const ElfFile *file, bool (*fn)(const char *name, void *data),
+                            void *data)
+{
+        bool goes_on = true;
+        unsigned i;
+        size_t k;
+
+        for (i = 0; goes_on && i < file->n_sections; i++) {
+                const Elf64_Shdr *section = &file->sections[i];
+                ElfSymbols symbols;
+
+                if (section->sh_type != SHT_DYNSYM && section->sh_type != SHT_SYMTAB)
+                        continue;
+                symbols_read(&symbols, file, section);
+                for (k = 0; goes_on && k < symbols.n; k++) {
+                        const uint64_t at = symbols.rows[k].st_name;
+
+                        if (symbol_is_empty_code(&symbols.rows[k]) && at < symbols.n_names &&
+                            symbols.names[at] &&
+                            memchr(symbols.names + at, 0, symbols.n_names - at))
+                                goes_on = fn(symbols.names + at, data);
+                }
+                symbols_deinit(&symbols);
+        }
+        return goes_on;
 }
 
 bool elf_file_exports(const ElfFile *file, const char *name)

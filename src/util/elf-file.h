@@ -57,6 +57,13 @@ bool elf_file_has_symbols(const ElfFile *file);
 /* True if the file defines NAME in its dynamic symbols. */
 bool elf_file_exports(const ElfFile *file, const char *name);
 
+/*
+ * Calls FN for each symbol of NAME that the file defines for code, and that has no size: assembler
+ * need not give one. NAME is valid during the call. False: FN has returned false.
+ */
+bool elf_file_empty_symbols(const ElfFile *file, bool (*fn)(const char *name, void *data),
+                            void *data);
+
 /* What the dynamic linker compares before it takes a library: class, byte order and machine. */
 typedef struct ElfFileKind {
         unsigned char class, order;

@@ -16,10 +16,17 @@ __attribute__((noinline)) static void spin_inner(void) { for (int i = 0; i < 100
 __attribute__((noinline)) static void spin_outer(void) { for (int i = 0; i < 100; i++) spin_inner(); }
 void spin(int n) { while (n--) spin_outer(); }
 '''
+# A symbol without a size, and code after it that has none.
+EMPTY = r'''
+void spin_empty(void);
+__asm__(".text\n.globl spin_empty\n.type spin_empty, @function\nspin_empty:\nnop\nmov $200000, %ecx\n"
+        "1: dec %ecx\njnz 1b\nret\n");
+'''
 PROGRAM = '''
 void spin(int n);
+void spin_empty(void);
 __attribute__((noinline)) static void spin_own(int n) { for (volatile int i = 0; i < n; i++) ; }
-int main(void) { for (int i = 0; i < 1000; i++) { spin_own(100000); spin(1); } return 0; }
+int main(void) { for (int i = 0; i < 1000; i++) { spin_own(100000); spin(1); spin_empty(); } return 0; }
 '''
 
 
@@ -34,8 +41,9 @@ class Program:
     def __init__(self, directory):
         self.library, self.program = directory / 'libcoreclr.so', directory / 'native'
         compiler = ['gcc', '-O1', '-g', '-fno-omit-frame-pointer', '-Wl,--build-id', '-x', 'c', '-']
-        for source, output, *options in ((LIBRARY, self.library, '-shared', '-fPIC'),
-                                         (PROGRAM, self.program, f'-L{directory}', '-l:libcoreclr.so',
+        for source, output, *options in ((EMPTY, directory / 'libempty.so', '-shared', '-fPIC'),
+                                         (LIBRARY, self.library, '-shared', '-fPIC'),
+                                         (PROGRAM, self.program, f'-L{directory}', '-l:libcoreclr.so', '-l:libempty.so',
                                           f'-Wl,-rpath,{directory}')):
             subprocess.run([*compiler, '-o', output, *options], input=source, text=True, check=True)
         self.data = directory / 'native.data'
@@ -87,6 +95,8 @@ def run(tap, programs, directory, _):
         done, text = stacks()
         tap.check('spin_inner' not in text and '[libcoreclr.so]' in text and '[native]' in text,
                   'without symbols, frames have the name of their file', text[:500])
+        tap.check('spin_empty' in native.names and 'spin_empty' not in text and '[libempty.so]' in text,
+                  'a symbol without a size names nothing but its first address', native.names, text[:500])
         tap.check(f'dotnet-symbol --symbols -o DIR {native.library} gets them; then add --symbols DIR'
                   in done.stderr, 'which is reported of the runtime, with what helps', done.stderr)
         first, second = directory / 'first', directory / 'second'
