@@ -18,6 +18,8 @@
 #define PERF_CACHE ".debug"
 /* In perf's cache: a directory for the first byte of the build id, one below it for the others. */
 #define BY_ID ".build-id"
+/* Where packages of distributions put them. */
+#define SYSTEM_DIRECTORY "/usr/lib/debug"
 
 /*
  * Where the debug file of a file NAME with the build id ID can be, below a directory: %1 are the
@@ -53,6 +55,16 @@ static char *layout_path(const char *directory, const char *layout, const char *
         return g_string_free(path, FALSE);
 }
 
+static char *build_id_text(const uint8_t *id, size_t n)
+{
+        GString *text = g_string_new(NULL);
+        size_t i;
+
+        for (i = 0; i < n; i++)
+                g_string_append_printf(text, "%02x", id[i]);
+        return g_string_free(text, FALSE);
+}
+
 /*
  * The build id of PATH below ROOT, in small hexadecimal digits. NULL: it has none, or it has no
  * table of symbols where it should (HAS_SYMBOLS), or one where it should not.
@@ -61,19 +73,14 @@ static char *file_id(int root, const char *path, bool has_symbols)
 {
         FD_AUTO int fd = root >= 0 ? rootfs_open_file(root, path) : -1;
         uint8_t id[ELF_MAX_BUILD_ID];
-        GString *text = NULL;
         ElfFile file;
-        size_t i, n;
+        size_t n;
 
         if (fd < 0 || !elf_file_open(&file, fd))
                 return NULL;
         n = elf_file_has_symbols(&file) == has_symbols ? elf_file_build_id(&file, id) : 0;
         elf_file_close(&file);
-        if (n)
-                text = g_string_new(NULL);
-        for (i = 0; i < n; i++)
-                g_string_append_printf(text, "%02x", id[i]);
-        return text ? g_string_free(text, FALSE) : NULL;
+        return n ? build_id_text(id, n) : NULL;
 }
 
 /* True if PATH has the symbols of the file with that build id. */
@@ -84,6 +91,10 @@ static bool debug_file_is_of(const char *path, const char *id)
 
         return !g_strcmp0(its_id, id);
 }
+
+struct DebugFiles {
+        GPtrArray *directories; /* owned */
+};
 
 static char *debug_file_find(const GPtrArray *directories, const char *id, const char *name)
 {
@@ -165,6 +176,52 @@ GPtrArray *debug_files_packed(const GArray *binaries)
                         g_ptr_array_add(found, g_strdup(path));
         }
         return found;
+}
+
+DebugFiles *debug_files_new(const GPtrArray *named)
+{
+        DebugFiles *files = g_new0(DebugFiles, 1);
+
+        files->directories = directories_all(named);
+        /* perf looks there by itself for symbols. */
+        g_ptr_array_add(files->directories, g_strdup(SYSTEM_DIRECTORY));
+        return files;
+}
+
+void debug_files_free(DebugFiles *files)
+{
+        if (!files)
+                return;
+        g_ptr_array_unref(files->directories);
+        g_free(files);
+}
+
+/* The system's own of a process with another root directory, as in a container. */
+static int debug_file_open_in_root(pid_t pid, const char *id)
+{
+        FD_AUTO int root = rootfs_open_root(pid);
+        g_autofree char *path = layout_path(SYSTEM_DIRECTORY, LAYOUTS[0], id, "");
+        g_autofree char *its_id = file_id(root, path, /* has_symbols= */ true);
+
+        return g_strcmp0(its_id, id) == 0 ? rootfs_open_file(root, path) : -1;
+}
+
+static int debug_files_open(void *data, pid_t pid, const uint8_t *build_id, size_t n,
+                            const char *name)
+{
+        const DebugFiles *files = data;
+        g_autofree char *id = build_id_text(build_id, n);
+        g_autofree char *path = debug_file_find(files->directories, id, name);
+        FD_AUTO int root = rootfs_open_root(0);
+
+        if (path && root >= 0)
+                return rootfs_open_file(root, path);
+        return debug_file_open_in_root(pid, id);
+}
+
+DebugFinder debug_files_finder(DebugFiles *files)
+{
+        return (DebugFinder){.open = debug_files_open, .data = files};
 }
 
 GHashTable *debug_files_find(const GArray *binaries, const GPtrArray *named)

@@ -11,6 +11,8 @@
  * perf's cache has.
  */
 
+#include "unwind/call-frames.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -23,6 +25,16 @@ typedef struct Binary {
 
 /* More files than that are not looked at. */
 #define BINARIES_MAX 4096u
+
+/* Where debug files are looked for. */
+typedef struct DebugFiles DebugFiles;
+
+/* NAMED: paths of directories, or NULL; the usual ones are added. */
+DebugFiles *debug_files_new(const GPtrArray *named);
+void debug_files_free(DebugFiles *files);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DebugFiles, debug_files_free)
+/* DATA of the finder is FILES. */
+DebugFinder debug_files_finder(DebugFiles *files);
 
 /*
  * Looks for debug files of BINARIES (of Binary), in the directories DIRECTORIES (paths; or NULL)

@@ -301,6 +301,12 @@ static bool open_handle(Naming *naming, GError **error)
 
 static bool naming_unwind(Naming *naming, GError **error)
 {
+        g_autoptr(DebugFiles) files = NULL;
+        g_autoptr(MethodCodes) codes = NULL;
+        StackSources sources = {0};
+        MethodFinder methods;
+        DebugFinder debug;
+
         if (!stack_file_is(naming->input))
                 return true;
         if (!naming_make_directory(naming, error))
@@ -308,16 +314,16 @@ static bool naming_unwind(Naming *naming, GError **error)
         if (naming->job->memory && !open_handle(naming, error))
                 return false;
         if (naming->job->memory && naming->handle) {
-                g_autoptr(MethodCodes) codes = method_codes_new(naming->handle, naming->job->memory,
-                                                                proc_own_clock_ahead());
-                const MethodFinder methods = method_codes_finder(codes);
-
-                perf_stacks_unwind(naming->input, &methods, naming->directory, &naming->stacks,
-                                   naming->notes);
-        } else {
-                perf_stacks_unwind(naming->input, NULL, naming->directory, &naming->stacks,
-                                   naming->notes);
+                codes = method_codes_new(naming->handle, naming->job->memory,
+                                         proc_own_clock_ahead());
+                methods = method_codes_finder(codes);
+                sources.methods = &methods;
         }
+        files = debug_files_new(naming->options->symbols);
+        debug = debug_files_finder(files);
+        sources.debug = &debug;
+        perf_stacks_unwind(naming->input, &sources, naming->directory, &naming->stacks,
+                           naming->notes);
         return true;
 }
 

@@ -50,7 +50,7 @@ static void stacks_note(const StackCounts *counts, GPtrArray *notes)
                                 (int)(CALL_FRAMES_MAX_WORK >> 20)));
 }
 
-void perf_stacks_unwind(const char *input, const MethodFinder *methods, const char *directory,
+void perf_stacks_unwind(const char *input, const StackSources *sources, const char *directory,
                         PerfStacks *ret_stacks, GPtrArray *notes)
 {
         enum { FLAGS = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC };
@@ -65,7 +65,7 @@ void perf_stacks_unwind(const char *input, const MethodFinder *methods, const ch
 
         *ret_stacks = (PerfStacks){0};
         if (fd < 0 || hidden_fd < 0 ||
-            !stack_file_unwind(input, methods, fd, hidden_fd, &counts, &error)) {
+            !stack_file_unwind(input, sources, fd, hidden_fd, &counts, &error)) {
                 g_ptr_array_add(notes,
                                 g_strdup_printf("callers are missing in the stacks of %s: %s",
                                                 input, error ? error->message : g_strerror(errno)));

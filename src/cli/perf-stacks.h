@@ -5,7 +5,7 @@
  * Stacks of a recording by perf record --call-graph dwarf
  */
 
-#include "unwind/method-finder.h"
+#include "unwind/stack-file.h"
 
 #include <glib.h>
 
@@ -17,10 +17,9 @@ typedef struct PerfStacks {
 } PerfStacks;
 
 /*
- * For INPUT, in DIRECTORY. METHODS: NULL, if the code of compiled methods is not known. NOTES gets
- * messages for the user (owned).
+ * For INPUT, in DIRECTORY. NOTES gets messages for the user (owned).
  */
-void perf_stacks_unwind(const char *input, const MethodFinder *methods, const char *directory,
+void perf_stacks_unwind(const char *input, const StackSources *sources, const char *directory,
                         PerfStacks *ret_stacks, GPtrArray *notes);
 void perf_stacks_deinit(PerfStacks *stacks);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PerfStacks, perf_stacks_deinit)

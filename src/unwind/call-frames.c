@@ -18,7 +18,11 @@ typedef struct FrameFile {
         int32_t owner;        /* the process that it was read for */
         Elf64_Phdr *segments; /* owned */
         unsigned n_segments;
-        FrameTable table;  /* owned */
+        FrameTable table; /* owned */
+        bool is_debug_read;
+        FrameTable debug; /* owned: of its debug file */
+        uint8_t build_id[ELF_MAX_BUILD_ID];
+        size_t n_build_id; /* 0: it has none, or it was not read */
         uint64_t n_missed; /* frames for which it was missing */
 } FrameFile;
 
@@ -31,6 +35,7 @@ typedef struct FrameAccount {
 
 struct CallFrames {
         const AddressSpaces *spaces; /* borrowed */
+        const DebugFinder *debug;    /* borrowed, or NULL */
         GHashTable *files;           /* owned: FrameFile by number of the mapped file */
         GHashTable *accounts;        /* owned: FrameAccount by pid */
         uint64_t n_bytes;            /* of all files that are remembered */
@@ -41,15 +46,17 @@ static void frame_file_free(void *data)
         FrameFile *file = data;
 
         frame_table_deinit(&file->table);
+        frame_table_deinit(&file->debug);
         free(file->segments);
         g_free(file);
 }
 
-CallFrames *call_frames_new(const AddressSpaces *spaces)
+CallFrames *call_frames_new(const AddressSpaces *spaces, const DebugFinder *debug)
 {
         CallFrames *frames = g_new0(CallFrames, 1);
 
         frames->spaces = spaces;
+        frames->debug = debug;
         frames->files = g_hash_table_new_full(NULL, NULL, NULL, frame_file_free);
         frames->accounts = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         return frames;
@@ -77,7 +84,8 @@ static FrameAccount *call_frames_account(CallFrames *frames, int32_t pid)
 
 static size_t frame_file_size(const FrameFile *file)
 {
-        return frame_table_size(&file->table) + file->n_segments * sizeof(*file->segments);
+        return frame_table_size(&file->table) + frame_table_size(&file->debug) +
+               file->n_segments * sizeof(*file->segments);
 }
 
 static void call_frames_forget_file(CallFrames *frames, FrameFile *file)
@@ -87,6 +95,8 @@ static void call_frames_forget_file(CallFrames *frames, FrameFile *file)
         frames->n_bytes -= n;
         call_frames_account(frames, file->owner)->n_bytes -= n;
         frame_table_deinit(&file->table);
+        frame_table_deinit(&file->debug);
+        file->is_debug_read = false;
         g_clear_pointer(&file->segments, free);
         file->n_segments = 0;
         file->state = FRAME_FILE_UNREAD;
@@ -113,7 +123,7 @@ static void call_frames_make_room(CallFrames *frames)
         while (g_hash_table_iter_next(&iter, &key, &value)) {
                 FrameFile *file = value;
 
-                if (file->owner == owner && file->state == FRAME_FILE_READ)
+                if (file->owner == owner && frame_file_size(file) > 0)
                         call_frames_forget_file(frames, file);
         }
 }
@@ -167,30 +177,69 @@ static void frame_file_read(FrameFile *file, const MappedFile *mapped)
                 file->state = frame_table_read(&file->table, &elf, FRAME_SECTION_EH)
                                       ? FRAME_FILE_READ
                                       : FRAME_FILE_EMPTY;
+                file->n_build_id = elf_file_build_id(&elf, file->build_id);
                 file->segments = g_steal_pointer(&elf.segments);
                 file->n_segments = elf.n_segments;
         }
         elf_file_close(&elf);
 }
 
+/* What PID has cost, and what is remembered of FILE since it had N_BEFORE bytes. */
+static void call_frames_account_for(CallFrames *frames, int32_t pid, const FrameFile *file,
+                                    size_t n_before)
+{
+        FrameAccount *account = call_frames_account(frames, pid);
+        const size_t n = frame_file_size(file) - n_before;
+
+        account->work += CALL_FRAMES_FILE_WORK + n;
+        call_frames_account(frames, file->owner)->n_bytes += n;
+        frames->n_bytes += n;
+        if (frames->n_bytes > CALL_FRAMES_MAX_BYTES)
+                call_frames_make_room(frames);
+}
+
+/* Reads the debug file, once. */
+static void call_frames_read_debug(CallFrames *frames, int32_t pid, FrameFile *file,
+                                   const MappedFile *mapped)
+{
+        const char *slash = strrchr(mapped->path, '/');
+        const size_t n_before = frame_file_size(file);
+        FD_AUTO int fd = -1;
+        ElfFile elf;
+
+        file->is_debug_read = true;
+        if (!frames->debug || !file->n_build_id)
+                return;
+        fd = frames->debug->open(frames->debug->data, pid, file->build_id, file->n_build_id,
+                                 slash ? slash + 1 : mapped->path);
+        if (fd < 0 || !elf_file_open(&elf, fd))
+                return;
+        frame_table_read(&file->debug, &elf, FRAME_SECTION_DEBUG);
+        elf_file_close(&elf);
+        call_frames_account_for(frames, pid, file, n_before);
+}
+
+/* What the file, or its debug file, has for its own address. */
+static bool call_frames_find_entry(CallFrames *frames, int32_t pid, FrameFile *file,
+                                   const MappedFile *mapped, uint64_t address, FrameEntry *ret)
+{
+        if (file->state == FRAME_FILE_READ && frame_table_find(&file->table, address, ret))
+                return true;
+        if (!file->is_debug_read)
+                call_frames_read_debug(frames, pid, file, mapped);
+        return frame_table_find(&file->debug, address, ret);
+}
+
 /* Reads the file for process PID. */
 static void call_frames_read(CallFrames *frames, int32_t pid, FrameFile *file,
                              const MappedFile *mapped)
 {
-        FrameAccount *account = call_frames_account(frames, pid);
-        size_t n;
-
         file->state = FRAME_FILE_EMPTY;
         if (!mapped_file_is_native(mapped))
                 return;
         frame_file_read(file, mapped);
-        n = frame_file_size(file);
         file->owner = pid;
-        account->work += CALL_FRAMES_FILE_WORK + n;
-        account->n_bytes += n;
-        frames->n_bytes += n;
-        if (frames->n_bytes > CALL_FRAMES_MAX_BYTES)
-                call_frames_make_room(frames);
+        call_frames_account_for(frames, pid, file, 0);
 }
 
 static FrameFile *call_frames_file(CallFrames *frames, uint32_t number)
@@ -241,9 +290,10 @@ FrameSearch call_frames_find(CallFrames *frames, int32_t pid, const SpaceMapping
                 file->n_missed++;
                 return FRAMES_MISSING;
         }
-        if (file->state != FRAME_FILE_READ ||
-            !frame_file_address(file, address - mapping->begin + mapping->offset, &own) ||
-            !frame_table_find(&file->table, own, &entry))
+        if (!frame_file_address(file, address - mapping->begin + mapping->offset, &own) ||
+            !call_frames_find_entry(frames, pid, file,
+                                    address_spaces_file(frames->spaces, mapping->file), own,
+                                    &entry))
                 return FRAMES_NONE;
         is_found = call_frame_read(ret, &entry, own, &work);
         account->work += work;

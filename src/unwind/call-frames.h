@@ -4,8 +4,9 @@
 /*
  * CallFrames: the call frame information of the ELF files that were mapped
  *
- * A file is used if it is the one that was mapped, by device and inode, or by its build id. What it
- * has is copied once and remembered, and that it has nothing, too; then it is closed.
+ * A file is used if it is the one that was mapped, by device and inode, or by its build id. Where
+ * it has nothing for an address, its debug file is used. What they have is copied once and
+ * remembered, and that they have nothing, too; then they are closed.
  *
  * The recorded processes choose the files and what is in them. So each may cost as much as
  * CALL_FRAMES_MAX_WORK; then nothing more is read for it. If all files together take more than
@@ -15,6 +16,8 @@
 #include "unwind/address-space.h"
 #include "unwind/call-frame.h"
 
+#include <sys/types.h>
+
 /* Bytes that are read or executed for a process. Those of a browser are 30 MiB. */
 #define CALL_FRAMES_MAX_WORK (UINT64_C(128) << 20)
 /* What to look for a file costs, besides the bytes that are read of it. */
@@ -22,10 +25,19 @@
 /* Bytes of memory. */
 #define CALL_FRAMES_MAX_BYTES (UINT64_C(256) << 20)
 
+/* Where the debug file of a file is; a file without call frame information of its own may have it
+ * there. */
+typedef struct DebugFinder {
+        /* Opens that of the file NAME, which process PID has mapped, with that build id; the caller
+         * closes it. -1: there is none. */
+        int (*open)(void *data, pid_t pid, const uint8_t *build_id, size_t n, const char *name);
+        void *data;
+} DebugFinder;
+
 typedef struct CallFrames CallFrames;
 
-/* SPACES is borrowed. */
-CallFrames *call_frames_new(const AddressSpaces *spaces);
+/* Both are borrowed. DEBUG: NULL, if no debug files are to be used. */
+CallFrames *call_frames_new(const AddressSpaces *spaces, const DebugFinder *debug);
 void call_frames_free(CallFrames *frames);
 
 /* Where nothing is found, frames are taken to begin with a frame pointer, as .NET code has. */

@@ -608,14 +608,14 @@ enum { IS_KNOWN_MACHINE = true };
 enum { IS_KNOWN_MACHINE = false };
 #endif
 
-bool stack_file_unwind(const char *path, const MethodFinder *methods, int fd, int hidden_fd,
+bool stack_file_unwind(const char *path, const StackSources *sources, int fd, int hidden_fd,
                        StackCounts *ret_counts, GError **error)
 {
         g_autofree StackFile *file = g_new0(StackFile, 1);
         guint i;
         bool ok;
 
-        file->methods = methods;
+        file->methods = sources->methods;
         file->hiding = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
         file->spaces = address_spaces_new();
         stack_pairs_init(&file->pairs);
@@ -636,7 +636,7 @@ bool stack_file_unwind(const char *path, const MethodFinder *methods, int fd, in
         }
         if (ok) {
                 stack_file_find_pairs(file);
-                file->frames = call_frames_new(file->spaces);
+                file->frames = call_frames_new(file->spaces, sources->debug);
                 ok = stack_file_run(file, error);
                 file->counts.missing = g_strdup(call_frames_most_missing(file->frames));
                 file->counts.spent = stack_file_most_spent(file);

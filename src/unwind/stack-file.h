@@ -9,6 +9,7 @@
  * has it, by frame pointers elsewhere, as in .NET code. All else of the file stays as it is.
  */
 
+#include "unwind/call-frames.h"
 #include "unwind/method-finder.h"
 
 #include <glib.h>
@@ -30,13 +31,18 @@ typedef struct StackCounts {
 void stack_counts_deinit(StackCounts *counts);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(StackCounts, stack_counts_deinit)
 
+/* Sources besides the recording and the mapped files; all borrowed. */
+typedef struct StackSources {
+        const MethodFinder *methods; /* NULL: the code of compiled methods is not known */
+        const DebugFinder *debug;    /* NULL: no debug files are to be used */
+} StackSources;
+
 /* Do samples of the file have copies of stacks? False also if it cannot be read. */
 bool stack_file_is(const char *path);
 
 /*
  * Writes the file to FD, and to HIDDEN_FD the callers that its frames can hide
- * (perf/osr-callers.h). METHODS: NULL, if the code of compiled methods is not known. x86-64 only:
- * false elsewhere.
+ * (perf/osr-callers.h). x86-64 only: false elsewhere.
  */
-bool stack_file_unwind(const char *path, const MethodFinder *methods, int fd, int hidden_fd,
+bool stack_file_unwind(const char *path, const StackSources *sources, int fd, int hidden_fd,
                        StackCounts *ret_counts, GError **error);

@@ -37,8 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         snprintf(path, sizeof(path), "/proc/self/fd/%d", in);
         stack_file_is(path);
         narrow(path);
-        FUZZ_REQUIRE(stack_file_unwind(path, NULL, out, hidden, &counts, &error) ==
-                     (error == NULL));
+        FUZZ_REQUIRE(stack_file_unwind(path, &(const StackSources){0}, out, hidden, &counts,
+                                       &error) == (error == NULL));
         FUZZ_REQUIRE(counts.n_cut <= counts.n_samples && counts.n_missing <= counts.n_samples);
         FUZZ_REQUIRE((counts.n_missing > 0) == (counts.missing != NULL));
         snprintf(path, sizeof(path), "/proc/self/fd/%d", out);

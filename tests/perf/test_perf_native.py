@@ -128,6 +128,52 @@ def run(tap, programs, directory, _):
         _, text = stacks('--symbols', other)
         tap.check('spin_inner' not in text and 'spin_own' not in text and '[libcoreclr.so]' in text,
                   'another build, and a truncated file: none', text[:500])
+    test_debug_frame(tap, programs, directory)
+
+
+# Without frame pointers; the other file calls it.
+BARE = '''
+static volatile unsigned long sink;
+__attribute__((noinline)) static void bare_inner(int n) { for (int i = 0; i < n; i++) sink += i; }
+__attribute__((noinline)) static int bare_middle(int n) { bare_inner(n); return (int)sink; }
+int bare(int n) { return bare_middle(n) + 1; }
+'''
+CALLER = '''
+int bare(int n);
+__attribute__((noinline)) static int calls_bare(int n) { return bare(n) + 2; }
+int main(void) { int s = 0; for (int i = 0; i < 1000; i++) s += calls_bare(500000); return s == 1; }
+'''
+
+
+def test_debug_frame(tap, programs, directory):
+    """A library without call frame information of its own has it in its debug file, as musl's."""
+    place = directory / 'bare'
+    place.mkdir()
+    library, program, debug = place / 'libbare.so', place / 'caller', place / 'libbare.debug'
+    compiler = ['gcc', '-O1', '-g', '-Wl,--build-id', '-x', 'c', '-']
+    bare = ['-shared', '-fPIC', '-fomit-frame-pointer', '-fno-asynchronous-unwind-tables', '-fno-unwind-tables']
+    for source, output, *options in ((BARE, library, *bare), (CALLER, program, f'-L{place}', '-l:libbare.so', f'-Wl,-rpath,{place}')):
+        subprocess.run([*compiler, '-o', output, *options], input=source, text=True, check=True)
+    subprocess.run(['objcopy', '--only-keep-debug', library, debug], check=True)
+    subprocess.run(['strip', '--strip-all', library], check=True)
+    subprocess.run(['perf', 'record', '-q', '-e', 'cpu-clock', '-k', 'mono', '--call-graph', 'dwarf', '-F', '499', '-o', place / 'data',
+                    program], check=True)
+    symbols = place / 'symbols'
+    name = build_id(library)
+    (symbols / '.build-id' / name[:2]).mkdir(parents=True)
+    shutil.copy(debug, symbols / '.build-id' / name[:2] / f'{name[2:]}.debug')
+
+    def share(*options):
+        output = place / 'bare.folded'
+        done = perftool.clrsym_perf(programs, '-i', place / 'data', *options, '-o', output, env=perftool.environment(programs))
+        stacks = perftool.folded(output.read_text(encoding='utf-8'))
+        whole = sum(n for stack, n in stacks.items() if 'calls_bare' in stack and 'main' in stack)
+        return done, whole / sum(stacks.values())
+
+    done, found = share('--symbols', symbols)
+    tap.check(found > 0.95, 'the callers of a library with a .debug_frame in its debug file', found, done.stderr)
+    _, lacking = share()
+    tap.check(lacking < 0.5, 'which are not known without that file', lacking)
 
 
 if __name__ == '__main__':

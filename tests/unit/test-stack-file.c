@@ -302,7 +302,8 @@ static int recording_unwind_with(Recording *recording, const MethodFinder *metho
 
         recording_write(recording);
         g_byte_array_unref(recording->records);
-        ck_assert(stack_file_unwind(data_path, methods, fd, hidden, ret_counts, &error));
+        ck_assert(stack_file_unwind(data_path, &(const StackSources){methods, NULL}, fd, hidden,
+                                    ret_counts, &error));
         return fd;
 }
 
