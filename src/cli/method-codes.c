@@ -140,8 +140,11 @@ static bool method_codes_find(void *data, const MethodPlace *place, MethodCode *
         const guint after = methods_after(methods, place->address);
         const MethodKnown *method = after ? &g_array_index(methods, MethodKnown, after - 1) : NULL;
 
-        if (!method || place->address >= method->end)
+        if (!method || place->address >= method->end) {
+                if (methods->len == METHOD_CODES_MAX_METHODS)
+                        return false;
                 method = method_codes_add(codes, methods, after, place);
+        }
         *ret_code = (MethodCode){.bytes = method->bytes,
                                  .n = (size_t)(method->end - method->start),
                                  .is_continued = method->is_continued};

@@ -14,6 +14,8 @@
 
 /* Bytes of code that are kept; what comes later is not known. */
 #define METHOD_CODES_MAX_BYTES (UINT64_C(64) << 20)
+/* Methods, and addresses without one, that are remembered of a process; the same. */
+#define METHOD_CODES_MAX_METHODS (1u << 15)
 
 typedef struct MethodCodes MethodCodes;
 

@@ -69,7 +69,7 @@ void jit_memory_keep(JitMemory *memory, pid_t pid)
         DIR *directory;
         int fd = -1;
 
-        if (g_hash_table_size(memory->files) >= JIT_MEMORY_MAX ||
+        if (!memory || g_hash_table_size(memory->files) >= JIT_MEMORY_MAX ||
             g_hash_table_contains(memory->files, GINT_TO_POINTER(pid)))
                 return;
         directory = opendir(path);

@@ -617,7 +617,7 @@ static bool recorder_begin(Recorder *recorder, GError **error)
                 .n_pids = settings->n_pids,
                 .is_whole_machine = settings->is_whole_machine,
                 .is_perf_used = settings->perf != NULL,
-                .memory = recorder->memory,
+                .memory = settings->interval ? NULL : recorder->memory,
                 .logs = settings->interval ? NULL : recorder->services->jit_logs,
                 .note = settings->note,
                 .data = settings->data};

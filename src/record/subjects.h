@@ -23,7 +23,7 @@ typedef struct SubjectsSettings {
         bool is_whole_machine;
         /* A process is sampled, whether it is attached or not; else its runtime has to. */
         bool is_perf_used;
-        JitMemory *memory; /* borrowed: gets those that are found to have a runtime */
+        JitMemory *memory; /* borrowed: gets those that are found to have a runtime; or NULL */
         /* Has a file PID-... of each process that was attached; NULL: there are none. */
         const char *logs;
         /* What could not be attached, but does not prevent the rest. */
