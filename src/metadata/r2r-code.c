@@ -49,8 +49,28 @@ static const R2RVersion VERSIONS[] = {
         {16, .source_bits = 2}, /* .NET 10: bounds are bits; the index of composite images */
         /* .NET 11: the third bit of a source is an async call; instances that are async variants
          * (flag 0x100 of their signatures), and resumption stubs, which no table has. */
-        {26, .source_bits = 3, .has_variants = true},
+        {R2R_NEWEST, .source_bits = 3, .has_variants = true},
 };
+
+#define OTHER(major)                                                                               \
+        [major] = "clrsym does not know version " #major " of the format of precompiled code"
+
+/* Those that .NET 5 to 7 had, those between the known ones, and some to come. */
+static const char *const OTHER_VERSIONS[] = {
+        OTHER(1),  OTHER(2),  OTHER(3),  OTHER(4),  OTHER(5),  OTHER(6),  OTHER(7),  OTHER(8),
+        OTHER(11), OTHER(12), OTHER(13), OTHER(14), OTHER(15), OTHER(17), OTHER(18), OTHER(19),
+        OTHER(20), OTHER(21), OTHER(22), OTHER(23), OTHER(24), OTHER(25), OTHER(27), OTHER(28),
+        OTHER(29), OTHER(30), OTHER(31), OTHER(32), OTHER(33), OTHER(34), OTHER(35), OTHER(36),
+};
+
+const char *r2r_refused_version(unsigned major)
+{
+        const unsigned n = sizeof(OTHER_VERSIONS) / sizeof(OTHER_VERSIONS[0]);
+
+        return major < n && OTHER_VERSIONS[major]
+                       ? OTHER_VERSIONS[major]
+                       : "clrsym does not know that version of the format of precompiled code";
+}
 
 static const R2RVersion *r2r_version(unsigned major)
 {
@@ -153,6 +173,7 @@ static int code_read_header(R2RCode *code, const PeFile *pe, const char **ret_re
 {
         uint8_t clr[CLR_SIZE], header[R2R_HEADER];
         uint32_t native;
+        unsigned major;
         int r;
 
         if (!pe->directories[PE_CLR].rva)
@@ -168,9 +189,10 @@ static int code_read_header(R2RCode *code, const PeFile *pe, const char **ret_re
                 return r;
         if (r2r_u32(header) != R2R_SIGNATURE)
                 return r2r_code_refuse(ret_reason, NO_CODE);
-        code->version = r2r_version(header[4] | (unsigned)header[5] << 8);
+        major = header[4] | (unsigned)header[5] << 8;
+        code->version = r2r_version(major);
         if (!code->version)
-                return r2r_code_refuse(ret_reason, R2R_OTHER_VERSION);
+                return r2r_code_refuse(ret_reason, r2r_refused_version(major));
         if (native > UINT32_MAX - CORE_HEADER)
                 return r2r_code_refuse(ret_reason, CONTRADICTION);
         return code_read_sections(code, pe, native + CORE_HEADER, ret_reason);

@@ -16,8 +16,12 @@
 #include "metadata/r2r-map.h"
 #include "metadata/r2r-signature.h"
 
-/* Why an image of another version is refused, or of another machine. */
-#define R2R_OTHER_VERSION "clrsym does not know that version of the format of precompiled code"
+/* The newest major version of the format that is known, that of .NET 11. */
+#define R2R_NEWEST 26u
+/* Why an image of another version is refused, with the number of most; static. */
+const char *r2r_refused_version(unsigned major);
+
+/* Why an image of another machine is refused. */
 #define R2R_OTHER_MACHINE "it is neither for x86-64 nor for arm64"
 #define R2R_IN_COMPOSITE  "its code is in a composite image"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf/r2r-image.h"
 
+#include "metadata/r2r-code.h"
+
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -41,6 +43,7 @@ static int image_read_header(const PeFile *pe, uint8_t *rows, uint32_t *ret_n,
 {
         uint8_t clr[CLR_SIZE], header[R2R_SIZE];
         uint32_t native;
+        unsigned major;
         int r;
 
         if (!pe->directories[PE_CLR].rva)
@@ -56,6 +59,9 @@ static int image_read_header(const PeFile *pe, uint8_t *rows, uint32_t *ret_n,
                 return r;
         if (image_u32(header) != R2R_SIGNATURE)
                 return image_refuse(ret_reason, NO_CODE);
+        major = header[4] | (unsigned)header[5] << 8;
+        if (major > R2R_NEWEST)
+                return image_refuse(ret_reason, r2r_refused_version(major));
         *ret_n = image_u32(header + R2R_N_SECTIONS);
         if (*ret_n > MAX_R2R_SECTIONS || native > UINT32_MAX - R2R_SIZE)
                 return image_refuse(ret_reason, CONTRADICTION);
