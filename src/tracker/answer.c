@@ -296,6 +296,15 @@ static void answer_at(const Found *found, const Process *process, const Question
                 answer->confidence = MAX(answer->confidence, CONFIDENCE_PROVISIONAL);
 }
 
+/* The process runs, and its sessions have ended: what it did since is not known, and will not be.
+ */
+static void answer_note_untraced(const Process *process, const Question *question, Answer *answer)
+{
+        if (question->asked > answer->horizon && process->exit == BODY_FOREVER &&
+            !process_is_open(process))
+                answer->confidence = CONFIDENCE_GAP;
+}
+
 /* EQUAL: an answer to the same question, or NULL. */
 static void answer_newest(const Found *found, const Process *process, const Question *question,
                           const Answer *equal, Answer *answer)
@@ -305,6 +314,7 @@ static void answer_newest(const Found *found, const Process *process, const Ques
 
         if (answer->body) {
                 answer->confidence = body_confidence(found, process, answer->body, BODY_NOW);
+                answer_note_untraced(process, question, answer);
                 return;
         }
         if (equal && equal->bodies) {
@@ -331,6 +341,7 @@ static void answer_newest(const Found *found, const Process *process, const Ques
                 answer->status = ANSWER_NO_METHOD;
                 answer->confidence = nothing_confidence(process, NULL, NULL, BODY_NOW);
         }
+        answer_note_untraced(process, question, answer);
         answer->is_early = question->asked > answer->horizon && process_is_open(process);
         if (!answer->is_early)
                 return;
