@@ -99,7 +99,7 @@ def has_port(place, pid):
 def test_command(tap, place, command):
     outputs = [word for ending in ('html', 'folded', 'clrsym') for word in ('-o', f'a.{ending}')]
     code, output, errors = place.record('--lines', '-F', 999, *outputs, '--', 'sh', '-c',
-                                        f'{" ".join(map(str, command))} 20 </dev/null; exit 7')
+                                        f'{" ".join(map(str, command))} 60 </dev/null; exit 7')
     counts = NAMED.search(errors)
     tap.equal(code, 7, 'the status of the command is passed on')
     tap.check('READY' in output and 'DONE' in output, 'it had its output', output[-200:])
@@ -118,7 +118,9 @@ def test_command(tap, place, command):
     tap.check(found and 0 < int(found[1]) <= int(found[2]) - int(found[3]) and 'be given: --symbols DIR' in errors,
               'why other frames have no line, and what to do', errors)
     jit = re.search(r'(\d+) samples in the JIT, (\d+) of them with', errors)
-    tap.check(jit and int(jit[1]) > 10 and int(jit[2]) > 0.9 * int(jit[1]),
+    # On a busy machine it is attached late.
+    before = re.search(r'(\d+) samples in the JIT are from before its process was attached', errors)
+    tap.check(jit and int(jit[1]) > 10 and int(jit[2]) > 0.9 * (int(jit[1]) - (int(before[1]) if before else 0)) > 5,
               'what the JIT compiles is shown', errors)
     html = (place.directory / 'a.html').read_text(encoding='utf-8')
     tap.check(re.search(r'"files":\["[^]]*/Program.cs"', html), 'the picture has the sources')
