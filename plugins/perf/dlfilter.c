@@ -235,10 +235,7 @@ static bool add_unknown(Filter *filter)
         if (!entry)
                 return false;
         entry->role = ENTRY_UNKNOWN;
-        entry->frame =
-                frames_symbol(&filter->namer.frames, STREAM_MANAGED, STACK_HIDDEN_NAME, NULL);
-        filter->namer.resolver.counts.n[COUNT_HIDDEN_CALLERS]++;
-        return entry->frame != INDEX_NONE;
+        return batch_resolver_set_unknown(&filter->namer.resolver, entry);
 }
 
 /* perf's own limit, unless another one was recorded. */

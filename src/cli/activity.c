@@ -80,8 +80,9 @@ Activity *activity_new(const Recorder *recorder, clrsym_style style)
         Activity *activity = g_new0(Activity, 1);
         char *message = NULL;
 
-        activity->frames = (PerfActivity){
-                activity_append_compiling, activity_append_collecting, activity, 0, 0, 0};
+        activity->frames = (PerfActivity){.compiling = activity_append_compiling,
+                                          .collecting = activity_append_collecting,
+                                          .data = activity};
         activity->intervals = jit_intervals_new(recorder_jit_logs(recorder));
         activity->collections = collections_new(recorder_collection_logs(recorder));
         activity->names = g_hash_table_new_full(NULL, NULL, NULL, g_free);

@@ -26,9 +26,9 @@
 #include "perf/osr-callers.h"
 #include "perf/settings.h"
 #include "unwind/stack-file.h"
-#include "util/proc.h"
 #include "util/atomic-file.h"
 #include "util/fd.h"
+#include "util/proc.h"
 #include "util/message.h"
 #include "util/remove-tree.h"
 

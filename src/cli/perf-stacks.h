@@ -16,9 +16,7 @@ typedef struct PerfStacks {
         char *hidden;  /* the callers that frames can hide, for the filter; NULL: the same */
 } PerfStacks;
 
-/*
- * For INPUT, in DIRECTORY. NOTES gets messages for the user (owned).
- */
+/* For INPUT, in DIRECTORY. NOTES gets messages for the user (owned). */
 void perf_stacks_unwind(const char *input, const StackSources *sources, const char *directory,
                         PerfStacks *ret_stacks, GPtrArray *notes);
 void perf_stacks_deinit(PerfStacks *stacks);

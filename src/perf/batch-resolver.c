@@ -618,16 +618,19 @@ static bool ask_can_be_slot(const Batch *batch, const Ask *ask, const AskFound *
                (tier == CLRSYM_TIER_QUICK_JITTED || tier == CLRSYM_TIER_INSTRUMENTED);
 }
 
-/* Its caller, or that of the frame that is missing, is not known. */
-static int unknown_use(BatchResolver *resolver, Batch *batch, Entry *entry)
+bool batch_resolver_set_unknown(BatchResolver *resolver, Entry *entry)
+{
+        entry->frame = frames_symbol(resolver->frames, STREAM_MANAGED, STACK_HIDDEN_NAME, NULL);
+        resolver->counts.n[COUNT_HIDDEN_CALLERS]++;
+        return entry->frame != INDEX_NONE;
+}
+
+/* Its caller, or that of the frame that is missing, is not known. False: no memory. */
+static bool unknown_use(BatchResolver *resolver, Batch *batch, Entry *entry)
 {
         Entry *unknown = batch_add_caller(batch, entry);
 
-        if (!unknown)
-                return -ENOMEM;
-        unknown->frame = frames_symbol(resolver->frames, STREAM_MANAGED, STACK_HIDDEN_NAME, NULL);
-        resolver->counts.n[COUNT_HIDDEN_CALLERS]++;
-        return unknown->frame == INDEX_NONE ? -ENOMEM : 0;
+        return unknown && batch_resolver_set_unknown(resolver, unknown);
 }
 
 static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask, Callee *callee)
@@ -649,7 +652,7 @@ static int ask_name(BatchResolver *resolver, Batch *batch, const Ask *ask, Calle
                 callee->is_osr = found.answer.body.tier == CLRSYM_TIER_OPTIMIZED_TIER1_OSR;
                 callee->body = found.answer.body;
         }
-        if (ask_can_be_slot(batch, ask, &found) && unknown_use(resolver, batch, entry) < 0)
+        if (ask_can_be_slot(batch, ask, &found) && !unknown_use(resolver, batch, entry))
                 return -ENOMEM;
         return ask_use(resolver, batch, ask, &found, entry);
 }

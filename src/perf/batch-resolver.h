@@ -41,6 +41,9 @@ void batch_resolver_deinit(BatchResolver *resolver);
 bool batch_resolver_add(BatchResolver *resolver, Batch *batch, const ImageAddress *where,
                         MappingKind kind);
 
+/* Makes ENTRY, which is new, the frame of a caller that is missing. False: no memory. */
+bool batch_resolver_set_unknown(BatchResolver *resolver, Entry *entry);
+
 /*
  * Names all entries that were added. Negative on failure; clrsym_message(handle) explains all but
  * -ENOMEM.

@@ -9,7 +9,7 @@
 /* So many instructions are looked at. A method saves 6 registers at most. */
 #define MAX_INSTRUCTIONS 64
 
-enum { RAX = 0, RSP = 4, RBP = 5 }; /* as instructions number them */
+enum { RAX = 0 }; /* as instructions number it */
 
 /* The numbers of DWARF, which differ from those of instructions. */
 static const uint8_t DWARF_NUMBERS[16] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -58,11 +58,7 @@ static const struct {
         {1, {0xe9}, 4, CODE_JUMP, 1},
         {2, {0xff, 0x25}, 4, CODE_TAIL_JUMP, 0}, /* through a cell */
         {3, {0x48, 0xff, 0x25}, 4, CODE_TAIL_JUMP, 0},
-        {3,
-         {0x48, 0xff, 0xe0},
-         0,
-         CODE_TAIL_JUMP,
-         0}, /* jmp rax, as calls in tail position have it */
+        {3, {0x48, 0xff, 0xe0}, 0, CODE_TAIL_JUMP, 0}, /* jmp rax, of a call in tail position */
 };
 
 static int32_t number_read(const uint8_t *bytes, size_t n)
