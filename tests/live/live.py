@@ -42,6 +42,20 @@ PERF_MAP_METHOD = re.compile(r'(?:.* )?\[[^\[\]]+\] (?P<type>.+?)::(?P<method>[^
                              r'\[(?P<tier>\w+)\]')
 
 
+def no_dotnet():
+    """Why no .NET program can run here, or None."""
+    return None if shutil.which('dotnet') else 'no dotnet'
+
+
+def run_or_skip(reason, run_test):
+    """Runs the test, unless there is a REASON why it cannot run."""
+    if reason:
+        print(f'1..0 # SKIP {reason}')
+    else:
+        end_orderly()
+        run_test()
+
+
 def missing():
     """Why no live run is possible here, or None."""
     for program in ('dotnet', 'lttng', 'lttng-sessiond', 'lttng-relayd'):

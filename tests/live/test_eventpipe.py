@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import pathlib
-import shutil
 import signal
 import socket
 import struct
@@ -357,13 +356,5 @@ def test(tap, programs, directory, _):
         tap.check(not any(lost.values()), 'nothing was lost, and all was believed', lost)
 
 
-def missing():
-    return None if shutil.which('dotnet') else 'no dotnet'
-
-
 if __name__ == '__main__':
-    if missing():
-        print(f'1..0 # SKIP {missing()}')
-    else:
-        live.end_orderly()
-        recorded.main(test)
+    live.run_or_skip(live.no_dotnet(), lambda: recorded.main(test))

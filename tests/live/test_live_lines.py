@@ -284,12 +284,8 @@ def test(tap, programs, directory, _):
 def missing():
     if platform.machine() != 'x86_64':
         return 'the program has x86-64 code'
-    return None if shutil.which('dotnet') else 'no dotnet'
+    return live.no_dotnet()
 
 
 if __name__ == '__main__':
-    if missing():
-        print(f'1..0 # SKIP {missing()}')
-    else:
-        live.end_orderly()
-        recorded.main(test)
+    live.run_or_skip(missing(), lambda: recorded.main(test))

@@ -103,13 +103,5 @@ def test(tap, programs, directory, _):
     end_holder()
 
 
-def missing():
-    return None if shutil.which('dotnet') else 'no dotnet'
-
-
 if __name__ == '__main__':
-    if missing():
-        print(f'1..0 # SKIP {missing()}')
-    else:
-        live.end_orderly()
-        recorded.main(test)
+    live.run_or_skip(live.no_dotnet(), lambda: recorded.main(test))
