@@ -83,7 +83,6 @@ typedef struct Found {
         const Answer *ambiguous; /* borrowed or NULL: the latest one without a time, of `address` */
         uint64_t address;
         uint64_t horizon;
-        bool is_open;  /* PROCESS is: more events of it can come */
         bool has_gaps; /* PROCESS has, at any time: mostly no answer needs to look for one */
 } Found;
 
@@ -182,7 +181,6 @@ static void found_find(const Tracker *tracker, const Viewer *viewer, const Quest
         if (found->process) {
                 key = found->process->key;
                 found->horizon = process_horizon(found->process);
-                found->is_open = process_is_open(found->process);
                 found->has_gaps = process_has_gap(found->process, 0, BODY_NOW);
         }
         found->was_dropped =
@@ -300,10 +298,10 @@ static void answer_at(const Found *found, const Process *process, const Question
 
 /* The process runs, and its sessions have ended: what it did since is not known, and will not be.
  */
-static void answer_note_untraced(const Found *found, const Question *question, Answer *answer)
+static void answer_note_untraced(const Process *process, const Question *question, Answer *answer)
 {
-        if (question->asked > answer->horizon && answer->process->exit == BODY_FOREVER &&
-            !found->is_open)
+        if (question->asked > answer->horizon && process->exit == BODY_FOREVER &&
+            !process_is_open(process))
                 answer->confidence = CONFIDENCE_GAP;
 }
 
@@ -316,7 +314,7 @@ static void answer_newest(const Found *found, const Process *process, const Ques
 
         if (answer->body) {
                 answer->confidence = body_confidence(found, process, answer->body, BODY_NOW);
-                answer_note_untraced(found, question, answer);
+                answer_note_untraced(process, question, answer);
                 return;
         }
         if (equal && equal->bodies) {
@@ -343,8 +341,8 @@ static void answer_newest(const Found *found, const Process *process, const Ques
                 answer->status = ANSWER_NO_METHOD;
                 answer->confidence = nothing_confidence(process, NULL, NULL, BODY_NOW);
         }
-        answer_note_untraced(found, question, answer);
-        answer->is_early = question->asked > answer->horizon && found->is_open;
+        answer_note_untraced(process, question, answer);
+        answer->is_early = question->asked > answer->horizon && process_is_open(process);
         if (!answer->is_early)
                 return;
         if (answer->status == ANSWER_NO_METHOD)
