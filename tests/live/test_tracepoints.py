@@ -65,15 +65,19 @@ class Runs:
 
 
 def unnamed(programs, trace, bodies, pid):
-    """Lines of the perf map whose method is not named so, and how many are. Where one body was after another, a
-    question without a time has no answer."""
+    """Lines of the perf map whose method is not named so, and how many lines there are. Where one body was after
+    another, a question without a time has all of them as candidates."""
     asked = [(start, names[0].method) for start, names in bodies.items() if len(names) == 1]
     done = programs.run([programs.clrsym, 'resolve', '--trace', trace, '--json'],
                         text=''.join(f'{pid} {start:#x}\n' for start, _ in asked))
-    answers = map(json.loads, done.stdout.splitlines())
-    got = [(hex(start), name, (answer.get('method') or {}).get('name'), answer['status'])
-           for (start, name), answer in zip(asked, answers) if answer['status'] != 'ambiguous']
-    return [row for row in got if row[1] != row[2]], len(got)
+    wrong, n = [], 0
+    for (start, name), answer in zip(asked, map(json.loads, done.stdout.splitlines())):
+        candidates = answer.get('candidates') or [answer]
+        if answer.get('n_candidates', 0) <= len(candidates):
+            n += 1
+            if name not in {(candidate.get('method') or {}).get('name') for candidate in candidates}:
+                wrong.append((hex(start), name, answer['status'], len(candidates)))
+    return wrong, n
 
 
 def check_lost(tap, runs, dotnet):
