@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/method-codes.h"
 
+/* Bytes of a stub that are looked at. */
+#define STUB_BYTES 24
+
 typedef struct MethodKnown {
         uint64_t start, end;
         uint8_t *bytes; /* owned; NULL: they are not to be had */
-        bool is_continued;
+        size_t n_bytes;
+        bool is_continued, is_stub;
 } MethodKnown;
 
 struct MethodCodes {
@@ -100,12 +104,12 @@ static bool method_ask(const MethodCodes *codes, const MethodPlace *place, Metho
         return true;
 }
 
-static void method_read(MethodCodes *codes, const MethodPlace *place, MethodKnown *method)
+/* The N bytes from the method's start on. */
+static void method_read(MethodCodes *codes, const MethodPlace *place, MethodKnown *method, size_t n)
 {
-        const size_t n = (size_t)(method->end - method->start);
         uint8_t *bytes;
 
-        if (method->start < place->begin || method->end > place->end ||
+        if (method->start < place->begin || place->end - method->start < n ||
             codes->n_bytes + n > METHOD_CODES_MAX_BYTES)
                 return;
         bytes = g_malloc(n);
@@ -116,6 +120,7 @@ static void method_read(MethodCodes *codes, const MethodPlace *place, MethodKnow
         }
         codes->n_bytes += n;
         method->bytes = bytes;
+        method->n_bytes = n;
 }
 
 /* An address without a method is remembered as one of a byte. */
@@ -124,10 +129,13 @@ static const MethodKnown *method_codes_add(MethodCodes *codes, GArray *methods, 
 {
         MethodKnown method;
 
-        if (method_ask(codes, place, &method))
-                method_read(codes, place, &method);
-        else
-                method = (MethodKnown){.start = place->address, .end = place->address + 1};
+        if (method_ask(codes, place, &method)) {
+                method_read(codes, place, &method, (size_t)(method.end - method.start));
+        } else {
+                method = (MethodKnown){
+                        .start = place->address, .end = place->address + 1, .is_stub = true};
+                method_read(codes, place, &method, STUB_BYTES);
+        }
         g_array_insert_val(methods, at, method);
         return &g_array_index(methods, MethodKnown, at);
 }
@@ -146,8 +154,9 @@ static bool method_codes_find(void *data, const MethodPlace *place, MethodCode *
                 method = method_codes_add(codes, methods, after, place);
         }
         *ret_code = (MethodCode){.bytes = method->bytes,
-                                 .n = (size_t)(method->end - method->start),
-                                 .is_continued = method->is_continued};
+                                 .n = method->n_bytes,
+                                 .is_continued = method->is_continued,
+                                 .is_stub = method->is_stub};
         *ret_start = method->start;
         return method->bytes != NULL;
 }

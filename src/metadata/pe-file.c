@@ -91,6 +91,23 @@ int pe_file_read_rva(const PeFile *file, uint32_t rva, void *bytes, size_t n)
         return pe_file_read_at(file, section->offset + (uint64_t)(rva - section->rva), bytes, n);
 }
 
+int pe_file_read_range(const PeFile *file, PeRange range, uint8_t **ret)
+{
+        int r;
+
+        if (!range.size || !pe_file_section(file, range.rva, range.size))
+                return -EBADMSG;
+        *ret = malloc(range.size);
+        if (!*ret)
+                return -ENOMEM;
+        r = pe_file_read_rva(file, range.rva, *ret, range.size);
+        if (r == 0)
+                return 0;
+        free(*ret);
+        *ret = NULL;
+        return r;
+}
+
 static bool ranges_meet(uint64_t one, uint64_t n_one, uint64_t other, uint64_t n_other)
 {
         return one < other + n_other && other < one + n_one;

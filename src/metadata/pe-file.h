@@ -52,6 +52,9 @@ int pe_file_read(PeFile *ret, int fd, uint64_t begin, const char **ret_reason);
 int pe_file_read_at(const PeFile *file, uint64_t offset, void *bytes, size_t n);
 /* The same for an RVA. */
 int pe_file_read_rva(const PeFile *file, uint32_t rva, void *bytes, size_t n);
+/* All bytes of RANGE, which the caller frees. -EBADMSG, before memory is allocated: no section has
+ * them; -ENOMEM; or pread()'s error. */
+int pe_file_read_range(const PeFile *file, PeRange range, uint8_t **ret);
 /* The section with all N bytes at RVA, or NULL. */
 const PeSection *pe_file_section(const PeFile *file, uint32_t rva, uint64_t n);
 

@@ -47,25 +47,6 @@ bool r2r_functions_are_of_machine(const PeFile *pe)
                pe->machine == (MACHINE_AMD64 ^ LINUX);
 }
 
-/* All N bytes at RVA, which the caller frees. Checked before memory is allocated: the file has as
- * many. */
-static int functions_read_range(const PeFile *pe, PeRange range, uint8_t **ret)
-{
-        int r;
-
-        if (!pe_file_section(pe, range.rva, range.size))
-                return -EBADMSG;
-        *ret = malloc(range.size);
-        if (!*ret)
-                return -ENOMEM;
-        r = pe_file_read_rva(pe, range.rva, *ret, range.size);
-        if (r == 0)
-                return 0;
-        free(*ret);
-        *ret = NULL;
-        return r;
-}
-
 /* They lie together, so they are read at once. */
 static int table_read_unwind(FunctionTable *table)
 {
@@ -84,7 +65,7 @@ static int table_read_unwind(FunctionTable *table)
         if (last - first > MAX_UNWIND_BYTES)
                 return -EBADMSG;
         table->range = (PeRange){first, last - first + 4};
-        return functions_read_range(table->pe, table->range, &table->unwind);
+        return pe_file_read_range(table->pe, table->range, &table->unwind);
 }
 
 static R2RFunction table_row(const FunctionTable *table, uint32_t i)
@@ -131,7 +112,7 @@ int r2r_functions_read(R2RFunctions *ret, const PeFile *pe, PeRange range)
 
         *ret = (R2RFunctions){.n = table.n};
         if (table.n && range.size % n_row == 0 && range.size <= MAX_TABLE_BYTES)
-                r = functions_read_range(pe, range, &table.rows);
+                r = pe_file_read_range(pe, range, &table.rows);
         if (r == 0 && is_arm64(pe))
                 r = table_read_unwind(&table);
         if (r == 0) {

@@ -18,6 +18,7 @@
 #define R2R_N_SECTIONS   12
 #define R2R_SECTION_SIZE 12
 #define R2R_FUNCTIONS    102
+#define R2R_EXCEPTIONS   104
 #define MAX_R2R_SECTIONS 1024
 
 #define NO_CODE       "it has no precompiled code"
@@ -69,27 +70,30 @@ static int image_read_header(const PeFile *pe, uint8_t *rows, uint32_t *ret_n,
                       : 0;
 }
 
-/* Finds the table of functions. */
-static int image_find_table(const PeFile *pe, PeRange *ret, const char **ret_reason)
+/* Finds the tables of functions and of exceptions; the size of one that the image does not have
+ * is 0. */
+static int image_find_tables(const PeFile *pe, PeRange *ret_functions, PeRange *ret_exceptions,
+                             const char **ret_reason)
 {
         uint8_t rows[MAX_R2R_SECTIONS * R2R_SECTION_SIZE];
         bool is_found = false;
         uint32_t i, n = 0;
         int r = image_read_header(pe, rows, &n, ret_reason);
 
-        if (r < 0)
-                return r;
-        for (i = 0; i < n; i++) {
+        for (i = 0; r == 0 && i < n; i++) {
                 const uint8_t *row = rows + i * R2R_SECTION_SIZE;
+                const PeRange range = {image_u32(row + 4), image_u32(row + 8)};
 
+                if (image_u32(row) == R2R_EXCEPTIONS)
+                        *ret_exceptions = range;
                 if (image_u32(row) != R2R_FUNCTIONS)
                         continue;
                 if (is_found)
                         return image_refuse(ret_reason, CONTRADICTION);
                 is_found = true;
-                *ret = (PeRange){image_u32(row + 4), image_u32(row + 8)};
+                *ret_functions = range;
         }
-        return is_found && ret->size ? 0 : image_refuse(ret_reason, NO_CODE);
+        return r < 0 ? r : ret_functions->size ? 0 : image_refuse(ret_reason, NO_CODE);
 }
 
 /* Bytes of the file that are mapped to two addresses have no certain one. */
@@ -131,7 +135,7 @@ static int image_read(R2RImage *image, const PeFile *pe, const char **ret_reason
         if (!r2r_functions_are_of_machine(pe))
                 return image_refuse(ret_reason,
                                     "it is for another machine, or has no precompiled code");
-        r = image_find_table(pe, &table, ret_reason);
+        r = image_find_tables(pe, &table, &image->exceptions, ret_reason);
         if (r == 0)
                 r = r2r_functions_read(&image->functions, pe, table);
         return r == 0 ? image_keep_sections(image, pe, ret_reason) : r;
@@ -195,4 +199,17 @@ const R2RFunction *r2r_image_find(const R2RImage *image, uint64_t offset, uint32
                 return NULL;
         *ret_distance = rva - function->begin;
         return function;
+}
+
+int r2r_image_read_funclets(const R2RImage *image, const ImageBytes *bytes, R2RFunclets *ret)
+{
+        const char *reason;
+        PeFile pe;
+        int r;
+
+        *ret = (R2RFunclets){0};
+        if (!image->exceptions.size)
+                return 0;
+        r = image_bytes_read(bytes, &pe, &reason);
+        return r < 0 ? r : r2r_funclets_read(ret, &pe, image->exceptions);
 }

@@ -13,10 +13,12 @@
 
 #include "lines/image-bytes.h"
 #include "metadata/r2r-functions.h"
+#include "metadata/r2r-funclets.h"
 
 typedef struct R2RImage {
         uint64_t begin;         /* in the file */
         R2RFunctions functions; /* owned */
+        PeRange exceptions;     /* the table of funclets; of size 0: there is none */
         PeSection *sections;    /* owned: those with code */
         size_t n_sections;
 } R2RImage;
@@ -32,3 +34,5 @@ void r2r_image_deinit(R2RImage *image);
 
 /* The function with the byte at OFFSET of the file, or NULL; RET_DISTANCE is from its begin. */
 const R2RFunction *r2r_image_find(const R2RImage *image, uint64_t offset, uint32_t *ret_distance);
+/* Which functions are funclets, of the image that was read from BYTES; as r2r_funclets_read(). */
+int r2r_image_read_funclets(const R2RImage *image, const ImageBytes *bytes, R2RFunclets *ret);

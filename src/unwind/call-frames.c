@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/call-frames.h"
 
-#include "perf/mapping-file.h"
+#include "perf/mapping-kind.h"
+#include "unwind/mapped-file.h"
 #include "util/fd.h"
 
 #include <string.h>
@@ -137,31 +138,14 @@ static bool mapped_file_is(const MappedFile *mapped, const ElfFile *file)
                                        !memcmp(build_id, mapped->build_id, mapped->n_build_id));
 }
 
-/* Native code of a file, which could be there. What .NET compiles is in memory or in a .dll. */
+/* Native code of a file, which could be there. What .NET compiles is in memory or in an
+ * assembly. */
 static bool mapped_file_is_native(const MappedFile *mapped)
 {
         return (mapped->inode || mapped->n_build_id) && mapped->path[0] == '/' &&
                !g_str_has_prefix(mapped->path, "/memfd:") &&
-               !g_str_has_prefix(mapped->path, "/dev/") && !g_str_has_suffix(mapped->path, ".dll");
-}
-
-/* A descriptor; -1: the file is not there, or is another one. */
-static int mapped_file_open(const MappedFile *mapped)
-{
-        const Mapping mapping = {.pid = mapped->pid,
-                                 .since = UINT64_MAX,
-                                 .major = mapped->major,
-                                 .minor = mapped->minor,
-                                 .inode = mapped->inode,
-                                 .path = mapped->path};
-        MappingSource source;
-        struct stat status;
-        int fd = -1;
-
-        for (source = MAPPING_HERE; source <= MAPPING_IN_ROOT; source++)
-                if (!mapping_file_open(&mapping, source, &fd, &status))
-                        return fd;
-        return -1;
+               !g_str_has_prefix(mapped->path, "/dev/") &&
+               mapping_kind_of_dso(mapped->path) != MAPPING_IMAGE;
 }
 
 /* Sets the state, and what belongs to it. */

@@ -22,6 +22,7 @@ typedef enum CodeOperation {
         CODE_SET_POINTER, /* rbp is set from rsp */
         CODE_SET_SP,      /* rsp is set from rbp */
         CODE_NOTHING,     /* it changes no frame */
+        CODE_STUB,        /* the same, in stubs of the runtime */
         CODE_RETURN,
         CODE_JUMP,     /* by `amount` bytes from its end */
         CODE_TAIL_JUMP /* out of the method */
@@ -54,6 +55,10 @@ static const struct {
         {3, {0x48, 0x8d, 0xa5}, 4, CODE_SET_SP, 0},
         {3, {0x48, 0x8b, 0xe5}, 0, CODE_SET_SP, 0},  /* mov rsp, rbp */
         {3, {0xc5, 0xf8, 0x77}, 0, CODE_NOTHING, 0}, /* vzeroupper */
+        {3, {0x4c, 0x8b, 0x15}, 4, CODE_STUB, 0},    /* mov r10, [rip+N] */
+        {3, {0x48, 0x8b, 0x05}, 4, CODE_STUB, 0},    /* mov rax, [rip+N], ... */
+        {3, {0x66, 0xff, 0x08}, 0, CODE_STUB, 0},    /* ... dec word [rax], ... */
+        {1, {0x74}, 1, CODE_STUB, 0},                /* ... je: it counts the calls */
         {1, {0xc3}, 0, CODE_RETURN, 0},
         {1, {0xe9}, 4, CODE_JUMP, 1},
         {2, {0xff, 0x25}, 4, CODE_TAIL_JUMP, 0}, /* through a cell */
@@ -160,7 +165,7 @@ static bool frame_read_end(const MethodCode *code, size_t at, CallFrame *ret)
                         if (target >= 0 && target < (int64_t)code->n)
                                 return false;
                         is_end = true;
-                } else if (next.operation != CODE_NOTHING) {
+                } else if (next.operation != CODE_NOTHING && next.operation != CODE_STUB) {
                         return false;
                 }
         }
@@ -204,6 +209,8 @@ FrameCodeKind frame_code_read(const MethodCode *code, size_t at, bool is_leaf, C
         if (is_leaf && frame_read_end(code, at, ret))
                 return ret->registers[REGISTER_FP].kind == FRAME_RULE_SAME ? FRAME_CODE_HIDDEN
                                                                            : FRAME_CODE_RULES;
+        if (code->is_stub)
+                return FRAME_CODE_POINTER;
         frame_begin(ret);
         while (i < at) {
                 const CodeInstruction next = instruction_read(code, i);

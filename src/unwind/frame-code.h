@@ -19,6 +19,8 @@ typedef struct MethodCode {
         /* Code that continues a frame that is there already (OSR): its first instructions mean
          * something else. */
         bool is_continued;
+        /* Code of the runtime that only jumps to a method; of which BYTES are the next ones. */
+        bool is_stub;
 } MethodCode;
 
 typedef enum FrameCodeKind {

@@ -7,6 +7,7 @@
 #include "unwind/address-space.h"
 #include "unwind/call-frames.h"
 #include "unwind/error.h"
+#include "unwind/image-frames.h"
 #include "unwind/registers.h"
 #include "unwind/rewrite.h"
 #include "unwind/stack-pairs.h"
@@ -33,6 +34,7 @@ typedef struct StackFile {
         Rewrite rewrite;
         AddressSpaces *spaces;
         CallFrames *frames;
+        ImageFrames *images;
         const MethodFinder *methods; /* borrowed; NULL: no code of methods is known */
         GHashTable *hiding;          /* owned: owned place in a file -> NATIVE_* */
         FILE *hidden;                /* rows for osr_callers_read() */
@@ -153,17 +155,20 @@ static bool stack_file_take_mappings(StackFile *file, GError **error)
         return true;
 }
 
-static bool stack_file_is_jitted(const StackFile *file, const SpaceMapping *mapping)
+static MappingKind stack_file_kind(const StackFile *file, const SpaceMapping *mapping)
 {
-        const MappedFile *mapped = address_spaces_file(file->spaces, mapping->file);
-
-        return mapping_kind_of_dso(mapped->path) == MAPPING_JITTED;
+        return mapping_kind_of_dso(address_spaces_file(file->spaces, mapping->file)->path);
 }
 
-/* The frame of what the JIT compiled, by its code. */
-static FrameCodeKind stack_file_find_method(const StackFile *file, const StackSample *sample,
-                                            const SpaceMapping *mapping, uint64_t address,
-                                            bool is_leaf, CallFrame *ret)
+static bool stack_file_is_jitted(const StackFile *file, const SpaceMapping *mapping)
+{
+        return stack_file_kind(file, mapping) == MAPPING_JITTED;
+}
+
+/* The frame of compiled code, by its instructions. */
+static FrameCodeKind stack_file_find_code(StackFile *file, const StackSample *sample,
+                                          const SpaceMapping *mapping, uint64_t address,
+                                          bool is_leaf, CallFrame *ret)
 {
         const MethodPlace place = {.pid = sample->pid,
                                    .time = sample->time,
@@ -171,10 +176,13 @@ static FrameCodeKind stack_file_find_method(const StackFile *file, const StackSa
                                    .begin = mapping->begin,
                                    .end = mapping->end,
                                    .offset = mapping->offset};
+        const MappingKind kind = stack_file_kind(file, mapping);
         MethodCode code;
         uint64_t start;
 
-        return file->methods && stack_file_is_jitted(file, mapping) &&
+        if (kind == MAPPING_IMAGE || kind == MAPPING_OTHER)
+                return image_frames_find(file->images, sample->pid, mapping, address, is_leaf, ret);
+        return kind == MAPPING_JITTED && file->methods &&
                                file->methods->find(file->methods->data, &place, &code, &start)
                        ? frame_code_read(&code, (size_t)(address - start), is_leaf, ret)
                        : FRAME_CODE_POINTER;
@@ -187,13 +195,13 @@ static RegistersStep stack_file_step(StackFile *file, const StackSample *sample,
 {
         CallFrame frame;
 
-        if (stack_file_find_method(file, sample, mapping, address, is_leaf, &frame) !=
-            FRAME_CODE_POINTER)
-                return registers_step_frame(registers, stack, &frame);
         switch (call_frames_find(file->frames, sample->pid, mapping, address, &frame)) {
         case FRAMES_FOUND:
                 return registers_step_frame(registers, stack, &frame);
         case FRAMES_NONE:
+                if (stack_file_find_code(file, sample, mapping, address, is_leaf, &frame) !=
+                    FRAME_CODE_POINTER)
+                        return registers_step_frame(registers, stack, &frame);
                 break;
         case FRAMES_MISSING:
                 file->is_missing = true;
@@ -399,10 +407,9 @@ static bool stack_file_hides_next(StackFile *file, const StackSample *sample, si
 
         if (!mapping)
                 return false;
-        return stack_file_is_jitted(file, mapping)
-                       ? stack_file_find_method(file, sample, mapping, address, i == 0, &frame) ==
-                                 FRAME_CODE_HIDDEN
-                       : stack_file_hides_native(file, sample->pid, mapping, address);
+        return stack_file_hides_native(file, sample->pid, mapping, address) ||
+               stack_file_find_code(file, sample, mapping, address, i == 0, &frame) ==
+                       FRAME_CODE_HIDDEN;
 }
 
 /* Marks where a caller is missing among the N, from place FIRST on. Returns how many there are. */
@@ -637,6 +644,7 @@ bool stack_file_unwind(const char *path, const StackSources *sources, int fd, in
         if (ok) {
                 stack_file_find_pairs(file);
                 file->frames = call_frames_new(file->spaces, sources->debug);
+                file->images = image_frames_new(file->spaces);
                 ok = stack_file_run(file, error);
                 file->counts.missing = g_strdup(call_frames_most_missing(file->frames));
                 file->counts.spent = stack_file_most_spent(file);
@@ -651,6 +659,7 @@ bool stack_file_unwind(const char *path, const StackSources *sources, int fd, in
         thread_roots_deinit(&file->roots);
         g_hash_table_unref(file->hiding);
         call_frames_free(file->frames);
+        image_frames_free(file->images);
         address_spaces_free(file->spaces);
         *ret_counts = file->counts;
         return ok;

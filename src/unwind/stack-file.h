@@ -6,7 +6,8 @@
  *
  * perf script cannot unwind .NET code, which has no DWARF, and its filters see no stack that was
  * not unwound by the kernel. So the callers are found here: by call frame information where a file
- * has it, by frame pointers elsewhere, as in .NET code. All else of the file stays as it is.
+ * has it, by the machine code of .NET methods, and by frame pointers elsewhere. All else of the
+ * file stays as it is.
  */
 
 #include "unwind/call-frames.h"

@@ -37,6 +37,20 @@ static void check_image(const R2RImage *image, uint64_t n_file)
         check_find(image, UINT64_MAX);
 }
 
+static void check_funclets(const R2RImage *image, int fd)
+{
+        R2RFunclets funclets;
+        size_t i;
+
+        if (r2r_image_read_funclets(image, &(ImageBytes){.fd = fd}, &funclets) < 0)
+                FUZZ_REQUIRE(!funclets.begins && !funclets.n);
+        for (i = 0; i < funclets.n; i++) {
+                FUZZ_REQUIRE(r2r_funclets_have(&funclets, funclets.begins[i]));
+                FUZZ_REQUIRE(i == 0 || funclets.begins[i - 1] <= funclets.begins[i]);
+        }
+        r2r_funclets_deinit(&funclets);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         static int fd = -1;
@@ -52,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (r2r_image_read(&image, &(ImageBytes){.fd = fd}, &reason) == 0) {
                 FUZZ_REQUIRE(image.functions.n * sizeof(*image.functions.rows) <= 64u << 20);
                 check_image(&image, size);
+                check_funclets(&image, fd);
         } else {
                 FUZZ_REQUIRE(reason && *reason);
                 FUZZ_REQUIRE(!image.functions.rows && !image.functions.n);

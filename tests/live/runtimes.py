@@ -13,8 +13,22 @@ import live  # pylint: disable=wrong-import-position
 import nuget  # pylint: disable=wrong-import-position
 
 PACK = 'Microsoft.NETCore.App.Runtime.linux-x64'
+COMPILER = 'Microsoft.NETCore.App.Crossgen2.linux-x64'
 # The SDK of .NET 10 cannot publish for it.
 LATEST = '11.0.0'
+
+
+def own():
+    """The version of this machine's runtime."""
+    return live.run('dotnet', '--list-runtimes').split('Microsoft.NETCore.App ')[-1].split()[0]
+
+
+def precompile(assembly, to, *references):
+    """Native code beside the IL of the assembly, for this machine's runtime."""
+    tools, = nuget.restore([(COMPILER, own())])
+    framework = pathlib.Path(shutil.which('dotnet')).resolve().parent / 'shared/Microsoft.NETCore.App' / own()
+    live.run(tools / 'tools/crossgen2', '--targetos:linux', '--targetarch:x64', '-O', '-o', to, assembly,
+             *(word for path in (framework / '*.dll', *references) for word in ('-r', path)))
 
 
 def beside(directory, version):

@@ -7,6 +7,7 @@ import collections
 import math
 import pathlib
 import re
+import shutil
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -184,7 +185,7 @@ def count_kinds(stacks):
 
 
 def test_kinds(tap, place, command, what):
-    """A program with each kind of frame, by perf and by the runtime's own sampler."""
+    """A program with each kind of frame, by perf."""
     for graph in 'fp', 'both', 'dwarf,32768':
         code, _, errors = place.record('-g', graph, '-F', 499, '-o', f'kinds-{graph}.folded', '--', *command, 'kinds')
         counts, wrong = count_kinds(perftool.folded((place.directory / f'kinds-{graph}.folded').read_text(encoding='utf-8')))
@@ -194,6 +195,10 @@ def test_kinds(tap, place, command, what):
         # Copies end in the runtime's handling of exceptions, which takes many KiB of the stack.
         tap.check(graph == 'fp' or 10 * counts['unknown'] <= counts['right'],
                   f'{what}, kinds, {graph}: callers are known', counts)
+
+
+def test_kinds_oracle(tap, place, command, what):
+    """The same by the runtime's own sampler."""
     code, _, errors = place.record('-o', 'kinds-runtime.folded', '--', *command, 'kinds', PATH='/nowhere')
     # It samples where the runtime can stop a thread, so that shares of several callers are others.
     counts, wrong = count_kinds(perftool.folded((place.directory / 'kinds-runtime.folded').read_text(encoding='utf-8')))
@@ -219,6 +224,15 @@ def test_roots(tap, place, command):
         tap.check(shares and (graph != 'dwarf,32768') == ('kernel.perf_event_max_stack' in shares[2]), f'{graph}: the shares', errors)
 
 
+def precompiled(directory, command):
+    """The command with code that was compiled before, and stays."""
+    host, assembly = command
+    to = directory / 'precompiled'
+    shutil.copytree(assembly.parent, to)
+    runtimes.precompile(assembly, to / assembly.name)
+    return ['/usr/bin/env', 'DOTNET_TieredCompilation=0', host, to / assembly.name]
+
+
 def test(tap, programs, directory, _):
     directory = pathlib.Path(directory)
     for version, command in runtimes.commands(tap, directory, 'chains', 'clrsym-chains'):
@@ -226,8 +240,10 @@ def test(tap, programs, directory, _):
         test_runtime(tap, place, command, what)
         test_oracle(tap, place, command, what)
         test_kinds(tap, place, command, what)
+        test_kinds_oracle(tap, place, command, what)
         if version == '10':
             test_roots(tap, place, command)
+            test_kinds(tap, place, precompiled(directory, command), f'{what}, precompiled')
 
 
 if __name__ == '__main__':

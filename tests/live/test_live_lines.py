@@ -21,8 +21,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent / 'traces'), str(HERE.parent / 'oracle')]
 
 import live  # pylint: disable=wrong-import-position
-import nuget  # pylint: disable=wrong-import-position
 import recorded  # pylint: disable=wrong-import-position
+import runtimes  # pylint: disable=wrong-import-position
 
 SOURCES = HERE / 'lines'
 # Assembly -> how its source is compiled.
@@ -74,15 +74,12 @@ class Compiler:
                  SOURCES / source, env={**os.environ, 'DOTNET_TieredPGO': '0'})
 
 
-def precompile(directory, version):
-    """Native code beside the IL of the assemblies that are named for it; their PDBs stay theirs."""
-    tools, = nuget.restore([('Microsoft.NETCore.App.Crossgen2.linux-x64', version)])
-    framework = pathlib.Path(shutil.which('dotnet')).resolve().parent / 'shared/Microsoft.NETCore.App' / version
+def precompile(directory):
+    """The assemblies that are named for it; their PDBs stay theirs."""
     for name in SHAPES:
         if name.startswith('precompiled'):
             il = (directory / f'{name}.dll').rename(directory / 'other' / f'{name}.dll')
-            live.run(tools / 'tools' / 'crossgen2', '--targetos:linux', '--targetarch:x64', '-O',
-                     '-r', framework / '*.dll', '-r', directory / 'Recorder.dll', '-o', directory / f'{name}.dll', il)
+            runtimes.precompile(il, directory / f'{name}.dll', directory / 'Recorder.dll')
 
 
 def build(directory):
@@ -98,10 +95,9 @@ def build(directory):
                 '-define:FOREIGN')
     (directory / 'missing.pdb').unlink()
     shutil.copy(directory / 'other' / 'foreign.pdb', directory)
-    version = live.run('dotnet', '--list-runtimes').split('Microsoft.NETCore.App ')[-1].split()[0]
-    precompile(directory, version)
+    precompile(directory)
     (directory / 'program.runtimeconfig.json').write_text(json.dumps({'runtimeOptions': {
-        'framework': {'name': 'Microsoft.NETCore.App', 'version': version},
+        'framework': {'name': 'Microsoft.NETCore.App', 'version': runtimes.own()},
         'configProperties': {'System.Globalization.Invariant': True}}}))
     return [directory / f'{name}.dll' for name in SHAPES]
 

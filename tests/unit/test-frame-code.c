@@ -128,6 +128,35 @@ START_TEST(test_callers)
 }
 END_TEST
 
+/* Stubs of the runtime, which jump to a method: they have changed nothing. */
+static const struct {
+        const char *bytes;
+        FrameCodeKind kind;
+} STUBS[] = {
+        {"ff 25 fa 0f 00 00|4c 8b 15 fb 0f 00 00|ff 25 fd 0f 00 00", FRAME_CODE_HIDDEN},
+        {"4c 8b 15 f9 0f 00 00|ff 25 fb 0f 00 00", FRAME_CODE_HIDDEN},
+        {"48 8b 05 f9 0f 00 00|66 ff 08|74 06|ff 25 f5 0f 00 00|ff 25 f7 0f 00 00",
+         FRAME_CODE_HIDDEN},
+        {"66 ff 08|74 06|ff 25 f5 0f 00 00|ff 25 f7 0f 00 00", FRAME_CODE_HIDDEN},
+        {"48 89 e0|ff 25 f5 0f 00 00", FRAME_CODE_POINTER},
+        {"55|48 8b ec", FRAME_CODE_POINTER},
+        {"90", FRAME_CODE_POINTER},
+};
+
+START_TEST(test_stubs)
+{
+        uint8_t bytes[64];
+        const MethodCode code = {
+                .bytes = bytes, .n = bytes_of(STUBS[_i].bytes, bytes), .is_stub = true};
+        CallFrame frame;
+
+        ck_assert_int_eq(frame_code_read(&code, 0, false, &frame), FRAME_CODE_POINTER);
+        ck_assert_int_eq(frame_code_read(&code, 0, true, &frame), STUBS[_i].kind);
+        if (STUBS[_i].kind == FRAME_CODE_HIDDEN)
+                ck_assert_int_eq(frame.cfa.offset, 8);
+}
+END_TEST
+
 Suite *suite_new(void)
 {
         Suite *suite = suite_create("frame-code");
@@ -136,6 +165,7 @@ Suite *suite_new(void)
         tcase_add_loop_test(tcase, test_places, 0, G_N_ELEMENTS(ROWS));
         tcase_add_test(tcase, test_kinds);
         tcase_add_test(tcase, test_callers);
+        tcase_add_loop_test(tcase, test_stubs, 0, G_N_ELEMENTS(STUBS));
         suite_add_tcase(suite, tcase);
         return suite;
 }

@@ -337,6 +337,63 @@ START_TEST(test_any_bytes)
 }
 END_TEST
 
+#define CLAUSES (DATA + 0x40)
+
+/* What is changed in a table of two methods, of which the first has a filter and a handler. */
+static const struct {
+        size_t at;
+        uint32_t value;
+        bool is_refused;
+} FUNCLETS[] = {
+        {DATA + 24, 0, false},
+        {R2R + 24, 23, true},
+        {R2R + 24, 0x01000008, true},
+        {R2R + 20, 0x100, true},
+        {R2R + 20, UINT32_MAX - 8, true},
+        {DATA + 4, DATA_RVA + 0x41, true},
+        {DATA + 4, DATA_RVA + 0x100, true}, /* after the end */
+        {DATA + 4, 0, true},
+        {DATA + 12, DATA_RVA, true}, /* before the first one's */
+        {DATA + 12, DATA_RVA + 0x41, true},
+        {DATA + 20, DATA_RVA + 0x40, true},
+        {DATA + 20, DATA_RVA + N_DATA + 24, true},
+        {DATA + 20, UINT32_MAX, true},
+};
+
+START_TEST(test_funclets)
+{
+        const uint32_t table[] = {RVA(CODE),        DATA_RVA + 0x40,
+                                  RVA(CODE + 0x90), DATA_RVA + 0x40 + 24,
+                                  UINT32_MAX,       DATA_RVA + 0x40 + 48};
+        const uint32_t clauses[] = {1, 0, 4, 0x20, 0x30, 0x10, 0, 0, 4, 8, 12, 0x02000001};
+        uint8_t bytes[N_IMAGE];
+        const char *reason;
+        R2RFunclets funclets;
+        R2RImage image;
+        int fd;
+
+        image_build(bytes);
+        image_put32(bytes, R2R + 16, 104);
+        image_put32(bytes, R2R + 20, DATA_RVA);
+        image_put32(bytes, R2R + 24, sizeof(table));
+        memcpy(bytes + DATA, table, sizeof(table));
+        memcpy(bytes + CLAUSES, clauses, sizeof(clauses));
+        image_put32(bytes, FUNCLETS[_i].at, FUNCLETS[_i].value);
+        fd = file_of(bytes, sizeof(bytes));
+        ck_assert_int_eq(r2r_image_read(&image, &(ImageBytes){.fd = fd}, &reason), 0);
+        ck_assert_int_eq(r2r_image_read_funclets(&image, &(ImageBytes){.fd = fd}, &funclets),
+                         FUNCLETS[_i].is_refused ? -EBADMSG : 0);
+        ck_assert_uint_eq(funclets.n, FUNCLETS[_i].is_refused ? 0 : 3);
+        ck_assert_int_eq(r2r_funclets_have(&funclets, RVA(CODE + 0x10)), !FUNCLETS[_i].is_refused);
+        ck_assert_int_eq(r2r_funclets_have(&funclets, RVA(CODE + 0x20)), !FUNCLETS[_i].is_refused);
+        ck_assert_int_eq(r2r_funclets_have(&funclets, RVA(CODE + 0x98)), !FUNCLETS[_i].is_refused);
+        ck_assert(!r2r_funclets_have(&funclets, RVA(CODE)));
+        r2r_funclets_deinit(&funclets);
+        r2r_image_deinit(&image);
+        close(fd);
+}
+END_TEST
+
 /* The runtime's library beside the dotnet on PATH; NULL if there is none. */
 static char *find_corelib(void)
 {
@@ -387,6 +444,26 @@ static void check_exception_directory(const R2RImage *image, const char *bytes)
         }
 }
 
+/* Each funclet begins where a function does, and is not the first one of its method. */
+static void check_funclets(const R2RImage *image, const void *bytes, size_t n)
+{
+        int fd = file_of(bytes, n);
+        R2RFunclets funclets;
+        size_t i;
+
+        ck_assert_int_eq(r2r_image_read_funclets(image, &(ImageBytes){.fd = fd}, &funclets), 0);
+        ck_assert_uint_gt(funclets.n, 1000);
+        for (i = 0; i < funclets.n; i++) {
+                const uint32_t rva = funclets.begins[i];
+                const uint32_t number = r2r_functions_last(&image->functions, rva);
+
+                ck_assert_uint_gt(number, 1);
+                ck_assert_uint_eq(image->functions.rows[number - 1].begin, rva);
+        }
+        r2r_funclets_deinit(&funclets);
+        close(fd);
+}
+
 START_TEST(test_corelib)
 {
         g_autofree char *path = find_corelib();
@@ -418,6 +495,7 @@ START_TEST(test_corelib)
                 ck_assert_int_ne(begin_at(&image, end), (int64_t)begin);
         }
         check_exception_directory(&image, bytes);
+        check_funclets(&image, bytes, n);
         r2r_image_deinit(&image);
         for (i = 1; i < 12; i++)
                 ck_assert_int_eq(read_bytes(&image, bytes, n * i / 16, &reason), -EBADMSG);
@@ -437,6 +515,7 @@ Suite *suite_new(void)
         tcase_add_test(tests, test_truncated);
         tcase_add_test(tests, test_no_file);
         tcase_add_test(tests, test_any_bytes);
+        tcase_add_loop_test(tests, test_funclets, 0, G_N_ELEMENTS(FUNCLETS));
         tcase_add_test(tests, test_corelib);
         suite_add_tcase(suite, tests);
         return suite;

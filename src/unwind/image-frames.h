@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * ImageFrames: the frames of precompiled .NET code, by its machine code
+ *
+ * An assembly's file is used if it is the one that was mapped, by device and inode. Its functions
+ * are read once, the code of each function when an address in it is asked for; then it is closed.
+ *
+ * The recorded processes choose the files and what is in them. So each may cost as much as
+ * IMAGE_FRAMES_MAX_WORK; then nothing more is read for it. Once IMAGE_FRAMES_MAX_BYTES are
+ * remembered, nothing more is.
+ */
+
+#include "unwind/call-frames.h"
+#include "unwind/frame-code.h"
+
+/* Bytes that are read for a process. */
+#define IMAGE_FRAMES_MAX_WORK (UINT64_C(256) << 20)
+/* What to open a file costs, besides the bytes that are read of it. */
+#define IMAGE_FRAMES_FILE_WORK (UINT64_C(16) << 10)
+/* Bytes of memory. */
+#define IMAGE_FRAMES_MAX_BYTES (UINT64_C(128) << 20)
+
+typedef struct ImageFrames ImageFrames;
+
+/* SPACES is borrowed. */
+ImageFrames *image_frames_new(const AddressSpaces *spaces);
+void image_frames_free(ImageFrames *frames);
+
+/*
+ * The frame at ADDRESS of process PID, as frame_code_read() has it. FRAME_CODE_POINTER also if
+ * there is no precompiled code, or it is not to be had.
+ */
+FrameCodeKind image_frames_find(ImageFrames *frames, int32_t pid, const SpaceMapping *mapping,
+                                uint64_t address, bool is_leaf, CallFrame *ret);
